@@ -1,0 +1,32 @@
+// A directory for things that are dear to make and free to lose: copies of the programs, fresh empty clusters.
+// It has a guessable name under the temp directory, so it is used only when it is ours and nobody else can write to
+// it; otherwise somebody could plant programs for us to run.
+
+import { chmodSync, lstatSync, mkdirSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { canReach, type RunAs } from "./run-as.ts";
+
+/** The temp directory that user can enter; a per-user TMPDIR is closed to others. */
+export const temporaryRoot = (runAs: RunAs | undefined): string => (canReach(tmpdir(), runAs) ? tmpdir() : "/tmp");
+
+const isOurs = (path: string): boolean => {
+  const stat = lstatSync(path);
+  return stat.isDirectory() && stat.uid === process.getuid?.() && (stat.mode & 0o022) === 0;
+};
+
+/** The cache of this user; a private, unshared one when its place is taken by somebody else. */
+export const cacheDirectory = (runAs: RunAs | undefined): string => {
+  const root = temporaryRoot(runAs);
+  const path = join(root, `toolplane-cache-${process.getuid?.() ?? 0}`);
+  try {
+    mkdirSync(path);
+    chmodSync(path, 0o755);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw cause;
+  }
+  if (isOurs(path)) return path;
+  const unshared = mkdtempSync(join(root, "toolplane-cache-"));
+  chmodSync(unshared, 0o755);
+  return unshared;
+};

@@ -1,0 +1,128 @@
+// Decides where a cluster and the programs live, and remembers it.
+// Normally: the cluster under the data directory, the programs where npm put them. When the server's user cannot reach
+// one of them (a checkout in a closed home directory), that one goes to /var/lib/toolplane/<hash of the data directory>
+// and <data>/location says so; once data has moved there, the note decides, whatever the permissions say later.
+
+import { createHash } from "node:crypto";
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { ToolplaneError } from "@toolplane/protocol";
+import { cacheDirectory } from "./cache-directory.ts";
+import { copyHome, type PostgresBinaries, readPostgresBinaries } from "./postgres-binaries.ts";
+import { canReach, type RunAs } from "./run-as.ts";
+
+/** What <data>/location says. */
+export interface Location {
+  readonly data?: string;
+  readonly programs?: string;
+  readonly reason: string;
+}
+
+export interface Place {
+  /** Holds cluster/, socket/ and server.log; belongs to the server's user, closed to others. */
+  readonly home: string;
+  readonly binaries: PostgresBinaries;
+  readonly location: Location | undefined;
+}
+
+export interface PlaceOptions {
+  readonly dataDir: string;
+  readonly runAs: RunAs | undefined;
+  readonly binaries: PostgresBinaries;
+  /** A throw-away cluster leaves nothing in /var/lib: copies of programs go to the cache. */
+  readonly throwAway: boolean;
+  /** Where moved things go; /var/lib/toolplane unless told. */
+  readonly movedRoot: string;
+}
+
+export const LOCATION_FILE = "location";
+
+export const tryParseLocation = (text: string): Location | undefined => {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== "object" || value === null || !("reason" in value) || typeof value.reason !== "string") {
+      return undefined;
+    }
+    const data = "data" in value && typeof value.data === "string" ? { data: value.data } : {};
+    const programs = "programs" in value && typeof value.programs === "string" ? { programs: value.programs } : {};
+    return { ...data, ...programs, reason: value.reason };
+  } catch {
+    return undefined;
+  }
+};
+
+/** The note left in a data directory, if any. */
+export const readLocation = (dataDir: string): Location | undefined => {
+  const path = join(dataDir, LOCATION_FILE);
+  if (!existsSync(path)) return undefined;
+  const location = tryParseLocation(readFileSync(path, "utf8"));
+  if (location === undefined) {
+    throw new ToolplaneError(
+      "storage_error",
+      `${path} cannot be understood; it says where the database of this directory is`,
+    );
+  }
+  return location;
+};
+
+const movedHome = (root: string, dataDir: string): string =>
+  join(root, createHash("sha256").update(realpathSync(dataDir)).digest("hex").slice(0, 16));
+
+/** Makes `path` and any missing parents; those parents must be passable for the server's user. */
+const makePassable = (path: string): void => {
+  if (existsSync(path)) return;
+  makePassable(dirname(path));
+  mkdirSync(path);
+  chmodSync(path, 0o755);
+};
+
+const makeHome = (path: string, runAs: RunAs | undefined): void => {
+  makePassable(dirname(path));
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  if (runAs !== undefined) chownSync(path, runAs.uid, runAs.gid);
+  chmodSync(path, 0o700);
+};
+
+const placePrograms = (options: PlaceOptions, moved: () => string): PostgresBinaries => {
+  const { binaries, runAs } = options;
+  if (canReach(dirname(binaries.postgres), runAs, binaries.postgres)) return binaries;
+  const where = options.throwAway
+    ? join(cacheDirectory(runAs), `programs-${binaries.version}-${process.arch}`)
+    : moved();
+  return readPostgresBinaries(copyHome(binaries.home, where));
+};
+
+/** Makes the directories and copies what must be copied; says where everything is. */
+export const preparePlace = (options: PlaceOptions): Place => {
+  const { dataDir, runAs } = options;
+  mkdirSync(dataDir, { recursive: true });
+  const moved = (): string => movedHome(options.movedRoot, dataDir);
+  const noted = readLocation(dataDir);
+  let home = join(noted?.data ?? dataDir, "postgres");
+  makeHome(home, runAs);
+  const reachable = canReach(home, runAs);
+  if (!reachable && noted?.data === undefined && !existsSync(join(home, "cluster"))) {
+    home = join(moved(), "postgres");
+    makePassable(dirname(home));
+    makeHome(home, runAs);
+  }
+  if (!canReach(home, runAs)) {
+    throw new ToolplaneError(
+      "storage_error",
+      `the database server's user (uid ${runAs?.uid ?? "ours"}) cannot enter ${home}`,
+    );
+  }
+  const binaries = placePrograms(options, moved);
+  const location = describeMoves(options, home, binaries);
+  if (location !== undefined)
+    writeFileSync(join(dataDir, LOCATION_FILE), `${JSON.stringify(location, undefined, 2)}\n`);
+  return { home, binaries, location };
+};
+
+const describeMoves = (options: PlaceOptions, home: string, binaries: PostgresBinaries): Location | undefined => {
+  const data = dirname(home) === options.dataDir ? {} : { data: dirname(home) };
+  const programs = binaries.home === options.binaries.home ? {} : { programs: binaries.home };
+  if (Object.keys(data).length === 0 && Object.keys(programs).length === 0) return undefined;
+  const reason = `PostgreSQL does not run as root, and uid ${options.runAs?.uid ?? "?"} cannot enter the original place`;
+  return { ...data, ...programs, reason };
+};

@@ -1,0 +1,45 @@
+// The settings an embedded server runs with. They are passed on the command line at every start, so a new release
+// changes them without touching files in the data directory.
+
+export interface PostgresTuning {
+  readonly maxConnections: number;
+  /** Loses the database when the machine (not only the process) stops; for tests and benchmarks of other things. */
+  readonly unsafeNoSync: boolean;
+  readonly extra: Readonly<Record<string, string>>;
+}
+
+export interface PostgresListening {
+  readonly socketDir: string;
+  readonly port: number;
+  readonly loopback: boolean;
+}
+
+// With these a lost machine loses the database, so they have no way in but the option of that name.
+const NO_SYNC = { fsync: "off", full_page_writes: "off", synchronous_commit: "off" } as const;
+
+export const planSettings = (tuning: PostgresTuning, listening: PostgresListening): Record<string, string> => ({
+  listen_addresses: listening.loopback ? "127.0.0.1" : "",
+  port: String(listening.port),
+  unix_socket_directories: listening.socketDir,
+  // The directory is 0700; this holds even if somebody opens it up.
+  unix_socket_permissions: "0700",
+  max_connections: String(tuning.maxConnections),
+  // Enough to keep the live rows of a large project in memory, small enough for a laptop beside everything else.
+  shared_buffers: "128MB",
+  // Names in messages and timestamps do not depend on the machine.
+  lc_messages: "C",
+  timezone: "UTC",
+  log_timezone: "UTC",
+  log_min_messages: "warning",
+  log_checkpoints: "off",
+  // Statements hold cards and arguments; they do not belong in a log (I8).
+  log_min_error_statement: "panic",
+  log_parameter_max_length_on_error: "0",
+  // A turn's flush is short; a connection that idles inside a transaction is a bug that would hold row locks for ever.
+  idle_in_transaction_session_timeout: "60s",
+  ...(tuning.unsafeNoSync ? NO_SYNC : {}),
+  ...tuning.extra,
+});
+
+export const settingsToFlags = (settings: Readonly<Record<string, string>>): string[] =>
+  Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);

@@ -1,0 +1,54 @@
+// Who the database server runs as, and whether that user can reach a directory.
+// PostgreSQL refuses to run as root, so a root parent lends it an unprivileged uid. Reachability is tried, not
+// computed: mode bits alone know nothing of access lists, mount options or user namespaces.
+
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+
+export interface RunAs {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+// What Linux and macOS fall back to when the account file cannot be read; -2 on macOS, 65534 elsewhere.
+const FALLBACK_NOBODY = process.platform === "darwin" ? 4_294_967_294 : 65_534;
+
+/** The `nobody` line of an account file; initdb insists on an account, so a bare number will not do. */
+export const tryParseNobody = (passwd: string): RunAs | undefined => {
+  for (const line of passwd.split("\n")) {
+    const [name, , uid, gid] = line.split(":");
+    if (name !== "nobody" || uid === undefined || gid === undefined) continue;
+    const parsed = { uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 };
+    if (parsed.uid !== 0) return parsed;
+  }
+  return undefined;
+};
+
+const readAccounts = (): string => {
+  try {
+    return readFileSync("/etc/passwd", "utf8");
+  } catch {
+    return "";
+  }
+};
+
+/** The user a server started by this process runs as; undefined means "as ourselves". */
+export const pickRunAs = (): RunAs | undefined => {
+  if (process.getuid?.() !== 0) return undefined;
+  return tryParseNobody(readAccounts()) ?? { uid: FALLBACK_NOBODY, gid: FALLBACK_NOBODY };
+};
+
+/** Spawn options that make a child that user; the parent's directory may be closed to it, so it starts at the root. */
+export const asUser = (runAs: RunAs | undefined): { cwd: string; uid?: number; gid?: number } =>
+  runAs === undefined ? { cwd: "/" } : { cwd: "/", uid: runAs.uid, gid: runAs.gid };
+
+/** True when that user can enter `directory` and read `file` in it (when given). */
+export const canReach = (directory: string, runAs: RunAs | undefined, file?: string): boolean => {
+  const script = 'cd -- "$1" 2>/dev/null && { [ -z "$2" ] || [ -x "$2" ]; }';
+  const probe = spawnSync("/bin/sh", ["-c", script, "sh", directory, file ?? ""], {
+    ...asUser(runAs),
+    env: {},
+    stdio: "ignore",
+  });
+  return probe.status === 0;
+};
