@@ -1,0 +1,149 @@
+// The coalescer: callers see a function of one item, the database sees one set per flush.
+//
+// While a flush is in flight, what arrives waits; when a slot is free, everything that waits goes together. No timers:
+// a lone item leaves at once, and batches grow exactly as fast as the database is slow.
+//   C1. At most one item per key in a flush (a set-based UPDATE applies one row per target); later ones go next.
+//   C2. A flush is capped by count and by bytes; at most `inFlight` flushes run at once.
+//   C3. A flush that fails as a whole is run again item by item, so that one bad item fails alone.
+//   C4. Order of arrival is kept among the items of one key.
+
+import { ToolplaneError } from "@toolplane/protocol";
+
+export interface CoalescerOptions<Item, Outcome> {
+  /** One transaction for all items; an outcome per item, in order. An outcome that is an Error rejects its caller. */
+  readonly flush: (items: readonly Item[]) => Promise<readonly (Outcome | Error)[]>;
+  readonly keyOf?: (item: Item) => string;
+  readonly bytesOf?: (item: Item) => number;
+  readonly maxItems?: number;
+  readonly maxBytes?: number;
+  readonly inFlight?: number;
+}
+
+export interface CoalescerStats {
+  readonly waiting: number;
+  readonly inFlight: number;
+  readonly flushes: number;
+  readonly items: number;
+  readonly rescued: number;
+}
+
+export interface Coalescer<Item, Outcome> {
+  submit(item: Item): Promise<Outcome>;
+  /** Resolves when nothing waits and nothing is in flight. */
+  idle(): Promise<void>;
+  stats(): CoalescerStats;
+}
+
+interface Entry<Item, Outcome> {
+  readonly item: Item;
+  readonly key: string | undefined;
+  readonly bytes: number;
+  readonly resolve: (outcome: Outcome) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+// 256 calls of a few kB each keep a statement below a few milliseconds of parsing.
+const DEFAULT_MAX_ITEMS = 256;
+const DEFAULT_MAX_BYTES = 4 * 1024 * 1024;
+
+export const createCoalescer = <Item, Outcome>(options: CoalescerOptions<Item, Outcome>): Coalescer<Item, Outcome> => {
+  const { flush, keyOf, bytesOf } = options;
+  const maxItems = options.maxItems ?? DEFAULT_MAX_ITEMS;
+  const maxBytes = options.maxBytes ?? DEFAULT_MAX_BYTES;
+  const maxInFlight = options.inFlight ?? 2;
+  let waiting: Entry<Item, Outcome>[] = [];
+  let inFlight = 0;
+  let scheduled = false;
+  let flushes = 0;
+  let items = 0;
+  let rescued = 0;
+  let idleWaiters: (() => void)[] = [];
+
+  const take = (): Entry<Item, Outcome>[] => {
+    const taken: Entry<Item, Outcome>[] = [];
+    const left: Entry<Item, Outcome>[] = [];
+    const keys = new Set<string>();
+    let bytes = 0;
+    for (const [index, entry] of waiting.entries()) {
+      const full = taken.length >= maxItems || (taken.length > 0 && bytes + entry.bytes > maxBytes);
+      if (full) {
+        left.push(...waiting.slice(index));
+        break;
+      }
+      if (entry.key !== undefined && keys.has(entry.key)) {
+        left.push(entry);
+        continue;
+      }
+      if (entry.key !== undefined) keys.add(entry.key);
+      bytes += entry.bytes;
+      taken.push(entry);
+    }
+    waiting = left;
+    return taken;
+  };
+
+  const answer = (entries: readonly Entry<Item, Outcome>[], outcomes: readonly (Outcome | Error)[]): void => {
+    for (const [index, entry] of entries.entries()) {
+      const outcome = outcomes[index];
+      if (outcome instanceof Error) entry.reject(outcome);
+      else if (outcome === undefined && index >= outcomes.length)
+        entry.reject(new ToolplaneError("internal_error", "a flush gave fewer outcomes than items"));
+      else entry.resolve(outcome as Outcome);
+    }
+  };
+
+  const runSingly = async (entries: readonly Entry<Item, Outcome>[]): Promise<void> => {
+    for (const entry of entries) {
+      rescued++;
+      try {
+        answer([entry], await flush([entry.item]));
+      } catch (error) {
+        entry.reject(error);
+      }
+    }
+  };
+
+  const run = async (entries: Entry<Item, Outcome>[]): Promise<void> => {
+    flushes++;
+    items += entries.length;
+    try {
+      answer(entries, await flush(entries.map((entry) => entry.item)));
+    } catch (error) {
+      if (entries.length === 1) entries[0]?.reject(error);
+      else await runSingly(entries);
+    }
+  };
+
+  const pump = (): void => {
+    scheduled = false;
+    while (inFlight < maxInFlight && waiting.length > 0) {
+      const entries = take();
+      inFlight++;
+      void run(entries).finally(() => {
+        inFlight--;
+        if (waiting.length > 0) pump();
+        else if (inFlight === 0) for (const wake of idleWaiters.splice(0)) wake();
+      });
+    }
+  };
+
+  return {
+    submit(item) {
+      return new Promise<Outcome>((resolve, reject) => {
+        waiting.push({ item, key: keyOf?.(item), bytes: bytesOf?.(item) ?? 0, resolve, reject });
+        // The end of this tick, so that items submitted together travel together.
+        if (!scheduled && inFlight < maxInFlight) {
+          scheduled = true;
+          queueMicrotask(pump);
+        }
+      });
+    },
+    idle() {
+      if (waiting.length === 0 && inFlight === 0 && !scheduled) return Promise.resolve();
+      return new Promise((resolve) => {
+        idleWaiters = [...idleWaiters, resolve];
+      });
+    },
+    stats: () => ({ waiting: waiting.length, inFlight, flushes, items, rescued }),
+  };
+};

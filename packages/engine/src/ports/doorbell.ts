@@ -1,0 +1,14 @@
+// The doorbell: "something changed, look again". It carries no meaning and may be lost (I13); whoever listens also
+// looks by itself now and then. Ringing is coalesced: at most one ring per kind is on its way at any time.
+
+/** queued: calls can be claimed; settled: calls have results; messages: the bus has rows; registry: definitions changed. */
+export const DOORBELL_KINDS = ["queued", "settled", "messages", "registry"] as const;
+export type DoorbellKind = (typeof DOORBELL_KINDS)[number];
+
+export interface Doorbell {
+  /** Never throws, never waits for the network. Call it after the commit, once per flush. */
+  ring(kind: DoorbellKind): void;
+  /** Returns the way to stop listening. Rings of this process and of every other process on the database arrive. */
+  listen(kind: DoorbellKind, heard: () => void): () => void;
+  close(): Promise<void>;
+}

@@ -1,0 +1,50 @@
+// The fault port: named moments around every commit and publish. In production a point does nothing; a crash test
+// makes one of them end the process, stall it, or fail it, and then counts what is left.
+
+export const FAULT_POINTS = [
+  "dispatch:before-read",
+  "dispatch:before-commit",
+  "dispatch:after-commit",
+  "dispatch:before-doorbell",
+  "dispatch:after-doorbell",
+  "step:before-commit",
+  "step:after-commit",
+  "lease:before-commit",
+  "lease:after-commit",
+  "heartbeat:before-commit",
+  "heartbeat:after-commit",
+  "release:before-commit",
+  "release:after-commit",
+  "settle:before-read",
+  "settle:before-commit",
+  "settle:after-commit",
+  "settle:before-doorbell",
+  "settle:after-doorbell",
+  "card:before-commit",
+  "card:after-commit",
+  "cancel:before-commit",
+  "cancel:after-commit",
+  "expire:after-read",
+  "expire:before-commit",
+  "expire:after-commit",
+  "publish:before-commit",
+  "publish:after-commit",
+  "deliver:before-commit",
+  "deliver:after-commit",
+  "ack:before-commit",
+  "ack:after-commit",
+  "relay:after-publish",
+  "relay:after-mark",
+  "replay:before-commit",
+  "replay:after-commit",
+  "retain:before-commit",
+  "retain:after-commit",
+] as const;
+
+export type FaultPoint = (typeof FAULT_POINTS)[number];
+
+export interface Faults {
+  at(point: FaultPoint): void | Promise<void>;
+}
+
+export const noFaults: Faults = { at: () => {} };

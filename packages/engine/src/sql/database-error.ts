@@ -1,0 +1,36 @@
+// The one place that understands what PostgreSQL and its driver say. SQL text and parameters never leave it (I8).
+
+import { isToolplaneError, ToolplaneError, UsageError } from "@toolplane/protocol";
+
+interface DriverError {
+  readonly code?: unknown;
+  readonly constraint?: unknown;
+  readonly message?: unknown;
+}
+
+/** Raised by the trigger that keeps cards immutable (I7). */
+const CARD_CONFLICT = "TP007";
+
+const isSqlState = (code: unknown): code is string => typeof code === "string" && /^[0-9A-Z]{5}$/.test(code);
+
+export const understandDatabaseError = (error: unknown, statement: string): Error => {
+  if (isToolplaneError(error) || error instanceof UsageError) return error;
+  const { code, constraint } = (error ?? {}) as DriverError;
+  if (code === CARD_CONFLICT)
+    return new ToolplaneError("conflict", "a card with this id exists with other content", { cause: error });
+  const detail = {
+    statement,
+    ...(isSqlState(code) ? { sqlstate: code } : {}),
+    ...(typeof constraint === "string" ? { constraint } : {}),
+  };
+  if (isSqlState(code) && (code.startsWith("22") || code.startsWith("23") || code.startsWith("42")))
+    return new ToolplaneError("internal_error", `the database refused statement ${statement} (${code})`, {
+      detail,
+      cause: error,
+    });
+  // Connection trouble, shutdown, deadlock, serialisation, out of resources: nothing was changed, try again.
+  return new ToolplaneError("storage_error", `the database did not carry out statement ${statement}`, {
+    detail,
+    cause: error,
+  });
+};

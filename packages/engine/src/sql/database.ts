@@ -1,0 +1,124 @@
+// The database port over `pg`: named statements, one-statement transactions on hot paths, explicit ones elsewhere.
+// Every statement is prepared once per connection and keeps its generic plan; planner choices that only pay off for
+// large scans are switched off, so that a plan made while a table was small stays right when it has a million rows.
+
+import { ToolplaneError } from "@toolplane/protocol";
+import pg from "pg";
+import { understandDatabaseError } from "./database-error.ts";
+
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface Queryer {
+  query<Row extends object>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
+}
+
+export interface DatabaseStats {
+  readonly statements: number;
+  readonly connections: number;
+  readonly waiting: number;
+}
+
+export interface Database extends Queryer {
+  transaction<T>(work: (tx: Queryer) => Promise<T>): Promise<T>;
+  /** A connection of its own, for LISTEN. The caller ends it. */
+  connect(): Promise<pg.Client>;
+  stats(): DatabaseStats;
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  /** `pg` connection settings: `connectionString`, or host / port / user / database. */
+  readonly connection: pg.ClientConfig;
+  /** Runs as this role when given; see the migrations for what it may do. */
+  readonly role?: string | undefined;
+  readonly maxConnections?: number | undefined;
+}
+
+const PLANNER = [
+  "plan_cache_mode=force_generic_plan",
+  "enable_seqscan=off",
+  "enable_hashjoin=off",
+  "enable_mergejoin=off",
+  "enable_bitmapscan=off",
+  "jit=off",
+];
+
+// A statement of ours takes milliseconds; one that takes this long waits for a lock nobody will give.
+const STATEMENT_TIMEOUT_MS = 30_000;
+
+export const createDatabase = (options: DatabaseOptions): Database => {
+  const settings = options.role === undefined ? PLANNER : [...PLANNER, `role=${options.role}`];
+  const config: pg.ClientConfig = {
+    ...options.connection,
+    options: settings.map((setting) => `-c ${setting}`).join(" "),
+    application_name: options.connection.application_name ?? "toolplane",
+    keepAlive: true,
+  };
+  const pool = new pg.Pool({
+    ...config,
+    max: options.maxConnections ?? 10,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    connectionTimeoutMillis: 10_000,
+  });
+  // A connection that breaks while idle is replaced by the pool; without a listener it would end the process.
+  pool.on("error", () => {});
+  let statements = 0;
+  let closed = false;
+
+  const runOn = async <Row extends object>(
+    client: pg.Pool | pg.PoolClient,
+    statement: Statement,
+    values: readonly unknown[],
+  ): Promise<Row[]> => {
+    statements++;
+    try {
+      const result = await client.query<Row>({ name: statement.name, text: statement.text, values: [...values] });
+      return result.rows;
+    } catch (error) {
+      throw understandDatabaseError(error, statement.name);
+    }
+  };
+
+  return {
+    query(statement, values = []) {
+      if (closed) return Promise.reject(new ToolplaneError("storage_error", "the database connection is closed"));
+      return runOn(pool, statement, values);
+    },
+    async transaction(work) {
+      const client = await pool.connect().catch((error: unknown) => {
+        throw understandDatabaseError(error, "connect");
+      });
+      let broken: Error | undefined;
+      try {
+        await client.query("begin");
+        const value = await work({ query: (statement, values = []) => runOn(client, statement, values) });
+        await client.query("commit");
+        return value;
+      } catch (error) {
+        await client.query("rollback").catch((failure: Error) => {
+          broken = failure;
+        });
+        throw understandDatabaseError(error, "transaction");
+      } finally {
+        client.release(broken);
+      }
+    },
+    async connect() {
+      const client = new pg.Client(config);
+      client.on("error", () => {});
+      await client.connect().catch((error: unknown) => {
+        throw understandDatabaseError(error, "connect");
+      });
+      return client;
+    },
+    stats: () => ({ statements, connections: pool.totalCount, waiting: pool.waitingCount }),
+    async close() {
+      if (closed) return;
+      closed = true;
+      await pool.end();
+    },
+  };
+};
