@@ -1,0 +1,60 @@
+// Every rule of a built part is claimed by a test; what is not built yet is said out loud.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { beforeAll, describe, expect, test } from "vitest";
+import { readWorkingTree } from "../scripts/boundaries/working-tree.ts";
+import { listClaims, mayClaim } from "./requirements/claims.ts";
+import { type Coverage, formatCoverage, planCoverage } from "./requirements/coverage.ts";
+import { BUILT_PARTS, REQUIREMENTS } from "./requirements/index.ts";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const FOLDER = fileURLToPath(new URL("./requirements/", import.meta.url));
+
+/** The specifications have far more than this; fewer means that a list was lost. */
+const LEAST_RULES = 150;
+
+describe("the requirements", () => {
+  let coverage: Coverage;
+
+  beforeAll(() => {
+    const claims = [...readWorkingTree(ROOT)]
+      .filter(([path]) => mayClaim(path))
+      .flatMap(([path, text]) => listClaims(path, text));
+    coverage = planCoverage(REQUIREMENTS, claims, BUILT_PARTS);
+    process.stderr.write(`\n${formatCoverage(coverage, BUILT_PARTS)}\n\n`);
+  });
+
+  test("of built parts are proven, listed once, and claimed only when listed", () => {
+    expect(coverage.faults).toEqual([]);
+  });
+
+  test("are as many as the specifications have", () => {
+    expect(REQUIREMENTS.length).toBeGreaterThan(LEAST_RULES);
+  });
+
+  test("[REPO-2-5] are all collected: no list in the folder is left out of the manifest", async () => {
+    const files = readdirSync(FOLDER, { recursive: true, encoding: "utf8" }).filter(
+      (file) => file.endsWith(".ts") && readFileSync(FOLDER + file, "utf8").includes("export const rules"),
+    );
+    const listed = new Set(REQUIREMENTS.map(({ id }) => id));
+    for (const file of files) {
+      const { rules } = (await import(FOLDER + file)) as { rules: readonly { id: string }[] };
+      expect
+        .soft(
+          rules.filter(({ id }) => !listed.has(id)),
+          file,
+        )
+        .toEqual([]);
+    }
+    expect(files).toContain("repo.ts");
+  });
+
+  test("have a text that says something, and an id of the agreed form", () => {
+    for (const { id, text, source } of REQUIREMENTS) {
+      expect.soft(id).toMatch(/^[A-Z]{2,}-[A-Za-z0-9.-]+$/);
+      expect.soft(text.length, id).toBeGreaterThan(10);
+      expect.soft(source, id).not.toBe("");
+    }
+  });
+});

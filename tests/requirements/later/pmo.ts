@@ -1,0 +1,42 @@
+// The project manager's tools: delegate, provision, fork and join.
+// Not built yet: the rules are counted out loud, and wait for the tests that will claim them.
+
+import type { Rule } from "../rule.ts";
+
+export const rules = [
+  { id: "UTP-11.1-1", source: "utp 11.1", part: "pmo", text: "A PMO command that inlines args or a call id is refused; identity is in the headers." },
+  { id: "UTP-11.1-2", source: "utp 11.1", part: "pmo", text: "A PMO command for a tool without a definition is tool_definition_missing." },
+  { id: "UTP-11.1-3", source: "utp 11.1", part: "pmo", text: "A PMO command whose after_execution differs from the definition's is after_execution_mismatch." },
+  { id: "UTP-11.1-4", source: "utp 11.1", part: "pmo", text: "A suffix that is not internal.<function> is unsupported_pmo_route, an unknown function not_implemented." },
+  { id: "UTP-11.1-5", source: "utp 11.1", part: "pmo", text: "A refusal by business rules is a success result whose data says rejected, busy or error with a code." },
+  { id: "UTP-11.1-6", source: "utp 11.1", part: "pmo", text: "Replies are authored by sys.pmo with the lineage of the call." },
+  { id: "UTP-11.1-7", source: "utp 11.1", part: "pmo", text: "A handler refuses a command for another tool name." },
+  { id: "UTP-11.1-8", source: "utp 11.1", part: "pmo", text: "A PMO command delivered twice makes one child." },
+  { id: "UTP-11.2-1", source: "utp 11.2", part: "pmo", text: "target_strategy is new, reuse or clone, and target_ref is required, else bad_request." },
+  { id: "UTP-11.2-2", source: "utp 11.2", part: "pmo", text: "new makes an agent of the named profile owned by the caller; an unknown profile is not_found." },
+  { id: "UTP-11.2-3", source: "utp 11.2", part: "pmo", text: "reuse addresses an existing agent and its output box; an unknown agent is not_found." },
+  { id: "UTP-11.2-4", source: "utp 11.2", part: "pmo", text: "clone makes an agent derived from the source with the source's output box; without one bad_request." },
+  { id: "UTP-11.2-5", source: "utp 11.2", part: "pmo", text: "Delegation needs a caller in the roster with a profile whose policy allows the target, else auth_failed." },
+  { id: "UTP-11.2-6", source: "utp 11.2", part: "pmo", text: "Only the caller's own boxes and explicitly authorised ones may be inherited, also when the caller has none." },
+  { id: "UTP-11.2-7", source: "utp 11.2", part: "pmo", text: "A packed context box holds inherited cards once each in order, the instruction and a pointer to the parent." },
+  { id: "UTP-11.3-1", source: "utp 11.3", part: "pmo", text: "delegate_async does everything in one transaction, and a refusal leaves nothing behind." },
+  { id: "UTP-11.3-2", source: "utp 11.3", part: "pmo", text: "delegate_async returns the child's agent, turn, epoch and boxes and does not wait for it." },
+  { id: "UTP-11.3-3", source: "utp 11.3", part: "pmo", text: "A delegated child is one deeper than its caller." },
+  { id: "UTP-11.4-1", source: "utp 11.4", part: "pmo", text: "launch_principal delegates to a new agent of the profile." },
+  { id: "UTP-11.4-2", source: "utp 11.4", part: "pmo", text: "ask_expert with include_history passes the caller's output box; without one bad_request." },
+  { id: "UTP-11.5-1", source: "utp 11.5", part: "pmo", text: "provision_agent refuses an unknown action, a missing agent id, bad tags and bad metadata each with its code." },
+  { id: "UTP-11.5-2", source: "utp 11.5", part: "pmo", text: "Profile, owner, worker target and tags of an existing agent cannot be changed by provision_agent." },
+  { id: "UTP-11.5-3", source: "utp 11.5", part: "pmo", text: "The delegation guard holds for provision_agent also when no profile name can be resolved." },
+  { id: "UTP-11.5-4", source: "utp 11.5", part: "pmo", text: "Provisioning writes the roster row, an identity edge and an idle head." },
+  { id: "UTP-11.6-1", source: "utp 11.6", part: "pmo", text: "fork_join validates every task before it creates any, and refuses unknown keys, no tasks, more than the limit, and a reuse target named twice." },
+  { id: "UTP-11.6-2", source: "utp 11.6", part: "pmo", text: "fork_join gives no result until the batch ends; the caller stays suspended." },
+  { id: "UTP-11.6-3", source: "utp 11.6", part: "pmo", text: "A task refused at dispatch fails at once; busy and internal errors are tried again with backoff and end as dispatch_retry_exhausted." },
+  { id: "UTP-11.6-4", source: "utp 11.6", part: "pmo", text: "With fail_fast the first failed, canceled or timed-out task ends the batch, stops the running children and cancels the rest." },
+  { id: "UTP-11.6-5", source: "utp 11.6", part: "pmo", text: "A batch past its deadline is timeout, its children are stopped and the rest canceled." },
+  { id: "UTP-11.6-6", source: "utp 11.6", part: "pmo", text: "A batch of all successes is success, of some partial, of none failed or timeout." },
+  { id: "UTP-11.6-7", source: "utp 11.6", part: "pmo", text: "Only one of several finishers ends a batch." },
+  { id: "UTP-11.6-8", source: "utp 11.6", part: "pmo", text: "The parent's result lists every task by its index with status, summary and output box, authored by sys.pmo.batch_manager." },
+  { id: "UTP-11.6-9", source: "utp 11.6", part: "pmo", text: "A child that finishes before its turn id was stored is not lost." },
+  { id: "UTP-11.6-10", source: "utp 11.6", part: "pmo", text: "A child that is still queued is canceled and a running one is stopped when the batch ends." },
+  { id: "UTP-11.6-11", source: "utp 11.6", part: "pmo", text: "The parent's own suspension is at least as long as the batch's deadline." },
+] as const satisfies readonly Rule[];

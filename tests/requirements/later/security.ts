@@ -1,0 +1,27 @@
+// Security checks that belong to no single package's messages.
+// Not built yet: the rules are counted out loud, and wait for the tests that will claim them.
+
+import type { Rule } from "../rule.ts";
+
+export const rules = [
+  { id: "SEC-6-1", source: "security 6", part: "security", text: "Egress is https only, with http only for hosts on an explicit development list." },
+  { id: "SEC-6-2", source: "security 6", part: "security", text: "A host outside a tool's allow-list is refused." },
+  { id: "SEC-6-3", source: "security 6", part: "security", text: "Loopback, private, link-local, shared and metadata addresses are refused in every spelling, IPv4-mapped, decimal, octal and with a trailing dot." },
+  { id: "SEC-6-4", source: "security 6", part: "security", text: "The connection goes to the address that was checked." },
+  { id: "SEC-6-5", source: "security 6", part: "security", text: "Redirects are limited, checked at every hop, and lose credentials when they change origin." },
+  { id: "SEC-6-6", source: "security 6", part: "security", text: "Responses are capped in size and time." },
+  { id: "SEC-7-1", source: "security 7", part: "security", text: "A tool can name only variables on the project's allow-list; DATABASE_URL and NATS_* never." },
+  { id: "SEC-7-2", source: "security 7", part: "security", text: "A missing credential is auth_failed, not an anonymous call." },
+  { id: "SEC-7-3", source: "security 7", part: "security", text: "Tokens are compared in constant time." },
+  { id: "SEC-9-1", source: "security 9", part: "security", text: "A host's stderr is captured with a cap and scrubbed." },
+  { id: "SEC-9-2", source: "security 9", part: "security", text: "A host can answer only ids it was sent, once." },
+  { id: "SEC-11-1", source: "security 11", part: "security", text: "The API binds to loopback by default, checks Host and Origin, and has no wildcard CORS." },
+  { id: "SEC-11-2", source: "security 11", part: "security", text: "Rate limits are keyed by the tenant." },
+  { id: "SEC-11-3", source: "security 11", part: "security", text: "The console shows tool output as text, never as HTML, under a content security policy." },
+  { id: "SEC-12-1", source: "security 12", part: "security", text: "A tool's NATS user can publish only its report subject and subscribe only its command subject." },
+  { id: "SEC-12-2", source: "security 12", part: "security", text: "Durable names are never chosen by a user." },
+  { id: "SEC-13-1", source: "security 13", part: "security", text: "Specifications are fetched under the egress guard and cannot point a tool at loopback." },
+  { id: "SEC-14-1", source: "security 14", part: "security", text: "A token of one project reads no card, inbox, trace or call of another, by any route, also with the right id." },
+  { id: "SEC-15-1", source: "security 15", part: "security", text: "Results shown to a model carry where they come from, are cut to a preview with a pointer, and are fenced with a nonce." },
+  { id: "SEC-16-1", source: "security 16", part: "security", text: "Started with an empty configuration nothing is open: no anonymous API, no egress, no host command, no readable variable." },
+] as const satisfies readonly Rule[];
