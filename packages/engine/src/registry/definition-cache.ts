@@ -1,0 +1,153 @@
+// Definitions as calls need them: parsed, with compiled argument checks, from memory where possible.
+//   DC1. What is remembered may be out of date (I13: a ring can be lost); dispatch compares the version inside its
+//        insert and says `forget`, so a stale entry costs a second try and never runs a replaced tool.
+//   DC2. A ring of the registry forgets who has which version, not what was compiled: equal definitions share one check.
+//   DC3. A definition whose text does not have its hash is not used.
+
+import {
+  type CompileSchema,
+  compileArguments,
+  type HashText,
+  isToolplaneError,
+  type ToolDefinition,
+  ToolplaneError,
+  type ValidateValue,
+} from "@toolplane/protocol";
+import type { Doorbell } from "../ports/doorbell.ts";
+import { type Log, silentLog } from "../ports/log.ts";
+import type { Queryer } from "../sql/database.ts";
+import {
+  bindDefinitionAsks,
+  type DefinitionAsk,
+  type DefinitionRow,
+  READ_DEFINITIONS,
+  type ToolStatus,
+} from "./definition-cache.sql.ts";
+import { freezeJson } from "./freeze-json.ts";
+import { createLeastRecentlyUsed } from "./least-recently-used.ts";
+
+export interface CompiledDefinition {
+  readonly projectId: string;
+  readonly toolName: string;
+  readonly version: number;
+  readonly definitionHash: string;
+  readonly status: ToolStatus;
+  readonly definition: ToolDefinition;
+  /** Checks layered arguments; env-managed parameters are not asked for. */
+  readonly validate: ValidateValue;
+}
+
+export interface ToolKey {
+  readonly projectId: string;
+  readonly toolName: string;
+}
+
+export interface Definitions {
+  /** The current definition of each tool, in the order asked; undefined where there is none (or it was deleted). */
+  resolve(tools: readonly ToolKey[]): Promise<readonly (CompiledDefinition | undefined)[]>;
+  /** One version, whatever became of the tool since: a call keeps the version it was made under. */
+  resolveVersion(projectId: string, toolName: string, version: number): Promise<CompiledDefinition | undefined>;
+  forget(projectId: string, toolName: string): void;
+  close(): void;
+}
+
+export interface DefinitionsOptions {
+  readonly db: Queryer;
+  readonly doorbell: Doorbell;
+  readonly compile: CompileSchema;
+  readonly sha256: HashText;
+  readonly log?: Log | undefined;
+  readonly maxEntries?: number | undefined;
+}
+
+interface Checked {
+  readonly definition: ToolDefinition;
+  readonly validate: ValidateValue;
+}
+
+// A compiled definition takes tens of kilobytes; a thousand is more than a project shows its agents.
+const DEFAULT_MAX_ENTRIES = 1_000;
+
+const CURRENT = "current";
+
+// Project ids and tool names hold no blanks.
+const keyOf = ({ projectId, toolName, version }: DefinitionAsk): string =>
+  `${projectId} ${toolName} ${version ?? CURRENT}`;
+
+export const createDefinitions = (options: DefinitionsOptions): Definitions => {
+  const { db, doorbell, compile, sha256, log = silentLog } = options;
+  const maxEntries = options.maxEntries ?? DEFAULT_MAX_ENTRIES;
+  const known = createLeastRecentlyUsed<CompiledDefinition>(maxEntries);
+  const checkedByHash = createLeastRecentlyUsed<Checked>(maxEntries);
+  let generation = 0;
+
+  const forgetAll = (): void => {
+    generation++;
+    known.clear();
+  };
+  const stopListening = doorbell.listen("registry", forgetAll);
+
+  const compileOrRefuseAll = (definition: ToolDefinition, ask: DefinitionAsk): ValidateValue => {
+    try {
+      return compileArguments(definition, compile);
+    } catch (error) {
+      if (!isToolplaneError(error)) throw error;
+      // Registered under older rules. Its calls fail with a reason; the calls beside it in a flush do not.
+      log.error("a registered schema does not compile", { projectId: ask.projectId, toolName: ask.toolName });
+      return () => [{ path: "$", message: "the tool's parameters are not a usable schema; register the tool again" }];
+    }
+  };
+
+  const check = (row: DefinitionRow, ask: DefinitionAsk): Checked => {
+    const found = checkedByHash.get(row.definition_hash);
+    if (found !== undefined) return found;
+    if (sha256(row.definition) !== row.definition_hash)
+      throw new ToolplaneError("internal_error", `version ${row.version} of ${ask.toolName} does not have its hash`);
+    const definition = freezeJson(JSON.parse(row.definition) as ToolDefinition);
+    const checked = { definition, validate: compileOrRefuseAll(definition, ask) };
+    checkedByHash.set(row.definition_hash, checked);
+    return checked;
+  };
+
+  const load = async (asks: readonly DefinitionAsk[]): Promise<ReadonlyMap<string, CompiledDefinition>> => {
+    const before = generation;
+    const rows = await db.query<DefinitionRow>(READ_DEFINITIONS, bindDefinitionAsks(asks));
+    const loaded = new Map<string, CompiledDefinition>();
+    for (const row of rows) {
+      const ask = asks[row.ord - 1];
+      if (ask === undefined) continue;
+      const { version, definition_hash: definitionHash, status } = row;
+      const { projectId, toolName } = ask;
+      const entry = { projectId, toolName, version, definitionHash, status, ...check(row, ask) };
+      loaded.set(keyOf(ask), entry);
+      // Rung meanwhile: what was read may be the state before the change.
+      if (before === generation) known.set(keyOf(ask), entry);
+    }
+    return loaded;
+  };
+
+  const resolveAll = async (asks: readonly DefinitionAsk[]): Promise<readonly (CompiledDefinition | undefined)[]> => {
+    const found = new Map<string, CompiledDefinition>();
+    const missing = new Map<string, DefinitionAsk>();
+    for (const ask of asks) {
+      const key = keyOf(ask);
+      const entry = known.get(key);
+      if (entry === undefined) missing.set(key, ask);
+      else found.set(key, entry);
+    }
+    const loaded = missing.size === 0 ? undefined : await load([...missing.values()]);
+    return asks.map((ask) => found.get(keyOf(ask)) ?? loaded?.get(keyOf(ask)));
+  };
+
+  return {
+    resolve: (tools) => resolveAll(tools.map(({ projectId, toolName }) => ({ projectId, toolName, version: null }))),
+    async resolveVersion(projectId, toolName, version) {
+      return (await resolveAll([{ projectId, toolName, version }]))[0];
+    },
+    forget(projectId, toolName) {
+      generation++;
+      known.delete(keyOf({ projectId, toolName, version: null }));
+    },
+    close: stopListening,
+  };
+};

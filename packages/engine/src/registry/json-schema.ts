@@ -1,0 +1,236 @@
+// The JSON Schema compiler that the protocol package is given: ajv, closed against what a stranger's schema can do.
+//   J1. Nothing is fetched: a reference that is not inside the document is an error.
+//   J2. Patterns run in linear time, and every check counts its steps: a schema that refers to itself in a way that
+//       doubles the work per level, or never ends, is cut off with an issue instead of holding up the process.
+//   J3. Checking changes nothing: no defaults are filled in, no types converted. `format` is an annotation.
+//   J4. Issues name places and rules, never the checked values (I8).
+// Each schema has an ajv of its own (0.2 ms, 6 kB), because a shared one keeps every schema it has ever seen.
+
+import {
+  type CompileSchema,
+  canonicalText,
+  formatJsonPath,
+  isToolplaneError,
+  type JsonObject,
+  type SchemaIssue,
+  type SchemaPath,
+  ToolplaneError,
+  type ValidateValue,
+  walkSchema,
+} from "@toolplane/protocol";
+import { Ajv, type Options, type ValidateFunction } from "ajv";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import type { RegExpEngine, RegExpLike } from "ajv/dist/types/index.js";
+import { schemaFault, valueIssues } from "./json-schema-issues.ts";
+import { type LinearPattern, parseLinearPattern } from "./linear-pattern.ts";
+
+const DRAFT_2020 = "https://json-schema.org/draft/2020-12/schema";
+const DRAFT_07 = "http://json-schema.org/draft-07/schema";
+
+type Dialect = typeof DRAFT_2020 | typeof DRAFT_07;
+
+export interface SchemaLimits {
+  readonly maxBytes: number;
+  /** Schemas inside the schema: what compiling costs. 1,000 take about 100 ms. */
+  readonly maxSchemas: number;
+  /** References followed, and 64-character pieces of text matched, in one check. */
+  readonly maxSteps: number;
+}
+
+export const DEFAULT_SCHEMA_LIMITS: SchemaLimits = { maxBytes: 256 * 1024, maxSchemas: 2_000, maxSteps: 500_000 };
+
+const STEP = "x-toolplane-step";
+
+/** A schema's declared depth is bounded by what the compiler's own recursion survives. */
+const MAX_DEPTH = 64;
+
+class OutOfSteps extends ToolplaneError {
+  constructor() {
+    super("bad_request", "checking takes too many steps");
+  }
+}
+
+interface Meter {
+  left: number;
+}
+
+const spend = (meter: Meter, steps: number): void => {
+  meter.left -= steps;
+  if (meter.left < 0) throw new OutOfSteps();
+};
+
+const refused = (why: string, cause?: unknown): ToolplaneError => new ToolplaneError("bad_request", why, { cause });
+
+const dialectOf = (schema: JsonObject): Dialect => {
+  const declared = schema.$schema;
+  if (declared === undefined) return DRAFT_2020;
+  const text = typeof declared === "string" ? declared : "";
+  const plain = text.endsWith("#") ? text.slice(0, -1) : text;
+  if (plain === DRAFT_2020) return DRAFT_2020;
+  if (plain === DRAFT_07 || plain === DRAFT_07.replace("http:", "https:")) return DRAFT_07;
+  throw refused(`$.$schema: this dialect is not supported; use ${DRAFT_2020} or ${DRAFT_07}#`);
+};
+
+const createAjv = (dialect: Dialect, options: Options): Ajv | Ajv2020 =>
+  dialect === DRAFT_2020 ? new Ajv2020(options) : new Ajv(options);
+
+/** `strict` would refuse unknown keywords, which every dialect allows as annotations. */
+const PLAIN_OPTIONS: Options = { strict: false, validateFormats: false, logger: false };
+
+const createMetaCheck = (): ((dialect: Dialect, schema: JsonObject) => void) => {
+  const checks = new Map<Dialect, ValidateFunction>();
+  return (dialect, schema) => {
+    const known = checks.get(dialect) ?? createAjv(dialect, PLAIN_OPTIONS).getSchema(dialect);
+    if (known === undefined) throw new ToolplaneError("internal_error", `ajv has no schema for ${dialect}`);
+    checks.set(dialect, known as ValidateFunction);
+    if (known(schema) !== true) throw refused(schemaFault(known.errors ?? []));
+  };
+};
+
+/** Ajv compares every pair, which is quadratic for objects; equal values have equal canonical text. */
+const isUnique = (items: readonly unknown[]): boolean => {
+  const seen = new Set<unknown>();
+  for (const item of items) {
+    const key = typeof item === "object" && item !== null ? `\u0000${canonicalText(item)}` : item;
+    if (seen.has(key)) return false;
+    seen.add(key);
+  }
+  return true;
+};
+
+const addKeywords = (ajv: Ajv | Ajv2020, meter: Meter): void => {
+  ajv.addKeyword({
+    keyword: STEP,
+    before: "$ref",
+    errors: false,
+    validate: () => {
+      spend(meter, 1);
+      return true;
+    },
+  });
+  ajv.removeKeyword("uniqueItems");
+  ajv.addKeyword({
+    keyword: "uniqueItems",
+    type: "array",
+    schemaType: "boolean",
+    errors: false,
+    error: { message: "must NOT have duplicate items" },
+    validate: (wanted: boolean, items: readonly unknown[]) => {
+      spend(meter, items.length);
+      return !wanted || isUnique(items);
+    },
+  });
+};
+
+interface Prepared {
+  readonly patterns: ReadonlyMap<string, LinearPattern | ToolplaneError>;
+}
+
+const tryPattern = (source: string, path: SchemaPath): LinearPattern | ToolplaneError => {
+  try {
+    return parseLinearPattern(source);
+  } catch (error) {
+    if (!isToolplaneError(error)) throw error;
+    return refused(`${formatJsonPath(path)}: ${error.message}`, error);
+  }
+};
+
+/**
+ * Reads the patterns and marks each reference so that it is counted. A bad pattern is only an error once ajv uses it:
+ * the walk also meets annotations, where `pattern` may be anything.
+ */
+const prepare = (schema: JsonObject, limits: SchemaLimits): Prepared => {
+  const patterns = new Map<string, LinearPattern | ToolplaneError>();
+  let schemas = 0;
+  const learn = (source: string, path: SchemaPath): void => {
+    if (!patterns.has(source)) patterns.set(source, tryPattern(source, path));
+  };
+  walkSchema(schema, (node, path) => {
+    if (++schemas > limits.maxSchemas) throw refused(`more than ${limits.maxSchemas} schemas in one`);
+    // Ajv would answer with a promise, and every promise is true.
+    if (Object.hasOwn(node, "$async")) throw refused(`${formatJsonPath(path)}: $async is not JSON Schema`);
+    if (typeof node.pattern === "string") learn(node.pattern, [...path, "pattern"]);
+    const byPattern = node.patternProperties;
+    if (typeof byPattern === "object" && byPattern !== null)
+      for (const source of Object.keys(byPattern)) learn(source, [...path, "patternProperties", source]);
+    if (node.$ref !== undefined || node.$dynamicRef !== undefined) (node as Record<string, unknown>)[STEP] = true;
+  });
+  return { patterns };
+};
+
+const regExpEngine = ({ patterns }: Prepared, meter: Meter): RegExpEngine => {
+  const engine = (source: string): RegExpLike & { toString(): string } => {
+    const pattern = patterns.get(source) ?? parseLinearPattern(source);
+    if (isToolplaneError(pattern)) throw pattern;
+    return {
+      test: (text) => {
+        spend(meter, 1 + (text.length >> 6));
+        return pattern.test(text);
+      },
+      // Ajv keeps one object per text of a pattern.
+      toString: () => source,
+    };
+  };
+  return Object.assign(engine, { code: "linearPattern" });
+};
+
+const copySchema = (schema: JsonObject, { maxBytes }: SchemaLimits): JsonObject => {
+  try {
+    return JSON.parse(canonicalText(schema, { maxBytes, maxDepth: MAX_DEPTH })) as JsonObject;
+  } catch (error) {
+    throw refused(error instanceof Error ? error.message : "not JSON", error);
+  }
+};
+
+const build = (schema: JsonObject, dialect: Dialect, prepared: Prepared, meter: Meter): ValidateFunction => {
+  const ajv = createAjv(dialect, {
+    ...PLAIN_OPTIONS,
+    meta: false,
+    validateSchema: false,
+    addUsedSchema: false,
+    // Inlined references would not be counted.
+    inlineRefs: false,
+    // `required: ["toString"]` must ask for a member, not find the one every object inherits.
+    ownProperties: true,
+    strictNumbers: true,
+    // 19.99 is a multiple of 0.01 to everybody but floating point.
+    multipleOfPrecision: 9,
+    code: { regExp: regExpEngine(prepared, meter) },
+  });
+  addKeywords(ajv, meter);
+  try {
+    return ajv.compile(schema);
+  } catch (error) {
+    if (isToolplaneError(error)) throw error;
+    throw refused(error instanceof Error ? error.message : "refused by the compiler", error);
+  }
+};
+
+const TOO_MUCH: readonly SchemaIssue[] = [
+  { path: "$", message: "checking takes too many steps: the schema refers to itself too often for this value" },
+];
+
+/** Builds the compiler; throws `bad_request` with a reason for what is not a schema we can hold anybody to. */
+export const createSchemaCompiler = (limits: SchemaLimits = DEFAULT_SCHEMA_LIMITS): CompileSchema => {
+  const checkDialect = createMetaCheck();
+  return (given): ValidateValue => {
+    const schema = copySchema(given, limits);
+    const dialect = dialectOf(schema);
+    checkDialect(dialect, schema);
+    const meter: Meter = { left: limits.maxSteps };
+    const validate = build(schema, dialect, prepare(schema, limits), meter);
+    return (value) => {
+      meter.left = limits.maxSteps;
+      try {
+        return validate(value) === true ? [] : valueIssues(validate.errors ?? []);
+      } catch (error) {
+        // Endless recursion ends at the meter or, with large frames, at the stack.
+        if (error instanceof OutOfSteps || error instanceof RangeError) return TOO_MUCH;
+        throw error;
+      } finally {
+        // Errors hold on to the checked value's pieces.
+        validate.errors = null;
+      }
+    };
+  };
+};

@@ -1,0 +1,41 @@
+// Regular expressions of strangers, on an engine whose time grows with the text and never faster (SEC-10).
+// It has no look-around and no back-references: a schema that needs them is refused when it is registered, with the
+// reason, instead of holding up a thread when it is used.
+
+import { ToolplaneError } from "@toolplane/protocol";
+import { RE2JS } from "re2js";
+
+export interface LinearPattern {
+  readonly source: string;
+  test(text: string): boolean;
+}
+
+/** The longest patterns people write (e-mail, semantic versions) stay under a few hundred characters. */
+const MAX_PATTERN_LENGTH = 2_000;
+
+/** Instructions of the compiled program; bounds the work per character of text. `a{1000}` has a thousand. */
+const MAX_PROGRAM_SIZE = 4_000;
+
+const refused = (why: string, cause?: unknown): ToolplaneError =>
+  new ToolplaneError("bad_request", `the pattern ${why}`, { cause });
+
+const reasonOf = (error: unknown): string => {
+  const text = error instanceof Error ? error.message : "unreadable";
+  const prefix = "error parsing regexp: ";
+  return text.startsWith(prefix) ? text.slice(prefix.length) : text;
+};
+
+export const parseLinearPattern = (source: string): LinearPattern => {
+  if (source.length > MAX_PATTERN_LENGTH) throw refused(`is longer than ${MAX_PATTERN_LENGTH} characters`);
+  let compiled: RE2JS;
+  try {
+    compiled = RE2JS.compile(RE2JS.translateRegExp(source));
+  } catch (error) {
+    throw refused(
+      `cannot be matched in linear time or is not a regular expression (look-around and back-references are not supported): ${reasonOf(error)}`,
+      error,
+    );
+  }
+  if (compiled.programSize() > MAX_PROGRAM_SIZE) throw refused("is too large once its repetitions are written out");
+  return { source, test: (text) => compiled.test(text) };
+};
