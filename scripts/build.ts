@@ -1,0 +1,24 @@
+// `npm run build`: what is published. Plain ESM and declarations from `tsc -b`, and beside them the files that code
+// reads at run time and no compiler copies (migrations). Always from nothing, so a renamed file leaves no ghost.
+
+import { spawnSync } from "node:child_process";
+import { cpSync, globSync, rmSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const COMPILER = fileURLToPath(import.meta.resolve("typescript/bin/tsc"));
+
+for (const directory of globSync("packages/*/dist", { cwd: ROOT })) rmSync(ROOT + directory, { recursive: true });
+
+const { status } = spawnSync(process.execPath, [COMPILER, "-b", "tsconfig.build.json"], {
+  cwd: ROOT,
+  stdio: "inherit",
+});
+if (status !== 0) process.exit(status ?? 1);
+
+for (const asset of globSync("packages/*/src/**/*.sql", { cwd: ROOT })) {
+  cpSync(ROOT + asset, ROOT + asset.replace("/src/", "/dist/"));
+}
+
+// The compiler's notes on what is up to date: of no use to whoever installs the package.
+for (const notes of globSync("packages/*/dist/*.tsbuildinfo", { cwd: ROOT })) rmSync(ROOT + notes);
