@@ -1,18 +1,7 @@
 // The databases test files get: fresh, separate, cloned from a template that is migrated once.
 
-import { createTestDatabase, startDebianPostgres, withPostgres } from "@toolplane/testkit";
-import { Client } from "pg";
+import { createTestDatabase, queryTestDatabase as query, startDebianPostgres, withPostgres } from "@toolplane/testkit";
 import { expect, test } from "vitest";
-
-const query = async (url: string, text: string): Promise<Record<string, unknown>[]> => {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query<Record<string, unknown>>(text)).rows;
-  } finally {
-    await client.end();
-  }
-};
 
 test("a template is migrated once and every database made from it is separate", async () => {
   let migrations = 0;

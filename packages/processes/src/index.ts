@@ -1,17 +1,25 @@
 // The public face of @toolplane/processes: named exports only, one block per noun.
 
+// guard
+export { createGuard, type Guard, processGuard, type Watch, type WatchRequest } from "./guard/guard.ts";
+
 // guarded
-export { type ExitStatus, type GuardedOptions, type GuardedProcess, spawnGuarded } from "./guarded/spawn-guarded.ts";
+export {
+  type ExitStatus,
+  type Farewell,
+  type GuardedOptions,
+  type GuardedProcess,
+  spawnGuarded,
+} from "./guarded/spawn-guarded.ts";
 
 // postgres
 export { temporaryRoot } from "./postgres/cache-directory.ts";
+export type { Location } from "./postgres/place.ts";
 export { type PostgresBinaries, readPostgresBinaries } from "./postgres/postgres-binaries.ts";
-export type { PostgresProbe } from "./postgres/postmaster-file.ts";
+export type { PostgresProbe, PostmasterFile } from "./postgres/postmaster-file.ts";
 export { pickRunAs, type RunAs } from "./postgres/run-as.ts";
-export {
-  type PostgresOptions,
-  probePostgres,
-  type RunningPostgres,
-  socketUrl,
-  startPostgres,
-} from "./postgres/start-postgres.ts";
+export { findFreePort, socketUrl } from "./postgres/server-connection.ts";
+export { type PostgresOptions, probePostgres, type RunningPostgres, startPostgres } from "./postgres/start-postgres.ts";
+
+// table
+export { type ProcessRow, type ProcessTable, readProcessTable, tryReadProcess } from "./table/process-table.ts";

@@ -5,13 +5,14 @@
 import { randomBytes } from "node:crypto";
 import { socketUrl } from "@toolplane/processes";
 import { UsageError } from "@toolplane/protocol";
-import { Client } from "pg";
+import { withTestClient } from "./postgres-client.ts";
+import { copyDatabase, databaseExists, dropDatabase, lockTemplates, renameDatabase } from "./postgres-database.sql.ts";
 import { type SharedPostgres, sharedPostgres } from "./postgres-run.ts";
 
 export interface DatabaseTemplate {
   /** Tells schemas apart within a run: lower-case letters, digits and underscores. */
   readonly name: string;
-  /** Brings an empty database to the schema; runs once per run. */
+  /** Brings an empty database to the schema and closes its connections; runs once per run. */
   readonly migrate: (url: string) => Promise<void>;
 }
 
@@ -22,31 +23,19 @@ export interface TestDatabase extends AsyncDisposable {
   drop(): Promise<void>;
 }
 
-// Any number will do as long as nobody else locks it on the `postgres` database of a test server.
-const TEMPLATE_LOCK = 7_420_001;
-
 const isPlainName = (name: string): boolean => /^[a-z][a-z0-9_]{0,40}$/.test(name);
 
-const withAdmin = async <T>(server: SharedPostgres, body: (client: Client) => Promise<T>): Promise<T> => {
-  const client = new Client({ connectionString: socketUrl(server.socketDir, server.port, "postgres") });
-  await client.connect();
-  try {
-    return await body(client);
-  } finally {
-    await client.end();
-  }
-};
+const urlOf = (server: SharedPostgres, database: string): string => socketUrl(server.socketDir, server.port, database);
 
 const ensureTemplate = (server: SharedPostgres, template: DatabaseTemplate): Promise<string> =>
-  withAdmin(server, async (admin) => {
+  withTestClient(urlOf(server, "postgres"), async (admin) => {
     const name = `template_${template.name}`;
-    await admin.query("select pg_advisory_lock($1)", [TEMPLATE_LOCK]);
-    const found = await admin.query("select 1 from pg_database where datname = $1", [name]);
-    if (found.rowCount === 1) return name;
+    await lockTemplates(admin);
+    if (await databaseExists(admin, name)) return name;
     const building = `building_${template.name}_${randomBytes(6).toString("hex")}`;
-    await admin.query(`create database "${building}" template template0`);
-    await template.migrate(socketUrl(server.socketDir, server.port, building));
-    await admin.query(`alter database "${building}" rename to "${name}"`);
+    await copyDatabase(admin, "template0", building);
+    await template.migrate(urlOf(server, building));
+    await renameDatabase(admin, building, name);
     return name;
   });
 
@@ -58,10 +47,7 @@ export const createTestDatabase = async (template?: DatabaseTemplate): Promise<T
   const server = await sharedPostgres();
   const source = template === undefined ? "template0" : await ensureTemplate(server, template);
   const name = `test_${randomBytes(8).toString("hex")}`;
-  await withAdmin(server, (admin) => admin.query(`create database "${name}" template "${source}"`));
-  const drop = async (): Promise<void> => {
-    await withAdmin(server, (admin) => admin.query(`drop database if exists "${name}" with (force)`));
-  };
-  const url = socketUrl(server.socketDir, server.port, name);
-  return { name, url, serverVersion: server.version, drop, [Symbol.asyncDispose]: drop };
+  await withTestClient(urlOf(server, "postgres"), (admin) => copyDatabase(admin, source, name));
+  const drop = (): Promise<void> => withTestClient(urlOf(server, "postgres"), (admin) => dropDatabase(admin, name));
+  return { name, url: urlOf(server, name), serverVersion: server.version, drop, [Symbol.asyncDispose]: drop };
 };

@@ -1,6 +1,6 @@
 // The one server a test run shares, and how a test file finds it.
 // The global setup starts it and hands its place to every worker; outside a run (a script, a single file without the
-// setup) a process starts its own on first use and keeps it until it ends.
+// setup) a process starts its own on first use and the guard ends it with the process.
 
 import { inject } from "vitest";
 import { startTestPostgres } from "./postgres.ts";
@@ -33,9 +33,6 @@ let own: Promise<SharedPostgres> | undefined;
 export const sharedPostgres = (): Promise<SharedPostgres> => {
   const provided = injected();
   if (provided !== undefined) return Promise.resolve(provided);
-  own ??= startTestPostgres().then((server) => {
-    process.once("exit", () => process.kill(server.pid, "SIGQUIT"));
-    return server;
-  });
+  own ??= startTestPostgres();
   return own;
 };

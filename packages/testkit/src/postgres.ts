@@ -1,12 +1,15 @@
 // Real PostgreSQL servers for tests: throw-away ones from npm, and Debian's for the oldest supported version.
-// Nothing is synced to disk and everything is removed at the end; what is tested is the server, not the disk.
+// Nothing is synced to disk and everything is removed at the end; what is tested is the server, not the disk. The
+// guard knows the directory before it exists, so a killed test run leaves none behind.
 
-import { chmodSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { chmodSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import {
   type PostgresBinaries,
   type PostgresOptions,
   pickRunAs,
+  processGuard,
   type RunningPostgres,
   readPostgresBinaries,
   startPostgres,
@@ -15,32 +18,57 @@ import {
 import { ToolplaneError } from "@toolplane/protocol";
 
 export interface TestPostgresOptions extends Omit<PostgresOptions, "dataDir" | "unsafeNoSync"> {
-  /** Sync to disk as in production; for tests that measure or kill the machine's cache. */
+  /** Sync to disk as in production. */
   readonly sync?: boolean;
 }
 
+export interface TestPostgres extends RunningPostgres {
+  /** Starts a server on the same data after `kill`; it is this one's successor and removes the data when it stops. */
+  restart(): Promise<TestPostgres>;
+}
+
+interface TestDirectory {
+  readonly path: string;
+  remove(): Promise<void>;
+}
+
 // The server's user has to pass through; what is inside is closed by the server itself.
-const makePassableTemp = (): string => {
-  const path = mkdtempSync(join(temporaryRoot(pickRunAs()), "toolplane-pg-"));
+const makeTestDirectory = async (): Promise<TestDirectory> => {
+  const path = join(temporaryRoot(pickRunAs()), `toolplane-pg-${randomBytes(6).toString("hex")}`);
+  const watch = await processGuard().watch({ label: "test database", removeDir: path });
+  mkdirSync(path);
   chmodSync(path, 0o711);
-  return path;
+  const remove = async (): Promise<void> => {
+    rmSync(path, { recursive: true, force: true, maxRetries: 5 });
+    await watch.forget();
+  };
+  return { path, remove };
+};
+
+const startIn = async (directory: TestDirectory, options: TestPostgresOptions): Promise<TestPostgres> => {
+  const { sync = false, ...rest } = options;
+  const server = await startPostgres({ ...rest, dataDir: directory.path, unsafeNoSync: !sync });
+  const stop = async (): Promise<void> => {
+    await server.stop();
+    await directory.remove();
+  };
+  return { ...server, stop, restart: () => startIn(directory, options), [Symbol.asyncDispose]: stop };
 };
 
 /** A server of its own, gone with everything at the end of the `await using` block. */
-export const startTestPostgres = async (options: TestPostgresOptions = {}): Promise<RunningPostgres> => {
-  const { sync = false, ...rest } = options;
-  const dataDir = makePassableTemp();
-  const server = await startPostgres({ ...rest, dataDir, unsafeNoSync: !sync });
-  const dispose = async (): Promise<void> => {
-    await server.stop();
-    rmSync(dataDir, { recursive: true, force: true });
-  };
-  return { ...server, stop: dispose, [Symbol.asyncDispose]: dispose };
+export const startTestPostgres = async (options: TestPostgresOptions = {}): Promise<TestPostgres> => {
+  const directory = await makeTestDirectory();
+  try {
+    return await startIn(directory, options);
+  } catch (cause) {
+    await directory.remove();
+    throw cause;
+  }
 };
 
 /** Runs `body` with a throw-away server. */
 export const withPostgres = async <T>(
-  body: (server: RunningPostgres) => Promise<T>,
+  body: (server: TestPostgres) => Promise<T>,
   options: TestPostgresOptions = {},
 ): Promise<T> => {
   await using server = await startTestPostgres(options);
@@ -58,9 +86,9 @@ export const findDebianPostgres = (major = 15): PostgresBinaries => {
 };
 
 /** A throw-away server of Debian's PostgreSQL. */
-export const startDebianPostgres = (
+export const startDebianPostgres = async (
   options: TestPostgresOptions & { major?: number } = {},
-): Promise<RunningPostgres> => {
+): Promise<TestPostgres> => {
   const { major = 15, ...rest } = options;
   return startTestPostgres({ ...rest, binaries: findDebianPostgres(major) });
 };

@@ -1,14 +1,15 @@
 // Makes a fresh cluster: by initdb, or, for throw-away servers, by copying one that initdb made earlier (a third of the
 // time). The cached cluster appears under its name only when it is complete, so several processes may race for it.
 
-import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
-import { rename, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { readdir, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { ToolplaneError } from "@toolplane/protocol";
+import type { Guard } from "../guard/guard.ts";
+import { spawnGuarded } from "../guarded/spawn-guarded.ts";
 import type { PostgresBinaries } from "./postgres-binaries.ts";
-import { asUser, type RunAs } from "./run-as.ts";
+import type { RunAs } from "./run-as.ts";
 
 /** The one role of an embedded server. */
 export const POSTGRES_USER = "toolplane";
@@ -19,31 +20,31 @@ export interface ClusterOptions {
   readonly runAs: RunAs | undefined;
   /** A directory that user may write, for a cluster to copy from; undefined: run initdb and let it sync to disk. */
   readonly cache: string | undefined;
+  readonly guard: Guard;
 }
 
-interface Outcome {
-  readonly code: number | null;
-  readonly output: string;
-}
+// A message worth showing is at the end; a child that never stops talking must not fill our memory.
+const OUTPUT_LIMIT = 64 * 1024;
 
-const run = (argv: readonly [string, ...string[]], runAs: RunAs | undefined): Promise<Outcome> => {
-  const [command, ...args] = argv;
-  return new Promise((resolve, reject) => {
-    // LC_ALL=C: messages are matched and shown in English whatever the machine speaks.
-    const env = { PATH: process.env.PATH ?? "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
-    const child = spawn(command, args, { ...asUser(runAs), env, stdio: ["ignore", "pipe", "pipe"] });
-    const chunks: Buffer[] = [];
-    child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk));
-    child.stderr.on("data", (chunk: Buffer) => chunks.push(chunk));
-    child.once("error", reject);
-    child.once("close", (code) => resolve({ code, output: Buffer.concat(chunks).toString("utf8") }));
+const mustRun = async (argv: readonly string[], { runAs, guard }: ClusterOptions): Promise<void> => {
+  const started = await spawnGuarded(argv, {
+    label: "initdb",
+    // LC_ALL=C: messages are shown in English whatever the machine speaks.
+    env: { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" },
+    stdio: ["ignore", "pipe", "pipe"],
+    guard,
+    ...(runAs ?? {}),
   });
-};
-
-const mustRun = async (argv: readonly [string, ...string[]], runAs: RunAs | undefined): Promise<void> => {
-  const { code, output } = await run(argv, runAs);
+  let output = "";
+  for (const stream of [started.child.stdout, started.child.stderr]) {
+    stream?.setEncoding("utf8");
+    stream?.on("data", (chunk: string) => {
+      output = (output + chunk).slice(-OUTPUT_LIMIT);
+    });
+  }
+  const { code, signal } = await started.ended;
   if (code === 0) return;
-  throw new ToolplaneError("storage_error", `${argv[0]} failed (exit ${code}): ${output.trim().slice(-2000)}`);
+  throw new ToolplaneError("storage_error", `${argv[0]} failed (${signal ?? code}): ${output.trim().slice(-2000)}`);
 };
 
 // Collation by code point in every version: the same order on every machine, and no reindexing when a library changes.
@@ -64,7 +65,7 @@ const initdb = (options: ClusterOptions, cluster: string, extra: readonly string
       ...(options.binaries.major >= 17 ? ["--no-instructions"] : []),
       ...extra,
     ],
-    options.runAs,
+    options,
   );
 
 const cachedCluster = async (options: ClusterOptions, cache: string): Promise<string> => {
@@ -83,16 +84,25 @@ const cachedCluster = async (options: ClusterOptions, cache: string): Promise<st
   return cached;
 };
 
+/** What attempts left that were killed half-way. */
+const removeHalfMade = async (cluster: string): Promise<void> => {
+  const directory = dirname(cluster);
+  for (const name of await readdir(directory)) {
+    if (name.startsWith(`${basename(cluster)}.`)) await rm(join(directory, name), { recursive: true, force: true });
+  }
+};
+
 /** Makes the cluster unless it is there; a half-made one (initdb was killed) is thrown away first. */
 export const ensureCluster = async (options: ClusterOptions): Promise<void> => {
-  const { cluster, runAs, binaries } = options;
+  const { cluster, binaries } = options;
   if (existsSync(join(cluster, "PG_VERSION"))) {
     checkMajor(cluster, binaries);
     return;
   }
+  await removeHalfMade(cluster);
   const building = `${cluster}.${randomBytes(6).toString("hex")}`;
   if (options.cache === undefined) await initdb(options, building, []);
-  else await mustRun(["cp", "-R", "-p", await cachedCluster(options, options.cache), building], runAs);
+  else await mustRun(["cp", "-R", "-p", await cachedCluster(options, options.cache), building], options);
   await rm(cluster, { recursive: true, force: true });
   await rename(building, cluster);
 };

@@ -12,6 +12,8 @@ export interface PostgresListening {
   readonly socketDir: string;
   readonly port: number;
   readonly loopback: boolean;
+  /** Shown in the titles of the server's processes. */
+  readonly clusterName: string;
 }
 
 // With these a lost machine loses the database, so they have no way in but the option of that name.
@@ -23,6 +25,7 @@ export const planSettings = (tuning: PostgresTuning, listening: PostgresListenin
   unix_socket_directories: listening.socketDir,
   // The directory is 0700; this holds even if somebody opens it up.
   unix_socket_permissions: "0700",
+  cluster_name: listening.clusterName,
   max_connections: String(tuning.maxConnections),
   // Enough to keep the live rows of a large project in memory, small enough for a laptop beside everything else.
   shared_buffers: "128MB",

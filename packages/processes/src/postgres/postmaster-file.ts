@@ -1,10 +1,11 @@
 // Reads postmaster.pid and says whether a server is alive on a cluster.
-// The file outlives a killed server and its process number may belong to somebody else by then, so a live process
-// counts only when it works in the cluster's directory (a server changes into it) or names it on its command line.
+// The file outlives a killed server, and its process number may belong to somebody else by then; so the file names the
+// server, and the process itself has to be one.
 
-import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { tryReadProcess } from "../table/process-table.ts";
+import { readClusterProcesses } from "./cluster-processes.ts";
 
 /** The lines of postmaster.pid that matter. */
 export interface PostmasterFile {
@@ -12,13 +13,15 @@ export interface PostmasterFile {
   readonly port: number;
   /** Absent until the server has opened its socket. */
   readonly socketDir: string | undefined;
-  readonly sharedMemoryId: number | undefined;
   readonly status: string;
 }
 
 export interface PostgresProbe {
-  /** `none`: nothing there; `stale`: a file without its server; `live`: a server works on this cluster. */
-  readonly state: "none" | "stale" | "live";
+  /**
+   * `none`: no server and no trace of one; `stale`: traces of a dead one, which a start clears by itself;
+   * `foreign`: traces of a dead one whose process number another program has now; `live`: a server is at work.
+   */
+  readonly state: "none" | "stale" | "foreign" | "live";
   readonly file: PostmasterFile | undefined;
 }
 
@@ -27,49 +30,30 @@ const nonEmpty = (line: string | undefined): string | undefined =>
 
 export const tryParsePostmasterFile = (text: string): PostmasterFile | undefined => {
   const lines = text.split("\n");
-  const pid = Number(lines[0]);
-  // A negative number is a single-user server; it counts by its size.
+  const pid = Number(nonEmpty(lines[0]) ?? Number.NaN);
   if (!Number.isSafeInteger(pid) || pid === 0) return undefined;
-  const memory = nonEmpty(lines[6])?.split(" ").at(-1);
   return {
+    // A negative number is a server in single-user mode.
     pid: Math.abs(pid),
     port: Number(nonEmpty(lines[3]) ?? 0),
     socketDir: nonEmpty(lines[4]),
-    sharedMemoryId: memory === undefined ? undefined : Number(memory),
     status: nonEmpty(lines[7]) ?? "starting",
   };
 };
 
 const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (cause) {
-    return (cause as NodeJS.ErrnoException).code === "EPERM";
-  }
+  const row = tryReadProcess(pid);
+  return row !== undefined && !row.zombie;
 };
 
-const worksOn = (pid: number, cluster: string): boolean => {
-  try {
-    return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(cluster);
-  } catch {
-    // No /proc here, or not ours to read: ask ps.
-  }
-  try {
-    const command = execFileSync("ps", ["-o", "command=", "-p", String(pid)], { encoding: "utf8" });
-    return command.includes("postgres") && command.includes(cluster);
-  } catch {
-    return false;
-  }
-};
-
-export const readPostmasterFile = (cluster: string): PostmasterFile | undefined => {
+/** `clusterName` is only needed where processes cannot be found by their directory. */
+export const probeCluster = (cluster: string, clusterName: string): PostgresProbe => {
   const path = join(cluster, "postmaster.pid");
-  return existsSync(path) ? tryParsePostmasterFile(readFileSync(path, "utf8")) : undefined;
-};
-
-export const probeCluster = (cluster: string): PostgresProbe => {
-  const file = readPostmasterFile(cluster);
-  if (file === undefined) return { state: existsSync(join(cluster, "postmaster.pid")) ? "stale" : "none", file };
-  return { state: isAlive(file.pid) && worksOn(file.pid, cluster) ? "live" : "stale", file };
+  if (!existsSync(path)) return { state: "none", file: undefined };
+  const file = tryParsePostmasterFile(readFileSync(path, "utf8"));
+  // An empty file is what a server leaves that was killed while writing it; the next one refuses to start on it.
+  if (file === undefined) return { state: "foreign", file };
+  const atWork = readClusterProcesses(cluster, clusterName);
+  if (atWork.some(({ pid, child }) => pid === file.pid && !child)) return { state: "live", file };
+  return { state: isAlive(file.pid) ? "foreign" : "stale", file };
 };

@@ -1,24 +1,28 @@
 // Starts PostgreSQL as a stock server on a data directory: cluster made on first start, unix socket in a 0700
 // directory, optionally a loopback port with a fresh password.
 // P1. Ready means a connection was made, not that a log line was seen.
-// P2. A killed server starts again without a manual step: a stale postmaster.pid is recognised and removed.
+// P2. A killed server starts again without a manual step.
 // P3. A live server is never killed or doubled: it is waited for briefly (it may be going down), then refused.
+// P4. The server cannot outlive us: the guard shuts it down at once (no checkpoint; recovery at the next start).
 
-import { randomBytes } from "node:crypto";
-import { chmodSync, chownSync, closeSync, existsSync, mkdirSync, openSync, readFileSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { createHash, randomBytes } from "node:crypto";
+import { chownSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
-import { ToolplaneError } from "@toolplane/protocol";
-import { Client } from "pg";
+import { ToolplaneError, UsageError } from "@toolplane/protocol";
+import { type Guard, processGuard } from "../guard/guard.ts";
 import { type ExitStatus, type GuardedProcess, spawnGuarded } from "../guarded/spawn-guarded.ts";
 import { cacheDirectory } from "./cache-directory.ts";
 import { ensureCluster, POSTGRES_USER } from "./cluster.ts";
-import { type Location, preparePlace, readLocation } from "./place.ts";
+import { type Location, type Place, preparePlace, readLocation } from "./place.ts";
 import { findNpmPostgres, type PostgresBinaries } from "./postgres-binaries.ts";
 import { planSettings, settingsToFlags } from "./postgres-settings.ts";
 import { type PostgresProbe, probeCluster } from "./postmaster-file.ts";
+import { makeRoom } from "./previous-server.ts";
 import { pickRunAs, type RunAs } from "./run-as.ts";
+import { findFreePort, loopbackUrl, socketUrl, untilReady, withClient } from "./server-connection.ts";
+import { openServerLog } from "./server-log.ts";
+import { setServerPassword } from "./server-password.sql.ts";
+import { makeSocketDirectory } from "./socket-directory.ts";
 
 export interface PostgresOptions {
   /** Holds everything of this server; made when missing. */
@@ -32,10 +36,14 @@ export interface PostgresOptions {
   readonly maxConnections?: number;
   /** No syncing to disk and a cluster copied from a cache: for servers whose data may vanish. */
   readonly unsafeNoSync?: boolean;
+  /** Further server settings; they win over ours. */
   readonly settings?: Readonly<Record<string, string>>;
   readonly readyTimeoutMs?: number;
   /** How long a server that is still on the cluster is given to go away. */
   readonly previousTimeoutMs?: number;
+  /** Where things go that the server's user cannot reach; /var/lib/toolplane unless given. */
+  readonly movedRoot?: string;
+  readonly guard?: Guard;
 }
 
 export interface RunningPostgres extends AsyncDisposable {
@@ -44,6 +52,7 @@ export interface RunningPostgres extends AsyncDisposable {
   readonly user: string;
   readonly socketDir: string;
   readonly port: number;
+  /** What had to move, and where to. */
   readonly location: Location | undefined;
   readonly exited: Promise<ExitStatus>;
   /** A connection URL over the unix socket. */
@@ -52,144 +61,31 @@ export interface RunningPostgres extends AsyncDisposable {
   loopbackUrl(database?: string): string;
   /** Fast shutdown: sessions end, data is checkpointed. */
   stop(): Promise<void>;
-  /** What a crash looks like. */
+  /** SIGKILL, as a crash would; resolves when its last process is gone. */
   kill(): Promise<void>;
 }
 
-// The longest socket path the kernels take, less the terminating zero (104 on macOS, 108 on Linux).
-const SOCKET_PATH_LIMIT = 103;
-const READY_POLL_MS = 10;
-const STOP_TIMEOUT_MS = 30_000;
+// Without a loopback port the number only names the socket file.
+const SOCKET_ONLY_PORT = 5432;
+const DEFAULT_MAX_CONNECTIONS = 100;
+// Crash recovery of a large log takes its time; a server that needs longer is stuck.
+const READY_TIMEOUT_MS = 60_000;
+// Longer than the guard's grace, so that a parent started right after the last one's death finds the cluster free.
+const PREVIOUS_TIMEOUT_MS = 8000;
+// Immediate shutdown is a matter of milliseconds; a backend in the kernel may take longer.
+const QUIT_GRACE_MS = 5000;
+// A fast shutdown writes a checkpoint; on a slow disk with a full cache that is tens of seconds.
+const STOP_GRACE_MS = 60_000;
+const PORT_ATTEMPTS = 5;
 
-export const socketUrl = (socketDir: string, port: number, database: string): string =>
-  `postgresql://${POSTGRES_USER}@/${encodeURIComponent(database)}?host=${encodeURIComponent(socketDir)}&port=${port}`;
+/** What the titles of the server's processes carry. */
+const nameCluster = (cluster: string): string =>
+  `toolplane-${createHash("sha256").update(cluster).digest("hex").slice(0, 12)}`;
 
 /** Is a server alive on this data directory? The seam for whoever adopts one. */
-export const probePostgres = (dataDir: string): PostgresProbe =>
-  probeCluster(join(readLocation(dataDir)?.data ?? dataDir, "postgres", "cluster"));
-
-const makeSocketDir = (home: string, runAs: RunAs | undefined): string => {
-  const path = join(home, "socket");
-  if (Buffer.byteLength(join(path, ".s.PGSQL.65535.lock")) > SOCKET_PATH_LIMIT) {
-    throw new ToolplaneError("storage_error", `the path ${path} is too long for a unix socket`);
-  }
-  mkdirSync(path, { recursive: true, mode: 0o700 });
-  if (runAs !== undefined) chownSync(path, runAs.uid, runAs.gid);
-  chmodSync(path, 0o700);
-  return path;
-};
-
-const clearStale = async (cluster: string, socketDir: string, port: number, patienceMs: number): Promise<void> => {
-  const deadline = performance.now() + patienceMs;
-  let probe = probeCluster(cluster);
-  while (probe.state === "live" && performance.now() < deadline) {
-    await delay(READY_POLL_MS);
-    probe = probeCluster(cluster);
-  }
-  if (probe.state === "live") {
-    throw new ToolplaneError(
-      "conflict",
-      `a database server is already running on ${cluster} (process ${probe.file?.pid})`,
-    );
-  }
-  await rm(join(cluster, "postmaster.pid"), { force: true });
-  await rm(join(socketDir, `.s.PGSQL.${port}.lock`), { force: true });
-};
-
-const canConnect = async (url: string): Promise<boolean> => {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: 1000 });
-  client.on("error", () => undefined);
-  try {
-    await client.connect();
-    await client.end();
-    return true;
-  } catch {
-    return false;
-  }
-};
-
-const tail = (path: string): string => (existsSync(path) ? readFileSync(path, "utf8").trim().slice(-2000) : "");
-
-const untilReady = async (server: GuardedProcess, url: string, log: string, timeoutMs: number): Promise<void> => {
-  const deadline = performance.now() + timeoutMs;
-  let gone = false;
-  void server.exited.then(() => {
-    gone = true;
-  });
-  while (!(await canConnect(url))) {
-    if (gone) throw new ToolplaneError("storage_error", `the database server did not start: ${tail(log)}`);
-    if (performance.now() > deadline) {
-      server.kill("SIGKILL");
-      throw new ToolplaneError("storage_error", `the database server was not ready in ${timeoutMs} ms: ${tail(log)}`);
-    }
-    await delay(READY_POLL_MS);
-  }
-};
-
-/** Starts the server and returns when it answers. */
-export const startPostgres = async (options: PostgresOptions): Promise<RunningPostgres> => {
-  const runAs = options.runAs ?? pickRunAs();
-  const unsafeNoSync = options.unsafeNoSync ?? false;
-  const found = options.binaries ?? findNpmPostgres(() => join(cacheDirectory(runAs), "programs"));
-  const place = preparePlace({
-    dataDir: options.dataDir,
-    runAs,
-    binaries: found,
-    throwAway: unsafeNoSync,
-    movedRoot: "/var/lib/toolplane",
-  });
-  const cluster = join(place.home, "cluster");
-  const socketDir = makeSocketDir(place.home, runAs);
-  const port = 5432;
-  await clearStale(cluster, socketDir, port, options.previousTimeoutMs ?? 3000);
-  await ensureCluster({
-    cluster,
-    binaries: place.binaries,
-    runAs,
-    cache: unsafeNoSync ? clusterCache(runAs) : undefined,
-  });
-  const settings = planSettings(
-    { maxConnections: options.maxConnections ?? 100, unsafeNoSync, extra: options.settings ?? {} },
-    { socketDir, port, loopback: options.loopback ?? false },
-  );
-  const log = join(place.home, "server.log");
-  const logFd = openSync(log, "a", 0o600);
-  let server: GuardedProcess;
-  try {
-    server = await spawnGuarded([place.binaries.postgres, "-D", cluster, ...settingsToFlags(settings)], {
-      label: "postgres",
-      env: { PATH: process.env.PATH ?? "/usr/bin:/bin", LC_ALL: "C" },
-      stdio: ["ignore", logFd, logFd],
-      ...(runAs ?? {}),
-    });
-  } finally {
-    closeSync(logFd);
-  }
-  const url = (database = "postgres"): string => socketUrl(socketDir, port, database);
-  await untilReady(server, url(), log, options.readyTimeoutMs ?? 60_000);
-  const stop = async (): Promise<void> => {
-    server.kill("SIGINT");
-    const timer = setTimeout(() => server.kill("SIGQUIT"), STOP_TIMEOUT_MS);
-    await server.exited;
-    clearTimeout(timer);
-  };
-  return {
-    pid: server.pid,
-    version: place.binaries.version,
-    user: POSTGRES_USER,
-    socketDir,
-    port,
-    location: place.location,
-    exited: server.exited,
-    url,
-    loopbackUrl: url,
-    stop,
-    kill: async () => {
-      server.kill("SIGKILL");
-      await server.exited;
-    },
-    [Symbol.asyncDispose]: stop,
-  };
+export const probePostgres = (dataDir: string): PostgresProbe => {
+  const cluster = join(readLocation(dataDir)?.data ?? dataDir, "postgres", "cluster");
+  return probeCluster(cluster, nameCluster(cluster));
 };
 
 const clusterCache = (runAs: RunAs | undefined): string => {
@@ -199,4 +95,106 @@ const clusterCache = (runAs: RunAs | undefined): string => {
   return path;
 };
 
-export const temporaryName = (): string => `toolplane-${randomBytes(6).toString("hex")}`;
+const isPortTaken = (cause: unknown): boolean =>
+  cause instanceof ToolplaneError && cause.message.includes("could not bind");
+
+interface Launch {
+  readonly options: PostgresOptions;
+  readonly place: Place;
+  readonly runAs: RunAs | undefined;
+  readonly guard: Guard;
+  readonly socketDir: string;
+}
+
+interface Launched {
+  readonly server: GuardedProcess;
+  readonly port: number;
+}
+
+/** One attempt: make room, make the cluster, start, wait. */
+const launch = async ({ options, place, runAs, guard, socketDir }: Launch): Promise<Launched> => {
+  const cluster = join(place.home, "cluster");
+  const clusterName = nameCluster(cluster);
+  const { loopback = false, unsafeNoSync = false } = options;
+  const port = loopback ? await findFreePort() : SOCKET_ONLY_PORT;
+  const patienceMs = options.previousTimeoutMs ?? PREVIOUS_TIMEOUT_MS;
+  await makeRoom({ cluster, clusterName, socketDir, port, patienceMs });
+  const cache = unsafeNoSync ? clusterCache(runAs) : undefined;
+  await ensureCluster({ cluster, binaries: place.binaries, runAs, cache, guard });
+  const settings = planSettings(
+    { maxConnections: options.maxConnections ?? DEFAULT_MAX_CONNECTIONS, unsafeNoSync, extra: options.settings ?? {} },
+    { socketDir, port, loopback, clusterName },
+  );
+  const log = openServerLog(join(place.home, "server.log"));
+  try {
+    const server = await spawnGuarded([place.binaries.postgres, "-D", cluster, ...settingsToFlags(settings)], {
+      label: "postgres",
+      env: { PATH: "/usr/bin:/bin", LC_ALL: "C" },
+      stdio: ["ignore", log.fd, log.fd],
+      signal: "SIGQUIT",
+      graceMs: QUIT_GRACE_MS,
+      guard,
+      ...(runAs ?? {}),
+    });
+    await untilReady(server, socketUrl(socketDir, port, "postgres"), log, options.readyTimeoutMs ?? READY_TIMEOUT_MS);
+    return { server, port };
+  } finally {
+    log.close();
+  }
+};
+
+/** Somebody may take a free port before the server does; then another one is tried. */
+const launchOnFreePort = async (launching: Launch): Promise<Launched> => {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await launch(launching);
+    } catch (cause) {
+      if (attempt >= PORT_ATTEMPTS || !isPortTaken(cause)) throw cause;
+    }
+  }
+};
+
+/** Starts the server and returns when it answers. */
+export const startPostgres = async (options: PostgresOptions): Promise<RunningPostgres> => {
+  const runAs = options.runAs ?? pickRunAs();
+  const guard = options.guard ?? processGuard();
+  const place = preparePlace({
+    dataDir: options.dataDir,
+    runAs,
+    binaries: options.binaries ?? findNpmPostgres(() => join(cacheDirectory(runAs), "programs")),
+    throwAway: options.unsafeNoSync ?? false,
+    movedRoot: options.movedRoot ?? "/var/lib/toolplane",
+  });
+  const socket = await makeSocketDirectory(place.home, runAs, guard);
+  try {
+    const { server, port } = await launchOnFreePort({ options, place, runAs, guard, socketDir: socket.path });
+    const url = (database = "postgres"): string => socketUrl(socket.path, port, database);
+    const password = randomBytes(24).toString("hex");
+    if (options.loopback === true) await withClient(url(), (client) => setServerPassword(client, password));
+    const end = async (signal: NodeJS.Signals, graceMs: number): Promise<void> => {
+      await server.end({ signal, graceMs });
+      await socket.remove();
+    };
+    const stop = (): Promise<void> => end("SIGINT", STOP_GRACE_MS);
+    return {
+      pid: server.pid,
+      version: place.binaries.version,
+      user: POSTGRES_USER,
+      socketDir: socket.path,
+      port,
+      location: place.location,
+      exited: server.exited,
+      url,
+      loopbackUrl: (database = "postgres") => {
+        if (options.loopback !== true) throw new UsageError("the server was started without `loopback`");
+        return loopbackUrl(port, password, database);
+      },
+      stop,
+      kill: () => end("SIGKILL", QUIT_GRACE_MS),
+      [Symbol.asyncDispose]: stop,
+    };
+  } catch (cause) {
+    await socket.remove();
+    throw cause;
+  }
+};

@@ -1,0 +1,39 @@
+// What a parent and its guard say to each other: one JSON object per line over the guard's stdin and stdout.
+// Both ends are this package in the same version, so the lines are not validated beyond their shape.
+// This file is part of the guard's program: it imports nothing but Node.
+
+/** Something that may not outlive the parent: a process group, a directory, or both. */
+export interface WatchedEntry {
+  readonly id: number;
+  readonly label: string;
+  readonly pid?: number;
+  /** Start time as the parent read it when it asked; a later process with the same number has another one. */
+  readonly started?: string;
+  readonly signal: NodeJS.Signals;
+  readonly graceMs: number;
+  /** Removed after every watched process has ended. */
+  readonly removeDir?: string;
+}
+
+export type GuardRequest =
+  | { readonly op: "watch"; readonly entry: WatchedEntry }
+  | { readonly op: "forget"; readonly id: number };
+
+/** The guard has understood request `op` for `id` and will act on it from now on. */
+export interface GuardAnswer {
+  readonly op: "watch" | "forget";
+  readonly id: number;
+}
+
+/** Splits a byte stream into lines; what follows the last newline is kept for the next call. */
+export const createLineSplitter = (onLine: (line: string) => void): ((chunk: string) => void) => {
+  let rest = "";
+  return (chunk) => {
+    rest += chunk;
+    for (let end = rest.indexOf("\n"); end >= 0; end = rest.indexOf("\n")) {
+      const line = rest.slice(0, end);
+      rest = rest.slice(end + 1);
+      if (line !== "") onLine(line);
+    }
+  };
+};

@@ -1,0 +1,47 @@
+// The guard's program: a small process in a session of its own that outlives its parent just long enough to end what
+// may not outlive it.
+// G1. It learns of the parent's death from the end of its input, which the kernel delivers however the parent dies.
+// G2. Everything written before that end is read before it, so no accepted entry is lost.
+// G3. It ignores the signals that reach whole terminals and control groups; only the end of its input ends it.
+// G4. Directories go last: a process may still be writing into one.
+// It imports nothing but Node and its neighbours, so it starts quickly and from source as well as from dist.
+
+import { rm } from "node:fs/promises";
+import { type Ending, endFamilies } from "../table/end-family.ts";
+import { createLineSplitter, type GuardRequest, type WatchedEntry } from "./guard-messages.ts";
+
+const entries = new Map<number, WatchedEntry>();
+
+const obey = (line: string): void => {
+  const request = JSON.parse(line) as GuardRequest;
+  const id = request.op === "watch" ? request.entry.id : request.id;
+  if (request.op === "watch") entries.set(id, request.entry);
+  else entries.delete(id);
+  process.stdout.write(`${JSON.stringify({ op: request.op, id })}\n`);
+};
+
+const endings = (): Ending[] =>
+  [...entries.values()].flatMap(({ pid, started, signal, graceMs }) =>
+    pid === undefined ? [] : { leader: { pid, started }, signal, graceMs },
+  );
+
+const removeEntry = async (entry: WatchedEntry): Promise<void> => {
+  if (entry.removeDir === undefined) return;
+  await rm(entry.removeDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+};
+
+const endEverything = async (): Promise<void> => {
+  await endFamilies(endings());
+  await Promise.allSettled([...entries.values()].map(removeEntry));
+  process.exit(0);
+};
+
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGPIPE", "SIGUSR1", "SIGUSR2"] as const) {
+  process.on(signal, () => undefined);
+}
+// Nobody reads our answers once the parent is gone.
+process.stdout.on("error", () => undefined);
+process.stdin.setEncoding("utf8");
+process.stdin.on("data", createLineSplitter(obey));
+process.stdin.once("error", () => void endEverything());
+process.stdin.once("end", () => void endEverything());

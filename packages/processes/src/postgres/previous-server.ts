@@ -1,0 +1,61 @@
+// Makes room on a cluster for a new server: waits for one that is going down, clears what a killed one left.
+// PostgreSQL clears a stale postmaster.pid by itself, except when the number in it belongs to another program of the
+// same user by now; and it refuses to start while a backend of a killed server still runs (a backend notices the death
+// only between statements). Neither may need a person.
+// R1. A file is removed only when PostgreSQL would stumble over it: two parents that start at the same moment must not
+//     take each other's fresh file for a stale one.
+// R2. Only a backend without a living server is ended; its transaction cannot commit any more.
+
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { ToolplaneError } from "@toolplane/protocol";
+import { planOrphans, readClusterProcesses } from "./cluster-processes.ts";
+import { type PostgresProbe, probeCluster } from "./postmaster-file.ts";
+
+export interface MakeRoomOptions {
+  readonly cluster: string;
+  readonly clusterName: string;
+  readonly socketDir: string;
+  readonly port: number;
+  /** How long a live server is waited for. */
+  readonly patienceMs: number;
+}
+
+const POLL_MS = 20;
+
+const trySignal = (pid: number, signal: NodeJS.Signals): void => {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // Gone in the meantime.
+  }
+};
+
+const untilNotLive = async ({ cluster, clusterName, patienceMs }: MakeRoomOptions): Promise<PostgresProbe> => {
+  const deadline = performance.now() + patienceMs;
+  let probe = probeCluster(cluster, clusterName);
+  while (probe.state === "live" && performance.now() < deadline) {
+    await delay(POLL_MS);
+    probe = probeCluster(cluster, clusterName);
+  }
+  if (probe.state !== "live") return probe;
+  const pid = probe.file?.pid;
+  throw new ToolplaneError("conflict", `a database server is already running on ${cluster} (process ${pid})`, {
+    detail: { pid },
+  });
+};
+
+/** Returns when a server may be started on the cluster; throws `conflict` when a live one stays. */
+export const makeRoom = async (options: MakeRoomOptions): Promise<void> => {
+  const { cluster, clusterName, socketDir, port } = options;
+  const { state } = await untilNotLive(options);
+  const orphans = (): readonly number[] => planOrphans(readClusterProcesses(cluster, clusterName));
+  for (let left = orphans(); left.length > 0; left = orphans()) {
+    for (const pid of left) trySignal(pid, "SIGKILL");
+    await delay(POLL_MS);
+  }
+  if (state !== "foreign") return;
+  await rm(join(cluster, "postmaster.pid"), { force: true });
+  await rm(join(socketDir, `.s.PGSQL.${port}.lock`), { force: true });
+};

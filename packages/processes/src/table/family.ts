@@ -1,0 +1,52 @@
+// Who belongs to a watched process: its group, its session, their descendants, and whoever was seen to belong before.
+// F1. A number that now belongs to a later process is never touched: the start time must match.
+// F2. While anybody is left in a group the kernel gives its number to nobody else; so when the leader is gone but the
+//     group is not, its members are still ours.
+// F3. A descendant that left for a session of its own (a database backend, a daemon) still belongs, as long as it was
+//     seen once while its parent lived.
+// This file is part of the guard's program: it imports nothing but Node and its neighbours.
+
+import type { ProcessRow, ProcessTable } from "./process-table.ts";
+
+/** The leader of a process group; `started` is undefined when its start time could not be read. */
+export interface Leader {
+  readonly pid: number;
+  readonly started: string | undefined;
+}
+
+const identity = (row: ProcessRow): string => `${row.pid}/${row.started}`;
+
+const isReused = (leader: Leader, table: ProcessTable): boolean => {
+  const row = table.get(leader.pid);
+  return row !== undefined && leader.started !== undefined && row.started !== leader.started;
+};
+
+const isRoot = (row: ProcessRow, leader: Leader, reused: boolean, seen: ReadonlySet<string>): boolean =>
+  seen.has(identity(row)) ||
+  (!reused && (row.pid === leader.pid || row.pgid === leader.pid || row.session === leader.pid));
+
+const childrenByParent = (table: ProcessTable): ReadonlyMap<number, readonly ProcessRow[]> => {
+  const children = new Map<number, ProcessRow[]>();
+  for (const row of table.values()) {
+    const siblings = children.get(row.ppid);
+    if (siblings === undefined) children.set(row.ppid, [row]);
+    else siblings.push(row);
+  }
+  return children;
+};
+
+/** The living members, each once. `seen` is what earlier calls returned, and is added to (F3). */
+export const findFamily = (leader: Leader, table: ProcessTable, seen: Set<string>): readonly ProcessRow[] => {
+  const reused = isReused(leader, table);
+  const children = childrenByParent(table);
+  const family = new Map<number, ProcessRow>();
+  const queue = [...table.values()].filter((row) => isRoot(row, leader, reused, seen));
+  for (let row = queue.pop(); row !== undefined; row = queue.pop()) {
+    if (family.has(row.pid)) continue;
+    family.set(row.pid, row);
+    queue.push(...(children.get(row.pid) ?? []));
+  }
+  const living = [...family.values()].filter((row) => !row.zombie);
+  for (const row of living) seen.add(identity(row));
+  return living;
+};

@@ -1,0 +1,26 @@
+// Statements about whole databases. They take no parameters, so names are quoted as identifiers.
+
+import { type Client, escapeIdentifier } from "pg";
+
+// Any number will do as long as nobody else locks it on the `postgres` database of a test server.
+const TEMPLATE_LOCK = 7_420_001;
+
+/** Held until the connection ends. */
+export const lockTemplates = async (client: Client): Promise<void> => {
+  await client.query("select pg_advisory_lock($1)", [TEMPLATE_LOCK]);
+};
+
+export const databaseExists = async (client: Client, name: string): Promise<boolean> =>
+  (await client.query("select 1 from pg_database where datname = $1", [name])).rowCount === 1;
+
+export const copyDatabase = async (client: Client, source: string, name: string): Promise<void> => {
+  await client.query(`create database ${escapeIdentifier(name)} template ${escapeIdentifier(source)}`);
+};
+
+export const renameDatabase = async (client: Client, from: string, to: string): Promise<void> => {
+  await client.query(`alter database ${escapeIdentifier(from)} rename to ${escapeIdentifier(to)}`);
+};
+
+export const dropDatabase = async (client: Client, name: string): Promise<void> => {
+  await client.query(`drop database if exists ${escapeIdentifier(name)} with (force)`);
+};
