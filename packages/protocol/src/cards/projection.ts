@@ -1,0 +1,130 @@
+// Cards as the messages of a chat model. Pure; how a tool's answer is shown (previews, fences) and which id the
+// transcript uses are the caller's to decide through the options.
+
+import { isRecord, type JsonObject, type JsonValue } from "../json/json-value.ts";
+import type { Card } from "./card.ts";
+import { CARD_TYPES } from "./card-types.ts";
+import type { CardContent, ToolResultContent } from "./content.ts";
+
+export interface AssistantMessage {
+  readonly role: "assistant";
+  readonly content: string;
+  readonly tool_calls: readonly JsonObject[];
+  readonly reasoning_content?: string;
+}
+
+export interface ToolMessage {
+  readonly role: "tool";
+  readonly tool_call_id: string;
+  readonly content: string;
+}
+
+export interface TextMessage {
+  readonly role: string;
+  readonly content: string;
+}
+
+export type ModelMessage = AssistantMessage | ToolMessage | TextMessage;
+
+export interface Projection {
+  readonly messages: readonly ModelMessage[];
+  readonly tools: readonly JsonObject[];
+}
+
+export interface ProjectionOptions {
+  /** Last word on the text of a tool message: cut it, fence it, replace it by a pointer. */
+  readonly showToolBody?: (body: string, card: Card) => string;
+  /** The id the model knows a call by, where it is not ours. */
+  readonly transcriptId?: (toolCallId: string) => string;
+}
+
+/** A program's output can be endless; a model needs its beginning. */
+export const MAX_STREAM_CHARS = 4000;
+
+const cutStream = (text: string): string =>
+  text.length <= MAX_STREAM_CHARS ? text : text.slice(0, MAX_STREAM_CHARS).toWellFormed();
+
+const cutStreams = (result: JsonObject): JsonObject => {
+  const { stdout, stderr } = result;
+  if (typeof stdout !== "string" && typeof stderr !== "string") return result;
+  return {
+    ...result,
+    ...(typeof stdout === "string" ? { stdout: cutStream(stdout) } : {}),
+    ...(typeof stderr === "string" ? { stderr: cutStream(stderr) } : {}),
+  };
+};
+
+const successBody = (result: JsonValue): string => {
+  if (result === null) return "";
+  if (typeof result === "string") return result;
+  return JSON.stringify(isRecord(result) ? cutStreams(result as JsonObject) : result);
+};
+
+/** The text of a tool message for a result. */
+export const toolResultBody = (content: ToolResultContent): string =>
+  content.status === "success" ? successBody(content.result) : JSON.stringify({ error: content.error });
+
+const contentText = (content: CardContent): string => {
+  switch (content.__type__) {
+    case "TextContent":
+      return content.text;
+    case "JsonContent":
+      return JSON.stringify(content.data);
+    case "ToolResultContent":
+      return toolResultBody(content);
+    default: {
+      const { __type__: _kind, ...rest } = content;
+      return JSON.stringify(rest);
+    }
+  }
+};
+
+const assistantMessage = (card: Card, toolCalls: readonly JsonObject[]): AssistantMessage => {
+  const reasoning = card.metadata.reasoning_content;
+  const base = { role: "assistant", content: contentText(card.content), tool_calls: toolCalls } as const;
+  return typeof reasoning === "string" && reasoning !== "" ? { ...base, reasoning_content: reasoning } : base;
+};
+
+const plainMessage = (card: Card): TextMessage => {
+  const { role } = card.metadata;
+  return { role: typeof role === "string" && role !== "" ? role : "user", content: contentText(card.content) };
+};
+
+const offeredTools = (card: Card): readonly JsonObject[] | undefined => {
+  if (card.content.__type__ === "ToolContent") return card.content.tools;
+  if (card.type !== CARD_TYPES.sysTools || card.content.__type__ !== "JsonContent") return undefined;
+  const data = card.content.data;
+  return isRecord(data) && Array.isArray(data.tools) ? (data.tools.filter(isRecord) as JsonObject[]) : undefined;
+};
+
+const messageOf = (card: Card, options: ProjectionOptions): ModelMessage | undefined => {
+  if (card.tool_calls !== null && card.tool_calls.length > 0) return assistantMessage(card, card.tool_calls);
+  if (card.content.__type__ === "ToolCallContent") return undefined;
+  if (card.tool_call_id === null) return plainMessage(card);
+  const body = contentText(card.content);
+  return {
+    role: "tool",
+    tool_call_id: options.transcriptId?.(card.tool_call_id) ?? card.tool_call_id,
+    content: options.showToolBody?.(body, card) ?? body,
+  };
+};
+
+/** Walks the cards in order; absent cards are skipped, tool lists are collected, calls leave no message of their own. */
+export const projectCards = (
+  cards: readonly (Card | null | undefined)[],
+  options: ProjectionOptions = {},
+): Projection => {
+  const messages: ModelMessage[] = [];
+  const tools: JsonObject[] = [];
+  for (const card of cards) {
+    if (card === null || card === undefined) continue;
+    const offered = offeredTools(card);
+    if (offered !== undefined) {
+      tools.push(...offered);
+      continue;
+    }
+    const message = messageOf(card, options);
+    if (message !== undefined) messages.push(message);
+  }
+  return { messages, tools };
+};

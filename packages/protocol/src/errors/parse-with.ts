@@ -1,0 +1,34 @@
+// Runs a zod schema at a boundary and turns what it finds into one `bad_request` that names the fields.
+
+import type { z } from "zod";
+import { formatJsonPath } from "../json/json-path.ts";
+import { ToolplaneError } from "./toolplane-error.ts";
+
+/** Enough to repair a message in one go; a hostile one with a thousand faults does not get a thousand lines. */
+const MAX_ISSUES = 8;
+
+/** What zod, and libraries that follow its shape, put into an error. */
+export interface SchemaIssue {
+  readonly path?: readonly PropertyKey[] | undefined;
+  readonly message: string;
+}
+
+const describeIssue = (issue: SchemaIssue): { path: string; message: string } => ({
+  path: formatJsonPath(issue.path ?? []),
+  message: issue.message,
+});
+
+export const fromSchemaIssues = (issues: readonly SchemaIssue[], what: string, cause?: unknown): ToolplaneError => {
+  const shown = issues.slice(0, MAX_ISSUES).map(describeIssue);
+  const text = shown.map(({ path, message }) => `${path}: ${message}`).join("; ");
+  return new ToolplaneError("bad_request", `${what} is not valid: ${text || "no reason given"}`, {
+    detail: { issues: shown },
+    cause,
+  });
+};
+
+export const parseWith = <S extends z.ZodType>(schema: S, input: unknown, what: string): z.output<S> => {
+  const parsed = schema.safeParse(input);
+  if (parsed.success) return parsed.data;
+  throw fromSchemaIssues(parsed.error.issues, what, parsed.error);
+};

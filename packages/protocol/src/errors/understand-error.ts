@@ -1,0 +1,120 @@
+// The one function that understands what other software throws. Whatever comes in, a ToolplaneError comes out; the original
+// stays as its cause, for the log. Unless the caller asks (tool code's own words are meant for the agent), a foreign
+// message does not cross: it may quote SQL, a path or a secret (I8).
+
+import { type ErrorCode, isErrorCode } from "./error-table.ts";
+import { BUS_CODES, ERROR_NAMES, type Meaning, NAMED_CODES, SQL_STATES, SYSTEM_CODES } from "./foreign-errors.ts";
+import { fromSchemaIssues, type SchemaIssue } from "./parse-with.ts";
+import { type ErrorDetail, ToolplaneError, UsageError } from "./toolplane-error.ts";
+
+export interface UnderstandOptions {
+  /** Keep a foreign error's own text: for exceptions thrown by a tool, whose author wrote it for the caller. */
+  readonly keepMessage?: boolean;
+}
+
+/** Wrapped errors are followed this far; a chain may be made endless. */
+const MAX_CAUSES = 5;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is Fields => typeof value === "object" && value !== null;
+const lookUp = <T>(table: Readonly<Record<string, T>>, key: unknown): T | undefined =>
+  typeof key === "string" && Object.hasOwn(table, key) ? table[key] : undefined;
+
+const isSqlState = (code: unknown): code is string => {
+  if (typeof code !== "string" || code.length !== 5) return false;
+  for (let i = 0; i < 5; i++) {
+    const c = code.charCodeAt(i);
+    if (!((c >= 48 && c <= 57) || (c >= 65 && c <= 90))) return false;
+  }
+  return true;
+};
+
+/** Five capital letters and digits could be a system code too (EPIPE); those are looked up first. */
+const sqlMeaning = (error: Fields): Meaning | undefined =>
+  isSqlState(error.code) && (Object.hasOwn(error, "severity") || Object.hasOwn(error, "sqlState"))
+    ? (lookUp(SQL_STATES, error.code) ?? lookUp(SQL_STATES, error.code.slice(0, 2)) ?? SQL_STATES.XX)
+    : undefined;
+
+const busMeaning = (error: Fields): Meaning | undefined =>
+  error.name === "JetStreamApiError"
+    ? (lookUp(BUS_CODES, String(error.code)) ?? { code: "upstream_unavailable", message: "the message bus refused" })
+    : undefined;
+
+/** The foreign code or name is a word from a table, never data, so it may be shown. */
+const fromMeaning = (meaning: Meaning, error: Fields): ToolplaneError => {
+  const reason = typeof error.code === "string" || typeof error.code === "number" ? String(error.code) : error.name;
+  return new ToolplaneError(meaning.code, meaning.message, { detail: { reason }, cause: error });
+};
+
+const asIssues = (error: Fields): readonly SchemaIssue[] | undefined => {
+  const { issues } = error;
+  if (!Array.isArray(issues) || issues.length === 0) return undefined;
+  const isIssue = (issue: unknown): issue is SchemaIssue =>
+    isObject(issue) && typeof issue.message === "string" && (issue.path === undefined || Array.isArray(issue.path));
+  return issues.every(isIssue) ? issues : undefined;
+};
+
+/** A ToolplaneError from another copy of this package, or one that crossed a wire. */
+const fromOurShape = (error: Fields): ToolplaneError | undefined => {
+  const { code, message, detail } = error;
+  if (!isErrorCode(code) || typeof message !== "string") return undefined;
+  return new ToolplaneError(code, message, {
+    detail: isObject(detail) ? (detail as ErrorDetail) : undefined,
+    cause: error,
+  });
+};
+
+/** A table entry for the error itself. */
+const meaningOf = (error: Fields): Meaning | undefined =>
+  lookUp(SYSTEM_CODES, error.code) ?? sqlMeaning(error) ?? busMeaning(error) ?? lookUp(ERROR_NAMES, error.name);
+
+const causesOf = (error: Fields): readonly unknown[] => {
+  const inner: unknown = Array.isArray(error.errors) ? error.errors[0] : undefined;
+  return [error.cause, inner];
+};
+
+const understandKnown = (error: unknown, levelsLeft: number): ToolplaneError | undefined => {
+  if (error instanceof ToolplaneError) return error;
+  if (!isObject(error) || levelsLeft === 0) return undefined;
+  const issues = asIssues(error);
+  if (issues !== undefined) return fromSchemaIssues(issues, "the input", error);
+  const meaning = meaningOf(error);
+  if (meaning !== undefined) return fromMeaning(meaning, error);
+  const ours = error.name === "ToolplaneError" || !(error instanceof Error) ? fromOurShape(error) : undefined;
+  if (ours !== undefined) return ours;
+  for (const cause of causesOf(error)) {
+    const known = understandKnown(cause, levelsLeft - 1);
+    if (known !== undefined) return known;
+  }
+  return undefined;
+};
+
+/** Recursion that never ended is a bug, not a bad value, although it has the same name. */
+const namedCode = (error: Fields): ErrorCode => {
+  const isStackOverflow = typeof error.message === "string" && error.message.includes("call stack");
+  return (isStackOverflow ? undefined : lookUp(NAMED_CODES, error.name)) ?? "internal_error";
+};
+
+const ownText = (error: unknown): string => {
+  if (typeof error === "string") return error;
+  return isObject(error) && typeof error.message === "string" ? error.message : "";
+};
+
+const understandForeign = (error: unknown, keepMessage: boolean): ToolplaneError => {
+  if (error === undefined || error === null) {
+    return new ToolplaneError("unknown_error", "something failed without saying what");
+  }
+  const code = isObject(error) ? namedCode(error) : "internal_error";
+  const text = keepMessage && !(error instanceof UsageError) ? ownText(error).trim() : "";
+  return new ToolplaneError(code, text === "" ? "something failed that should not have" : text, { cause: error });
+};
+
+export const understandError = (error: unknown, options: UnderstandOptions = {}): ToolplaneError => {
+  try {
+    return understandKnown(error, MAX_CAUSES) ?? understandForeign(error, options.keepMessage === true);
+  } catch {
+    // An error that throws while being looked at (a hostile getter) is still only an error.
+    return new ToolplaneError("internal_error", "something failed that should not have");
+  }
+};

@@ -1,0 +1,31 @@
+// How a place inside a JSON document is named in errors: `$.items[3]["odd key"]`.
+
+export type JsonPathSegment = string | number;
+
+/** A path is for a person to read; one that is longer than this helps nobody. */
+const MAX_PATH_LENGTH = 200;
+
+const isName = (key: string): boolean => {
+  if (key === "") return false;
+  for (let i = 0; i < key.length; i++) {
+    const c = key.charCodeAt(i);
+    const letter = (c >= 97 && c <= 122) || (c >= 65 && c <= 90) || c === 95;
+    if (!letter && !(i > 0 && c >= 48 && c <= 57)) return false;
+  }
+  return true;
+};
+
+const writeSegment = (segment: JsonPathSegment): string => {
+  if (typeof segment === "number") return `[${segment}]`;
+  return isName(segment) ? `.${segment}` : `[${JSON.stringify(segment)}]`;
+};
+
+export const formatJsonPath = (segments: readonly PropertyKey[]): string => {
+  let path = "$";
+  for (const segment of segments) {
+    path += writeSegment(typeof segment === "symbol" ? String(segment) : segment);
+    // Cutting must not make a lone surrogate: a path goes into error texts that are stored.
+    if (path.length > MAX_PATH_LENGTH) return `${path.slice(0, MAX_PATH_LENGTH).toWellFormed()}...`;
+  }
+  return path;
+};

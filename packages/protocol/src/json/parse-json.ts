@@ -1,0 +1,69 @@
+// Reads JSON text that somebody else wrote.
+// P1. Only ToolplaneError comes out: `payload_too_large` for the size cap, `bad_request` for everything else.
+// P2. Of duplicate keys the last wins (as JSON.parse does); a key named `__proto__` is dropped at every level, however it
+//     was escaped; `constructor` and `prototype` are ordinary own properties. No prototype is ever touched.
+// P3. Error texts give a position, never a piece of the input: it may hold a secret (I8).
+
+import { ToolplaneError } from "../errors/toolplane-error.ts";
+import { exceedsBytes, type JsonCaps, type JsonValue, MAX_JSON_BYTES, MAX_JSON_DEPTH } from "./json-value.ts";
+
+/** A `__proto__` key must be spelled out or use a \u00xx escape, so most texts need no search at all. */
+export const mayNameProto = (text: string): boolean => text.includes("__proto__") || text.includes("\\u00");
+
+const tooDeep = (maxDepth: number): ToolplaneError =>
+  new ToolplaneError("bad_request", `the JSON is nested deeper than ${maxDepth} levels`, {
+    detail: { max_depth: maxDepth },
+  });
+
+/** JSON.parse reads 1e999 as Infinity, which no JSON text can say back. */
+const overflow = (): ToolplaneError => new ToolplaneError("bad_request", "the JSON has a number that is out of range");
+
+/** Checks depth and removes `__proto__` in place; the tree is ours alone, JSON.parse has just made it. */
+const settleTree = (value: unknown, levelsLeft: number, dropProto: boolean, maxDepth: number): void => {
+  if (typeof value === "number" && !Number.isFinite(value)) throw overflow();
+  if (typeof value !== "object" || value === null) return;
+  if (levelsLeft === 0) throw tooDeep(maxDepth);
+  if (Array.isArray(value)) {
+    for (const item of value) settleTree(item, levelsLeft - 1, dropProto, maxDepth);
+    return;
+  }
+  if (dropProto && Object.hasOwn(value, "__proto__")) Reflect.deleteProperty(value, "__proto__");
+  for (const key in value) settleTree((value as Record<string, unknown>)[key], levelsLeft - 1, dropProto, maxDepth);
+};
+
+/** JSON.parse writes its position into the message; the rest of that message quotes the input and stays behind. */
+const positionOf = (error: unknown): string => {
+  const message = error instanceof Error ? error.message : "";
+  const digits = Number.parseInt(message.slice(message.lastIndexOf("position ") + "position ".length), 10);
+  return message.includes("position ") && Number.isSafeInteger(digits) ? ` (position ${digits})` : "";
+};
+
+export const notJson = (error: unknown): ToolplaneError =>
+  new ToolplaneError("bad_request", `the text is not valid JSON${positionOf(error)}`);
+
+export const parseJsonStrict = (text: string, caps: JsonCaps = {}): JsonValue => {
+  const maxDepth = caps.maxDepth ?? MAX_JSON_DEPTH;
+  const maxBytes = caps.maxBytes ?? MAX_JSON_BYTES;
+  if (exceedsBytes(text, maxBytes)) {
+    throw new ToolplaneError("payload_too_large", `the JSON is larger than ${maxBytes} bytes`, {
+      detail: { max_bytes: maxBytes },
+    });
+  }
+  let value: JsonValue;
+  try {
+    value = JSON.parse(text) as JsonValue;
+  } catch (error) {
+    throw notJson(error);
+  }
+  settleTree(value, maxDepth, mayNameProto(text), maxDepth);
+  return value;
+};
+
+/** The same for text that may be anything: undefined when it is not acceptable JSON. */
+export const tryParseJsonStrict = (text: string, caps: JsonCaps = {}): JsonValue | undefined => {
+  try {
+    return parseJsonStrict(text, caps);
+  } catch {
+    return undefined;
+  }
+};

@@ -1,0 +1,77 @@
+// Facts about agents and their turns that anybody may observe. Unknown keys are ignored: observers outlive versions.
+
+import { z } from "zod";
+import { isRecord, type JsonObject } from "../json/json-value.ts";
+import { RESULT_STATUSES } from "../results/value-sets.ts";
+import { parseLenient } from "./lenient-object.ts";
+
+const jsonObject = z.custom<JsonObject>(isRecord, "expected an object");
+const id = z.string().min(1);
+
+/** Exactly one per turn (I10). */
+export const taskEventSchema = z.object({
+  agent_turn_id: id,
+  status: z.enum(RESULT_STATUSES),
+  output_box_id: z.string().optional(),
+  deliverable_card_id: z.string().optional(),
+  tool_result_card_id: z.string().optional(),
+  output_box: z.object({ card_ids: z.array(z.string()).readonly() }).optional(),
+  error: z.string().optional(),
+  error_code: z.string().optional(),
+  stats: jsonObject.optional(),
+  /** The head of the turn's hash chain, for those who verify it later. */
+  chain_head: z.string().optional(),
+});
+export type TaskEvent = z.infer<typeof taskEventSchema>;
+
+export const STEP_PHASES = ["started", "planning", "executing", "completed", "failed"] as const;
+export type StepPhase = (typeof STEP_PHASES)[number];
+
+export const stepEventSchema = z.object({
+  agent_turn_id: id,
+  step_id: id,
+  phase: z.enum(STEP_PHASES),
+  metadata: jsonObject.optional(),
+  new_card_ids: z.array(z.string()).readonly().optional(),
+});
+export type StepEvent = z.infer<typeof stepEventSchema>;
+
+export const AGENT_STATUSES = ["idle", "dispatched", "running", "suspended"] as const;
+export type AgentStatus = (typeof AGENT_STATUSES)[number];
+
+export const stateEventSchema = z.object({
+  agent_id: id,
+  agent_turn_id: z.string(),
+  status: z.enum(AGENT_STATUSES),
+  turn_epoch: z.number().int().nonnegative(),
+  /** UTC, written with Z. */
+  updated_at: z.iso.datetime(),
+  output_box_id: z.string().optional(),
+  metadata: jsonObject.optional(),
+});
+export type StateEvent = z.infer<typeof stateEventSchema>;
+
+export const inboxProgressSchema = z.object({
+  project_id: id,
+  agent_id: id,
+  status: id,
+  inbox_id: z.string().optional(),
+  reason: z.string().optional(),
+});
+export type InboxProgressEvent = z.infer<typeof inboxProgressSchema>;
+
+export const markerSchema = z.object({
+  marker_type: id,
+  tool_call_card_id: id,
+  source_agent_id: id,
+  trace_id: z.string(),
+  ts: z.union([z.iso.datetime({ offset: true }), z.number().nonnegative()]),
+});
+export type MarkerEvent = z.infer<typeof markerSchema>;
+
+export const parseTaskEvent = (input: unknown): TaskEvent => parseLenient(taskEventSchema, input, "task event");
+export const parseStepEvent = (input: unknown): StepEvent => parseLenient(stepEventSchema, input, "step event");
+export const parseStateEvent = (input: unknown): StateEvent => parseLenient(stateEventSchema, input, "state event");
+export const parseInboxProgress = (input: unknown): InboxProgressEvent =>
+  parseLenient(inboxProgressSchema, input, "inbox progress event");
+export const parseMarker = (input: unknown): MarkerEvent => parseLenient(markerSchema, input, "marker event");

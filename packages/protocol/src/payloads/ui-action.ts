@@ -1,0 +1,52 @@
+// What a user interface asks for, and what it hears back.
+
+import { z } from "zod";
+import { isRecord, type JsonObject } from "../json/json-value.ts";
+import { parseLenient } from "./lenient-object.ts";
+import { checkPayloadKeys, type KeyRules, REFUSED_IN_UI_ACTION } from "./refused-fields.ts";
+
+const jsonObject = z.custom<JsonObject>(isRecord, "expected an object");
+const filled = z.string().refine((text) => text.trim() !== "", "must not be blank");
+
+/** Arguments come inline here and only here: the card is written by the worker that admits the action. */
+export const uiActionSchema = z.object({
+  action_id: filled,
+  tool_name: filled,
+  args: jsonObject,
+  message_id: z.string().optional(),
+  metadata: jsonObject.optional(),
+});
+
+export type UiActionPayload = z.infer<typeof uiActionSchema>;
+
+const KEYS: KeyRules = { known: new Set(), refused: REFUSED_IN_UI_ACTION };
+
+export const parseUiAction = (input: unknown): UiActionPayload => {
+  if (isRecord(input)) checkPayloadKeys(input, KEYS, "ui action");
+  return parseLenient(uiActionSchema, input, "ui action");
+};
+
+/** The action's metadata joins its arguments; a key the arguments already have stays as it is. */
+export const mergeActionMetadata = (action: UiActionPayload): JsonObject => {
+  if (action.metadata === undefined) return action.args;
+  const own = isRecord(action.args.metadata) ? (action.args.metadata as JsonObject) : {};
+  return { ...action.args, metadata: { ...action.metadata, ...own } };
+};
+
+export const UI_ACK_STATUSES = ["accepted", "busy", "rejected", "done"] as const;
+export type UiAckStatus = (typeof UI_ACK_STATUSES)[number];
+
+export const uiActionAckSchema = z.object({
+  action_id: filled,
+  agent_id: filled,
+  status: z.enum(UI_ACK_STATUSES),
+  message_id: z.string().optional(),
+  tool_result_card_id: z.string().optional(),
+  error_code: z.string().optional(),
+  error: z.string().optional(),
+});
+
+export type UiActionAck = z.infer<typeof uiActionAckSchema>;
+
+export const parseUiActionAck = (input: unknown): UiActionAck =>
+  parseLenient(uiActionAckSchema, input, "ui action ack");

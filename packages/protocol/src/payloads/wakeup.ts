@@ -1,0 +1,30 @@
+// The doorbell: says that an agent has work, never what the work is. Losing one costs latency only (I13), so a consumer
+// that cannot read it rings anyway.
+
+import { z } from "zod";
+import { isRecord, type JsonObject } from "../json/json-value.ts";
+import { parseLenient } from "./lenient-object.ts";
+
+export const WAKEUP_REASONS = [
+  "dispatch_next",
+  "agent_idle",
+  "deferred_wakeup",
+  "watchdog_due_deferred",
+  "watchdog_pending_inbox",
+  "watchdog_retransmit",
+  "watchdog_forced_idle",
+  "batch_reconcile_ack_pending_window_exceeded",
+] as const;
+
+export type WakeupReason = (typeof WAKEUP_REASONS)[number];
+
+export const wakeupSchema = z.object({
+  inbox_id: z.string().optional(),
+  /** An open word: the list above is what our own parts say. */
+  reason: z.string().optional(),
+  metadata: z.custom<JsonObject>(isRecord, "expected an object").optional(),
+});
+
+export type WakeupPayload = z.infer<typeof wakeupSchema>;
+
+export const parseWakeup = (input: unknown): WakeupPayload => parseLenient(wakeupSchema, input, "wakeup");
