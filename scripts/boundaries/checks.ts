@@ -6,6 +6,7 @@ import { checkExports } from "./exports.ts";
 import { checkFileNames } from "./file-names.ts";
 import { checkFileSize } from "./file-size.ts";
 import { checkImports } from "./imports.ts";
+import { checkLockFile } from "./lock-file.ts";
 import { checkMachineTraces } from "./machine-traces.ts";
 import { checkSql } from "./sql.ts";
 import { checkThrows } from "./throws.ts";
@@ -22,6 +23,7 @@ const CHECKS = [
   checkFileNames,
   checkFileSize,
   checkMachineTraces,
+  checkLockFile,
 ];
 
 export const checkBoundaries = (files: FileMap): readonly Violation[] => {

@@ -15,6 +15,7 @@ export const rules = [
   { id: "REPO-1-10", source: "boundaries", part: "repo", text: "A file of more than 400 lines is refused, of more than 300 warned about." },
   { id: "REPO-1-11", source: "boundaries", part: "repo", text: "No tracked file holds a path of one machine or the address of a registry." },
   { id: "REPO-1-12", source: "boundaries", part: "repo", text: "Each break is reported as one line with file, line, rule and what to do." },
+  { id: "REPO-1-13", source: "boundaries", part: "repo", text: "The lock file holds every optional build, so npm ci works on every platform." },
   { id: "REPO-2-1", source: "requirements", part: "repo", text: "A rule of a built part that no test claims fails the tests." },
   { id: "REPO-2-2", source: "requirements", part: "repo", text: "A rule's id is listed once." },
   { id: "REPO-2-3", source: "requirements", part: "repo", text: "A test claims only rules that are listed." },
