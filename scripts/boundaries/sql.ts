@@ -1,6 +1,7 @@
 // SQL text lives only in `*.sql.ts`, where it can be read, reviewed and measured. Recognised are statements at the
 // start of a string or template in shipped code, and any text handed to a `.query(...)`. Keywords count in one case
-// ("select", "SELECT"): "Select a tool" is a sentence.
+// ("select", "SELECT"): "Select a tool" is a sentence. The bare words that open and close a transaction name no table and
+// may stand where the transaction is run.
 
 import ts from "typescript";
 import { broken, type Violation } from "./violation.ts";
@@ -23,12 +24,14 @@ const STATEMENTS: readonly RegExp[] = [
   /^lock table /,
   /^(?:start|begin) transaction\b/,
   /^begin isolation /,
+  /^rollback to /,
   /^set (?:local|session|transaction) /,
 ];
 
 /** Words that are also English; in capitals, alone or first, they are SQL. */
-const COMMANDS =
-  /^(?:BEGIN|COMMIT|ROLLBACK|SAVEPOINT|TRUNCATE|LISTEN|UNLISTEN|NOTIFY|VACUUM|ANALYZE|COPY|GRANT|REVOKE)\b(?!:)/;
+const COMMANDS = /^(?:SAVEPOINT|TRUNCATE|LISTEN|UNLISTEN|NOTIFY|VACUUM|ANALYZE|COPY|GRANT|REVOKE)\b(?!:)/;
+
+const TRANSACTION_WORDS = new Set(["begin", "commit", "rollback"]);
 
 const withoutLeadingComments = (text: string): string => {
   let rest = text.trimStart();
@@ -66,7 +69,8 @@ export const checkSql = (workspace: Workspace): readonly Violation[] => {
     if (!isShipped(path) || path.endsWith(".sql.ts")) continue;
     walk(source, (node) => {
       const text = textOf(node);
-      if (text === undefined || !(isQueried(node) || isSql(text))) return;
+      if (text === undefined || TRANSACTION_WORDS.has(text.toLowerCase())) return;
+      if (!isQueried(node) && !isSql(text)) return;
       found.push(broken("sql-outside-sql-file", path, lineOf(source, node), "move the statement into a *.sql.ts file"));
     });
   }
