@@ -5,10 +5,15 @@
 export const DOORBELL_KINDS = ["queued", "settled", "messages", "registry"] as const;
 export type DoorbellKind = (typeof DOORBELL_KINDS)[number];
 
+export type RingOrigin = "here" | "elsewhere";
+
 export interface Doorbell {
   /** Never throws, never waits for the network. Call it after the commit, once per flush. */
   ring(kind: DoorbellKind): void;
-  /** Returns the way to stop listening. Rings of this process and of every other process on the database arrive. */
-  listen(kind: DoorbellKind, heard: () => void): () => void;
+  /**
+   * Returns the way to stop listening. Rings of this process arrive at once, as `here`; those of other processes on the
+   * database (and one after every reconnect, when some may have been missed) as `elsewhere`.
+   */
+  listen(kind: DoorbellKind, heard: (from: RingOrigin) => void): () => void;
   close(): Promise<void>;
 }

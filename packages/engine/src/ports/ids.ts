@@ -6,6 +6,8 @@ import { randomBytes } from "node:crypto";
 export interface Ids {
   /** 32 lower-case hex digits, ascending in time within this process. */
   uuid(): string;
+  /** A fresh trace: a UUID as well, so that traces sort by time. */
+  traceId(): string;
   /** 16 lower-case hex digits, never all zero. */
   spanId(): string;
 }
@@ -32,8 +34,7 @@ export const createIds = (now: () => number = Date.now): Ids => {
     return block.toString("hex", offset - bytes, offset);
   };
 
-  return {
-    uuid() {
+  const uuid = (): string => {
       // A clock that stands still or goes back keeps the last millisecond and counts on (12 bits, then borrow one ms).
       const ms = now();
       if (ms > lastMs) {
@@ -47,7 +48,11 @@ export const createIds = (now: () => number = Date.now): Ids => {
       const random = hex(8);
       const variant = ((Number.parseInt(random[0] ?? "0", 16) & 0x3) | 0x8).toString(16);
       return `${time}7${sequence.toString(16).padStart(3, "0")}${variant}${random.slice(1)}`;
-    },
+  };
+
+  return {
+    uuid,
+    traceId: uuid,
     spanId() {
       const id = hex(8);
       return id === "0000000000000000" ? "0000000000000001" : id;

@@ -24,7 +24,11 @@ create table resource.tools (
   version         integer not null check (version > 0),
   definition_hash text collate "C" not null,
   status          text not null default 'active' check (status in ('active', 'paused', 'deleted')),
-  source          text not null default 'api',
+  -- the program that registered it (an import, a service); null when a person did
+  source          text collate "C",
+  -- where its commands go, and whether that is inside the engine: extracted from the definition
+  target          text collate "C" not null default '',
+  internal        boolean not null default false,
   updated_at      timestamptz not null default now(),
   primary key (project_id, tool_name)
 );
@@ -88,13 +92,16 @@ create table cards.cards (
   -- a tool.result card that was written but not yet reported: used if its call ends without a report
   candidate     boolean not null default false,
   written_at    timestamptz not null default now(),
+  -- written_at + ttl_seconds by this server's clock; past it the card is not read any more
+  expires_at    timestamptz,
   primary key (project_id, card_id)
 );
 create index cards_candidates on cards.cards (project_id, tool_call_id) where candidate;
 
 create function cards.refuse_change() returns trigger language plpgsql as $$
 begin
-  raise exception 'card % of project % exists with other content', old.card_id, old.project_id using errcode = 'TP007';
+  raise exception 'card % of project % exists with other content', old.card_id, old.project_id
+    using errcode = 'TP007', detail = old.card_id;
 end $$;
 create trigger cards_never_change before update on cards.cards for each row execute function cards.refuse_change();
 
@@ -187,6 +194,7 @@ create table state.calls (
   retry_safe       boolean not null,
   plain            boolean not null,
   timeout_seconds  double precision not null,
+  queue_timeout_seconds double precision not null,
   idempotency_key  text collate "C",
   arguments_hash   text collate "C" not null,
   retry_of         text collate "C",
@@ -304,7 +312,7 @@ create table state.dead_letters (
 -- --------------------------------------------------------------------------------------------------------------- bus
 
 -- The outbox, and on the postgres bus also the queue itself: a row is committed with the state that caused it (I3).
--- xid orders events by transaction, so that a cursor below pg_snapshot_xmin never skips a late commit.
+-- xid is the transaction that wrote the row: the order of the event log (see bus.durables).
 create table bus.messages (
   id            bigint generated always as identity primary key,
   xid           xid8 not null default pg_current_xact_id(),
@@ -320,40 +328,51 @@ create table bus.messages (
   available_at  timestamptz not null default now(),
   deliveries    integer not null default 0,
   claim_id      text collate "C"
-);
-create index messages_commands on bus.messages (component, target, available_at) where category = 'cmd';
+) with (autovacuum_vacuum_scale_factor = 0.02);
+-- id last: what one transaction wrote is offered in the order it was written
+create index messages_commands on bus.messages (component, target, available_at, id) where category = 'cmd';
 create index messages_events on bus.messages (xid, id) where category = 'evt';
 create index messages_event_age on bus.messages (created_at) where category = 'evt';
-create unique index messages_dedupe on bus.messages (message_id) where message_id is not null;
+-- a message id belongs to its project: another project can neither see nor occupy it
+create unique index messages_dedupe on bus.messages (project_id, message_id) where message_id is not null;
 
--- A durable subscription to events: how far its log position is, and what it has taken from the log but not finished.
+-- A durable subscription to events, and how far it has read. Everything up to (xid, id) is read, except what the
+-- transactions in `pending` wrote: they were still open when the position passed them. So a late commit is never
+-- skipped, and an open transaction holds nobody up. `rounds` counts moves: a reader whose snapshot is older than the
+-- position it locked gives up instead of moving it back.
 create table bus.durables (
   durable    text collate "C" primary key,
   pattern    text collate "C" not null,
   xid        xid8 not null,
   id         bigint not null,
+  pending    xid8[] not null,
+  rounds     bigint not null default 0,
   created_at timestamptz not null default now(),
   seen_at    timestamptz not null default now()
 );
+-- What a durable has taken from the log and not finished. No foreign keys: one on messages would run a trigger for each
+-- acknowledged command, and a row whose event is gone is dropped by the next claims.
 create table bus.deliveries (
-  durable      text collate "C" not null references bus.durables on delete cascade,
-  id           bigint not null references bus.messages on delete cascade,
+  durable      text collate "C" not null,
+  id           bigint not null,
   available_at timestamptz not null default now(),
   deliveries   integer not null default 0,
   claim_id     text collate "C",
   primary key (durable, id)
 );
-create index deliveries_due on bus.deliveries (durable, available_at);
+create index deliveries_due on bus.deliveries (durable, available_at, id);
 create index deliveries_of_message on bus.deliveries (id);
 
--- Lossy streams between processes: never synced, trimmed by age.
+-- Lossy streams between processes: never synced, trimmed by age. Readers remember a snapshot, hence xid.
 create unlogged table bus.stream_items (
-  id         bigint generated always as identity primary key,
+  id         bigint generated always as identity,
+  xid        xid8 not null default pg_current_xact_id(),
   origin     text collate "C" not null,
   subject    text collate "C" not null,
   payload    text not null,
   created_at timestamptz not null default now()
 );
+create index stream_items_order on bus.stream_items (xid, id);
 create index stream_items_age on bus.stream_items (created_at);
 
 -- ------------------------------------------------------------------------------------------------------------- roles

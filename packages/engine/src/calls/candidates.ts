@@ -1,0 +1,52 @@
+// Result cards that were written but never reported. When a call must end without a report - canceled, timed out, its
+// holder gone - the oldest valid one is its result: the work was done, only the last word was lost.
+
+import { type JsonObject, parseCard, planReportCheck, type ToolResultContent } from "@toolplane/protocol";
+import type { Queryer } from "../sql/database.ts";
+import { type CallFacts, type CallKey, callKey } from "./call.ts";
+import type { WrittenResult } from "./plan-settlement.ts";
+import { bindKeys, type CandidateRow, READ_CANDIDATES } from "./read.sql.ts";
+
+/** A card as a result of this call, or undefined if the rules for reports would refuse it. */
+export const planCandidate = (facts: CallFacts, body: string): WrittenResult | undefined => {
+  const card = parseCard(JSON.parse(body));
+  const content = card.content as ToolResultContent;
+  const verdict = planReportCheck(
+    {
+      payload: { status: content.status, after_execution: content.after_execution, tool_result_card_id: card.card_id },
+      toolCallId: facts.toolCallId,
+      sourceActor: card.author_id,
+      sourceProjectId: facts.projectId,
+      agentTurnId: facts.agentTurnId,
+    },
+    card,
+    {
+      projectId: facts.projectId,
+      agentTurnId: facts.agentTurnId,
+      toolCallId: facts.toolCallId,
+      toolName: facts.toolName,
+      actors: [facts.actorId],
+      afterExecution: facts.afterExecution,
+      lineage: facts.lineage as JsonObject,
+    },
+  );
+  return verdict.ok ? { cardId: verdict.card.card_id, content } : undefined;
+};
+
+export const readCandidates = async (
+  db: Queryer,
+  calls: readonly CallFacts[],
+): Promise<ReadonlyMap<string, WrittenResult>> => {
+  const found = new Map<string, WrittenResult>();
+  if (calls.length === 0) return found;
+  const rows = await db.query<CandidateRow>(READ_CANDIDATES, bindKeys(calls));
+  const byKey = new Map(calls.map((facts) => [callKey(facts), facts]));
+  for (const row of rows) {
+    const key: CallKey = { projectId: row.project_id, toolCallId: row.tool_call_id };
+    const facts = byKey.get(callKey(key));
+    if (facts === undefined || found.has(callKey(key))) continue;
+    const written = planCandidate(facts, row.body);
+    if (written !== undefined) found.set(callKey(key), written);
+  }
+  return found;
+};

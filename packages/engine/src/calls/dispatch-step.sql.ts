@@ -1,0 +1,98 @@
+// A step moves its agent's head from running to suspended in the transaction that writes its calls.
+
+import type { Statement } from "../sql/database.ts";
+import { setInput } from "../sql/input.sql.ts";
+
+export interface HeadKey {
+  readonly projectId: string;
+  readonly agentId: string;
+}
+
+export interface HeldHeadRow {
+  readonly ord: number;
+  readonly status: string;
+  readonly active_agent_turn_id: string | null;
+  readonly turn_epoch: number;
+  readonly chain_seq: number;
+  readonly chain_hash: string | null;
+}
+
+const heads = setInput<HeadKey>([
+  ["projectId", "text"],
+  ["agentId", "text"],
+]);
+
+/** Locked in sorted order; a head that somebody else holds is left out and asked for again. */
+export const LOCK_HEADS: Statement = {
+  name: "calls.lock-heads",
+  text: `
+select i.ord::int as ord, h.status, h.active_agent_turn_id, h.turn_epoch::float8 as turn_epoch, h.chain_seq, h.chain_hash
+  from ${heads.from}
+  join state.heads h on h.project_id = i.project_id and h.agent_id = i.agent_id
+ order by h.project_id, h.agent_id
+   for update of h skip locked`,
+};
+
+export const KNOWN_HEADS: Statement = {
+  name: "calls.known-heads",
+  text: `
+select i.ord::int as ord
+  from ${heads.from}
+  join state.heads h on h.project_id = i.project_id and h.agent_id = i.agent_id`,
+};
+
+export const bindHeads = (rows: readonly HeadKey[]): unknown[] => heads.bind(rows);
+
+export interface SuspendRow extends HeadKey {
+  readonly agentTurnId: string;
+  readonly turnEpoch: number;
+  readonly stepId: string;
+  readonly channelId: string;
+  readonly parentStepId: string | null;
+  readonly traceId: string;
+  readonly waiting: number;
+  readonly chainSeq: number;
+  readonly chainHash: string;
+  /** A JSON array of the step's call ids: arrays of arrays do not unnest. */
+  readonly toolCallIds: string;
+}
+
+const suspends = setInput<SuspendRow>([
+  ["projectId", "text"],
+  ["agentId", "text"],
+  ["agentTurnId", "text"],
+  ["turnEpoch", "bigint"],
+  ["stepId", "text"],
+  ["channelId", "text"],
+  ["parentStepId", "text"],
+  ["traceId", "text"],
+  ["waiting", "integer"],
+  ["chainSeq", "integer"],
+  ["chainHash", "text"],
+  ["toolCallIds", "text"],
+]);
+
+/** The head needs no deadline of its own: every call it waits for settles by its own deadlines (I1). */
+export const SUSPEND_HEADS: Statement = {
+  name: "calls.suspend-heads",
+  text: `
+with input as materialized (select * from ${suspends.from}),
+moved as (
+  update state.heads h
+     set status = 'suspended', waiting_tool_count = i.waiting, chain_seq = i.chain_seq, chain_hash = i.chain_hash, updated_at = now()
+    from input i
+   where h.project_id = i.project_id and h.agent_id = i.agent_id and h.status = 'running'
+     and h.active_agent_turn_id = i.agent_turn_id and h.turn_epoch = i.turn_epoch
+  returning i.ord
+),
+stepped as (
+  insert into state.steps (project_id, agent_id, step_id, agent_turn_id, channel_id, parent_step_id, trace_id, status, tool_call_ids)
+  select i.project_id, i.agent_id, i.step_id, i.agent_turn_id, i.channel_id, i.parent_step_id, i.trace_id, 'suspended',
+         array(select json_array_elements_text(i.tool_call_ids::json))
+    from input i join moved m on m.ord = i.ord
+  on conflict (project_id, agent_id, step_id) do update set status = excluded.status, tool_call_ids = excluded.tool_call_ids
+)
+select ord::int as ord from moved`,
+};
+
+export const bindSuspends = (rows: readonly SuspendRow[]): unknown[] => suspends.bind(rows);

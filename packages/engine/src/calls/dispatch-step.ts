@@ -1,0 +1,169 @@
+// Dispatch of a step: all the calls an agent asked for at once, in one transaction with the head's move from running to
+// suspended. A result of the first call can therefore never resume the turn before the second exists.
+//   A step is all or nothing: one call that cannot be planned refuses the step and writes nothing.
+//   Gate: the head must be running in exactly this turn and epoch, otherwise the step is stale and has no effect (I2).
+//   One step per agent in a flush; a head that is locked goes to the next flush.
+
+import { type JsonCaps, ToolplaneError } from "@toolplane/protocol";
+import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Doorbell } from "../ports/doorbell.ts";
+import type { Faults } from "../ports/faults.ts";
+import type { Ids } from "../ports/ids.ts";
+import type { Definitions } from "../registry/definition-cache.ts";
+import type { Database, Queryer } from "../sql/database.ts";
+import { bindDispatch, DISPATCH, type DispatchedRow, type DispatchRow } from "./dispatch.sql.ts";
+import {
+  bindHeads,
+  bindSuspends,
+  type HeldHeadRow,
+  KNOWN_HEADS,
+  LOCK_HEADS,
+  SUSPEND_HEADS,
+  type SuspendRow,
+} from "./dispatch-step.sql.ts";
+import { type CallAsk, type CallOrigin, originChain, planCall } from "./plan-call.ts";
+import type { ChainLink, Sha256 } from "./turn-chain.ts";
+
+export interface StepRequest {
+  readonly origin: Omit<CallOrigin, "headless">;
+  readonly calls: readonly CallAsk[];
+}
+
+export interface DispatchedStep {
+  readonly calls: readonly { readonly toolCallId: string; readonly callCardId: string; readonly toolName: string }[];
+  readonly chain: ChainLink;
+}
+
+export interface DispatchStepDeps {
+  readonly db: Database;
+  readonly definitions: Definitions;
+  readonly doorbell: Doorbell;
+  readonly faults: Faults;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly sha256: Sha256;
+  readonly caps: JsonCaps;
+  readonly republishSeconds: number | null;
+}
+
+type Held = { readonly step: StepRequest; readonly chain: ChainLink };
+type StepOutcome = DispatchedStep | Error | "locked";
+
+const stale = ({ origin }: StepRequest): ToolplaneError =>
+  new ToolplaneError("conflict", `turn ${origin.agentTurnId} of ${origin.agentId} is not running in epoch ${origin.turnEpoch}; the step has no effect`);
+
+const isCurrent = ({ origin }: StepRequest, head: HeldHeadRow): boolean =>
+  head.status === "running" && head.active_agent_turn_id === origin.agentTurnId && head.turn_epoch === origin.turnEpoch;
+
+const chainOf = (step: StepRequest, head: HeldHeadRow, sha256: Sha256): ChainLink =>
+  head.chain_hash === null
+    ? originChain({ ...step.origin, headless: false }, sha256)
+    : { seq: head.chain_seq, hash: head.chain_hash };
+
+export const createDispatchStep = (deps: DispatchStepDeps): Coalescer<StepRequest, DispatchedStep> => {
+  const { db, faults, sha256, ids } = deps;
+
+  const planStep = async ({ step, chain }: Held): Promise<{ rows: DispatchRow[]; chain: ChainLink }> => {
+    const { origin, calls } = step;
+    const pinned = await deps.definitions.resolve(calls.map(({ toolName }) => ({ projectId: origin.projectId, toolName })));
+    const now = new Date(deps.clock.now()).toISOString();
+    const rows: DispatchRow[] = [];
+    let link = chain;
+    for (const [index, ask] of calls.entries()) {
+      const definition = pinned[index];
+      if (definition === undefined)
+        throw new ToolplaneError("not_found", `project ${origin.projectId} has no tool ${ask.toolName}`);
+      const planned = planCall({
+        origin: { ...origin, headless: false },
+        ask,
+        pinned: definition,
+        chain: link,
+        toolCallId: ids.uuid(),
+        now,
+        ids,
+        sha256,
+        caps: deps.caps,
+        external: deps.republishSeconds !== null,
+      });
+      link = planned.chain;
+      rows.push(planned.row);
+    }
+    return { rows, chain: link };
+  };
+
+  const suspendOf = ({ origin }: StepRequest, rows: readonly DispatchRow[], chain: ChainLink): SuspendRow => ({
+    projectId: origin.projectId,
+    agentId: origin.agentId,
+    agentTurnId: origin.agentTurnId,
+    turnEpoch: origin.turnEpoch,
+    stepId: origin.stepId,
+    channelId: origin.channelId,
+    parentStepId: origin.parentStepId ?? null,
+    traceId: rows[0]?.traceId ?? "",
+    waiting: rows.length,
+    chainSeq: chain.seq,
+    chainHash: chain.hash,
+    toolCallIds: JSON.stringify(rows.map(({ toolCallId }) => toolCallId)),
+  });
+
+  const lockHeads = async (tx: Queryer, steps: readonly StepRequest[]): Promise<(Held | Error | "locked")[]> => {
+    const keys = steps.map(({ origin }) => origin);
+    const locked = new Map((await tx.query<HeldHeadRow>(LOCK_HEADS, bindHeads(keys))).map((row) => [row.ord, row]));
+    const known = new Set((await tx.query<{ ord: number }>(KNOWN_HEADS, bindHeads(keys))).map(({ ord }) => ord));
+    return steps.map((step, index) => {
+      const head = locked.get(index + 1);
+      if (head === undefined) return known.has(index + 1) ? "locked" : stale(step);
+      return isCurrent(step, head) ? { step, chain: chainOf(step, head, sha256) } : stale(step);
+    });
+  };
+
+  const writeSteps = async (tx: Queryer, held: readonly Held[]): Promise<DispatchedStep[]> => {
+    const plans: { step: StepRequest; rows: DispatchRow[]; chain: ChainLink }[] = [];
+    for (const item of held) plans.push({ step: item.step, ...(await planStep(item)) });
+    const rows = plans.flatMap((plan) => plan.rows);
+    const written = await tx.query<DispatchedRow>(DISPATCH, bindDispatch(rows, deps.republishSeconds));
+    const missing = rows.find((_, index) => written[index]?.inserted !== true);
+    if (missing !== undefined) {
+      // Replaced, deleted, or the agent left the roster while we planned: nothing of this flush is kept (W-41).
+      deps.definitions.forget(missing.projectId, missing.toolName);
+      throw new ToolplaneError("conflict", `${missing.toolName} could not be called by ${missing.agentId}: its definition or the roster changed; try again`);
+    }
+    await tx.query(SUSPEND_HEADS, bindSuspends(plans.map((plan) => suspendOf(plan.step, plan.rows, plan.chain))));
+    return plans.map((plan) => ({
+      calls: plan.rows.map(({ toolCallId, callCardId, toolName }) => ({ toolCallId, callCardId, toolName })),
+      chain: plan.chain,
+    }));
+  };
+
+  const flush = async (steps: readonly StepRequest[]): Promise<readonly StepOutcome[]> => {
+    const outcomes = await db.transaction(async (tx) => {
+      const heads = await lockHeads(tx, steps);
+      const held = heads.filter((head): head is Held => !(head instanceof Error) && head !== "locked");
+      const done = held.length === 0 ? [] : await writeSteps(tx, held);
+      await faults.at("step:before-commit");
+      let next = 0;
+      return heads.map((head) => (head instanceof Error || head === "locked" ? head : (done[next++] as DispatchedStep)));
+    });
+    await faults.at("step:after-commit");
+    deps.doorbell.ring("queued");
+    return outcomes;
+  };
+
+  const coalescer = createCoalescer<StepRequest, DispatchedStep | "locked">({
+    flush,
+    keyOf: ({ origin }) => `${origin.projectId}/${origin.agentId}`,
+    maxItems: 64,
+  });
+
+  return {
+    async submit(step) {
+      if (step.calls.length === 0) throw new ToolplaneError("bad_request", "a step without calls needs no dispatch");
+      let outcome = await coalescer.submit(step);
+      while (outcome === "locked") outcome = await coalescer.submit(step);
+      return outcome;
+    },
+    idle: coalescer.idle,
+    stats: coalescer.stats,
+  };
+};

@@ -1,0 +1,231 @@
+// Dispatch in one statement and one commit: the call row (which is also its request edge, waiting row and place in the
+// queue), its tool.call card, and - only when an external bus carries commands - the outbox row.
+// I4: the row exists before anyone can see the command. The tool's version is checked again inside the statement, so a
+// definition read a moment ago (or from a cache) is never used after it was replaced.
+
+import type { AfterExecution } from "@toolplane/protocol";
+import type { Statement } from "../sql/database.ts";
+import { setInput } from "../sql/input.sql.ts";
+import type { CallStatus } from "./call.ts";
+
+export interface DispatchRow {
+  readonly projectId: string;
+  readonly toolCallId: string;
+  readonly status: "queued" | "awaiting_approval";
+  readonly agentId: string;
+  readonly trusted: boolean;
+  readonly agentTurnId: string;
+  readonly turnEpoch: number;
+  readonly stepId: string;
+  readonly headless: boolean;
+  readonly channelId: string;
+  readonly providerCallId: string | null;
+  readonly toolName: string;
+  readonly toolVersion: number;
+  readonly definitionHash: string;
+  readonly subject: string;
+  readonly target: string;
+  readonly actorId: string;
+  readonly afterExecution: string;
+  readonly callCardId: string;
+  readonly callCardHash: string;
+  readonly headers: string;
+  readonly lineage: string;
+  readonly recursionDepth: number;
+  readonly traceId: string;
+  readonly retrySafe: boolean;
+  readonly plain: boolean;
+  readonly timeoutSeconds: number;
+  readonly queueTimeoutSeconds: number;
+  readonly idempotencyKey: string | null;
+  readonly argumentsHash: string;
+  readonly retryOf: string | null;
+  readonly chainSeq: number;
+  readonly chainHash: string;
+  readonly notBeforeMs: number | null;
+  readonly cardBody: string;
+  /** The command's payload, only when an external bus carries commands. */
+  readonly commandPayload: string | null;
+}
+
+export interface DispatchedRow {
+  readonly ord: number;
+  readonly ready: boolean;
+  readonly inserted: boolean;
+}
+
+const input = setInput<DispatchRow>([
+  ["projectId", "text"],
+  ["toolCallId", "text"],
+  ["status", "text"],
+  ["agentId", "text"],
+  ["trusted", "boolean"],
+  ["agentTurnId", "text"],
+  ["turnEpoch", "bigint"],
+  ["stepId", "text"],
+  ["headless", "boolean"],
+  ["channelId", "text"],
+  ["providerCallId", "text"],
+  ["toolName", "text"],
+  ["toolVersion", "integer"],
+  ["definitionHash", "text"],
+  ["subject", "text"],
+  ["target", "text"],
+  ["actorId", "text"],
+  ["afterExecution", "text"],
+  ["callCardId", "text"],
+  ["callCardHash", "text"],
+  ["headers", "text"],
+  ["lineage", "text"],
+  ["recursionDepth", "integer"],
+  ["traceId", "text"],
+  ["retrySafe", "boolean"],
+  ["plain", "boolean"],
+  ["timeoutSeconds", "double precision"],
+  ["queueTimeoutSeconds", "double precision"],
+  ["idempotencyKey", "text"],
+  ["argumentsHash", "text"],
+  ["retryOf", "text"],
+  ["chainSeq", "integer"],
+  ["chainHash", "text"],
+  ["notBeforeMs", "double precision"],
+  ["cardBody", "text"],
+  ["commandPayload", "text"],
+]);
+
+// A call whose tool is paused waits outside the queue; the watchdog looks again after these seconds, so that a resume
+// that raced with this statement cannot strand it.
+const PAUSED_RECHECK = "interval '5 seconds'";
+
+// $next: seconds until an unleased command is published again (null on the postgres bus: the row itself is the queue).
+const REPUBLISH = `$${input.next}`;
+
+// A plain service never leases: its run deadline counts from dispatch.
+export const DISPATCH: Statement = {
+  name: "calls.dispatch",
+  text: `
+with input as materialized (select * from ${input.from}),
+ready as materialized (
+  select i.*, t.status = 'paused' as paused,
+         greatest(now(), coalesce(to_timestamp(i.not_before_ms / 1000), now())) as wanted_at
+    from input i
+    join resource.projects p on p.project_id = i.project_id and p.status = 'active'
+    join resource.tools t on t.project_id = i.project_id and t.tool_name = i.tool_name
+         and t.version = i.tool_version and t.status <> 'deleted'
+   where i.trusted or exists (select from resource.agents a
+           where a.project_id = i.project_id and a.agent_id = i.agent_id and a.status = 'active')
+   order by i.ord
+),
+called as (
+  insert into state.calls (
+    project_id, tool_call_id, status, agent_id, agent_turn_id, turn_epoch, step_id, headless, channel_id, provider_call_id,
+    tool_name, tool_version, definition_hash, subject, target, actor_id, after_execution, call_card_id, call_card_hash,
+    headers, lineage, recursion_depth, trace_id, retry_safe, plain, timeout_seconds, queue_timeout_seconds,
+    idempotency_key, arguments_hash, retry_of, chain_hash, available_at, queue_deadline, due_at, publishes, run_deadline)
+  select project_id, tool_call_id, status, agent_id, agent_turn_id, turn_epoch, step_id, headless, channel_id,
+    provider_call_id, tool_name, tool_version, definition_hash, subject, target, actor_id, after_execution, call_card_id,
+    call_card_hash, headers, lineage, recursion_depth, trace_id, retry_safe, plain, timeout_seconds, queue_timeout_seconds,
+    idempotency_key, arguments_hash, retry_of, chain_hash,
+    case when paused then 'infinity' else wanted_at end,
+    wanted_at + make_interval(secs => queue_timeout_seconds),
+    least(wanted_at + make_interval(secs => queue_timeout_seconds),
+          case when paused then now() + ${PAUSED_RECHECK} end,
+          case when plain then wanted_at + make_interval(secs => timeout_seconds) end,
+          case when not plain then wanted_at + make_interval(secs => ${REPUBLISH}::double precision) end),
+    case when command_payload is null then 0 else 1 end,
+    case when plain then wanted_at + make_interval(secs => timeout_seconds) end
+  from ready
+  on conflict do nothing
+  returning project_id, tool_call_id
+),
+written as (
+  insert into cards.cards (project_id, card_id, type, author_id, tool_call_id, agent_turn_id, step_id, hash, body, chain_seq, chain_hash)
+  select r.project_id, r.call_card_id, 'tool.call', r.agent_id, r.tool_call_id, r.agent_turn_id, r.step_id, r.call_card_hash,
+         r.card_body, r.chain_seq, r.chain_hash
+    from ready r join called c on c.project_id = r.project_id and c.tool_call_id = r.tool_call_id
+  on conflict (project_id, card_id) do update set hash = excluded.hash where cards.hash <> excluded.hash
+),
+sent as (
+  insert into bus.messages (category, project_id, subject, component, target, headers, payload, available_at)
+  select 'cmd', r.project_id, r.subject, 'tool', r.target, r.headers, r.command_payload, r.wanted_at
+    from ready r join called c on c.project_id = r.project_id and c.tool_call_id = r.tool_call_id
+   where r.command_payload is not null and not r.paused and r.status = 'queued'
+)
+select i.ord::int as ord, r.ord is not null as ready, c.tool_call_id is not null as inserted
+  from input i
+  left join ready r on r.ord = i.ord
+  left join called c on c.project_id = i.project_id and c.tool_call_id = i.tool_call_id
+ order by i.ord`,
+};
+
+export const bindDispatch = (rows: readonly DispatchRow[], republishSeconds: number | null): unknown[] => [
+  ...input.bind(rows),
+  republishSeconds,
+];
+
+export interface KeyLookup {
+  readonly projectId: string;
+  readonly agentId: string;
+  readonly toolName: string;
+  readonly idempotencyKey: string;
+}
+
+export interface KeyedRow {
+  readonly ord: number;
+  readonly tool_call_id: string;
+  readonly arguments_hash: string;
+  readonly agent_turn_id: string;
+  readonly call_card_id: string;
+  readonly trace_id: string;
+  readonly after_execution: AfterExecution;
+  readonly status: CallStatus;
+}
+
+const keys = setInput<KeyLookup>([
+  ["projectId", "text"],
+  ["agentId", "text"],
+  ["toolName", "text"],
+  ["idempotencyKey", "text"],
+]);
+
+/** The calls that already carry these keys (I12). */
+export const FIND_KEYED: Statement = {
+  name: "calls.find-keyed",
+  text: `
+select i.ord::int as ord, c.tool_call_id, c.arguments_hash, c.agent_turn_id, c.call_card_id, c.trace_id, c.after_execution, c.status
+  from ${keys.from}
+  join state.calls c on c.project_id = i.project_id and c.agent_id = i.agent_id and c.tool_name = i.tool_name
+       and c.idempotency_key = i.idempotency_key and c.idempotency_key is not null`,
+};
+
+export const bindKeys = (lookups: readonly KeyLookup[]): unknown[] => keys.bind(lookups);
+
+export interface RefusalRow {
+  readonly ord: number;
+  readonly project_status: string | null;
+  readonly tool_status: string | null;
+  readonly tool_version: number | null;
+  readonly agent_known: boolean;
+}
+
+const refusals = setInput<{ projectId: string; toolName: string; agentId: string }>([
+  ["projectId", "text"],
+  ["toolName", "text"],
+  ["agentId", "text"],
+]);
+
+/** Why a row was not ready: read only when something was refused. */
+export const EXPLAIN_REFUSAL: Statement = {
+  name: "calls.explain-refusal",
+  text: `
+select i.ord::int as ord, p.status as project_status, t.status as tool_status, t.version as tool_version,
+       exists (select from resource.agents a
+                where a.project_id = i.project_id and a.agent_id = i.agent_id and a.status = 'active') as agent_known
+  from ${refusals.from}
+  left join resource.projects p on p.project_id = i.project_id
+  left join resource.tools t on t.project_id = i.project_id and t.tool_name = i.tool_name`,
+};
+
+export const bindRefusals = (
+  rows: readonly { readonly projectId: string; readonly toolName: string; readonly agentId: string }[],
+): unknown[] => refusals.bind(rows);

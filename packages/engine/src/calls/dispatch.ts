@@ -1,0 +1,265 @@
+// Dispatch of direct calls: each a headless turn of its own, any number at once.
+// The way of a flush: keys already used -> definitions (remembered) -> plan each -> one statement -> ring.
+//   I4, I12. A key that exists answers with its call before anything else is looked at, so it survives a redefinition.
+//   A definition that was replaced under the plan is read again and planned again; the statement itself tells.
+//   A flush whose answer was lost may run again: ids were minted with the request, so the second run finds the first.
+
+import { type AfterExecution, type JsonCaps, ToolplaneError } from "@toolplane/protocol";
+import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Doorbell } from "../ports/doorbell.ts";
+import type { Faults } from "../ports/faults.ts";
+import type { Ids } from "../ports/ids.ts";
+import type { Definitions } from "../registry/definition-cache.ts";
+import type { Database } from "../sql/database.ts";
+import type { CallStatus } from "./call.ts";
+import {
+  bindDispatch,
+  bindKeys,
+  bindRefusals,
+  DISPATCH,
+  type DispatchedRow,
+  type DispatchRow,
+  EXPLAIN_REFUSAL,
+  FIND_KEYED,
+  type KeyedRow,
+  type RefusalRow,
+} from "./dispatch.sql.ts";
+import { argumentsHash, type CallAsk, checkIdempotencyKey, headlessOrigin, originChain, planCall } from "./plan-call.ts";
+import type { Sha256 } from "./turn-chain.ts";
+
+export interface CallRequest extends CallAsk {
+  readonly projectId: string;
+  /** Who asks; `sys.api` when nobody is named. */
+  readonly agentId?: string | undefined;
+  readonly channelId?: string | undefined;
+  readonly traceparent?: string | undefined;
+  readonly tracestate?: string | undefined;
+}
+
+export interface Dispatched {
+  readonly toolCallId: string;
+  readonly agentTurnId: string;
+  readonly callCardId: string;
+  readonly traceId: string;
+  readonly afterExecution: AfterExecution;
+  readonly status: CallStatus;
+  /** The key was used before with the same arguments: this is that call. */
+  readonly idempotent: boolean;
+}
+
+export interface DispatchDeps {
+  readonly db: Database;
+  readonly definitions: Definitions;
+  readonly doorbell: Doorbell;
+  readonly faults: Faults;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly sha256: Sha256;
+  readonly caps: JsonCaps;
+  /** Seconds until an unleased command is published again, on an external bus; null: the call row is the queue. */
+  readonly republishSeconds: number | null;
+}
+
+interface Pending {
+  readonly toolCallId: string;
+  readonly request: CallRequest;
+  readonly agentId: string;
+  outcome: Dispatched | Error | undefined;
+  row: DispatchRow | undefined;
+}
+
+const API_AGENT = "sys.api";
+const DEFAULT_CHANNEL = "public";
+// A definition that changes more often than this within one dispatch is being fought over.
+const MAX_REPLANS = 5;
+
+const dispatchedOf = (row: DispatchRow): Dispatched => ({
+  toolCallId: row.toolCallId,
+  agentTurnId: row.agentTurnId,
+  callCardId: row.callCardId,
+  traceId: row.traceId,
+  afterExecution: row.afterExecution as AfterExecution,
+  status: row.status,
+  idempotent: false,
+});
+
+const keyedOutcome = (pending: Pending, found: KeyedRow, sha256: Sha256): Dispatched | Error => {
+  if (found.tool_call_id !== pending.toolCallId && found.arguments_hash !== argumentsHash(pending.request.arguments, sha256))
+    return new ToolplaneError(
+      "idempotency_conflict",
+      `the idempotency key was used before for ${pending.request.toolName} with other arguments; use a new key`,
+      { detail: { tool_call_id: found.tool_call_id } },
+    );
+  return {
+    toolCallId: found.tool_call_id,
+    agentTurnId: found.agent_turn_id,
+    callCardId: found.call_card_id,
+    traceId: found.trace_id,
+    afterExecution: found.after_execution,
+    status: found.status,
+    idempotent: found.tool_call_id !== pending.toolCallId,
+  };
+};
+
+export const refusalOf = (
+  row: RefusalRow | undefined,
+  names: { readonly projectId: string; readonly toolName: string; readonly agentId: string },
+): ToolplaneError | "replan" => {
+  const { projectId, toolName, agentId } = names;
+  if (row === undefined || row.project_status === null)
+    return new ToolplaneError("not_found", `there is no project ${projectId}`);
+  if (row.project_status !== "active")
+    return new ToolplaneError("conflict", `project ${projectId} is ${row.project_status}: it takes no new calls`);
+  if (row.tool_status === null || row.tool_status === "deleted")
+    return new ToolplaneError("not_found", `project ${projectId} has no tool ${toolName}`);
+  if (!row.agent_known && !(agentId.startsWith("sys.") || agentId.startsWith("tool.")))
+    return new ToolplaneError("invalid_source_actor", `${agentId} is not an active agent of project ${projectId}`);
+  return "replan";
+};
+
+export const createDispatch = (deps: DispatchDeps): Coalescer<CallRequest, Dispatched> => {
+  const { db, definitions, faults, ids, sha256 } = deps;
+
+  const findKeyed = async (items: readonly Pending[]): Promise<void> => {
+    const keyed = items.filter((item) => item.outcome === undefined && item.request.idempotencyKey !== undefined);
+    if (keyed.length === 0) return;
+    const rows = await db.query<KeyedRow>(
+      FIND_KEYED,
+      bindKeys(
+        keyed.map(({ request, agentId }) => ({
+          projectId: request.projectId,
+          agentId,
+          toolName: request.toolName,
+          idempotencyKey: request.idempotencyKey ?? "",
+        })),
+      ),
+    );
+    for (const row of rows) {
+      const item = keyed[row.ord - 1];
+      if (item !== undefined) item.outcome = keyedOutcome(item, row, sha256);
+    }
+  };
+
+  const plan = async (items: readonly Pending[]): Promise<void> => {
+    const open = items.filter((item) => item.outcome === undefined);
+    const pinned = await definitions.resolve(open.map(({ request }) => request));
+    const now = new Date(deps.clock.now()).toISOString();
+    for (const [index, item] of open.entries()) {
+      const definition = pinned[index];
+      if (definition === undefined) {
+        item.row = undefined;
+        continue;
+      }
+      try {
+        const { request, toolCallId, agentId } = item;
+        const origin = headlessOrigin(
+          {
+            projectId: request.projectId,
+            agentId,
+            channelId: request.channelId ?? DEFAULT_CHANNEL,
+            traceparent: request.traceparent,
+            tracestate: request.tracestate,
+          },
+          toolCallId,
+        );
+        item.row = planCall({
+          origin,
+          ask: request,
+          pinned: definition,
+          chain: originChain(origin, sha256),
+          toolCallId,
+          now,
+          ids,
+          sha256,
+          caps: deps.caps,
+          external: deps.republishSeconds !== null,
+        }).row;
+      } catch (error) {
+        item.outcome = error as Error;
+      }
+    }
+  };
+
+  const write = async (items: readonly Pending[]): Promise<void> => {
+    const open = items.filter((item) => item.outcome === undefined && item.row !== undefined);
+    if (open.length === 0) return;
+    await faults.at("dispatch:before-commit");
+    const rows = open.map((item) => item.row as DispatchRow);
+    const written = await db.query<DispatchedRow>(DISPATCH, bindDispatch(rows, deps.republishSeconds));
+    await faults.at("dispatch:after-commit");
+    const clashed: Pending[] = [];
+    for (const [index, item] of open.entries()) {
+      const row = written[index];
+      if (row?.inserted === true && item.row !== undefined) item.outcome = dispatchedOf(item.row);
+      else if (row?.ready === true) clashed.push(item);
+      else item.row = undefined;
+    }
+    await findKeyed(clashed);
+    for (const item of clashed) {
+      // No key found: this very call was written by an earlier run whose answer was lost.
+      if (item.outcome === undefined && item.row !== undefined) item.outcome = dispatchedOf(item.row);
+    }
+  };
+
+  const explain = async (items: readonly Pending[]): Promise<void> => {
+    const refused = items.filter((item) => item.outcome === undefined);
+    if (refused.length === 0) return;
+    const names = refused.map(({ request, agentId }) => ({
+      projectId: request.projectId,
+      toolName: request.toolName,
+      agentId,
+    }));
+    const rows = await db.query<RefusalRow>(EXPLAIN_REFUSAL, bindRefusals(names));
+    const byOrd = new Map(rows.map((row) => [row.ord, row]));
+    for (const [index, item] of refused.entries()) {
+      const name = names[index];
+      if (name === undefined) continue;
+      const refusal = refusalOf(byOrd.get(index + 1), name);
+      if (refusal === "replan") definitions.forget(name.projectId, name.toolName);
+      else item.outcome = refusal;
+    }
+  };
+
+  const flush = async (requests: readonly Identified[]): Promise<readonly (Dispatched | Error)[]> => {
+    await faults.at("dispatch:before-read");
+    const items = requests.map(
+      ({ request, toolCallId }): Pending => ({
+        toolCallId,
+        request,
+        agentId: request.agentId ?? API_AGENT,
+        outcome: undefined,
+        row: undefined,
+      }),
+    );
+    await findKeyed(items);
+    for (let round = 0; round < MAX_REPLANS && items.some((item) => item.outcome === undefined); round++) {
+      await plan(items);
+      await write(items);
+      await explain(items);
+    }
+    await faults.at("dispatch:before-doorbell");
+    deps.doorbell.ring("queued");
+    await faults.at("dispatch:after-doorbell");
+    return items.map(
+      ({ outcome, request }) =>
+        outcome ??
+        new ToolplaneError("conflict", `the definition of ${request.toolName} kept changing; try again in a moment`),
+    );
+  };
+
+  interface Identified {
+    readonly request: CallRequest;
+    readonly toolCallId: string;
+  }
+
+  const coalescer = createCoalescer<Identified, Dispatched>({ flush });
+  return {
+    async submit(request) {
+      checkIdempotencyKey(request.idempotencyKey);
+      return await coalescer.submit({ request, toolCallId: ids.uuid() });
+    },
+    idle: coalescer.idle,
+    stats: coalescer.stats,
+  };
+};

@@ -1,0 +1,180 @@
+// Leases. Claiming a command and leasing its call are one statement: what is not locked and due is taken, with its card.
+// A lease of a tool that is not `retry: safe` must survive a crash of the server (it decides outcome_unknown), so it is
+// synced; a safe tool may simply run again, so its lease does not wait for the disk.
+
+import type { Statement } from "../sql/database.ts";
+import { setInput } from "../sql/input.sql.ts";
+import { FACT_COLUMNS } from "./read.sql.ts";
+
+export interface ClaimRow {
+  readonly projectId: string;
+  readonly target: string;
+  readonly max: number;
+  readonly leaseId: string;
+  readonly holder: string;
+  readonly leaseSeconds: number;
+}
+
+const claims = setInput<ClaimRow>([
+  ["projectId", "text"],
+  ["target", "text"],
+  ["max", "integer"],
+  ["leaseId", "text"],
+  ["holder", "text"],
+  ["leaseSeconds", "double precision"],
+]);
+
+const TAKE = `
+durability as materialized (
+  select set_config('synchronous_commit',
+           case when coalesce(bool_and(retry_safe), true) then 'off' else current_setting('synchronous_commit') end, true)
+    from picked
+),
+leased as (
+  update state.calls c
+     set status = 'running', lease_id = p.lease_id, lease_holder = p.holder, attempts = c.attempts + 1, started_at = now(),
+         lease_expires_at = now() + make_interval(secs => p.lease_seconds),
+         run_deadline = now() + make_interval(secs => c.timeout_seconds),
+         due_at = now() + make_interval(secs => least(p.lease_seconds, c.timeout_seconds))
+    from picked p, durability
+   where c.project_id = p.project_id and c.tool_call_id = p.tool_call_id
+  returning p.ord, c.*
+)
+select c.ord::int as ord, ${FACT_COLUMNS}, c.attempts, c.lease_id, c.lease_expires_at, c.run_deadline, k.body as card_body
+  from leased c
+  join cards.cards k on k.project_id = c.project_id and k.card_id = c.call_card_id
+ order by c.ord, c.available_at, c.tool_call_id`;
+
+/** Takes up to `max` queued calls per (project, target); a pair must occur once per statement. */
+export const CLAIM: Statement = {
+  name: "calls.claim",
+  text: `
+with wanted as materialized (select * from ${claims.from}),
+picked as materialized (
+  select w.ord, w.lease_id, w.holder, w.lease_seconds, c.project_id, c.tool_call_id, c.retry_safe
+    from wanted w
+   cross join lateral (
+     select project_id, tool_call_id, retry_safe
+       from state.calls
+      where project_id = w.project_id and target = w.target and status = 'queued'
+        and available_at <= now() and queue_deadline > now()
+      order by available_at, tool_call_id
+      limit w.max
+        for update skip locked) c
+),${TAKE}`,
+};
+
+export const bindClaims = (rows: readonly ClaimRow[]): unknown[] => claims.bind(rows);
+
+export interface LeaseRow {
+  readonly projectId: string;
+  readonly toolCallId: string;
+  readonly agentTurnId: string;
+  readonly callCardId: string;
+  readonly leaseId: string;
+  readonly holder: string;
+  readonly leaseSeconds: number;
+}
+
+const leases = setInput<LeaseRow>([
+  ["projectId", "text"],
+  ["toolCallId", "text"],
+  ["agentTurnId", "text"],
+  ["callCardId", "text"],
+  ["leaseId", "text"],
+  ["holder", "text"],
+  ["leaseSeconds", "double precision"],
+]);
+
+/** Takes named calls: the command came over a bus. The turn and card it names must be the call's own. */
+export const LEASE: Statement = {
+  name: "calls.lease",
+  text: `
+with wanted as materialized (select * from ${leases.from}),
+picked as materialized (
+  select w.ord, w.lease_id, w.holder, w.lease_seconds, c.project_id, c.tool_call_id, c.retry_safe
+    from wanted w
+   cross join lateral (
+     select project_id, tool_call_id, retry_safe
+       from state.calls
+      where project_id = w.project_id and tool_call_id = w.tool_call_id and agent_turn_id = w.agent_turn_id
+        and call_card_id = w.call_card_id and status = 'queued' and available_at <= now() and queue_deadline > now()
+        for update skip locked) c
+),${TAKE}`,
+};
+
+export const bindLeases = (rows: readonly LeaseRow[]): unknown[] => leases.bind(rows);
+
+/** What a claim whose answer was lost has taken: found again by its lease id among the live rows. */
+export const RECALL: Statement = {
+  name: "calls.recall-claim",
+  text: `
+select 1 as ord, ${FACT_COLUMNS}, c.attempts, c.lease_id, c.lease_expires_at, c.run_deadline, k.body as card_body
+  from state.calls c
+  join cards.cards k on k.project_id = c.project_id and k.card_id = c.call_card_id
+ where c.due_at is not null and c.lease_id = $1 and c.status = 'running'`,
+};
+
+export interface HeldRow {
+  readonly projectId: string;
+  readonly toolCallId: string;
+  readonly leaseId: string;
+  readonly leaseSeconds: number;
+}
+
+const held = setInput<HeldRow>([
+  ["projectId", "text"],
+  ["toolCallId", "text"],
+  ["leaseId", "text"],
+  ["leaseSeconds", "double precision"],
+]);
+
+/** Extends live leases. A heartbeat lost in a server crash only shortens a lease, so it does not wait for the disk. */
+export const HEARTBEAT: Statement = {
+  name: "calls.heartbeat",
+  text: `
+with input as materialized (select * from ${held.from}),
+durability as materialized (select set_config('synchronous_commit', 'off', true)),
+kept as (
+  update state.calls c
+     set lease_expires_at = now() + make_interval(secs => i.lease_seconds),
+         due_at = least(c.run_deadline, now() + make_interval(secs => i.lease_seconds))
+    from input i, durability
+   where c.project_id = i.project_id and c.tool_call_id = i.tool_call_id
+     and c.status = 'running' and c.lease_id = i.lease_id
+  returning i.ord, c.lease_expires_at, c.run_deadline
+)
+select i.ord::int as ord, k.lease_expires_at, k.run_deadline, c.status, c.lease_id
+  from input i
+  left join kept k on k.ord = i.ord
+  left join state.calls c on c.project_id = i.project_id and c.tool_call_id = i.tool_call_id
+ order by i.ord`,
+};
+
+/** Gives back what was leased but not started: back to the queue, the attempt not counted. */
+export const RELEASE: Statement = {
+  name: "calls.release",
+  text: `
+with input as materialized (select * from ${held.from}),
+given as (
+  update state.calls c
+     set status = 'queued', lease_id = null, lease_holder = null, lease_expires_at = null, started_at = null,
+         run_deadline = null, attempts = greatest(c.attempts - 1, 0), available_at = now(),
+         due_at = least(c.queue_deadline, now() + make_interval(secs => $${held.next}::double precision))
+    from input i
+   where c.project_id = i.project_id and c.tool_call_id = i.tool_call_id
+     and c.status = 'running' and c.lease_id = i.lease_id
+  returning i.ord
+)
+select i.ord::int as ord, g.ord is not null as released, c.status, c.lease_id
+  from input i
+  left join given g on g.ord = i.ord
+  left join state.calls c on c.project_id = i.project_id and c.tool_call_id = i.tool_call_id
+ order by i.ord`,
+};
+
+export const bindHeld = (rows: readonly HeldRow[]): unknown[] => held.bind(rows);
+export const bindRelease = (rows: readonly HeldRow[], republishSeconds: number | null): unknown[] => [
+  ...held.bind(rows),
+  republishSeconds,
+];

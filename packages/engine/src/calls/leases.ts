@@ -1,0 +1,217 @@
+// Leases: claim, lease by id, heartbeat, release. A lease is a service's time-limited right to run a call; lease =
+// started, so a service takes only what it runs at once.
+//   I6. The lease id on the row is the fence: a taker replaces it, and from then on the old holder can do nothing.
+//   A claim whose answer was lost (the connection broke around the commit) is recalled by its lease id, so that an
+//   unsafe call nobody started is not taken for one whose outcome is unknown.
+
+import { type CommandPayload, ToolplaneError } from "@toolplane/protocol";
+import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
+import type { Doorbell } from "../ports/doorbell.ts";
+import type { Faults } from "../ports/faults.ts";
+import type { Ids } from "../ports/ids.ts";
+import type { Database } from "../sql/database.ts";
+import { type CallFacts, type CallKey, type CallStatus, callKey, isSettled } from "./call.ts";
+import {
+  bindClaims,
+  bindHeld,
+  bindLeases,
+  bindRelease,
+  CLAIM,
+  HEARTBEAT,
+  LEASE,
+  RECALL,
+  RELEASE,
+} from "./lease.sql.ts";
+import { type FactRow, factsOf } from "./read.sql.ts";
+
+export interface LeasedCall {
+  readonly facts: CallFacts;
+  readonly lease: { readonly id: string; readonly expiresAt: Date };
+  readonly attempt: number;
+  readonly runDeadline: Date;
+  /** The tool.call card, canonical text. */
+  readonly cardBody: string;
+  readonly command: { readonly subject: string; readonly headers: Readonly<Record<string, string>>; readonly payload: CommandPayload };
+}
+
+export interface ClaimRequest {
+  readonly projectId: string;
+  readonly target: string;
+  readonly holder: string;
+  readonly max: number;
+}
+
+export interface LeaseRequest extends CallKey {
+  readonly agentTurnId: string;
+  readonly callCardId: string;
+  readonly holder: string;
+}
+
+export interface Held extends CallKey {
+  readonly leaseId: string;
+}
+
+export interface Beat {
+  readonly expiresAt: Date | null;
+  /** The call is over (canceled, timed out, stopped): abort the work. */
+  readonly cancel: boolean;
+}
+
+interface LeasedRow extends FactRow {
+  readonly ord: number;
+  readonly attempts: number;
+  readonly lease_id: string;
+  readonly lease_expires_at: Date;
+  readonly run_deadline: Date;
+  readonly card_body: string;
+}
+
+interface HeldStateRow {
+  readonly ord: number;
+  readonly lease_expires_at: Date | null;
+  readonly released?: boolean;
+  readonly status: CallStatus | null;
+  readonly lease_id: string | null;
+}
+
+export interface LeaseDeps {
+  readonly db: Database;
+  readonly doorbell: Doorbell;
+  readonly faults: Faults;
+  readonly ids: Ids;
+  readonly leaseSeconds: number;
+  readonly republishSeconds: number | null;
+  readonly remember: (facts: CallFacts) => void;
+}
+
+export interface Leases {
+  readonly claim: Coalescer<ClaimRequest, readonly LeasedCall[]>;
+  readonly lease: Coalescer<LeaseRequest, LeasedCall>;
+  readonly heartbeat: Coalescer<Held, Beat>;
+  readonly release: Coalescer<Held, void>;
+}
+
+const leasedOf = (row: LeasedRow): LeasedCall => {
+  const facts = factsOf(row);
+  return {
+    facts,
+    lease: { id: row.lease_id, expiresAt: row.lease_expires_at },
+    attempt: row.attempts,
+    runDeadline: row.run_deadline,
+    cardBody: row.card_body,
+    command: {
+      subject: facts.subject,
+      headers: facts.headers,
+      payload: {
+        tool_call_card_id: facts.callCardId,
+        tool_name: facts.toolName,
+        after_execution: facts.afterExecution,
+      },
+    },
+  };
+};
+
+const lost = (held: CallKey, row: HeldStateRow | undefined): ToolplaneError => {
+  if (row === undefined || row.status === null)
+    return new ToolplaneError("not_found", `there is no call ${held.toolCallId} in this project`);
+  const now = isSettled(row.status) ? `it has settled (${row.status})` : row.lease_id === null ? "nobody holds it" : "somebody else holds it";
+  return new ToolplaneError("lease_lost", `the lease on call ${held.toolCallId} is gone: ${now}; stop working on it`);
+};
+
+export const createLeases = (deps: LeaseDeps): Leases => {
+  const { db, faults, ids, leaseSeconds } = deps;
+
+  const taken = (rows: readonly LeasedRow[], count: number): LeasedCall[][] => {
+    const perItem = Array.from({ length: count }, (): LeasedCall[] => []);
+    for (const row of rows) {
+      const call = leasedOf(row);
+      deps.remember(call.facts);
+      perItem[row.ord - 1]?.push(call);
+    }
+    return perItem;
+  };
+
+  /** Runs a taking statement; if its answer is lost, asks what it took. */
+  const take = async (
+    run: () => Promise<LeasedRow[]>,
+    leaseIds: readonly string[],
+  ): Promise<LeasedRow[]> => {
+    await faults.at("lease:before-commit");
+    let rows: LeasedRow[];
+    try {
+      rows = await run();
+    } catch (error) {
+      const recalled: LeasedRow[] = [];
+      for (const [index, leaseId] of leaseIds.entries()) {
+        const found = await db.query<LeasedRow>(RECALL, [leaseId]).catch(() => {
+          throw error;
+        });
+        recalled.push(...found.map((row) => ({ ...row, ord: index + 1 })));
+      }
+      if (recalled.length === 0) throw error;
+      rows = recalled;
+    }
+    await faults.at("lease:after-commit");
+    return rows;
+  };
+
+  const claim = createCoalescer<ClaimRequest, readonly LeasedCall[]>({
+    keyOf: (item) => `${item.projectId}/${item.target}`,
+    flush: async (items) => {
+      const rows = items.map((item) => ({ ...item, leaseId: ids.uuid(), leaseSeconds }));
+      const leased = await take(
+        () => db.query<LeasedRow>(CLAIM, bindClaims(rows)),
+        rows.map((row) => row.leaseId),
+      );
+      return taken(leased, items.length);
+    },
+  });
+
+  const lease = createCoalescer<LeaseRequest, LeasedCall>({
+    keyOf: callKey,
+    flush: async (items) => {
+      const rows = items.map((item) => ({ ...item, leaseId: ids.uuid(), leaseSeconds }));
+      const leased = await take(
+        () => db.query<LeasedRow>(LEASE, bindLeases(rows)),
+        rows.map((row) => row.leaseId),
+      );
+      return taken(leased, items.length).map(
+        (calls, index) =>
+          calls[0] ??
+          new ToolplaneError("lease_lost", `call ${items[index]?.toolCallId} cannot be leased: it is not queued under this turn and card`),
+      );
+    },
+  });
+
+  const heartbeat = createCoalescer<Held, Beat>({
+    keyOf: callKey,
+    flush: async (items) => {
+      await faults.at("heartbeat:before-commit");
+      const rows = await db.query<HeldStateRow>(HEARTBEAT, bindHeld(items.map((item) => ({ ...item, leaseSeconds }))));
+      await faults.at("heartbeat:after-commit");
+      return items.map((item, index): Beat | Error => {
+        const row = rows[index];
+        if (row?.lease_expires_at) return { expiresAt: row.lease_expires_at, cancel: false };
+        // Settled by somebody else while this holder had it (cancel, stop, deadline): the lease id is still its own.
+        if (row?.status && isSettled(row.status) && row.lease_id === item.leaseId) return { expiresAt: null, cancel: true };
+        return lost(item, row);
+      });
+    },
+  });
+
+  const release = createCoalescer<Held, void>({
+    keyOf: callKey,
+    flush: async (items) => {
+      await faults.at("release:before-commit");
+      const rows = await db.query<HeldStateRow>(
+        RELEASE,
+        bindRelease(items.map((item) => ({ ...item, leaseSeconds })), deps.republishSeconds),
+      );
+      await faults.at("release:after-commit");
+      deps.doorbell.ring("queued");
+      return items.map((item, index) => (rows[index]?.released === true ? undefined : lost(item, rows[index])));
+    },
+  });
+
+  return { claim, lease, heartbeat, release };
+};

@@ -1,0 +1,240 @@
+// From a request to the rows of a call: arguments layered and checked, ids minted, the tool.call card written out, the
+// command's headers made. Pure but for the ids and the time passed in; the database decides whether it happens.
+
+import {
+  type AfterExecution,
+  canonicalText,
+  cardText,
+  createContext,
+  createToolCallCard,
+  egress,
+  expandSubjectTemplate,
+  formatSubject,
+  HEADERS,
+  type JsonCaps,
+  lineageMeta,
+  parseRawArguments,
+  parseTraceparent,
+  planArguments,
+  resolveOptions,
+  stampHeaders,
+  type TemplateValues,
+  type ToolDefinition,
+  ToolplaneError,
+  type ValidateValue,
+} from "@toolplane/protocol";
+import type { Ids } from "../ports/ids.ts";
+import type { DispatchRow } from "./dispatch.sql.ts";
+import { type ChainLink, chainStart, extendChain, type Sha256 } from "./turn-chain.ts";
+
+export interface PinnedDefinition {
+  readonly version: number;
+  readonly definitionHash: string;
+  readonly definition: ToolDefinition;
+  readonly validate: ValidateValue;
+}
+
+/** Who asks, in which turn and step; a direct call gets a turn of its own. */
+export interface CallOrigin {
+  readonly projectId: string;
+  readonly agentId: string;
+  readonly channelId: string;
+  readonly agentTurnId: string;
+  readonly turnEpoch: number;
+  readonly stepId: string;
+  readonly headless: boolean;
+  readonly recursionDepth: number;
+  readonly parentAgentId?: string | undefined;
+  readonly parentAgentTurnId?: string | undefined;
+  readonly parentStepId?: string | undefined;
+  readonly contextBoxId?: string | undefined;
+  readonly traceparent?: string | undefined;
+  readonly tracestate?: string | undefined;
+}
+
+export interface CallAsk {
+  readonly toolName: string;
+  readonly arguments: unknown;
+  readonly providerCallId?: string | undefined;
+  readonly idempotencyKey?: string | undefined;
+  readonly notBeforeMs?: number | undefined;
+  readonly retryOf?: string | undefined;
+}
+
+export interface PlanCallInput {
+  readonly origin: CallOrigin;
+  readonly ask: CallAsk;
+  readonly pinned: PinnedDefinition;
+  readonly chain: ChainLink;
+  readonly toolCallId: string;
+  readonly now: string;
+  readonly ids: Ids;
+  readonly sha256: Sha256;
+  readonly caps: JsonCaps;
+  /** An external bus carries commands: the outbox row needs the payload. */
+  readonly external: boolean;
+}
+
+const SENDER = "toolplane";
+const MAX_KEY_LENGTH = 255;
+
+/** Ids that need no roster row: parts of the system itself and tool services. */
+export const isTrustedActor = (agentId: string): boolean => agentId.startsWith("sys.") || agentId.startsWith("tool.");
+
+/** The actor whose result a command to this target asks for. */
+export const actorOfTarget = (target: string): string => `tool.${target}`;
+
+export const commandPayloadText = (callCardId: string, toolName: string, afterExecution: AfterExecution): string =>
+  canonicalText({ after_execution: afterExecution, tool_call_card_id: callCardId, tool_name: toolName });
+
+/** I12: what is compared is what the caller sent, before anything is layered onto it. */
+export const argumentsHash = (rawArguments: unknown, sha256: Sha256): string =>
+  sha256(canonicalText(parseRawArguments(rawArguments)));
+
+export const checkIdempotencyKey = (key: string | undefined): void => {
+  if (key === undefined) return;
+  if (key === "" || key.length > MAX_KEY_LENGTH || !key.isWellFormed() || key.includes("\u0000"))
+    throw new ToolplaneError("bad_request", `an idempotency key is 1 to ${MAX_KEY_LENGTH} characters of well-formed text`);
+};
+
+/** A direct call is a headless turn: its own turn and step ids, derived from the call's, no head. */
+export const headlessOrigin = (
+  request: Pick<CallOrigin, "projectId" | "agentId" | "channelId" | "traceparent" | "tracestate">,
+  toolCallId: string,
+): CallOrigin => ({
+  ...request,
+  agentTurnId: `turn_${toolCallId}`,
+  turnEpoch: 0,
+  stepId: `step_${toolCallId}`,
+  headless: true,
+  recursionDepth: 0,
+});
+
+export const originChain = (origin: CallOrigin, sha256: Sha256): ChainLink =>
+  chainStart(origin.projectId, origin.agentTurnId, sha256);
+
+const variablesOf = (origin: CallOrigin, toolCallId: string, traceId: string): TemplateValues => ({
+  project_id: origin.projectId,
+  channel_id: origin.channelId,
+  agent_id: origin.agentId,
+  agent_turn_id: origin.agentTurnId,
+  turn_epoch: origin.turnEpoch,
+  step_id: origin.stepId,
+  tool_call_id: toolCallId,
+  trace_id: traceId,
+  parent_step_id: origin.parentStepId,
+  context_box_id: origin.contextBoxId,
+  recursion_depth: origin.recursionDepth,
+  parent_agent_id: origin.parentAgentId,
+  parent_agent_turn_id: origin.parentAgentTurnId,
+});
+
+const contextOf = (origin: CallOrigin, toolCallId: string, ids: Ids) => {
+  const traceId = origin.traceparent === undefined ? ids.traceId() : parseTraceparent(origin.traceparent).traceId;
+  const headers: Record<string, string> = {};
+  if (origin.traceparent !== undefined) headers[HEADERS.traceparent] = origin.traceparent;
+  if (origin.tracestate !== undefined) headers[HEADERS.tracestate] = origin.tracestate;
+  return createContext({
+    projectId: origin.projectId,
+    agentId: origin.agentId,
+    channelId: origin.channelId,
+    agentTurnId: origin.agentTurnId,
+    turnEpoch: origin.turnEpoch,
+    recursionDepth: origin.recursionDepth,
+    stepId: origin.stepId,
+    toolCallId,
+    traceId,
+    parentAgentId: origin.parentAgentId,
+    parentAgentTurnId: origin.parentAgentTurnId,
+    parentStepId: origin.parentStepId,
+    headers,
+  });
+};
+
+export interface PlannedCall {
+  readonly row: DispatchRow;
+  readonly chain: ChainLink;
+}
+
+export const planCall = (input: PlanCallInput): PlannedCall => {
+  const { origin, ask, pinned, toolCallId, ids, sha256, now } = input;
+  const { definition } = pinned;
+  const options = resolveOptions(definition.options);
+  checkIdempotencyKey(ask.idempotencyKey);
+  const context = contextOf(origin, toolCallId, ids);
+  const subject = expandSubjectTemplate(definition.target_subject, origin);
+  const subjectText = formatSubject(subject);
+  const planned = planArguments({
+    definition,
+    rawArguments: ask.arguments,
+    variables: variablesOf(origin, toolCallId, context.traceId ?? ""),
+    validate: pinned.validate,
+  });
+  const lineage = lineageMeta(context);
+  const card = createToolCallCard({
+    cardId: ids.uuid(),
+    projectId: origin.projectId,
+    createdAt: now,
+    authorId: origin.agentId,
+    agentTurnId: origin.agentTurnId,
+    toolCallId,
+    toolName: definition.tool_name,
+    arguments: planned.arguments,
+    targetSubject: subjectText,
+    lineage,
+    contextBoxId: origin.contextBoxId,
+    toolVersion: pinned.version,
+    definitionHash: pinned.definitionHash,
+    providerToolCallId: ask.providerCallId,
+    ...planned.metadata,
+  });
+  const cardBody = cardText(card, input.caps);
+  const callCardHash = sha256(cardBody);
+  const chain = extendChain(input.chain, callCardHash, sha256);
+  const headers = stampHeaders(egress(context, ids, "topology"), {
+    timestampMs: Date.parse(now),
+    msgType: "ToolCommandPayload",
+    sender: SENDER,
+  });
+  return {
+    chain,
+    row: {
+      projectId: origin.projectId,
+      toolCallId,
+      status: options.approval.required ? "awaiting_approval" : "queued",
+      agentId: origin.agentId,
+      trusted: isTrustedActor(origin.agentId),
+      agentTurnId: origin.agentTurnId,
+      turnEpoch: origin.turnEpoch,
+      stepId: origin.stepId,
+      headless: origin.headless,
+      channelId: origin.channelId,
+      providerCallId: ask.providerCallId ?? null,
+      toolName: definition.tool_name,
+      toolVersion: pinned.version,
+      definitionHash: pinned.definitionHash,
+      subject: subjectText,
+      target: subject.target,
+      actorId: actorOfTarget(subject.target),
+      afterExecution: definition.after_execution,
+      callCardId: card.card_id,
+      callCardHash,
+      headers: JSON.stringify(headers),
+      lineage: JSON.stringify(lineage),
+      recursionDepth: origin.recursionDepth,
+      traceId: context.traceId ?? "",
+      retrySafe: options.retry === "safe",
+      plain: options.service === "plain",
+      timeoutSeconds: options.timeoutSeconds,
+      queueTimeoutSeconds: options.approval.required ? options.approval.timeoutSeconds : options.queueTimeoutSeconds,
+      idempotencyKey: ask.idempotencyKey ?? null,
+      argumentsHash: argumentsHash(ask.arguments, sha256),
+      retryOf: ask.retryOf ?? null,
+      chainSeq: chain.seq,
+      chainHash: chain.hash,
+      notBeforeMs: ask.notBeforeMs ?? null,
+      cardBody,
+      commandPayload: input.external ? commandPayloadText(card.card_id, definition.tool_name, definition.after_execution) : null,
+    },
+  };
+};

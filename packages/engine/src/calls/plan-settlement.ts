@@ -1,0 +1,161 @@
+// From a result to the rows of a settlement. Pure but for the ids and the time passed in.
+//   I11. The card's and the callback's after_execution are the command's; a wish lives in result.__cg_control alone.
+//   I1.  Whatever a tool gave becomes a result that can be stored: planning a settlement of good standing never fails.
+//   Lineage is copied from the call, never from what the reporter says.
+
+import {
+  buildResult,
+  canonicalText,
+  cardText,
+  childTraceparent,
+  createContext,
+  egress,
+  errorResult,
+  HEADERS,
+  type JsonCaps,
+  type JsonObject,
+  normaliseError,
+  type ResultStatus,
+  ToolplaneError,
+  type ToolResultContent,
+} from "@toolplane/protocol";
+import type { Ids } from "../ports/ids.ts";
+import type { CallFacts } from "./call.ts";
+import type { SettleMode, SettleRow } from "./settle.sql.ts";
+import type { Sha256 } from "./turn-chain.ts";
+
+/** What a tool gave: the one-step way. */
+export interface GivenResult {
+  readonly status: unknown;
+  readonly result?: unknown;
+  readonly error?: unknown;
+  readonly afterExecution?: unknown;
+}
+
+/** A result card that exists already: the protocol's two steps, or a card found when its call ends without a report. */
+export interface WrittenResult {
+  readonly cardId: string;
+  readonly content: ToolResultContent;
+}
+
+export interface Settlement {
+  readonly facts: CallFacts;
+  readonly mode: SettleMode;
+  readonly leaseId: string | null;
+  /** Who is recorded as having settled, and the author of a card made here. */
+  readonly actorId: string;
+  readonly messageType: "tool_result" | "timeout";
+  readonly outcome: { readonly given: GivenResult } | { readonly written: WrittenResult };
+  /** The reporter's own span, if it made one. */
+  readonly traceparent?: string | undefined;
+}
+
+export interface SettlementMeans {
+  readonly ids: Ids;
+  readonly now: string;
+  readonly sha256: Sha256;
+  readonly caps: JsonCaps;
+}
+
+export const resultHash = (content: ToolResultContent, sha256: Sha256): string => sha256(canonicalText(content));
+
+/** A failure the engine itself establishes, in the shape every reader understands. */
+export const engineFailure = (status: ResultStatus, error: ToolplaneError, source: "watchdog" | "worker"): GivenResult => {
+  const envelope = normaliseError(error, { source });
+  return { status, result: errorResult(envelope), error: envelope };
+};
+
+const errorCodeOf = (content: ToolResultContent): string | null => {
+  const error = content.error as JsonObject | null;
+  return typeof error?.code === "string" ? error.code : null;
+};
+
+const makeCard = (settlement: Settlement, given: GivenResult, means: SettlementMeans) => {
+  const { facts, actorId } = settlement;
+  const { card } = buildResult(
+    {
+      cardId: means.ids.uuid(),
+      createdAt: means.now,
+      projectId: facts.projectId,
+      agentTurnId: facts.agentTurnId,
+      toolCallId: facts.toolCallId,
+      authorId: actorId,
+      toolName: facts.toolName,
+      afterExecution: facts.afterExecution,
+      toolCallMetadata: { ...facts.lineage },
+      definitionHash: facts.definitionHash,
+      caps: means.caps,
+    },
+    given,
+  );
+  const body = cardText(card);
+  return { content: card.content as ToolResultContent, cardId: card.card_id, body, hash: means.sha256(body) };
+};
+
+/** D-17: the reporter's child span is taken as it is; one is made only where it just repeats the command's. */
+const reportTraceparent = (settlement: Settlement, ids: Ids): string => {
+  const sent = settlement.facts.headers[HEADERS.traceparent];
+  const { traceparent } = settlement;
+  if (traceparent !== undefined && traceparent !== sent) return traceparent;
+  return childTraceparent(sent ?? "", ids);
+};
+
+type InboxPart = Pick<SettleRow, "inboxId" | "messageType" | "contextHeaders" | "payload" | "wakeupHeaders">;
+
+const NO_INBOX: InboxPart = {
+  inboxId: null,
+  messageType: null,
+  contextHeaders: null,
+  payload: null,
+  wakeupHeaders: null,
+};
+
+const inboxPart = (settlement: Settlement, cardId: string, status: string, ids: Ids): InboxPart => {
+  const { facts } = settlement;
+  if (facts.headless) return NO_INBOX;
+  const context = createContext({
+    projectId: facts.projectId,
+    agentId: facts.agentId,
+    channelId: facts.channelId,
+    agentTurnId: facts.agentTurnId,
+    turnEpoch: facts.turnEpoch,
+    recursionDepth: facts.recursionDepth,
+    stepId: facts.stepId,
+    toolCallId: facts.toolCallId,
+    traceId: facts.traceId,
+    parentStepId: facts.lineage.parent_step_id,
+    parentAgentId: facts.headers[HEADERS.parentAgentId],
+    parentAgentTurnId: facts.headers[HEADERS.parentTurnId],
+    headers: { ...facts.headers, [HEADERS.traceparent]: reportTraceparent(settlement, ids) },
+  });
+  return {
+    inboxId: `inbox_${ids.uuid()}`,
+    messageType: settlement.messageType,
+    contextHeaders: JSON.stringify(egress(context, ids, "topology")),
+    payload: canonicalText({ after_execution: facts.afterExecution, status, tool_result_card_id: cardId }),
+    wakeupHeaders: JSON.stringify(egress(context, ids, "doorbell")),
+  };
+};
+
+export const planSettlement = (settlement: Settlement, means: SettlementMeans): SettleRow => {
+  const { facts, outcome } = settlement;
+  const made = "given" in outcome ? makeCard(settlement, outcome.given, means) : undefined;
+  const content = made?.content ?? (outcome as { written: WrittenResult }).written.content;
+  const cardId = made?.cardId ?? (outcome as { written: WrittenResult }).written.cardId;
+  return {
+    projectId: facts.projectId,
+    toolCallId: facts.toolCallId,
+    mode: settlement.mode,
+    leaseId: settlement.leaseId,
+    status: content.status,
+    errorCode: errorCodeOf(content),
+    settledBy: settlement.actorId,
+    resultCardId: cardId,
+    resultHash: resultHash(content, means.sha256),
+    cardHash: made?.hash ?? null,
+    cardBody: made?.body ?? null,
+    agentTurnId: facts.agentTurnId,
+    stepId: facts.stepId,
+    ...inboxPart(settlement, cardId, content.status, means.ids),
+  };
+};

@@ -1,0 +1,170 @@
+// Reading calls, and the mapping from rows to the nouns of call.ts.
+
+import type { AfterExecution } from "@toolplane/protocol";
+import type { Statement } from "../sql/database.ts";
+import { setInput } from "../sql/input.sql.ts";
+import type { CallFacts, CallKey, CallStatus, CallView, Lineage } from "./call.ts";
+
+/** The columns of a call that never change, for the alias `c`. */
+export const FACT_COLUMNS = `
+  c.project_id, c.tool_call_id, c.agent_id, c.agent_turn_id, c.turn_epoch::float8 as turn_epoch, c.step_id, c.headless, c.channel_id,
+  c.provider_call_id, c.tool_name, c.tool_version, c.definition_hash, c.subject, c.target, c.actor_id, c.after_execution,
+  c.call_card_id, c.call_card_hash, c.headers, c.lineage, c.recursion_depth, c.trace_id, c.retry_safe, c.plain,
+  c.timeout_seconds`;
+
+const STATE_COLUMNS = `
+  c.status, c.idempotency_key, c.retry_of, c.attempts, c.lease_id, c.lease_holder, c.lease_expires_at, c.run_deadline,
+  c.queue_deadline, nullif(c.available_at, 'infinity') as available_at, c.created_at, c.started_at, c.settled_at,
+  c.settled_by, c.result_card_id, c.result_hash, c.error_code`;
+
+export interface FactRow {
+  readonly project_id: string;
+  readonly tool_call_id: string;
+  readonly agent_id: string;
+  readonly agent_turn_id: string;
+  readonly turn_epoch: number;
+  readonly step_id: string;
+  readonly headless: boolean;
+  readonly channel_id: string;
+  readonly provider_call_id: string | null;
+  readonly tool_name: string;
+  readonly tool_version: number;
+  readonly definition_hash: string;
+  readonly subject: string;
+  readonly target: string;
+  readonly actor_id: string;
+  readonly after_execution: AfterExecution;
+  readonly call_card_id: string;
+  readonly call_card_hash: string;
+  readonly headers: string;
+  readonly lineage: string;
+  readonly recursion_depth: number;
+  readonly trace_id: string;
+  readonly retry_safe: boolean;
+  readonly plain: boolean;
+  readonly timeout_seconds: number;
+}
+
+export interface ViewRow extends FactRow {
+  readonly status: CallStatus;
+  readonly idempotency_key: string | null;
+  readonly retry_of: string | null;
+  readonly attempts: number;
+  readonly lease_id: string | null;
+  readonly lease_holder: string | null;
+  readonly lease_expires_at: Date | null;
+  readonly run_deadline: Date | null;
+  readonly queue_deadline: Date;
+  readonly available_at: Date | null;
+  readonly created_at: Date;
+  readonly started_at: Date | null;
+  readonly settled_at: Date | null;
+  readonly settled_by: string | null;
+  readonly result_card_id: string | null;
+  readonly result_hash: string | null;
+  readonly error_code: string | null;
+}
+
+export const factsOf = (row: FactRow): CallFacts => ({
+  projectId: row.project_id,
+  toolCallId: row.tool_call_id,
+  agentId: row.agent_id,
+  agentTurnId: row.agent_turn_id,
+  turnEpoch: row.turn_epoch,
+  stepId: row.step_id,
+  headless: row.headless,
+  channelId: row.channel_id,
+  providerCallId: row.provider_call_id,
+  toolName: row.tool_name,
+  toolVersion: row.tool_version,
+  definitionHash: row.definition_hash,
+  subject: row.subject,
+  target: row.target,
+  actorId: row.actor_id,
+  afterExecution: row.after_execution,
+  callCardId: row.call_card_id,
+  callCardHash: row.call_card_hash,
+  headers: JSON.parse(row.headers) as Record<string, string>,
+  lineage: JSON.parse(row.lineage) as Lineage,
+  recursionDepth: row.recursion_depth,
+  traceId: row.trace_id,
+  retrySafe: row.retry_safe,
+  plain: row.plain,
+  timeoutSeconds: row.timeout_seconds,
+});
+
+export const viewOf = (row: ViewRow): CallView => ({
+  ...factsOf(row),
+  status: row.status,
+  idempotencyKey: row.idempotency_key,
+  retryOf: row.retry_of,
+  attempts: row.attempts,
+  leaseId: row.lease_id,
+  leaseHolder: row.lease_holder,
+  leaseExpiresAt: row.lease_expires_at,
+  runDeadline: row.run_deadline,
+  queueDeadline: row.queue_deadline,
+  availableAt: row.available_at,
+  createdAt: row.created_at,
+  startedAt: row.started_at,
+  settledAt: row.settled_at,
+  settledBy: row.settled_by,
+  resultCardId: row.result_card_id,
+  resultHash: row.result_hash,
+  errorCode: row.error_code,
+});
+
+const keys = setInput<CallKey>([
+  ["projectId", "text"],
+  ["toolCallId", "text"],
+]);
+
+export const READ_CALLS: Statement = {
+  name: "calls.read",
+  text: `
+select i.ord::int as ord, ${FACT_COLUMNS}, ${STATE_COLUMNS}
+  from ${keys.from}
+  join state.calls c on c.project_id = i.project_id and c.tool_call_id = i.tool_call_id
+ order by i.ord`,
+};
+
+/** Which of these calls have settled: what waiting callers ask after a doorbell. */
+export const READ_SETTLED: Statement = {
+  name: "calls.read-settled",
+  text: `
+select i.ord::int as ord
+  from ${keys.from}
+  join state.calls c on c.project_id = i.project_id and c.tool_call_id = i.tool_call_id and c.settled_at is not null`,
+};
+
+export const bindKeys = (rows: readonly CallKey[]): unknown[] => keys.bind(rows);
+
+/** Newest first: ids sort by time. $1 project, $2 before this id or null, $3 limit, $4 status or null, $5 tool or null. */
+export const LIST_CALLS: Statement = {
+  name: "calls.list",
+  text: `
+select ${FACT_COLUMNS}, ${STATE_COLUMNS}
+  from state.calls c
+ where c.project_id = $1 and ($2::text is null or c.tool_call_id < $2::text)
+   and ($4::text is null or c.status = $4::text) and ($5::text is null or c.tool_name = $5::text)
+ order by c.project_id desc, c.tool_call_id desc
+ limit $3`,
+};
+
+/** Result cards that were written but not reported, oldest first. */
+export const READ_CANDIDATES: Statement = {
+  name: "calls.read-candidates",
+  text: `
+select k.project_id, k.tool_call_id, k.card_id, k.hash, k.body
+  from ${keys.from}
+  join cards.cards k on k.project_id = i.project_id and k.tool_call_id = i.tool_call_id and k.candidate
+ order by k.written_at, k.card_id`,
+};
+
+export interface CandidateRow {
+  readonly project_id: string;
+  readonly tool_call_id: string;
+  readonly card_id: string;
+  readonly hash: string;
+  readonly body: string;
+}

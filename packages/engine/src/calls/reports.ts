@@ -1,0 +1,120 @@
+// The protocol's two steps: a service writes its tool.result card, then reports a pointer to it. Both steps check what
+// the one-step way makes right by construction: a card nobody could report is refused when it is written.
+
+import {
+  type Card,
+  cardText,
+  type JsonCaps,
+  type JsonObject,
+  parseCard,
+  parseCallbackPayload,
+  parseWritableCard,
+  planReportCheck,
+  ToolplaneError,
+  type ToolResultContent,
+} from "@toolplane/protocol";
+import type { Faults } from "../ports/faults.ts";
+import type { Database } from "../sql/database.ts";
+import type { CallFacts, CallKey } from "./call.ts";
+import type { FactMemory } from "./call-facts.ts";
+import { PUT_RESULT_CARD, READ_RESULT_CARD } from "./reports.sql.ts";
+import type { SettleRequest, Settled } from "./settle.ts";
+import type { Sha256 } from "./turn-chain.ts";
+
+export interface PutResultCard {
+  readonly projectId: string;
+  /** The authenticated producer. */
+  readonly actorId: string;
+  readonly card: unknown;
+}
+
+export interface ReportRequest extends CallKey {
+  readonly actorId: string;
+  readonly leaseId?: string | undefined;
+  readonly payload: unknown;
+  /** The turn the report names in its headers, when it names one. */
+  readonly agentTurnId?: string | undefined;
+  readonly traceparent?: string | undefined;
+}
+
+export interface Reports {
+  putCard(request: PutResultCard): Promise<{ readonly cardId: string; readonly hash: string }>;
+  report(request: ReportRequest): Promise<Settled>;
+}
+
+export interface ReportDeps {
+  readonly db: Database;
+  readonly facts: FactMemory;
+  readonly faults: Faults;
+  readonly sha256: Sha256;
+  readonly caps: JsonCaps;
+  readonly settle: (request: SettleRequest) => Promise<Settled>;
+}
+
+const check = (facts: CallFacts, card: Card | undefined, report: Omit<ReportRequest, "projectId">, projectId: string): Card => {
+  const verdict = planReportCheck(
+    {
+      payload: report.payload,
+      toolCallId: report.toolCallId,
+      sourceActor: report.actorId,
+      sourceProjectId: projectId,
+      agentTurnId: report.agentTurnId ?? facts.agentTurnId,
+    },
+    card,
+    {
+      projectId: facts.projectId,
+      agentTurnId: facts.agentTurnId,
+      toolCallId: facts.toolCallId,
+      toolName: facts.toolName,
+      actors: [facts.actorId],
+      afterExecution: facts.afterExecution,
+      lineage: facts.lineage as JsonObject,
+    },
+  );
+  if (!verdict.ok) throw verdict.error;
+  return verdict.card;
+};
+
+export const createReports = (deps: ReportDeps): Reports => {
+  const factsOf = async (key: CallKey): Promise<CallFacts> => {
+    const [facts] = await deps.facts.recall([key]);
+    if (facts === undefined) throw new ToolplaneError("not_found", `there is no call ${key.toolCallId} in this project`);
+    return facts;
+  };
+
+  return {
+    async putCard({ projectId, actorId, card: input }) {
+      const card = parseWritableCard(input, deps.caps);
+      if (card.project_id !== projectId)
+        throw new ToolplaneError("protocol_violation", "the card names another project than the one it is written to");
+      if (card.type !== "tool.result")
+        throw new ToolplaneError("bad_request", `a tool service writes tool.result cards, not ${card.type}`);
+      const facts = await factsOf({ projectId, toolCallId: card.tool_call_id ?? "" });
+      const content = card.content as ToolResultContent;
+      const payload = { status: content.status, after_execution: content.after_execution, tool_result_card_id: card.card_id };
+      check(facts, card, { toolCallId: facts.toolCallId, actorId, payload }, projectId);
+      const body = cardText(card, deps.caps);
+      const hash = deps.sha256(body);
+      await deps.faults.at("card:before-commit");
+      await deps.db.query(PUT_RESULT_CARD, [projectId, card.card_id, card.author_id, facts.toolCallId, facts.agentTurnId, facts.stepId, hash, body]);
+      await deps.faults.at("card:after-commit");
+      return { cardId: card.card_id, hash };
+    },
+
+    async report(request) {
+      const payload = parseCallbackPayload(request.payload, { boundary: "report" });
+      const facts = await factsOf(request);
+      const rows = await deps.db.query<{ body: string }>(READ_RESULT_CARD, [request.projectId, payload.tool_result_card_id]);
+      const body = rows[0]?.body;
+      const card = check(facts, body === undefined ? undefined : parseCard(JSON.parse(body)), request, request.projectId);
+      return await deps.settle({
+        projectId: request.projectId,
+        toolCallId: request.toolCallId,
+        actorId: request.actorId,
+        leaseId: request.leaseId,
+        traceparent: request.traceparent,
+        outcome: { written: { cardId: card.card_id, content: card.content as ToolResultContent } },
+      });
+    },
+  };
+};

@@ -1,0 +1,124 @@
+// Settlement in one statement and one commit: the call's result, its card, and for an agent's turn the inbox row and the
+// wakeup. The UPDATE's condition is the whole truth about who may settle:
+//   report  the holder of the lease on the row; or, without a lease, anybody (of the right actor) while none is live (I6)
+//   cancel  whoever may cancel; the call is open
+//   expire  a watchdog; the call is open, due, and still in the hands it was read in
+// First valid result wins (I1): a settled row matches none of them.
+
+import type { Statement } from "../sql/database.ts";
+import { setInput } from "../sql/input.sql.ts";
+
+export type SettleMode = "report" | "cancel" | "expire";
+
+export interface SettleRow {
+  readonly projectId: string;
+  readonly toolCallId: string;
+  readonly mode: SettleMode;
+  readonly leaseId: string | null;
+  readonly status: string;
+  readonly errorCode: string | null;
+  readonly settledBy: string;
+  readonly resultCardId: string;
+  readonly resultHash: string;
+  /** Absent when the card was written before (the protocol's two steps). */
+  readonly cardHash: string | null;
+  readonly cardBody: string | null;
+  readonly agentTurnId: string;
+  readonly stepId: string;
+  /** Absent for a headless turn: nobody drains an inbox for it. */
+  readonly inboxId: string | null;
+  readonly messageType: string | null;
+  readonly contextHeaders: string | null;
+  readonly payload: string | null;
+  readonly wakeupHeaders: string | null;
+}
+
+export interface SettledRow {
+  readonly ord: number;
+  readonly won: boolean;
+  /** The agent has no worker_target in the roster: the inbox row waits, nobody was rung (W-38). */
+  readonly unrung: boolean;
+}
+
+const input = setInput<SettleRow>([
+  ["projectId", "text"],
+  ["toolCallId", "text"],
+  ["mode", "text"],
+  ["leaseId", "text"],
+  ["status", "text"],
+  ["errorCode", "text"],
+  ["settledBy", "text"],
+  ["resultCardId", "text"],
+  ["resultHash", "text"],
+  ["cardHash", "text"],
+  ["cardBody", "text"],
+  ["agentTurnId", "text"],
+  ["stepId", "text"],
+  ["inboxId", "text"],
+  ["messageType", "text"],
+  ["contextHeaders", "text"],
+  ["payload", "text"],
+  ["wakeupHeaders", "text"],
+]);
+
+// $next: the protocol version, first tokens of the wakeup's subject.
+export const SETTLE: Statement = {
+  name: "calls.settle",
+  text: `
+with input as materialized (select * from ${input.from}),
+won as (
+  update state.calls c
+     set status = i.status, error_code = i.error_code, settled_by = i.settled_by, settled_at = now(),
+         result_card_id = i.result_card_id, result_hash = i.result_hash, due_at = null,
+         lease_id = coalesce(i.lease_id, c.lease_id)
+    from input i
+   where c.project_id = i.project_id and c.tool_call_id = i.tool_call_id and c.settled_at is null
+     and case i.mode
+           when 'report' then c.lease_id = i.lease_id
+                or (i.lease_id is null and (c.lease_id is null or c.lease_expires_at <= now()))
+           when 'expire' then c.lease_id is not distinct from i.lease_id and c.due_at <= now()
+           else true
+         end
+  returning i.ord, c.project_id, c.agent_id, c.channel_id, c.agent_turn_id, c.turn_epoch, c.tool_call_id, c.headless
+),
+written as (
+  insert into cards.cards (project_id, card_id, type, author_id, tool_call_id, agent_turn_id, step_id, hash, body)
+  select i.project_id, i.result_card_id, 'tool.result', i.settled_by, i.tool_call_id, i.agent_turn_id, i.step_id, i.card_hash, i.card_body
+    from input i join won w on w.ord = i.ord
+   where i.card_body is not null
+  on conflict (project_id, card_id) do update set hash = excluded.hash where cards.hash <> excluded.hash
+),
+landed as (
+  insert into state.inbox (project_id, inbox_id, agent_id, channel_id, message_type, correlation_id, agent_turn_id, turn_epoch,
+                           context_headers, payload)
+  select w.project_id, i.inbox_id, w.agent_id, w.channel_id, i.message_type, w.tool_call_id, w.agent_turn_id, w.turn_epoch,
+         i.context_headers, i.payload
+    from won w join input i on i.ord = w.ord
+   where not w.headless
+  on conflict do nothing
+),
+pools as (
+  select distinct on (w.project_id, w.agent_id) w.project_id, w.agent_id, w.channel_id, a.worker_target, i.wakeup_headers, i.inbox_id
+    from won w
+    join input i on i.ord = w.ord
+    join resource.agents a on a.project_id = w.project_id and a.agent_id = w.agent_id
+   where not w.headless
+   order by w.project_id, w.agent_id, w.ord
+),
+rung as (
+  insert into bus.messages (category, project_id, subject, component, target, headers, payload)
+  select 'cmd', project_id, 'cg.' || $${input.next}::text || '.' || project_id || '.' || channel_id || '.cmd.agent.' || worker_target || '.wakeup',
+         'agent', worker_target, wakeup_headers, '{"inbox_id":"' || inbox_id || '"}'
+    from pools
+)
+select i.ord::int as ord, w.ord is not null as won,
+       coalesce(not w.headless and not exists (select from pools p where p.project_id = w.project_id and p.agent_id = w.agent_id), false) as unrung
+  from input i
+  left join won w on w.ord = i.ord
+ order by i.ord`,
+};
+
+export const bindSettle = (rows: readonly SettleRow[], protocolVersion: string): unknown[] => [
+  ...input.bind(rows),
+  protocolVersion,
+];

@@ -1,0 +1,70 @@
+// Dead letters: read, and marked once when somebody replays one.
+
+import type { Statement } from "../sql/database.ts";
+
+const COLUMNS = `
+  project_id, dead_letter_id, kind, tool_call_id, subject, headers, payload, code, reason, attempts, created_at, replayed_at, replayed_as`;
+
+export interface DeadLetterStateRow {
+  readonly project_id: string;
+  readonly dead_letter_id: string;
+  readonly kind: "call" | "message";
+  readonly tool_call_id: string | null;
+  readonly subject: string;
+  readonly headers: string;
+  readonly payload: string;
+  readonly code: string;
+  readonly reason: string;
+  readonly attempts: number;
+  readonly created_at: Date;
+  readonly replayed_at: Date | null;
+  readonly replayed_as: string | null;
+}
+
+/** $1 project, $2 before this id or null, $3 limit. */
+export const LIST_DEAD: Statement = {
+  name: "dead.list",
+  text: `
+select ${COLUMNS} from state.dead_letters
+ where project_id = $1 and ($2::text is null or dead_letter_id < $2::text)
+ order by project_id desc, dead_letter_id desc
+ limit $3`,
+};
+
+export const READ_DEAD: Statement = {
+  name: "dead.read",
+  text: `select ${COLUMNS} from state.dead_letters where project_id = $1 and dead_letter_id = $2`,
+};
+
+/** The first to replay wins; the others learn what it was replayed as. */
+export const MARK_REPLAYED: Statement = {
+  name: "dead.mark-replayed",
+  text: `
+update state.dead_letters set replayed_at = now(), replayed_as = $3
+ where project_id = $1 and dead_letter_id = $2 and replayed_at is null
+returning dead_letter_id`,
+};
+
+export const READ_CALL_CARD: Statement = {
+  name: "dead.read-call-card",
+  text: `
+select c.tool_name, c.agent_id, c.channel_id, k.body
+  from state.calls c
+  join cards.cards k on k.project_id = c.project_id and k.card_id = c.call_card_id
+ where c.project_id = $1 and c.tool_call_id = $2`,
+};
+
+/** A message that could not be delivered is put back as a new one. */
+export const REPUBLISH: Statement = {
+  name: "dead.republish",
+  text: `
+with letter as (
+  update state.dead_letters set replayed_at = now(), replayed_as = $3
+   where project_id = $1 and dead_letter_id = $2 and replayed_at is null and kind = 'message'
+  returning *
+)
+insert into bus.messages (category, project_id, subject, component, target, headers, payload, message_id)
+select split_part(subject, '.', 5), project_id, subject, split_part(subject, '.', 6), split_part(subject, '.', 7), headers, payload, $3
+  from letter
+returning id`,
+};

@@ -1,0 +1,118 @@
+// Dead letters: what the engine gave up on and a person may want to try again. Replaying a call makes a new one with
+// `retry_of`; the old one stays settled (I1) and its turn is never fed. Replaying twice gives the same new call: the
+// letter's id is its idempotency key.
+
+import { type JsonObject, ToolplaneError } from "@toolplane/protocol";
+import type { CallRequest, Dispatched } from "../calls/dispatch.ts";
+import type { Faults } from "../ports/faults.ts";
+import type { Database } from "../sql/database.ts";
+import { type DeadLetterStateRow, LIST_DEAD, MARK_REPLAYED, READ_CALL_CARD, READ_DEAD, REPUBLISH } from "./dead-letters.sql.ts";
+
+export interface DeadLetter {
+  readonly projectId: string;
+  readonly deadLetterId: string;
+  readonly kind: "call" | "message";
+  readonly toolCallId: string | null;
+  readonly subject: string;
+  readonly code: string;
+  readonly reason: string;
+  readonly attempts: number;
+  readonly createdAt: Date;
+  readonly replayedAt: Date | null;
+  readonly replayedAs: string | null;
+}
+
+export interface DeadLetters {
+  list(projectId: string, page?: { readonly before?: string | undefined; readonly limit?: number | undefined }): Promise<readonly DeadLetter[]>;
+  get(projectId: string, deadLetterId: string): Promise<DeadLetter>;
+  /** The new call, or the message that was put back. */
+  replay(projectId: string, deadLetterId: string): Promise<{ readonly replayedAs: string }>;
+  /** A new call with the arguments its caller once sent; works for any call. */
+  retryCall(projectId: string, toolCallId: string, idempotencyKey?: string): Promise<Dispatched>;
+}
+
+interface CallCardRow {
+  readonly tool_name: string;
+  readonly agent_id: string;
+  readonly channel_id: string;
+  readonly body: string;
+}
+
+const MAX_PAGE = 500;
+const DEFAULT_PAGE = 100;
+
+const letterOf = (row: DeadLetterStateRow): DeadLetter => ({
+  projectId: row.project_id,
+  deadLetterId: row.dead_letter_id,
+  kind: row.kind,
+  toolCallId: row.tool_call_id,
+  subject: row.subject,
+  code: row.code,
+  reason: row.reason,
+  attempts: row.attempts,
+  createdAt: row.created_at,
+  replayedAt: row.replayed_at,
+  replayedAs: row.replayed_as,
+});
+
+/** What the caller sent: the card's arguments without what the definition put there. */
+export const callerArguments = (cardBody: string): JsonObject => {
+  const card = JSON.parse(cardBody) as { content: { arguments: JsonObject }; metadata: JsonObject };
+  const added = [card.metadata.tool_args_defaults_applied, card.metadata.tool_args_fixed_applied].flatMap((names) =>
+    Array.isArray(names) ? names : [],
+  );
+  return Object.fromEntries(Object.entries(card.content.arguments).filter(([name]) => !added.includes(name)));
+};
+
+export const createDeadLetters = (deps: {
+  readonly db: Database;
+  readonly faults: Faults;
+  readonly dispatch: (request: CallRequest) => Promise<Dispatched>;
+}): DeadLetters => {
+  const { db, faults } = deps;
+
+  const get = async (projectId: string, deadLetterId: string): Promise<DeadLetter> => {
+    const [row] = await db.query<DeadLetterStateRow>(READ_DEAD, [projectId, deadLetterId]);
+    if (row === undefined) throw new ToolplaneError("not_found", `there is no dead letter ${deadLetterId} in this project`);
+    return letterOf(row);
+  };
+
+  const retryCall: DeadLetters["retryCall"] = async (projectId, toolCallId, idempotencyKey) => {
+    const [row] = await db.query<CallCardRow>(READ_CALL_CARD, [projectId, toolCallId]);
+    if (row === undefined) throw new ToolplaneError("not_found", `there is no call ${toolCallId} in this project`);
+    return await deps.dispatch({
+      projectId,
+      toolName: row.tool_name,
+      agentId: row.agent_id,
+      channelId: row.channel_id,
+      arguments: callerArguments(row.body),
+      retryOf: toolCallId,
+      idempotencyKey,
+    });
+  };
+
+  return {
+    async list(projectId, page = {}) {
+      const limit = Math.min(page.limit ?? DEFAULT_PAGE, MAX_PAGE);
+      const rows = await db.query<DeadLetterStateRow>(LIST_DEAD, [projectId, page.before ?? null, limit]);
+      return rows.map(letterOf);
+    },
+    get,
+    async replay(projectId, deadLetterId) {
+      const letter = await get(projectId, deadLetterId);
+      if (letter.replayedAs !== null) return { replayedAs: letter.replayedAs };
+      await faults.at("replay:before-commit");
+      if (letter.kind === "message") {
+        await db.query(REPUBLISH, [projectId, deadLetterId, `replay-${deadLetterId}`]);
+        await faults.at("replay:after-commit");
+        return { replayedAs: `replay-${deadLetterId}` };
+      }
+      // Two steps, each idempotent: a crash between them finds the same call again by its key.
+      const { toolCallId } = await retryCall(projectId, letter.toolCallId ?? "", `replay-${deadLetterId}`);
+      await faults.at("replay:after-commit");
+      await db.query(MARK_REPLAYED, [projectId, deadLetterId, toolCallId]);
+      return { replayedAs: toolCallId };
+    },
+    retryCall,
+  };
+};

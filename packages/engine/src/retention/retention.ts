@@ -1,0 +1,53 @@
+// Retention: settled work older than a bound is forgotten, project by project, a few hundred rows per transaction, so
+// that no lock is held for long. Open calls are never touched, whatever their age.
+
+import type { Clock } from "../ports/clock.ts";
+import type { Faults } from "../ports/faults.ts";
+import { oldestUuidOf } from "../ports/ids.ts";
+import type { Database, Statement } from "../sql/database.ts";
+import { ALL_PROJECTS, FORGET_CALLS, FORGET_DEAD } from "./retention.sql.ts";
+
+export interface RetentionPolicy {
+  /** Settled work older than this is forgotten. */
+  readonly seconds: number;
+  /** Other bounds for some projects. */
+  readonly projects?: Readonly<Record<string, number>> | undefined;
+}
+
+export interface Forgotten {
+  readonly calls: number;
+  readonly deadLetters: number;
+}
+
+// Small enough to stay far below anybody's lock timeout, large enough to be worth a commit.
+const BATCH = 500;
+
+export const createRetention = (deps: { readonly db: Database; readonly clock: Clock; readonly faults: Faults }) => {
+  const drain = async (statement: Statement, projectId: string, prefix: string, seconds: number): Promise<number> => {
+    // The id is only a hint where to look; the database's own clock decides.
+    const newest = `${prefix}${oldestUuidOf(Math.max(0, Math.trunc(deps.clock.now() - seconds * 1000) + 1))}`;
+    let total = 0;
+    for (;;) {
+      await deps.faults.at("retain:before-commit");
+      const [row] = await deps.db.query<{ forgotten: number }>(statement, [projectId, newest, seconds, BATCH]);
+      await deps.faults.at("retain:after-commit");
+      total += row?.forgotten ?? 0;
+      if ((row?.forgotten ?? 0) < BATCH) return total;
+    }
+  };
+
+  return async (policy: RetentionPolicy, projectId?: string): Promise<Forgotten> => {
+    const projects =
+      projectId === undefined
+        ? (await deps.db.query<{ project_id: string }>(ALL_PROJECTS)).map((row) => row.project_id)
+        : [projectId];
+    let calls = 0;
+    let deadLetters = 0;
+    for (const project of projects) {
+      const seconds = policy.projects?.[project] ?? policy.seconds;
+      calls += await drain(FORGET_CALLS, project, "", seconds);
+      deadLetters += await drain(FORGET_DEAD, project, "dead_", seconds);
+    }
+    return { calls, deadLetters };
+  };
+};

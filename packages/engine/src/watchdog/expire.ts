@@ -1,0 +1,178 @@
+// One sweep over the calls that are due: read and lock, decide, write, in one transaction. Rows that others hold are
+// skipped, so any number of processes may sweep at once; a sweep takes a bounded number.
+
+import type { JsonCaps } from "@toolplane/protocol";
+import { callKey } from "../calls/call.ts";
+import { readCandidates } from "../calls/candidates.ts";
+import { engineFailure, planSettlement, type Settlement } from "../calls/plan-settlement.ts";
+import { commandPayloadText } from "../calls/plan-call.ts";
+import { type FactRow, factsOf } from "../calls/read.sql.ts";
+import { bindSettle, SETTLE, type SettledRow } from "../calls/settle.sql.ts";
+import type { SettleWatch } from "../calls/settle-watch.ts";
+import type { Sha256 } from "../calls/turn-chain.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Doorbell } from "../ports/doorbell.ts";
+import type { Faults } from "../ports/faults.ts";
+import type { Ids } from "../ports/ids.ts";
+import type { Database, Queryer } from "../sql/database.ts";
+import { type DueCall, type Expiry, type ExpiryPolicy, planExpiry } from "./plan-expiry.ts";
+import {
+  BURY,
+  bindDeadLetters,
+  bindPostpone,
+  bindRequeue,
+  type DeadLetterRow,
+  POSTPONE,
+  READ_DUE,
+  REQUEUE,
+} from "./watchdog.sql.ts";
+
+interface DueRow extends FactRow {
+  readonly status: DueCall["status"];
+  readonly attempts: number;
+  readonly publishes: number;
+  readonly lease_id: string | null;
+  readonly lease_holder: string | null;
+  readonly queue_over: boolean;
+  readonly run_over: boolean;
+  readonly lease_over: boolean;
+  readonly parked: boolean;
+  readonly tool_active: boolean;
+}
+
+export interface ExpireDeps {
+  readonly db: Database;
+  readonly watch: SettleWatch;
+  readonly doorbell: Doorbell;
+  readonly faults: Faults;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly sha256: Sha256;
+  readonly caps: JsonCaps;
+  readonly protocolVersion: string;
+  readonly policy: ExpiryPolicy;
+}
+
+export interface Sweep {
+  readonly looked: number;
+  readonly settled: number;
+  readonly requeued: number;
+  readonly buried: number;
+}
+
+/** Author of the cards a watchdog writes. */
+const WATCHDOG = "worker.watchdog";
+
+interface Decided {
+  readonly row: DueRow;
+  readonly facts: ReturnType<typeof factsOf>;
+  readonly expiry: Expiry;
+  readonly settlement: Settlement | undefined;
+}
+
+const dueOf = (row: DueRow): DueCall => ({
+  toolCallId: row.tool_call_id,
+  toolName: row.tool_name,
+  target: row.target,
+  status: row.status,
+  retrySafe: row.retry_safe,
+  timeoutSeconds: row.timeout_seconds,
+  attempts: row.attempts,
+  publishes: row.publishes,
+  leaseHolder: row.lease_holder,
+  queueOver: row.queue_over,
+  runOver: row.run_over,
+  leaseOver: row.lease_over,
+  parked: row.parked,
+  toolActive: row.tool_active,
+});
+
+export const createExpire = (deps: ExpireDeps): ((limit: number) => Promise<Sweep>) => {
+  const { faults, ids, policy } = deps;
+
+  const decide = async (tx: Queryer, rows: readonly DueRow[]): Promise<Decided[]> => {
+    const calls = rows.map((row) => ({ row, facts: factsOf(row), expiry: planExpiry(dueOf(row), policy) }));
+    const ended = calls.filter(({ expiry, row }) => expiry.act === "settle" || row.lease_over);
+    const candidates = await readCandidates(tx, ended.map(({ facts }) => facts));
+    return calls.map(({ row, facts, expiry }) => {
+      const written = candidates.get(callKey(facts));
+      const base = { facts, mode: "expire" as const, leaseId: row.lease_id };
+      if (written !== undefined)
+        return { row, facts, expiry, settlement: { ...base, actorId: facts.actorId, messageType: "tool_result", outcome: { written } } };
+      if (expiry.act !== "settle") return { row, facts, expiry, settlement: undefined };
+      const given = engineFailure(expiry.status, expiry.error, "watchdog");
+      const messageType = expiry.status === "timeout" ? "timeout" : "tool_result";
+      return { row, facts, expiry, settlement: { ...base, actorId: WATCHDOG, messageType, outcome: { given } } };
+    });
+  };
+
+  const buryOf = ({ row, facts, expiry, settlement }: Decided): DeadLetterRow[] =>
+    expiry.act !== "settle" || !expiry.bury || settlement === undefined || "written" in settlement.outcome
+      ? []
+      : [
+          {
+            projectId: facts.projectId,
+            deadLetterId: `dead_${ids.uuid()}`,
+            toolCallId: facts.toolCallId,
+            subject: facts.subject,
+            headers: row.headers,
+            payload: commandPayloadText(facts.callCardId, facts.toolName, facts.afterExecution),
+            code: expiry.error.code,
+            reason: expiry.error.message,
+            attempts: row.attempts,
+          },
+        ];
+
+  const write = async (tx: Queryer, decided: readonly Decided[]): Promise<Sweep> => {
+    const now = new Date(deps.clock.now()).toISOString();
+    const settling = decided.filter((item) => item.settlement !== undefined);
+    const rest = decided.filter((item) => item.settlement === undefined);
+    const requeues = rest.flatMap(({ facts, expiry }) =>
+      expiry.act !== "requeue"
+        ? []
+        : [
+            {
+              projectId: facts.projectId,
+              toolCallId: facts.toolCallId,
+              delaySeconds: expiry.delaySeconds,
+              recheckSeconds: expiry.recheckSeconds,
+              commandPayload: expiry.publish
+                ? commandPayloadText(facts.callCardId, facts.toolName, facts.afterExecution)
+                : null,
+            },
+          ],
+    );
+    const postpones = rest.flatMap(({ facts, expiry }) =>
+      expiry.act !== "postpone"
+        ? []
+        : [{ projectId: facts.projectId, toolCallId: facts.toolCallId, seconds: expiry.seconds }],
+    );
+    const letters = settling.flatMap(buryOf);
+    const rows = settling.map(({ settlement }) => planSettlement(settlement as Settlement, { ...deps, now }));
+    if (rows.length > 0) await tx.query<SettledRow>(SETTLE, bindSettle(rows, deps.protocolVersion));
+    if (requeues.length > 0) await tx.query(REQUEUE, bindRequeue(requeues));
+    if (postpones.length > 0) await tx.query(POSTPONE, bindPostpone(postpones));
+    if (letters.length > 0) await tx.query(BURY, bindDeadLetters(letters));
+    return { looked: decided.length, settled: rows.length, requeued: requeues.length, buried: letters.length };
+  };
+
+  return async (limit) => {
+    let decided: Decided[] = [];
+    const sweep = await deps.db.transaction(async (tx) => {
+      const rows = await tx.query<DueRow>(READ_DUE, [limit]);
+      if (rows.length === 0) return { looked: 0, settled: 0, requeued: 0, buried: 0 };
+      await faults.at("expire:after-read");
+      decided = await decide(tx, rows);
+      const done = await write(tx, decided);
+      await faults.at("expire:before-commit");
+      return done;
+    });
+    if (sweep.looked === 0) return sweep;
+    await faults.at("expire:after-commit");
+    for (const { settlement } of decided) if (settlement !== undefined) deps.watch.settled(settlement.facts);
+    if (sweep.settled > 0) deps.doorbell.ring("settled");
+    if (sweep.settled > 0) deps.doorbell.ring("messages");
+    if (sweep.requeued > 0) deps.doorbell.ring("queued");
+    return sweep;
+  };
+};

@@ -1,0 +1,112 @@
+// What becomes of a call that is due. Pure: the database said which deadlines have passed.
+//
+// | state             | passed          | tool       | what happens                                                       |
+// |-------------------|-----------------|------------|--------------------------------------------------------------------|
+// | any               | -               | -          | a valid result card was written but not reported: it is the result |
+// | awaiting_approval | queue deadline  | -          | failed, approval_expired                                           |
+// | queued            | queue deadline  | -          | timeout, queue_timeout; a dead letter                              |
+// | queued (plain)    | run deadline    | -          | timeout, tool_timeout: it may have run                             |
+// | queued, parked    | -               | active     | back into the queue (a resume that raced with its dispatch)        |
+// | queued, parked    | -               | paused     | look again later                                                   |
+// | queued            | unleased long   | -          | the command is published again, less and less often                |
+// | running           | run deadline    | -          | timeout, tool_timeout                                              |
+// | running           | lease           | retry safe | offered again with backoff; after the last attempt a dead letter   |
+// | running           | lease           | not safe   | failed, outcome_unknown; a dead letter: a person must look         |
+
+import { type ResultStatus, ToolplaneError } from "@toolplane/protocol";
+
+export interface DueCall {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly target: string;
+  readonly status: "queued" | "running" | "awaiting_approval";
+  readonly retrySafe: boolean;
+  readonly timeoutSeconds: number;
+  readonly attempts: number;
+  readonly publishes: number;
+  readonly leaseHolder: string | null;
+  readonly queueOver: boolean;
+  readonly runOver: boolean;
+  readonly leaseOver: boolean;
+  readonly parked: boolean;
+  readonly toolActive: boolean;
+}
+
+export interface ExpiryPolicy {
+  /** Times a safe tool may lose its holder before the call is given up. */
+  readonly maxAttempts: number;
+  /** Seconds until an unleased command is published again; null on the postgres bus. */
+  readonly republishSeconds: number | null;
+}
+
+export type Expiry =
+  | { readonly act: "settle"; readonly status: ResultStatus; readonly error: ToolplaneError; readonly bury: boolean }
+  | { readonly act: "requeue"; readonly delaySeconds: number; readonly recheckSeconds: number | null; readonly publish: boolean }
+  | { readonly act: "postpone"; readonly seconds: number };
+
+/** A paused tool is looked at this often; a resume wakes its calls by itself, this is for the one that raced. */
+const PARKED_RECHECK_SECONDS = 5;
+/** Backoff of a safe call whose holder died: 1, 2, 4, ... seconds. */
+const MAX_BACKOFF_SECONDS = 30;
+const MAX_REPUBLISH_DOUBLINGS = 6;
+
+const settle = (status: ResultStatus, error: ToolplaneError, bury: boolean): Expiry => ({ act: "settle", status, error, bury });
+
+const timedOut = (call: DueCall): Expiry =>
+  settle(
+    "timeout",
+    new ToolplaneError("tool_timeout", `${call.toolName} did not finish within ${call.timeoutSeconds} s`, {
+      detail: { timeout_seconds: call.timeoutSeconds, attempts: call.attempts },
+    }),
+    false,
+  );
+
+const republishAfter = (call: DueCall, policy: ExpiryPolicy): number | null =>
+  policy.republishSeconds === null
+    ? null
+    : policy.republishSeconds * 2 ** Math.min(call.publishes, MAX_REPUBLISH_DOUBLINGS);
+
+const expireQueued = (call: DueCall, policy: ExpiryPolicy): Expiry => {
+  if (call.runOver) return timedOut(call);
+  if (call.queueOver) {
+    const message = `nobody started ${call.toolName} in time; check that a service for target ${call.target} runs`;
+    return settle("timeout", new ToolplaneError("queue_timeout", message, { detail: { target: call.target } }), true);
+  }
+  const recheckSeconds = republishAfter(call, policy);
+  if (call.parked && !call.toolActive) return { act: "postpone", seconds: PARKED_RECHECK_SECONDS };
+  return { act: "requeue", delaySeconds: 0, recheckSeconds, publish: recheckSeconds !== null };
+};
+
+const expireRunning = (call: DueCall, policy: ExpiryPolicy): Expiry => {
+  if (call.runOver) return timedOut(call);
+  if (!call.leaseOver) return { act: "postpone", seconds: 1 };
+  const holder = call.leaseHolder ?? "unknown";
+  if (!call.retrySafe) {
+    const message = `${holder} stopped answering while it ran ${call.toolName}; the tool may or may not have had its effect`;
+    return settle("failed", new ToolplaneError("outcome_unknown", message, { detail: { holder, attempts: call.attempts } }), true);
+  }
+  if (call.attempts >= policy.maxAttempts) {
+    const message = `${call.toolName} lost its service ${call.attempts} times; the last holder was ${holder}`;
+    return settle("failed", new ToolplaneError("upstream_unavailable", message, { detail: { holder, attempts: call.attempts } }), true);
+  }
+  const recheckSeconds = republishAfter(call, policy);
+  return {
+    act: "requeue",
+    delaySeconds: Math.min(2 ** Math.max(call.attempts - 1, 0), MAX_BACKOFF_SECONDS),
+    recheckSeconds,
+    publish: recheckSeconds !== null,
+  };
+};
+
+export const planExpiry = (call: DueCall, policy: ExpiryPolicy): Expiry => {
+  switch (call.status) {
+    case "running":
+      return expireRunning(call, policy);
+    case "queued":
+      return expireQueued(call, policy);
+    case "awaiting_approval":
+      return call.queueOver
+        ? settle("failed", new ToolplaneError("approval_expired", `nobody approved ${call.toolName} in time`), false)
+        : { act: "postpone", seconds: PARKED_RECHECK_SECONDS };
+  }
+};

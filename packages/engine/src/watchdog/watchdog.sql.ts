@@ -1,0 +1,130 @@
+// What a watchdog reads and changes besides settling. Rows are locked, what others hold is skipped: any number may run.
+
+import { FACT_COLUMNS } from "../calls/read.sql.ts";
+import type { Statement } from "../sql/database.ts";
+import { setInput } from "../sql/input.sql.ts";
+
+/** Calls somebody must look at now, with the database's own view of which deadline passed. $1 limit. */
+export const READ_DUE: Statement = {
+  name: "watchdog.read-due",
+  text: `
+select ${FACT_COLUMNS}, c.status, c.attempts, c.publishes, c.lease_id, c.lease_holder,
+       c.queue_deadline <= now() as queue_over,
+       coalesce(c.run_deadline <= now(), false) as run_over,
+       coalesce(c.lease_expires_at <= now(), false) as lease_over,
+       c.available_at = 'infinity' as parked,
+       coalesce(t.status = 'active', true) as tool_active
+  from state.calls c
+  left join resource.tools t on t.project_id = c.project_id and t.tool_name = c.tool_name
+ where c.due_at <= now()
+ order by c.due_at
+ limit $1
+   for update of c skip locked`,
+};
+
+export interface RequeueRow {
+  readonly projectId: string;
+  readonly toolCallId: string;
+  /** Back in the queue after so many seconds. */
+  readonly delaySeconds: number;
+  /** Look at it again after so many seconds at the latest; null: only its queue deadline. */
+  readonly recheckSeconds: number | null;
+  /** The command's payload when an external bus must carry it again. */
+  readonly commandPayload: string | null;
+}
+
+const requeues = setInput<RequeueRow>([
+  ["projectId", "text"],
+  ["toolCallId", "text"],
+  ["delaySeconds", "double precision"],
+  ["recheckSeconds", "double precision"],
+  ["commandPayload", "text"],
+]);
+
+/** Offers calls again. The queue deadline starts anew for one that had been running: it did not wait in the queue. */
+export const REQUEUE: Statement = {
+  name: "watchdog.requeue",
+  text: `
+with input as materialized (select * from ${requeues.from}),
+offered as (
+  update state.calls c
+     set status = 'queued', lease_id = null, lease_holder = null, lease_expires_at = null, run_deadline = null, started_at = null,
+         available_at = now() + make_interval(secs => i.delay_seconds),
+         queue_deadline = case when c.status = 'running' then now() + make_interval(secs => c.queue_timeout_seconds) else c.queue_deadline end,
+         publishes = c.publishes + case when i.command_payload is null then 0 else 1 end,
+         due_at = least(
+           case when c.status = 'running' then now() + make_interval(secs => c.queue_timeout_seconds) else c.queue_deadline end,
+           now() + make_interval(secs => i.delay_seconds + i.recheck_seconds))
+    from input i
+   where c.project_id = i.project_id and c.tool_call_id = i.tool_call_id and c.settled_at is null
+  returning i.ord, c.project_id, c.subject, c.target, c.headers, c.available_at
+),
+sent as (
+  insert into bus.messages (category, project_id, subject, component, target, headers, payload, available_at)
+  select 'cmd', o.project_id, o.subject, 'tool', o.target, o.headers, i.command_payload, o.available_at
+    from offered o join input i on i.ord = o.ord
+   where i.command_payload is not null
+)
+select ord::int as ord from offered`,
+};
+
+export const bindRequeue = (rows: readonly RequeueRow[]): unknown[] => requeues.bind(rows);
+
+export interface PostponeRow {
+  readonly projectId: string;
+  readonly toolCallId: string;
+  readonly seconds: number;
+}
+
+const postpones = setInput<PostponeRow>([
+  ["projectId", "text"],
+  ["toolCallId", "text"],
+  ["seconds", "double precision"],
+]);
+
+/** Nothing to do yet: look again later. */
+export const POSTPONE: Statement = {
+  name: "watchdog.postpone",
+  text: `
+update state.calls c
+   set due_at = least(c.queue_deadline, now() + make_interval(secs => i.seconds))
+  from ${postpones.from}
+ where c.project_id = i.project_id and c.tool_call_id = i.tool_call_id and c.settled_at is null`,
+};
+
+export const bindPostpone = (rows: readonly PostponeRow[]): unknown[] => postpones.bind(rows);
+
+export interface DeadLetterRow {
+  readonly projectId: string;
+  readonly deadLetterId: string;
+  readonly toolCallId: string;
+  readonly subject: string;
+  readonly headers: string;
+  readonly payload: string;
+  readonly code: string;
+  readonly reason: string;
+  readonly attempts: number;
+}
+
+const deadLetters = setInput<DeadLetterRow>([
+  ["projectId", "text"],
+  ["deadLetterId", "text"],
+  ["toolCallId", "text"],
+  ["subject", "text"],
+  ["headers", "text"],
+  ["payload", "text"],
+  ["code", "text"],
+  ["reason", "text"],
+  ["attempts", "integer"],
+]);
+
+export const BURY: Statement = {
+  name: "watchdog.bury",
+  text: `
+insert into state.dead_letters (project_id, dead_letter_id, kind, tool_call_id, subject, headers, payload, code, reason, attempts)
+select project_id, dead_letter_id, 'call', tool_call_id, subject, headers, payload, code, reason, attempts
+  from ${deadLetters.from}
+on conflict do nothing`,
+};
+
+export const bindDeadLetters = (rows: readonly DeadLetterRow[]): unknown[] => deadLetters.bind(rows);

@@ -1,0 +1,53 @@
+// The watchdogs' loop: every process with a database runs it, nobody is in charge. Each job is a bounded sweep; a sweep
+// that was full is followed by another at once, otherwise the loop sleeps. A job that fails is logged and tried again
+// with the next tick: a database that is away must not end the watch.
+
+import type { Clock } from "../ports/clock.ts";
+import type { Log } from "../ports/log.ts";
+
+export interface WatchdogJob {
+  readonly name: string;
+  readonly everyMs: number;
+  /** True when there may be more to do right away. */
+  run(): Promise<boolean>;
+}
+
+export interface Watchdog {
+  readonly ticks: () => number;
+  /** Resolves when the sweep under way is done. */
+  stop(): Promise<void>;
+}
+
+export const startWatchdog = (deps: {
+  readonly jobs: readonly WatchdogJob[];
+  readonly clock: Clock;
+  readonly log: Log;
+}): Watchdog => {
+  const stopping = new AbortController();
+  let ticks = 0;
+
+  const watch = async (job: WatchdogJob): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      await deps.clock.sleep(job.everyMs, stopping.signal);
+      let more = !stopping.signal.aborted;
+      while (more && !stopping.signal.aborted) {
+        ticks++;
+        try {
+          more = await job.run();
+        } catch (error) {
+          more = false;
+          deps.log.warn("a watchdog job failed; it is tried again", { job: job.name, error: String(error) });
+        }
+      }
+    }
+  };
+
+  const loops = deps.jobs.map(watch);
+  return {
+    ticks: () => ticks,
+    async stop() {
+      stopping.abort();
+      await Promise.all(loops);
+    },
+  };
+};
