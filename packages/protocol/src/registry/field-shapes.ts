@@ -1,0 +1,53 @@
+// Shapes shared by the rows of the registry. Ids that become subject tokens are checked as tokens here, at the door:
+// a dot or a wildcard in one would change who receives a message (W-31).
+
+import { z } from "zod";
+import { isRecord, type JsonObject } from "../json/json-value.ts";
+import { isToken } from "../subjects/token.ts";
+import { findHiddenCharacter } from "../tools/hidden-characters.ts";
+
+/** An agent id made from a profile box and a UUID has 69 characters. */
+const MAX_ID_LENGTH = 128;
+const MAX_NAME_LENGTH = 128;
+const MAX_TEXT_LENGTH = 1024;
+const MAX_TAGS = 64;
+
+export const subjectToken = z
+  .string()
+  .max(MAX_ID_LENGTH)
+  .refine(isToken, "must be one or more of the characters A-Z a-z 0-9 _ -");
+
+const isReadable = (text: string): boolean => findHiddenCharacter(text) === undefined;
+
+/** What people read in lists and models read in prompts: one line without tricks. */
+export const displayText = z
+  .string()
+  .trim()
+  .min(1)
+  .max(MAX_TEXT_LENGTH)
+  .refine(isReadable, "has an invisible or bidi character");
+
+export const displayName = displayText.max(MAX_NAME_LENGTH);
+
+export const jsonObject = z.custom<JsonObject>(isRecord, "must be an object");
+
+export const timestamp = z.iso.datetime({ offset: true });
+
+const keepFirst = (tags: readonly string[]): readonly string[] => [...new Set(tags)];
+
+export const tagList = z.array(displayName).max(MAX_TAGS).transform(keepFirst);
+
+/** In a file people also write `tags: research, writing`. */
+export const tagsUpload = z.preprocess(
+  (value) =>
+    typeof value === "string"
+      ? value
+          .split(",")
+          .map((tag) => tag.trim())
+          .filter((tag) => tag !== "")
+      : value,
+  tagList,
+);
+
+/** Uploads of the registry are small documents; a prompt is the longest part. */
+export const REGISTRY_CAPS = { maxBytes: 512 * 1024, maxDepth: 32 } as const;

@@ -1,0 +1,107 @@
+// Profiles: what an agent is told, which tools it may use, whom it may delegate to.
+// P1. A profile says which tools it may use; saying nothing means none. Only a stored card may hold null for "all".
+// P2. No secret is written into a profile, because a profile becomes a card: an API key is named as `env:NAME` (I8).
+// P3. Names are one name whatever their case (W-30).
+
+import { z } from "zod";
+import { parseWith } from "../errors/parse-with.ts";
+import { isRecord, type JsonObject } from "../json/json-value.ts";
+import { isEnvName, isOwnEnvName } from "../tools/env-name.ts";
+import { foldName } from "../tools/fold-name.ts";
+import { SUBMIT_RESULT } from "../tools/tool-name.ts";
+import { copyUpload, freezeDeep, refusal } from "../tools/upload.ts";
+import { displayName, REGISTRY_CAPS, subjectToken, tagsUpload } from "./field-shapes.ts";
+
+const WHAT = "profile";
+
+const ENV_PREFIX = "env:";
+
+const isEnvReference = (text: string): boolean => {
+  const name = text.slice(ENV_PREFIX.length);
+  return text.startsWith(ENV_PREFIX) && isEnvName(name) && !isOwnEnvName(name);
+};
+
+const names = z.array(z.string().trim().min(1)).readonly();
+
+export const llmConfigSchema = z
+  .looseObject({
+    model: z.string().min(1).default("gpt-3.5-turbo"),
+    temperature: z.number().min(0).default(1),
+    stream: z.boolean().default(true),
+    save_reasoning_content: z.boolean().default(true),
+    api_key: z
+      .string()
+      .refine(isEnvReference, "name a variable as env:NAME; a key itself must not be stored")
+      .optional(),
+    api_base: z.string().optional(),
+    max_tokens: z.int().positive().optional(),
+    top_p: z.number().optional(),
+    reasoning_effort: z.string().optional(),
+    stop: z.union([z.string(), z.array(z.string())]).optional(),
+    stream_options: z.custom<JsonObject>(isRecord, "must be an object").optional(),
+    tool_choice: z.union([z.string(), z.custom<JsonObject>(isRecord)]).optional(),
+    provider_options: z.custom<JsonObject>(isRecord, "must be an object").optional(),
+  })
+  .readonly();
+
+export const delegationPolicySchema = z
+  .strictObject({ target_tags: names.default([]), target_profiles: names.nullable().default(null) })
+  .readonly();
+
+export type DelegationPolicy = z.infer<typeof delegationPolicySchema>;
+
+const profileShape = {
+  name: displayName,
+  worker_target: subjectToken,
+  tags: tagsUpload.default([]),
+  description: z.string().optional(),
+  system_prompt_template: z.string().default(""),
+  delegation_policy: delegationPolicySchema.optional(),
+  allowed_internal_tools: names.default([]),
+  must_end_with: names.default([]),
+  llm_config: llmConfigSchema.prefault({}),
+};
+
+/** Keys beyond these are kept: a brain of the project's own may have settings of its own. */
+const uploadSchema = z.looseObject({ ...profileShape, allowed_tools: names.default([]) }).readonly();
+const cardSchema = z.looseObject({ ...profileShape, allowed_tools: names.nullable().default([]) }).readonly();
+
+export type Profile = z.infer<typeof cardSchema>;
+
+/** `system_prompt` is another spelling, and an empty key in YAML is "not given" - except where null would mean more. */
+const foldAliases = (input: JsonObject): JsonObject => {
+  const { system_prompt: alias, ...rest } = input;
+  if (alias !== undefined && alias !== null) {
+    const template = rest.system_prompt_template ?? undefined;
+    if (template !== undefined && template !== alias) {
+      throw refusal(WHAT, ["system_prompt"], "is another spelling of system_prompt_template and must equal it");
+    }
+    return foldAliases({ ...rest, system_prompt_template: alias });
+  }
+  return Object.fromEntries(Object.entries(rest).filter(([key, value]) => value !== null || key === "allowed_tools"));
+};
+
+/** An uploaded profile, normalised: the content of its `sys.profile` card. */
+export const parseProfile = (input: unknown): Profile => {
+  const upload = foldAliases(copyUpload(input, WHAT, REGISTRY_CAPS));
+  if (upload.allowed_tools === null) {
+    throw refusal(WHAT, ["allowed_tools"], "is empty; list the tools, or say [] for none");
+  }
+  return freezeDeep(parseWith(uploadSchema, upload, WHAT));
+};
+
+/** The content of a stored `sys.profile` card; here null stands for every tool of the project. */
+export const parseProfileCard = (data: unknown): Profile =>
+  freezeDeep(parseWith(cardSchema, foldAliases(copyUpload(data, WHAT, REGISTRY_CAPS)), WHAT));
+
+/** The key a profile is stored and found under. */
+export const profileKey = (name: string): string => foldName(name);
+
+/** What the dispatcher asks before a call, not only the prompt (W-20). */
+export const mayUseTool = (
+  profile: Pick<Profile, "allowed_tools" | "allowed_internal_tools">,
+  tool: string,
+): boolean => {
+  if (tool === SUBMIT_RESULT) return profile.allowed_internal_tools.includes(tool);
+  return profile.allowed_tools === null || profile.allowed_tools.includes(tool);
+};

@@ -1,0 +1,110 @@
+// The roster: which agents a project has and which worker pool serves each. Its `worker_target` is the only source of
+// routing for wakeups, so who may change it is decided here and not in each door (W-18).
+
+import { z } from "zod";
+import { parseWith } from "../errors/parse-with.ts";
+import { copyUpload } from "../tools/upload.ts";
+import { displayName, displayText, jsonObject, REGISTRY_CAPS, subjectToken, tagList } from "./field-shapes.ts";
+
+export const ROSTER_STATUSES = ["active", "inactive"] as const;
+export type RosterStatus = (typeof ROSTER_STATUSES)[number];
+
+const boxId = z.uuid();
+
+export const rosterAgentSchema = z
+  .strictObject({
+    project_id: subjectToken,
+    agent_id: subjectToken,
+    profile_box_id: boxId,
+    worker_target: subjectToken,
+    tags: tagList,
+    display_name: displayText.nullable(),
+    owner_agent_id: displayText.nullable(),
+    status: z.enum(ROSTER_STATUSES),
+    metadata: jsonObject,
+  })
+  .readonly();
+
+export type RosterAgent = z.infer<typeof rosterAgentSchema>;
+
+/** What the API takes. `profile` is the short form configuration files use for `profile_name`. */
+const agentUploadSchema = z
+  .strictObject({
+    agent_id: subjectToken,
+    profile_box_id: boxId.optional(),
+    profile_name: displayName.optional(),
+    profile: displayName.optional(),
+    worker_target: subjectToken.optional(),
+    tags: tagList.optional(),
+    display_name: displayText.nullish(),
+    owner_agent_id: displayText.nullish(),
+    metadata: jsonObject.default({}),
+    init_state: z.boolean().default(true),
+    channel_id: subjectToken.optional(),
+  })
+  .refine(
+    ({ profile, profile_name }) => profile === undefined || profile_name === undefined || profile === profile_name,
+    {
+      error: "is another spelling of profile_name and must equal it",
+      path: ["profile"],
+    },
+  )
+  .transform(({ profile, profile_name, ...rest }) => ({ ...rest, profile_name: profile_name ?? profile }))
+  .refine(({ profile_name, profile_box_id }) => profile_name !== undefined || profile_box_id !== undefined, {
+    error: "an agent needs profile_name or profile_box_id",
+    path: ["profile_name"],
+  })
+  .readonly();
+
+export type AgentUpload = z.infer<typeof agentUploadSchema>;
+
+export const parseAgentUpload = (input: unknown): AgentUpload =>
+  parseWith(agentUploadSchema, copyUpload(input, "agent", REGISTRY_CAPS), "agent");
+
+/** An upload with its profile looked up: everything a row needs except what only the stored row knows. */
+export type RosterEntry = Omit<RosterAgent, "status">;
+
+const sameTags = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((tag) => b.includes(tag));
+
+const GUARDED = [
+  ["profile", (a, b) => a.profile_box_id === b.profile_box_id],
+  ["owner", (a, b) => a.owner_agent_id === b.owner_agent_id],
+  ["worker_target", (a, b) => a.worker_target === b.worker_target],
+  ["tags", (a, b) => sameTags(a.tags, b.tags)],
+] as const satisfies readonly (readonly [string, (a: RosterEntry, b: RosterEntry) => boolean])[];
+
+export type GuardedField = (typeof GUARDED)[number][0];
+
+export type RosterPlan =
+  | { readonly outcome: "insert" | "update"; readonly agent: RosterAgent }
+  | { readonly outcome: "refused"; readonly reason: `existing_agent_${GuardedField}_mutation_forbidden` };
+
+/**
+ * Who is known already keeps its status and, unless the new entry brings one, its display name; metadata is merged key by
+ * key; the rest is replaced. `mayReassign` is false for agents provisioning agents: identity is not theirs to change.
+ */
+export const planRosterUpsert = (
+  existing: RosterAgent | undefined,
+  entry: RosterEntry,
+  { mayReassign }: { readonly mayReassign: boolean },
+): RosterPlan => {
+  if (existing === undefined) return { outcome: "insert", agent: { ...entry, status: "active" } };
+  const changed = mayReassign ? undefined : GUARDED.find(([, same]) => !same(existing, entry));
+  if (changed !== undefined) return { outcome: "refused", reason: `existing_agent_${changed[0]}_mutation_forbidden` };
+  return {
+    outcome: "update",
+    agent: {
+      ...entry,
+      display_name: entry.display_name ?? existing.display_name,
+      metadata: { ...existing.metadata, ...entry.metadata },
+      status: existing.status,
+    },
+  };
+};
+
+export const planDeactivation = (agent: RosterAgent, reason: string): RosterAgent => ({
+  ...agent,
+  status: "inactive",
+  metadata: { ...agent.metadata, deactivated_reason: reason },
+});

@@ -1,0 +1,21 @@
+// A tool's `session_id` is an alias its caller chose; it names a session of that caller alone (D-26).
+// The real key joins it with whose it is. Written as a JSON list: joined by a separator, two pairs could meet in one key.
+
+import { ToolplaneError } from "../errors/toolplane-error.ts";
+
+export interface SessionOwner {
+  readonly projectId: string;
+  readonly agentId: string;
+  /** The tool host whose state it is, where one host's state must not be another's. */
+  readonly host?: string | undefined;
+}
+
+/** It is stored with every state of a session and shown in lists. */
+const MAX_ALIAS_LENGTH = 200;
+
+export const sessionKey = ({ projectId, agentId, host }: SessionOwner, alias: string): string => {
+  if (alias.trim() === "" || alias.length > MAX_ALIAS_LENGTH || !alias.isWellFormed() || alias.includes("\u0000")) {
+    throw new ToolplaneError("bad_request", `session_id must be 1 to ${MAX_ALIAS_LENGTH} readable characters`);
+  }
+  return JSON.stringify(host === undefined ? [projectId, agentId, alias] : [projectId, agentId, alias, host]);
+};

@@ -1,0 +1,49 @@
+// What registering a definition does to the row that is there: nothing, a new version, or a refusal.
+// The whole definition is replaced, never merged; a name belongs to the source that registered it first.
+
+import type { ToolDefinition } from "../tools/definition.ts";
+import { diffDefinitions } from "../tools/definition-hash.ts";
+
+/** A definition with where it came from: a file, an import, a service. Undefined when a person uploaded it. */
+export interface SourcedDefinition {
+  readonly definition: ToolDefinition;
+  readonly hash: string;
+  readonly source?: string | undefined;
+}
+
+export interface StoredTool extends SourcedDefinition {
+  readonly version: number;
+}
+
+export type ToolUpsertPlan =
+  | { readonly outcome: "created"; readonly version: 1 }
+  | { readonly outcome: "unchanged"; readonly version: number }
+  | { readonly outcome: "replaced"; readonly version: number; readonly changed: readonly (keyof ToolDefinition)[] }
+  | { readonly outcome: "conflict"; readonly message: string };
+
+/** The service a definition is for: the token after `cmd.tool`. */
+const targetOf = (definition: ToolDefinition): string => definition.target_subject.split(".")[6] ?? "";
+
+const findClash = (existing: StoredTool, incoming: SourcedDefinition): string | undefined => {
+  const { tool_name: name } = incoming.definition;
+  // A person may take over any name knowingly; a program that registers by itself may not.
+  if (incoming.source === undefined) return undefined;
+  if (existing.source !== undefined) {
+    return existing.source === incoming.source
+      ? undefined
+      : `${name} is defined by ${existing.source} and by ${incoming.source}`;
+  }
+  const [theirs, ours] = [targetOf(existing.definition), targetOf(incoming.definition)];
+  return theirs === ours
+    ? undefined
+    : `${name} belongs to target ${theirs}; ${incoming.source} would move it to ${ours}`;
+};
+
+export const planToolUpsert = (existing: StoredTool | undefined, incoming: SourcedDefinition): ToolUpsertPlan => {
+  if (existing === undefined) return { outcome: "created", version: 1 };
+  const clash = findClash(existing, incoming);
+  if (clash !== undefined) return { outcome: "conflict", message: clash };
+  if (existing.hash === incoming.hash) return { outcome: "unchanged", version: existing.version };
+  const changed = diffDefinitions(existing.definition, incoming.definition);
+  return { outcome: "replaced", version: existing.version + 1, changed };
+};

@@ -1,0 +1,96 @@
+// options of a tool definition, key by key. Unknown keys are refused by name: a misspelt limit must not pass in silence.
+// What is stored is what the author said; `resolveOptions` fills in the defaults, so changing one changes no hash.
+
+import { z } from "zod";
+import type { JsonValue } from "../json/json-value.ts";
+import { isTemplateVariable, TEMPLATE_VARIABLES } from "./template.ts";
+
+/** A run is bounded by a timer; timers of JavaScript run at most 24 days. */
+const MAX_RUN_SECONDS = 7 * 86_400;
+/** A call may wait for a person or a far date, but not for ever. */
+const MAX_WAIT_SECONDS = 366 * 86_400;
+
+/** Uploads are copied as JSON before they come here, so any value will do. */
+const jsonObject = z.record(z.string(), z.custom<JsonValue>());
+const runSeconds = z.number().positive().max(MAX_RUN_SECONDS);
+const waitSeconds = z.number().positive().max(MAX_WAIT_SECONDS);
+const templateVariable = z.string().refine(isTemplateVariable, {
+  error: `not a template variable (known: ${TEMPLATE_VARIABLES.join(", ")})`,
+});
+
+const approvalPolicy = z.enum(["required", "never"]);
+
+export const toolOptionsSchema = z.strictObject({
+  args: z
+    .strictObject({
+      defaults: jsonObject.optional(),
+      fixed: jsonObject.optional(),
+      /** Template variables that may have no value in a call and then render as nothing. */
+      allow_null: z.array(templateVariable).optional(),
+    })
+    .optional(),
+  envs: z.record(z.string(), z.string()).optional(),
+  timeout_seconds: runSeconds.optional(),
+  queue_timeout_seconds: waitSeconds.optional(),
+  retry: z.enum(["safe", "never"]).optional(),
+  concurrency: z.int().min(1).max(10_000).optional(),
+  rate: z.strictObject({ limit: z.int().min(1).max(1_000_000), per_seconds: runSeconds }).optional(),
+  approval: z
+    .union([approvalPolicy, z.strictObject({ policy: approvalPolicy, timeout_seconds: waitSeconds.optional() })], {
+      error: "must be required, never, or {policy, timeout_seconds}",
+    })
+    .optional(),
+  control: z.enum(["allow", "strip"]).optional(),
+  pin: z.enum(["strict", "record"]).optional(),
+  service: z.enum(["plain", "leased"]).optional(),
+  secrets_in_url: z.boolean().optional(),
+  ui_allowed: z.boolean().optional(),
+  jina: jsonObject.optional(),
+  openapi: jsonObject.optional(),
+  /** Older spellings read by the HTTP executor. */
+  timeout_s: runSeconds.optional(),
+  timeout: runSeconds.optional(),
+});
+
+export type ToolOptions = z.infer<typeof toolOptionsSchema>;
+
+/** Counted from the lease: what a synchronous caller is ready to wait for. */
+export const DEFAULT_TIMEOUT_SECONDS = 30;
+/** Counted from dispatch: a day, so a service that is down over night loses nothing. */
+export const DEFAULT_QUEUE_TIMEOUT_SECONDS = 86_400;
+/** Counted from the question: people answer within a working day. */
+export const DEFAULT_APPROVAL_SECONDS = 86_400;
+
+export interface ResolvedToolOptions {
+  readonly timeoutSeconds: number;
+  readonly queueTimeoutSeconds: number;
+  readonly retry: "safe" | "never";
+  readonly concurrency: number | undefined;
+  readonly rate: { readonly limit: number; readonly perSeconds: number } | undefined;
+  readonly approval: { readonly required: boolean; readonly timeoutSeconds: number };
+  readonly control: "allow" | "strip";
+  readonly pin: "strict" | "record";
+  readonly service: "plain" | "leased";
+  readonly secretsInUrl: boolean;
+  readonly uiAllowed: boolean;
+}
+
+export const resolveOptions = (options: ToolOptions): ResolvedToolOptions => {
+  const approval = typeof options.approval === "string" ? { policy: options.approval } : options.approval;
+  return {
+    timeoutSeconds: options.timeout_seconds ?? DEFAULT_TIMEOUT_SECONDS,
+    queueTimeoutSeconds: options.queue_timeout_seconds ?? DEFAULT_QUEUE_TIMEOUT_SECONDS,
+    retry: options.retry ?? "never",
+    concurrency: options.concurrency,
+    rate: options.rate && { limit: options.rate.limit, perSeconds: options.rate.per_seconds },
+    approval: {
+      required: approval?.policy === "required",
+      timeoutSeconds: approval?.timeout_seconds ?? DEFAULT_APPROVAL_SECONDS,
+    },
+    control: options.control ?? "strip",
+    pin: options.pin ?? "record",
+    service: options.service ?? "leased",
+    secretsInUrl: options.secrets_in_url ?? false,
+    uiAllowed: options.ui_allowed ?? false,
+  };
+};

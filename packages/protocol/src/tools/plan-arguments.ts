@@ -1,0 +1,107 @@
+// The arguments of one call, from what the caller sent and what the definition adds. Pure; runs for every dispatched call.
+// A1. `fixed` always wins: in any spelling that folds to its name the caller's value is gone before the author's goes in.
+// A2. Env-managed parameters are absent from the outcome; only the variable's name is recorded (I8).
+// A3. A default fills a gap; an explicit null is not a gap.
+// A4. Only top-level strings of defaults and fixed are templates; the caller's strings never are.
+
+import type { ToolCallCardInput } from "../cards/tool-cards.ts";
+import { ToolplaneError } from "../errors/toolplane-error.ts";
+import type { JsonObject, JsonValue } from "../json/json-value.ts";
+import type { ToolDefinition } from "./definition.ts";
+import { foldName } from "./fold-name.ts";
+import type { SchemaIssue, ValidateValue } from "./parameters-schema.ts";
+import { parseRawArguments } from "./raw-arguments.ts";
+import { renderTemplate, type TemplateValues } from "./template.ts";
+
+export interface PlanArgumentsInput {
+  readonly definition: Pick<ToolDefinition, "tool_name" | "options">;
+  readonly rawArguments: unknown;
+  readonly variables: TemplateValues;
+  /** Compiled by `compileArguments` from the same definition. */
+  readonly validate: ValidateValue;
+}
+
+/** What the `tool.call` card records about the layering: sorted names, and variable names instead of values. */
+export type ArgumentsMetadata = Pick<ToolCallCardInput, "argsDefaultsApplied" | "argsFixedApplied" | "argsEnvs">;
+
+export interface ArgumentsPlan {
+  readonly arguments: JsonObject;
+  readonly metadata: ArgumentsMetadata;
+  /** Names the caller sent although the author manages them; worth a warning. */
+  readonly dropped: readonly string[];
+}
+
+const MAX_SHOWN_ISSUES = 8;
+const MAX_ISSUE_LENGTH = 200;
+
+/** The definition's own view of who manages what; kept per definition, since it is asked for every call. */
+interface Layers {
+  readonly defaults: readonly (readonly [string, JsonValue])[];
+  readonly fixed: readonly (readonly [string, JsonValue])[];
+  readonly envs: Readonly<Record<string, string>> | undefined;
+  readonly managed: ReadonlySet<string>;
+  readonly allowNull: readonly string[];
+}
+
+const layersByOptions = new WeakMap<object, Layers>();
+
+const layersOf = (options: ToolDefinition["options"]): Layers => {
+  const known = layersByOptions.get(options);
+  if (known !== undefined) return known;
+  const envs = options.envs ?? {};
+  const notEnv = ([name]: readonly [string, JsonValue]): boolean => !Object.hasOwn(envs, name);
+  const fixed = Object.entries(options.args?.fixed ?? {}).filter(notEnv);
+  const layers: Layers = {
+    defaults: Object.entries(options.args?.defaults ?? {}).filter(notEnv),
+    fixed,
+    envs: Object.keys(envs).length === 0 ? undefined : envs,
+    managed: new Set([...Object.keys(envs), ...fixed.map(([name]) => name)].map(foldName)),
+    allowNull: options.args?.allow_null ?? [],
+  };
+  // Only what cannot change may be remembered.
+  if (Object.isFrozen(options)) layersByOptions.set(options, layers);
+  return layers;
+};
+
+const checkArguments = (toolName: string, issues: readonly SchemaIssue[]): void => {
+  if (issues.length === 0) return;
+  const shown = issues
+    .slice(0, MAX_SHOWN_ISSUES)
+    .map(({ path, message }) => ({ path, message: message.slice(0, MAX_ISSUE_LENGTH).toWellFormed() }));
+  const text = shown.map(({ path, message }) => `${path}: ${message}`).join("; ");
+  throw new ToolplaneError("bad_request", `arguments of ${toolName} do not match its parameters: ${text}`, {
+    detail: { issues: shown },
+  });
+};
+
+/** Throws `bad_request` for arguments that are no object, break the schema, or need a template variable without a value. */
+export const planArguments = (input: PlanArgumentsInput): ArgumentsPlan => {
+  const { definition, variables, validate } = input;
+  const { defaults, fixed, envs, managed, allowNull } = layersOf(definition.options);
+  const render = (value: JsonValue, at: string): JsonValue =>
+    typeof value === "string" ? renderTemplate(value, { at, values: variables, allowNull }) : value;
+
+  const layered: Record<string, JsonValue> = {};
+  const dropped: string[] = [];
+  for (const [name, value] of Object.entries(parseRawArguments(input.rawArguments))) {
+    if (managed.size > 0 && managed.has(foldName(name))) dropped.push(name);
+    else layered[name] = value;
+  }
+  const defaultsApplied: string[] = [];
+  for (const [name, value] of defaults) {
+    if (Object.hasOwn(layered, name)) continue;
+    layered[name] = render(value, `options.args.defaults.${name}`);
+    defaultsApplied.push(name);
+  }
+  for (const [name, value] of fixed) layered[name] = render(value, `options.args.fixed.${name}`);
+  checkArguments(definition.tool_name, validate(layered));
+  return {
+    arguments: layered,
+    metadata: {
+      ...(defaultsApplied.length > 0 && { argsDefaultsApplied: defaultsApplied.sort() }),
+      ...(fixed.length > 0 && { argsFixedApplied: fixed.map(([name]) => name).sort() }),
+      ...(envs !== undefined && { argsEnvs: envs }),
+    },
+    dropped,
+  };
+};
