@@ -1,0 +1,85 @@
+// Header maps: from whatever a transport hands over to plain text by name.
+// Blank names and null values are dropped, scalars become text. A name or value that could not be written to any
+// transport unchanged (CR, LF, control characters, anything beyond ASCII) is refused rather than cleaned: a cleaned
+// value would be another identity.
+
+import { violation } from "../errors/toolplane-error.ts";
+import { isForeignSpelling } from "./header-names.ts";
+
+export type HeaderMap = Readonly<Record<string, string>>;
+
+/** Headers as a transport gives them: values not yet text, perhaps null. */
+export type RawHeaders = Readonly<Record<string, unknown>> | null | undefined;
+
+/** Stored with every inbox row and sent with every message; without bounds one peer could fill both. */
+const MAX_HEADERS = 128;
+export const MAX_HEADER_LENGTH = 8192;
+
+const TAB = 0x09;
+
+/** Printable ASCII, blanks and tabs: what every transport carries unchanged. */
+export const isHeaderText = (text: string): boolean => {
+  if (text.length > MAX_HEADER_LENGTH) return false;
+  for (let i = 0; i < text.length; i += 1) {
+    const code = text.charCodeAt(i);
+    if ((code < 0x20 && code !== TAB) || code > 0x7e) return false;
+  }
+  return true;
+};
+
+/** 1 for the characters RFC 9110 allows in a field name. */
+const NAME_CODES: Uint8Array = (() => {
+  const table = new Uint8Array(128);
+  const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+  for (const char of `${letters}!#$%&'*+-.^_\`|~`) table[char.charCodeAt(0)] = 1;
+  return table;
+})();
+
+const isHeaderName = (name: string): boolean => {
+  if (name.length > MAX_HEADER_LENGTH) return false;
+  for (let i = 0; i < name.length; i += 1) {
+    const code = name.charCodeAt(i);
+    if (code > 127 || NAME_CODES[code] !== 1) return false;
+  }
+  return name !== "";
+};
+
+const headerValue = (name: string, value: unknown): string => {
+  switch (typeof value) {
+    case "string":
+      return value;
+    case "number":
+    case "bigint":
+    case "boolean":
+      return String(value);
+    default:
+      // An array is a header sent twice: which of the two is meant would be the reader's guess.
+      throw violation(`header ${name} has no single text value`);
+  }
+};
+
+/** A fresh map that the caller owns. */
+export const normalizeHeaders = (raw: RawHeaders): Record<string, string> => {
+  const headers: Record<string, string> = {};
+  if (raw === null || raw === undefined) return headers;
+  if (typeof raw !== "object" || Array.isArray(raw)) throw violation("headers are not a map of names to values");
+  let count = 0;
+  for (const name of Object.keys(raw)) {
+    const value = raw[name];
+    if (value === null || value === undefined || name.trim() === "") continue;
+    if (!isHeaderName(name)) throw violation("a header name has a character that is not allowed in one");
+    if (name === "__proto__" || isForeignSpelling(name)) continue;
+    const text = headerValue(name, value);
+    if (!isHeaderText(text)) throw violation(`header ${name} is not printable ASCII, or too long`);
+    count += 1;
+    if (count > MAX_HEADERS) throw violation(`more than ${MAX_HEADERS} headers`);
+    headers[name] = text;
+  }
+  return headers;
+};
+
+/** Telemetry and defaults only ever fill gaps: what a caller set explicitly stays. */
+export const fillMissingHeaders = (headers: HeaderMap, additions: RawHeaders): HeaderMap => ({
+  ...normalizeHeaders(additions),
+  ...headers,
+});

@@ -1,0 +1,157 @@
+import { describe, expect, test } from "vitest";
+import { ingress } from "../headers/ingress.ts";
+import { parseSubject } from "../subjects/subject.ts";
+import { adaptLegacyMessage, isLegacySubject, liftIdentity } from "./v1r3.ts";
+
+const refused = expect.objectContaining({ code: "protocol_violation" });
+const TRACE = "0af7651916cd43dd8448eb211c80319c";
+const TRACEPARENT = `00-${TRACE}-b7ad6b7169203331-01`;
+const ids = { traceId: () => "1".repeat(32), spanId: () => "2".repeat(16) };
+const SUBJECT = "cg.v1r3.demo.public.cmd.tool.text.run";
+const PMO = "cg.v1r3.demo.public.cmd.sys.pmo.internal.fork_join";
+const business = { tool_call_card_id: "card_1", tool_name: "count_words", after_execution: "suspend" };
+const identity = { agent_id: "helper", agent_turn_id: "turn_1", turn_epoch: 3, tool_call_id: "tc_1" };
+const payload = { ...identity, ...business };
+
+describe("the older version at the boundary", () => {
+  test("[UTP-D27-1] its identity becomes headers, its payload keeps the business fields", () => {
+    expect(
+      adaptLegacyMessage({ subject: SUBJECT, headers: { traceparent: TRACEPARENT, "X-Team": "blue" }, payload }, ids),
+    ).toEqual({
+      subject: "cg.v1r4.demo.public.cmd.tool.text.run",
+      headers: {
+        "CG-Agent-Id": "helper",
+        "CG-Turn-Id": "turn_1",
+        "CG-Turn-Epoch": "3",
+        "CG-Tool-Call-Id": "tc_1",
+        traceparent: TRACEPARENT,
+        "X-Team": "blue",
+      },
+      payload: business,
+    });
+  });
+
+  test("[UTP-D27-1] every control field finds its header, and the outcome passes ingress", () => {
+    const all = {
+      ...payload,
+      project_id: "demo",
+      channel: "public",
+      channel_id: "public",
+      step_id: "step_1",
+      trace_id: TRACE,
+      tracestate: "a=1",
+      parent_agent_id: "boss",
+      parent_agent_turn_id: "turn_0",
+      parent_step_id: "step_0",
+      parent_traceparent: TRACEPARENT,
+      recursion_depth: 2,
+    };
+    const adapted = adaptLegacyMessage({ subject: SUBJECT, headers: { "CG-Version": "v1r3" }, payload: all }, ids);
+    expect(adapted.payload).toEqual(business);
+    expect(adapted.headers).not.toHaveProperty("CG-Version");
+    const { context } = ingress({ ...adapted, subject: parseSubject(adapted.subject) }, ids);
+    expect(context).toMatchObject({
+      projectId: "demo",
+      channelId: "public",
+      agentId: "helper",
+      agentTurnId: "turn_1",
+      turnEpoch: 3,
+      stepId: "step_1",
+      toolCallId: "tc_1",
+      traceId: TRACE,
+      parentAgentId: "boss",
+      parentAgentTurnId: "turn_0",
+      parentStepId: "step_0",
+      recursionDepth: 2,
+    });
+    expect(context.headers).toMatchObject({
+      tracestate: "a=1",
+      "CG-Parent-Traceparent": TRACEPARENT,
+      traceparent: `00-${TRACE}-${"2".repeat(16)}-01`,
+    });
+  });
+
+  test("[UTP-D27-1] a callback is lifted the same way", () => {
+    const callback = {
+      ...identity,
+      status: "success",
+      after_execution: "suspend",
+      tool_result_card_id: "card_2",
+      step_id: "step_1",
+    };
+    expect(liftIdentity(callback, null, ids)).toMatchObject({
+      headers: { "CG-Tool-Call-Id": "tc_1", "CG-Step-Id": "step_1" },
+      payload: { status: "success", after_execution: "suspend", tool_result_card_id: "card_2" },
+    });
+  });
+
+  const contradictions: readonly (readonly [Record<string, unknown>, Record<string, unknown>])[] = [
+    [{ "CG-Agent-Id": "boss" }, {}],
+    [{ "CG-Agent-Id": "Helper" }, {}],
+    [{ "CG-Turn-Epoch": "4" }, {}],
+    [{ traceparent: TRACEPARENT }, { trace_id: "3".repeat(32) }],
+    [{}, { channel: "a", channel_id: "b" }],
+  ];
+  test.each(contradictions)("[UTP-D27-2] headers %j against payload %j is refused", (headers, extra) => {
+    expect(() => adaptLegacyMessage({ subject: SUBJECT, headers, payload: { ...payload, ...extra } }, ids)).toThrow(
+      refused,
+    );
+  });
+
+  test("[UTP-D27-2] the same said twice is fine, hex digits in any case", () => {
+    const headers = { "CG-Agent-Id": "helper", traceparent: TRACEPARENT.toUpperCase() };
+    const adapted = adaptLegacyMessage(
+      { subject: SUBJECT, headers, payload: { ...payload, traceparent: TRACEPARENT } },
+      ids,
+    );
+    expect(adapted.headers).toMatchObject({ "CG-Agent-Id": "helper", traceparent: TRACEPARENT });
+  });
+
+  test("[UTP-D27-2] a payload that names another project than the subject fails at ingress", () => {
+    const adapted = adaptLegacyMessage(
+      { subject: SUBJECT, headers: {}, payload: { ...payload, project_id: "other" } },
+      ids,
+    );
+    expect(() => ingress({ ...adapted, subject: parseSubject(adapted.subject) }, ids)).toThrow(
+      /^CG-Project-Id mismatch/,
+    );
+  });
+
+  test.each(Object.keys(identity))("[UTP-D27-3] a command without %s is refused", (field) => {
+    for (const nothing of [undefined, null, ""]) {
+      expect(() =>
+        adaptLegacyMessage({ subject: SUBJECT, headers: {}, payload: { ...payload, [field]: nothing } }, ids),
+      ).toThrow(refused);
+    }
+  });
+
+  test("[UTP-D27-3] a PMO command also needs a step", () => {
+    expect(() => adaptLegacyMessage({ subject: PMO, headers: {}, payload }, ids)).toThrow(/CG-Step-Id/);
+    expect(
+      adaptLegacyMessage({ subject: PMO, headers: {}, payload: { ...payload, step_id: "s" } }, ids).headers[
+        "CG-Step-Id"
+      ],
+    ).toBe("s");
+  });
+
+  test.each([{ agent_id: {} }, { agent_id: ["helper"] }, { step_id: true }, { agent_id: "a\r\nb" }, { step_id: "é" }])(
+    "ids that are no ids are refused: %j",
+    (extra) => {
+      expect(() =>
+        adaptLegacyMessage({ subject: SUBJECT, headers: {}, payload: { ...payload, ...extra } }, ids),
+      ).toThrow(refused);
+    },
+  );
+
+  test("only the older version is adapted", () => {
+    expect(isLegacySubject(SUBJECT)).toBe(true);
+    for (const subject of [
+      "cg.v1r4.demo.public.cmd.tool.text.run",
+      "cg.v1r2.demo.public.cmd.tool.text.run",
+      "nonsense",
+    ]) {
+      expect(isLegacySubject(subject)).toBe(false);
+      expect(() => adaptLegacyMessage({ subject, headers: {}, payload }, ids)).toThrow(refused);
+    }
+  });
+});

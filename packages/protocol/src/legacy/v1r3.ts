@@ -1,0 +1,105 @@
+// The boundary to services that still speak v1r3, where identity travelled in the payload (D-27).
+// Turns such a message into v1r4 form before the kernel sees it: same subject in the current version, identity in
+// headers, a payload without it. Nothing else in the project knows that version.
+// A header that is already there is never overruled by the payload: the two must agree.
+
+import { violation } from "../errors/toolplane-error.ts";
+import { CONTROL_FIELDS, type Payload, payloadObject, stripControlFields } from "../headers/control-fields.ts";
+import { type HeaderMap, normalizeHeaders, type RawHeaders } from "../headers/header-map.ts";
+import { HEADERS, type HeaderName } from "../headers/header-names.ts";
+import { requireHeaders } from "../headers/mandatory.ts";
+import { familyOf } from "../subjects/families.ts";
+import { formatSubject, PROTOCOL_VERSION, parseSubject, type Subject, tryParseSubject } from "../subjects/subject.ts";
+import { ensureTraceparent, type TraceIds } from "../trace/traceparent.ts";
+
+export const LEGACY_VERSION = "v1r3";
+
+export interface LegacyMessage {
+  readonly subject: string;
+  readonly headers: RawHeaders;
+  readonly payload: unknown;
+}
+
+export interface AdaptedMessage {
+  readonly subject: string;
+  readonly headers: HeaderMap;
+  readonly payload: Payload;
+}
+
+/** `trace_id` has no header of its own: it goes into traceparent. */
+const HEADER_OF: Readonly<Record<string, HeaderName>> = {
+  project_id: HEADERS.projectId,
+  channel_id: HEADERS.channelId,
+  channel: HEADERS.channelId,
+  agent_id: HEADERS.agentId,
+  agent_turn_id: HEADERS.turnId,
+  turn_epoch: HEADERS.turnEpoch,
+  step_id: HEADERS.stepId,
+  tool_call_id: HEADERS.toolCallId,
+  traceparent: HEADERS.traceparent,
+  tracestate: HEADERS.tracestate,
+  parent_agent_id: HEADERS.parentAgentId,
+  parent_agent_turn_id: HEADERS.parentTurnId,
+  parent_step_id: HEADERS.parentStepId,
+  parent_traceparent: HEADERS.parentTraceparent,
+  recursion_depth: HEADERS.recursionDepth,
+};
+
+const scalarText = (payload: Payload, field: string): string => {
+  const value = Object.hasOwn(payload, field) ? payload[field] : undefined;
+  if (value === null || value === undefined) return "";
+  if (typeof value !== "string" && typeof value !== "number") throw violation(`payload field ${field} is not an id`);
+  return String(value).trim();
+};
+
+/** Hex digits may differ in case; ids may not. */
+const isSame = (header: HeaderName, said: string, value: string): boolean =>
+  header === HEADERS.traceparent || header === HEADERS.parentTraceparent
+    ? said.toLowerCase() === value.toLowerCase()
+    : said === value;
+
+/** The identity of a payload as headers, beside the payload without it. Serves commands and callbacks alike. */
+export const liftIdentity = (raw: unknown, headers: RawHeaders, ids: TraceIds): Omit<AdaptedMessage, "subject"> => {
+  const payload = payloadObject(raw);
+  const lifted = normalizeHeaders(headers);
+  delete lifted[HEADERS.version];
+  for (const field of CONTROL_FIELDS) {
+    const header = HEADER_OF[field];
+    const value = header === undefined ? "" : scalarText(payload, field);
+    if (header === undefined || value === "") continue;
+    const said = (lifted[header] ?? "").trim();
+    if (said !== "" && !isSame(header, said, value)) {
+      throw violation(`${header} mismatch: the payload's ${field} differs`);
+    }
+    if (said === "") lifted[header] = value;
+  }
+  const traceId = scalarText(payload, "trace_id");
+  lifted[HEADERS.traceparent] = ensureTraceparent(lifted[HEADERS.traceparent], traceId === "" ? null : traceId, ids);
+  // Once more, because what came from the payload has not been checked as header text yet.
+  return { headers: normalizeHeaders(lifted), payload: stripControlFields(payload) };
+};
+
+/** What the old version demanded of a command beyond what the current one does. */
+const OLD_DEMANDS: Readonly<Record<string, readonly HeaderName[]>> = {
+  tool_command: [HEADERS.turnEpoch],
+  pmo_command: [HEADERS.turnEpoch, HEADERS.stepId],
+};
+
+const requireOldDemands = (subject: Subject, headers: HeaderMap): void => {
+  const family = familyOf(subject);
+  const missing = (OLD_DEMANDS[family ?? ""] ?? []).filter((name) => headers[name] === undefined);
+  if (missing.length > 0) throw violation(`missing identity: ${missing.join(", ")}`, { missing });
+  requireHeaders(subject, headers);
+};
+
+export const isLegacySubject = (text: unknown): boolean => tryParseSubject(text)?.version === LEGACY_VERSION;
+
+/** The message as a v1r4 peer would have sent it. */
+export const adaptLegacyMessage = (message: LegacyMessage, ids: TraceIds): AdaptedMessage => {
+  const subject = parseSubject(message.subject);
+  if (subject.version !== LEGACY_VERSION) throw violation(`subject is not of version ${LEGACY_VERSION}`);
+  const current: Subject = { ...subject, version: PROTOCOL_VERSION };
+  const adapted = liftIdentity(message.payload, message.headers, ids);
+  requireOldDemands(current, adapted.headers);
+  return { subject: formatSubject(current), ...adapted };
+};

@@ -1,0 +1,91 @@
+import { createHash } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { chunkStreamSubject, partStreamSubject, taskEventSubject, toolCommandSubject } from "./families.ts";
+import { matchesPattern, parsePattern } from "./pattern.ts";
+import * as streams from "./streams.ts";
+
+const scope = { projectId: "demo", channelId: "public" };
+const md5Hex = (text: string): string => createHash("md5").update(text).digest("hex");
+
+describe("streams", () => {
+  test("[UTP-1.3-1] names and filters", () => {
+    expect(streams.streamPlan("cmd")).toMatchObject({ name: "cg_cmd_v1r4", filter: { text: "cg.v1r4.*.*.cmd.*.*.>" } });
+    expect(streams.streamPlan("evt")).toMatchObject({ name: "cg_evt_v1r4", filter: { text: "cg.v1r4.*.*.evt.*.*.>" } });
+    expect(streams.streamPlan("evt", "v2").name).toBe("cg_evt_v2");
+  });
+
+  test("[UTP-1.3-2] commands are kept a day, events a week", () => {
+    expect(streams.streamPlan("cmd").maxAgeSeconds).toBe(86_400);
+    expect(streams.streamPlan("evt").maxAgeSeconds).toBe(604_800);
+  });
+
+  test("[UTP-1.3-3] str subjects are captured by no stream, the others by their own", () => {
+    const captured = (text: string) =>
+      (["cmd", "evt"] as const).filter((category) => matchesPattern(streams.streamPlan(category).filter, text));
+    expect(captured(chunkStreamSubject(scope, "helper"))).toEqual([]);
+    expect(captured(partStreamSubject(scope, "helper"))).toEqual([]);
+    expect(captured(toolCommandSubject(scope, "text", "a.b"))).toEqual(["cmd"]);
+    expect(captured(taskEventSubject(scope, "helper"))).toEqual(["evt"]);
+  });
+
+  test("[UTP-1.3-4] consumer defaults", () => {
+    expect(streams.CONSUMER_DEFAULTS).toEqual({
+      ackWaitSeconds: 30,
+      maxDeliver: 3,
+      pullBatch: 1,
+      maxInFlight: 1,
+      fetchTimeoutSeconds: 5,
+      warmUpFetchSeconds: 0.1,
+      deliverPolicy: "new",
+      serviceDeliverPolicy: "all",
+    });
+  });
+});
+
+describe("durable names", () => {
+  test("[UTP-1.3-5] dots, stars and tails are spelled out", () => {
+    expect(streams.durableName("pmo", parsePattern("cg.v1r4.*.*.evt.agent.*.task"), md5Hex)).toBe(
+      "pmo_cg_v1r4_ALL_ALL_evt_agent_ALL_task",
+    );
+    expect(streams.durableName("q", parsePattern("cg.v1r4.>"), md5Hex)).toBe("q_cg_v1r4_REST");
+    expect(streams.durableName("a b", parsePattern("cg.>"), md5Hex)).toBe("a_b_cg_REST");
+  });
+
+  test("[UTP-1.3-5] 64 characters are still spelled out, 65 become a digest", () => {
+    const pattern = parsePattern("cg.v1r4.*.*.evt.agent.*.task");
+    const spelled = "_cg_v1r4_ALL_ALL_evt_agent_ALL_task";
+    const longest = "q".repeat(64 - spelled.length);
+    expect(streams.durableName(longest, pattern, md5Hex)).toBe(longest + spelled);
+    expect(streams.durableName(`${longest}q`, pattern, md5Hex)).toBe(`${longest}q_${md5Hex(pattern.text).slice(0, 8)}`);
+  });
+});
+
+describe("standing subscriptions", () => {
+  const cases = [
+    [
+      streams.workerWakeupSubscription("worker_generic"),
+      "cg.v1r4.*.*.cmd.agent.worker_generic.wakeup",
+      "agent_worker_worker_generic_wakeup_v1r4",
+    ],
+    [streams.uiActionSubscription(), "cg.v1r4.*.*.cmd.sys.ui.action", "ui_worker_ui_action_v1r4"],
+    [streams.uiWakeupSubscription("ui_pool"), "cg.v1r4.*.*.cmd.agent.ui_pool.wakeup", "ui_worker_wakeup_ui_pool_v1r4"],
+    [streams.pmoCommandSubscription(), "cg.v1r4.*.*.cmd.sys.pmo.>", "pmo_service_cmd_v1r4"],
+    [streams.taskEventSubscription(), "cg.v1r4.*.*.evt.agent.*.task", "pmo_batch_evt_task_v1r4"],
+    [streams.toolCommandSubscription("text"), "cg.v1r4.*.*.cmd.tool.text.>", "tool_text"],
+  ] as const;
+  test.each(cases)("[UTP-1.4-13] $pattern.text", (subscription, pattern, durable) => {
+    expect([subscription.pattern.text, subscription.durable]).toEqual([pattern, durable]);
+  });
+
+  test("[UTP-1.4-13] [API-5-13] a tool's consumer hears actions of one token and of several, and no other target", () => {
+    const { pattern, durable } = streams.toolCommandSubscription("text");
+    expect(durable).toBe("tool_text");
+    expect(matchesPattern(pattern, toolCommandSubject(scope, "text", "run"))).toBe(true);
+    expect(matchesPattern(pattern, toolCommandSubject(scope, "text", "words.count"))).toBe(true);
+    expect(matchesPattern(pattern, toolCommandSubject(scope, "text2", "run"))).toBe(false);
+  });
+
+  test("[SEC-1-1] a target that is no token gets no subscription", () => {
+    expect(() => streams.toolCommandSubscription("*")).toThrow(expect.objectContaining({ code: "protocol_violation" }));
+  });
+});

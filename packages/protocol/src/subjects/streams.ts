@@ -1,0 +1,91 @@
+// The transport classes: which stream captures what, for how long, and how durable consumers are named.
+// `str` and `rpc` are captured by no stream: one may drop, the other is answered at once.
+
+import { createPattern, type SubjectPattern } from "./pattern.ts";
+import { PROTOCOL_VERSION } from "./subject.ts";
+import { durableLabel, parseToken } from "./token.ts";
+
+export type StreamCategory = "cmd" | "evt";
+
+export interface StreamPlan {
+  readonly name: string;
+  readonly filter: SubjectPattern;
+  readonly maxAgeSeconds: number;
+}
+
+/** A command nobody took in a day is settled by its queue deadline anyway. */
+const COMMAND_AGE_SECONDS = 24 * 60 * 60;
+/** Observers may be away over a weekend. */
+const EVENT_AGE_SECONDS = 7 * 24 * 60 * 60;
+
+export const streamPlan = (category: StreamCategory, version: string = PROTOCOL_VERSION): StreamPlan => ({
+  name: `cg_${category}_${version}`,
+  filter: createPattern({ version, category }),
+  maxAgeSeconds: category === "cmd" ? COMMAND_AGE_SECONDS : EVENT_AGE_SECONDS,
+});
+
+/** What a durable pull consumer uses unless told otherwise. Seconds, except the counts. */
+export const CONSUMER_DEFAULTS = {
+  ackWaitSeconds: 30,
+  maxDeliver: 3,
+  pullBatch: 1,
+  maxInFlight: 1,
+  fetchTimeoutSeconds: 5,
+  /** A first short fetch, so that the consumer exists on the server before anything is published to it. */
+  warmUpFetchSeconds: 0.1,
+  deliverPolicy: "new",
+  /** Services must not miss what was published while they were away. */
+  serviceDeliverPolicy: "all",
+} as const;
+
+/** JetStream keeps durable names in file names; longer ones are replaced by a digest. */
+const MAX_DURABLE_LENGTH = 64;
+const DIGEST_LENGTH = 8;
+
+/** The durable of a subscription that was given none. `md5Hex` gives the lower-case hex digest of a text. */
+export const durableName = (queue: string, pattern: SubjectPattern, md5Hex: (text: string) => string): string => {
+  const label = durableLabel(queue);
+  const spelled = pattern.tokens.map((token) => (token === "*" ? "ALL" : token === ">" ? "REST" : token)).join("_");
+  const name = `${label}_${spelled}`;
+  return name.length > MAX_DURABLE_LENGTH ? `${label}_${md5Hex(pattern.text).slice(0, DIGEST_LENGTH)}` : name;
+};
+
+export interface StandingSubscription {
+  readonly pattern: SubjectPattern;
+  readonly durable: string;
+}
+
+/** One target: a wildcard here would take the work of every other service. */
+const one = (target: string): string => parseToken(target, "target");
+
+/** A worker pool's doorbell, over all projects. */
+export const workerWakeupSubscription = (target: string, version = PROTOCOL_VERSION): StandingSubscription => ({
+  pattern: createPattern({ version, category: "cmd", component: "agent", target: one(target), suffix: "wakeup" }),
+  durable: `agent_worker_${durableLabel(target)}_wakeup_${version}`,
+});
+
+export const uiActionSubscription = (version = PROTOCOL_VERSION): StandingSubscription => ({
+  pattern: createPattern({ version, category: "cmd", component: "sys", target: "ui", suffix: "action" }),
+  durable: `ui_worker_ui_action_${version}`,
+});
+
+export const uiWakeupSubscription = (target: string, version = PROTOCOL_VERSION): StandingSubscription => ({
+  pattern: createPattern({ version, category: "cmd", component: "agent", target: one(target), suffix: "wakeup" }),
+  durable: `ui_worker_wakeup_${durableLabel(target)}_${version}`,
+});
+
+export const pmoCommandSubscription = (version = PROTOCOL_VERSION): StandingSubscription => ({
+  pattern: createPattern({ version, category: "cmd", component: "sys", target: "pmo" }),
+  durable: `pmo_service_cmd_${version}`,
+});
+
+export const taskEventSubscription = (version = PROTOCOL_VERSION): StandingSubscription => ({
+  pattern: createPattern({ version, category: "evt", component: "agent", suffix: "task" }),
+  durable: `pmo_batch_evt_task_${version}`,
+});
+
+/** A tool service's commands, actions of several tokens included; the consumer is kept by the engine. */
+export const toolCommandSubscription = (target: string, version = PROTOCOL_VERSION): StandingSubscription => ({
+  pattern: createPattern({ version, category: "cmd", component: "tool", target: one(target) }),
+  durable: `tool_${durableLabel(target)}`,
+});
