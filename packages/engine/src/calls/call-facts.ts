@@ -1,8 +1,8 @@
 // What is known of calls without asking: facts never change, so what a lease read serves the settlement that follows it
 // in the same process. Bounded; a miss costs one set-based read.
 
-import type { Queryer } from "../sql/database.ts";
 import { createLeastRecentlyUsed } from "../registry/least-recently-used.ts";
+import type { Queryer } from "../sql/database.ts";
 import { type CallFacts, type CallKey, callKey } from "./call.ts";
 import { bindKeys, READ_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
 

@@ -52,7 +52,9 @@ const settlementOf = (
   written: Parameters<typeof planSettlement>[0]["outcome"] | undefined,
 ): Settlement => {
   const reason = (request.reason ?? "canceled").slice(0, MAX_REASON_LENGTH).toWellFormed().replaceAll("\u0000", "");
-  const error = new ToolplaneError("canceled", reason, { detail: request.by === undefined ? undefined : { by: request.by } });
+  const error = new ToolplaneError("canceled", reason, {
+    detail: request.by === undefined ? undefined : { by: request.by },
+  });
   return {
     facts,
     mode: "cancel",
@@ -72,7 +74,10 @@ export const createCancel = (deps: CancelDeps): Coalescer<CancelRequest, Cancele
       const facts = found[index];
       return facts === undefined ? [] : [{ request, facts }];
     });
-    const candidates = await readCandidates(db, open.map(({ facts }) => facts));
+    const candidates = await readCandidates(
+      db,
+      open.map(({ facts }) => facts),
+    );
     const now = new Date(deps.clock.now()).toISOString();
     const rows = open.map(({ request, facts }) => {
       const written = candidates.get(callKey(facts));

@@ -51,7 +51,10 @@ type Held = { readonly step: StepRequest; readonly chain: ChainLink };
 type StepOutcome = DispatchedStep | Error | "locked";
 
 const stale = ({ origin }: StepRequest): ToolplaneError =>
-  new ToolplaneError("conflict", `turn ${origin.agentTurnId} of ${origin.agentId} is not running in epoch ${origin.turnEpoch}; the step has no effect`);
+  new ToolplaneError(
+    "conflict",
+    `turn ${origin.agentTurnId} of ${origin.agentId} is not running in epoch ${origin.turnEpoch}; the step has no effect`,
+  );
 
 const isCurrent = ({ origin }: StepRequest, head: HeldHeadRow): boolean =>
   head.status === "running" && head.active_agent_turn_id === origin.agentTurnId && head.turn_epoch === origin.turnEpoch;
@@ -66,7 +69,9 @@ export const createDispatchStep = (deps: DispatchStepDeps): Coalescer<StepReques
 
   const planStep = async ({ step, chain }: Held): Promise<{ rows: DispatchRow[]; chain: ChainLink }> => {
     const { origin, calls } = step;
-    const pinned = await deps.definitions.resolve(calls.map(({ toolName }) => ({ projectId: origin.projectId, toolName })));
+    const pinned = await deps.definitions.resolve(
+      calls.map(({ toolName }) => ({ projectId: origin.projectId, toolName })),
+    );
     const now = new Date(deps.clock.now()).toISOString();
     const rows: DispatchRow[] = [];
     let link = chain;
@@ -127,7 +132,10 @@ export const createDispatchStep = (deps: DispatchStepDeps): Coalescer<StepReques
     if (missing !== undefined) {
       // Replaced, deleted, or the agent left the roster while we planned: nothing of this flush is kept (W-41).
       deps.definitions.forget(missing.projectId, missing.toolName);
-      throw new ToolplaneError("conflict", `${missing.toolName} could not be called by ${missing.agentId}: its definition or the roster changed; try again`);
+      throw new ToolplaneError(
+        "conflict",
+        `${missing.toolName} could not be called by ${missing.agentId}: its definition or the roster changed; try again`,
+      );
     }
     await tx.query(SUSPEND_HEADS, bindSuspends(plans.map((plan) => suspendOf(plan.step, plan.rows, plan.chain))));
     return plans.map((plan) => ({
@@ -143,7 +151,9 @@ export const createDispatchStep = (deps: DispatchStepDeps): Coalescer<StepReques
       const done = held.length === 0 ? [] : await writeSteps(tx, held);
       await faults.at("step:before-commit");
       let next = 0;
-      return heads.map((head) => (head instanceof Error || head === "locked" ? head : (done[next++] as DispatchedStep)));
+      return heads.map((head) =>
+        head instanceof Error || head === "locked" ? head : (done[next++] as DispatchedStep),
+      );
     });
     await faults.at("step:after-commit");
     deps.doorbell.ring("queued");

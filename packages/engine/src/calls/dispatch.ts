@@ -25,11 +25,20 @@ import {
   type KeyedRow,
   type RefusalRow,
 } from "./dispatch.sql.ts";
-import { argumentsHash, type CallAsk, checkIdempotencyKey, headlessOrigin, originChain, planCall } from "./plan-call.ts";
+import {
+  argumentsHash,
+  type CallAsk,
+  checkIdempotencyKey,
+  headlessOrigin,
+  originChain,
+  planCall,
+} from "./plan-call.ts";
 import type { Sha256 } from "./turn-chain.ts";
 
 export interface CallRequest extends CallAsk {
   readonly projectId: string;
+  /** Minted by the engine's own ids when absent; never a provider's. */
+  readonly toolCallId?: string | undefined;
   /** Who asks; `sys.api` when nobody is named. */
   readonly agentId?: string | undefined;
   readonly channelId?: string | undefined;
@@ -85,7 +94,10 @@ const dispatchedOf = (row: DispatchRow): Dispatched => ({
 });
 
 const keyedOutcome = (pending: Pending, found: KeyedRow, sha256: Sha256): Dispatched | Error => {
-  if (found.tool_call_id !== pending.toolCallId && found.arguments_hash !== argumentsHash(pending.request.arguments, sha256))
+  if (
+    found.tool_call_id !== pending.toolCallId &&
+    found.arguments_hash !== argumentsHash(pending.request.arguments, sha256)
+  )
     return new ToolplaneError(
       "idempotency_conflict",
       `the idempotency key was used before for ${pending.request.toolName} with other arguments; use a new key`,
@@ -257,7 +269,7 @@ export const createDispatch = (deps: DispatchDeps): Coalescer<CallRequest, Dispa
   return {
     async submit(request) {
       checkIdempotencyKey(request.idempotencyKey);
-      return await coalescer.submit({ request, toolCallId: ids.uuid() });
+      return await coalescer.submit({ request, toolCallId: request.toolCallId ?? ids.uuid() });
     },
     idle: coalescer.idle,
     stats: coalescer.stats,

@@ -31,7 +31,11 @@ export interface LeasedCall {
   readonly runDeadline: Date;
   /** The tool.call card, canonical text. */
   readonly cardBody: string;
-  readonly command: { readonly subject: string; readonly headers: Readonly<Record<string, string>>; readonly payload: CommandPayload };
+  readonly command: {
+    readonly subject: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly payload: CommandPayload;
+  };
 }
 
 export interface ClaimRequest {
@@ -114,7 +118,11 @@ const leasedOf = (row: LeasedRow): LeasedCall => {
 const lost = (held: CallKey, row: HeldStateRow | undefined): ToolplaneError => {
   if (row === undefined || row.status === null)
     return new ToolplaneError("not_found", `there is no call ${held.toolCallId} in this project`);
-  const now = isSettled(row.status) ? `it has settled (${row.status})` : row.lease_id === null ? "nobody holds it" : "somebody else holds it";
+  const now = isSettled(row.status)
+    ? `it has settled (${row.status})`
+    : row.lease_id === null
+      ? "nobody holds it"
+      : "somebody else holds it";
   return new ToolplaneError("lease_lost", `the lease on call ${held.toolCallId} is gone: ${now}; stop working on it`);
 };
 
@@ -132,10 +140,7 @@ export const createLeases = (deps: LeaseDeps): Leases => {
   };
 
   /** Runs a taking statement; if its answer is lost, asks what it took. */
-  const take = async (
-    run: () => Promise<LeasedRow[]>,
-    leaseIds: readonly string[],
-  ): Promise<LeasedRow[]> => {
+  const take = async (run: () => Promise<LeasedRow[]>, leaseIds: readonly string[]): Promise<LeasedRow[]> => {
     await faults.at("lease:before-commit");
     let rows: LeasedRow[];
     try {
@@ -178,7 +183,10 @@ export const createLeases = (deps: LeaseDeps): Leases => {
       return taken(leased, items.length).map(
         (calls, index) =>
           calls[0] ??
-          new ToolplaneError("lease_lost", `call ${items[index]?.toolCallId} cannot be leased: it is not queued under this turn and card`),
+          new ToolplaneError(
+            "lease_lost",
+            `call ${items[index]?.toolCallId} cannot be leased: it is not queued under this turn and card`,
+          ),
       );
     },
   });
@@ -193,7 +201,8 @@ export const createLeases = (deps: LeaseDeps): Leases => {
         const row = rows[index];
         if (row?.lease_expires_at) return { expiresAt: row.lease_expires_at, cancel: false };
         // Settled by somebody else while this holder had it (cancel, stop, deadline): the lease id is still its own.
-        if (row?.status && isSettled(row.status) && row.lease_id === item.leaseId) return { expiresAt: null, cancel: true };
+        if (row?.status && isSettled(row.status) && row.lease_id === item.leaseId)
+          return { expiresAt: null, cancel: true };
         return lost(item, row);
       });
     },
@@ -205,7 +214,10 @@ export const createLeases = (deps: LeaseDeps): Leases => {
       await faults.at("release:before-commit");
       const rows = await db.query<HeldStateRow>(
         RELEASE,
-        bindRelease(items.map((item) => ({ ...item, leaseSeconds })), deps.republishSeconds),
+        bindRelease(
+          items.map((item) => ({ ...item, leaseSeconds })),
+          deps.republishSeconds,
+        ),
       );
       await faults.at("release:after-commit");
       deps.doorbell.ring("queued");

@@ -94,7 +94,10 @@ export const argumentsHash = (rawArguments: unknown, sha256: Sha256): string =>
 export const checkIdempotencyKey = (key: string | undefined): void => {
   if (key === undefined) return;
   if (key === "" || key.length > MAX_KEY_LENGTH || !key.isWellFormed() || key.includes("\u0000"))
-    throw new ToolplaneError("bad_request", `an idempotency key is 1 to ${MAX_KEY_LENGTH} characters of well-formed text`);
+    throw new ToolplaneError(
+      "bad_request",
+      `an idempotency key is 1 to ${MAX_KEY_LENGTH} characters of well-formed text`,
+    );
 };
 
 /** A direct call is a headless turn: its own turn and step ids, derived from the call's, no head. */
@@ -234,7 +237,9 @@ export const planCall = (input: PlanCallInput): PlannedCall => {
       chainHash: chain.hash,
       notBeforeMs: ask.notBeforeMs ?? null,
       cardBody,
-      commandPayload: input.external ? commandPayloadText(card.card_id, definition.tool_name, definition.after_execution) : null,
+      commandPayload: input.external
+        ? commandPayloadText(card.card_id, definition.tool_name, definition.after_execution)
+        : null,
     },
   };
 };

@@ -16,7 +16,7 @@ import {
   type JsonObject,
   normaliseError,
   type ResultStatus,
-  ToolplaneError,
+  type ToolplaneError,
   type ToolResultContent,
 } from "@toolplane/protocol";
 import type { Ids } from "../ports/ids.ts";
@@ -60,7 +60,11 @@ export interface SettlementMeans {
 export const resultHash = (content: ToolResultContent, sha256: Sha256): string => sha256(canonicalText(content));
 
 /** A failure the engine itself establishes, in the shape every reader understands. */
-export const engineFailure = (status: ResultStatus, error: ToolplaneError, source: "watchdog" | "worker"): GivenResult => {
+export const engineFailure = (
+  status: ResultStatus,
+  error: ToolplaneError,
+  source: "watchdog" | "worker",
+): GivenResult => {
   const envelope = normaliseError(error, { source });
   return { status, result: errorResult(envelope), error: envelope };
 };

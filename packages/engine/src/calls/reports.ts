@@ -6,8 +6,8 @@ import {
   cardText,
   type JsonCaps,
   type JsonObject,
-  parseCard,
   parseCallbackPayload,
+  parseCard,
   parseWritableCard,
   planReportCheck,
   ToolplaneError,
@@ -18,7 +18,7 @@ import type { Database } from "../sql/database.ts";
 import type { CallFacts, CallKey } from "./call.ts";
 import type { FactMemory } from "./call-facts.ts";
 import { PUT_RESULT_CARD, READ_RESULT_CARD } from "./reports.sql.ts";
-import type { SettleRequest, Settled } from "./settle.ts";
+import type { Settled, SettleRequest } from "./settle.ts";
 import type { Sha256 } from "./turn-chain.ts";
 
 export interface PutResultCard {
@@ -51,7 +51,12 @@ export interface ReportDeps {
   readonly settle: (request: SettleRequest) => Promise<Settled>;
 }
 
-const check = (facts: CallFacts, card: Card | undefined, report: Omit<ReportRequest, "projectId">, projectId: string): Card => {
+const check = (
+  facts: CallFacts,
+  card: Card | undefined,
+  report: Omit<ReportRequest, "projectId">,
+  projectId: string,
+): Card => {
   const verdict = planReportCheck(
     {
       payload: report.payload,
@@ -78,7 +83,8 @@ const check = (facts: CallFacts, card: Card | undefined, report: Omit<ReportRequ
 export const createReports = (deps: ReportDeps): Reports => {
   const factsOf = async (key: CallKey): Promise<CallFacts> => {
     const [facts] = await deps.facts.recall([key]);
-    if (facts === undefined) throw new ToolplaneError("not_found", `there is no call ${key.toolCallId} in this project`);
+    if (facts === undefined)
+      throw new ToolplaneError("not_found", `there is no call ${key.toolCallId} in this project`);
     return facts;
   };
 
@@ -91,12 +97,25 @@ export const createReports = (deps: ReportDeps): Reports => {
         throw new ToolplaneError("bad_request", `a tool service writes tool.result cards, not ${card.type}`);
       const facts = await factsOf({ projectId, toolCallId: card.tool_call_id ?? "" });
       const content = card.content as ToolResultContent;
-      const payload = { status: content.status, after_execution: content.after_execution, tool_result_card_id: card.card_id };
+      const payload = {
+        status: content.status,
+        after_execution: content.after_execution,
+        tool_result_card_id: card.card_id,
+      };
       check(facts, card, { toolCallId: facts.toolCallId, actorId, payload }, projectId);
       const body = cardText(card, deps.caps);
       const hash = deps.sha256(body);
       await deps.faults.at("card:before-commit");
-      await deps.db.query(PUT_RESULT_CARD, [projectId, card.card_id, card.author_id, facts.toolCallId, facts.agentTurnId, facts.stepId, hash, body]);
+      await deps.db.query(PUT_RESULT_CARD, [
+        projectId,
+        card.card_id,
+        card.author_id,
+        facts.toolCallId,
+        facts.agentTurnId,
+        facts.stepId,
+        hash,
+        body,
+      ]);
       await deps.faults.at("card:after-commit");
       return { cardId: card.card_id, hash };
     },
@@ -104,9 +123,17 @@ export const createReports = (deps: ReportDeps): Reports => {
     async report(request) {
       const payload = parseCallbackPayload(request.payload, { boundary: "report" });
       const facts = await factsOf(request);
-      const rows = await deps.db.query<{ body: string }>(READ_RESULT_CARD, [request.projectId, payload.tool_result_card_id]);
+      const rows = await deps.db.query<{ body: string }>(READ_RESULT_CARD, [
+        request.projectId,
+        payload.tool_result_card_id,
+      ]);
       const body = rows[0]?.body;
-      const card = check(facts, body === undefined ? undefined : parseCard(JSON.parse(body)), request, request.projectId);
+      const card = check(
+        facts,
+        body === undefined ? undefined : parseCard(JSON.parse(body)),
+        request,
+        request.projectId,
+      );
       return await deps.settle({
         projectId: request.projectId,
         toolCallId: request.toolCallId,

@@ -32,7 +32,11 @@ interface Waiter {
 // A ring may be lost (I13): whoever waits longer than this is asked about again.
 const ASK_AGAIN_MS = 1_000;
 
-export const createSettleWatch = (deps: { readonly db: Queryer; readonly doorbell: Doorbell; readonly clock: Clock }): SettleWatch => {
+export const createSettleWatch = (deps: {
+  readonly db: Queryer;
+  readonly doorbell: Doorbell;
+  readonly clock: Clock;
+}): SettleWatch => {
   const waiters = new Map<string, Set<Waiter>>();
   let asking = false;
   let askAgain = false;

@@ -51,7 +51,10 @@ const noCall = (key: CallKey): ToolplaneError =>
   new ToolplaneError("not_found", `there is no call ${key.toolCallId} in this project`);
 
 const wrongActor = (facts: CallFacts, actorId: string): ToolplaneError =>
-  new ToolplaneError("invalid_source_actor", `call ${facts.toolCallId} was sent to ${facts.actorId}, not to ${actorId}`);
+  new ToolplaneError(
+    "invalid_source_actor",
+    `call ${facts.toolCallId} was sent to ${facts.actorId}, not to ${actorId}`,
+  );
 
 /** Why a settlement did not win, or that it had won before. */
 export const planRepeat = (row: SettleRow, view: CallView | undefined): Settled | ToolplaneError => {
@@ -67,9 +70,13 @@ export const planRepeat = (row: SettleRow, view: CallView | undefined): Settled 
   const sameHands = row.leaseId === null ? view.settledBy === row.settledBy : view.leaseId === row.leaseId;
   if (sameHands && view.resultHash === row.resultHash && view.resultCardId !== null)
     return { toolResultCardId: view.resultCardId, status: view.status, idempotent: true };
-  return new ToolplaneError("already_settled", `call ${row.toolCallId} has settled (${view.status}); the first valid result counts`, {
-    detail: { status: view.status, tool_result_card_id: view.resultCardId },
-  });
+  return new ToolplaneError(
+    "already_settled",
+    `call ${row.toolCallId} has settled (${view.status}); the first valid result counts`,
+    {
+      detail: { status: view.status, tool_result_card_id: view.resultCardId },
+    },
+  );
 };
 
 // Results of this size settle alone rather than hold up a batch of small ones.
@@ -115,7 +122,8 @@ export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled
     }
     deps.doorbell.ring("settled");
     if (won.some((planned) => !planned.headless)) deps.doorbell.ring("messages");
-    if (rows.some((row) => row.unrung)) deps.log.warn("an agent has no worker_target: its inbox waits, nobody was rung");
+    if (rows.some((row) => row.unrung))
+      deps.log.warn("an agent has no worker_target: its inbox waits, nobody was rung");
     await faults.at("settle:after-doorbell");
   };
 
@@ -127,7 +135,13 @@ export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled
     const planned = plans.filter((item): item is Planned => !(item instanceof Error));
     if (planned.length === 0) return plans as readonly ToolplaneError[];
     await faults.at("settle:before-commit");
-    const rows = await db.query<SettledRow>(SETTLE, bindSettle(planned.map(({ row }) => row), deps.protocolVersion));
+    const rows = await db.query<SettledRow>(
+      SETTLE,
+      bindSettle(
+        planned.map(({ row }) => row),
+        deps.protocolVersion,
+      ),
+    );
     await faults.at("settle:after-commit");
     const won = planned.filter((_, index) => rows[index]?.won === true);
     const repeats = await repeat(planned.filter((_, index) => rows[index]?.won !== true));
@@ -142,7 +156,8 @@ export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled
   return createCoalescer<SettleRequest, Settled>({
     flush,
     keyOf: callKey,
-    bytesOf: ({ outcome }) => ("given" in outcome && typeof outcome.given.result === "string" ? outcome.given.result.length : 1_024),
+    bytesOf: ({ outcome }) =>
+      "given" in outcome && typeof outcome.given.result === "string" ? outcome.given.result.length : 1_024,
     maxBytes: MAX_FLUSH_BYTES,
   });
 };

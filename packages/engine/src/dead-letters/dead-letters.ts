@@ -6,7 +6,14 @@ import { type JsonObject, ToolplaneError } from "@toolplane/protocol";
 import type { CallRequest, Dispatched } from "../calls/dispatch.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Database } from "../sql/database.ts";
-import { type DeadLetterStateRow, LIST_DEAD, MARK_REPLAYED, READ_CALL_CARD, READ_DEAD, REPUBLISH } from "./dead-letters.sql.ts";
+import {
+  type DeadLetterStateRow,
+  LIST_DEAD,
+  MARK_REPLAYED,
+  READ_CALL_CARD,
+  READ_DEAD,
+  REPUBLISH,
+} from "./dead-letters.sql.ts";
 
 export interface DeadLetter {
   readonly projectId: string;
@@ -23,7 +30,10 @@ export interface DeadLetter {
 }
 
 export interface DeadLetters {
-  list(projectId: string, page?: { readonly before?: string | undefined; readonly limit?: number | undefined }): Promise<readonly DeadLetter[]>;
+  list(
+    projectId: string,
+    page?: { readonly before?: string | undefined; readonly limit?: number | undefined },
+  ): Promise<readonly DeadLetter[]>;
   get(projectId: string, deadLetterId: string): Promise<DeadLetter>;
   /** The new call, or the message that was put back. */
   replay(projectId: string, deadLetterId: string): Promise<{ readonly replayedAs: string }>;
@@ -73,7 +83,8 @@ export const createDeadLetters = (deps: {
 
   const get = async (projectId: string, deadLetterId: string): Promise<DeadLetter> => {
     const [row] = await db.query<DeadLetterStateRow>(READ_DEAD, [projectId, deadLetterId]);
-    if (row === undefined) throw new ToolplaneError("not_found", `there is no dead letter ${deadLetterId} in this project`);
+    if (row === undefined)
+      throw new ToolplaneError("not_found", `there is no dead letter ${deadLetterId} in this project`);
     return letterOf(row);
   };
 

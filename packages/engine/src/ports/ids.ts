@@ -35,19 +35,19 @@ export const createIds = (now: () => number = Date.now): Ids => {
   };
 
   const uuid = (): string => {
-      // A clock that stands still or goes back keeps the last millisecond and counts on (12 bits, then borrow one ms).
-      const ms = now();
-      if (ms > lastMs) {
-        lastMs = ms;
-        sequence = 0;
-      } else if (++sequence > 0xfff) {
-        lastMs++;
-        sequence = 0;
-      }
-      const time = lastMs.toString(16).padStart(12, "0");
-      const random = hex(8);
-      const variant = ((Number.parseInt(random[0] ?? "0", 16) & 0x3) | 0x8).toString(16);
-      return `${time}7${sequence.toString(16).padStart(3, "0")}${variant}${random.slice(1)}`;
+    // A clock that stands still or goes back keeps the last millisecond and counts on (12 bits, then borrow one ms).
+    const ms = now();
+    if (ms > lastMs) {
+      lastMs = ms;
+      sequence = 0;
+    } else if (++sequence > 0xfff) {
+      lastMs++;
+      sequence = 0;
+    }
+    const time = lastMs.toString(16).padStart(12, "0");
+    const random = hex(8);
+    const variant = ((Number.parseInt(random[0] ?? "0", 16) & 0x3) | 0x8).toString(16);
+    return `${time}7${sequence.toString(16).padStart(3, "0")}${variant}${random.slice(1)}`;
   };
 
   return {

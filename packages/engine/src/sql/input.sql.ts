@@ -20,7 +20,9 @@ export interface SetInput<Row> {
 const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** Columns named after the fields of `Row`: `projectId` becomes `project_id`. */
-export const setInput = <Row extends object>(fields: readonly (readonly [keyof Row & string, SqlType])[]): SetInput<Row> => {
+export const setInput = <Row extends object>(
+  fields: readonly (readonly [keyof Row & string, SqlType])[],
+): SetInput<Row> => {
   const columns = fields.map(([field, type]): InputColumn<Row> => ({ field, column: snakeCase(field), type }));
   const arrays = columns.map(({ type }, index) => `$${index + 1}::${type}[]`).join(", ");
   const names = columns.map(({ column }) => column).join(", ");

@@ -4,8 +4,8 @@
 import type { JsonCaps } from "@toolplane/protocol";
 import { callKey } from "../calls/call.ts";
 import { readCandidates } from "../calls/candidates.ts";
-import { engineFailure, planSettlement, type Settlement } from "../calls/plan-settlement.ts";
 import { commandPayloadText } from "../calls/plan-call.ts";
+import { engineFailure, planSettlement, type Settlement } from "../calls/plan-settlement.ts";
 import { type FactRow, factsOf } from "../calls/read.sql.ts";
 import { bindSettle, SETTLE, type SettledRow } from "../calls/settle.sql.ts";
 import type { SettleWatch } from "../calls/settle-watch.ts";
@@ -93,12 +93,20 @@ export const createExpire = (deps: ExpireDeps): ((limit: number) => Promise<Swee
   const decide = async (tx: Queryer, rows: readonly DueRow[]): Promise<Decided[]> => {
     const calls = rows.map((row) => ({ row, facts: factsOf(row), expiry: planExpiry(dueOf(row), policy) }));
     const ended = calls.filter(({ expiry, row }) => expiry.act === "settle" || row.lease_over);
-    const candidates = await readCandidates(tx, ended.map(({ facts }) => facts));
+    const candidates = await readCandidates(
+      tx,
+      ended.map(({ facts }) => facts),
+    );
     return calls.map(({ row, facts, expiry }) => {
       const written = candidates.get(callKey(facts));
       const base = { facts, mode: "expire" as const, leaseId: row.lease_id };
       if (written !== undefined)
-        return { row, facts, expiry, settlement: { ...base, actorId: facts.actorId, messageType: "tool_result", outcome: { written } } };
+        return {
+          row,
+          facts,
+          expiry,
+          settlement: { ...base, actorId: facts.actorId, messageType: "tool_result", outcome: { written } },
+        };
       if (expiry.act !== "settle") return { row, facts, expiry, settlement: undefined };
       const given = engineFailure(expiry.status, expiry.error, "watchdog");
       const messageType = expiry.status === "timeout" ? "timeout" : "tool_result";

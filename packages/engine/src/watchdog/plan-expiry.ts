@@ -41,7 +41,12 @@ export interface ExpiryPolicy {
 
 export type Expiry =
   | { readonly act: "settle"; readonly status: ResultStatus; readonly error: ToolplaneError; readonly bury: boolean }
-  | { readonly act: "requeue"; readonly delaySeconds: number; readonly recheckSeconds: number | null; readonly publish: boolean }
+  | {
+      readonly act: "requeue";
+      readonly delaySeconds: number;
+      readonly recheckSeconds: number | null;
+      readonly publish: boolean;
+    }
   | { readonly act: "postpone"; readonly seconds: number };
 
 /** A paused tool is looked at this often; a resume wakes its calls by itself, this is for the one that raced. */
@@ -50,7 +55,12 @@ const PARKED_RECHECK_SECONDS = 5;
 const MAX_BACKOFF_SECONDS = 30;
 const MAX_REPUBLISH_DOUBLINGS = 6;
 
-const settle = (status: ResultStatus, error: ToolplaneError, bury: boolean): Expiry => ({ act: "settle", status, error, bury });
+const settle = (status: ResultStatus, error: ToolplaneError, bury: boolean): Expiry => ({
+  act: "settle",
+  status,
+  error,
+  bury,
+});
 
 const timedOut = (call: DueCall): Expiry =>
   settle(
@@ -83,11 +93,19 @@ const expireRunning = (call: DueCall, policy: ExpiryPolicy): Expiry => {
   const holder = call.leaseHolder ?? "unknown";
   if (!call.retrySafe) {
     const message = `${holder} stopped answering while it ran ${call.toolName}; the tool may or may not have had its effect`;
-    return settle("failed", new ToolplaneError("outcome_unknown", message, { detail: { holder, attempts: call.attempts } }), true);
+    return settle(
+      "failed",
+      new ToolplaneError("outcome_unknown", message, { detail: { holder, attempts: call.attempts } }),
+      true,
+    );
   }
   if (call.attempts >= policy.maxAttempts) {
     const message = `${call.toolName} lost its service ${call.attempts} times; the last holder was ${holder}`;
-    return settle("failed", new ToolplaneError("upstream_unavailable", message, { detail: { holder, attempts: call.attempts } }), true);
+    return settle(
+      "failed",
+      new ToolplaneError("upstream_unavailable", message, { detail: { holder, attempts: call.attempts } }),
+      true,
+    );
   }
   const recheckSeconds = republishAfter(call, policy);
   return {

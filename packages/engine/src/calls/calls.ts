@@ -1,0 +1,131 @@
+// Everything that can be done with a call, in one place. Wires; decides nothing.
+
+import { ToolplaneError } from "@toolplane/protocol";
+import type { CoalescerStats } from "../coalescer/coalescer.ts";
+import type { Log } from "../ports/log.ts";
+import type { Database } from "../sql/database.ts";
+import type { CallKey, CallView } from "./call.ts";
+import { createFactMemory } from "./call-facts.ts";
+import { type CancelDeps, type Canceled, type CancelRequest, createCancel } from "./cancel.ts";
+import { type ClaimLine, createClaimLine } from "./claim-line.ts";
+import { type CallRequest, createDispatch, type DispatchDeps, type Dispatched } from "./dispatch.ts";
+import { createDispatchStep, type DispatchedStep, type StepRequest } from "./dispatch-step.ts";
+import { type Beat, type ClaimRequest, createLeases, type Held, type LeasedCall, type LeaseRequest } from "./leases.ts";
+import { bindKeys, LIST_CALLS, READ_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
+import { createReports, type PutResultCard, type ReportRequest } from "./reports.ts";
+import { createSettle, type Settled, type SettleRequest } from "./settle.ts";
+import { createSettleWatch, type SettleWatch } from "./settle-watch.ts";
+
+export interface CallFilter {
+  readonly before?: string | undefined;
+  readonly limit?: number | undefined;
+  readonly status?: string | undefined;
+  readonly toolName?: string | undefined;
+}
+
+export interface Calls {
+  /** Writes a direct call down; it will settle. */
+  dispatch(request: CallRequest): Promise<Dispatched>;
+  /** Dispatches and waits up to `waitMs` for the settlement. */
+  call(request: CallRequest, waitMs: number, signal?: AbortSignal): Promise<CallView>;
+  dispatchStep(step: StepRequest): Promise<DispatchedStep>;
+  /** Leases what is queued for a target, now or within `waitMs`. */
+  claim(request: ClaimRequest, waitMs?: number, signal?: AbortSignal): Promise<readonly LeasedCall[]>;
+  lease(request: LeaseRequest): Promise<LeasedCall>;
+  heartbeat(held: Held): Promise<Beat>;
+  release(held: Held): Promise<void>;
+  settle(request: SettleRequest): Promise<Settled>;
+  putResultCard(request: PutResultCard): Promise<{ readonly cardId: string; readonly hash: string }>;
+  report(request: ReportRequest): Promise<Settled>;
+  cancel(request: CancelRequest): Promise<Canceled>;
+  get(key: CallKey): Promise<CallView>;
+  find(keys: readonly CallKey[]): Promise<readonly CallView[]>;
+  list(projectId: string, filter?: CallFilter): Promise<readonly CallView[]>;
+  wait(key: CallKey, waitMs: number, signal?: AbortSignal): Promise<boolean>;
+  readonly watch: SettleWatch;
+  stats(): Readonly<Record<string, CoalescerStats>>;
+  /** Nobody waits for work or results any more; what was submitted is finished. */
+  drain(): Promise<void>;
+}
+
+export interface CallsDeps extends DispatchDeps, Omit<CancelDeps, "facts" | "watch"> {
+  readonly db: Database;
+  readonly log: Log;
+  readonly leaseSeconds: number;
+}
+
+const MAX_PAGE = 500;
+const DEFAULT_PAGE = 100;
+const MAX_CLAIM = 256;
+
+const checkClaim = (request: ClaimRequest): void => {
+  if (!Number.isInteger(request.max) || request.max < 1 || request.max > MAX_CLAIM)
+    throw new ToolplaneError("bad_request", `a claim takes 1 to ${MAX_CLAIM} calls`);
+};
+
+export const createCalls = (deps: CallsDeps): Calls => {
+  const { db } = deps;
+  const facts = createFactMemory(db);
+  const watch = createSettleWatch(deps);
+  const leases = createLeases({ ...deps, remember: facts.remember });
+  const line: ClaimLine = createClaimLine({ ...deps, claim: leases.claim.submit });
+  const dispatch = createDispatch(deps);
+  const dispatchStep = createDispatchStep(deps);
+  const settle = createSettle({ ...deps, facts, watch });
+  const cancel = createCancel({ ...deps, facts, watch });
+  const reports = createReports({ ...deps, facts, settle: settle.submit });
+  const coalescers = { dispatch, dispatchStep, settle, cancel, ...leases };
+
+  const find = async (keys: readonly CallKey[]): Promise<readonly CallView[]> =>
+    keys.length === 0 ? [] : (await db.query<ViewRow>(READ_CALLS, bindKeys(keys))).map(viewOf);
+
+  const get = async (key: CallKey): Promise<CallView> => {
+    const [view] = await find([key]);
+    if (view === undefined) throw new ToolplaneError("not_found", `there is no call ${key.toolCallId} in this project`);
+    return view;
+  };
+
+  return {
+    dispatch: dispatch.submit,
+    async call(request, waitMs, signal) {
+      const toolCallId = request.toolCallId ?? deps.ids.uuid();
+      const expectation = watch.expect({ projectId: request.projectId, toolCallId });
+      try {
+        const made = await dispatch.submit({ ...request, toolCallId });
+        const key = { projectId: request.projectId, toolCallId: made.toolCallId };
+        if (made.idempotent) await watch.wait(key, waitMs, signal);
+        else await expectation.wait(waitMs, signal);
+        return await get(key);
+      } finally {
+        expectation.leave();
+      }
+    },
+    dispatchStep: dispatchStep.submit,
+    async claim(request, waitMs = 0, signal) {
+      checkClaim(request);
+      return await line.wait(request, waitMs, signal);
+    },
+    lease: leases.lease.submit,
+    heartbeat: leases.heartbeat.submit,
+    release: leases.release.submit,
+    settle: settle.submit,
+    putResultCard: reports.putCard,
+    report: reports.report,
+    cancel: cancel.submit,
+    get,
+    find,
+    async list(projectId, filter = {}) {
+      const limit = Math.min(filter.limit ?? DEFAULT_PAGE, MAX_PAGE);
+      const values = [projectId, filter.before ?? null, limit, filter.status ?? null, filter.toolName ?? null];
+      return (await db.query<ViewRow>(LIST_CALLS, values)).map(viewOf);
+    },
+    wait: watch.wait,
+    watch,
+    stats: () => Object.fromEntries(Object.entries(coalescers).map(([name, coalescer]) => [name, coalescer.stats()])),
+    async drain() {
+      line.close();
+      watch.close();
+      await Promise.all(Object.values(coalescers).map((coalescer) => coalescer.idle()));
+    },
+  };
+};

@@ -1,0 +1,22 @@
+// Counts of live rows only: every open call has a due_at, so this reads the small partial index, not the history.
+
+import type { Statement } from "../sql/database.ts";
+
+export const COUNT_LIVE: Statement = {
+  name: "stats.live-calls",
+  text: `
+select count(*) filter (where status = 'queued')::int as queued,
+       count(*) filter (where status = 'running')::int as running,
+       count(*) filter (where status = 'awaiting_approval')::int as awaiting_approval,
+       count(*) filter (where due_at <= now())::int as overdue,
+       extract(epoch from now() - min(created_at) filter (where status = 'queued'))::float8 as oldest_queued_seconds
+  from state.calls where due_at is not null`,
+};
+
+export interface LiveCallsRow {
+  readonly queued: number;
+  readonly running: number;
+  readonly awaiting_approval: number;
+  readonly overdue: number;
+  readonly oldest_queued_seconds: number | null;
+}
