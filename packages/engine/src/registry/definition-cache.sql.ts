@@ -29,7 +29,7 @@ const asked = setInput<DefinitionAsk>([
 export const bindDefinitionAsks = asked.bind;
 
 export const READ_DEFINITIONS: Statement = {
-  name: "registry.read_definitions",
+  name: "registry.read-definitions",
   text: `
 select i.ord::int as ord, v.version, v.definition_hash, t.status, v.definition
   from ${asked.from}

@@ -1,0 +1,181 @@
+// Boxes: ordered lists of card ids, duplicates allowed.
+//   B1. Appending is one statement under the box's row lock: no append is lost, and the order is one total order.
+//   B2. Replacing and appending never mix: a reader sees the whole old list or the whole new one.
+//   B3. Another project's box does not exist.
+
+import { type Card, distinctIds, ToolplaneError } from "@toolplane/protocol";
+import type { Ids } from "../ports/ids.ts";
+import type { Database, Queryer } from "../sql/database.ts";
+import {
+  APPEND_TO_BOX,
+  type BoxRow,
+  CLEAR_BOX,
+  CREATE_BOX,
+  FILL_BOX,
+  HAS_BOX,
+  LOCK_BOX,
+  READ_BOXES,
+} from "./boxes.sql.ts";
+import type { CardStore } from "./card-store.ts";
+import { isPossibleId } from "./possible-id.ts";
+
+export interface Box {
+  readonly boxId: string;
+  readonly parentIds: readonly string[];
+  /** The whole length; `cardIds` may be only its tail. */
+  readonly length: number;
+  readonly cardIds: readonly string[];
+}
+
+export interface HydratedBox extends Box {
+  readonly hydratedCards?: readonly Card[];
+}
+
+export interface BoxBatch {
+  readonly boxes: readonly HydratedBox[];
+  readonly missingBoxIds: readonly string[];
+  readonly missingCardIds: readonly string[];
+}
+
+export interface BoxBatchOptions {
+  readonly hydrate?: boolean | undefined;
+  readonly limit?: number | undefined;
+}
+
+export interface CreateBoxOptions {
+  readonly parentIds?: readonly string[] | undefined;
+  readonly tx?: Queryer | undefined;
+}
+
+export interface Boxes {
+  createBox(projectId: string, cardIds: readonly string[], options?: CreateBoxOptions): Promise<string>;
+  /** Replaces the list; `not_found` when the project has no such box. */
+  saveBox(projectId: string, boxId: string, cardIds: readonly string[], tx?: Queryer): Promise<void>;
+  /** Returns the new length; `not_found` when the project has no such box. */
+  appendToBox(projectId: string, boxId: string, cardIds: readonly string[], tx?: Queryer): Promise<number>;
+  /** The given box if the project has it, else a new empty one. */
+  ensureBox(projectId: string, boxId: string | null | undefined, tx?: Queryer): Promise<string>;
+  loadBox(projectId: string, boxId: string, tx?: Queryer): Promise<Box | undefined>;
+  /** The newest cards of a box, oldest of them first; undefined when the project has no such box. */
+  loadBoxCards(projectId: string, boxId: string, limit?: number): Promise<readonly Card[] | undefined>;
+  loadBoxes(projectId: string, boxIds: readonly string[], options?: BoxBatchOptions): Promise<BoxBatch>;
+}
+
+export interface BoxesOptions {
+  readonly db: Database;
+  readonly ids: Ids;
+  readonly cards: Pick<CardStore, "getCards">;
+}
+
+const DEFAULT_TAIL = 200;
+const MAX_TAIL = 500;
+const MAX_BOX_BATCH = 100;
+/** A step writes a few cards; a request with more is a mistake, and one statement should stay small. */
+const MAX_CARDS_AT_ONCE = 10_000;
+/** Cards of one answer; at the size cap of a card even these are gigabytes, in practice a few megabytes. */
+const MAX_HYDRATED = 5_000;
+
+const missing = (boxId: string): ToolplaneError =>
+  new ToolplaneError("not_found", `box ${boxId.slice(0, 80).toWellFormed()} does not exist`);
+
+const refused = (message: string, detail: Readonly<Record<string, unknown>>): ToolplaneError =>
+  new ToolplaneError("bad_request", message, { detail });
+
+const checkCardIds = (cardIds: readonly string[]): void => {
+  if (cardIds.length > MAX_CARDS_AT_ONCE)
+    throw refused(`at most ${MAX_CARDS_AT_ONCE} cards at once`, { max: MAX_CARDS_AT_ONCE });
+  const bad = cardIds.findIndex((id) => !isPossibleId(id));
+  if (bad !== -1) throw refused(`card_ids[${bad}] is not an id`, { path: `$.card_ids[${bad}]` });
+};
+
+const checkTail = (limit: number): number => {
+  if (Number.isInteger(limit) && limit >= 1 && limit <= MAX_TAIL) return limit;
+  throw refused(`limit is a whole number from 1 to ${MAX_TAIL}`, { max: MAX_TAIL });
+};
+
+/** Box ids are shown in the form people know UUIDs by. */
+const dashed = (hex: string): string =>
+  [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+
+const toBox = (row: BoxRow): Box => ({
+  boxId: row.box_id,
+  parentIds: row.parent_ids,
+  length: row.length,
+  cardIds: row.card_ids,
+});
+
+export const createBoxes = ({ db, ids, cards }: BoxesOptions): Boxes => {
+  const read = async (
+    projectId: string,
+    boxIds: readonly string[],
+    tail: number | null,
+    tx: Queryer,
+  ): Promise<Box[]> => {
+    const possible = boxIds.filter(isPossibleId);
+    if (possible.length === 0) return [];
+    return (await tx.query<BoxRow>(READ_BOXES, [projectId, possible, tail])).map(toBox);
+  };
+
+  const create = async (projectId: string, cardIds: readonly string[], options: CreateBoxOptions): Promise<string> => {
+    checkCardIds(cardIds);
+    const boxId = dashed(ids.uuid());
+    await (options.tx ?? db).query(CREATE_BOX, [projectId, boxId, options.parentIds ?? [], cardIds]);
+    return boxId;
+  };
+
+  const replace = async (tx: Queryer, projectId: string, boxId: string, cardIds: readonly string[]): Promise<void> => {
+    const locked = await tx.query(LOCK_BOX, [projectId, boxId, cardIds.length]);
+    if (locked.length === 0) throw missing(boxId);
+    await tx.query(CLEAR_BOX, [projectId, boxId]);
+    await tx.query(FILL_BOX, [projectId, boxId, cardIds]);
+  };
+
+  return {
+    createBox: (projectId, cardIds, options = {}) => create(projectId, cardIds, options),
+    async saveBox(projectId, boxId, cardIds, tx) {
+      checkCardIds(cardIds);
+      if (!isPossibleId(boxId)) throw missing(boxId);
+      if (tx === undefined) await db.transaction((own) => replace(own, projectId, boxId, cardIds));
+      else await replace(tx, projectId, boxId, cardIds);
+    },
+    async appendToBox(projectId, boxId, cardIds, tx = db) {
+      checkCardIds(cardIds);
+      if (!isPossibleId(boxId)) throw missing(boxId);
+      const [row] = await tx.query<{ length: number }>(APPEND_TO_BOX, [projectId, boxId, cardIds]);
+      if (row === undefined) throw missing(boxId);
+      return row.length;
+    },
+    async ensureBox(projectId, boxId, tx = db) {
+      const given = typeof boxId === "string" && isPossibleId(boxId) ? boxId : undefined;
+      if (given !== undefined && (await tx.query(HAS_BOX, [projectId, given])).length > 0) return given;
+      return create(projectId, [], { tx });
+    },
+    async loadBox(projectId, boxId, tx = db) {
+      return (await read(projectId, [boxId], null, tx))[0];
+    },
+    async loadBoxCards(projectId, boxId, limit = DEFAULT_TAIL) {
+      const [box] = await read(projectId, [boxId], checkTail(limit), db);
+      return box === undefined ? undefined : cards.getCards(projectId, box.cardIds);
+    },
+    async loadBoxes(projectId, boxIds, { hydrate = false, limit = DEFAULT_TAIL } = {}) {
+      const wanted = distinctIds(boxIds);
+      if (wanted.length > MAX_BOX_BATCH)
+        throw refused(`at most ${MAX_BOX_BATCH} box_ids at once`, { max: MAX_BOX_BATCH });
+      const found = new Map((await read(projectId, wanted, checkTail(limit), db)).map((box) => [box.boxId, box]));
+      const boxes = wanted.map((id) => found.get(id)).filter((box) => box !== undefined);
+      const missingBoxIds = wanted.filter((id) => !found.has(id));
+      if (!hydrate) return { boxes, missingBoxIds, missingCardIds: [] };
+      const cardIds = distinctIds(boxes.flatMap((box) => box.cardIds));
+      if (cardIds.length > MAX_HYDRATED)
+        throw refused(`these boxes hold more than ${MAX_HYDRATED} cards: ask for fewer boxes or a lower limit`, {
+          max: MAX_HYDRATED,
+        });
+      const byId = new Map((await cards.getCards(projectId, cardIds)).map((card) => [card.card_id, card]));
+      const hydrated = boxes.map((box) => ({
+        ...box,
+        hydratedCards: box.cardIds.map((id) => byId.get(id)).filter((card) => card !== undefined),
+      }));
+      return { boxes: hydrated, missingBoxIds, missingCardIds: cardIds.filter((id) => !byId.has(id)) };
+    },
+  };
+};

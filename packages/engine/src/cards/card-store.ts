@@ -1,0 +1,170 @@
+// The card store.
+//   I7. A card never changes: the same id and hash again is a no-op, anything else is `conflict` and nothing of the batch
+//       is written. A project's cards exist only in it: every statement asks for (project, id).
+//   CS1. Reads by id answer in the order asked, duplicates included; what is missing or expired is left out.
+
+import {
+  type Card,
+  distinctIds,
+  type HashText,
+  isToolplaneError,
+  type JsonCaps,
+  orderAsRequested,
+  ToolplaneError,
+} from "@toolplane/protocol";
+import type { Queryer } from "../sql/database.ts";
+import {
+  bindCards,
+  type CardRow,
+  PUT_CARDS,
+  READ_CARDS,
+  READ_CARDS_OF_CALLS,
+  READ_LATEST_OF_STEP,
+  type StoredBody,
+} from "./cards.sql.ts";
+import { isPossibleId } from "./possible-id.ts";
+import { DEFAULT_CARD_CAPS, prepareCard } from "./prepare-card.ts";
+
+export interface CardRef {
+  readonly cardId: string;
+  readonly hash: string;
+  /** False when the same card was there already. */
+  readonly inserted: boolean;
+}
+
+export interface PutCardsOptions {
+  /** Inside the caller's transaction. */
+  readonly tx?: Queryer | undefined;
+  /** tool.result cards that are reported later: used if their call ends without a report. */
+  readonly candidate?: boolean | undefined;
+}
+
+export interface CardBatch {
+  readonly cards: readonly Card[];
+  readonly missingIds: readonly string[];
+}
+
+export interface CardVerdict {
+  readonly cardId: string;
+  readonly hash: string;
+  /** The stored text still has its stored hash. */
+  readonly intact: boolean;
+}
+
+export interface CardFilter {
+  readonly stepId?: string | undefined;
+  readonly type?: string | undefined;
+}
+
+export interface StepCard {
+  readonly agentId: string;
+  readonly stepId: string;
+  readonly type: string;
+}
+
+export interface CardStore {
+  putCards(projectId: string, cards: readonly unknown[], options?: PutCardsOptions): Promise<readonly CardRef[]>;
+  getCards(projectId: string, ids: readonly (string | null | undefined)[], tx?: Queryer): Promise<readonly Card[]>;
+  /** At most 100 distinct ids; each card once, in order of first mention. */
+  getCardBatch(projectId: string, ids: readonly string[]): Promise<CardBatch>;
+  /** Calls' cards, unreported results included; newest first. */
+  getCardsOfCalls(projectId: string, toolCallIds: readonly string[], filter?: CardFilter): Promise<readonly Card[]>;
+  latestCardOfStep(projectId: string, wanted: StepCard): Promise<Card | undefined>;
+  /** Recomputes the hash of the stored text; undefined where the project has no such card. */
+  verifyCard(projectId: string, cardId: string): Promise<CardVerdict | undefined>;
+}
+
+export interface CardStoreOptions {
+  readonly db: Queryer;
+  readonly sha256: HashText;
+  readonly caps?: JsonCaps | undefined;
+}
+
+/** What one request may ask for, and what one statement should carry. */
+export const MAX_CARD_BATCH = 100;
+const MAX_BATCH_BYTES = 32 * 1024 * 1024;
+
+// The text was checked when it was written and its columns are ours alone.
+const readCard = ({ body }: StoredBody): Card => JSON.parse(body) as Card;
+
+const sameCard = (cardId: string): ToolplaneError =>
+  new ToolplaneError("conflict", `card ${cardId} exists with other content`, { detail: { card_id: cardId } });
+
+/** One row per id; two contents for one id in a batch are as wrong as two in the table. */
+const distinctRows = (rows: readonly CardRow[]): readonly CardRow[] => {
+  const byId = new Map<string, CardRow>();
+  for (const row of rows) {
+    const first = byId.get(row.cardId);
+    if (first !== undefined && first.hash !== row.hash) throw sameCard(row.cardId);
+    if (first === undefined) byId.set(row.cardId, row);
+  }
+  return [...byId.values()];
+};
+
+const checkBatch = (rows: readonly CardRow[]): void => {
+  const bytes = rows.reduce((sum, { body }) => sum + body.length, 0);
+  if (bytes > MAX_BATCH_BYTES)
+    throw new ToolplaneError("payload_too_large", `the cards of one write have more than ${MAX_BATCH_BYTES} bytes`, {
+      detail: { max_bytes: MAX_BATCH_BYTES },
+    });
+};
+
+const tooMany = (what: string, max: number): ToolplaneError =>
+  new ToolplaneError("bad_request", `at most ${max} ${what} at once`, { detail: { max } });
+
+/** The trigger names the card in the error's detail; the port below keeps it in the cause. */
+const nameConflict = (error: unknown): unknown => {
+  if (!isToolplaneError(error) || error.code !== "conflict") return error;
+  const detail = (error.cause as { readonly detail?: unknown } | undefined)?.detail;
+  return typeof detail === "string" ? sameCard(detail) : error;
+};
+
+export const createCardStore = ({ db, sha256, caps = DEFAULT_CARD_CAPS }: CardStoreOptions): CardStore => {
+  const readByIds = async (projectId: string, ids: readonly string[], tx: Queryer): Promise<StoredBody[]> => {
+    const possible = ids.filter(isPossibleId);
+    return possible.length === 0 ? [] : tx.query<StoredBody>(READ_CARDS, [projectId, possible]);
+  };
+
+  return {
+    async putCards(projectId, cards, { tx = db, candidate = false } = {}) {
+      if (cards.length > MAX_CARD_BATCH) throw tooMany("cards", MAX_CARD_BATCH);
+      const rows = cards.map((card) => prepareCard(card, { projectId, caps, sha256, candidate }));
+      const distinct = distinctRows(rows);
+      if (distinct.length === 0) return [];
+      checkBatch(distinct);
+      try {
+        const inserted = await tx.query<{ card_id: string }>(PUT_CARDS, bindCards(distinct));
+        const fresh = new Set(inserted.map(({ card_id }) => card_id));
+        return rows.map(({ cardId, hash }) => ({ cardId, hash, inserted: fresh.has(cardId) }));
+      } catch (error) {
+        throw nameConflict(error);
+      }
+    },
+    async getCards(projectId, ids, tx = db) {
+      const rows = await readByIds(projectId, distinctIds(ids), tx);
+      return orderAsRequested(ids, rows.map(readCard));
+    },
+    async getCardBatch(projectId, ids) {
+      const wanted = distinctIds(ids);
+      if (wanted.length > MAX_CARD_BATCH) throw tooMany("card_ids", MAX_CARD_BATCH);
+      const cards = orderAsRequested(wanted, (await readByIds(projectId, wanted, db)).map(readCard));
+      const found = new Set(cards.map(({ card_id }) => card_id));
+      return { cards, missingIds: wanted.filter((id) => !found.has(id)) };
+    },
+    async getCardsOfCalls(projectId, toolCallIds, filter = {}) {
+      const wanted = distinctIds(toolCallIds).filter(isPossibleId);
+      if (wanted.length > MAX_CARD_BATCH) throw tooMany("tool_call_ids", MAX_CARD_BATCH);
+      if (wanted.length === 0) return [];
+      const values = [projectId, wanted, filter.stepId ?? null, filter.type ?? null];
+      return (await db.query<StoredBody>(READ_CARDS_OF_CALLS, values)).map(readCard);
+    },
+    async latestCardOfStep(projectId, { agentId, stepId, type }) {
+      const [row] = await db.query<StoredBody>(READ_LATEST_OF_STEP, [projectId, agentId, stepId, type]);
+      return row === undefined ? undefined : readCard(row);
+    },
+    async verifyCard(projectId, cardId) {
+      const [row] = await readByIds(projectId, [cardId], db);
+      return row === undefined ? undefined : { cardId, hash: row.hash, intact: sha256(row.body) === row.hash };
+    },
+  };
+};

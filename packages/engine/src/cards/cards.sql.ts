@@ -1,0 +1,109 @@
+// Statements of the card store. I7: a card is only ever inserted; a second write of the same id is compared by hash, and
+// another hash becomes an UPDATE that the table's trigger refuses.
+
+import type { Statement } from "../sql/database.ts";
+import { setInput } from "../sql/input.sql.ts";
+
+export interface CardRow {
+  readonly projectId: string;
+  readonly cardId: string;
+  readonly type: string;
+  readonly authorId: string;
+  readonly toolCallId: string | null;
+  readonly agentTurnId: string | null;
+  readonly stepId: string | null;
+  readonly hash: string;
+  readonly body: string;
+  readonly candidate: boolean;
+  readonly ttlSeconds: number | null;
+}
+
+const written = setInput<CardRow>([
+  ["projectId", "text"],
+  ["cardId", "text"],
+  ["type", "text"],
+  ["authorId", "text"],
+  ["toolCallId", "text"],
+  ["agentTurnId", "text"],
+  ["stepId", "text"],
+  ["hash", "text"],
+  ["body", "text"],
+  ["candidate", "boolean"],
+  ["ttlSeconds", "double precision"],
+]);
+
+export const bindCards = written.bind;
+
+/** Rows come in order of id, so that two writers of the same cards wait for each other instead of deadlocking. */
+export const PUT_CARDS: Statement = {
+  name: "cards.put",
+  text: `
+insert into cards.cards (project_id, card_id, type, author_id, tool_call_id, agent_turn_id, step_id, hash, body, candidate, expires_at)
+select project_id, card_id, type, author_id, tool_call_id, agent_turn_id, step_id, hash, body, candidate,
+       now() + make_interval(secs => ttl_seconds)
+  from ${written.from}
+ order by project_id, card_id
+    on conflict (project_id, card_id) do update set hash = excluded.hash where cards.hash <> excluded.hash
+returning card_id`,
+};
+
+export interface StoredBody {
+  readonly card_id: string;
+  readonly hash: string;
+  readonly body: string;
+}
+
+const LIVE = "(c.expires_at is null or c.expires_at > now())";
+
+/** $1 project, $2 ids. */
+export const READ_CARDS: Statement = {
+  name: "cards.read",
+  text: `
+select c.card_id, c.hash, c.body
+  from unnest($2::text[]) as i (card_id)
+  join cards.cards c on c.project_id = $1 and c.card_id = i.card_id
+ where ${LIVE}`,
+};
+
+// A call knows its two cards; a result that was written but not reported is found by the call it names.
+const OF_CALLS = `
+named as (
+  select k.call_card_id as card_id from calls k
+  union
+  select k.result_card_id from calls k where k.result_card_id is not null
+  union
+  select c.card_id from calls k
+    join cards.cards c on c.project_id = k.project_id and c.tool_call_id = k.tool_call_id and c.candidate
+)
+select c.card_id, c.hash, c.body
+  from named n
+  join cards.cards c on c.project_id = $1 and c.card_id = n.card_id
+ where ${LIVE}`;
+
+/** $1 project, $2 call ids, $3 step or null, $4 type or null; newest first. */
+export const READ_CARDS_OF_CALLS: Statement = {
+  name: "cards.read-of-calls",
+  text: `
+with calls as materialized (
+  select k.project_id, k.tool_call_id, k.call_card_id, k.result_card_id
+    from unnest($2::text[]) as i (tool_call_id)
+    join state.calls k on k.project_id = $1 and k.tool_call_id = i.tool_call_id
+),${OF_CALLS}
+   and ($3::text is null or c.step_id = $3) and ($4::text is null or c.type = $4)
+ order by c.written_at desc, c.card_id desc`,
+};
+
+/** $1 project, $2 agent, $3 step, $4 type: the newest card of that type among the step's calls. */
+export const READ_LATEST_OF_STEP: Statement = {
+  name: "cards.read-latest-of-step",
+  text: `
+with calls as materialized (
+  select k.project_id, k.tool_call_id, k.call_card_id, k.result_card_id
+    from state.steps s
+   cross join lateral unnest(s.tool_call_ids) as i (tool_call_id)
+    join state.calls k on k.project_id = s.project_id and k.tool_call_id = i.tool_call_id
+   where s.project_id = $1 and s.agent_id = $2 and s.step_id = $3
+),${OF_CALLS} and c.step_id = $3 and c.type = $4
+ order by c.written_at desc, c.card_id desc
+ limit 1`,
+};

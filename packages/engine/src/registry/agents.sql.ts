@@ -1,0 +1,65 @@
+// Statements of the roster.
+
+import type { JsonObject, RosterAgent } from "@toolplane/protocol";
+import type { Statement } from "../sql/database.ts";
+
+export interface AgentRow {
+  readonly agent_id: string;
+  readonly profile_box_id: string;
+  readonly worker_target: string;
+  readonly tags: readonly string[];
+  readonly display_name: string | null;
+  readonly owner_agent_id: string | null;
+  readonly status: RosterAgent["status"];
+  readonly metadata: JsonObject;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+const COLUMNS =
+  "agent_id, profile_box_id, worker_target, tags, display_name, owner_agent_id, status, metadata, created_at, updated_at";
+
+export const READ_AGENT: Statement = {
+  name: "agents.read",
+  text: `select ${COLUMNS} from resource.agents where project_id = $1 and agent_id = $2`,
+};
+
+/** $1 project, $2 agent, $3 profile box, $4 worker target, $5 tags, $6 display name, $7 owner, $8 status, $9 metadata. */
+export const WRITE_AGENT: Statement = {
+  name: "agents.write",
+  text: `
+insert into resource.agents as a (project_id, agent_id, profile_box_id, worker_target, tags, display_name, owner_agent_id, status, metadata)
+values ($1, $2, $3, $4, $5::text[], $6, $7, $8, $9::jsonb)
+    on conflict (project_id, agent_id) do update
+   set profile_box_id = excluded.profile_box_id, worker_target = excluded.worker_target, tags = excluded.tags,
+       display_name = excluded.display_name, owner_agent_id = excluded.owner_agent_id, status = excluded.status,
+       metadata = excluded.metadata, updated_at = now()
+returning ${COLUMNS}`,
+};
+
+/** An idle head, so that the agent can be given a turn. */
+export const INIT_HEAD: Statement = {
+  name: "agents.init-head",
+  text: "insert into state.heads (project_id, agent_id, active_channel_id) values ($1, $2, $3) on conflict do nothing",
+};
+
+/** $1 project, $2 after, $3 limit, $4 worker target, $5 tag, $6 status (null: any). */
+export const LIST_AGENTS: Statement = {
+  name: "agents.list",
+  text: `
+select ${COLUMNS}
+  from resource.agents
+ where project_id = $1 and agent_id > $2
+   and ($4::text is null or worker_target = $4) and ($5::text is null or $5 = any (tags)) and ($6::text is null or status = $6)
+ order by agent_id
+ limit $3::int`,
+};
+
+/** $1 projects, $2 agents, pairwise; which of the pairs are active. */
+export const READ_ACTIVE_AGENTS: Statement = {
+  name: "agents.read-active",
+  text: `
+select i.ord::int as ord
+  from unnest($1::text[], $2::text[]) with ordinality as i (project_id, agent_id, ord)
+  join resource.agents a on a.project_id = i.project_id and a.agent_id = i.agent_id and a.status = 'active'`,
+};

@@ -1,0 +1,184 @@
+// The roster: which agents a project has. Its worker_target is the only source of routing for wakeups.
+// Merging an entry into what is known is the protocol's rule (planRosterUpsert); here it is read, planned and written
+// under the project's lock.
+
+import {
+  type AgentUpload,
+  isToken,
+  type JsonObject,
+  parseAgentUpload,
+  planDeactivation,
+  planRosterUpsert,
+  type RosterAgent,
+  type RosterEntry,
+  ToolplaneError,
+} from "@toolplane/protocol";
+import type { Doorbell } from "../ports/doorbell.ts";
+import type { Database, Queryer } from "../sql/database.ts";
+import { type AgentRow, INIT_HEAD, LIST_AGENTS, READ_AGENT, WRITE_AGENT } from "./agents.sql.ts";
+import { type Page, type PageRequest, parsePage, toPage } from "./page.ts";
+import type { Profiles } from "./profiles.ts";
+import { withProject } from "./with-project.ts";
+
+export type RosterStatus = RosterAgent["status"];
+
+export interface RegisteredAgent {
+  readonly projectId: string;
+  readonly agentId: string;
+  readonly profileBoxId: string;
+  readonly workerTarget: string;
+  readonly tags: readonly string[];
+  readonly displayName: string | null;
+  readonly ownerAgentId: string | null;
+  readonly status: RosterStatus;
+  readonly metadata: JsonObject;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export interface AgentUpsertResult extends RegisteredAgent {
+  readonly outcome: "created" | "updated";
+}
+
+export interface UpsertAgentOptions {
+  /** False for agents that provision agents: profile, owner, worker_target and tags of a known one stay (W-18). */
+  readonly mayReassign?: boolean | undefined;
+}
+
+export interface ListAgentsRequest extends PageRequest {
+  readonly workerTarget?: string | undefined;
+  readonly tag?: string | undefined;
+  readonly status?: RosterStatus | undefined;
+}
+
+export interface Agents {
+  upsertAgent(projectId: string, upload: unknown, options?: UpsertAgentOptions): Promise<AgentUpsertResult>;
+  getAgent(projectId: string, agentId: string): Promise<RegisteredAgent | undefined>;
+  listAgents(projectId: string, request?: ListAgentsRequest): Promise<Page<RegisteredAgent>>;
+  /** An inactive agent may send nothing (W-17). */
+  deactivateAgent(projectId: string, agentId: string, reason: string): Promise<RegisteredAgent>;
+  activateAgent(projectId: string, agentId: string): Promise<RegisteredAgent>;
+}
+
+export interface AgentsOptions {
+  readonly db: Database;
+  readonly doorbell: Doorbell;
+  readonly profiles: Pick<Profiles, "getProfile" | "loadProfile">;
+}
+
+const toAgent = (projectId: string, row: AgentRow): RegisteredAgent => ({
+  projectId,
+  agentId: row.agent_id,
+  profileBoxId: row.profile_box_id,
+  workerTarget: row.worker_target,
+  tags: row.tags,
+  displayName: row.display_name,
+  ownerAgentId: row.owner_agent_id,
+  status: row.status,
+  metadata: row.metadata,
+  createdAt: row.created_at.toISOString(),
+  updatedAt: row.updated_at.toISOString(),
+});
+
+const toRoster = (projectId: string, { created_at, updated_at, ...row }: AgentRow): RosterAgent => ({
+  ...row,
+  project_id: projectId,
+});
+
+const noAgent = (projectId: string, agentId: string): ToolplaneError =>
+  new ToolplaneError("not_found", `project ${projectId} has no agent ${isToken(agentId) ? agentId : "of that id"}`);
+
+/** A filter value the database cannot hold matches nobody. */
+const isStorable = (text: string | undefined): boolean =>
+  text === undefined || (!text.includes("\u0000") && text.isWellFormed());
+
+export const createAgents = ({ db, doorbell, profiles }: AgentsOptions): Agents => {
+  const read = async (tx: Queryer, projectId: string, agentId: string): Promise<AgentRow | undefined> =>
+    isToken(agentId) ? (await tx.query<AgentRow>(READ_AGENT, [projectId, agentId]))[0] : undefined;
+
+  const write = async (tx: Queryer, projectId: string, agent: RosterAgent): Promise<RegisteredAgent> => {
+    const [row] = await tx.query<AgentRow>(WRITE_AGENT, [
+      projectId,
+      agent.agent_id,
+      agent.profile_box_id,
+      agent.worker_target,
+      agent.tags,
+      agent.display_name,
+      agent.owner_agent_id,
+      agent.status,
+      JSON.stringify(agent.metadata),
+    ]);
+    if (row === undefined) throw new ToolplaneError("internal_error", "writing an agent gave no row");
+    return toAgent(projectId, row);
+  };
+
+  /** The entry with what its profile brings. */
+  const complete = async (tx: Queryer, projectId: string, upload: AgentUpload): Promise<RosterEntry> => {
+    const { profile_name: name } = upload;
+    const named = name === undefined ? undefined : await profiles.getProfile(projectId, name, tx);
+    if (name !== undefined && named === undefined) throw new ToolplaneError("not_found", `there is no profile ${name}`);
+    const boxId = upload.profile_box_id ?? named?.profileBoxId;
+    const profile = boxId === undefined ? undefined : await profiles.loadProfile(projectId, boxId, tx);
+    if (boxId === undefined || profile === undefined)
+      throw new ToolplaneError("not_found", "profile_box_id is not a profile box of this project");
+    return {
+      project_id: projectId,
+      agent_id: upload.agent_id,
+      profile_box_id: boxId,
+      worker_target: upload.worker_target ?? profile.worker_target,
+      tags: upload.tags ?? profile.tags,
+      display_name: upload.display_name ?? null,
+      owner_agent_id: upload.owner_agent_id ?? null,
+      metadata: { profile_name: profile.name, ...upload.metadata },
+    };
+  };
+
+  const change = async (projectId: string, agentId: string, plan: (agent: RosterAgent) => RosterAgent) => {
+    const agent = await withProject(db, projectId, async (tx) => {
+      const row = await read(tx, projectId, agentId);
+      if (row === undefined) throw noAgent(projectId, agentId);
+      return write(tx, projectId, plan(toRoster(projectId, row)));
+    });
+    doorbell.ring("registry");
+    return agent;
+  };
+
+  return {
+    async upsertAgent(projectId, upload, { mayReassign = true } = {}) {
+      const parsed = parseAgentUpload(upload);
+      const result = await withProject(db, projectId, async (tx): Promise<AgentUpsertResult> => {
+        const entry = await complete(tx, projectId, parsed);
+        const known = await read(tx, projectId, parsed.agent_id);
+        const plan = planRosterUpsert(known && toRoster(projectId, known), entry, { mayReassign });
+        if (plan.outcome === "refused")
+          throw new ToolplaneError("auth_failed", `agent ${parsed.agent_id} exists and is not yours to change`, {
+            detail: { reason: plan.reason },
+          });
+        const agent = await write(tx, projectId, plan.agent);
+        if (parsed.init_state) await tx.query(INIT_HEAD, [projectId, parsed.agent_id, parsed.channel_id ?? null]);
+        return { ...agent, outcome: plan.outcome === "insert" ? "created" : "updated" };
+      });
+      doorbell.ring("registry");
+      return result;
+    },
+    async getAgent(projectId, agentId) {
+      const row = await read(db, projectId, agentId);
+      return row === undefined ? undefined : toAgent(projectId, row);
+    },
+    async listAgents(projectId, { workerTarget, tag, status, ...page } = {}) {
+      const bounds = parsePage(page);
+      if (!isStorable(workerTarget) || !isStorable(tag)) return { items: [] };
+      const filters = [workerTarget ?? null, tag ?? null, status ?? null];
+      const rows = await db.query<AgentRow>(LIST_AGENTS, [projectId, bounds.after, bounds.limit + 1, ...filters]);
+      return toPage(
+        rows,
+        bounds,
+        (row) => row.agent_id,
+        (row) => toAgent(projectId, row),
+      );
+    },
+    deactivateAgent: (projectId, agentId, reason) =>
+      change(projectId, agentId, (agent) => planDeactivation(agent, reason)),
+    activateAgent: (projectId, agentId) => change(projectId, agentId, (agent) => ({ ...agent, status: "active" })),
+  };
+};

@@ -1,0 +1,55 @@
+// Lists in pages by key: the cursor is the last key seen, so a page costs the same wherever it is, and rows that come or
+// go in between never shift the others. Filters belong into the statement, before the limit (W-30).
+
+import { ToolplaneError } from "@toolplane/protocol";
+
+export interface PageRequest {
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+}
+
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  /** Absent on the last page. */
+  readonly nextCursor?: string;
+}
+
+export interface PageBounds {
+  /** Everything greater than this key; the empty string is below every key. */
+  readonly after: string;
+  readonly limit: number;
+}
+
+const DEFAULT_LIMIT = 100;
+const MAX_LIMIT = 500;
+/** Twice the longest key there is. */
+const MAX_CURSOR_LENGTH = 1_024;
+
+const parseCursor = (cursor: string): string => {
+  const key = cursor.length > MAX_CURSOR_LENGTH ? "" : Buffer.from(cursor, "base64url").toString("utf8");
+  if (key === "" || key.includes("\u0000") || Buffer.from(key).toString("base64url") !== cursor)
+    throw new ToolplaneError("bad_request", "cursor is not one this list has given", { detail: { path: "$.cursor" } });
+  return key;
+};
+
+export const parsePage = ({ limit = DEFAULT_LIMIT, cursor }: PageRequest): PageBounds => {
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT)
+    throw new ToolplaneError("bad_request", `limit is a whole number from 1 to ${MAX_LIMIT}`, {
+      detail: { path: "$.limit", max: MAX_LIMIT },
+    });
+  return { after: cursor === undefined ? "" : parseCursor(cursor), limit };
+};
+
+/** From up to limit + 1 rows to a page. */
+export const toPage = <Row, Item>(
+  rows: readonly Row[],
+  { limit }: PageBounds,
+  keyOf: (row: Row) => string,
+  toItem: (row: Row) => Item,
+): Page<Item> => {
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  const items = shown.map(toItem);
+  if (rows.length <= limit || last === undefined) return { items };
+  return { items, nextCursor: Buffer.from(keyOf(last)).toString("base64url") };
+};

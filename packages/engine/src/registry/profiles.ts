@@ -1,0 +1,146 @@
+// Profiles: an upload is a new sys.profile card in a new box; the row by name points at the newest. Agents keep the box
+// they were given, so a new upload changes nobody who is at work.
+
+import {
+  type Card,
+  canonicalText,
+  createProfileCard,
+  type JsonObject,
+  type Profile,
+  parseProfile,
+  parseProfileCard,
+  profileKey,
+  ToolplaneError,
+} from "@toolplane/protocol";
+import type { Boxes } from "../cards/boxes.ts";
+import type { CardStore } from "../cards/card-store.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Doorbell } from "../ports/doorbell.ts";
+import type { Ids } from "../ports/ids.ts";
+import type { Database, Queryer } from "../sql/database.ts";
+import { type Page, type PageRequest, parsePage, toPage } from "./page.ts";
+import { DELETE_PROFILE, LIST_PROFILES, type ProfileRow, READ_PROFILE, WRITE_PROFILE } from "./profiles.sql.ts";
+import { withProject } from "./with-project.ts";
+
+export interface RegisteredProfile {
+  readonly projectId: string;
+  readonly profileBoxId: string;
+  readonly name: string;
+  readonly workerTarget: string;
+  readonly tags: readonly string[];
+  readonly systemPrompt: string;
+  readonly updatedAt: string;
+}
+
+export interface ProfileUpsertResult extends RegisteredProfile {
+  readonly outcome: "created" | "replaced" | "unchanged";
+}
+
+export interface Profiles {
+  upsertProfile(projectId: string, upload: unknown): Promise<ProfileUpsertResult>;
+  /** By name, whatever its case. */
+  getProfile(projectId: string, name: string, tx?: Queryer): Promise<RegisteredProfile | undefined>;
+  listProfiles(projectId: string, request?: PageRequest): Promise<Page<RegisteredProfile>>;
+  deleteProfile(projectId: string, name: string): Promise<void>;
+  /** What a profile box holds; undefined when it is no profile box of this project. */
+  loadProfile(projectId: string, profileBoxId: string, tx?: Queryer): Promise<Profile | undefined>;
+}
+
+export interface ProfilesOptions {
+  readonly db: Database;
+  readonly doorbell: Doorbell;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  readonly cards: Pick<CardStore, "putCards" | "getCards">;
+  readonly boxes: Pick<Boxes, "createBox" | "loadBox">;
+}
+
+const toProfile = (projectId: string, row: ProfileRow): RegisteredProfile => ({
+  projectId,
+  profileBoxId: row.profile_box_id,
+  name: row.name,
+  workerTarget: row.worker_target,
+  tags: row.tags,
+  systemPrompt: row.system_prompt,
+  updatedAt: row.updated_at.toISOString(),
+});
+
+const isStorable = (name: string): boolean => !name.includes("\u0000") && name.isWellFormed();
+
+const noProfile = (projectId: string): ToolplaneError =>
+  new ToolplaneError("not_found", `project ${projectId} has no profile of that name`);
+
+const profileOf = (card: Card | undefined): Profile | undefined =>
+  card?.content.__type__ === "JsonContent" && card.type === "sys.profile"
+    ? parseProfileCard(card.content.data)
+    : undefined;
+
+export const createProfiles = ({ db, doorbell, ids, clock, cards, boxes }: ProfilesOptions): Profiles => {
+  const load = async (projectId: string, boxId: string, tx?: Queryer): Promise<Profile | undefined> => {
+    const box = await boxes.loadBox(projectId, boxId, tx);
+    if (box === undefined) return undefined;
+    return profileOf((await cards.getCards(projectId, box.cardIds, tx)).at(-1));
+  };
+
+  const write = async (tx: Queryer, projectId: string, profile: Profile): Promise<ProfileRow> => {
+    const card = createProfileCard({
+      cardId: ids.uuid(),
+      projectId,
+      createdAt: new Date(clock.now()).toISOString(),
+      profile: profile as unknown as JsonObject,
+      name: profile.name,
+      workerTarget: profile.worker_target,
+      tags: profile.tags,
+    });
+    await cards.putCards(projectId, [card], { tx });
+    const boxId = await boxes.createBox(projectId, [card.card_id], { tx });
+    const values = [boxId, profile.worker_target, profile.tags, profile.system_prompt_template];
+    const [row] = await tx.query<ProfileRow>(WRITE_PROFILE, [
+      projectId,
+      profileKey(profile.name),
+      profile.name,
+      ...values,
+    ]);
+    if (row === undefined) throw new ToolplaneError("internal_error", "writing a profile gave no row");
+    return row;
+  };
+
+  return {
+    async upsertProfile(projectId, upload) {
+      const profile = parseProfile(upload);
+      const result = await withProject(db, projectId, async (tx): Promise<ProfileUpsertResult> => {
+        const [known] = await tx.query<ProfileRow>(READ_PROFILE, [projectId, profileKey(profile.name)]);
+        const before = known === undefined ? undefined : await load(projectId, known.profile_box_id, tx);
+        // A configuration that is applied at every start must not leave a box behind each time.
+        if (known !== undefined && before !== undefined && canonicalText(before) === canonicalText(profile))
+          return { ...toProfile(projectId, known), outcome: "unchanged" };
+        const row = await write(tx, projectId, profile);
+        return { ...toProfile(projectId, row), outcome: known === undefined ? "created" : "replaced" };
+      });
+      if (result.outcome !== "unchanged") doorbell.ring("registry");
+      return result;
+    },
+    async getProfile(projectId, name, tx = db) {
+      const [row] = isStorable(name) ? await tx.query<ProfileRow>(READ_PROFILE, [projectId, profileKey(name)]) : [];
+      return row === undefined ? undefined : toProfile(projectId, row);
+    },
+    async listProfiles(projectId, request = {}) {
+      const bounds = parsePage(request);
+      const rows = await db.query<ProfileRow>(LIST_PROFILES, [projectId, bounds.after, bounds.limit + 1]);
+      return toPage(
+        rows,
+        bounds,
+        (row) => row.name_key,
+        (row) => toProfile(projectId, row),
+      );
+    },
+    async deleteProfile(projectId, name) {
+      await withProject(db, projectId, async (tx) => {
+        const gone = isStorable(name) ? await tx.query(DELETE_PROFILE, [projectId, profileKey(name)]) : [];
+        if (gone.length === 0) throw noProfile(projectId);
+      });
+      doorbell.ring("registry");
+    },
+    loadProfile: load,
+  };
+};

@@ -1,0 +1,55 @@
+// Statements of projects.
+
+import type { ProjectStatus } from "@toolplane/protocol";
+import type { Statement } from "../sql/database.ts";
+
+export interface ProjectRow {
+  readonly project_id: string;
+  readonly title: string;
+  readonly status: ProjectStatus;
+  readonly owner_id: string;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+const COLUMNS = "project_id, title, status, owner_id, created_at, updated_at";
+
+/** $1 id, $2 title, $3 owner. No row when the id is taken. */
+export const CREATE_PROJECT: Statement = {
+  name: "projects.create",
+  text: `
+insert into resource.projects (project_id, title, owner_id) values ($1, $2, $3)
+on conflict do nothing
+returning ${COLUMNS}`,
+};
+
+export const READ_PROJECT: Statement = {
+  name: "projects.read",
+  text: `select ${COLUMNS} from resource.projects where project_id = $1`,
+};
+
+/** $1 after, $2 limit. */
+export const LIST_PROJECTS: Statement = {
+  name: "projects.list",
+  text: `select ${COLUMNS} from resource.projects where project_id > $1 order by project_id limit $2::int`,
+};
+
+/** $1 id, $2 title or null, $3 status or null. updated_at moves with a change and only then. */
+export const PATCH_PROJECT: Statement = {
+  name: "projects.patch",
+  text: `
+update resource.projects
+   set title = coalesce($2, title), status = coalesce($3, status),
+       updated_at = case when (coalesce($2, title), coalesce($3, status)) = (title, status) then updated_at else now() end
+ where project_id = $1
+returning ${COLUMNS}`,
+};
+
+/**
+ * One change of a project's registry at a time: plans are made from what was read, so nobody may write in between.
+ * Weaker than FOR UPDATE, because rows that refer to the project may be added meanwhile.
+ */
+export const LOCK_PROJECT: Statement = {
+  name: "projects.lock",
+  text: "select project_id from resource.projects where project_id = $1 for no key update",
+};

@@ -1,0 +1,130 @@
+// Projects: the boundary of everything else.
+//   P1. A project takes no new calls while it is not active; what runs is let finish.
+//   P2. Deleting refuses while work is open, unless forced. It first closes the project, then removes its rows in
+//       pieces, the project's own row last: a delete that was cut short is finished by the next one.
+
+import {
+  bootstrapTools,
+  type JsonObject,
+  PROTOCOL_VERSION,
+  type ProjectStatus,
+  parseProjectCreate,
+  parseProjectPatch,
+  ToolplaneError,
+} from "@toolplane/protocol";
+import type { Doorbell } from "../ports/doorbell.ts";
+import type { Ids } from "../ports/ids.ts";
+import type { Database } from "../sql/database.ts";
+import { CLOSE_PROJECT, DELETE_PROJECT, HAS_OPEN_WORK, SWEEPS } from "./delete-project.sql.ts";
+import { type Page, type PageRequest, parsePage, toPage } from "./page.ts";
+import { CREATE_PROJECT, LIST_PROJECTS, PATCH_PROJECT, type ProjectRow, READ_PROJECT } from "./projects.sql.ts";
+import type { Tools } from "./tools.ts";
+import { noProject, withProject } from "./with-project.ts";
+
+export interface RegisteredProject {
+  readonly projectId: string;
+  readonly title: string;
+  readonly status: ProjectStatus;
+  readonly ownerId: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export interface Projects {
+  /** `callerId` owns it when the request names no owner. `conflict` when the id is taken. */
+  createProject(request: unknown, callerId: string): Promise<RegisteredProject>;
+  getProject(projectId: string): Promise<RegisteredProject | undefined>;
+  listProjects(request?: PageRequest): Promise<Page<RegisteredProject>>;
+  patchProject(projectId: string, patch: unknown): Promise<RegisteredProject>;
+  /** `conflict` while calls or turns are open, unless forced. */
+  deleteProject(projectId: string, options?: { readonly force?: boolean | undefined }): Promise<void>;
+}
+
+export interface ProjectsOptions {
+  readonly db: Database;
+  readonly doorbell: Doorbell;
+  readonly ids: Ids;
+  readonly tools: Pick<Tools, "upsertTools">;
+  /** The target the bundled tool service listens on; see the protocol's list of tools a project starts with. */
+  readonly bundledTarget?: string | undefined;
+}
+
+const DEFAULT_BUNDLED_TARGET = "bundled";
+
+/** Rows of one piece: a few tens of milliseconds, with their indexes. */
+const SWEEP_ROWS = 5_000;
+
+const toProject = (row: ProjectRow): RegisteredProject => ({
+  projectId: row.project_id,
+  title: row.title,
+  status: row.status,
+  ownerId: row.owner_id,
+  createdAt: row.created_at.toISOString(),
+  updatedAt: row.updated_at.toISOString(),
+});
+
+export const createProjects = (options: ProjectsOptions): Projects => {
+  const { db, doorbell, ids, tools, bundledTarget = DEFAULT_BUNDLED_TARGET } = options;
+  const seeds: readonly JsonObject[] = bootstrapTools({ version: PROTOCOL_VERSION, bundledTarget });
+
+  const sweep = async (projectId: string): Promise<void> => {
+    for (const statement of SWEEPS) {
+      for (let removed = SWEEP_ROWS; removed === SWEEP_ROWS; ) {
+        const [row] = await db.query<{ removed: number }>(statement, [projectId, SWEEP_ROWS]);
+        removed = row?.removed ?? 0;
+      }
+    }
+  };
+
+  return {
+    async createProject(request, callerId) {
+      const asked = parseProjectCreate(request);
+      // The tail of a UUIDv7 is its random part.
+      const projectId = asked.project_id ?? `proj_${ids.uuid().slice(-12)}`;
+      const created = await db.transaction(async (tx) => {
+        const [row] = await tx.query<ProjectRow>(CREATE_PROJECT, [projectId, asked.title, asked.owner_id ?? callerId]);
+        if (row === undefined)
+          throw new ToolplaneError("conflict", `project ${projectId} exists`, { detail: { project_id: projectId } });
+        const seeded = asked.bootstrap ? await tools.upsertTools(projectId, seeds, { internal: true, tx }) : [];
+        const failed = seeded.find((result) => result instanceof ToolplaneError);
+        if (failed !== undefined) throw failed;
+        return row;
+      });
+      doorbell.ring("registry");
+      return toProject(created);
+    },
+    async getProject(projectId) {
+      const [row] = projectId.includes("\u0000") ? [] : await db.query<ProjectRow>(READ_PROJECT, [projectId]);
+      return row === undefined ? undefined : toProject(row);
+    },
+    async listProjects(request = {}) {
+      const bounds = parsePage(request);
+      const rows = await db.query<ProjectRow>(LIST_PROJECTS, [bounds.after, bounds.limit + 1]);
+      return toPage(rows, bounds, (row) => row.project_id, toProject);
+    },
+    async patchProject(projectId, patch) {
+      const { title, status } = parseProjectPatch(patch);
+      const row = await withProject(db, projectId, async (tx) => {
+        const [patched] = await tx.query<ProjectRow>(PATCH_PROJECT, [projectId, title ?? null, status ?? null]);
+        if (patched === undefined) throw noProject(projectId);
+        return patched;
+      });
+      doorbell.ring("registry");
+      return toProject(row);
+    },
+    async deleteProject(projectId, { force = false } = {}) {
+      await withProject(db, projectId, async (tx) => {
+        const [work] = await tx.query<{ open: boolean }>(HAS_OPEN_WORK, [projectId]);
+        if (work?.open === true && !force)
+          throw new ToolplaneError("conflict", `project ${projectId} has open calls or turns: stop them, or use force`);
+        await tx.query(CLOSE_PROJECT, [projectId]);
+      });
+      doorbell.ring("registry");
+      await sweep(projectId);
+      await db.query(DELETE_PROJECT, [projectId]);
+      // A dispatch that had read the project before it was closed may have committed meanwhile.
+      await sweep(projectId);
+      doorbell.ring("registry");
+    },
+  };
+};
