@@ -68,11 +68,12 @@ export const normalizeHeaders = (raw: RawHeaders): Record<string, string> => {
     const value = raw[name];
     if (value === null || value === undefined || name.trim() === "") continue;
     if (!isHeaderName(name)) throw violation("a header name has a character that is not allowed in one");
-    if (name === "__proto__" || isForeignSpelling(name)) continue;
+    if (isForeignSpelling(name)) continue;
     const text = headerValue(name, value);
     if (!isHeaderText(text)) throw violation(`header ${name} is not printable ASCII, or too long`);
     count += 1;
     if (count > MAX_HEADERS) throw violation(`more than ${MAX_HEADERS} headers`);
+    // A `__proto__` header vanishes here: only an object or null could become a prototype, and this is text.
     headers[name] = text;
   }
   return headers;

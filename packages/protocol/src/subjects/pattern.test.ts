@@ -27,6 +27,7 @@ describe("patterns", () => {
     "cg",
     "cg.v1r4.*.*.cmd.*.*",
     "cg.>.x",
+    "cg.v1r4.demo.>.cmd.tool.text.run",
     "cg.v1r4.a*.>",
     "cg.v1r4.>x",
     "cg.v1r4..>",
