@@ -35,7 +35,7 @@ test("a template's name cannot carry SQL", async () => {
   await expect(createTestDatabase({ name: 'x"; drop', migrate: async () => undefined })).rejects.toThrow("lower-case");
 });
 
-test("withPostgres gives a server of its own and Debian's 15 answers the same way", async () => {
+test("[ARCH-5-8] withPostgres gives a server of its own and Debian's 15 answers the same way", async () => {
   await withPostgres(async (server) => {
     expect(await query(server.url(), "select current_user as who")).toEqual([{ who: "toolplane" }]);
   });

@@ -15,3 +15,13 @@ export {
 export { queryTestDatabase, type TestRow, withTestClient } from "./postgres-client.ts";
 export { createTestDatabase, type DatabaseTemplate, type TestDatabase } from "./postgres-database.ts";
 export { type SharedPostgres, sharedPostgres } from "./postgres-run.ts";
+
+// engine
+export {
+  DEFAULT_TOOLS,
+  ENGINE_TEMPLATE,
+  startTestEngine,
+  type TestEngine,
+  type ToolSeed,
+  toolUpload,
+} from "./engine/test-engine.ts";

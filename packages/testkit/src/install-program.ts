@@ -48,20 +48,25 @@ const installByApt = async (debianPackage: string): Promise<void> => {
   }
 };
 
+export type Installer = (debianPackage: string) => Promise<void>;
+
+/** Undefined where we may not install or there is no apt-get. */
+const systemInstaller = (): Installer | undefined =>
+  process.getuid?.() === 0 && tryFind("apt-get") !== undefined ? installByApt : undefined;
+
 /** The program's path; throws with what to do when it cannot be had. */
-export const ensureProgram = async (wanted: WantedProgram): Promise<string> => {
+export const ensureProgram = async (wanted: WantedProgram, install = systemInstaller()): Promise<string> => {
   const found = tryFind(wanted.name);
   if (found !== undefined) return found;
-  const canInstall = process.getuid?.() === 0 && tryFind("apt-get") !== undefined;
   let cause: unknown;
-  if (canInstall) {
-    await installByApt(wanted.debianPackage).catch((reason: unknown) => {
+  if (install !== undefined) {
+    await install(wanted.debianPackage).catch((reason: unknown) => {
       cause = reason;
     });
     const installed = tryFind(wanted.name);
     if (installed !== undefined) return installed;
   }
-  const tried = canInstall ? "and apt-get could not install it" : "and it cannot be installed from here";
+  const tried = install !== undefined ? "and apt-get could not install it" : "and it cannot be installed from here";
   throw new ToolplaneError(
     "not_found",
     `${wanted.name} is not on PATH ${tried}; on Debian or Ubuntu: apt-get install ${wanted.debianPackage}; ${wanted.otherwise}`,

@@ -2,7 +2,7 @@
 // The global setup starts it and hands its place to every worker; outside a run (a script, a single file without the
 // setup) a process starts its own on first use and the guard ends it with the process.
 
-import { inject } from "vitest";
+import type {} from "vitest";
 import { startTestPostgres } from "./postgres.ts";
 
 /** How to reach the shared server. */
@@ -18,11 +18,12 @@ declare module "vitest" {
   }
 }
 
-const injected = (): SharedPostgres | undefined => {
+/** Vitest refuses to be loaded outside a run, so it is asked for only now. */
+const tryInject = async (): Promise<SharedPostgres | undefined> => {
   try {
+    const { inject } = await import("vitest");
     return inject("toolplanePostgres");
   } catch {
-    // Not inside a vitest worker.
     return undefined;
   }
 };
@@ -30,9 +31,9 @@ const injected = (): SharedPostgres | undefined => {
 let own: Promise<SharedPostgres> | undefined;
 
 /** The server of this run, started on first use when no setup did. */
-export const sharedPostgres = (): Promise<SharedPostgres> => {
-  const provided = injected();
-  if (provided !== undefined) return Promise.resolve(provided);
+export const sharedPostgres = async (): Promise<SharedPostgres> => {
+  const provided = await tryInject();
+  if (provided !== undefined) return provided;
   own ??= startTestPostgres();
   return own;
 };

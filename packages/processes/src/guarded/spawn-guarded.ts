@@ -110,8 +110,8 @@ export const spawnGuarded = async (argv: readonly string[], options: GuardedOpti
     const status = await exited;
     await endFamilies([{ leader, signal, graceMs }]);
     over = true;
-    const watch = await watching.catch(() => undefined);
-    await watch?.forget();
+    // A guard that is closed or has failed watches nothing; there is nothing to take back.
+    await watching.then((watch) => watch.forget()).catch(() => undefined);
     return status;
   };
   const ended = conclude();
@@ -119,6 +119,7 @@ export const spawnGuarded = async (argv: readonly string[], options: GuardedOpti
     await watching;
   } catch (cause) {
     shutGate(child, gate);
+    await ended;
     throw cause;
   }
   openGate(child, gate);

@@ -3,7 +3,7 @@
 
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
-import { readdir, rename, rm } from "node:fs/promises";
+import { open, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { ToolplaneError } from "@toolplane/protocol";
 import type { Guard } from "../guard/guard.ts";
@@ -92,19 +92,32 @@ const removeHalfMade = async (cluster: string): Promise<void> => {
   }
 };
 
-/** Makes the cluster unless it is there; a half-made one (initdb was killed) is thrown away first. */
+/** The new name survives a loss of power. */
+const syncDirectory = async (path: string): Promise<void> => {
+  const directory = await open(path, "r");
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+};
+
+/** Makes the cluster unless it is there. It gets its name when it is complete, so a half-made one never has it. */
 export const ensureCluster = async (options: ClusterOptions): Promise<void> => {
   const { cluster, binaries } = options;
   if (existsSync(join(cluster, "PG_VERSION"))) {
     checkMajor(cluster, binaries);
     return;
   }
+  if (existsSync(cluster)) {
+    throw new ToolplaneError("storage_error", `${cluster} is there but has no PG_VERSION; it is damaged or not ours`);
+  }
   await removeHalfMade(cluster);
   const building = `${cluster}.${randomBytes(6).toString("hex")}`;
   if (options.cache === undefined) await initdb(options, building, []);
   else await mustRun(["cp", "-R", "-p", await cachedCluster(options, options.cache), building], options);
-  await rm(cluster, { recursive: true, force: true });
   await rename(building, cluster);
+  if (options.cache === undefined) await syncDirectory(dirname(cluster));
 };
 
 const checkMajor = (cluster: string, binaries: PostgresBinaries): void => {

@@ -33,11 +33,10 @@ export const planSettings = (tuning: PostgresTuning, listening: PostgresListenin
   lc_messages: "C",
   timezone: "UTC",
   log_timezone: "UTC",
-  log_min_messages: "warning",
+  // Errors of statements go to whoever sent them, not to the log: their texts quote rows and arguments (I8).
+  log_min_messages: "log",
+  log_error_verbosity: "terse",
   log_checkpoints: "off",
-  // Statements hold cards and arguments; they do not belong in a log (I8).
-  log_min_error_statement: "panic",
-  log_parameter_max_length_on_error: "0",
   // A turn's flush is short; a connection that idles inside a transaction is a bug that would hold row locks for ever.
   idle_in_transaction_session_timeout: "60s",
   ...(tuning.unsafeNoSync ? NO_SYNC : {}),

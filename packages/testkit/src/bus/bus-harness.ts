@@ -1,0 +1,122 @@
+// What the contract suite needs of an adapter, and the room each of its tests works in: a project of its own, two buses
+// as two processes would have them, and ways to wait for things instead of for time.
+
+import { randomBytes } from "node:crypto";
+import type { Bus, BusMessage, Consumer, ConsumeOptions, Delivery, DeliveryHandler } from "@toolplane/bus";
+
+export interface DeadLetter {
+  readonly subject: string;
+  readonly payload: string;
+  readonly reason: string;
+  readonly attempts: number;
+}
+
+export interface BusHarness {
+  /** A bus on the same server, independent of all others, as another process would have it. */
+  connect(): Promise<Bus>;
+  deadLetters(projectId: string): Promise<readonly DeadLetter[]>;
+  close(): Promise<void>;
+}
+
+export type OpenBusHarness = () => Promise<BusHarness>;
+export type MessageCategory = "cmd" | "evt";
+
+/** Keeps what came and tells when there is enough of it. */
+export interface Collector<Item> {
+  readonly items: readonly Item[];
+  push(item: Item): void;
+  until(count: number): Promise<readonly Item[]>;
+}
+
+export const createCollector = <Item>(): Collector<Item> => {
+  const items: Item[] = [];
+  let waiting: { readonly count: number; readonly done: () => void }[] = [];
+  return {
+    items,
+    push(item) {
+      items.push(item);
+      for (const { count, done } of waiting) if (items.length >= count) done();
+      waiting = waiting.filter(({ count }) => items.length < count);
+    },
+    until: (count) =>
+      new Promise((resolve) => {
+        if (items.length >= count) return resolve(items);
+        waiting.push({ count, done: () => resolve(items) });
+      }),
+  };
+};
+
+/** A promise and the key to it. */
+export const createLatch = (): { readonly opened: Promise<void>; open(): void } => {
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open: () => open() };
+};
+
+/** A handler that holds its message until the test ends. */
+export const neverSettles: DeliveryHandler = () => new Promise(() => {});
+
+export interface BusRoom extends AsyncDisposable {
+  readonly projectId: string;
+  readonly harness: BusHarness;
+  readonly one: Bus;
+  readonly other: Bus;
+  subject(category: MessageCategory, suffix?: string, target?: string): string;
+  message(category: MessageCategory, payload: string, extra?: Partial<BusMessage>): BusMessage;
+  /** Consumes this room's messages of a category under one durable. */
+  consume(
+    bus: Bus,
+    options: Partial<ConsumeOptions> & Pick<ConsumeOptions, "category">,
+    handler: DeliveryHandler,
+  ): Promise<Consumer>;
+  /** Resolves after the bus itself has put a message off for this long. */
+  waitOut(ms: number): Promise<void>;
+}
+
+export const payloadOf = ({ payload }: Delivery): string => payload;
+
+export const openRoom = async (harness: BusHarness): Promise<BusRoom> => {
+  const projectId = `p_${randomBytes(6).toString("hex")}`;
+  const [one, other] = await Promise.all([harness.connect(), harness.connect()]);
+  const subject: BusRoom["subject"] = (category, suffix = "work", target = "desk") =>
+    `cg.v1r4.${projectId}.public.${category}.${category === "cmd" ? "tool" : "agent"}.${target}.${suffix}`;
+
+  const waitOut = async (ms: number): Promise<void> => {
+    const passed = createLatch();
+    const target = `ticker_${randomBytes(4).toString("hex")}`;
+    const ticker = await one.consume(
+      { durable: target, pattern: `cg.v1r4.${projectId}.*.cmd.tool.${target}.>`, category: "cmd" },
+      async (delivery) => {
+        if (delivery.attempt === 1) await delivery.nak(ms);
+        else passed.open();
+      },
+    );
+    await one.publish([{ subject: subject("cmd", "tick", target), headers: {}, payload: "" }]);
+    await passed.opened;
+    await ticker.stop();
+  };
+
+  return {
+    projectId,
+    harness,
+    one,
+    other,
+    subject,
+    message: (category, payload, extra = {}) => ({ subject: subject(category), headers: {}, payload, ...extra }),
+    consume: (bus, options, handler) =>
+      bus.consume(
+        {
+          durable: `d_${projectId}_${options.category}`,
+          pattern: `cg.v1r4.${projectId}.*.${options.category}.*.desk.>`,
+          ...options,
+        },
+        handler,
+      ),
+    waitOut,
+    async [Symbol.asyncDispose]() {
+      await Promise.all([one.close({ drainMs: 0 }), other.close({ drainMs: 0 })]);
+    },
+  };
+};

@@ -1,0 +1,23 @@
+// A directory for one test's data, which the server's user can pass through, removed at the end even if the run is
+// killed.
+
+import { randomBytes } from "node:crypto";
+import { chmodSync, mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { processGuard } from "@toolplane/processes";
+
+export interface DataDirectory extends AsyncDisposable {
+  readonly path: string;
+}
+
+export const makeDataDirectory = async (mode = 0o711, below = ""): Promise<DataDirectory> => {
+  const top = join("/tmp", `toolplane-test-${randomBytes(6).toString("hex")}`);
+  const watch = await processGuard().watch({ label: "test directory", removeDir: top });
+  mkdirSync(join(top, below), { recursive: true });
+  chmodSync(top, mode);
+  const dispose = async (): Promise<void> => {
+    rmSync(top, { recursive: true, force: true, maxRetries: 5 });
+    await watch.forget();
+  };
+  return { path: join(top, below), [Symbol.asyncDispose]: dispose };
+};

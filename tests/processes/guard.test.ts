@@ -1,0 +1,160 @@
+// The guard at work on real processes: parents are killed, and nothing of theirs may be left.
+
+import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createGuard, type ProcessRow } from "@toolplane/processes";
+import { afterEach, describe, expect, test } from "vitest";
+import { findDescendants, isRunning, isThere, remember, until, untilGone } from "./leftovers.ts";
+import { runParent } from "./parent-program.ts";
+
+// What the requirement allows from the death of the parent to the last process.
+const ALLOWED_MS = 3000;
+
+const temporaryPath = (): string => join(tmpdir(), `toolplane-test-${randomBytes(6).toString("hex")}`);
+
+const processesWith = (marker: string): readonly string[] =>
+  execFileSync("ps", ["-A", "-ww", "-o", "pid=,command="], { encoding: "utf8" })
+    .split("\n")
+    .filter((line) => line.includes(marker));
+
+afterEach(() => {
+  expect(findDescendants(process.pid)).toEqual([]);
+});
+
+const startStubborn = async (directory: string) => {
+  const parent = runParent("stubborn-family", [directory]);
+  const said = (await parent.say()) as { guard: number; child: number; near: number; far: number };
+  const [guard, child, near, far] = [said.guard, said.child, said.near, said.far].map(remember) as [
+    ProcessRow,
+    ProcessRow,
+    ProcessRow,
+    ProcessRow,
+  ];
+  return { parent, guard, child, near, far, everybody: [guard, child, near, far] };
+};
+
+describe("when the parent dies", () => {
+  test("[ARCH-8-2] SIGKILL of the parent ends a child and grandchildren that ignore SIGTERM, and removes its directory", async () => {
+    const directory = temporaryPath();
+    const { parent, everybody } = await startStubborn(directory);
+    expect(existsSync(directory)).toBe(true);
+    expect(everybody.every(isThere)).toBe(true);
+    await parent.kill("SIGKILL");
+    await untilGone(everybody, ALLOWED_MS);
+    expect(existsSync(directory)).toBe(false);
+  });
+
+  test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+    "[ARCH-8-1] the guard has a session of its own: %s to the parent's whole group does not stop it from its work",
+    async (signal) => {
+      const directory = temporaryPath();
+      const { parent, guard, everybody } = await startStubborn(directory);
+      expect(guard.session === guard.pid || guard.pgid === guard.pid).toBe(true);
+      const gone = new Promise((resolve) => parent.child.once("exit", resolve));
+      process.kill(-parent.pid, signal);
+      await gone;
+      await untilGone(everybody, ALLOWED_MS);
+      expect(existsSync(directory)).toBe(false);
+    },
+  );
+
+  test("[ARCH-8-1] signals sent to the guard itself do not end it while the parent lives", async () => {
+    const { parent, guard, everybody } = await startStubborn(temporaryPath());
+    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"] as const) process.kill(guard.pid, signal);
+    await parent.kill("SIGKILL");
+    // Had a signal ended the guard, nobody would have ended the child.
+    await untilGone(everybody, ALLOWED_MS);
+  });
+
+  test("[ARCH-8-3] a guard that dies is replaced and its successor knows everything", async () => {
+    const directory = temporaryPath();
+    const { parent, guard, everybody } = await startStubborn(directory);
+    process.kill(guard.pid, "SIGKILL");
+    const isGuard = (row: ProcessRow): boolean => row.pid === row.pgid && !everybody.some(({ pid }) => pid === row.pid);
+    await until("a new guard", () => findDescendants(parent.pid).some(isGuard), ALLOWED_MS);
+    const successor = findDescendants(parent.pid).filter(isGuard);
+    // The successor reads what it is told before it sees the end of its input (G2), so there is no need to wait for it.
+    await parent.kill("SIGKILL");
+    await untilGone([...everybody, ...successor], ALLOWED_MS + 1000);
+    expect(existsSync(directory)).toBe(false);
+  });
+
+  test.each(["exit", "empty"])(
+    "[ARCH-8-2] a parent that ends by itself (%s) leaves neither child nor guard",
+    async (how) => {
+      const parent = runParent("quiet-exit", [how]);
+      const gone = new Promise((resolve) => parent.child.once("exit", resolve));
+      const { guard, child } = (await parent.say()) as { guard: number; child: number };
+      await gone;
+      await until("child and guard to go", () => !isRunning(guard) && !isRunning(child), ALLOWED_MS);
+    },
+  );
+});
+
+describe("a child started just before the parent dies", () => {
+  test("[ARCH-8-4] a program does not run before the guard has confirmed it, and not at all when the parent dies first", async () => {
+    const file = temporaryPath();
+    const parent = runParent("mute-guard", [file]);
+    const { waiting } = (await parent.say()) as { waiting: number };
+    const shell = remember(waiting);
+    await parent.kill("SIGKILL");
+    await untilGone([shell], ALLOWED_MS);
+    expect(existsSync(file)).toBe(false);
+  });
+
+  test("[ARCH-8-4] a parent killed in the middle of starting children leaves none, wherever the blow falls", async () => {
+    for (let children = 0; children < 8; children += 1) {
+      const marker = `storm-${randomBytes(8).toString("hex")}`;
+      const parent = runParent("spawn-storm", [marker]);
+      for (let count = 0; count < children; count += 1) await parent.say();
+      await parent.kill("SIGKILL");
+      await until(`the storm of ${children}`, () => processesWith(marker).length === 0, ALLOWED_MS);
+    }
+  });
+});
+
+describe("the guard's own life", () => {
+  test("[ARCH-8-1] it starts with the first thing to watch and closing it ends what is watched", async () => {
+    const directory = temporaryPath();
+    const guard = createGuard();
+    expect(guard.pid).toBeUndefined();
+    await guard.watch({ label: "directory", removeDir: directory });
+    const row = remember(guard.pid ?? 0);
+    execFileSync("mkdir", [directory]);
+    await guard.close();
+    expect(isThere(row)).toBe(false);
+    expect(existsSync(directory)).toBe(false);
+    await expect(guard.watch({ label: "late" })).rejects.toThrow("closed");
+  });
+
+  test("what was forgotten is left alone", async () => {
+    const directory = temporaryPath();
+    execFileSync("mkdir", [directory]);
+    const guard = createGuard();
+    const watch = await guard.watch({ label: "directory", removeDir: directory });
+    await watch.forget();
+    await watch.forget();
+    await guard.close();
+    expect(existsSync(directory)).toBe(true);
+    execFileSync("rmdir", [directory]);
+  });
+
+  test("a guard that dies while a confirmation is due confirms through its successor", async () => {
+    await using guard = createGuard();
+    await guard.watch({ label: "first", removeDir: temporaryPath() });
+    process.kill(guard.pid ?? 0, "SIGKILL");
+    await guard.watch({ label: "second", removeDir: temporaryPath() });
+    await expect(guard.watch({ label: "third" })).resolves.toBeDefined();
+  });
+
+  test.each(["/", "/tmp", "relative/path", "/tmp/../etc/passwd"])(
+    "it refuses to promise the removal of %s",
+    async (removeDir) => {
+      await using guard = createGuard();
+      await expect(guard.watch({ label: "mistake", removeDir })).rejects.toThrow("two levels deep");
+    },
+  );
+});
