@@ -147,7 +147,7 @@ written as (
 ),
 sent as (
   insert into bus.messages (category, project_id, subject, component, target, headers, payload, available_at)
-  select 'cmd', r.project_id, r.subject, 'tool', r.target, r.headers, r.command_payload, r.wanted_at
+  select 'cmd', r.project_id, r.subject, split_part(r.subject, '.', 6), r.target, r.headers, r.command_payload, r.wanted_at
     from ready r join called c on c.project_id = r.project_id and c.tool_call_id = r.tool_call_id
    where r.command_payload is not null and not r.paused and r.status = 'queued'
 )

@@ -4,7 +4,13 @@
 //   A definition that was replaced under the plan is read again and planned again; the statement itself tells.
 //   A flush whose answer was lost may run again: ids were minted with the request, so the second run finds the first.
 
-import { type AfterExecution, type JsonCaps, ToolplaneError } from "@toolplane/protocol";
+import {
+  type AfterExecution,
+  DEFAULT_CHANNEL,
+  isTrustedActor,
+  type JsonCaps,
+  ToolplaneError,
+} from "@toolplane/protocol";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
@@ -79,7 +85,6 @@ interface Pending {
 }
 
 const API_AGENT = "sys.api";
-const DEFAULT_CHANNEL = "public";
 // A definition that changes more often than this within one dispatch is being fought over.
 const MAX_REPLANS = 5;
 
@@ -125,7 +130,7 @@ export const refusalOf = (
     return new ToolplaneError("conflict", `project ${projectId} is ${row.project_status}: it takes no new calls`);
   if (row.tool_status === null || row.tool_status === "deleted")
     return new ToolplaneError("not_found", `project ${projectId} has no tool ${toolName}`);
-  if (!row.agent_known && !(agentId.startsWith("sys.") || agentId.startsWith("tool.")))
+  if (!row.agent_known && !isTrustedActor(agentId))
     return new ToolplaneError("invalid_source_actor", `${agentId} is not an active agent of project ${projectId}`);
   return "replan";
 };

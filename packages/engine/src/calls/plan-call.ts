@@ -11,12 +11,14 @@ import {
   expandSubjectTemplate,
   formatSubject,
   HEADERS,
+  isTrustedActor,
   type JsonCaps,
   lineageMeta,
   parseRawArguments,
   parseTraceparent,
   planArguments,
   resolveOptions,
+  type Subject,
   stampHeaders,
   type TemplateValues,
   type ToolDefinition,
@@ -78,11 +80,9 @@ export interface PlanCallInput {
 const SENDER = "toolplane";
 const MAX_KEY_LENGTH = 255;
 
-/** Ids that need no roster row: parts of the system itself and tool services. */
-export const isTrustedActor = (agentId: string): boolean => agentId.startsWith("sys.") || agentId.startsWith("tool.");
-
-/** The actor whose result a command to this target asks for. */
-export const actorOfTarget = (target: string): string => `tool.${target}`;
+/** The actor whose result a command on this subject asks for: `tool.text`, `sys.pmo`. */
+export const actorOfSubject = (subject: Pick<Subject, "component" | "target">): string =>
+  `${subject.component}.${subject.target}`;
 
 export const commandPayloadText = (callCardId: string, toolName: string, afterExecution: AfterExecution): string =>
   canonicalText({ after_execution: afterExecution, tool_call_card_id: callCardId, tool_name: toolName });
@@ -218,7 +218,7 @@ export const planCall = (input: PlanCallInput): PlannedCall => {
       definitionHash: pinned.definitionHash,
       subject: subjectText,
       target: subject.target,
-      actorId: actorOfTarget(subject.target),
+      actorId: actorOfSubject(subject),
       afterExecution: definition.after_execution,
       callCardId: card.card_id,
       callCardHash,

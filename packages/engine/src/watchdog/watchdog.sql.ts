@@ -61,7 +61,7 @@ offered as (
 ),
 sent as (
   insert into bus.messages (category, project_id, subject, component, target, headers, payload, available_at)
-  select 'cmd', o.project_id, o.subject, 'tool', o.target, o.headers, i.command_payload, o.available_at
+  select 'cmd', o.project_id, o.subject, split_part(o.subject, '.', 6), o.target, o.headers, i.command_payload, o.available_at
     from offered o join input i on i.ord = o.ord
    where i.command_payload is not null
 )

@@ -1,0 +1,207 @@
+// The engine, wired: every noun gets what it needs, and nothing here decides anything.
+//
+//   const engine = await createEngine({ connection: { connectionString } });
+//   const { toolCallId } = await engine.calls.dispatch({ projectId, toolName, arguments });
+//   await engine.close();
+
+import { createHash } from "node:crypto";
+import type { Bus } from "@toolplane/bus";
+import { type JsonCaps, PROTOCOL_VERSION } from "@toolplane/protocol";
+import type pg from "pg";
+import { trimMessages } from "./bus/message-retention.ts";
+import { createPostgresBus } from "./bus/postgres-bus.ts";
+import { type BusDoorbell, createPostgresDoorbell } from "./bus/postgres-doorbell.ts";
+import { type Calls, createCalls } from "./calls/calls.ts";
+import { type Boxes, createBoxes } from "./cards/boxes.ts";
+import { type CardStore, createCardStore } from "./cards/card-store.ts";
+import { DEFAULT_CARD_CAPS } from "./cards/prepare-card.ts";
+import { createDeadLetters, type DeadLetters } from "./dead-letters/dead-letters.ts";
+import { stuckMessages } from "./outbox/stuck-messages.ts";
+import { type Clock, systemClock } from "./ports/clock.ts";
+import { type Faults, noFaults } from "./ports/faults.ts";
+import { createIds, type Ids } from "./ports/ids.ts";
+import { type Log, silentLog } from "./ports/log.ts";
+import { type Agents, createAgents } from "./registry/agents.ts";
+import { createDefinitions, type Definitions } from "./registry/definition-cache.ts";
+import { createSchemaCompiler } from "./registry/json-schema.ts";
+import { createProfiles, type Profiles } from "./registry/profiles.ts";
+import { createProjects, type Projects } from "./registry/projects.ts";
+import { createTools, type Tools } from "./registry/tools.ts";
+import { createRetention, type Forgotten, type RetentionPolicy } from "./retention/retention.ts";
+import { createDatabase, type Database } from "./sql/database.ts";
+import { migrate } from "./sql/migrate.ts";
+import { COUNT_LIVE, type LiveCallsRow } from "./stats/stats.sql.ts";
+import { createExpire, type Sweep } from "./watchdog/expire.ts";
+import { startWatchdog, type Watchdog, type WatchdogJob } from "./watchdog/watchdog.ts";
+
+export interface EngineOptions {
+  readonly connection: pg.ClientConfig;
+  readonly maxConnections?: number | undefined;
+  readonly ids?: Ids | undefined;
+  readonly clock?: Clock | undefined;
+  readonly log?: Log | undefined;
+  readonly faults?: Faults | undefined;
+  /** How long a service may be silent before its call is taken from it. */
+  readonly leaseSeconds?: number | undefined;
+  readonly caps?: JsonCaps | undefined;
+  /** Times a `retry: safe` call may lose its service. */
+  readonly maxAttempts?: number | undefined;
+  /** An external bus carries commands; unleased ones are published again after so many seconds. */
+  readonly republishSeconds?: number | undefined;
+  readonly retention?: RetentionPolicy | undefined;
+  /** False for a process that only reads or for tests that sweep by hand. */
+  readonly watchdog?: boolean | undefined;
+  /** The target of the tools every project starts with. */
+  readonly bundledTarget?: string | undefined;
+}
+
+export interface EngineStats {
+  readonly calls: LiveCallsRow;
+  readonly coalescers: ReturnType<Calls["stats"]>;
+  readonly database: ReturnType<Database["stats"]>;
+  readonly bus: ReturnType<Bus["stats"]>;
+  readonly doorbell: ReturnType<BusDoorbell["stats"]>;
+  readonly stuckMessages: number;
+  readonly watchdogTicks: number;
+}
+
+export interface Engine {
+  readonly calls: Calls;
+  readonly cards: CardStore;
+  readonly boxes: Boxes;
+  readonly projects: Projects;
+  readonly tools: Tools;
+  readonly definitions: Definitions;
+  readonly agents: Agents;
+  readonly profiles: Profiles;
+  readonly deadLetters: DeadLetters;
+  readonly bus: Bus;
+  readonly doorbell: BusDoorbell;
+  readonly db: Database;
+  /** One bounded sweep over the calls that are due; the watchdog does it by itself. */
+  expire(limit?: number): Promise<Sweep>;
+  retain(policy: RetentionPolicy, projectId?: string): Promise<Forgotten>;
+  stats(): Promise<EngineStats>;
+  /** Finishes what was submitted, then lets go of the database. */
+  close(): Promise<void>;
+}
+
+// Long enough for a garbage collection or a slow network, short enough that a dead service is noticed while its caller
+// still waits; heartbeats come three times as often.
+const LEASE_SECONDS = 15;
+const MAX_ATTEMPTS = 5;
+const SWEEP_LIMIT = 200;
+const EXPIRE_EVERY_MS = 500;
+const STUCK_EVERY_MS = 15_000;
+const STUCK_AFTER_MS = 30_000;
+const FORGET_EVERY_MS = 60_000;
+
+export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+export const createEngine = async (options: EngineOptions): Promise<Engine> => {
+  const {
+    clock = systemClock,
+    log = silentLog,
+    faults = noFaults,
+    ids = createIds(),
+    caps = DEFAULT_CARD_CAPS,
+  } = options;
+  const { role } = await migrate(options.connection);
+  const db = createDatabase({ connection: options.connection, role, maxConnections: options.maxConnections });
+  const doorbell = createPostgresDoorbell({ db, clock, log });
+  const republishSeconds = options.republishSeconds ?? null;
+  const compile = createSchemaCompiler();
+  const ground = {
+    db,
+    doorbell,
+    ids,
+    clock,
+    log,
+    faults,
+    sha256,
+    caps,
+    protocolVersion: PROTOCOL_VERSION,
+    republishSeconds,
+  };
+
+  const cards = createCardStore(ground);
+  const boxes = createBoxes({ ...ground, cards });
+  const tools = createTools({ ...ground, compile });
+  const projects = createProjects({ ...ground, tools, bundledTarget: options.bundledTarget });
+  const profiles = createProfiles({ ...ground, cards, boxes });
+  const agents = createAgents({ ...ground, profiles });
+  const definitions = createDefinitions({ ...ground, compile });
+  const calls = createCalls({ ...ground, definitions, leaseSeconds: options.leaseSeconds ?? LEASE_SECONDS });
+  const deadLetters = createDeadLetters({ ...ground, dispatch: calls.dispatch });
+  const bus = createPostgresBus(ground);
+  const retain = createRetention(ground);
+  const expire = createExpire({
+    ...ground,
+    watch: calls.watch,
+    policy: { maxAttempts: options.maxAttempts ?? MAX_ATTEMPTS, republishSeconds },
+  });
+  const carrier = republishSeconds === null ? "postgres" : "external";
+  const stuck = () => stuckMessages({ db, carrier, olderThanMs: STUCK_AFTER_MS });
+
+  const jobs: WatchdogJob[] = [
+    { name: "expire", everyMs: EXPIRE_EVERY_MS, run: async () => (await expire(SWEEP_LIMIT)).looked === SWEEP_LIMIT },
+    {
+      name: "stuck messages",
+      everyMs: STUCK_EVERY_MS,
+      run: async () => {
+        for (const { messages, oldestMs, ...where } of await stuck()) {
+          log.warn("messages wait and nobody takes them; rung again", { ...where, messages, oldestMs });
+          doorbell.ring("messages");
+        }
+        return false;
+      },
+    },
+    {
+      name: "forget",
+      everyMs: FORGET_EVERY_MS,
+      run: async () => {
+        if (carrier === "postgres") await trimMessages({ db, faults });
+        if (options.retention !== undefined) await retain(options.retention);
+        return false;
+      },
+    },
+  ];
+  const watchdog: Watchdog | undefined = options.watchdog === false ? undefined : startWatchdog({ jobs, clock, log });
+
+  return {
+    calls,
+    cards,
+    boxes,
+    projects,
+    tools,
+    definitions,
+    agents,
+    profiles,
+    deadLetters,
+    bus,
+    doorbell,
+    db,
+    expire: (limit = SWEEP_LIMIT) => expire(limit),
+    retain,
+    async stats() {
+      const [live] = await db.query<LiveCallsRow>(COUNT_LIVE);
+      return {
+        calls: live as LiveCallsRow,
+        coalescers: calls.stats(),
+        database: db.stats(),
+        bus: bus.stats(),
+        doorbell: doorbell.stats(),
+        stuckMessages: (await stuck()).reduce((sum, { messages }) => sum + messages, 0),
+        watchdogTicks: watchdog?.ticks() ?? 0,
+      };
+    },
+    async close() {
+      await watchdog?.stop();
+      await bus.close();
+      await calls.drain();
+      definitions.close();
+      await doorbell.close();
+      await db.close();
+    },
+  };
+};

@@ -1,0 +1,51 @@
+// The public face of @toolplane/engine: named exports only, one block per noun.
+
+// bus
+export { createPostgresBus } from "./bus/postgres-bus.ts";
+export { type BusDoorbell, createPostgresDoorbell } from "./bus/postgres-doorbell.ts";
+// calls
+export {
+  type CallFacts,
+  type CallKey,
+  type CallStatus,
+  type CallView,
+  callKey,
+  isSettled,
+  type Lineage,
+  type LiveStatus,
+} from "./calls/call.ts";
+export type { CallFilter, Calls } from "./calls/calls.ts";
+export type { Canceled, CancelRequest } from "./calls/cancel.ts";
+export type { CallRequest, Dispatched } from "./calls/dispatch.ts";
+export type { DispatchedStep, StepRequest } from "./calls/dispatch-step.ts";
+export type { Beat, ClaimRequest, Held, LeasedCall, LeaseRequest } from "./calls/leases.ts";
+export type { CallAsk, CallOrigin } from "./calls/plan-call.ts";
+export type { GivenResult, WrittenResult } from "./calls/plan-settlement.ts";
+export type { PutResultCard, ReportRequest } from "./calls/reports.ts";
+export type { Settled, SettleRequest } from "./calls/settle.ts";
+export { type ChainLink, chainStart, extendChain, type Sha256 } from "./calls/turn-chain.ts";
+// cards and boxes
+export type { Box, BoxBatch, Boxes, HydratedBox } from "./cards/boxes.ts";
+export type { CardBatch, CardRef, CardStore, CardVerdict } from "./cards/card-store.ts";
+// dead letters, watchdog, retention
+export type { DeadLetter, DeadLetters } from "./dead-letters/dead-letters.ts";
+// engine
+export { createEngine, type Engine, type EngineOptions, type EngineStats, sha256 } from "./engine.ts";
+// ports
+export { type Clock, systemClock } from "./ports/clock.ts";
+export { DOORBELL_KINDS, type Doorbell, type DoorbellKind, type RingOrigin } from "./ports/doorbell.ts";
+export { FAULT_POINTS, type FaultPoint, type Faults, noFaults } from "./ports/faults.ts";
+export { createIds, type Ids, oldestUuidOf } from "./ports/ids.ts";
+export { type Log, type LogFields, silentLog } from "./ports/log.ts";
+// registry
+export type { Agents } from "./registry/agents.ts";
+export { type CompiledDefinition, createDefinitions, type Definitions } from "./registry/definition-cache.ts";
+export { createSchemaCompiler } from "./registry/json-schema.ts";
+export type { Profiles } from "./registry/profiles.ts";
+export type { Projects, RegisteredProject } from "./registry/projects.ts";
+export type { RegisteredTool, Tools } from "./registry/tools.ts";
+export type { Forgotten, RetentionPolicy } from "./retention/retention.ts";
+// storage
+export { createDatabase, type Database, type Queryer, type Statement } from "./sql/database.ts";
+export { migrate, readMigrations } from "./sql/migrate.ts";
+export type { Sweep } from "./watchdog/expire.ts";
