@@ -1,0 +1,113 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import {
+  parseAgentUpload,
+  planDeactivation,
+  planRosterUpsert,
+  type RosterAgent,
+  type RosterEntry,
+  rosterAgentSchema,
+} from "./roster.ts";
+
+interface Fixture {
+  readonly valid: readonly { readonly name: string; readonly input: unknown; readonly output: object }[];
+  readonly invalid: readonly {
+    readonly name: string;
+    readonly input: unknown;
+    readonly code: string;
+    readonly says?: string;
+  }[];
+}
+
+const { valid, invalid } = JSON.parse(
+  readFileSync(new URL("../../fixtures/v1r4/roster/upload.json", import.meta.url), "utf8"),
+) as Fixture;
+
+describe("[UTP-5.6-1] an agent upload", () => {
+  test.each(valid)("$name passes", ({ input, output }) => {
+    expect(parseAgentUpload(input)).toMatchObject(output);
+  });
+
+  test.each(invalid)("[UTP-5.6-2] $name is refused", ({ input, code, says }) => {
+    expect(() => parseAgentUpload(input)).toThrow(
+      expect.objectContaining({ code, message: expect.stringContaining(says ?? "") }),
+    );
+  });
+});
+
+const entry: RosterEntry = {
+  project_id: "p1",
+  agent_id: "helper",
+  profile_box_id: "0190a5b4-6c1e-7d3a-9f00-0123456789ab",
+  worker_target: "worker_generic",
+  tags: ["a", "b"],
+  display_name: "Helper",
+  owner_agent_id: null,
+  metadata: { profile_name: "assistant", kept: 1, nested: { a: 1 } },
+};
+const existing: RosterAgent = { ...entry, status: "inactive" };
+
+describe("planRosterUpsert", () => {
+  test("[UTP-5.6-3] a new agent is active", () => {
+    const plan = planRosterUpsert(undefined, entry, { mayReassign: false });
+    expect(plan).toEqual({ outcome: "insert", agent: { ...entry, status: "active" } });
+    if (plan.outcome === "insert") expect(rosterAgentSchema.parse(plan.agent)).toEqual(plan.agent);
+  });
+
+  test("[UTP-5.6-4] profile, worker_target, tags and owner are replaced", () => {
+    const next = {
+      ...entry,
+      profile_box_id: "0190a5b4-6c1e-7d3a-9f00-0123456789ff",
+      worker_target: "pool_b",
+      tags: [],
+      owner_agent_id: "boss",
+    };
+    expect(planRosterUpsert(existing, next, { mayReassign: true })).toMatchObject({
+      outcome: "update",
+      agent: { profile_box_id: next.profile_box_id, worker_target: "pool_b", tags: [], owner_agent_id: "boss" },
+    });
+  });
+
+  test.each([
+    ["[UTP-5.6-5] a display name is kept when the new one is null", { display_name: null }, { display_name: "Helper" }],
+    ["[UTP-5.6-5] a display name is replaced by another", { display_name: "New" }, { display_name: "New" }],
+    [
+      "[UTP-5.6-6] metadata is merged key by key, not deeper",
+      { metadata: { nested: { b: 2 }, added: true } },
+      { metadata: { profile_name: "assistant", kept: 1, nested: { b: 2 }, added: true } },
+    ],
+    ["[UTP-5.6-7] the status is untouched", { display_name: "x" }, { status: "inactive" }],
+  ])("%s", (_title, change, expected) => {
+    const plan = planRosterUpsert(existing, { ...entry, ...change }, { mayReassign: true });
+    expect(plan.outcome === "update" && plan.agent).toEqual({ ...existing, ...change, ...expected });
+  });
+
+  test.each([
+    ["profile", { profile_box_id: "0190a5b4-6c1e-7d3a-9f00-0123456789ff" }],
+    ["owner", { owner_agent_id: "boss" }],
+    ["worker_target", { worker_target: "pool_b" }],
+    ["tags", { tags: ["a"] }],
+  ])("[UTP-W18-3] who may not reassign cannot change the %s of an existing agent", (field, change) => {
+    expect(planRosterUpsert(existing, { ...entry, ...change }, { mayReassign: false })).toEqual({
+      outcome: "refused",
+      reason: `existing_agent_${field}_mutation_forbidden`,
+    });
+    expect(planRosterUpsert(existing, { ...entry, ...change }, { mayReassign: true }).outcome).toBe("update");
+  });
+
+  test("[UTP-W18-3] display name, metadata and the order of tags may change", () => {
+    const change = { ...entry, display_name: "New", metadata: { x: 1 }, tags: ["b", "a"] };
+    expect(planRosterUpsert(existing, change, { mayReassign: false })).toMatchObject({
+      outcome: "update",
+      agent: { display_name: "New" },
+    });
+  });
+});
+
+test("[UTP-5.6-8] deactivation says why and keeps the rest", () => {
+  expect(planDeactivation({ ...entry, status: "active" }, "left")).toEqual({
+    ...entry,
+    status: "inactive",
+    metadata: { ...entry.metadata, deactivated_reason: "left" },
+  });
+});
