@@ -108,7 +108,10 @@ const readSuccess = (line: Line, id: string): HostSuccess => {
 };
 
 /** What a host says where a text belongs; most say a text, the rest is shown as JSON. */
-export const hostText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value ?? ""));
+export const hostText = (value: unknown): string => {
+  if (value === undefined || value === null) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+};
 
 const readFailure = (line: Line, id: string | null): HostFailure => {
   const { error } = line;

@@ -31,11 +31,15 @@ const settleTree = (value: unknown, levelsLeft: number, dropProto: boolean, maxD
   for (const key in value) settleTree((value as Record<string, unknown>)[key], levelsLeft - 1, dropProto, maxDepth);
 };
 
-/** JSON.parse writes its position into the message; the rest of that message quotes the input and stays behind. */
+const AT = "in JSON at position ";
+
+/** Of JSON.parse's messages some end with a position and quote nothing; the others quote the input and stay behind. */
 const positionOf = (error: unknown): string => {
   const message = error instanceof Error ? error.message : "";
-  const digits = Number.parseInt(message.slice(message.lastIndexOf("position ") + "position ".length), 10);
-  return message.includes("position ") && Number.isSafeInteger(digits) ? ` (position ${digits})` : "";
+  const start = message.lastIndexOf(AT);
+  if (start < 0 || message.endsWith("is not valid JSON")) return "";
+  const position = Number.parseInt(message.slice(start + AT.length), 10);
+  return Number.isSafeInteger(position) ? ` (position ${position})` : "";
 };
 
 export const notJson = (error: unknown): ToolplaneError =>

@@ -1,0 +1,136 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { BUS_CODES, ERROR_NAMES, NAMED_CODES, SQL_STATES, SYSTEM_CODES } from "./foreign-errors.ts";
+import { parseWith } from "./parse-with.ts";
+import { ToolplaneError, UsageError } from "./toolplane-error.ts";
+import { understandError } from "./understand-error.ts";
+
+const foreign = (fields: object, message = "raw text with s3cr3t"): Error => Object.assign(new Error(message), fields);
+const sql = (code: string): Error => foreign({ code, severity: "ERROR", detail: "Key (token)=(s3cr3t) exists" });
+
+describe("foreign errors", () => {
+  test("our own error passes as it is", () => {
+    const error = new ToolplaneError("lease_lost", "gone");
+    expect(understandError(error)).toBe(error);
+  });
+
+  test.each(Object.entries(SYSTEM_CODES))("[UTP-8.8-C10] the system code %s", (code, meaning) => {
+    expect(understandError(foreign({ code }))).toMatchObject({ ...meaning, detail: { reason: code } });
+  });
+
+  test.each(Object.entries(SQL_STATES))("[UTP-8.8-C11] the SQL state or class %s", (state, meaning) => {
+    const code = state.length === 5 ? state : `${state}Z9Z`;
+    expect(understandError(sql(code))).toMatchObject(meaning);
+  });
+
+  test.each(Object.entries(ERROR_NAMES))("[UTP-8.8-C12] the error name %s", (name, meaning) => {
+    expect(understandError(foreign({ name }))).toMatchObject(meaning);
+  });
+
+  test.each(Object.entries(BUS_CODES))("[UTP-8.8-C12] the message bus code %s", (code, meaning) => {
+    expect(understandError(foreign({ name: "JetStreamApiError", code: Number(code) }))).toMatchObject(meaning);
+  });
+
+  test.each(Object.entries(NAMED_CODES))("[UTP-8.8-C13] %s says what was wrong with the input", (name, code) => {
+    expect(understandError(foreign({ name }, "bad city"), { keepMessage: true })).toMatchObject({
+      code,
+      message: "bad city",
+    });
+  });
+
+  test("codes that no table knows", () => {
+    expect(understandError(sql("P0001")).code).toBe("internal_error");
+    expect(understandError(foreign({ name: "JetStreamApiError", code: 1 })).code).toBe("upstream_unavailable");
+    expect(understandError(foreign({ code: "23505" })).code).toBe("internal_error");
+  });
+
+  test("recursion that never ends is a bug, not a bad value", () => {
+    const endless = (n: number): number => endless(n + 1) + 1;
+    const overflow = (() => {
+      try {
+        return endless(0);
+      } catch (error) {
+        return error;
+      }
+    })();
+    expect(understandError(overflow, { keepMessage: true }).code).toBe("internal_error");
+  });
+
+  test("a real aborted signal and a real timeout", async () => {
+    const abort = AbortSignal.abort().reason as unknown;
+    expect(understandError(abort).code).toBe("canceled");
+    const signal = AbortSignal.timeout(0);
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    expect(understandError(signal.reason).code).toBe("tool_timeout");
+  });
+
+  test("wrapped errors are followed, endless chains are not", () => {
+    expect(understandError(new TypeError("fetch failed", { cause: foreign({ code: "ECONNREFUSED" }) })).code).toBe(
+      "upstream_unavailable",
+    );
+    expect(understandError(new AggregateError([foreign({ code: "ENOENT" })])).code).toBe("not_found");
+    expect(understandError(new Error("x", { cause: new ToolplaneError("conflict", "c") })).code).toBe("conflict");
+    const loop = foreign({});
+    loop.cause = loop;
+    expect(understandError(loop).code).toBe("internal_error");
+  });
+
+  test("a schema error is bad_request and names the fields", () => {
+    const schema = z.strictObject({ a: z.number(), b: z.array(z.string()) });
+    const parsed = schema.safeParse({ a: "x", b: [1], c: 1 });
+    const understood = understandError(parsed.error);
+    expect(understood.code).toBe("bad_request");
+    expect(understood.message).toContain("$.a");
+    expect(understood.message).toContain("$.b[0]");
+    expect(() => parseWith(schema, {}, "thing")).toThrow(/^thing is not valid: \$\.a: /);
+  });
+
+  test("a schema error with a thousand faults is cut", () => {
+    const parsed = z.array(z.string()).safeParse(Array.from({ length: 1000 }, () => 1));
+    expect(understandError(parsed.error).detail?.issues).toHaveLength(8);
+  });
+
+  test("an error of another copy of this package, or from a wire, keeps its code", () => {
+    const twin = foreign({ name: "ToolplaneError", code: "breaker_open", detail: { host: "x" } }, "left alone");
+    expect(understandError(twin)).toMatchObject({ code: "breaker_open", message: "left alone", detail: { host: "x" } });
+    expect(understandError({ code: "rate_limited", message: "slow" })).toMatchObject({ code: "rate_limited" });
+  });
+
+  test("[INV-I8-C4] a foreign message does not cross unless it is a tool's own", () => {
+    for (const error of [foreign({}), sql("22P02"), foreign({ code: "ENOENT" }), "s3cr3t", { message: "s3cr3t" }]) {
+      expect(JSON.stringify(understandError(error).toWire())).not.toContain("s3cr3t");
+    }
+    expect(understandError(foreign({}, "no such city"), { keepMessage: true }).message).toBe("no such city");
+    expect(understandError("plain text", { keepMessage: true })).toMatchObject({
+      code: "internal_error",
+      message: "plain text",
+    });
+    expect(JSON.stringify(understandError(sql("22P02"), { keepMessage: true }).toWire())).not.toContain("s3cr3t");
+    expect(understandError(new UsageError("s3cr3t"), { keepMessage: true }).message).not.toContain("s3cr3t");
+  });
+
+  test("nothing is an unknown error", () => {
+    expect(understandError(undefined).code).toBe("unknown_error");
+    expect(understandError(null).code).toBe("unknown_error");
+  });
+
+  test("whatever is thrown, a ToolplaneError comes out", () => {
+    const trap = new Proxy(
+      {},
+      {
+        get: () => {
+          throw new TypeError("x");
+        },
+        has: () => true,
+      },
+    );
+    expect(understandError(trap)).toBeInstanceOf(ToolplaneError);
+    fc.assert(
+      fc.property(fc.anything(), fc.boolean(), (thrown, keepMessage) => {
+        expect(understandError(thrown, { keepMessage }).message).not.toBe("");
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});

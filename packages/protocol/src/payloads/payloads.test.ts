@@ -1,0 +1,281 @@
+import { describe, expect, test } from "vitest";
+import { ToolplaneError } from "../errors/toolplane-error.ts";
+import { CONTROL_FIELDS } from "../headers/control-fields.ts";
+import { AFTER_EXECUTIONS, coerceStatus, RESULT_STATUSES } from "../results/value-sets.ts";
+import { parseMarker, parseStateEvent, parseStepEvent, parseTaskEvent, STEP_PHASES } from "./agent-events.ts";
+import { encodeChunk, parseChunk, parsePart } from "./agent-stream.ts";
+import { parseCallbackPayload } from "./callback.ts";
+import { parseCommandPayload } from "./command.ts";
+import { mergeActionMetadata, parseUiAction, parseUiActionAck, UI_ACK_STATUSES } from "./ui-action.ts";
+import { parseWakeup, WAKEUP_REASONS } from "./wakeup.ts";
+
+const failure = (run: () => unknown): ToolplaneError => {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof ToolplaneError) return error;
+    throw error;
+  }
+  throw new TypeError("nothing was thrown");
+};
+
+const command = { tool_call_card_id: "c1", tool_name: "count", after_execution: "suspend" } as const;
+const callback = { status: "success", after_execution: "suspend", tool_result_card_id: "r1" } as const;
+
+describe("value sets", () => {
+  test("[UTP-8.1-C2] five statuses, two lifecycles", () => {
+    expect(RESULT_STATUSES).toEqual(["success", "failed", "canceled", "timeout", "partial"]);
+    expect(AFTER_EXECUTIONS).toEqual(["suspend", "terminate"]);
+  });
+  test("[UTP-D21-C1] a reader that must go on takes an unknown status for failed", () => {
+    expect(RESULT_STATUSES.map(coerceStatus)).toEqual(RESULT_STATUSES);
+    expect(["done", "", null, 5].map(coerceStatus)).toEqual(["failed", "failed", "failed", "failed"]);
+  });
+});
+
+describe("command", () => {
+  test("[UTP-1.4-C2] three fields are read and nothing else is passed on", () => {
+    expect(parseCommandPayload({ ...command, priority: 5 })).toEqual(command);
+  });
+
+  test("[UTP-D04-C1] unknown keys are ignored, and refused in strict mode", () => {
+    const input = { ...command, zeta: 1, alpha: 2 };
+    expect(parseCommandPayload(input)).toEqual(command);
+    const error = failure(() => parseCommandPayload(input, { strict: true }));
+    expect([error.code, error.detail?.fields]).toEqual(["bad_request", ["alpha", "zeta"]]);
+    expect(parseCommandPayload(command, { strict: true })).toEqual(command);
+  });
+
+  test.each(["args", "arguments", "result"])("[UTP-D05-C1] inline %s is a violation", (key) => {
+    const error = failure(() => parseCommandPayload({ ...command, [key]: {} }));
+    expect([error.code, error.detail?.fields]).toEqual(["protocol_violation", [key]]);
+  });
+
+  test.each(CONTROL_FIELDS)("[UTP-D01-C1] the control field %s is a violation, in commands and callbacks", (key) => {
+    expect(failure(() => parseCommandPayload({ ...command, [key]: "x" })).code).toBe("protocol_violation");
+    expect(failure(() => parseCallbackPayload({ ...callback, [key]: "x" })).code).toBe("protocol_violation");
+  });
+
+  test("[UTP-1.4-C3] a violation names the boundary and all offending keys, sorted", () => {
+    const input = { ...command, tool_call_id: "t", args: {}, agent_id: "a" };
+    const error = failure(() => parseCommandPayload(input, { boundary: "cmd ingress" }));
+    expect(error.detail).toEqual({ boundary: "cmd ingress", fields: ["agent_id", "args", "tool_call_id"] });
+    expect(error.message).toBe("cmd ingress: the payload may not carry agent_id, args, tool_call_id");
+  });
+
+  const missing: readonly [string, unknown, readonly string[]][] = [
+    ["everything", {}, ["tool_call_card_id", "tool_name", "after_execution"]],
+    ["a blank card id", { ...command, tool_call_card_id: "  " }, ["tool_call_card_id"]],
+    ["a null tool name", { ...command, tool_name: null }, ["tool_name"]],
+    ["a blank lifecycle", { ...command, after_execution: "" }, ["after_execution"]],
+    ["a card id that is no text", { ...command, tool_call_card_id: 5 }, ["tool_call_card_id"]],
+  ];
+  test.each(missing)("[UTP-D07-C1] missing or blank: %s", (_name, input, fields) => {
+    const error = failure(() => parseCommandPayload(input));
+    expect([error.code, error.detail?.fields]).toEqual(["bad_request", fields]);
+    expect(error.message).toContain("missing required fields");
+  });
+
+  test.each(["later", "SUSPEND", 5, {}])("[UTP-1.4-C4] after_execution %j is bad_request", (after) => {
+    const error = failure(() => parseCommandPayload({ ...command, after_execution: after }));
+    expect([error.code, error.message]).toEqual([
+      "bad_request",
+      "command: after_execution must be suspend or terminate",
+    ]);
+  });
+
+  test("[UTP-1.4-C5] an internal command may leave the tool's name out, an external one may not", () => {
+    const { tool_name: _name, ...rest } = command;
+    expect(parseCommandPayload(rest, { route: "internal" })).toEqual({ ...rest, tool_name: "unknown" });
+    expect(failure(() => parseCommandPayload({ ...rest, after_execution: "x" }, { route: "internal" })).code).toBe(
+      "bad_request",
+    );
+    expect(failure(() => parseCommandPayload(rest)).detail?.fields).toEqual(["tool_name"]);
+  });
+
+  test.each([null, [], "x", 1, undefined])("a payload that is %j is refused", (input) => {
+    expect(failure(() => parseCommandPayload(input)).code).toBe("bad_request");
+    expect(failure(() => parseCallbackPayload(input)).code).toBe("bad_request");
+  });
+});
+
+describe("callback", () => {
+  test("[UTP-D03-C1] exactly three fields are read", () => {
+    expect(parseCallbackPayload({ ...callback, note: "x" })).toEqual(callback);
+    expect(failure(() => parseCallbackPayload({ ...callback, note: "x" }, { strict: true })).code).toBe("bad_request");
+  });
+
+  test.each(["result", "args", "arguments", "source_agent_id"])(
+    "[UTP-D05-C2] %s in a callback is a violation",
+    (key) => {
+      expect(failure(() => parseCallbackPayload({ ...callback, [key]: 1 })).code).toBe("protocol_violation");
+    },
+  );
+
+  const refused: readonly [string, object, string][] = [
+    ["no pointer", { tool_result_card_id: " " }, "bad_request"],
+    ["an unknown status", { status: "done" }, "invalid_status"],
+    ["no status", { status: undefined }, "invalid_status"],
+    ["an unknown lifecycle", { after_execution: "later" }, "invalid_after_execution"],
+  ];
+  test.each(refused)("[UTP-1.4-C6] %s is refused", (_name, change, code) => {
+    expect(failure(() => parseCallbackPayload({ ...callback, ...change })).code).toBe(code);
+  });
+});
+
+describe("doorbell", () => {
+  test("[UTP-1.4-C1] everything is optional, null counts as absent, unknown keys are ignored", () => {
+    expect(parseWakeup({})).toEqual({});
+    expect(parseWakeup({ inbox_id: "i", reason: null, metadata: { a: 1 }, more: 1 })).toEqual({
+      inbox_id: "i",
+      metadata: { a: 1 },
+    });
+    expect(failure(() => parseWakeup({ metadata: [] })).code).toBe("bad_request");
+    expect(WAKEUP_REASONS.every((reason) => parseWakeup({ reason }).reason === reason)).toBe(true);
+  });
+});
+
+describe("ui actions", () => {
+  const action = { action_id: "a1", tool_name: "t", args: { x: 1 } };
+
+  test("[UTP-1.4-C7] action_id, tool_name and args are required, the rest is optional", () => {
+    expect(parseUiAction({ ...action, message_id: "m", metadata: {} })).toEqual({
+      ...action,
+      message_id: "m",
+      metadata: {},
+    });
+    for (const key of ["action_id", "tool_name", "args"]) {
+      expect(failure(() => parseUiAction({ ...action, [key]: null })).message).toContain(`$.${key}`);
+    }
+    expect(failure(() => parseUiAction({ ...action, action_id: " " })).code).toBe("bad_request");
+    expect(failure(() => parseUiAction({ ...action, args: [] })).code).toBe("bad_request");
+    expect(failure(() => parseUiAction({ ...action, metadata: "x" })).code).toBe("bad_request");
+  });
+
+  test("[UTP-1.4-C8] identity in an action is a violation, although its arguments are inline", () => {
+    expect(failure(() => parseUiAction({ ...action, agent_turn_id: "t" })).code).toBe("protocol_violation");
+  });
+
+  test("[UTP-13.1-C1] metadata joins the arguments, whose own keys win", () => {
+    expect(mergeActionMetadata({ ...action, metadata: { a: 1, b: 2 } })).toEqual({ x: 1, metadata: { a: 1, b: 2 } });
+    expect(mergeActionMetadata({ ...action, args: { metadata: { a: 0 } }, metadata: { a: 1, b: 2 } })).toEqual({
+      metadata: { a: 0, b: 2 },
+    });
+    expect(mergeActionMetadata(action)).toBe(action.args);
+  });
+
+  test("[UTP-1.4-C9] an acknowledgement has one of four statuses", () => {
+    const ack = { action_id: "a1", agent_id: "ui", status: "done" };
+    expect(UI_ACK_STATUSES.map((status) => parseUiActionAck({ ...ack, status }).status)).toEqual([
+      "accepted",
+      "busy",
+      "rejected",
+      "done",
+    ]);
+    expect(parseUiActionAck({ ...ack, error_code: "x", error: null, extra: 1 })).toEqual({ ...ack, error_code: "x" });
+    expect(failure(() => parseUiActionAck({ ...ack, status: "failed" })).code).toBe("bad_request");
+    expect(failure(() => parseUiActionAck({ ...ack, agent_id: undefined })).code).toBe("bad_request");
+  });
+});
+
+describe("events", () => {
+  const task = { agent_turn_id: "t", status: "success" };
+  test("[UTP-1.4-C10] a task event needs its turn and one of the five statuses", () => {
+    const full = {
+      ...task,
+      output_box_id: "b",
+      deliverable_card_id: "d",
+      tool_result_card_id: "r",
+      output_box: { card_ids: ["d"] },
+      error: "e",
+      error_code: "c",
+      stats: { duration_ms: 1 },
+      chain_head: "ff",
+    };
+    expect(parseTaskEvent({ ...full, unknown: 1 })).toEqual(full);
+    expect(parseTaskEvent({ ...task, error: null })).toEqual(task);
+    expect(failure(() => parseTaskEvent({ ...task, status: "done" })).code).toBe("bad_request");
+    expect(failure(() => parseTaskEvent({ ...task, agent_turn_id: "" })).code).toBe("bad_request");
+  });
+
+  test("[UTP-1.4-C11] a step event needs turn, step and phase", () => {
+    const step = { agent_turn_id: "t", step_id: "s", phase: "started" };
+    expect(STEP_PHASES.map((phase) => parseStepEvent({ ...step, phase }).phase)).toEqual([
+      "started",
+      "planning",
+      "executing",
+      "completed",
+      "failed",
+    ]);
+    expect(parseStepEvent({ ...step, new_card_ids: ["c"], metadata: {} })).toEqual({
+      ...step,
+      new_card_ids: ["c"],
+      metadata: {},
+    });
+    expect(failure(() => parseStepEvent({ ...step, phase: "running" })).code).toBe("bad_request");
+  });
+
+  test("[UTP-1.4-C12] a state event needs agent, turn, status, epoch and a UTC time", () => {
+    const state = {
+      agent_id: "a",
+      agent_turn_id: "t",
+      status: "idle",
+      turn_epoch: 3,
+      updated_at: "2026-01-02T03:04:05Z",
+    };
+    expect(parseStateEvent(state)).toEqual(state);
+    for (const change of [
+      { status: "busy" },
+      { turn_epoch: -1 },
+      { turn_epoch: 1.5 },
+      { updated_at: "2026-01-02T03:04:05+02:00" },
+      { agent_id: "" },
+    ]) {
+      expect(failure(() => parseStateEvent({ ...state, ...change })).code).toBe("bad_request");
+    }
+  });
+
+  test("[UTP-1.4-C13] a marker names its type, card, agent, trace and time", () => {
+    const marker = {
+      marker_type: "m",
+      tool_call_card_id: "c",
+      source_agent_id: "a",
+      trace_id: "t",
+      ts: "2026-01-02T03:04:05Z",
+    };
+    expect(parseMarker(marker)).toEqual(marker);
+    expect(parseMarker({ ...marker, ts: 5 }).ts).toBe(5);
+    expect(failure(() => parseMarker({ ...marker, marker_type: undefined })).code).toBe("bad_request");
+  });
+});
+
+describe("streams", () => {
+  const chunk = { agent_turn_id: "t", step_id: "s", chunk_type: "content" } as const;
+
+  test("[UTP-1.4-C14] a chunk's defaults are left out on the wire and come back on reading", () => {
+    const full = { ...chunk, content: "hi", index: 2, metadata: { a: 1 }, usage: { tokens: 3 }, response_cost: 0.5 };
+    const bare = { ...chunk, content: "", index: 0, metadata: {}, usage: {}, response_cost: 0 };
+    expect(encodeChunk(full)).toEqual(full);
+    expect(encodeChunk(bare)).toEqual(chunk);
+    expect(encodeChunk(chunk)).toEqual(chunk);
+    expect(parseChunk(chunk)).toEqual(bare);
+    expect(parseChunk(encodeChunk(full))).toEqual(full);
+  });
+
+  test("[UTP-1.4-C15] a chunk has a known type", () => {
+    for (const type of ["start", "content", "end", "reasoning", "tool_call"]) {
+      expect(parseChunk({ ...chunk, chunk_type: type }).chunk_type).toBe(type);
+    }
+    expect(failure(() => parseChunk({ ...chunk, chunk_type: "middle" })).code).toBe("bad_request");
+    expect(failure(() => parseChunk({ ...chunk, index: -1 })).code).toBe("bad_request");
+  });
+
+  test("[API-5-C1] a part names its turn and call, counts from 0 and may be any JSON value", () => {
+    const part = { agent_turn_id: "t", tool_call_id: "c", index: 0, part: null };
+    expect(parsePart(part)).toEqual(part);
+    expect(parsePart({ ...part, part: [1] }).part).toEqual([1]);
+    for (const change of [{ index: -1 }, { index: "0" }, { part: undefined }, { tool_call_id: "" }]) {
+      expect(failure(() => parsePart({ ...part, ...change })).code).toBe("bad_request");
+    }
+  });
+});
