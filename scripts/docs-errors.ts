@@ -1,8 +1,9 @@
 // Writes docs/reference/errors.md from the error table. `--check` writes nothing and fails when the page is out of date.
+// Run it with `node --conditions=source scripts/docs-errors.ts`.
 
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { errorReferenceMarkdown } from "../packages/protocol/src/errors/error-reference.ts";
+import { errorReferenceMarkdown } from "@toolplane/protocol";
 
 const page = join(import.meta.dirname, "..", "docs", "reference", "errors.md");
 
@@ -18,7 +19,7 @@ const readPage = async (): Promise<string> => {
 const wanted = errorReferenceMarkdown();
 if (process.argv.includes("--check")) {
   if ((await readPage()) !== wanted) {
-    console.error("docs/reference/errors.md is out of date: run `node scripts/docs-errors.ts`");
+    console.error("docs/reference/errors.md is out of date: run `node --conditions=source scripts/docs-errors.ts`");
     process.exitCode = 1;
   }
 } else {

@@ -1,5 +1,6 @@
 // The public face of @toolplane/protocol: named exports only, one block per noun.
 
+export { type Box, boxSchema, parseBox } from "./cards/box.ts";
 export {
   type Card,
   cardHash,
@@ -28,6 +29,7 @@ export {
   isKnownCardType,
   type KnownCardType,
 } from "./cards/card-types.ts";
+export { type CardFingerprint, type CardWritePlan, planCardWrite } from "./cards/card-write.ts";
 export {
   type CardContent,
   type ContentType,
