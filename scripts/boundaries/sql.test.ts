@@ -16,6 +16,7 @@ describe("[REPO-1-5] SQL text lives only in *.sql.ts", () => {
   test.each([
     "packages/engine/src/cards/find.sql.ts",
     "packages/engine/src/cards/find.test.ts",
+    "packages/testkit/src/cards.contract.ts",
     "tests/scenarios/find.ts",
   ])("%s may hold it", (path) => {
     expect(rulesFor(path, statement)).toEqual([]);

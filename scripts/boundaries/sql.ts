@@ -5,7 +5,7 @@
 
 import ts from "typescript";
 import { broken, type Violation } from "./violation.ts";
-import { isShipped, lineOf, type Workspace, walk } from "./workspace.ts";
+import { isContract, isShipped, lineOf, type Workspace, walk } from "./workspace.ts";
 
 const OBJECTS = "(?:table|index|schema|function|procedure|view|type|trigger|role|user|database|extension|sequence)";
 
@@ -66,7 +66,7 @@ const isQueried = (node: ts.Node): boolean => {
 export const checkSql = (workspace: Workspace): readonly Violation[] => {
   const found: Violation[] = [];
   for (const [path, source] of workspace.sources) {
-    if (!isShipped(path) || path.endsWith(".sql.ts")) continue;
+    if (!isShipped(path) || isContract(path) || path.endsWith(".sql.ts")) continue;
     walk(source, (node) => {
       const text = textOf(node);
       if (text === undefined || TRANSACTION_WORDS.has(text.toLowerCase())) return;

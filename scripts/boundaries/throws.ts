@@ -2,7 +2,7 @@
 
 import ts from "typescript";
 import { broken, type Violation } from "./violation.ts";
-import { isShipped, lineOf, type Workspace, walk } from "./workspace.ts";
+import { isContract, isShipped, lineOf, type Workspace, walk } from "./workspace.ts";
 
 const CODELESS = new Set(["Error", "TypeError", "RangeError", "SyntaxError", "AggregateError"]);
 
@@ -20,7 +20,7 @@ const isReject = (node: ts.Expression): boolean =>
 export const checkThrows = (workspace: Workspace): readonly Violation[] => {
   const found: Violation[] = [];
   for (const [path, source] of workspace.sources) {
-    if (!isShipped(path)) continue;
+    if (!isShipped(path) || isContract(path)) continue;
     walk(source, (node) => {
       const thrown = ts.isThrowStatement(node)
         ? node.expression

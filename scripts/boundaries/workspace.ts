@@ -70,6 +70,9 @@ export const nearestManifest = (workspace: Workspace, path: string): Manifest | 
 
 export const isTest = (path: string): boolean => /\.test(?:-d)?\.tsx?$/.test(path);
 
+/** A suite that every adapter of a port calls from its tests. */
+export const isContract = (path: string): boolean => path.endsWith(".contract.ts");
+
 /** Code that is shipped: under a package's `src`, and not a test. */
 export const isShipped = (path: string): boolean => /^packages\/[^/]+\/src\//.test(path) && !isTest(path);
 
