@@ -6,12 +6,24 @@ import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createGuard, type ProcessRow } from "@toolplane/processes";
+import {
+  findDescendants,
+  findLeftovers,
+  isRunning,
+  isThere,
+  rememberProcess as remember,
+  runTestProgram,
+  type TestProgram,
+  until,
+  untilGone,
+} from "@toolplane/testkit";
 import { afterEach, describe, expect, test } from "vitest";
-import { findDescendants, isRunning, isThere, remember, until, untilGone } from "./leftovers.ts";
-import { runParent } from "./parent-program.ts";
 
 // What the requirement allows from the death of the parent to the last process.
 const ALLOWED_MS = 3000;
+
+const runParent = (name: string, args: readonly string[]): TestProgram =>
+  runTestProgram(new URL(`./programs/${name}.ts`, import.meta.url), args);
 
 const temporaryPath = (): string => join(tmpdir(), `toolplane-test-${randomBytes(6).toString("hex")}`);
 
@@ -21,12 +33,12 @@ const processesWith = (marker: string): readonly string[] =>
     .filter((line) => line.includes(marker));
 
 afterEach(() => {
-  expect(findDescendants(process.pid)).toEqual([]);
+  expect(findLeftovers()).toEqual([]);
 });
 
 const startStubborn = async (directory: string) => {
   const parent = runParent("stubborn-family", [directory]);
-  const said = (await parent.say()) as { guard: number; child: number; near: number; far: number };
+  const said = (await parent.next()) as { guard: number; child: number; near: number; far: number };
   const [guard, child, near, far] = [said.guard, said.child, said.near, said.far].map(remember) as [
     ProcessRow,
     ProcessRow,
@@ -53,9 +65,8 @@ describe("when the parent dies", () => {
       const directory = temporaryPath();
       const { parent, guard, everybody } = await startStubborn(directory);
       expect(guard.session === guard.pid || guard.pgid === guard.pid).toBe(true);
-      const gone = new Promise((resolve) => parent.child.once("exit", resolve));
       process.kill(-parent.pid, signal);
-      await gone;
+      await parent.exited;
       await untilGone(everybody, ALLOWED_MS);
       expect(existsSync(directory)).toBe(false);
     },
@@ -86,9 +97,8 @@ describe("when the parent dies", () => {
     "[ARCH-8-2] a parent that ends by itself (%s) leaves neither child nor guard",
     async (how) => {
       const parent = runParent("quiet-exit", [how]);
-      const gone = new Promise((resolve) => parent.child.once("exit", resolve));
-      const { guard, child } = (await parent.say()) as { guard: number; child: number };
-      await gone;
+      const { guard, child } = (await parent.next()) as { guard: number; child: number };
+      await parent.exited;
       await until("child and guard to go", () => !isRunning(guard) && !isRunning(child), ALLOWED_MS);
     },
   );
@@ -98,7 +108,7 @@ describe("a child started just before the parent dies", () => {
   test("[ARCH-8-4] a program does not run before the guard has confirmed it, and not at all when the parent dies first", async () => {
     const file = temporaryPath();
     const parent = runParent("mute-guard", [file]);
-    const { waiting } = (await parent.say()) as { waiting: number };
+    const { waiting } = (await parent.next()) as { waiting: number };
     const shell = remember(waiting);
     await parent.kill("SIGKILL");
     await untilGone([shell], ALLOWED_MS);
@@ -109,7 +119,7 @@ describe("a child started just before the parent dies", () => {
     for (let children = 0; children < 8; children += 1) {
       const marker = `storm-${randomBytes(8).toString("hex")}`;
       const parent = runParent("spawn-storm", [marker]);
-      for (let count = 0; count < children; count += 1) await parent.say();
+      for (let count = 0; count < children; count += 1) await parent.next();
       await parent.kill("SIGKILL");
       await until(`the storm of ${children}`, () => processesWith(marker).length === 0, ALLOWED_MS);
     }

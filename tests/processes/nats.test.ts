@@ -1,14 +1,12 @@
 // The nats-server launcher: a real server with JetStream, killed, restarted and robbed of its store.
 
 import { existsSync } from "node:fs";
-import { processGuard } from "@toolplane/processes";
-import { startNats, type TestNats } from "@toolplane/testkit";
+import { findLeftovers, rememberProcess as remember, startNats, type TestNats, untilGone } from "@toolplane/testkit";
 import { afterEach, expect, test } from "vitest";
-import { findDescendants, remember, untilGone } from "./leftovers.ts";
 import { requestNats } from "./nats-wire.ts";
 
 afterEach(() => {
-  expect(findDescendants(process.pid).filter(({ pid }) => pid !== processGuard().pid)).toEqual([]);
+  expect(findLeftovers()).toEqual([]);
 });
 
 const createStream = (nats: TestNats): Promise<Record<string, unknown>> =>

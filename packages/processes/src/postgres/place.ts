@@ -4,11 +4,20 @@
 // and <data>/location says so; once data has moved there, the note decides, whatever the permissions say later.
 
 import { createHash } from "node:crypto";
-import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { ToolplaneError } from "@toolplane/protocol";
 import { cacheDirectory } from "./cache-directory.ts";
-import { copyHome, type PostgresBinaries, readPostgresBinaries } from "./postgres-binaries.ts";
+import { copyHome, copyName, type PostgresBinaries, readPostgresBinaries } from "./postgres-binaries.ts";
 import { canReach, type RunAs } from "./run-as.ts";
 
 /** What <data>/location says. */
@@ -86,10 +95,8 @@ const makeHome = (path: string, runAs: RunAs | undefined): void => {
 const placePrograms = (options: PlaceOptions, moved: () => string): PostgresBinaries => {
   const { binaries, runAs } = options;
   if (canReach(dirname(binaries.postgres), runAs, binaries.postgres)) return binaries;
-  const where = options.throwAway
-    ? join(cacheDirectory(runAs), `programs-${binaries.version}-${process.arch}`)
-    : moved();
-  return readPostgresBinaries(copyHome(binaries.home, where));
+  const where = options.throwAway ? cacheDirectory(runAs) : moved();
+  return readPostgresBinaries(copyHome(binaries.home, join(where, copyName(binaries.version))));
 };
 
 /** Makes the directories and copies what must be copied; says where everything is. */
@@ -100,10 +107,10 @@ export const preparePlace = (options: PlaceOptions): Place => {
   const noted = readLocation(dataDir);
   let home = join(noted?.data ?? dataDir, "postgres");
   makeHome(home, runAs);
-  const reachable = canReach(home, runAs);
-  if (!reachable && noted?.data === undefined && !existsSync(join(home, "cluster"))) {
+  // Data that is there already is never left behind for an empty cluster elsewhere; then we fail below.
+  if (!canReach(home, runAs) && noted?.data === undefined && !existsSync(join(home, "cluster"))) {
+    rmSync(home, { recursive: true });
     home = join(moved(), "postgres");
-    makePassable(dirname(home));
     makeHome(home, runAs);
   }
   if (!canReach(home, runAs)) {

@@ -79,6 +79,12 @@ describe("a package whose install script did not run", () => {
     expect(copyHome(home, join(root, "place"))).toBe(copy);
     expect(readFileSync(join(copy, "mark"), "utf8")).toBe("");
   });
+
+  test("a copy that lost files is made again", () => {
+    const copy = copyHome(home, join(root, "place"));
+    rmSync(join(copy, "lib"), { recursive: true });
+    expect(readFileSync(join(copyHome(home, join(root, "place")), "lib", "libpq.so.5"), "utf8")).toBe("library");
+  });
 });
 
 test("the programs npm brought are found and say their version", () => {

@@ -151,11 +151,15 @@ const openToReaders = (path: string): void => {
   for (const name of readdirSync(path)) openToReaders(join(path, name));
 };
 
-/** Copies the programs to `place`/native (a copy that is there is kept) and returns that folder. */
+const countEntries = (path: string): number => (existsSync(path) ? readdirSync(path, { recursive: true }).length : 0);
+
+/** Copies the programs to `place`/native and returns that folder; a copy that is there is kept. */
 export const copyHome = (home: string, place: string): string => {
   // pg-symlinks.json names its links as native/..., so the copy keeps that folder name.
   const final = join(place, "native");
-  if (existsSync(final)) return final;
+  // Some systems sweep old files out of temp directories one by one; what is left of a copy then is no copy.
+  if (countEntries(final) >= countEntries(home)) return final;
+  rmSync(final, { recursive: true, force: true });
   mkdirSync(place, { recursive: true });
   chmodSync(place, 0o755);
   const building = mkdtempSync(join(place, "building-"));
@@ -175,8 +179,15 @@ export const copyHome = (home: string, place: string): string => {
   return final;
 };
 
-/** The programs npm brought, made complete; `spare` names where a copy goes when their own folder cannot be written. */
+/** The folder a copy of these programs gets below a place: one per version, so an upgrade is not held back by it. */
+export const copyName = (version: string): string => `programs-${version}-${process.arch}`;
+
+const packageVersion = (home: string): string =>
+  (JSON.parse(readFileSync(join(home, "..", "package.json"), "utf8")) as { version: string }).version;
+
+/** The programs npm brought, made complete; a copy goes below `spare` when their own folder cannot be written. */
 export const findNpmPostgres = (spare: () => string): PostgresBinaries => {
   const home = npmHome();
-  return readPostgresBinaries(completeInPlace(home) ? home : copyHome(home, spare()));
+  const complete = completeInPlace(home) ? home : copyHome(home, join(spare(), copyName(packageVersion(home))));
+  return readPostgresBinaries(complete);
 };

@@ -7,7 +7,7 @@
 
 import { createHash, randomBytes } from "node:crypto";
 import { chownSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { ToolplaneError, UsageError } from "@toolplane/protocol";
 import { type Guard, processGuard } from "../guard/guard.ts";
 import { type ExitStatus, type GuardedProcess, spawnGuarded } from "../guarded/spawn-guarded.ts";
@@ -84,7 +84,7 @@ const nameCluster = (cluster: string): string =>
 
 /** Is a server alive on this data directory? The seam for whoever adopts one. */
 export const probePostgres = (dataDir: string): PostgresProbe => {
-  const cluster = join(readLocation(dataDir)?.data ?? dataDir, "postgres", "cluster");
+  const cluster = join(readLocation(dataDir)?.data ?? resolve(dataDir), "postgres", "cluster");
   return probeCluster(cluster, nameCluster(cluster));
 };
 
@@ -158,11 +158,15 @@ const launchOnFreePort = async (launching: Launch): Promise<Launched> => {
 export const startPostgres = async (options: PostgresOptions): Promise<RunningPostgres> => {
   const runAs = options.runAs ?? pickRunAs();
   const guard = options.guard ?? processGuard();
+  const throwAway = options.unsafeNoSync ?? false;
+  // The server works in another directory than we do.
+  const dataDir = resolve(options.dataDir);
+  const spare = (): string => (throwAway ? cacheDirectory(runAs) : dataDir);
   const place = preparePlace({
-    dataDir: options.dataDir,
+    dataDir,
     runAs,
-    binaries: options.binaries ?? findNpmPostgres(() => join(cacheDirectory(runAs), "programs")),
-    throwAway: options.unsafeNoSync ?? false,
+    binaries: options.binaries ?? findNpmPostgres(spare),
+    throwAway,
     movedRoot: options.movedRoot ?? "/var/lib/toolplane",
   });
   const socket = await makeSocketDirectory(place.home, runAs, guard);

@@ -1,0 +1,56 @@
+// Looking for processes: whether some are still there, and waiting until they are not.
+
+import { setTimeout as delay } from "node:timers/promises";
+import { type ProcessRow, processGuard, readProcessTable, tryReadProcess } from "@toolplane/processes";
+import { ToolplaneError, UsageError } from "@toolplane/protocol";
+
+const POLL_MS = 10;
+
+/** Everything that descends from `pid`, zombies left out. */
+export const findDescendants = (pid: number): readonly ProcessRow[] => {
+  const rows = [...readProcessTable().values()];
+  const found: ProcessRow[] = [];
+  const parents = [pid];
+  for (let parent = parents.pop(); parent !== undefined; parent = parents.pop()) {
+    for (const row of rows) {
+      if (row.ppid !== parent) continue;
+      parents.push(row.pid);
+      if (!row.zombie) found.push(row);
+    }
+  }
+  return found;
+};
+
+/** What this process has started and not ended, its guard left out: a test file expects this to be empty. */
+export const findLeftovers = (): readonly ProcessRow[] =>
+  findDescendants(process.pid).filter(({ pid }) => pid !== processGuard().pid);
+
+export const isRunning = (pid: number): boolean => tryReadProcess(pid)?.zombie === false;
+
+/** A process that is later recognised even if its number is used again. */
+export const rememberProcess = (pid: number): ProcessRow => {
+  const row = tryReadProcess(pid);
+  if (row === undefined) throw new UsageError(`there is no process ${pid}`);
+  return row;
+};
+
+export const isThere = (known: ProcessRow): boolean => {
+  const row = tryReadProcess(known.pid);
+  return row !== undefined && !row.zombie && row.started === known.started;
+};
+
+/** Resolves when `condition` holds; fails naming what was waited for after `timeoutMs`. */
+export const until = async (
+  what: string,
+  condition: () => boolean | Promise<boolean>,
+  timeoutMs: number,
+): Promise<void> => {
+  const deadline = performance.now() + timeoutMs;
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new ToolplaneError("tool_timeout", `waited ${timeoutMs} ms for ${what}`);
+    await delay(POLL_MS);
+  }
+};
+
+export const untilGone = (processes: readonly ProcessRow[], timeoutMs: number): Promise<void> =>
+  until(`${processes.map(({ pid }) => pid).join(", ")} to go`, () => !processes.some(isThere), timeoutMs);
