@@ -105,7 +105,7 @@ describe("parseToolDefinition", () => {
   test("[SEC-10-R4] a definition beyond the size cap is payload_too_large, beyond the depth cap bad_request", () => {
     const large = { text: "a".repeat(300_000) };
     expect(refusalOf({ ...least, options: { jina: large } }).code).toBe("payload_too_large");
-    expect(refusalOf({ ...least, target_subject: large.text, tool_name: large.text }).code).toBe("payload_too_large");
+    expect(refusalOf({ ...least, tool_name: large.text }).code).toBe("payload_too_large");
     let deep: unknown = "x";
     for (let i = 0; i < 60; i++) deep = { deep };
     expect(refusalOf({ ...least, options: { jina: deep } }).code).toBe("bad_request");

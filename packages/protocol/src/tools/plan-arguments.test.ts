@@ -129,6 +129,12 @@ describe("layering", () => {
     });
   });
 
+  test("[UTP-5.3-18] names are sorted whatever the order of the definition", () => {
+    const definition = { tool_name: "t", options: { args: { defaults: { z: 1, a: 1 }, fixed: { y: 1, b: 1 } } } };
+    const { metadata } = planArguments({ definition, rawArguments: {}, variables, validate: () => [] });
+    expect(metadata).toEqual({ argsDefaultsApplied: ["a", "z"], argsFixedApplied: ["b", "y"] });
+  });
+
   test("nothing applied, nothing recorded", () => {
     expect(plan(define({}), { q: "x" })).toEqual({ arguments: { q: "x" }, metadata: {}, dropped: [] });
   });

@@ -4,7 +4,7 @@ import { fromSchemaIssues } from "../errors/parse-with.ts";
 import { ToolplaneError } from "../errors/toolplane-error.ts";
 import { copyJson } from "../json/json-copy.ts";
 import type { JsonPathSegment } from "../json/json-path.ts";
-import { exceedsBytes, isRecord, type JsonCaps, type JsonObject } from "../json/json-value.ts";
+import { isRecord, type JsonCaps, type JsonObject } from "../json/json-value.ts";
 
 export const refusal = (what: string, path: readonly JsonPathSegment[], message: string): ToolplaneError =>
   fromSchemaIssues([{ path, message }], what);
@@ -18,12 +18,6 @@ export const copyUpload = (input: unknown, what: string, caps: JsonCaps): JsonOb
     if (!(error instanceof ToolplaneError)) throw error;
     const code = error.code === "result_too_large" ? "payload_too_large" : "bad_request";
     throw new ToolplaneError(code, `${what} is not valid: ${error.message}`, { detail: error.detail });
-  }
-  const { maxBytes } = caps;
-  if (maxBytes !== undefined && exceedsBytes(JSON.stringify(copy), maxBytes)) {
-    throw new ToolplaneError("payload_too_large", `${what} is larger than ${maxBytes} bytes`, {
-      detail: { max_bytes: maxBytes },
-    });
   }
   if (!isRecord(copy)) throw refusal(what, [], "must be a mapping");
   return copy as JsonObject;
