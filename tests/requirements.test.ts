@@ -1,6 +1,5 @@
 // Every rule of a built part is claimed by a test; what is not built yet is said out loud.
 
-import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
 import { readWorkingTree } from "../scripts/boundaries/working-tree.ts";
@@ -9,7 +8,6 @@ import { type Coverage, formatCoverage, planCoverage } from "./requirements/cove
 import { BUILT_PARTS, LATER_PARTS, REQUIREMENTS } from "./requirements/index.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const FOLDER = fileURLToPath(new URL("./requirements/", import.meta.url));
 
 /** The specifications have far more than this; fewer means that a list was lost. */
 const LEAST_RULES = 150;
@@ -31,23 +29,6 @@ describe("the requirements", () => {
 
   test("are as many as the specifications have", () => {
     expect(REQUIREMENTS.length).toBeGreaterThan(LEAST_RULES);
-  });
-
-  test("[REPO-2-5] are all collected: no list in the folder is left out of the manifest", async () => {
-    const files = readdirSync(FOLDER, { recursive: true, encoding: "utf8" }).filter(
-      (file) => file.endsWith(".ts") && readFileSync(FOLDER + file, "utf8").includes("export const rules"),
-    );
-    const listed = new Set(REQUIREMENTS.map(({ id }) => id));
-    for (const file of files) {
-      const { rules } = (await import(FOLDER + file)) as { rules: readonly { id: string }[] };
-      expect
-        .soft(
-          rules.filter(({ id }) => !listed.has(id)),
-          file,
-        )
-        .toEqual([]);
-    }
-    expect(files).toContain("repo.ts");
   });
 
   test("belong to a part that is built or is known to come", () => {
