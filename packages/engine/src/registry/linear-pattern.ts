@@ -25,8 +25,19 @@ const reasonOf = (error: unknown): string => {
   return text.startsWith(prefix) ? text.slice(prefix.length) : text;
 };
 
+/** The engine reads `\\k` as a plain k, which is not what somebody who names a group means. */
+const refersBack = (source: string): boolean => {
+  for (let i = 0; i < source.length - 1; i++) {
+    if (source[i] !== "\\") continue;
+    if (source[i + 1] === "k") return true;
+    i++;
+  }
+  return false;
+};
+
 export const parseLinearPattern = (source: string): LinearPattern => {
   if (source.length > MAX_PATTERN_LENGTH) throw refused(`is longer than ${MAX_PATTERN_LENGTH} characters`);
+  if (refersBack(source)) throw refused("refers back to a group, which takes more than linear time");
   let compiled: RE2JS;
   try {
     compiled = RE2JS.compile(RE2JS.translateRegExp(source));
