@@ -4,11 +4,6 @@
 import type { Rule } from "../rule.ts";
 
 export const rules = [
-  { id: "UTP-4.7-1", source: "utp 4.7", part: "agents", text: "Tool cards become the tools of a model request and no message." },
-  { id: "UTP-4.7-2", source: "utp 4.7", part: "agents", text: "A card with tool calls becomes an assistant message with text, calls and stored reasoning." },
-  { id: "UTP-4.7-3", source: "utp 4.7", part: "agents", text: "A result becomes a tool message: raw text on success, empty for null, JSON otherwise, and the error as JSON when not successful." },
-  { id: "UTP-4.7-4", source: "utp 4.7", part: "agents", text: "tool.call cards and missing cards give no message; other cards use their role, user by default." },
-  { id: "UTP-4.7-5", source: "utp 4.7", part: "agents", text: "stdout and stderr of a result are put into the tool message cut to 4000 characters each." },
   { id: "UTP-10.1-1", source: "utp 10.1", part: "agents", text: "Doorbells for one agent are joined into one scan and a dirty flag." },
   { id: "UTP-10.1-2", source: "utp 10.1", part: "agents", text: "A scan drains inbox rows in bounded batches; rows that cannot be replayed become error." },
   { id: "UTP-10.1-3", source: "utp 10.1", part: "agents", text: "A turn row needs a turn id and an epoch above zero, else error." },
@@ -44,7 +39,6 @@ export const rules = [
   { id: "UTP-10.5-3", source: "utp 10.5", part: "agents", text: "A terminating tool result ends the turn whatever must_end_with says." },
   { id: "UTP-10.6-1", source: "utp 10.6", part: "agents", text: "A finished turn has a deliverable, the newest of the box or a fallback, and the head is idle with a pointer to the output." },
   { id: "UTP-10.6-2", source: "utp 10.6", part: "agents", text: "Exactly one task event follows the commit, and none when the head was lost." },
-  { id: "UTP-10.6-3", source: "utp 10.6", part: "agents", text: "A fallback deliverable says its source, whether it is partial, and diagnostics." },
   { id: "UTP-10.7-1", source: "utp 10.7", part: "agents", text: "A stop for another turn, or for an epoch above the head's, is ignored." },
   { id: "UTP-10.7-2", source: "utp 10.7", part: "agents", text: "A stopped turn goes idle with epoch+1, an error card, a fallback deliverable and a task event failed with code stopped." },
   { id: "UTP-10.7-3", source: "utp 10.7", part: "agents", text: "Work in flight for a stopped turn is told to stop and cannot change anything any more." },

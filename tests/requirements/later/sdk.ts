@@ -28,8 +28,6 @@ export const rules = [
   { id: "UTP-8.4-3", source: "utp 8.4", part: "sdk", text: "A header call id that differs from the card's is a protocol violation." },
   { id: "UTP-8.4-4", source: "utp 8.4", part: "sdk", text: "Card content that is not a tool call is a protocol violation." },
   { id: "UTP-8.4-5", source: "utp 8.4", part: "sdk", text: "The tool sees arguments only from the card, and step, trace and parent step from the card's lineage, with the ingress trace as a fallback." },
-  { id: "UTP-8.5-1", source: "utp 8.5", part: "sdk", text: "Identity for a validation-failure result comes from ingress or from the named tool.call card, never from payload control fields." },
-  { id: "UTP-8.5-2", source: "utp 8.5", part: "sdk", text: "Without a call id and a turn id no validation-failure result is made." },
   { id: "UTP-8.5-3", source: "utp 8.5", part: "sdk", text: "A validation-failure result is a failed tool.result with the payload's tool name or the runner's default, saved and then reported." },
   { id: "UTP-8.6-1", source: "utp 8.6", part: "sdk", text: "The idempotency identity of a run holds project, agent, turn and call id, so equal call ids of different agents never meet." },
   { id: "UTP-8.6-2", source: "utp 8.6", part: "sdk", text: "Two deliveries of one command run the tool once; the second one re-sends the stored report." },

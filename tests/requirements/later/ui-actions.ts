@@ -9,7 +9,6 @@ export const rules = [
   { id: "UTP-13.1-3", source: "utp 13.1", part: "ui actions", text: "An agent that is not in the roster, or of another worker target, is refused." },
   { id: "UTP-13.1-4", source: "utp 13.1", part: "ui actions", text: "A tool that is not registered or not ui_allowed is refused." },
   { id: "UTP-13.1-5", source: "utp 13.1", part: "ui actions", text: "An agent in another turn answers busy with agent_busy." },
-  { id: "UTP-13.1-6", source: "utp 13.1", part: "ui actions", text: "metadata is merged into args.metadata and the args' own keys win." },
   { id: "UTP-13.1-7", source: "utp 13.1", part: "ui actions", text: "A repeated action is not executed twice: the stored outcome is acknowledged again, or busy while it runs." },
   { id: "UTP-13.1-8", source: "utp 13.1", part: "ui actions", text: "A repeated action after completion leaves the head idle." },
   { id: "UTP-13.1-9", source: "utp 13.1", part: "ui actions", text: "A UI action's result is appended to the output box, the head goes idle, and the acknowledgement says done or rejected." },
