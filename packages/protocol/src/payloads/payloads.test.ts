@@ -2,7 +2,14 @@ import { describe, expect, test } from "vitest";
 import { ToolplaneError } from "../errors/toolplane-error.ts";
 import { CONTROL_FIELDS } from "../headers/control-fields.ts";
 import { AFTER_EXECUTIONS, coerceStatus, RESULT_STATUSES } from "../results/value-sets.ts";
-import { parseMarker, parseStateEvent, parseStepEvent, parseTaskEvent, STEP_PHASES } from "./agent-events.ts";
+import {
+  parseInboxProgress,
+  parseMarker,
+  parseStateEvent,
+  parseStepEvent,
+  parseTaskEvent,
+  STEP_PHASES,
+} from "./agent-events.ts";
 import { encodeChunk, parseChunk, parsePart } from "./agent-stream.ts";
 import { parseCallbackPayload } from "./callback.ts";
 import { parseCommandPayload } from "./command.ts";
@@ -54,6 +61,17 @@ describe("command", () => {
   test.each(CONTROL_FIELDS)("[UTP-D01-C1] the control field %s is a violation, in commands and callbacks", (key) => {
     expect(failure(() => parseCommandPayload({ ...command, [key]: "x" })).code).toBe("protocol_violation");
     expect(failure(() => parseCallbackPayload({ ...callback, [key]: "x" })).code).toBe("protocol_violation");
+  });
+
+  test("[UTP-D09-C1] a box id in a command is an extension like any other: ignored, not passed on", () => {
+    expect(parseCommandPayload({ ...command, context_box_id: "b1" })).toEqual(command);
+  });
+
+  test("[UTP-D06-C1] parameters are never taken from a command, under any name", () => {
+    expect(failure(() => parseCommandPayload({ ...command, arguments: { text: "x" } })).code).toBe(
+      "protocol_violation",
+    );
+    expect(parseCommandPayload({ ...command, params: { text: "x" } })).toEqual(command);
   });
 
   test("[UTP-1.4-C3] a violation names the boundary and all offending keys, sorted", () => {
@@ -233,6 +251,12 @@ describe("events", () => {
     ]) {
       expect(failure(() => parseStateEvent({ ...state, ...change })).code).toBe("bad_request");
     }
+  });
+
+  test("[UTP-1.4-C16] inbox progress names project, agent and status", () => {
+    const progress = { project_id: "p", agent_id: "a", status: "consumed" };
+    expect(parseInboxProgress({ ...progress, inbox_id: "i", reason: null })).toEqual({ ...progress, inbox_id: "i" });
+    expect(failure(() => parseInboxProgress({ ...progress, agent_id: null })).code).toBe("bad_request");
   });
 
   test("[UTP-1.4-C13] a marker names its type, card, agent, trace and time", () => {

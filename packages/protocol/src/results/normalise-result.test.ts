@@ -256,6 +256,15 @@ describe("error normalisation", () => {
     expect(normaliseError(new ToolplaneError("conflict", " ")).message).not.toBe(" ");
   });
 
+  test("[UTP-D22-C1] a tool's own code is carried unchanged, a known one gets the table's advice", () => {
+    expect(errorOf({ status: "failed", error: { code: "acme_quota", message: "m" } })).toEqual({
+      code: "acme_quota",
+      message: "m",
+    });
+    const known = errorOf({ status: "failed", error: { code: "upstream_unavailable", message: "m", retryable: true } });
+    expect(known).toEqual({ code: "upstream_unavailable", message: "m", retryable: true, http_status: 503 });
+  });
+
   test("[UTP-8.8-C7] source and default code are the caller's, an error's own source wins", () => {
     expect(normaliseError("x", { source: "worker", defaultCode: "bad_request" })).toEqual({
       code: "bad_request",

@@ -133,7 +133,6 @@ const keepResult = (draft: Draft, input: ResultInput): void => {
   try {
     draft.result = input.result === undefined ? null : copyJson(input.result, capsFor(input.caps));
   } catch (fault) {
-    draft.result = null;
     const code = isToolplaneError(fault) && fault.code === "result_too_large" ? fault.code : "result_not_serializable";
     const message = code === "result_too_large" ? describeFault(fault) : "the result cannot be written as JSON";
     fail(draft, code, message, { type: typeName(input.result), original_error: describeFault(fault) }, input.source);

@@ -138,7 +138,7 @@ describe("a report may settle a call", () => {
     expect(verdict({ card: { tool_call_id: null } })).toBe("ok");
   });
 
-  test("[UTP-D12-C2] an override inside the result is no change of after_execution", () => {
+  test("[UTP-D11-C1] [UTP-D12-C2] an override inside the result is no change of after_execution", () => {
     expect(
       verdict({ card: { content: { ...success, result: { __cg_control: { after_execution: "terminate" } } } } }),
     ).toBe("ok");
@@ -171,6 +171,11 @@ describe("result reader", () => {
   ];
   test.each(faults)("[UTP-8.9-C1] %s", (_name, outcome, fault) => {
     expect(outcome).toMatchObject({ ok: false, fault });
+  });
+
+  test("[UTP-D14-C1] a result that a report may settle with is one a resume can read", () => {
+    const settled = planReportCheck(report, card, call);
+    expect(settled.ok && readResult("r1", { kind: "found", card: settled.card }, "tc_1").ok).toBe(true);
   });
 
   test("[UTP-8.9-C2] a card that breaks the protocol is kept for the reader", () => {
