@@ -11,7 +11,11 @@ test("[INV-I1] a call is dispatched, leased, settled once, and found with its re
 
   const [leased] = await calls.claim({ projectId: t.projectId, target: "test", holder: "host-1", max: 5 });
   expect(leased?.facts.toolCallId).toBe(made.toolCallId);
-  expect(leased?.command.payload).toEqual({ tool_call_card_id: made.callCardId, tool_name: "safe", after_execution: "suspend" });
+  expect(leased?.command.payload).toEqual({
+    tool_call_card_id: made.callCardId,
+    tool_name: "safe",
+    after_execution: "suspend",
+  });
   expect(leased?.command.headers).toMatchObject({ "CG-Tool-Call-Id": made.toolCallId, "CG-Agent-Id": "sys.api" });
   expect(JSON.parse(leased?.cardBody ?? "{}").content.arguments).toEqual({ text: "two words" });
 

@@ -9,6 +9,7 @@ import {
   DEFAULT_CHANNEL,
   isTrustedActor,
   type JsonCaps,
+  rawArgumentsHash,
   ToolplaneError,
 } from "@toolplane/protocol";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
@@ -31,14 +32,7 @@ import {
   type KeyedRow,
   type RefusalRow,
 } from "./dispatch.sql.ts";
-import {
-  argumentsHash,
-  type CallAsk,
-  checkIdempotencyKey,
-  headlessOrigin,
-  originChain,
-  planCall,
-} from "./plan-call.ts";
+import { type CallAsk, checkIdempotencyKey, headlessOrigin, originChain, planCall } from "./plan-call.ts";
 import type { Sha256 } from "./turn-chain.ts";
 
 export interface CallRequest extends CallAsk {
@@ -101,7 +95,7 @@ const dispatchedOf = (row: DispatchRow): Dispatched => ({
 const keyedOutcome = (pending: Pending, found: KeyedRow, sha256: Sha256): Dispatched | Error => {
   if (
     found.tool_call_id !== pending.toolCallId &&
-    found.arguments_hash !== argumentsHash(pending.request.arguments, sha256)
+    found.arguments_hash !== rawArgumentsHash(pending.request.arguments, sha256)
   )
     return new ToolplaneError(
       "idempotency_conflict",

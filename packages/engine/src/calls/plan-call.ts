@@ -3,20 +3,22 @@
 
 import {
   type AfterExecution,
+  type Card,
   canonicalText,
   cardText,
+  commandSubject,
   createContext,
   createToolCallCard,
   egress,
-  expandSubjectTemplate,
-  formatSubject,
   HEADERS,
+  isToolplaneError,
   isTrustedActor,
   type JsonCaps,
   lineageMeta,
-  parseRawArguments,
+  parseSubject,
   parseTraceparent,
   planArguments,
+  rawArgumentsHash,
   resolveOptions,
   type Subject,
   stampHeaders,
@@ -87,10 +89,6 @@ export const actorOfSubject = (subject: Pick<Subject, "component" | "target">): 
 export const commandPayloadText = (callCardId: string, toolName: string, afterExecution: AfterExecution): string =>
   canonicalText({ after_execution: afterExecution, tool_call_card_id: callCardId, tool_name: toolName });
 
-/** I12: what is compared is what the caller sent, before anything is layered onto it. */
-export const argumentsHash = (rawArguments: unknown, sha256: Sha256): string =>
-  sha256(canonicalText(parseRawArguments(rawArguments)));
-
 export const checkIdempotencyKey = (key: string | undefined): void => {
   if (key === undefined) return;
   if (key === "" || key.length > MAX_KEY_LENGTH || !key.isWellFormed() || key.includes("\u0000"))
@@ -154,6 +152,22 @@ const contextOf = (origin: CallOrigin, toolCallId: string, ids: Ids) => {
   });
 };
 
+/** The card's limit is the arguments' limit; what is too large is the request, not a result. */
+const callCardText = (card: Card, caps: JsonCaps): string => {
+  try {
+    return cardText(card, caps);
+  } catch (error) {
+    if (!isToolplaneError(error) || error.code !== "result_too_large") throw error;
+    throw new ToolplaneError(
+      "payload_too_large",
+      `the arguments are too large: ${error.message}; pass a pointer instead`,
+      {
+        detail: error.detail,
+      },
+    );
+  }
+};
+
 export interface PlannedCall {
   readonly row: DispatchRow;
   readonly chain: ChainLink;
@@ -165,8 +179,8 @@ export const planCall = (input: PlanCallInput): PlannedCall => {
   const options = resolveOptions(definition.options);
   checkIdempotencyKey(ask.idempotencyKey);
   const context = contextOf(origin, toolCallId, ids);
-  const subject = expandSubjectTemplate(definition.target_subject, origin);
-  const subjectText = formatSubject(subject);
+  const subjectText = commandSubject(definition, origin);
+  const subject = parseSubject(subjectText);
   const planned = planArguments({
     definition,
     rawArguments: ask.arguments,
@@ -191,7 +205,7 @@ export const planCall = (input: PlanCallInput): PlannedCall => {
     providerToolCallId: ask.providerCallId,
     ...planned.metadata,
   });
-  const cardBody = cardText(card, input.caps);
+  const cardBody = callCardText(card, input.caps);
   const callCardHash = sha256(cardBody);
   const chain = extendChain(input.chain, callCardHash, sha256);
   const headers = stampHeaders(egress(context, ids, "topology"), {
@@ -231,7 +245,7 @@ export const planCall = (input: PlanCallInput): PlannedCall => {
       timeoutSeconds: options.timeoutSeconds,
       queueTimeoutSeconds: options.approval.required ? options.approval.timeoutSeconds : options.queueTimeoutSeconds,
       idempotencyKey: ask.idempotencyKey ?? null,
-      argumentsHash: argumentsHash(ask.arguments, sha256),
+      argumentsHash: rawArgumentsHash(ask.arguments, sha256),
       retryOf: ask.retryOf ?? null,
       chainSeq: chain.seq,
       chainHash: chain.hash,

@@ -1,0 +1,81 @@
+// The steps of a call as tests take them, and a fingerprint of the whole database to prove that nothing changed.
+
+import type { LeasedCall } from "@toolplane/engine";
+import { ToolplaneError } from "@toolplane/protocol";
+import pg from "pg";
+import type { TestEngine } from "./test-engine.ts";
+
+export const TEST_ACTOR = "tool.test";
+
+export const dispatchAndClaim = async (
+  t: TestEngine,
+  toolName: string,
+  args: Readonly<Record<string, unknown>> = {},
+): Promise<LeasedCall> => {
+  const made = await t.engine.calls.dispatch({ projectId: t.projectId, toolName, arguments: args });
+  const claimed = await t.engine.calls.claim({ projectId: t.projectId, target: "test", holder: "holder-1", max: 256 });
+  const found = claimed.find(({ facts }) => facts.toolCallId === made.toolCallId);
+  if (found === undefined)
+    throw new ToolplaneError("internal_error", "the call that was just made could not be claimed");
+  return found;
+};
+
+/** What `settle` takes for a leased call. */
+export const resultFor = (
+  call: LeasedCall,
+  given: { status?: unknown; result?: unknown; error?: unknown; afterExecution?: unknown } = {},
+) => ({
+  projectId: call.facts.projectId,
+  toolCallId: call.facts.toolCallId,
+  actorId: call.facts.actorId,
+  leaseId: call.lease.id,
+  outcome: { given: { status: "success", result: { ok: true }, ...given } },
+});
+
+/** The code of the error a promise fails with; anything but a typed error is a failure of its own. */
+export const codeOf = async (promise: Promise<unknown>): Promise<string> => {
+  try {
+    await promise;
+  } catch (error) {
+    if (error instanceof ToolplaneError) return error.code;
+    throw error;
+  }
+  return "no error";
+};
+
+export const withClient = async <T>(t: TestEngine, work: (client: pg.Client) => Promise<T>): Promise<T> => {
+  const client = new pg.Client({ connectionString: t.database.url });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+};
+
+/** Every row of every table of the engine, hashed: two equal fingerprints mean that nothing changed. */
+export const fingerprint = (t: TestEngine): Promise<string> =>
+  withClient(t, async (client) => {
+    const tables = await client.query<{ name: string }>(
+      "select format('%I.%I', table_schema, table_name) as name from information_schema.tables where table_schema in ('resource', 'cards', 'state', 'bus') and table_type = 'BASE TABLE' order by 1",
+    );
+    const parts: string[] = [];
+    for (const { name } of tables.rows) {
+      const { rows } = await client.query<{ print: string }>(
+        `select count(*) || ':' || coalesce(md5(string_agg(md5(t::text), '' order by md5(t::text))), '') as print from ${name} t`,
+      );
+      parts.push(`${name}=${rows[0]?.print}`);
+    }
+    return parts.join("\n");
+  });
+
+/** Moves a call's deadlines into the past, as if the time had gone by. */
+export const letPass = (t: TestEngine, toolCallId: string, what: "lease" | "run" | "queue" | "due"): Promise<void> =>
+  withClient(t, async (client) => {
+    const column = { lease: "lease_expires_at", run: "run_deadline", queue: "queue_deadline", due: "due_at" }[what];
+    const also = what === "due" ? "" : ", due_at = now() - interval '1 second'";
+    await client.query(
+      `update state.calls set ${column} = now() - interval '1 second'${also} where tool_call_id = $1`,
+      [toolCallId],
+    );
+  });
