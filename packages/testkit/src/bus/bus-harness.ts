@@ -2,7 +2,7 @@
 // as two processes would have them, and ways to wait for things instead of for time.
 
 import { randomBytes } from "node:crypto";
-import type { Bus, BusMessage, Consumer, ConsumeOptions, Delivery, DeliveryHandler } from "@toolplane/bus";
+import type { Bus, BusMessage, ConsumeOptions, Consumer, Delivery, DeliveryHandler } from "@toolplane/bus";
 
 export interface DeadLetter {
   readonly subject: string;
@@ -86,14 +86,14 @@ export const openRoom = async (harness: BusHarness): Promise<BusRoom> => {
   const waitOut = async (ms: number): Promise<void> => {
     const passed = createLatch();
     const target = `ticker_${randomBytes(4).toString("hex")}`;
-    const ticker = await one.consume(
+    const ticker = await other.consume(
       { durable: target, pattern: `cg.v1r4.${projectId}.*.cmd.tool.${target}.>`, category: "cmd" },
       async (delivery) => {
         if (delivery.attempt === 1) await delivery.nak(ms);
         else passed.open();
       },
     );
-    await one.publish([{ subject: subject("cmd", "tick", target), headers: {}, payload: "" }]);
+    await other.publish([{ subject: subject("cmd", "tick", target), headers: {}, payload: "" }]);
     await passed.opened;
     await ticker.stop();
   };

@@ -63,7 +63,10 @@ export const commandsContract = (harness: () => BusHarness): void => {
     const left = createCollector<string>();
     const all = ["desk.work", "desk.work.more", "shelf.work"];
     const scope = `cg.v1r4.${room.projectId}.*.cmd.tool`;
-    await room.consume(room.one, { category: "cmd", pattern: `${scope}.${rest}`, batch: 5 }, (d) => came.push(payloadOf(d)));
+    const options = { category: "cmd", batch: 5 } as const;
+    const first = await room.consume(room.one, { ...options, pattern: `${scope}.${rest}` }, (d) =>
+      came.push(payloadOf(d)),
+    );
     await room.one.publish(
       all.map((payload) => {
         const [target = "", ...suffix] = payload.split(".");
@@ -71,8 +74,9 @@ export const commandsContract = (harness: () => BusHarness): void => {
       }),
     );
     await came.until(matching.length);
-    const others = { category: "cmd", pattern: `${scope}.>`, durable: "rest", batch: 5 } as const;
-    await room.consume(room.other, others, (d) => left.push(payloadOf(d)));
+    await first.stop();
+    await room.one.dropDurable(first.durable);
+    await room.consume(room.other, { ...options, pattern: `${scope}.>` }, (d) => left.push(payloadOf(d)));
     await left.until(all.length - matching.length);
     expect([...came.items].sort()).toEqual(matching);
     expect([...left.items].sort()).toEqual(all.filter((payload) => !matching.includes(payload)));

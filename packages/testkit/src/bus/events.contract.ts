@@ -16,7 +16,9 @@ export const eventsContract = (harness: () => BusHarness): void => {
       await both.opened;
       shared.push(delivery.payload);
     };
-    await room.consume(room.one, { category: "evt", durable: `audit_${room.projectId}` }, (d) => audit.push(payloadOf(d)));
+    await room.consume(room.one, { category: "evt", durable: `audit_${room.projectId}` }, (d) =>
+      audit.push(payloadOf(d)),
+    );
     await room.consume(room.one, { category: "evt", durable: `shared_${room.projectId}` }, handler("one"));
     await room.consume(room.other, { category: "evt", durable: `shared_${room.projectId}` }, handler("other"));
     const sent = Array.from({ length: 20 }, (_, n) => String(n).padStart(2, "0"));

@@ -4,7 +4,7 @@ import { type BusMessage, MAX_MESSAGE_BYTES } from "@toolplane/bus";
 import { describe, expect, test } from "vitest";
 import { type BusHarness, createCollector, openRoom, payloadOf } from "./bus-harness.ts";
 
-const HEADERS = { "CG-Agent-Id": "agent-1", "CG-Tool-Call-Id": "call_7", "X-Note": "a: b, \"c\" \\ d" };
+const HEADERS = { "CG-Agent-Id": "agent-1", "CG-Tool-Call-Id": "call_7", "X-Note": 'a: b, "c" \\ d' };
 
 const CARRIED: readonly (readonly [string, string])[] = [
   ["JSON", '{"a":[1,2.50,"\\u0000"],"b":null}'],

@@ -1,0 +1,119 @@
+// The bus port: what carries messages between the parts of the plane. Adapters: `postgres` (with the engine's SQL) and
+// `nats`; one contract suite in the testkit holds both to the sentences below, and callers may rely on nothing else.
+//
+// Words: a command (`cmd`) is work for one; an event (`evt`) is a fact for everybody who subscribed; a stream item
+// (`str`) is shown to whoever listens at that moment. A durable is a named subscription that outlives its consumers.
+//
+//   B1.  Subject, headers and payload arrive as they were published, byte for byte.
+//   B2.  `publish` resolves when every message is stored. A message the bus may not carry is refused before anything of
+//        that call is stored; a call that rejects for another reason may have stored any of its messages.
+//   B3.  The same message id again, in the same project and while the bus still holds the message, is stored once.
+//   B4.  A command goes to one consumer at a time among all that match; once acknowledged it is gone.
+//   B5.  An event goes to every durable whose pattern matches; inside one durable consumers compete for it.
+//   B6.  Delivery is at least once: not settled within `ackWaitMs` of delivery or of the last `inProgress`, a message is
+//        delivered again, with `attempt` one higher.
+//   B7.  A handler that returns acknowledges; one that throws says nak with `backoff`. What it settled itself stands: the
+//        first settlement of a delivery counts and later ones do nothing.
+//   B8.  After `nak(delay)` a message is not delivered before the delay has passed.
+//   B9.  A message that failed `maxDeliver` times, or was given up by `term`, becomes a dead letter and is never
+//        delivered to that durable again. Other durables are not concerned.
+//   B10. A delivery that was superseded by a later one can settle nothing.
+//   B11. A durable remembers its position while nobody consumes. A new one starts at the oldest event held
+//        (`deliver: "all"`) or at what is published after `consume` resolved (`"new"`). It belongs to one pattern;
+//        another pattern is `conflict`.
+//   B12. An event is delivered in whatever order publishers finish; a publisher that stays open delays no other's.
+//   B13. At most `maxInFlight` handlers of one `consume` run at once. No order among messages is promised.
+//   B14. `stop` (or the signal) ends deliveries at once and waits for running handlers; what is not finished when the
+//        drain ends is offered to others immediately, without counting as an attempt. `close` does so for everything.
+//   B15. Stream items: at most once, no headers, to every matching subscriber. Publishing one never waits and never
+//        fails for reasons of transport; a subscriber that throws hurts nobody else.
+//   B16. A lost ring of a bell or a lost connection costs latency, never a message (I13).
+
+import type { HeaderMap, StreamCategory } from "@toolplane/protocol";
+
+export interface BusMessage {
+  /** A concrete `cmd` or `evt` subject. */
+  readonly subject: string;
+  readonly headers: HeaderMap;
+  readonly payload: string;
+  /** Unique within the subject's project; see B3. */
+  readonly messageId?: string | undefined;
+}
+
+export interface Delivery extends BusMessage {
+  /** 1 for the first time. */
+  readonly attempt: number;
+  ack(): Promise<void>;
+  /** Not now: again after `delayMs`, or as soon as possible. */
+  nak(delayMs?: number): Promise<void>;
+  /** Still at work: `ackWaitMs` starts anew. */
+  inProgress(): Promise<void>;
+  /** Never: a dead letter with this reason. */
+  term(reason: string): Promise<void>;
+}
+
+export type DeliveryHandler = (delivery: Delivery) => void | Promise<void>;
+
+/** Where a durable that does not exist yet begins; commands are held until somebody takes them, so it concerns events. */
+export type DeliverFrom = "all" | "new";
+
+export interface ConsumeOptions {
+  readonly durable: string;
+  /** A subject with `*` for one token and `>` for the rest. */
+  readonly pattern: string;
+  readonly category: StreamCategory;
+  readonly deliver?: DeliverFrom | undefined;
+  /** How many messages are fetched at once. */
+  readonly batch?: number | undefined;
+  readonly maxInFlight?: number | undefined;
+  readonly ackWaitMs?: number | undefined;
+  readonly maxDeliver?: number | undefined;
+  /** Milliseconds to wait after the first, second, ... failure; the last one repeats. Empty: at once. */
+  readonly backoff?: readonly number[] | undefined;
+  /** Aborting it is `stop()`. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface DrainOptions {
+  /** How long running handlers may take to finish. */
+  readonly drainMs?: number | undefined;
+}
+
+export interface Consumer {
+  readonly durable: string;
+  stop(options?: DrainOptions): Promise<void>;
+}
+
+export interface StreamItem {
+  /** A concrete `str` subject. */
+  readonly subject: string;
+  readonly payload: string;
+}
+
+export interface BusStats {
+  readonly published: number;
+  readonly delivered: number;
+  readonly acknowledged: number;
+  readonly refused: number;
+  readonly deadLettered: number;
+  readonly inFlight: number;
+  readonly consumers: number;
+  readonly streamItems: number;
+  readonly streamItemsDropped: number;
+}
+
+export interface Bus {
+  publish(messages: readonly BusMessage[]): Promise<void>;
+  /** Resolves when the subscription is in place. */
+  consume(options: ConsumeOptions, handler: DeliveryHandler): Promise<Consumer>;
+  /** Forgets a durable: its position and what it had taken. Its consumers must be stopped. */
+  dropDurable(durable: string): Promise<void>;
+  publishStream(item: StreamItem): void;
+  /** Resolves to the way to stop listening, when the subscription is in place. */
+  subscribeStream(pattern: string, handler: (item: StreamItem) => void): Promise<() => void>;
+  stats(): BusStats;
+  close(options?: DrainOptions): Promise<void>;
+}
+
+/** What a shutdown gives running handlers; longer than a settlement takes, shorter than a supervisor's patience. */
+export const DEFAULT_DRAIN_MS = 10_000;

@@ -1,0 +1,20 @@
+// The public face of @toolplane/bus: named exports only, one block per noun.
+
+// the port
+export {
+  type Bus,
+  type BusMessage,
+  type BusStats,
+  type ConsumeOptions,
+  type Consumer,
+  DEFAULT_DRAIN_MS,
+  type DeliverFrom,
+  type Delivery,
+  type DeliveryHandler,
+  type DrainOptions,
+  type StreamItem,
+} from "./bus.ts";
+
+// what every adapter does the same way
+export { type ConsumePlan, planBackoff, planConsume, planDelay } from "./consume-plan.ts";
+export { checkMessage, checkStreamItem, MAX_MESSAGE_BYTES } from "./message.ts";

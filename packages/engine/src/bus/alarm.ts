@@ -1,0 +1,35 @@
+// How a loop with nothing to do waits: until somebody wakes it, or for a while. A wake that comes while nobody waits is
+// kept, so that a ring between "nothing there" and "now I wait" is not lost.
+
+import type { Clock } from "../ports/clock.ts";
+
+export interface Alarm {
+  wake(): void;
+  /** Forgets a kept wake: call it before looking. */
+  rest(): void;
+  wait(ms: number): Promise<void>;
+}
+
+export const createAlarm = (clock: Clock): Alarm => {
+  let rung = false;
+  let ring: (() => void) | undefined;
+
+  return {
+    wake() {
+      rung = true;
+      ring?.();
+    },
+    rest() {
+      rung = false;
+    },
+    async wait(ms) {
+      if (rung) return;
+      const waiting = new AbortController();
+      ring = () => {
+        waiting.abort();
+      };
+      await clock.sleep(ms, waiting.signal);
+      ring = undefined;
+    },
+  };
+};

@@ -1,0 +1,17 @@
+// The doorbell's statements, on a connection of its own. NOTIFY has no place in a transaction that writes: it would
+// make every commit of the database wait for the one before.
+
+import { DOORBELL_KINDS } from "../ports/doorbell.ts";
+
+const PREFIX = "toolplane_";
+
+export const channelOf = (kind: string): string => PREFIX + kind;
+export const kindOf = (channel: string): string => channel.slice(PREFIX.length);
+
+/** Rings are lost in a crash anyway: nobody waits for the disk because of one. */
+export const START_LISTENING = [
+  "set synchronous_commit = off",
+  ...[...DOORBELL_KINDS, "streams"].map((kind) => `listen ${channelOf(kind)}`),
+].join("; ");
+
+export const NOTIFY = { name: "doorbell_notify", text: "select pg_notify($1, '')" };

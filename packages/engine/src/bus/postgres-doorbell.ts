@@ -1,0 +1,175 @@
+// The doorbell over LISTEN / NOTIFY: one connection that hears the other processes and rings for them.
+//   D1. A ring is told to the listeners of this process directly, as `here`, before anything is sent.
+//   D2. It is sent as one empty NOTIFY, on the listening connection itself: the server then names this connection as
+//       the sender and its own ring is not told a second time.
+//   D3. At most one NOTIFY per kind is on its way; rings meanwhile become one more afterwards. No timers.
+//   D4. A lost connection is made again with growing pauses. Then every listener is told (`elsewhere`: rings may have
+//       been missed) and what could not be sent is sent. Nothing of this ever throws out of `ring`.
+
+import type pg from "pg";
+import type { Clock } from "../ports/clock.ts";
+import { DOORBELL_KINDS, type Doorbell, type DoorbellKind, type RingOrigin } from "../ports/doorbell.ts";
+import type { Log } from "../ports/log.ts";
+import type { Database } from "../sql/database.ts";
+import { channelOf, kindOf, NOTIFY, START_LISTENING } from "./doorbell.sql.ts";
+
+/** Beside what the engine rings for, the bus's lossy streams: they must not wake those who wait for messages. */
+export type RingKind = DoorbellKind | "streams";
+
+const RING_KINDS: readonly RingKind[] = [...DOORBELL_KINDS, "streams"];
+
+export interface DoorbellStats {
+  readonly connected: boolean;
+  readonly connections: number;
+  readonly rings: number;
+  readonly sent: number;
+  readonly heard: number;
+}
+
+export interface BusDoorbell extends Doorbell {
+  ring(kind: RingKind): void;
+  listen(kind: RingKind, heard: (from: RingOrigin) => void): () => void;
+  stats(): DoorbellStats;
+}
+
+export interface PostgresDoorbellOptions {
+  readonly db: Pick<Database, "connect">;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const FIRST_PAUSE_MS = 50;
+/** As long as the slow look of those who wait: being deaf longer than that costs nothing more. */
+const LONGEST_PAUSE_MS = 5_000;
+
+/** A NOTIFY takes well under a millisecond; a connection that is silent this long is dead without saying so. */
+const NOTIFY_TIMEOUT_MS = 5_000;
+
+/** What `pg` has and its types leave out: the server process of a connection. */
+const backendOf = (client: pg.Client): number | null => (client as pg.Client & { processID: number | null }).processID;
+
+export const createPostgresDoorbell = ({ db, clock, log }: PostgresDoorbellOptions): BusDoorbell => {
+  const listeners = new Map<RingKind, Set<(from: RingOrigin) => void>>(RING_KINDS.map((kind) => [kind, new Set()]));
+  const unsent = new Set<RingKind>();
+  const sending = new Map<RingKind, Promise<void>>();
+  const closing = new AbortController();
+  let line: pg.Client | undefined;
+  let connecting = false;
+  let connections = 0;
+  let rings = 0;
+  let sent = 0;
+  let heardCount = 0;
+
+  const tell = (kind: RingKind, from: RingOrigin): void => {
+    for (const heard of listeners.get(kind) ?? []) {
+      try {
+        heard(from);
+      } catch {
+        log.error("a doorbell listener failed", { kind });
+      }
+    }
+  };
+
+  const hangUp = (client: pg.Client): Promise<void> => client.end().catch(() => {});
+
+  const send = (kind: RingKind): void => {
+    const client = line;
+    if (client === undefined || sending.has(kind) || !unsent.delete(kind)) return;
+    const query = { ...NOTIFY, values: [channelOf(kind)], query_timeout: NOTIFY_TIMEOUT_MS };
+    const notify = client
+      .query(query)
+      .then(
+        () => {
+          sent++;
+        },
+        () => {
+          unsent.add(kind);
+          if (line === client) line = undefined;
+          void hangUp(client);
+        },
+      )
+      .finally(() => {
+        sending.delete(kind);
+        send(kind);
+      });
+    sending.set(kind, notify);
+  };
+
+  const hearOthers = (client: pg.Client): void => {
+    client.on("notification", ({ channel, processId }) => {
+      const kind = RING_KINDS.find((known) => known === kindOf(channel));
+      if (kind === undefined || processId === backendOf(client)) return;
+      heardCount++;
+      tell(kind, "elsewhere");
+    });
+  };
+
+  /** Resolves when the connection is gone; rejects when it could not be made. */
+  const holdLine = async (): Promise<void> => {
+    connecting = true;
+    const client = await db.connect().finally(() => {
+      connecting = false;
+    });
+    const gone = new Promise<void>((resolve) => client.once("end", resolve));
+    try {
+      hearOthers(client);
+      await client.query(START_LISTENING);
+      // Closed meanwhile: nobody would hang up.
+      if (closing.signal.aborted) return;
+      line = client;
+      connections++;
+      for (const kind of RING_KINDS) {
+        send(kind);
+        tell(kind, "elsewhere");
+      }
+      await gone;
+    } finally {
+      if (line === client) line = undefined;
+      await hangUp(client);
+    }
+  };
+
+  const keepLine = async (): Promise<void> => {
+    let pauseMs = FIRST_PAUSE_MS;
+    while (!closing.signal.aborted) {
+      const before = connections;
+      await holdLine().catch(() => {});
+      if (connections > before) pauseMs = FIRST_PAUSE_MS;
+      if (closing.signal.aborted) return;
+      log.warn("the doorbell has no connection", { againInMs: pauseMs });
+      await clock.sleep(pauseMs, closing.signal);
+      pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2);
+    }
+  };
+
+  const kept = keepLine();
+
+  return {
+    ring(kind) {
+      if (closing.signal.aborted) return;
+      rings++;
+      unsent.add(kind);
+      tell(kind, "here");
+      send(kind);
+    },
+    listen(kind, heard) {
+      // Two listeners may be the same function; each is its own entry.
+      const entry = (from: RingOrigin): void => {
+        heard(from);
+      };
+      listeners.get(kind)?.add(entry);
+      return () => {
+        listeners.get(kind)?.delete(entry);
+      };
+    },
+    stats: () => ({ connected: line !== undefined, connections, rings, sent, heard: heardCount }),
+    async close() {
+      closing.abort();
+      // Last rings still leave: another process may be waiting for exactly what this one did before it stopped.
+      while (sending.size > 0) await Promise.all(sending.values());
+      if (line !== undefined) await hangUp(line);
+      // An attempt to connect can take as long as the network pleases; it ends itself.
+      if (!connecting) await kept;
+    },
+  };
+};

@@ -1,0 +1,168 @@
+// Lossy streams (B15). Subscribers of this process get an item at once; for other processes it goes through an UNLOGGED
+// table behind a buffer that drops when it is full, so that publishing never waits for the database.
+//
+// Readers remember the snapshot up to which they have read and ask for what is not in it. An id to read on from would
+// lose whatever a slower process commits with smaller ids.
+
+import { checkStreamItem, type StreamItem } from "@toolplane/bus";
+import { matchesPattern, parsePattern, type SubjectPattern } from "@toolplane/protocol";
+import { createCoalescer } from "../coalescer/coalescer.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Log } from "../ports/log.ts";
+import type { Queryer } from "../sql/database.ts";
+import type { BusCounters } from "./bus-counters.ts";
+import type { BusDoorbell } from "./postgres-doorbell.ts";
+import {
+  INSERT_STREAM_ITEMS,
+  READ_STREAM_ITEMS,
+  STREAM_NOW,
+  type StreamRow,
+  streamInput,
+  TRIM_STREAM_ITEMS,
+} from "./streams.sql.ts";
+
+export interface StreamsDeps {
+  readonly db: Queryer;
+  readonly doorbell: BusDoorbell;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly counters: BusCounters;
+  /** Tells this bus's own items apart from the others'. */
+  readonly origin: string;
+  /** Whether other processes shall see the items. */
+  readonly shared: boolean;
+}
+
+export interface Streams {
+  publish(item: StreamItem): void;
+  subscribe(pattern: string, handler: (item: StreamItem) => void): Promise<() => void>;
+  close(): Promise<void>;
+}
+
+interface Subscriber {
+  readonly pattern: SubjectPattern;
+  readonly handler: (item: StreamItem) => void;
+}
+
+/** Items waiting to be written; a database slower than this many items behind is not worth waiting for. */
+const MAX_WAITING = 4096;
+/** The newest items a reader takes at once; what it missed is older than anybody watching cares for. */
+const READ_LIMIT = 2000;
+/** Readers come within milliseconds of the bell; a minute also spans a reconnect. */
+const KEEP_MS = 60_000;
+const TRIM_EVERY_MS = 10_000;
+const TRIM_LIMIT = 10_000;
+
+export const createStreams = ({ db, doorbell, clock, log, counters, origin, shared }: StreamsDeps): Streams => {
+  const subscribers = new Set<Subscriber>();
+  let snapshot: string | undefined;
+  let reading: Promise<void> | undefined;
+  let readAgain = false;
+  let ringingMyself = false;
+  let closed = false;
+  let trimmedAt = clock.now();
+
+  const emit = (item: StreamItem): void => {
+    for (const { pattern, handler } of [...subscribers]) {
+      if (!matchesPattern(pattern, item.subject)) continue;
+      try {
+        handler(item);
+      } catch {
+        log.warn("a stream subscriber failed", { subject: item.subject });
+      }
+    }
+  };
+
+  const trim = async (): Promise<void> => {
+    if (clock.now() - trimmedAt < TRIM_EVERY_MS) return;
+    trimmedAt = clock.now();
+    await db.query(TRIM_STREAM_ITEMS, [KEEP_MS, TRIM_LIMIT]);
+  };
+
+  const ringOthers = (): void => {
+    ringingMyself = true;
+    doorbell.ring("streams");
+    ringingMyself = false;
+  };
+
+  const writer = createCoalescer<StreamItem, undefined>({
+    // One at a time: what one process publishes stays in order.
+    inFlight: 1,
+    bytesOf: ({ subject, payload }) => subject.length + payload.length,
+    flush: async (items) => {
+      try {
+        await db.query(INSERT_STREAM_ITEMS, [...streamInput.bind(items), origin]);
+        ringOthers();
+        await trim();
+      } catch {
+        counters.streamItemsDropped += items.length;
+      }
+      return items.map(() => undefined);
+    },
+  });
+
+  const readOnce = async (): Promise<void> => {
+    if (snapshot === undefined) {
+      const [now] = await db.query<{ snapshot: string }>(STREAM_NOW);
+      snapshot = now?.snapshot;
+      return;
+    }
+    const rows = await db.query<StreamRow>(READ_STREAM_ITEMS, [snapshot, origin, READ_LIMIT]);
+    snapshot = rows[0]?.snapshot ?? snapshot;
+    for (const { id, subject, payload } of rows) if (id !== null) emit({ subject, payload });
+  };
+
+  const read = (): Promise<void> => {
+    readAgain = true;
+    reading ??= (async () => {
+      try {
+        while (readAgain && !closed) {
+          readAgain = false;
+          await readOnce();
+        }
+      } catch {
+        // The next ring, or the one after a reconnect, reads on from the same snapshot.
+        log.warn("streams of other processes could not be read");
+      } finally {
+        reading = undefined;
+      }
+    })();
+    return reading;
+  };
+
+  const stopListening = doorbell.listen("streams", () => {
+    if (!ringingMyself && subscribers.size > 0) void read();
+  });
+
+  return {
+    publish(item) {
+      checkStreamItem(item);
+      if (closed) return;
+      counters.streamItems++;
+      emit(item);
+      if (!shared) return;
+      if (writer.stats().waiting >= MAX_WAITING) counters.streamItemsDropped++;
+      else void writer.submit(item);
+    },
+    async subscribe(pattern, handler) {
+      const subscriber = { pattern: parsePattern(pattern), handler };
+      const first = subscribers.size === 0;
+      subscribers.add(subscriber);
+      if (shared && first) {
+        // From now on, not from where the last subscriber of an earlier time stopped.
+        snapshot = undefined;
+        await read();
+      }
+      return () => {
+        subscribers.delete(subscriber);
+      };
+    },
+    async close() {
+      await writer.idle();
+      closed = true;
+      stopListening();
+      subscribers.clear();
+      await reading;
+    },
+  };
+};

@@ -1,0 +1,43 @@
+// Messages that could be taken for some time and were not: nobody consumes them, or the relay does not get through.
+// For the watchdog, for `stats`, and for "why is my call stuck".
+
+import type { Queryer } from "../sql/database.ts";
+import { STUCK_COMMANDS, STUCK_MESSAGES, type StuckRow } from "./relay.sql.ts";
+
+/** Who carries messages: with `postgres` events stay in the table by design, with `external` nothing should. */
+export type Carrier = "postgres" | "external";
+
+export interface StuckOptions {
+  readonly db: Queryer;
+  readonly carrier: Carrier;
+  readonly olderThanMs: number;
+  /** Rows looked at; beyond it the counts are "at least". */
+  readonly limit?: number | undefined;
+}
+
+export interface StuckMessages {
+  readonly category: "cmd" | "evt";
+  readonly projectId: string;
+  readonly component: string;
+  readonly target: string;
+  readonly messages: number;
+  readonly oldestMs: number;
+}
+
+/** Enough to say who is stuck and how badly, without reading a backlog of a million. */
+const DEFAULT_LIMIT = 1000;
+
+/** One entry per receiver, the longest waiting first. */
+export const stuckMessages = async (options: StuckOptions): Promise<readonly StuckMessages[]> => {
+  const { db, carrier, olderThanMs, limit = DEFAULT_LIMIT } = options;
+  const statement = carrier === "postgres" ? STUCK_COMMANDS : STUCK_MESSAGES;
+  const rows = await db.query<StuckRow>(statement, [olderThanMs, limit]);
+  return rows.map((row) => ({
+    category: row.category,
+    projectId: row.project_id,
+    component: row.component,
+    target: row.target,
+    messages: row.messages,
+    oldestMs: row.oldest_ms,
+  }));
+};
