@@ -1,8 +1,9 @@
 // The public face of @toolplane/engine: named exports only, one block per noun.
 
 // bus
-export { createPostgresBus } from "./bus/postgres-bus.ts";
-export { type BusDoorbell, createPostgresDoorbell } from "./bus/postgres-doorbell.ts";
+export { type TrimMessagesOptions, type TrimmedMessages, trimMessages } from "./bus/message-retention.ts";
+export { createPostgresBus, LOOK_AGAIN_MS, type PostgresBusOptions } from "./bus/postgres-bus.ts";
+export { type BusDoorbell, createPostgresDoorbell, type DoorbellStats, type RingKind } from "./bus/postgres-doorbell.ts";
 // calls
 export {
   type CallFacts,
@@ -31,6 +32,10 @@ export type { CardBatch, CardRef, CardStore, CardVerdict } from "./cards/card-st
 export type { DeadLetter, DeadLetters } from "./dead-letters/dead-letters.ts";
 // engine
 export { createEngine, type Engine, type EngineOptions, type EngineStats, sha256 } from "./engine.ts";
+// outbox
+export { appendMessages } from "./outbox/append-messages.ts";
+export { type Relay, type RelayOptions, type RelayStats, relayOutbox } from "./outbox/relay-outbox.ts";
+export { type Carrier, type StuckMessages, type StuckOptions, stuckMessages } from "./outbox/stuck-messages.ts";
 // ports
 export { type Clock, systemClock } from "./ports/clock.ts";
 export { DOORBELL_KINDS, type Doorbell, type DoorbellKind, type RingOrigin } from "./ports/doorbell.ts";
