@@ -4,15 +4,18 @@
 // a lone item leaves at once, and batches grow exactly as fast as the database is slow.
 //   C1. At most one item per key in a flush (a set-based UPDATE applies one row per target); later ones go next.
 //   C2. A flush is capped by count and by bytes; at most `inFlight` flushes run at once.
-//   C3. A flush that fails as a whole is run again item by item, so that one bad item fails alone.
-//   C4. Order of arrival is kept among the items of one key.
+//   C3. A flush that fails as a whole is run again item by item, so that one bad item fails alone. When the database
+//       itself is away the first of them shows it, and the rest fail with it instead of each waiting for its own timeout.
+//   C4. Order of arrival is kept among the items of one key: the next one leaves when the one before it is answered.
 
-import { ToolplaneError } from "@toolplane/protocol";
+import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
 
 export interface CoalescerOptions<Item, Outcome> {
   /** One transaction for all items; an outcome per item, in order. An outcome that is an Error rejects its caller. */
   readonly flush: (items: readonly Item[]) => Promise<readonly (Outcome | Error)[]>;
   readonly keyOf?: (item: Item) => string;
+  /** Gives up C4: items of one key may be in flight in several flushes at once, though never twice in one. */
+  readonly overlap?: boolean;
   readonly bytesOf?: (item: Item) => number;
   readonly maxItems?: number;
   readonly maxBytes?: number;
@@ -51,6 +54,8 @@ export const createCoalescer = <Item, Outcome>(options: CoalescerOptions<Item, O
   const maxItems = options.maxItems ?? DEFAULT_MAX_ITEMS;
   const maxBytes = options.maxBytes ?? DEFAULT_MAX_BYTES;
   const maxInFlight = options.inFlight ?? 2;
+  const overlap = options.overlap ?? false;
+  const busyKeys = new Set<string>();
   let waiting: Entry<Item, Outcome>[] = [];
   let inFlight = 0;
   let scheduled = false;
@@ -59,15 +64,16 @@ export const createCoalescer = <Item, Outcome>(options: CoalescerOptions<Item, O
   let rescued = 0;
   let idleWaiters: (() => void)[] = [];
 
+  /** Empty only while everything that waits is of keys in flight. */
   const take = (): Entry<Item, Outcome>[] => {
     const taken: Entry<Item, Outcome>[] = [];
-    const left: Entry<Item, Outcome>[] = [];
-    const keys = new Set<string>();
+    let left: Entry<Item, Outcome>[] = [];
+    const keys = overlap ? new Set<string>() : busyKeys;
     let bytes = 0;
     for (const [index, entry] of waiting.entries()) {
       const full = taken.length >= maxItems || (taken.length > 0 && bytes + entry.bytes > maxBytes);
       if (full) {
-        left.push(...waiting.slice(index));
+        left = left.concat(waiting.slice(index));
         break;
       }
       if (entry.key !== undefined && keys.has(entry.key)) {
@@ -93,12 +99,15 @@ export const createCoalescer = <Item, Outcome>(options: CoalescerOptions<Item, O
   };
 
   const runSingly = async (entries: readonly Entry<Item, Outcome>[]): Promise<void> => {
-    for (const entry of entries) {
+    for (const [index, entry] of entries.entries()) {
       rescued++;
       try {
         answer([entry], await flush([entry.item]));
       } catch (error) {
         entry.reject(error);
+        if (!isToolplaneError(error) || error.code !== "storage_error") continue;
+        for (const rest of entries.slice(index + 1)) rest.reject(error);
+        return;
       }
     }
   };
@@ -118,9 +127,11 @@ export const createCoalescer = <Item, Outcome>(options: CoalescerOptions<Item, O
     scheduled = false;
     while (inFlight < maxInFlight && waiting.length > 0) {
       const entries = take();
+      if (entries.length === 0) return;
       inFlight++;
       void run(entries).finally(() => {
         inFlight--;
+        for (const { key } of entries) if (key !== undefined) busyKeys.delete(key);
         if (waiting.length > 0) pump();
         else if (inFlight === 0) for (const wake of idleWaiters.splice(0)) wake();
       });

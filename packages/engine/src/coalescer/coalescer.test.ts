@@ -1,0 +1,326 @@
+import { ToolplaneError } from "@toolplane/protocol";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type CoalescerOptions, createCoalescer } from "./coalescer.ts";
+
+interface Flight {
+  readonly items: readonly string[];
+  /** Answers with `done:` and the item, or with what is given. */
+  land(outcomes?: readonly (string | Error)[]): Promise<void>;
+  crash(error: Error): Promise<void>;
+}
+
+/** A flush that waits to be landed by the test. */
+const createTower = (options: Partial<CoalescerOptions<string, string>> = {}) => {
+  const flights: Flight[] = [];
+  const settle = async (act: () => void): Promise<void> => {
+    act();
+    for (let i = 0; i < 10; i++) await Promise.resolve();
+  };
+  const coalescer = createCoalescer<string, string>({
+    flush: (items) => {
+      const { promise, resolve, reject } = Promise.withResolvers<readonly (string | Error)[]>();
+      flights.push({
+        items: [...items],
+        land: (outcomes = items.map((item) => `done:${item}`)) => settle(() => resolve(outcomes)),
+        crash: (error) => settle(() => reject(error)),
+      });
+      return promise;
+    },
+    ...options,
+  });
+  const tick = () => settle(() => {});
+  const flight = (index: number): Flight => {
+    const found = flights[index];
+    if (found === undefined) throw new ToolplaneError("internal_error", `there is no flight ${index}`);
+    return found;
+  };
+  return { coalescer, flights, flight, tick, landed: () => flights.map(({ items }) => items) };
+};
+
+const boom = (code: "internal_error" | "storage_error" = "internal_error") => new ToolplaneError(code, "boom");
+
+describe("collecting", () => {
+  test("a lone item leaves in the same tick, without a timer", async () => {
+    const { coalescer, flight, tick, landed } = createTower();
+    const answer = coalescer.submit("a");
+    await tick();
+    expect(landed()).toEqual([["a"]]);
+    await flight(0).land();
+    expect(await answer).toBe("done:a");
+  });
+
+  test("what is submitted together travels together, and each gets its own answer", async () => {
+    const { coalescer, flight, tick, landed } = createTower();
+    const answers = ["a", "b", "c"].map((item) => coalescer.submit(item));
+    await tick();
+    expect(landed()).toEqual([["a", "b", "c"]]);
+    await flight(0).land();
+    expect(await Promise.all(answers)).toEqual(["done:a", "done:b", "done:c"]);
+  });
+
+  test("what arrives while all flights are out goes together when one lands", async () => {
+    const { coalescer, flight, tick, landed } = createTower({ inFlight: 1 });
+    const answers = [coalescer.submit("a")];
+    await tick();
+    for (const item of ["b", "c", "d"]) answers.push(coalescer.submit(item));
+    await tick();
+    expect(landed()).toEqual([["a"]]);
+    await flight(0).land();
+    expect(landed()).toEqual([["a"], ["b", "c", "d"]]);
+    await flight(1).land();
+    await Promise.all(answers);
+  });
+
+  test("an outcome that is an error rejects its caller alone", async () => {
+    const { coalescer, flight, tick } = createTower();
+    const answers = ["a", "b"].map((item) => coalescer.submit(item));
+    await tick();
+    await flight(0).land(["fine", boom()]);
+    expect(await Promise.allSettled(answers)).toMatchObject([{ value: "fine" }, { reason: { message: "boom" } }]);
+  });
+
+  test("fewer outcomes than items reject those left over", async () => {
+    const { coalescer, flight, tick } = createTower();
+    const answers = ["a", "b"].map((item) => coalescer.submit(item));
+    await tick();
+    await flight(0).land(["fine"]);
+    expect(await Promise.allSettled(answers)).toMatchObject([
+      { value: "fine" },
+      { reason: { code: "internal_error" } },
+    ]);
+  });
+});
+
+describe("C1, C4: keys", () => {
+  const keyOf = (item: string): string => item[0] ?? "";
+
+  test("[ARCH-5-E1] at most one item per key in a flush; the others go next", async () => {
+    const { coalescer, flight, tick, landed } = createTower({ keyOf, inFlight: 1 });
+    const answers = ["a1", "a2", "b1", "a3", "b2"].map((item) => coalescer.submit(item));
+    await tick();
+    for (let i = 0; i < 3; i++) await flight(i).land();
+    await Promise.all(answers);
+    expect(landed()).toEqual([["a1", "b1"], ["a2", "b2"], ["a3"]]);
+  });
+
+  test("[ARCH-5-E2] the next item of a key waits until the one before it is answered, though another flight is free", async () => {
+    const { coalescer, flight, tick, landed } = createTower({ keyOf });
+    const answers = ["a1", "a2", "b1"].map((item) => coalescer.submit(item));
+    await tick();
+    expect(landed()).toEqual([["a1", "b1"]]);
+    answers.push(coalescer.submit("c1"));
+    await tick();
+    expect(landed()).toEqual([["a1", "b1"], ["c1"]]);
+    await flight(1).land();
+    expect(landed()).toHaveLength(2);
+    await flight(0).land();
+    expect(landed()[2]).toEqual(["a2"]);
+    await flight(2).land();
+    await Promise.all(answers);
+  });
+
+  test("[ARCH-5-E2] a key is free again after a crash", async () => {
+    const { coalescer, flight, tick } = createTower({ keyOf });
+    const [first, second] = [coalescer.submit("a1"), coalescer.submit("a2")];
+    await tick();
+    await flight(0).crash(boom());
+    await expect(first).rejects.toThrow("boom");
+    await flight(1).land();
+    expect(await second).toBe("done:a2");
+  });
+
+  test("with overlap items of one key fly at once, never twice in one flush", async () => {
+    const { coalescer, flight, tick, landed } = createTower({ keyOf, overlap: true });
+    const answers = ["a1", "a2", "a3"].map((item) => coalescer.submit(item));
+    await tick();
+    expect(landed()).toEqual([["a1"], ["a2"]]);
+    await flight(1).land();
+    await flight(0).land();
+    await flight(2).land();
+    await Promise.all(answers);
+  });
+});
+
+describe("C2: caps", () => {
+  test("[ARCH-5-E3] a flush is capped by count", async () => {
+    const { coalescer, flight, tick, landed } = createTower({ maxItems: 2, inFlight: 1 });
+    const answers = ["a", "b", "c", "d", "e"].map((item) => coalescer.submit(item));
+    await tick();
+    for (let i = 0; i < 3; i++) await flight(i).land();
+    await Promise.all(answers);
+    expect(landed()).toEqual([["a", "b"], ["c", "d"], ["e"]]);
+  });
+
+  test("[ARCH-5-E3] a flush is capped by bytes; an item larger than the cap goes alone", async () => {
+    const { coalescer, flight, tick, landed } = createTower({
+      bytesOf: (item) => item.length,
+      maxBytes: 4,
+      inFlight: 1,
+    });
+    const answers = ["aa", "bb", "c", "dddddddd", "e"].map((item) => coalescer.submit(item));
+    await tick();
+    for (let i = 0; i < 4; i++) await flight(i).land();
+    await Promise.all(answers);
+    expect(landed()).toEqual([["aa", "bb"], ["c"], ["dddddddd"], ["e"]]);
+  });
+
+  test("[ARCH-5-E3] no more flights than allowed", async () => {
+    const { coalescer, flight, tick, landed } = createTower({ maxItems: 1, inFlight: 2 });
+    const answers = ["a", "b", "c"].map((item) => coalescer.submit(item));
+    await tick();
+    expect(landed()).toEqual([["a"], ["b"]]);
+    expect(coalescer.stats()).toMatchObject({ inFlight: 2, waiting: 1 });
+    await flight(1).land();
+    expect(landed()).toHaveLength(3);
+    await flight(0).land();
+    await flight(2).land();
+    await Promise.all(answers);
+  });
+
+  test("three hundred thousand items at once are all answered", async () => {
+    const coalescer = createCoalescer<number, number>({
+      flush: async (items) => items.map((item) => item + 1),
+      maxItems: 50_000,
+    });
+    const answers = await Promise.all(Array.from({ length: 300_000 }, (_, i) => coalescer.submit(i)));
+    expect(answers.every((answer, i) => answer === i + 1)).toBe(true);
+  });
+});
+
+describe("C3: failures", () => {
+  test("[ARCH-5-E4] a flush that fails is run again item by item: the bad one fails alone", async () => {
+    const runs: (readonly string[])[] = [];
+    const coalescer = createCoalescer<string, string>({
+      flush: async (items) => {
+        runs.push(items);
+        if (items.includes("bad")) throw boom();
+        return items.map((item) => `done:${item}`);
+      },
+    });
+    const outcomes = await Promise.allSettled(["a", "bad", "b"].map((item) => coalescer.submit(item)));
+    expect(outcomes).toMatchObject([{ value: "done:a" }, { reason: { message: "boom" } }, { value: "done:b" }]);
+    expect(runs).toEqual([["a", "bad", "b"], ["a"], ["bad"], ["b"]]);
+    expect(coalescer.stats()).toMatchObject({ rescued: 3, flushes: 1, items: 3 });
+  });
+
+  test("a lone item that fails is not tried twice", async () => {
+    let runs = 0;
+    const coalescer = createCoalescer<string, string>({
+      flush: () => {
+        runs++;
+        throw boom();
+      },
+    });
+    await expect(coalescer.submit("a")).rejects.toThrow("boom");
+    expect(runs).toBe(1);
+  });
+
+  test("[ARCH-5-E4] a database that is away is asked once more, not once per item", async () => {
+    let runs = 0;
+    const coalescer = createCoalescer<string, string>({
+      flush: async () => {
+        runs++;
+        throw boom("storage_error");
+      },
+    });
+    const outcomes = await Promise.allSettled(["a", "b", "c", "d"].map((item) => coalescer.submit(item)));
+    expect(outcomes.every(({ status }) => status === "rejected")).toBe(true);
+    expect(runs).toBe(2);
+  });
+});
+
+describe("idle", () => {
+  test("is at once when there is nothing, and otherwise when the last flight has landed", async () => {
+    const { coalescer, flight, tick } = createTower({ inFlight: 1 });
+    await coalescer.idle();
+    let idle = false;
+    const answers = [coalescer.submit("a")];
+    const waiting = coalescer.idle().then(() => {
+      idle = true;
+    });
+    await tick();
+    answers.push(coalescer.submit("b"));
+    await flight(0).land();
+    expect(idle).toBe(false);
+    await flight(1).land();
+    await waiting;
+    expect(idle).toBe(true);
+    await Promise.all(answers);
+  });
+
+  test("also after a failure", async () => {
+    const { coalescer, flight, tick } = createTower();
+    const answer = coalescer.submit("a");
+    const failed = expect(answer).rejects.toThrow("boom");
+    await tick();
+    await flight(0).crash(boom());
+    await failed;
+    await coalescer.idle();
+  });
+});
+
+test("[ARCH-5-E5] however items arrive and flights end, everybody is answered once, in order per key, within the caps", async () => {
+  const item = fc.record({
+    key: fc.constantFrom("a", "b", "c"),
+    bytes: fc.integer({ min: 0, max: 5 }),
+    bad: fc.boolean(),
+  });
+  const options = fc.record({
+    maxItems: fc.integer({ min: 1, max: 4 }),
+    maxBytes: fc.integer({ min: 1, max: 8 }),
+    inFlight: fc.integer({ min: 1, max: 3 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.array(item, { maxLength: 6 }), { maxLength: 8 }),
+      options,
+      fc.scheduler(),
+      async (bursts, caps, scheduler) => {
+        type Item = { readonly key: string; readonly bytes: number; readonly bad: boolean; readonly n: number };
+        let out = 0;
+        const answered: Item[] = [];
+        const coalescer = createCoalescer<Item, number>({
+          ...caps,
+          keyOf: ({ key }) => key,
+          bytesOf: ({ bytes }) => bytes,
+          flush: async (items) => {
+            out++;
+            expect(out).toBeLessThanOrEqual(caps.inFlight);
+            expect(items.length).toBeLessThanOrEqual(caps.maxItems);
+            if (items.length > 1)
+              expect(items.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThanOrEqual(caps.maxBytes);
+            expect(new Set(items.map(({ key }) => key)).size).toBe(items.length);
+            await scheduler.schedule(Promise.resolve());
+            out--;
+            if (items.some(({ bad }) => bad)) throw boom();
+            return items.map(({ n }) => n);
+          },
+        });
+        let n = 0;
+        const submit = async (numbered: Item): Promise<void> => {
+          const outcome = await coalescer.submit(numbered).catch(() => "refused");
+          expect(outcome).toBe(numbered.bad ? "refused" : numbered.n);
+          answered.push(numbered);
+        };
+        const drive = async (): Promise<void> => {
+          const answers: Promise<void>[] = [];
+          for (const burst of bursts) {
+            for (const entry of burst) answers.push(submit({ ...entry, n: n++ }));
+            await scheduler.schedule(Promise.resolve());
+          }
+          await Promise.all(answers);
+          await coalescer.idle();
+        };
+        await scheduler.waitFor(drive());
+        expect(answered).toHaveLength(n);
+        for (const key of ["a", "b", "c"]) {
+          const order = answered.filter((entry) => entry.key === key).map((entry) => entry.n);
+          expect(order).toEqual([...order].sort((x, y) => x - y));
+        }
+        expect(coalescer.stats()).toMatchObject({ waiting: 0, inFlight: 0, items: n });
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
