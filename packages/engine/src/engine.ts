@@ -17,6 +17,7 @@ import { type CardStore, createCardStore } from "./cards/card-store.ts";
 import { DEFAULT_CARD_CAPS } from "./cards/prepare-card.ts";
 import { createDeadLetters, type DeadLetters } from "./dead-letters/dead-letters.ts";
 import { stuckMessages } from "./outbox/stuck-messages.ts";
+import { type CallObserver, nobodyWatches } from "./ports/call-observer.ts";
 import { type Clock, systemClock } from "./ports/clock.ts";
 import { type Faults, noFaults } from "./ports/faults.ts";
 import { createIds, type Ids } from "./ports/ids.ts";
@@ -31,6 +32,7 @@ import { createRetention, type Forgotten, type RetentionPolicy } from "./retenti
 import { createDatabase, type Database } from "./sql/database.ts";
 import { migrate } from "./sql/migrate.ts";
 import { COUNT_LIVE, type LiveCallsRow } from "./stats/stats.sql.ts";
+import { createTokens, type Tokens } from "./tokens/tokens.ts";
 import { createExpire, type Sweep } from "./watchdog/expire.ts";
 import { startWatchdog, type Watchdog, type WatchdogJob } from "./watchdog/watchdog.ts";
 
@@ -41,6 +43,8 @@ export interface EngineOptions {
   readonly clock?: Clock | undefined;
   readonly log?: Log | undefined;
   readonly faults?: Faults | undefined;
+  /** Told of every change of a call this process commits; for people who look. */
+  readonly observe?: CallObserver | undefined;
   /** How long a service may be silent before its call is taken from it. */
   readonly leaseSeconds?: number | undefined;
   readonly caps?: JsonCaps | undefined;
@@ -74,6 +78,7 @@ export interface Engine {
   readonly definitions: Definitions;
   readonly agents: Agents;
   readonly profiles: Profiles;
+  readonly tokens: Tokens;
   readonly deadLetters: DeadLetters;
   readonly bus: Bus;
   readonly doorbell: BusDoorbell;
@@ -118,6 +123,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     clock,
     log,
     faults,
+    observe: options.observe ?? nobodyWatches,
     sha256,
     caps,
     protocolVersion: PROTOCOL_VERSION,
@@ -133,6 +139,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const definitions = createDefinitions({ ...ground, compile });
   const calls = createCalls({ ...ground, definitions, leaseSeconds: options.leaseSeconds ?? LEASE_SECONDS });
   const deadLetters = createDeadLetters({ ...ground, dispatch: calls.dispatch });
+  const tokens = createTokens(ground);
   const bus = createPostgresBus(ground);
   const retain = createRetention(ground);
   const expire = createExpire({
@@ -177,6 +184,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     definitions,
     agents,
     profiles,
+    tokens,
     deadLetters,
     bus,
     doorbell,
@@ -200,6 +208,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
       await bus.close();
       await calls.drain();
       definitions.close();
+      tokens.close();
       await doorbell.close();
       await db.close();
     },

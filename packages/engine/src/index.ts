@@ -3,7 +3,12 @@
 // bus
 export { type TrimMessagesOptions, type TrimmedMessages, trimMessages } from "./bus/message-retention.ts";
 export { createPostgresBus, LOOK_AGAIN_MS, type PostgresBusOptions } from "./bus/postgres-bus.ts";
-export { type BusDoorbell, createPostgresDoorbell, type DoorbellStats, type RingKind } from "./bus/postgres-doorbell.ts";
+export {
+  type BusDoorbell,
+  createPostgresDoorbell,
+  type DoorbellStats,
+  type RingKind,
+} from "./bus/postgres-doorbell.ts";
 // calls
 export {
   type CallFacts,
@@ -37,6 +42,7 @@ export { appendMessages } from "./outbox/append-messages.ts";
 export { type Relay, type RelayOptions, type RelayStats, relayOutbox } from "./outbox/relay-outbox.ts";
 export { type Carrier, type StuckMessages, type StuckOptions, stuckMessages } from "./outbox/stuck-messages.ts";
 // ports
+export type { CallChange, CallObserver } from "./ports/call-observer.ts";
 export { type Clock, systemClock } from "./ports/clock.ts";
 export { DOORBELL_KINDS, type Doorbell, type DoorbellKind, type RingOrigin } from "./ports/doorbell.ts";
 export { FAULT_POINTS, type FaultPoint, type Faults, noFaults } from "./ports/faults.ts";
@@ -53,4 +59,6 @@ export type { Forgotten, RetentionPolicy } from "./retention/retention.ts";
 // storage
 export { createDatabase, type Database, type Queryer, type Statement } from "./sql/database.ts";
 export { migrate, readMigrations } from "./sql/migrate.ts";
+// tokens
+export { ROLES, type Role, type Token, type TokenRequest, type Tokens } from "./tokens/tokens.ts";
 export type { Sweep } from "./watchdog/expire.ts";

@@ -3,6 +3,7 @@
 
 import { type JsonCaps, ToolplaneError } from "@toolplane/protocol";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
+import type { CallObserver } from "../ports/call-observer.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Faults } from "../ports/faults.ts";
@@ -36,6 +37,7 @@ export interface CancelDeps {
   readonly doorbell: Doorbell;
   readonly faults: Faults;
   readonly clock: Clock;
+  readonly observe: CallObserver;
   readonly ids: Ids;
   readonly sha256: Sha256;
   readonly caps: JsonCaps;
@@ -87,9 +89,11 @@ export const createCancel = (deps: CancelDeps): Coalescer<CancelRequest, Cancele
     const settled = rows.length === 0 ? [] : await db.query<SettledRow>(SETTLE, bindSettle(rows, deps.protocolVersion));
     await faults.at("cancel:after-commit");
     const won = new Set(rows.filter((_, index) => settled[index]?.won === true).map(callKey));
-    for (const { request } of open) {
+    for (const { request, facts } of open) {
       deps.facts.forget(request);
-      if (won.has(callKey(request))) deps.watch.settled(request);
+      if (!won.has(callKey(request))) continue;
+      deps.watch.settled(request);
+      deps.observe({ ...facts, status: "canceled" });
     }
     if (won.size > 0) {
       deps.doorbell.ring("settled");

@@ -13,6 +13,7 @@ import {
   ToolplaneError,
 } from "@toolplane/protocol";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
+import type { CallObserver } from "../ports/call-observer.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Faults } from "../ports/faults.ts";
@@ -63,6 +64,7 @@ export interface DispatchDeps {
   readonly doorbell: Doorbell;
   readonly faults: Faults;
   readonly clock: Clock;
+  readonly observe: CallObserver;
   readonly ids: Ids;
   readonly sha256: Sha256;
   readonly caps: JsonCaps;
@@ -202,8 +204,10 @@ export const createDispatch = (deps: DispatchDeps): Coalescer<CallRequest, Dispa
     const clashed: Pending[] = [];
     for (const [index, item] of open.entries()) {
       const row = written[index];
-      if (row?.inserted === true && item.row !== undefined) item.outcome = dispatchedOf(item.row);
-      else if (row?.ready === true) clashed.push(item);
+      if (row?.inserted === true && item.row !== undefined) {
+        item.outcome = dispatchedOf(item.row);
+        deps.observe(item.row);
+      } else if (row?.ready === true) clashed.push(item);
       else item.row = undefined;
     }
     await findKeyed(clashed);

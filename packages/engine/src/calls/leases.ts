@@ -6,6 +6,7 @@
 
 import { type CommandPayload, ToolplaneError } from "@toolplane/protocol";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
+import type { CallObserver } from "../ports/call-observer.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Ids } from "../ports/ids.ts";
@@ -85,6 +86,7 @@ export interface LeaseDeps {
   readonly ids: Ids;
   readonly leaseSeconds: number;
   readonly republishSeconds: number | null;
+  readonly observe: CallObserver;
   readonly remember: (facts: CallFacts) => void;
 }
 
@@ -134,6 +136,7 @@ export const createLeases = (deps: LeaseDeps): Leases => {
     for (const row of rows) {
       const call = leasedOf(row);
       deps.remember(call.facts);
+      deps.observe({ ...call.facts, status: "running" });
       perItem[row.ord - 1]?.push(call);
     }
     return perItem;

@@ -30,6 +30,8 @@ export interface GivenResult {
   readonly result?: unknown;
   readonly error?: unknown;
   readonly afterExecution?: unknown;
+  /** The definition the code ran under, where the service says so. */
+  readonly definitionHash?: string | undefined;
 }
 
 /** A result card that exists already: the protocol's two steps, or a card found when its call ends without a report. */
@@ -87,7 +89,7 @@ const makeCard = (settlement: Settlement, given: GivenResult, means: SettlementM
       toolName: facts.toolName,
       afterExecution: facts.afterExecution,
       toolCallMetadata: { ...facts.lineage },
-      definitionHash: facts.definitionHash,
+      definitionHash: given.definitionHash ?? facts.definitionHash,
       caps: means.caps,
     },
     given,

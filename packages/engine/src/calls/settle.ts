@@ -5,13 +5,14 @@
 
 import { type JsonCaps, ToolplaneError } from "@toolplane/protocol";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
+import type { CallObserver } from "../ports/call-observer.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import type { Database } from "../sql/database.ts";
-import { type CallFacts, type CallKey, type CallView, callKey, isSettled } from "./call.ts";
+import { type CallFacts, type CallKey, type CallStatus, type CallView, callKey, isSettled } from "./call.ts";
 import type { FactMemory } from "./call-facts.ts";
 import { type GivenResult, planSettlement, type Settlement, type WrittenResult } from "./plan-settlement.ts";
 import { bindKeys, READ_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
@@ -40,6 +41,7 @@ export interface SettleDeps {
   readonly doorbell: Doorbell;
   readonly faults: Faults;
   readonly clock: Clock;
+  readonly observe: CallObserver;
   readonly ids: Ids;
   readonly log: Log;
   readonly sha256: Sha256;
@@ -85,7 +87,7 @@ const MAX_FLUSH_BYTES = 4 * 1024 * 1024;
 interface Planned {
   readonly request: SettleRequest;
   readonly row: SettleRow;
-  readonly headless: boolean;
+  readonly facts: CallFacts;
 }
 
 export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled> => {
@@ -103,7 +105,7 @@ export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled
       outcome: request.outcome,
       traceparent: request.traceparent,
     };
-    return { request, row: planSettlement(settlement, { ...deps, now }), headless: facts.headless };
+    return { request, row: planSettlement(settlement, { ...deps, now }), facts };
   };
 
   const repeat = async (losers: readonly Planned[]): Promise<Map<Planned, Settled | ToolplaneError>> => {
@@ -116,12 +118,13 @@ export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled
   const announce = async (won: readonly Planned[], rows: readonly SettledRow[]): Promise<void> => {
     if (won.length === 0) return;
     await faults.at("settle:before-doorbell");
-    for (const { request } of won) {
+    for (const { request, facts, row } of won) {
+      deps.observe({ ...facts, status: row.status as CallStatus });
       deps.facts.forget(request);
       deps.watch.settled(request);
     }
     deps.doorbell.ring("settled");
-    if (won.some((planned) => !planned.headless)) deps.doorbell.ring("messages");
+    if (won.some(({ facts }) => !facts.headless)) deps.doorbell.ring("messages");
     if (rows.some((row) => row.unrung))
       deps.log.warn("an agent has no worker_target: its inbox waits, nobody was rung");
     await faults.at("settle:after-doorbell");

@@ -10,6 +10,7 @@ import { type FactRow, factsOf } from "../calls/read.sql.ts";
 import { bindSettle, SETTLE, type SettledRow } from "../calls/settle.sql.ts";
 import type { SettleWatch } from "../calls/settle-watch.ts";
 import type { Sha256 } from "../calls/turn-chain.ts";
+import type { CallObserver } from "../ports/call-observer.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Faults } from "../ports/faults.ts";
@@ -46,6 +47,7 @@ export interface ExpireDeps {
   readonly doorbell: Doorbell;
   readonly faults: Faults;
   readonly clock: Clock;
+  readonly observe: CallObserver;
   readonly ids: Ids;
   readonly sha256: Sha256;
   readonly caps: JsonCaps;
@@ -177,7 +179,11 @@ export const createExpire = (deps: ExpireDeps): ((limit: number) => Promise<Swee
     });
     if (sweep.looked === 0) return sweep;
     await faults.at("expire:after-commit");
-    for (const { settlement } of decided) if (settlement !== undefined) deps.watch.settled(settlement.facts);
+    for (const { settlement, facts, expiry } of decided) {
+      if (settlement !== undefined) deps.watch.settled(facts);
+      const status = expiry.act === "settle" ? expiry.status : "queued";
+      if (expiry.act !== "postpone") deps.observe({ ...facts, status });
+    }
     if (sweep.settled > 0) deps.doorbell.ring("settled");
     if (sweep.settled > 0) deps.doorbell.ring("messages");
     if (sweep.requeued > 0) deps.doorbell.ring("queued");

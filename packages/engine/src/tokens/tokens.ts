@@ -1,0 +1,163 @@
+// API tokens: `tp_<id>_<secret>`. The secret is 32 random bytes, so a plain SHA-256 of it is as good as any slow hash;
+// it is compared in constant time and never stored (I8). What is remembered is dropped by a ring of the registry, and
+// after a few seconds in any case, so that a revoked token stops working everywhere.
+
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { isToken, ToolplaneError } from "@toolplane/protocol";
+import type { Clock } from "../ports/clock.ts";
+import type { Doorbell } from "../ports/doorbell.ts";
+import { createLeastRecentlyUsed } from "../registry/least-recently-used.ts";
+import type { Database } from "../sql/database.ts";
+import {
+  ADD_TOKEN,
+  CHECK_TOKEN,
+  type CheckedTokenRow,
+  LIST_TOKENS,
+  REVOKE_TOKEN,
+  type TokenRow,
+} from "./tokens.sql.ts";
+
+export const ROLES = ["admin", "operator", "agent", "tool", "viewer"] as const;
+export type Role = (typeof ROLES)[number];
+
+export interface Token {
+  readonly tokenId: string;
+  readonly role: Role;
+  /** Null: every project; only an admin's. */
+  readonly projectId: string | null;
+  readonly actorId: string | null;
+  readonly targets: readonly string[];
+  readonly label: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+}
+
+export interface TokenRequest {
+  readonly role: Role;
+  readonly projectId?: string | undefined;
+  readonly actorId?: string | undefined;
+  readonly targets?: readonly string[] | undefined;
+  readonly label?: string | undefined;
+  readonly ttlSeconds?: number | undefined;
+}
+
+export interface Tokens {
+  /** The secret is in the answer and nowhere else. */
+  create(request: TokenRequest): Promise<{ readonly token: Token; readonly secret: string }>;
+  /** The token behind a secret, or undefined when it is none of ours, expired or revoked. */
+  check(secret: string): Promise<Token | undefined>;
+  list(page?: {
+    readonly projectId?: string | undefined;
+    readonly after?: string | undefined;
+    readonly limit?: number | undefined;
+  }): Promise<readonly Token[]>;
+  revoke(tokenId: string, projectId?: string): Promise<void>;
+  close(): void;
+}
+
+const SECRET_BYTES = 32;
+const MAX_REMEMBERED = 1_000;
+/** A ring can be lost (I13); a revoked token works at most this much longer. */
+const REMEMBER_MS = 5_000;
+const MAX_PAGE = 500;
+
+const hashOf = (secret: string): Buffer => createHash("sha256").update(secret).digest();
+
+const tokenOf = (row: TokenRow): Token => ({
+  tokenId: row.token_id,
+  role: row.role as Role,
+  projectId: row.project_id,
+  actorId: row.actor_id,
+  targets: row.targets,
+  label: row.label,
+  createdAt: row.created_at,
+  expiresAt: row.expires_at,
+  revokedAt: row.revoked_at,
+});
+
+/** The id inside a token's text, or undefined when it does not look like one. */
+export const tokenIdOf = (text: string): string | undefined => {
+  const [prefix, id, secret, ...rest] = text.split("_");
+  const wellFormed = prefix === "tp" && rest.length === 0 && secret?.length === SECRET_BYTES * 2;
+  return wellFormed && id !== undefined && isToken(id) && id.length <= 32 ? id : undefined;
+};
+
+const refuse = (message: string): ToolplaneError => new ToolplaneError("bad_request", message);
+
+const planToken = (request: TokenRequest): { actorId: string | null; targets: readonly string[] } => {
+  const targets = request.targets ?? [];
+  for (const target of targets)
+    if (!isToken(target)) throw refuse(`a target is letters, digits, _ and -, not "${target}"`);
+  if (request.role !== "admin" && request.projectId === undefined)
+    throw refuse(`a token of role ${request.role} belongs to one project: name it`);
+  if (request.role !== "tool") return { actorId: request.actorId ?? null, targets };
+  if (targets.length === 0) throw refuse("a tool's token names the targets it serves");
+  const actorId = request.actorId ?? `tool.${targets[0]}`;
+  if (!actorId.startsWith("tool.") || !isToken(actorId.slice("tool.".length)))
+    throw refuse("the actor of a tool's token is tool.<name>");
+  return { actorId, targets };
+};
+
+export const createTokens = (deps: {
+  readonly db: Database;
+  readonly doorbell: Doorbell;
+  readonly clock: Clock;
+}): Tokens => {
+  const { db, doorbell, clock } = deps;
+  const known = createLeastRecentlyUsed<{ readonly token: Token; readonly until: number }>(MAX_REMEMBERED);
+  const stopListening = doorbell.listen("registry", () => known.clear());
+
+  return {
+    async create(request) {
+      const { actorId, targets } = planToken(request);
+      const tokenId = randomBytes(6).toString("hex");
+      const secret = `tp_${tokenId}_${randomBytes(SECRET_BYTES).toString("hex")}`;
+      const values = [
+        tokenId,
+        hashOf(secret).toString("hex"),
+        request.role,
+        request.projectId ?? null,
+        actorId,
+        targets,
+        request.label ?? "",
+        request.ttlSeconds ?? null,
+      ];
+      const [row] = await db.query<TokenRow>(ADD_TOKEN, values).catch((error: unknown) => {
+        if (error instanceof ToolplaneError && error.detail?.sqlstate === "23503")
+          throw new ToolplaneError("not_found", `there is no project ${request.projectId}`);
+        throw error;
+      });
+      return { token: tokenOf(row as TokenRow), secret };
+    },
+    async check(secret) {
+      const tokenId = tokenIdOf(secret);
+      if (tokenId === undefined) return undefined;
+      const hash = hashOf(secret);
+      const found = known.get(hash.toString("hex"));
+      if (found !== undefined && found.until > clock.now()) return found.token;
+      const [row] = await db.query<CheckedTokenRow>(CHECK_TOKEN, [tokenId]);
+      if (row === undefined || row.expired || !timingSafeEqual(hash, Buffer.from(row.secret_hash, "hex")))
+        return undefined;
+      const token = tokenOf(row);
+      const until = Math.min(clock.now() + REMEMBER_MS, token.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY);
+      known.set(hash.toString("hex"), { token, until });
+      return token;
+    },
+    async list({ projectId, after, limit } = {}) {
+      const rows = await db.query<TokenRow>(LIST_TOKENS, [
+        projectId ?? null,
+        after ?? null,
+        Math.min(limit ?? MAX_PAGE, MAX_PAGE),
+      ]);
+      return rows.map(tokenOf);
+    },
+    async revoke(tokenId, projectId) {
+      const rows = await db.query(REVOKE_TOKEN, [tokenId, projectId ?? null]);
+      if (rows.length === 0) throw new ToolplaneError("not_found", `there is no token ${tokenId}`);
+      known.clear();
+      doorbell.ring("registry");
+    },
+    close: stopListening,
+  };
+};
