@@ -63,8 +63,10 @@ export const createDatabase = (options: DatabaseOptions): Database => {
     statement_timeout: STATEMENT_TIMEOUT_MS,
     connectionTimeoutMillis: 10_000,
   });
-  // A connection that breaks while idle is replaced by the pool; without a listener it would end the process.
+  // A connection that breaks is replaced by the pool, and whoever used it is told by the statement that fails. Without
+  // listeners it would end the process: the pool's own hears of idle connections only, not of one in a transaction.
   pool.on("error", () => {});
+  pool.on("connect", (client) => client.on("error", () => {}));
   let statements = 0;
   let closed = false;
 
@@ -91,17 +93,24 @@ export const createDatabase = (options: DatabaseOptions): Database => {
       const client = await pool.connect().catch((error: unknown) => {
         throw understandDatabaseError(error, "connect");
       });
+      const command = (text: "begin" | "commit"): Promise<pg.QueryResult> =>
+        client.query(text).catch((error: unknown) => {
+          throw understandDatabaseError(error, text);
+        });
       let broken: Error | undefined;
       try {
-        await client.query("begin");
+        await command("begin");
         const value = await work({ query: (statement, values = []) => runOn(client, statement, values) });
-        await client.query("commit");
+        // The server answers a commit of a failed transaction with ROLLBACK and no error.
+        if ((await command("commit")).command !== "COMMIT")
+          throw new ToolplaneError("storage_error", "the transaction was not committed: one of its statements failed");
         return value;
       } catch (error) {
         await client.query("rollback").catch((failure: Error) => {
           broken = failure;
         });
-        throw understandDatabaseError(error, "transaction");
+        // As it is: statements have made their own errors readable, and a mistake of the program is not the database's.
+        throw error;
       } finally {
         client.release(broken);
       }

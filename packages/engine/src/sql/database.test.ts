@@ -1,0 +1,148 @@
+import { ToolplaneError, UsageError } from "@toolplane/protocol";
+import { createTestDatabase, type TestDatabase } from "@toolplane/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { adHoc, ENGINE_TEMPLATE } from "../../test/registry-world.ts";
+import { createDatabase, type Database } from "./database.ts";
+
+let server: TestDatabase;
+let db: Database;
+
+beforeAll(async () => {
+  server = await createTestDatabase(ENGINE_TEMPLATE);
+  db = createDatabase({ connection: { connectionString: server.url }, role: "toolplane_engine", maxConnections: 3 });
+});
+afterAll(async () => {
+  await db.close();
+  await server.drop();
+});
+
+const insertProject = (id: string) =>
+  [adHoc("insert into resource.projects (project_id, title, owner_id) values ($1, 't', 'o')"), [id]] as const;
+const hasProject = async (id: string): Promise<boolean> =>
+  (await db.query(adHoc("select from resource.projects where project_id = $1"), [id])).length === 1;
+
+describe("statements", () => {
+  test("rows come back as objects, and statements are counted", async () => {
+    const before = db.stats().statements;
+    expect(await db.query(adHoc("select $1::int + 1 as n, $2::text[] as words"), [1, ["a", "b"]])).toEqual([
+      { n: 2, words: ["a", "b"] },
+    ]);
+    expect(db.stats().statements - before).toBe(1);
+  });
+
+  test("every connection runs as the role it was given, with plans that stay right when tables grow", async () => {
+    const [row] = await db.query(
+      adHoc(
+        "select current_user as who, current_setting('plan_cache_mode') as plans, current_setting('enable_seqscan') as scans, current_setting('statement_timeout') as patience",
+      ),
+    );
+    expect(row).toEqual({ who: "toolplane_engine", plans: "force_generic_plan", scans: "off", patience: "30s" });
+  });
+
+  test("[INV-I8] an error of the database says which statement, never its text or its values", async () => {
+    const failing = { name: "test-secretive", text: "select ($1::text || 'x')::int as leak" };
+    const error = await db.query(failing, ["sk-live-1"]).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(ToolplaneError);
+    expect((error as ToolplaneError).toWire()).toEqual({
+      code: "internal_error",
+      message: "the database refused statement test-secretive (22P02)",
+      detail: { statement: "test-secretive", sqlstate: "22P02" },
+      retryable: false,
+    });
+  });
+});
+
+describe("transactions", () => {
+  test("commit when the work is done", async () => {
+    const value = await db.transaction(async (tx) => {
+      await tx.query(...insertProject("kept"));
+      return "value";
+    });
+    expect(value).toBe("value");
+    expect(await hasProject("kept")).toBe(true);
+  });
+
+  test("[UTP-W41-E1] roll back when the work refuses, and let its error through as it is", async () => {
+    const refusal = new ToolplaneError("conflict", "no");
+    await expect(
+      db.transaction(async (tx) => {
+        await tx.query(...insertProject("refused"));
+        throw refusal;
+      }),
+    ).rejects.toBe(refusal);
+    expect(await hasProject("refused")).toBe(false);
+  });
+
+  test.each([new UsageError("wrong order"), new TypeError("undefined is not a function")])(
+    "a mistake of the program (%s) is not taken for trouble of the database",
+    async (mistake) => {
+      await expect(db.transaction(() => Promise.reject(mistake))).rejects.toBe(mistake);
+    },
+  );
+
+  test("work that swallowed a database error has not been committed, and is told so", async () => {
+    const swallowed = db.transaction(async (tx) => {
+      await tx.query(...insertProject("swallowed"));
+      await tx.query(adHoc("select 1/0")).catch(() => undefined);
+      return "fine";
+    });
+    await expect(swallowed).rejects.toBeInstanceOf(ToolplaneError);
+    expect(await hasProject("swallowed")).toBe(false);
+  });
+
+  test("a deferred refusal at commit is an error", async () => {
+    await expect(
+      db.transaction(async (tx) => {
+        await tx.query(...insertProject("twice"));
+        await tx.query(...insertProject("twice"));
+      }),
+    ).rejects.toMatchObject({ code: "internal_error", detail: { sqlstate: "23505", constraint: "projects_pkey" } });
+  });
+});
+
+describe("a server that hangs up", () => {
+  const hangUpOn = (pid: number): Promise<unknown> => {
+    const other = createDatabase({ connection: { connectionString: server.url }, maxConnections: 1 });
+    return other.query(adHoc("select pg_terminate_backend($1)"), [pid]).finally(() => other.close());
+  };
+
+  test("in the middle of a transaction: a retryable error, nothing written, the process lives, the next one works", async () => {
+    const broken = db.transaction(async (tx) => {
+      await tx.query(...insertProject("hung"));
+      const [row] = await tx.query<{ pid: number }>(adHoc("select pg_backend_pid() as pid"));
+      await hangUpOn(row?.pid ?? 0);
+      // Until the news arrives the connection looks fine; then every statement fails.
+      for (;;) await tx.query(adHoc("select 1"));
+    });
+    await expect(broken).rejects.toMatchObject({ code: "storage_error" });
+    expect(await hasProject("hung")).toBe(false);
+    await db.transaction((tx) => tx.query(...insertProject("after")));
+    expect(await hasProject("after")).toBe(true);
+  });
+
+  test("while the transaction thinks about something else", async () => {
+    const broken = db.transaction(async (tx) => {
+      const [row] = await tx.query<{ pid: number }>(adHoc("select pg_backend_pid() as pid"));
+      await hangUpOn(row?.pid ?? 0);
+      const gone = async (): Promise<boolean> =>
+        (await db.query(adHoc("select from pg_stat_activity where pid = $1"), [row?.pid])).length === 0;
+      while (!(await gone()));
+      return "finished";
+    });
+    await expect(broken).rejects.toMatchObject({ code: "storage_error" });
+  });
+});
+
+test("after close every query is a clear refusal", async () => {
+  const closed = createDatabase({ connection: { connectionString: server.url } });
+  await closed.close();
+  await closed.close();
+  await expect(closed.query(adHoc("select 1"))).rejects.toMatchObject({ code: "storage_error" });
+  await expect(closed.transaction(async () => 1)).rejects.toMatchObject({ code: "storage_error" });
+});
+
+test("a server that is not there is a retryable error", async () => {
+  const nowhere = createDatabase({ connection: { host: "/nonexistent", user: "x", database: "x" } });
+  await expect(nowhere.query(adHoc("select 1"))).rejects.toMatchObject({ code: "storage_error" });
+  await nowhere.close();
+});
