@@ -11,7 +11,9 @@ import type pg from "pg";
 import { trimMessages } from "./bus/message-retention.ts";
 import { createPostgresBus } from "./bus/postgres-bus.ts";
 import { type BusDoorbell, createPostgresDoorbell } from "./bus/postgres-doorbell.ts";
+import type { CallKey } from "./calls/call.ts";
 import { type Calls, createCalls } from "./calls/calls.ts";
+import { emitParts, type Part } from "./calls/emit-parts.ts";
 import { type Boxes, createBoxes } from "./cards/boxes.ts";
 import { type CardStore, createCardStore } from "./cards/card-store.ts";
 import { DEFAULT_CARD_CAPS } from "./cards/prepare-card.ts";
@@ -31,7 +33,7 @@ import { createTools, type Tools } from "./registry/tools.ts";
 import { createRetention, type Forgotten, type RetentionPolicy } from "./retention/retention.ts";
 import { createDatabase, type Database } from "./sql/database.ts";
 import { migrate } from "./sql/migrate.ts";
-import { COUNT_LIVE, type LiveCallsRow } from "./stats/stats.sql.ts";
+import { COUNT_LIVE, DATABASE_NOW, type LiveCallsRow } from "./stats/stats.sql.ts";
 import { createTokens, type Tokens } from "./tokens/tokens.ts";
 import { createExpire, type Sweep } from "./watchdog/expire.ts";
 import { startWatchdog, type Watchdog, type WatchdogJob } from "./watchdog/watchdog.ts";
@@ -83,6 +85,9 @@ export interface Engine {
   readonly bus: Bus;
   readonly doorbell: BusDoorbell;
   readonly db: Database;
+  /** The database's clock, in milliseconds: the one every deadline is on. */
+  databaseNow(): Promise<number>;
+  emitParts(key: CallKey, parts: readonly Part[]): Promise<void>;
   /** One bounded sweep over the calls that are due; the watchdog does it by itself. */
   expire(limit?: number): Promise<Sweep>;
   retain(policy: RetentionPolicy, projectId?: string): Promise<Forgotten>;
@@ -189,6 +194,13 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     bus,
     doorbell,
     db,
+    async databaseNow() {
+      const [row] = await db.query<{ ms: string }>(DATABASE_NOW);
+      return Number(row?.ms);
+    },
+    async emitParts(key, parts) {
+      emitParts(bus, await calls.facts(key), parts);
+    },
     expire: (limit = SWEEP_LIMIT) => expire(limit),
     retain,
     async stats() {

@@ -4,7 +4,7 @@ import { ToolplaneError } from "@toolplane/protocol";
 import type { CoalescerStats } from "../coalescer/coalescer.ts";
 import type { Log } from "../ports/log.ts";
 import type { Database } from "../sql/database.ts";
-import type { CallKey, CallView } from "./call.ts";
+import type { CallFacts, CallKey, CallView } from "./call.ts";
 import { createFactMemory } from "./call-facts.ts";
 import { type CancelDeps, type Canceled, type CancelRequest, createCancel } from "./cancel.ts";
 import { type ClaimLine, createClaimLine } from "./claim-line.ts";
@@ -13,6 +13,7 @@ import { createDispatchStep, type DispatchedStep, type StepRequest } from "./dis
 import { type Beat, type ClaimRequest, createLeases, type Held, type LeasedCall, type LeaseRequest } from "./leases.ts";
 import { bindKeys, LIST_CALLS, READ_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
 import { createReports, type PutResultCard, type ReportRequest } from "./reports.ts";
+import { createSeenServices, type SeenService } from "./seen-services.ts";
 import { createSettle, type Settled, type SettleRequest } from "./settle.ts";
 import { createSettleWatch, type SettleWatch } from "./settle-watch.ts";
 
@@ -39,9 +40,13 @@ export interface Calls {
   report(request: ReportRequest): Promise<Settled>;
   cancel(request: CancelRequest): Promise<Canceled>;
   get(key: CallKey): Promise<CallView>;
+  /** What never changes about a call; mostly from memory. */
+  facts(key: CallKey): Promise<CallFacts>;
   find(keys: readonly CallKey[]): Promise<readonly CallView[]>;
   list(projectId: string, filter?: CallFilter): Promise<readonly CallView[]>;
   wait(key: CallKey, waitMs: number, signal?: AbortSignal): Promise<boolean>;
+  /** Services that asked for work within the last minute. */
+  services(projectId: string, target?: string): readonly SeenService[];
   readonly watch: SettleWatch;
   stats(): Readonly<Record<string, CoalescerStats>>;
   /** Nobody waits for work or results any more; what was submitted is finished. */
@@ -58,6 +63,9 @@ const MAX_PAGE = 500;
 const DEFAULT_PAGE = 100;
 const MAX_CLAIM = 256;
 
+const noCall = (key: CallKey): ToolplaneError =>
+  new ToolplaneError("not_found", `there is no call ${key.toolCallId} in this project`);
+
 const checkClaim = (request: ClaimRequest): void => {
   if (!Number.isInteger(request.max) || request.max < 1 || request.max > MAX_CLAIM)
     throw new ToolplaneError("bad_request", `a claim takes 1 to ${MAX_CLAIM} calls`);
@@ -66,6 +74,7 @@ const checkClaim = (request: ClaimRequest): void => {
 export const createCalls = (deps: CallsDeps): Calls => {
   const { db } = deps;
   const facts = createFactMemory(db);
+  const seen = createSeenServices(deps.clock.now);
   const watch = createSettleWatch(deps);
   const leases = createLeases({ ...deps, remember: facts.remember });
   const line: ClaimLine = createClaimLine({ ...deps, claim: leases.claim.submit });
@@ -81,7 +90,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
 
   const get = async (key: CallKey): Promise<CallView> => {
     const [view] = await find([key]);
-    if (view === undefined) throw new ToolplaneError("not_found", `there is no call ${key.toolCallId} in this project`);
+    if (view === undefined) throw noCall(key);
     return view;
   };
 
@@ -103,6 +112,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
     dispatchStep: dispatchStep.submit,
     async claim(request, waitMs = 0, signal) {
       checkClaim(request);
+      seen.saw(request.projectId, request.target, request.holder);
       return await line.wait(request, waitMs, signal);
     },
     lease: leases.lease.submit,
@@ -113,12 +123,18 @@ export const createCalls = (deps: CallsDeps): Calls => {
     report: reports.report,
     cancel: cancel.submit,
     get,
+    async facts(key) {
+      const [known] = await facts.recall([key]);
+      if (known === undefined) throw noCall(key);
+      return known;
+    },
     find,
     async list(projectId, filter = {}) {
       const limit = Math.min(filter.limit ?? DEFAULT_PAGE, MAX_PAGE);
       const values = [projectId, filter.before ?? null, limit, filter.status ?? null, filter.toolName ?? null];
       return (await db.query<ViewRow>(LIST_CALLS, values)).map(viewOf);
     },
+    services: seen.list,
     wait: watch.wait,
     watch,
     stats: () => Object.fromEntries(Object.entries(coalescers).map(([name, coalescer]) => [name, coalescer.stats()])),

@@ -36,6 +36,12 @@ export const READ_DEAD: Statement = {
   text: `select ${COLUMNS} from state.dead_letters where project_id = $1 and dead_letter_id = $2`,
 };
 
+/** The newest letter of a call, if it has one: letters are few, and the project's newest come first. */
+export const DEAD_OF_CALL: Statement = {
+  name: "dead.of-call",
+  text: `select ${COLUMNS} from state.dead_letters where project_id = $1 and tool_call_id = $2 limit 1`,
+};
+
 /** The first to replay wins; the others learn what it was replayed as. */
 export const MARK_REPLAYED: Statement = {
   name: "dead.mark-replayed",

@@ -7,6 +7,7 @@ import type { CallRequest, Dispatched } from "../calls/dispatch.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Database } from "../sql/database.ts";
 import {
+  DEAD_OF_CALL,
   type DeadLetterStateRow,
   LIST_DEAD,
   MARK_REPLAYED,
@@ -35,6 +36,7 @@ export interface DeadLetters {
     page?: { readonly before?: string | undefined; readonly limit?: number | undefined },
   ): Promise<readonly DeadLetter[]>;
   get(projectId: string, deadLetterId: string): Promise<DeadLetter>;
+  ofCall(projectId: string, toolCallId: string): Promise<DeadLetter | undefined>;
   /** The new call, or the message that was put back. */
   replay(projectId: string, deadLetterId: string): Promise<{ readonly replayedAs: string }>;
   /** A new call with the arguments its caller once sent; works for any call. */
@@ -109,6 +111,10 @@ export const createDeadLetters = (deps: {
       return rows.map(letterOf);
     },
     get,
+    async ofCall(projectId, toolCallId) {
+      const [row] = await db.query<DeadLetterStateRow>(DEAD_OF_CALL, [projectId, toolCallId]);
+      return row === undefined ? undefined : letterOf(row);
+    },
     async replay(projectId, deadLetterId) {
       const letter = await get(projectId, deadLetterId);
       if (letter.replayedAs !== null) return { replayedAs: letter.replayedAs };

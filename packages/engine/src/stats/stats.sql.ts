@@ -13,6 +13,11 @@ select count(*) filter (where status = 'queued')::int as queued,
   from state.calls where due_at is not null`,
 };
 
+export const DATABASE_NOW: Statement = {
+  name: "stats.now",
+  text: "select extract(epoch from now()) * 1000 as ms",
+};
+
 export interface LiveCallsRow {
   readonly queued: number;
   readonly running: number;

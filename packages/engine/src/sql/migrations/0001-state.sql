@@ -309,6 +309,8 @@ create table state.dead_letters (
   primary key (project_id, dead_letter_id)
 );
 
+create index dead_letters_of_call on state.dead_letters (project_id, tool_call_id) where tool_call_id is not null;
+
 -- --------------------------------------------------------------------------------------------------------------- bus
 
 -- The outbox, and on the postgres bus also the queue itself: a row is committed with the state that caused it (I3).

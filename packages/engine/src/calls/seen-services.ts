@@ -1,0 +1,40 @@
+// Who has asked for work lately: the answer to "does anybody serve this target". From memory: it is for people who look,
+// and a service that lives asks again within seconds.
+
+export interface SeenService {
+  readonly projectId: string;
+  readonly target: string;
+  readonly holder: string;
+  readonly lastSeenMs: number;
+}
+
+export interface SeenServices {
+  saw(projectId: string, target: string, holder: string): void;
+  /** Those who asked within the last minute: a long poll comes back at least that often. */
+  list(projectId: string, target?: string): readonly SeenService[];
+}
+
+const RECENT_MS = 60_000;
+const MAX_SEEN = 10_000;
+
+export const createSeenServices = (now: () => number): SeenServices => {
+  const seen = new Map<string, SeenService>();
+  const forgetOld = (): void => {
+    const oldest = now() - RECENT_MS;
+    for (const [key, { lastSeenMs }] of seen) if (lastSeenMs < oldest) seen.delete(key);
+  };
+  return {
+    saw(projectId, target, holder) {
+      const key = `${projectId} ${target} ${holder}`;
+      seen.delete(key);
+      seen.set(key, { projectId, target, holder, lastSeenMs: now() });
+      if (seen.size > MAX_SEEN) forgetOld();
+    },
+    list(projectId, target) {
+      forgetOld();
+      return [...seen.values()].filter(
+        (service) => service.projectId === projectId && (target === undefined || service.target === target),
+      );
+    },
+  };
+};

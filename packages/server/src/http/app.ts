@@ -1,0 +1,90 @@
+// The application: every route of the table behind the same gate.
+//   A1. Everything but /health and /live needs a bearer token; a token of one project does not reach another.
+//   A2. The Host header must be one we serve, and a request with an Origin must come from it (DNS rebinding).
+//   A3. Bodies are bounded before they are read, parsed without prototype tricks, and checked before a handler sees them.
+//   A4. Every failure has the same shape (problem.ts).
+
+import type { Engine, Log, Token } from "@toolplane/engine";
+import { parseJsonStrict, parseWith, ToolplaneError } from "@toolplane/protocol";
+import { type Context, Hono } from "hono";
+import { checkHost } from "./check-host.ts";
+import { notThere, problem } from "./problem.ts";
+import { readBody } from "./read-body.ts";
+import type { Caller, Route } from "./route.ts";
+
+export interface AppOptions {
+  /** Undefined while the stack is starting. */
+  readonly engine: () => Engine | undefined;
+  readonly routes: readonly Route[];
+  readonly log: Log;
+  readonly health: () => Promise<{ readonly ok: boolean; readonly body: Readonly<Record<string, unknown>> }>;
+  /** Names this server answers to, besides loopback. */
+  readonly hosts: readonly string[];
+  /** Aborted when the server drains. */
+  readonly draining: AbortSignal;
+}
+
+const DEFAULT_MAX_BYTES = 2 * 1024 * 1024;
+
+const bearerOf = (context: Context): string => {
+  const header = context.req.header("authorization") ?? "";
+  const [scheme, value, ...rest] = header.split(" ").filter(Boolean);
+  if (scheme?.toLowerCase() !== "bearer" || value === undefined || rest.length > 0)
+    throw new ToolplaneError(
+      "unauthorized",
+      "send a token: Authorization: Bearer <token>; the first one is in <data>/token",
+    );
+  return value;
+};
+
+const callerOf = (token: Token): Caller => ({ token, actorId: token.actorId ?? "sys.api" });
+
+const authorize = (token: Token, route: Route, project: string | undefined): void => {
+  if (!route.roles.includes(token.role))
+    throw new ToolplaneError(
+      "auth_failed",
+      `a token of role ${token.role} may not do this; it takes ${route.roles.join(" or ")}`,
+    );
+  if (token.projectId === null) return;
+  if (project === undefined || project !== token.projectId)
+    throw new ToolplaneError("auth_failed", `this token belongs to project ${token.projectId}`);
+};
+
+export const createApp = (options: AppOptions): Hono => {
+  const { log } = options;
+  const app = new Hono();
+
+  const run = async (route: Route, context: Context): Promise<Response> => {
+    const engine = options.engine();
+    if (engine === undefined)
+      throw new ToolplaneError("storage_error", "the server is starting; try again in a moment");
+    const token = await engine.tokens.check(bearerOf(context));
+    if (token === undefined) throw new ToolplaneError("unauthorized", "the token is unknown, expired or revoked");
+    const params = context.req.param() as Record<string, string>;
+    authorize(token, route, params.project);
+    const query = route.query === undefined ? undefined : parseWith(route.query, context.req.query(), "query");
+    let body: unknown;
+    if (route.body !== undefined) {
+      const text = await readBody(context.req.raw, route.maxBytes ?? DEFAULT_MAX_BYTES);
+      body = parseWith(route.body, text === "" ? {} : parseJsonStrict(text), "body");
+    }
+    const signal = AbortSignal.any([context.req.raw.signal, options.draining]);
+    return await route.handle({ params, body, query, caller: callerOf(token), engine, log, context, signal });
+  };
+
+  app.use(async (context, next) => {
+    checkHost(context.req.header("host"), context.req.header("origin"), options.hosts);
+    context.header("X-Content-Type-Options", "nosniff");
+    context.header("Cache-Control", "no-store");
+    await next();
+  });
+  app.get("/live", (context) => context.json({ status: "ok" }));
+  app.get("/health", async (context) => {
+    const { ok, body } = await options.health();
+    return context.json(body, ok ? 200 : 503);
+  });
+  for (const route of options.routes) app.on(route.method, route.path, (context) => run(route, context));
+  app.notFound((context) => problem(context, notThere(context.req.path), log));
+  app.onError((error, context) => problem(context, error, log));
+  return app;
+};

@@ -1,0 +1,64 @@
+// A call as the API shows it.
+
+import type { CallView, Engine } from "@toolplane/engine";
+import type { Card, ToolResultContent } from "@toolplane/protocol";
+
+const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
+
+const resultOf = (card: Card | undefined): ToolResultContent | undefined =>
+  card?.content.__type__ === "ToolResultContent" ? card.content : undefined;
+
+/** The answer to a call request: the contract of POST /calls. */
+export const callAnswer = (view: CallView, card: Card | undefined): Record<string, unknown> => {
+  const content = resultOf(card);
+  return {
+    tool_call_id: view.toolCallId,
+    agent_turn_id: view.agentTurnId,
+    tool_call_card_id: view.callCardId,
+    tool_name: view.toolName,
+    status: view.status,
+    after_execution: view.afterExecution,
+    ...(content === undefined ? {} : { result: content.result }),
+    ...(content === undefined || content.error === null ? {} : { error: content.error }),
+    ...(view.resultCardId === null ? {} : { tool_result_card_id: view.resultCardId }),
+    trace_id: view.traceId,
+  };
+};
+
+/** Everything about a call: who asked, who has it, until when. */
+export const callDetail = (view: CallView, card: Card | undefined): Record<string, unknown> => ({
+  ...callAnswer(view, card),
+  agent_id: view.agentId,
+  channel_id: view.channelId,
+  step_id: view.stepId,
+  target: view.target,
+  tool_version: view.toolVersion,
+  definition_hash: view.definitionHash,
+  retry_safe: view.retrySafe,
+  attempts: view.attempts,
+  lease:
+    view.leaseHolder === null || view.settledAt !== null
+      ? null
+      : { holder: view.leaseHolder, expires_at: iso(view.leaseExpiresAt) },
+  run_deadline: iso(view.runDeadline),
+  queue_deadline: iso(view.queueDeadline),
+  available_at: iso(view.availableAt),
+  created_at: iso(view.createdAt),
+  started_at: iso(view.startedAt),
+  settled_at: iso(view.settledAt),
+  settled_by: view.settledBy,
+  error_code: view.errorCode,
+  idempotency_key: view.idempotencyKey,
+  retry_of: view.retryOf,
+});
+
+/** Result cards of settled calls, in one read. */
+export const resultCards = async (
+  engine: Engine,
+  projectId: string,
+  views: readonly CallView[],
+): Promise<ReadonlyMap<string, Card>> => {
+  const ids = views.flatMap(({ resultCardId }) => (resultCardId === null ? [] : [resultCardId]));
+  const cards = ids.length === 0 ? [] : await engine.cards.getCards(projectId, ids);
+  return new Map(cards.map((card) => [card.card_id, card]));
+};

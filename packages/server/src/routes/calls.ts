@@ -1,0 +1,189 @@
+// Calls: make one, make many, look, wait, cancel, try again, ask why.
+
+import { type CallRequest, type CallView, type Engine, isSettled } from "@toolplane/engine";
+import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
+import { z } from "zod";
+import { CALLERS, OPERATORS, READERS, type Route, type RouteCall, route } from "../http/route.ts";
+import { explainCall } from "../why/explain-call.ts";
+import { callAnswer, callDetail, resultCards } from "./call-body.ts";
+
+const MAX_WAIT_SECONDS = 300;
+const MAX_BATCH = 100;
+
+const callBody = z.strictObject({
+  tool_name: z.string().min(1).max(64),
+  arguments: z.unknown().optional(),
+  agent_id: z.string().min(1).max(128).optional(),
+  channel_id: z.string().min(1).max(64).optional(),
+  idempotency_key: z.string().min(1).max(255).optional(),
+  wait_seconds: z.number().min(0).max(MAX_WAIT_SECONDS).optional(),
+  not_before: z.iso.datetime({ offset: true }).optional(),
+});
+
+type CallBody = z.infer<typeof callBody>;
+
+const requestOf = (projectId: string, body: CallBody, headers: Headers): CallRequest => ({
+  projectId,
+  toolName: body.tool_name,
+  arguments: body.arguments,
+  agentId: body.agent_id,
+  channelId: body.channel_id,
+  idempotencyKey: body.idempotency_key,
+  notBeforeMs: body.not_before === undefined ? undefined : Date.parse(body.not_before),
+  traceparent: headers.get("traceparent") ?? undefined,
+  tracestate: headers.get("tracestate") ?? undefined,
+});
+
+const keyOf = (body: CallBody, headers: Headers): CallBody => {
+  const key = headers.get("idempotency-key") ?? undefined;
+  if (key === undefined) return body;
+  if (body.idempotency_key !== undefined && body.idempotency_key !== key)
+    throw new ToolplaneError("bad_request", "the Idempotency-Key header and idempotency_key differ");
+  return { ...body, idempotency_key: key };
+};
+
+const make = (engine: Engine, request: CallRequest, waitSeconds: number, signal: AbortSignal): Promise<CallView> =>
+  engine.calls.call(request, waitSeconds * 1000, signal);
+
+const answer = async ({ engine, context }: RouteCall<unknown, unknown>, view: CallView): Promise<Response> => {
+  const cards = await resultCards(engine, view.projectId, [view]);
+  return context.json(callAnswer(view, cards.get(view.resultCardId ?? "")), isSettled(view.status) ? 200 : 202);
+};
+
+const batchItem = async (
+  call: RouteCall<unknown, unknown>,
+  projectId: string,
+  input: unknown,
+): Promise<Record<string, unknown>> => {
+  try {
+    const parsed = callBody.safeParse(input);
+    if (!parsed.success) throw new ToolplaneError("bad_request", z.prettifyError(parsed.error));
+    const body = parsed.data;
+    const view = await make(
+      call.engine,
+      requestOf(projectId, body, new Headers()),
+      body.wait_seconds ?? 0,
+      call.signal,
+    );
+    const cards = await resultCards(call.engine, projectId, [view]);
+    return callAnswer(view, cards.get(view.resultCardId ?? ""));
+  } catch (error) {
+    if (!isToolplaneError(error)) throw error;
+    return { error: error.toWire() };
+  }
+};
+
+const listQuery = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(500).optional(),
+  cursor: z.string().max(64).optional(),
+  status: z
+    .enum(["queued", "running", "awaiting_approval", "success", "failed", "canceled", "timeout", "partial"])
+    .optional(),
+  tool_name: z.string().max(64).optional(),
+});
+
+const waitQuery = z.strictObject({ wait_seconds: z.coerce.number().min(0).max(MAX_WAIT_SECONDS).optional() });
+
+const keyFrom = (params: Readonly<Record<string, string>>) => ({
+  projectId: params.project ?? "",
+  toolCallId: params.call ?? "",
+});
+
+export const callRoutes: readonly Route[] = [
+  route({
+    method: "POST",
+    path: "/projects/:project/calls",
+    roles: CALLERS,
+    body: callBody,
+    handle: async (call) => {
+      const { headers } = call.context.req.raw;
+      const body = keyOf(call.body, headers);
+      const view = await make(
+        call.engine,
+        requestOf(call.params.project ?? "", body, headers),
+        body.wait_seconds ?? 0,
+        call.signal,
+      );
+      return await answer(call, view);
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/projects/:project/calls/batch",
+    roles: CALLERS,
+    body: z.array(z.unknown()).min(1).max(MAX_BATCH),
+    maxBytes: 16 * 1024 * 1024,
+    handle: async (call) => {
+      const items = await Promise.all(call.body.map((item) => batchItem(call, call.params.project ?? "", item)));
+      return call.context.json({ items });
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/projects/:project/calls",
+    roles: READERS,
+    query: listQuery,
+    handle: async ({ engine, params, query, context }) => {
+      const limit = query.limit ?? 100;
+      const views = await engine.calls.list(params.project ?? "", {
+        limit,
+        before: query.cursor,
+        status: query.status,
+        toolName: query.tool_name,
+      });
+      const items = views.map((view) => callDetail(view, undefined));
+      return context.json({ items, next_cursor: views.length === limit ? views.at(-1)?.toolCallId : null });
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/projects/:project/calls/:call",
+    roles: READERS,
+    query: waitQuery,
+    handle: async ({ engine, params, query, context, signal }) => {
+      const key = keyFrom(params);
+      let view = await engine.calls.get(key);
+      if (!isSettled(view.status) && query.wait_seconds !== undefined) {
+        await engine.calls.wait(key, query.wait_seconds * 1000, signal);
+        view = await engine.calls.get(key);
+      }
+      const cards = await resultCards(engine, key.projectId, [view]);
+      return context.json(callDetail(view, cards.get(view.resultCardId ?? "")));
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/projects/:project/calls/:call/why",
+    roles: READERS,
+    handle: async ({ engine, params, context }) => context.json(await explainCall(engine, keyFrom(params))),
+  }),
+  route({
+    method: "POST",
+    path: "/projects/:project/calls/:call/cancel",
+    roles: CALLERS,
+    body: z.strictObject({ reason: z.string().max(500).optional() }),
+    handle: async ({ engine, params, body, context, caller }) => {
+      const { canceled, status } = await engine.calls.cancel({
+        ...keyFrom(params),
+        reason: body.reason,
+        by: caller.actorId,
+      });
+      return context.json({ canceled, status });
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/projects/:project/calls/:call/retry",
+    roles: OPERATORS,
+    body: z.strictObject({ wait_seconds: z.number().min(0).max(MAX_WAIT_SECONDS).optional() }),
+    handle: async (call) => {
+      const { projectId, toolCallId } = keyFrom(call.params);
+      const key = call.context.req.header("idempotency-key");
+      const made = await call.engine.deadLetters.retryCall(projectId, toolCallId, key);
+      const fresh = { projectId, toolCallId: made.toolCallId };
+      if (call.body.wait_seconds !== undefined)
+        await call.engine.calls.wait(fresh, call.body.wait_seconds * 1000, call.signal);
+      return await answer(call, await call.engine.calls.get(fresh));
+    },
+  }),
+];

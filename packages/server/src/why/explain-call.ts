@@ -1,0 +1,119 @@
+// Why is this call where it is, and what does it wait for: one sentence, then the facts behind it.
+
+import { type CallKey, type CallView, type Engine, isSettled } from "@toolplane/engine";
+
+export interface Explanation {
+  readonly tool_call_id: string;
+  readonly status: string;
+  /** One sentence a person can act on. */
+  readonly why: string;
+  /** What to do about it, when there is something to do. */
+  readonly todo: string | null;
+  readonly facts: Readonly<Record<string, unknown>>;
+}
+
+export interface WhyFacts {
+  readonly view: CallView;
+  readonly nowMs: number;
+  readonly toolStatus: string | undefined;
+  /** How many services asked for work of this target lately. */
+  readonly consumers: number;
+  readonly deadLetterId: string | undefined;
+}
+
+const seconds = (ms: number): string => `${Math.max(0, Math.round(ms / 1000))} s`;
+
+const until = (date: Date | null, nowMs: number): string =>
+  date === null ? "an unknown time" : `${date.toISOString()} (in ${seconds(date.getTime() - nowMs)})`;
+
+const whyQueued = ({ view, nowMs, toolStatus, consumers }: WhyFacts): readonly [string, string | null] => {
+  if (toolStatus === "paused")
+    return [
+      `${view.toolName} is paused: the call waits until somebody resumes it`,
+      `toolplane tools resume ${view.toolName}`,
+    ];
+  if (view.availableAt !== null && view.availableAt.getTime() > nowMs)
+    return view.attempts > 0
+      ? [
+          `its service was lost ${view.attempts} time(s); it is offered again at ${until(view.availableAt, nowMs)}`,
+          null,
+        ]
+      : [`it is for later: it is offered at ${until(view.availableAt, nowMs)}`, null];
+  if (consumers === 0)
+    return [
+      `no service for target ${view.target} has asked for work lately; the call waits ${seconds(nowMs - view.createdAt.getTime())} already and gives up at ${until(view.queueDeadline, nowMs)}`,
+      `start a service for target ${view.target}`,
+    ];
+  return [`it waits its turn: ${consumers} service(s) of target ${view.target} take calls`, null];
+};
+
+const whyRunning = ({ view, nowMs }: WhyFacts): readonly [string, string | null] => {
+  const lapsed = view.leaseExpiresAt !== null && view.leaseExpiresAt.getTime() < nowMs;
+  if (lapsed)
+    return [
+      `${view.leaseHolder} held it and stopped answering; ${view.retrySafe ? "it is offered again in a moment" : "it settles outcome_unknown in a moment"}`,
+      null,
+    ];
+  return [
+    `${view.leaseHolder} runs it, with a lease until ${until(view.leaseExpiresAt, nowMs)} and at most until ${until(view.runDeadline, nowMs)}`,
+    null,
+  ];
+};
+
+const whySettled = ({ view, deadLetterId }: WhyFacts): readonly [string, string | null] => {
+  const how = view.errorCode === null ? view.status : `${view.status} (${view.errorCode})`;
+  const todo =
+    deadLetterId === undefined
+      ? view.status === "success"
+        ? null
+        : `toolplane calls retry ${view.toolCallId} makes a new call with the same arguments`
+      : `it is dead letter ${deadLetterId}: toolplane dead replay ${deadLetterId} tries again`;
+  return [`it is over: ${how}, settled by ${view.settledBy} at ${view.settledAt?.toISOString()}`, todo];
+};
+
+/** Pure: the sentence for a call. */
+export const planExplanation = (facts: WhyFacts): Explanation => {
+  const { view } = facts;
+  const [why, todo] = isSettled(view.status)
+    ? whySettled(facts)
+    : view.status === "running"
+      ? whyRunning(facts)
+      : view.status === "awaiting_approval"
+        ? [
+            `it waits for a person to approve it, until ${until(view.queueDeadline, facts.nowMs)}`,
+            `toolplane calls approve ${view.toolCallId}`,
+          ]
+        : whyQueued(facts);
+  return {
+    tool_call_id: view.toolCallId,
+    status: view.status,
+    why,
+    todo,
+    facts: {
+      tool_name: view.toolName,
+      tool_status: facts.toolStatus ?? "deleted",
+      target: view.target,
+      attempts: view.attempts,
+      retry_safe: view.retrySafe,
+      lease_holder: view.leaseHolder,
+      lease_expires_at: view.leaseExpiresAt?.toISOString() ?? null,
+      run_deadline: view.runDeadline?.toISOString() ?? null,
+      queue_deadline: view.queueDeadline.toISOString(),
+      consumers: facts.consumers,
+      created_at: view.createdAt.toISOString(),
+    },
+  };
+};
+
+export const explainCall = async (engine: Engine, key: CallKey): Promise<Explanation> => {
+  const view = await engine.calls.get(key);
+  const tool = await engine.tools.getTool(key.projectId, view.toolName, true);
+  const letter = isSettled(view.status) ? await engine.deadLetters.ofCall(key.projectId, key.toolCallId) : undefined;
+  return planExplanation({
+    view,
+    nowMs: await engine.databaseNow(),
+    toolStatus: tool?.status,
+    consumers: engine.calls.services(key.projectId, view.target).length,
+    deadLetterId: letter?.deadLetterId,
+  });
+};
