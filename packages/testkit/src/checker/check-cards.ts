@@ -1,0 +1,101 @@
+// Cards are what they say: bodies match their hashes, hashes chain, and every call has exactly its own two cards (and
+// candidates that were written and not used). Everything is computed anew from the bodies.
+
+import { createHash } from "node:crypto";
+import { cardName, type Facts } from "./facts.ts";
+import { type Found, groupBy } from "./findings.ts";
+import type { CallRow, CardRow } from "./tables.ts";
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+/** RFC 8785 for values that came out of JSON.parse. */
+export const canonical = (value: unknown): string => {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonical(field)}`).join(",")}}`;
+};
+
+interface Body {
+  readonly card_id: string;
+  readonly project_id: string;
+  readonly type: string;
+  readonly author_id: string;
+  readonly tool_call_id: string;
+  readonly content: { readonly status?: string; readonly after_execution?: string };
+}
+
+const bodyOf = (card: CardRow): Body => JSON.parse(card.body) as Body;
+
+const checkBodies = (facts: Facts): Found =>
+  facts.tables.cards.flatMap((card): Found => {
+    const name = cardName(card);
+    const found: (readonly ["broken" | "orphaned", string])[] = [];
+    const body = bodyOf(card);
+    if (sha256(card.body) !== card.hash) found.push(["broken", `card ${name} does not have its hash`]);
+    if (canonical(body) !== card.body) found.push(["broken", `card ${name} is not canonical`]);
+    for (const column of ["card_id", "project_id", "type", "author_id", "tool_call_id"] as const)
+      if (body[column] !== card[column]) found.push(["broken", `card ${name} and its column ${column} differ`]);
+    if (!facts.calls.has(card.tool_call_id))
+      found.push(["orphaned", `card ${name} (${card.type}) belongs to call ${card.tool_call_id}, which is not there`]);
+    return found;
+  });
+
+const checkCallCard = (facts: Facts, call: CallRow): Found => {
+  const card = facts.cards.get(`${call.project_id}/${call.call_card_id}`);
+  if (card === undefined) return [["lost", `call ${call.tool_call_id} has no tool.call card`]];
+  if (card.hash !== call.call_card_hash || card.chain_hash !== call.chain_hash || card.type !== "tool.call")
+    return [["broken", `call ${call.tool_call_id} and its card differ`]];
+  return [];
+};
+
+const checkResultCards = (facts: Facts, call: CallRow): Found => {
+  const cards = (facts.cardsOfCalls.get(call.tool_call_id) ?? []).filter((card) => card.type === "tool.result");
+  const made = cards.filter((card) => !card.candidate && card.card_id !== call.result_card_id);
+  const found: (readonly ["lost" | "doubled" | "broken", string])[] = made.map((card) => [
+    "doubled",
+    `call ${call.tool_call_id} has result ${call.result_card_id} and also ${card.card_id}`,
+  ]);
+  if (call.result_card_id === null) return found;
+  const card = facts.cards.get(`${call.project_id}/${call.result_card_id}`);
+  if (card === undefined) return [...found, ["lost", `the result of call ${call.tool_call_id} is not there`]];
+  const { content } = bodyOf(card);
+  if (card.tool_call_id !== call.tool_call_id || card.type !== "tool.result")
+    found.push(["broken", `call ${call.tool_call_id} points to a card of something else`]);
+  if (content.status !== call.status || content.after_execution !== call.after_execution)
+    found.push(["broken", `call ${call.tool_call_id} and its result differ`]);
+  if (sha256(canonical(content)) !== call.result_hash)
+    found.push(["broken", `call ${call.tool_call_id} does not have its result's hash`]);
+  if (card.author_id !== call.settled_by)
+    found.push([
+      "broken",
+      `call ${call.tool_call_id} was settled by ${call.settled_by}, its card by ${card.author_id}`,
+    ]);
+  return found;
+};
+
+/** Links follow each other without a gap from the turn's own start. */
+const checkChains = (facts: Facts): Found => {
+  const linked = facts.tables.cards.filter((card) => card.chain_seq !== null);
+  const heads = new Map(facts.tables.heads.map((head) => [`${head.project_id}/${head.active_agent_turn_id}`, head]));
+  return [...groupBy(linked, (card) => `${card.project_id}/${card.agent_turn_id}`)].flatMap(([turn, cards]): Found => {
+    const [project, id] = turn.split("/");
+    let hash = sha256(`toolplane chain 1\n${project}\n${id}`);
+    const ordered = [...cards].sort((a, b) => (a.chain_seq ?? 0) - (b.chain_seq ?? 0));
+    for (const [index, card] of ordered.entries()) {
+      hash = sha256(`${hash}\n${card.hash}`);
+      if (card.chain_seq !== index + 1 || card.chain_hash !== hash)
+        return [["broken", `the chain of turn ${turn} breaks at card ${card.card_id}`]];
+    }
+    const head = heads.get(turn);
+    if (head !== undefined && (head.chain_hash !== hash || head.chain_seq !== ordered.length))
+      return [["broken", `the head of turn ${turn} cites another chain`]];
+    return [];
+  });
+};
+
+export const checkCards = (facts: Facts): Found => [
+  ...checkBodies(facts),
+  ...facts.tables.calls.flatMap((call) => [...checkCallCard(facts, call), ...checkResultCards(facts, call)]),
+  ...checkChains(facts),
+];

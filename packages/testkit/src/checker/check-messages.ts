@@ -1,0 +1,76 @@
+// What was published was delivered, what had to leave has left, and what was given up is a dead letter, once.
+
+import type { Facts } from "./facts.ts";
+import { type Found, groupBy } from "./findings.ts";
+
+/** Failures that a person must be able to find and try again. */
+const BURIED: ReadonlySet<string> = new Set(["outcome_unknown", "queue_timeout", "upstream_unavailable"]);
+
+const checkDelivered = (facts: Facts): Found => {
+  const handled = new Set(facts.lines("handled").map(({ message }) => message));
+  return facts
+    .lines("published")
+    .filter(({ message }) => !handled.has(message))
+    .map(({ message }) => ["lost", `message ${message} was published and nobody got it`]);
+};
+
+const checkLeft = (facts: Facts): Found => {
+  const waiting = facts.tables.messages.filter(({ category }) => facts.carrier === "external" || category === "cmd");
+  return [
+    ...waiting.map(({ id, subject }) => ["unsent", `message ${id} to ${subject} has not left`] as const),
+    ...facts.tables.deliveries.map(({ durable, id }) => ["unsent", `event ${id} waits for ${durable}`] as const),
+  ];
+};
+
+/** At least one bell per agent whose call settled: which of them are rung together is the engine's choice. */
+const checkRung = (facts: Facts): Found => {
+  const wakeups = facts.lines("handled").filter(({ subject }) => subject.endsWith(".wakeup")).length;
+  const settledTurns = new Set(
+    facts.tables.calls.filter((call) => !call.headless && call.settled).map((call) => call.agent_turn_id),
+  );
+  return wakeups < settledTurns.size
+    ? [["unsent", `${settledTurns.size} agents have results, ${wakeups} wakeups arrived`]]
+    : [];
+};
+
+const checkBuried = (facts: Facts): Found => {
+  const letters = facts.tables.deadLetters.filter(({ kind }) => kind === "call");
+  const ofCalls = groupBy(letters, (letter) => letter.tool_call_id ?? "");
+  const found: (readonly ["lost" | "doubled" | "orphaned", string])[] = [];
+  for (const call of facts.tables.calls) {
+    const count = ofCalls.get(call.tool_call_id)?.length ?? 0;
+    const wanted = BURIED.has(call.error_code ?? "") ? 1 : 0;
+    if (count < wanted) found.push(["lost", `call ${call.tool_call_id} was given up without a dead letter`]);
+    if (count > wanted) found.push(["doubled", `call ${call.tool_call_id} has ${count} dead letters, not ${wanted}`]);
+  }
+  for (const letter of letters)
+    if (!facts.calls.has(letter.tool_call_id ?? "") && !facts.forgotten.has(letter.project_id))
+      found.push(["orphaned", `dead letter ${letter.dead_letter_id} is about no call`]);
+  const undelivered = facts.tables.deadLetters.filter(({ kind }) => kind === "message");
+  return [
+    ...found,
+    ...undelivered.map((letter) => ["lost", `message ${letter.dead_letter_id} was given up: ${letter.code}`] as const),
+  ];
+};
+
+const checkReplays = (facts: Facts): Found => {
+  const letters = new Map(facts.tables.deadLetters.map((letter) => [letter.dead_letter_id, letter]));
+  const found: (readonly ["lost" | "doubled", string])[] = [];
+  for (const { letter: id, call } of facts.lines("replayed")) {
+    const letter = letters.get(id);
+    if (letter?.replayed_as !== call)
+      found.push(["lost", `${id} was replayed as ${call}, says ${letter?.replayed_as}`]);
+  }
+  const retries = facts.tables.calls.filter((call) => call.retry_of !== null);
+  for (const [of, calls] of groupBy(retries, (call) => call.retry_of ?? ""))
+    if (calls.length > 1) found.push(["doubled", `call ${of} was tried again by ${calls.length} calls`]);
+  return found;
+};
+
+export const checkMessages = (facts: Facts): Found => [
+  ...checkDelivered(facts),
+  ...checkLeft(facts),
+  ...checkRung(facts),
+  ...checkBuried(facts),
+  ...checkReplays(facts),
+];

@@ -1,0 +1,153 @@
+// The rows a check looks at, read in one snapshot.
+
+import { Client } from "pg";
+import {
+  BEGIN_SNAPSHOT,
+  COUNT_OPEN,
+  READ_CALLS,
+  READ_CARDS,
+  READ_DEAD_LETTERS,
+  READ_DELIVERIES,
+  READ_HEADS,
+  READ_INBOX,
+  READ_MESSAGES,
+  READ_STEPS,
+} from "./tables.sql.ts";
+
+export interface CallRow {
+  readonly project_id: string;
+  readonly tool_call_id: string;
+  readonly status: string;
+  readonly error_code: string | null;
+  readonly agent_id: string;
+  readonly agent_turn_id: string;
+  readonly step_id: string;
+  readonly headless: boolean;
+  readonly idempotency_key: string | null;
+  readonly retry_safe: boolean;
+  readonly retry_of: string | null;
+  readonly after_execution: string;
+  readonly call_card_id: string;
+  readonly call_card_hash: string;
+  readonly chain_hash: string | null;
+  readonly attempts: number;
+  readonly lease_id: string | null;
+  readonly watched: boolean;
+  readonly result_card_id: string | null;
+  readonly result_hash: string | null;
+  readonly settled_by: string | null;
+  readonly settled: boolean;
+  readonly tool_name: string;
+}
+
+export interface CardRow {
+  readonly project_id: string;
+  readonly card_id: string;
+  readonly type: string;
+  readonly author_id: string;
+  readonly tool_call_id: string;
+  readonly agent_turn_id: string | null;
+  readonly step_id: string | null;
+  readonly hash: string;
+  readonly body: string;
+  readonly chain_seq: number | null;
+  readonly chain_hash: string | null;
+  readonly candidate: boolean;
+}
+
+export interface InboxRow {
+  readonly project_id: string;
+  readonly agent_id: string;
+  readonly agent_turn_id: string;
+  readonly correlation_id: string;
+  readonly message_type: string;
+  readonly payload: string;
+}
+
+export interface StepRow {
+  readonly project_id: string;
+  readonly agent_id: string;
+  readonly agent_turn_id: string;
+  readonly step_id: string;
+  readonly tool_call_ids: readonly string[];
+}
+
+export interface HeadRow {
+  readonly project_id: string;
+  readonly agent_id: string;
+  readonly status: string;
+  readonly active_agent_turn_id: string;
+  readonly waiting_tool_count: number;
+  readonly chain_seq: number;
+  readonly chain_hash: string | null;
+}
+
+export interface DeadLetterRow {
+  readonly project_id: string;
+  readonly dead_letter_id: string;
+  readonly kind: string;
+  readonly tool_call_id: string | null;
+  readonly code: string;
+  readonly replayed_as: string | null;
+}
+
+export interface MessageRow {
+  readonly id: string;
+  readonly category: string;
+  readonly subject: string;
+  readonly message_id: string | null;
+  readonly payload: string;
+}
+
+export interface Tables {
+  readonly calls: readonly CallRow[];
+  readonly cards: readonly CardRow[];
+  readonly inbox: readonly InboxRow[];
+  readonly steps: readonly StepRow[];
+  readonly heads: readonly HeadRow[];
+  readonly deadLetters: readonly DeadLetterRow[];
+  readonly messages: readonly MessageRow[];
+  readonly deliveries: readonly { readonly durable: string; readonly id: string }[];
+}
+
+export interface OpenCounts {
+  readonly calls: number;
+  readonly commands: number;
+  readonly events: number;
+  readonly deliveries: number;
+}
+
+const connected = async <T>(url: string, work: (client: Client) => Promise<T>): Promise<T> => {
+  const client = new Client({ connectionString: url });
+  client.on("error", () => undefined);
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+};
+
+export const readTables = (url: string): Promise<Tables> =>
+  connected(url, async (client) => {
+    const rows = async <Row extends object>(text: string): Promise<Row[]> => (await client.query<Row>(text)).rows;
+    await client.query(BEGIN_SNAPSHOT);
+    const tables = {
+      calls: await rows<CallRow>(READ_CALLS),
+      cards: await rows<CardRow>(READ_CARDS),
+      inbox: await rows<InboxRow>(READ_INBOX),
+      steps: await rows<StepRow>(READ_STEPS),
+      heads: await rows<HeadRow>(READ_HEADS),
+      deadLetters: await rows<DeadLetterRow>(READ_DEAD_LETTERS),
+      messages: await rows<MessageRow>(READ_MESSAGES),
+      deliveries: await rows<{ durable: string; id: string }>(READ_DELIVERIES),
+    };
+    await client.query("commit");
+    return tables;
+  });
+
+export const countOpen = (url: string): Promise<OpenCounts> =>
+  connected(url, async (client) => {
+    const [row] = (await client.query<OpenCounts>(COUNT_OPEN)).rows;
+    return row as OpenCounts;
+  });

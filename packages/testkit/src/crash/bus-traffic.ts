@@ -1,0 +1,112 @@
+// Messages of a crash run. On the postgres bus they are published and consumed; with an external bus a relay carries the
+// outbox to a scripted one that keeps nothing when its process dies and sometimes loses its answer.
+
+import type { BusMessage, Delivery } from "@toolplane/bus";
+import {
+  createIds,
+  type Engine,
+  type Faults,
+  type Relay,
+  relayOutbox,
+  silentLog,
+  systemClock,
+} from "@toolplane/engine";
+import { HEADERS, ToolplaneError } from "@toolplane/protocol";
+import { CRASH_PROJECT, SERVED_TARGET, WORKER_TARGET } from "./crash-seed.ts";
+import { insist } from "./insist.ts";
+import type { Item } from "./item.ts";
+import type { Journal } from "./journal.ts";
+import type { CommandRef, Service } from "./service.ts";
+
+export interface TrafficOptions {
+  readonly engine: Engine;
+  readonly journal: Journal;
+  readonly signal: AbortSignal;
+}
+
+// A dead consumer's messages are offered again after this; a healthy handler needs a millisecond.
+const ACK_WAIT_MS = 1_000;
+/** Every so many publishes the scripted bus stores the messages and fails to say so. */
+const LOSE_ANSWER_EVERY = 5;
+const RELAY_CLAIM_MS = 1_000;
+
+const subjectOf = (category: "cmd" | "evt", component: string, target: string, suffix: string): string =>
+  `cg.v1r4.${CRASH_PROJECT}.public.${category}.${component}.${target}.${suffix}`;
+
+const messageOf = (item: Item): BusMessage => ({
+  subject: item.kind === "event" ? subjectOf("evt", "agent", "news", "tick") : subjectOf("cmd", "sys", "desk", "ping"),
+  headers: {},
+  payload: JSON.stringify({ item: item.id }),
+  messageId: item.id,
+});
+
+/** Publishes each item until the bus says it has it; an acknowledged one is never published again. */
+export const publishItems = async (
+  { engine, journal, signal }: TrafficOptions,
+  items: readonly Item[],
+): Promise<void> => {
+  const published = new Set(journal.lines().flatMap((line) => (line.what === "published" ? [line.message] : [])));
+  for (const item of items) {
+    if ((item.kind !== "event" && item.kind !== "command") || published.has(item.id)) continue;
+    const done = await insist(async () => {
+      await engine.bus.publish([messageOf(item)]);
+      return true;
+    }, signal);
+    if (done === true) journal.write({ what: "published", message: item.id });
+  }
+};
+
+export const consumeAll = async ({ engine, journal }: TrafficOptions): Promise<void> => {
+  const pattern = (rest: string): string => `cg.v1r4.${CRASH_PROJECT}.*.${rest}`;
+  const handle =
+    (by: string) =>
+    ({ messageId, subject, payload }: Delivery): void => {
+      journal.write({ what: "handled", message: messageId ?? payload, by, subject });
+    };
+  const consumers = [
+    { durable: "audit", category: "evt", pattern: pattern("evt.agent.news.>") },
+    { durable: "desk", category: "cmd", pattern: pattern("cmd.sys.desk.>") },
+    { durable: "crew", category: "cmd", pattern: pattern(`cmd.agent.${WORKER_TARGET}.>`) },
+  ] as const;
+  for (const consumer of consumers)
+    await engine.bus.consume({ ...consumer, ackWaitMs: ACK_WAIT_MS, maxDeliver: 1_000 }, handle(consumer.durable));
+};
+
+const commandOf = ({ headers, payload, subject }: BusMessage): CommandRef | undefined => {
+  if (!subject.includes(`.cmd.tool.${SERVED_TARGET}.`)) return undefined;
+  return {
+    projectId: headers[HEADERS.projectId] ?? "",
+    toolCallId: headers[HEADERS.toolCallId] ?? "",
+    agentTurnId: headers[HEADERS.turnId] ?? "",
+    callCardId: (JSON.parse(payload) as { tool_call_card_id: string }).tool_call_card_id,
+  };
+};
+
+/** The relay, and an external bus that hands commands straight to the service of this process. */
+export const relayToService = ({ engine, journal }: TrafficOptions, service: Service, faults: Faults): Relay => {
+  const seen = new Set<string>();
+  let publishes = 0;
+  const publish = async (messages: readonly BusMessage[]): Promise<void> => {
+    for (const message of messages) {
+      const id = message.messageId ?? "";
+      if (seen.has(id)) continue;
+      seen.add(id);
+      journal.write({ what: "handled", message: id, by: "external", subject: message.subject });
+      const command = commandOf(message);
+      if (command !== undefined) service.offer(command);
+    }
+    publishes += 1;
+    if (publishes % LOSE_ANSWER_EVERY === 0)
+      throw new ToolplaneError("upstream_unavailable", "the bus stored the messages and its answer was lost");
+  };
+  return relayOutbox({
+    db: engine.db,
+    bus: { publish },
+    doorbell: engine.doorbell,
+    ids: createIds(),
+    clock: systemClock,
+    log: silentLog,
+    faults,
+    claimMs: RELAY_CLAIM_MS,
+  });
+};

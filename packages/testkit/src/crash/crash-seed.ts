@@ -1,0 +1,60 @@
+// The world of a crash run: two projects, tools with short deadlines, agents in the middle of a turn.
+
+import { createEngine, migrate } from "@toolplane/engine";
+import { type ToolSeed, toolUpload } from "../engine/test-engine.ts";
+import { withTestClient } from "../postgres-client.ts";
+import type { DatabaseTemplate } from "../postgres-database.ts";
+import { SEED_AGENTS, SEED_HEADS } from "./crash-seed.sql.ts";
+
+export const CRASH_PROJECT = "crash";
+/** Its settled calls are forgotten during the run. */
+export const ATTIC_PROJECT = "attic";
+/** The target every serving process works for. */
+export const SERVED_TARGET = "bench";
+/** A target nobody works for. */
+export const UNSERVED_TARGET = "nobody";
+export const WORKER_TARGET = "crew";
+
+/** As many steps as the longest run takes. */
+const AGENTS = 1_000;
+// Longer than a healthy call needs on a busy machine, short enough to wait for.
+const RUN_SECONDS = 10;
+const SHORT_SECONDS = 0.4;
+
+const TOOLS: readonly ToolSeed[] = [
+  { name: "safe", target: SERVED_TARGET, options: { retry: "safe", timeout_seconds: RUN_SECONDS } },
+  { name: "unsafe", target: SERVED_TARGET, options: { retry: "never", timeout_seconds: RUN_SECONDS } },
+  // Long enough that a cancellation comes first, short enough to end one that nobody cancels any more.
+  { name: "cancelable", target: SERVED_TARGET, options: { retry: "never", timeout_seconds: 3 } },
+  { name: "hasty", target: SERVED_TARGET, options: { retry: "never", timeout_seconds: SHORT_SECONDS } },
+  { name: "silent", target: UNSERVED_TARGET, options: { queue_timeout_seconds: SHORT_SECONDS } },
+  {
+    name: "gated",
+    target: SERVED_TARGET,
+    options: { approval: { policy: "required", timeout_seconds: SHORT_SECONDS } },
+  },
+];
+
+export const seedCrashWorld = async (url: string): Promise<void> => {
+  const engine = await createEngine({ connection: { connectionString: url }, watchdog: false });
+  try {
+    for (const project_id of [CRASH_PROJECT, ATTIC_PROJECT]) {
+      await engine.projects.createProject({ project_id, title: "Crash run", bootstrap: false }, "sys.test");
+      for (const seed of TOOLS) await engine.tools.upsertTool(project_id, toolUpload(seed));
+    }
+  } finally {
+    await engine.close();
+  }
+  await withTestClient(url, async (client) => {
+    await client.query(SEED_AGENTS, [CRASH_PROJECT, AGENTS, WORKER_TARGET]);
+    await client.query(SEED_HEADS, [CRASH_PROJECT, AGENTS]);
+  });
+};
+
+export const CRASH_TEMPLATE: DatabaseTemplate = {
+  name: "crash",
+  migrate: async (url) => {
+    await migrate({ connectionString: url });
+    await seedCrashWorld(url);
+  },
+};

@@ -1,0 +1,55 @@
+// A faults port that does something once: at the n-th hit of a point it ends the process, fails, or waits.
+
+import type { FaultPoint, Faults } from "@toolplane/engine";
+import { ToolplaneError } from "@toolplane/protocol";
+
+export type FaultAct = "kill" | "throw" | "stall";
+
+export interface PlannedFault {
+  readonly point: FaultPoint;
+  /** 1 is the first time. */
+  readonly hit: number;
+  readonly act: FaultAct;
+}
+
+export interface FaultMeans {
+  /** Called just before the process ends itself; must not return control to anybody else. */
+  readonly dying: (point: FaultPoint) => void;
+  /** What a stalled point waits for. */
+  readonly stalled?: ((point: FaultPoint) => Promise<void>) | undefined;
+}
+
+export interface PlannedFaults extends Faults {
+  /** How often a point was reached. */
+  hits(point: FaultPoint): number;
+}
+
+/** Ends this process as the kernel would; nothing runs after it. */
+export const killMyself = (): never => {
+  process.kill(process.pid, "SIGKILL");
+  // The signal is on its way; until it is here nothing of ours may run.
+  for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);
+};
+
+export const createPlannedFaults = (plan: readonly PlannedFault[], means: FaultMeans): PlannedFaults => {
+  const counts = new Map<FaultPoint, number>();
+  return {
+    at(point) {
+      const hit = (counts.get(point) ?? 0) + 1;
+      counts.set(point, hit);
+      const fault = plan.find((one) => one.point === point && one.hit === hit);
+      switch (fault?.act) {
+        case undefined:
+          return;
+        case "kill":
+          means.dying(point);
+          return killMyself();
+        case "throw":
+          throw new ToolplaneError("internal_error", `fault at ${point}`);
+        case "stall":
+          return means.stalled?.(point);
+      }
+    },
+    hits: (point) => counts.get(point) ?? 0,
+  };
+};

@@ -1,0 +1,73 @@
+// One life of a process in a crash run: an engine, those who ask, those who serve, those who listen. Started again on
+// the same database and journal it goes on where its predecessor died.
+
+import { createEngine, type Engine, type Faults, noFaults } from "@toolplane/engine";
+import { consumeAll, publishItems, relayToService } from "./bus-traffic.ts";
+import { createCaller } from "./caller.ts";
+import { ATTIC_PROJECT, CRASH_PROJECT } from "./crash-seed.ts";
+import { type ItemCounts, planItems, type Shard } from "./item.ts";
+import { openJournal } from "./journal.ts";
+import { startService } from "./service.ts";
+
+export interface WorkloadConfig {
+  readonly databaseUrl: string;
+  /** The file; several processes may share it. */
+  readonly journal: string;
+  readonly name: string;
+  readonly items: ItemCounts;
+  readonly shard?: Shard | undefined;
+  /** Who carries commands and messages. */
+  readonly carrier?: "postgres" | "external" | undefined;
+  readonly leaseSeconds?: number | undefined;
+  readonly maxAttempts?: number | undefined;
+  readonly inFlight?: number | undefined;
+  readonly slots?: number | undefined;
+}
+
+export interface Workload extends AsyncDisposable {
+  readonly engine: Engine;
+  /** All items of this process were asked for; calls may still be under way. */
+  readonly done: Promise<void>;
+  stop(): Promise<void>;
+}
+
+// Longer than a healthy call takes on a loaded machine; a dead process is noticed this late.
+const LEASE_SECONDS = 1;
+/** More than a run kills processes, so that a safe call is not given up on for it. */
+const MAX_ATTEMPTS = 50;
+const REPUBLISH_SECONDS = 1;
+
+export const startWorkload = async (config: WorkloadConfig, faults: Faults = noFaults): Promise<Workload> => {
+  const { carrier = "postgres", shard = { index: 0, of: 1 }, inFlight = 8, slots = 64 } = config;
+  const journal = openJournal(config.journal);
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const engine = await createEngine({
+    connection: { connectionString: config.databaseUrl },
+    maxConnections: 6,
+    faults,
+    leaseSeconds: config.leaseSeconds ?? LEASE_SECONDS,
+    maxAttempts: config.maxAttempts ?? MAX_ATTEMPTS,
+    ...(carrier === "external" ? { republishSeconds: REPUBLISH_SECONDS } : {}),
+  });
+  const items = planItems(config.items, shard);
+  const traffic = { engine, journal, signal };
+  const service = startService({ engine, journal, name: config.name, slots });
+  const relay = carrier === "external" ? relayToService(traffic, service, faults) : undefined;
+  if (carrier === "postgres") {
+    await consumeAll(traffic);
+    service.serve([CRASH_PROJECT, ATTIC_PROJECT]);
+  }
+  const caller = createCaller({ engine, journal, signal, inFlight });
+  const done = Promise.all([caller.run(items), publishItems(traffic, items)]).then(() => undefined);
+
+  const stop = async (): Promise<void> => {
+    stopping.abort();
+    await done;
+    await service.stop();
+    await relay?.stop();
+    await engine.close();
+    journal.close();
+  };
+  return { engine, done, stop, [Symbol.asyncDispose]: stop };
+};

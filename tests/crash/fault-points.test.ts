@@ -1,0 +1,83 @@
+// A process dies by SIGKILL at each named point; another comes, finishes what is left, and nothing was lost or doubled.
+
+import { FAULT_POINTS, type FaultPoint } from "@toolplane/engine";
+import { type Findings, type ItemCounts, NOTHING_FOUND, openCrashRun, startEngineChild } from "@toolplane/testkit";
+import { beforeAll, describe, expect, test } from "vitest";
+import { runLimited } from "./limited.ts";
+
+/** Some of everything, so that every point is passed. */
+const ITEMS: ItemCounts = {
+  safe: 3,
+  unsafe: 3,
+  keyed: 2,
+  card: 2,
+  beat: 2,
+  shy: 2,
+  vanish: 1,
+  cancel: 2,
+  timeout: 2,
+  silent: 1,
+  gated: 1,
+  attic: 2,
+  step: 2,
+  event: 2,
+  command: 2,
+};
+
+/** Points that are passed often are hit while others are under way; the rest at the first chance. */
+const HIT: Partial<Record<FaultPoint, number>> = {
+  "dispatch:before-commit": 2,
+  "dispatch:after-commit": 2,
+  "lease:before-commit": 2,
+  "settle:before-commit": 2,
+  "settle:after-commit": 2,
+  "ack:before-commit": 2,
+};
+
+interface Death {
+  readonly signal: string | null;
+  readonly died: readonly string[];
+  readonly findings: Findings;
+}
+
+const dieAt = async (point: FaultPoint): Promise<Death> => {
+  await using run = await openCrashRun({ carrier: point.startsWith("relay:") ? "external" : "postgres" });
+  const faults = [{ point, hit: HIT[point] ?? 1, act: "kill" }] as const;
+  await using child = await startEngineChild({ ...run.life("victim", ITEMS), faults });
+  // A point that is not reached leaves the process alive and everything done: that is a failure below.
+  const over = new AbortController();
+  const missed = child.done.then(async (done) => {
+    if (!done) return;
+    await run.check(undefined, over.signal);
+    await child.leave();
+  });
+  const { signal } = await child.exited;
+  over.abort();
+  await missed;
+  const died = run.lines().flatMap((line) => (line.what === "died" ? [line.point] : []));
+  return { signal, died, findings: await run.recover(ITEMS) };
+};
+
+// Most of a run is waiting for leases to lapse, so more of them than cores go well together.
+const AT_ONCE = 3;
+
+describe("a process that dies", () => {
+  let deaths: ReadonlyMap<FaultPoint, Promise<Death>>;
+
+  beforeAll(() => {
+    deaths = runLimited(FAULT_POINTS, AT_ONCE, dieAt);
+  });
+
+  test.each(FAULT_POINTS)(
+    "[INV-I1] [INV-I3] [CRASH-1] at %s loses nothing, doubles nothing, leaves nothing behind",
+    {
+      timeout: 240_000,
+    },
+    async (point) => {
+      const death = await deaths.get(point);
+      expect(death?.signal).toBe("SIGKILL");
+      expect(death?.died).toEqual([point]);
+      expect(death?.findings).toEqual(NOTHING_FOUND);
+    },
+  );
+});
