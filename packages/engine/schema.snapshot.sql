@@ -1,0 +1,438 @@
+-- What the migrations make, read back from the catalog: a change of the schema shows here, in the review of the
+-- migration that made it. Written by scripts/schema-snapshot.ts, never by hand and never applied.
+
+grant usage on schema bus to toolplane_engine;
+grant usage on schema bus to toolplane_reader;
+grant usage on schema cards to toolplane_engine;
+grant usage on schema cards to toolplane_reader;
+grant usage on schema resource to toolplane_engine;
+grant usage on schema resource to toolplane_reader;
+grant usage on schema state to toolplane_engine;
+grant usage on schema state to toolplane_reader;
+grant usage on bus.messages_id_seq to toolplane_engine;
+grant usage on bus.stream_items_id_seq to toolplane_engine;
+
+CREATE OR REPLACE FUNCTION cards.refuse_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'card % of project % exists with other content', old.card_id, old.project_id
+    using errcode = 'TP007', detail = old.card_id;
+end $function$;
+
+create table bus.deliveries (
+  durable text collate "C" not null,
+  id bigint not null,
+  available_at timestamp with time zone not null default now(),
+  deliveries integer not null default 0,
+  claim_id text collate "C",
+  constraint deliveries_pkey PRIMARY KEY (durable, id)
+);
+CREATE INDEX deliveries_due ON bus.deliveries USING btree (durable, available_at, id);
+CREATE INDEX deliveries_of_message ON bus.deliveries USING btree (id);
+grant delete, insert, select, update on bus.deliveries to toolplane_engine;
+grant select on bus.deliveries to toolplane_reader;
+
+create table bus.durables (
+  durable text collate "C" not null,
+  pattern text collate "C" not null,
+  xid xid8 not null,
+  id bigint not null,
+  pending xid8[] not null,
+  rounds bigint not null default 0,
+  created_at timestamp with time zone not null default now(),
+  seen_at timestamp with time zone not null default now(),
+  constraint durables_pkey PRIMARY KEY (durable)
+);
+grant delete, insert, select, update on bus.durables to toolplane_engine;
+grant select on bus.durables to toolplane_reader;
+
+create table bus.messages (
+  id bigint not null generated always as identity,
+  xid xid8 not null default pg_current_xact_id(),
+  category text not null,
+  project_id text collate "C" not null,
+  subject text collate "C" not null,
+  component text collate "C" not null,
+  target text collate "C" not null,
+  headers text not null,
+  payload text not null,
+  message_id text collate "C",
+  created_at timestamp with time zone not null default now(),
+  available_at timestamp with time zone not null default now(),
+  deliveries integer not null default 0,
+  claim_id text collate "C",
+  constraint messages_pkey PRIMARY KEY (id),
+  constraint messages_category_check CHECK ((category = ANY (ARRAY['cmd'::text, 'evt'::text])))
+) with (autovacuum_vacuum_scale_factor=0.02);
+CREATE INDEX messages_commands ON bus.messages USING btree (component, target, available_at, id) WHERE (category = 'cmd'::text);
+CREATE UNIQUE INDEX messages_dedupe ON bus.messages USING btree (project_id, message_id) WHERE (message_id IS NOT NULL);
+CREATE INDEX messages_event_age ON bus.messages USING btree (created_at) WHERE (category = 'evt'::text);
+CREATE INDEX messages_events ON bus.messages USING btree (xid, id) WHERE (category = 'evt'::text);
+grant delete, insert, select, update on bus.messages to toolplane_engine;
+grant select on bus.messages to toolplane_reader;
+
+create unlogged table bus.stream_items (
+  id bigint not null generated always as identity,
+  xid xid8 not null default pg_current_xact_id(),
+  origin text collate "C" not null,
+  subject text collate "C" not null,
+  payload text not null,
+  created_at timestamp with time zone not null default now()
+);
+CREATE INDEX stream_items_age ON bus.stream_items USING btree (created_at);
+CREATE INDEX stream_items_order ON bus.stream_items USING btree (xid, id);
+grant delete, insert, select, update on bus.stream_items to toolplane_engine;
+grant select on bus.stream_items to toolplane_reader;
+
+create table cards.box_cards (
+  project_id text collate "C" not null,
+  box_id text collate "C" not null,
+  "position" integer not null,
+  card_id text collate "C" not null,
+  constraint box_cards_pkey PRIMARY KEY (project_id, box_id, "position"),
+  constraint box_cards_project_id_box_id_fkey FOREIGN KEY (project_id, box_id) REFERENCES cards.boxes(project_id, box_id) ON DELETE CASCADE
+);
+grant delete, insert, select, update on cards.box_cards to toolplane_engine;
+grant select on cards.box_cards to toolplane_reader;
+
+create table cards.boxes (
+  project_id text collate "C" not null,
+  box_id text collate "C" not null,
+  parent_ids text[] not null default '{}'::text[],
+  length integer not null default 0,
+  updated_at timestamp with time zone not null default now(),
+  constraint boxes_pkey PRIMARY KEY (project_id, box_id)
+);
+grant delete, insert, select, update on cards.boxes to toolplane_engine;
+grant select on cards.boxes to toolplane_reader;
+
+create table cards.cards (
+  project_id text collate "C" not null,
+  card_id text collate "C" not null,
+  type text collate "C" not null,
+  author_id text collate "C" not null,
+  tool_call_id text collate "C",
+  agent_turn_id text collate "C",
+  step_id text collate "C",
+  hash text collate "C" not null,
+  body text not null,
+  chain_seq integer,
+  chain_hash text collate "C",
+  candidate boolean not null default false,
+  written_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone,
+  constraint cards_pkey PRIMARY KEY (project_id, card_id)
+);
+CREATE INDEX cards_candidates ON cards.cards USING btree (project_id, tool_call_id) WHERE candidate;
+CREATE TRIGGER cards_never_change BEFORE UPDATE ON cards.cards FOR EACH ROW EXECUTE FUNCTION cards.refuse_change();
+grant delete, insert, select on cards.cards to toolplane_engine;
+grant select on cards.cards to toolplane_reader;
+grant update (hash) on cards.cards to toolplane_engine;
+
+create table resource.agents (
+  project_id text collate "C" not null,
+  agent_id text collate "C" not null,
+  profile_box_id text collate "C",
+  worker_target text collate "C" not null,
+  tags text[] not null default '{}'::text[],
+  display_name text,
+  owner_agent_id text collate "C",
+  status text not null default 'active'::text,
+  metadata jsonb not null default '{}'::jsonb,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint agents_pkey PRIMARY KEY (project_id, agent_id),
+  constraint agents_project_id_fkey FOREIGN KEY (project_id) REFERENCES resource.projects(project_id) ON DELETE CASCADE,
+  constraint agents_status_check CHECK ((status = ANY (ARRAY['active'::text, 'inactive'::text])))
+);
+grant delete, insert, select, update on resource.agents to toolplane_engine;
+grant select on resource.agents to toolplane_reader;
+
+create table resource.profiles (
+  project_id text collate "C" not null,
+  name_key text collate "C" not null,
+  name text not null,
+  profile_box_id text collate "C" not null,
+  worker_target text collate "C" not null,
+  tags text[] not null default '{}'::text[],
+  system_prompt text not null default ''::text,
+  updated_at timestamp with time zone not null default now(),
+  constraint profiles_pkey PRIMARY KEY (project_id, name_key),
+  constraint profiles_project_id_fkey FOREIGN KEY (project_id) REFERENCES resource.projects(project_id) ON DELETE CASCADE
+);
+grant delete, insert, select, update on resource.profiles to toolplane_engine;
+grant select on resource.profiles to toolplane_reader;
+
+create table resource.projects (
+  project_id text collate "C" not null,
+  title text not null,
+  status text not null default 'active'::text,
+  owner_id text not null,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint projects_pkey PRIMARY KEY (project_id),
+  constraint projects_owner_id_check CHECK ((owner_id <> ''::text)),
+  constraint projects_status_check CHECK ((status = ANY (ARRAY['active'::text, 'inactive'::text, 'archived'::text]))),
+  constraint projects_title_check CHECK ((title <> ''::text))
+);
+grant delete, insert, select, update on resource.projects to toolplane_engine;
+grant select on resource.projects to toolplane_reader;
+
+create table resource.tokens (
+  token_id text collate "C" not null,
+  secret_hash text collate "C" not null,
+  role text not null,
+  project_id text collate "C",
+  actor_id text collate "C",
+  targets text[] not null default '{}'::text[],
+  label text not null default ''::text,
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  constraint tokens_pkey PRIMARY KEY (token_id),
+  constraint tokens_project_id_fkey FOREIGN KEY (project_id) REFERENCES resource.projects(project_id) ON DELETE CASCADE,
+  constraint tokens_check CHECK (((role = 'admin'::text) OR (project_id IS NOT NULL))),
+  constraint tokens_check1 CHECK (((role <> 'tool'::text) OR ((actor_id IS NOT NULL) AND (cardinality(targets) > 0)))),
+  constraint tokens_role_check CHECK ((role = ANY (ARRAY['admin'::text, 'operator'::text, 'agent'::text, 'tool'::text, 'viewer'::text])))
+);
+grant delete, insert, select, update on resource.tokens to toolplane_engine;
+grant select (token_id, role, project_id, actor_id, targets, label, created_at, expires_at, revoked_at) on resource.tokens to toolplane_reader;
+
+create table resource.tool_versions (
+  project_id text collate "C" not null,
+  tool_name text collate "C" not null,
+  version integer not null,
+  definition_hash text collate "C" not null,
+  definition text not null,
+  created_at timestamp with time zone not null default now(),
+  constraint tool_versions_pkey PRIMARY KEY (project_id, tool_name, version),
+  constraint tool_versions_project_id_tool_name_fkey FOREIGN KEY (project_id, tool_name) REFERENCES resource.tools(project_id, tool_name) ON DELETE CASCADE
+);
+grant delete, insert, select, update on resource.tool_versions to toolplane_engine;
+grant select on resource.tool_versions to toolplane_reader;
+
+create table resource.tools (
+  project_id text collate "C" not null,
+  tool_name text collate "C" not null,
+  version integer not null,
+  definition_hash text collate "C" not null,
+  status text not null default 'active'::text,
+  source text collate "C",
+  target text collate "C" not null default ''::text,
+  internal boolean not null default false,
+  updated_at timestamp with time zone not null default now(),
+  constraint tools_pkey PRIMARY KEY (project_id, tool_name),
+  constraint tools_project_id_fkey FOREIGN KEY (project_id) REFERENCES resource.projects(project_id) ON DELETE CASCADE,
+  constraint tools_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'deleted'::text]))),
+  constraint tools_version_check CHECK ((version > 0))
+);
+grant delete, insert, select, update on resource.tools to toolplane_engine;
+grant select on resource.tools to toolplane_reader;
+
+create table state.calls (
+  project_id text collate "C" not null,
+  tool_call_id text collate "C" not null,
+  status text not null,
+  agent_id text collate "C" not null,
+  agent_turn_id text collate "C" not null,
+  turn_epoch bigint not null,
+  step_id text collate "C" not null,
+  headless boolean not null,
+  channel_id text collate "C" not null,
+  provider_call_id text,
+  tool_name text collate "C" not null,
+  tool_version integer not null,
+  definition_hash text collate "C" not null,
+  subject text collate "C" not null,
+  target text collate "C" not null,
+  actor_id text collate "C" not null,
+  after_execution text not null,
+  call_card_id text collate "C" not null,
+  call_card_hash text collate "C" not null,
+  headers text not null,
+  lineage text not null,
+  recursion_depth integer not null,
+  trace_id text collate "C" not null,
+  retry_safe boolean not null,
+  plain boolean not null,
+  timeout_seconds double precision not null,
+  queue_timeout_seconds double precision not null,
+  idempotency_key text collate "C",
+  arguments_hash text collate "C" not null,
+  retry_of text collate "C",
+  chain_hash text collate "C",
+  created_at timestamp with time zone not null default now(),
+  available_at timestamp with time zone not null default now(),
+  queue_deadline timestamp with time zone not null,
+  due_at timestamp with time zone,
+  attempts integer not null default 0,
+  publishes integer not null default 0,
+  lease_id text collate "C",
+  lease_holder text collate "C",
+  lease_expires_at timestamp with time zone,
+  run_deadline timestamp with time zone,
+  started_at timestamp with time zone,
+  result_card_id text collate "C",
+  result_hash text collate "C",
+  error_code text collate "C",
+  settled_by text collate "C",
+  settled_at timestamp with time zone,
+  applied_at timestamp with time zone,
+  constraint calls_pkey PRIMARY KEY (project_id, tool_call_id),
+  constraint calls_after_execution_check CHECK ((after_execution = ANY (ARRAY['suspend'::text, 'terminate'::text]))),
+  constraint calls_recursion_depth_check CHECK ((recursion_depth >= 0)),
+  constraint calls_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'awaiting_approval'::text, 'success'::text, 'failed'::text, 'canceled'::text, 'timeout'::text, 'partial'::text])))
+) with (fillfactor=80);
+CREATE INDEX calls_claimable ON state.calls USING btree (project_id, target, available_at, tool_call_id) WHERE (status = 'queued'::text);
+CREATE INDEX calls_due ON state.calls USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE UNIQUE INDEX calls_idempotency ON state.calls USING btree (project_id, agent_id, tool_name, idempotency_key) WHERE (idempotency_key IS NOT NULL);
+CREATE INDEX calls_of_turn ON state.calls USING btree (project_id, agent_turn_id) WHERE (NOT headless);
+grant delete, insert, select, update on state.calls to toolplane_engine;
+grant select on state.calls to toolplane_reader;
+
+create table state.dead_letters (
+  project_id text collate "C" not null,
+  dead_letter_id text collate "C" not null,
+  kind text not null,
+  tool_call_id text collate "C",
+  subject text collate "C" not null,
+  headers text not null,
+  payload text not null,
+  code text collate "C" not null,
+  reason text not null,
+  attempts integer not null,
+  created_at timestamp with time zone not null default now(),
+  replayed_at timestamp with time zone,
+  replayed_as text collate "C",
+  constraint dead_letters_pkey PRIMARY KEY (project_id, dead_letter_id),
+  constraint dead_letters_kind_check CHECK ((kind = ANY (ARRAY['call'::text, 'message'::text])))
+);
+CREATE INDEX dead_letters_of_call ON state.dead_letters USING btree (project_id, tool_call_id) WHERE (tool_call_id IS NOT NULL);
+grant delete, insert, select, update on state.dead_letters to toolplane_engine;
+grant select on state.dead_letters to toolplane_reader;
+
+create table state.edges (
+  project_id text collate "C" not null,
+  edge_id text collate "C" not null,
+  channel_id text collate "C" not null,
+  primitive text not null,
+  edge_phase text not null,
+  source_agent_id text collate "C" not null,
+  source_turn_id text collate "C",
+  source_step_id text collate "C",
+  target_agent_id text collate "C" not null,
+  target_turn_id text collate "C",
+  correlation_id text collate "C" not null,
+  recursion_depth integer not null,
+  trace_id text collate "C",
+  parent_step_id text collate "C",
+  metadata jsonb not null default '{}'::jsonb,
+  created_at timestamp with time zone not null default now(),
+  constraint edges_pkey PRIMARY KEY (project_id, edge_id),
+  constraint edges_project_id_correlation_id_primitive_edge_phase_key UNIQUE (project_id, correlation_id, primitive, edge_phase),
+  constraint edges_edge_phase_check CHECK ((edge_phase = ANY (ARRAY['request'::text, 'response'::text]))),
+  constraint edges_primitive_check CHECK ((primitive = ANY (ARRAY['enqueue'::text, 'join'::text]))),
+  constraint edges_recursion_depth_check CHECK ((recursion_depth >= 0))
+);
+grant delete, insert, select, update on state.edges to toolplane_engine;
+grant select on state.edges to toolplane_reader;
+
+create view state.execution_edges (
+  project_id text collate "C",
+  edge_id text collate "C",
+  channel_id text collate "C",
+  primitive text,
+  edge_phase text,
+  source_agent_id text collate "C",
+  source_turn_id text collate "C",
+  source_step_id text collate "C",
+  target_agent_id text collate "C",
+  target_turn_id text collate "C",
+  correlation_id text collate "C",
+  recursion_depth integer,
+  trace_id text collate "C",
+  parent_step_id text collate "C",
+  metadata jsonb,
+  created_at timestamp with time zone
+);
+grant delete, insert, select, update on state.execution_edges to toolplane_engine;
+grant select on state.execution_edges to toolplane_reader;
+
+create table state.heads (
+  project_id text collate "C" not null,
+  agent_id text collate "C" not null,
+  status text not null default 'idle'::text,
+  active_agent_turn_id text collate "C",
+  active_channel_id text collate "C",
+  turn_epoch bigint not null default 0,
+  active_recursion_depth integer not null default 0,
+  parent_step_id text collate "C",
+  trace_id text collate "C",
+  profile_box_id text collate "C",
+  context_box_id text collate "C",
+  output_box_id text collate "C",
+  expecting_correlation_id text collate "C",
+  waiting_tool_count integer not null default 0,
+  resume_deadline timestamp with time zone,
+  chain_seq integer not null default 0,
+  chain_hash text collate "C",
+  updated_at timestamp with time zone not null default now(),
+  constraint heads_pkey PRIMARY KEY (project_id, agent_id),
+  constraint heads_status_check CHECK ((status = ANY (ARRAY['idle'::text, 'dispatched'::text, 'running'::text, 'suspended'::text])))
+);
+grant delete, insert, select, update on state.heads to toolplane_engine;
+grant select on state.heads to toolplane_reader;
+
+create table state.inbox (
+  project_id text collate "C" not null,
+  inbox_id text collate "C" not null,
+  agent_id text collate "C" not null,
+  channel_id text collate "C" not null,
+  message_type text not null,
+  correlation_id text collate "C" not null,
+  agent_turn_id text collate "C" not null,
+  turn_epoch bigint not null,
+  context_headers text not null,
+  payload text not null,
+  status text not null default 'pending'::text,
+  retry_count integer not null default 0,
+  next_retry_at timestamp with time zone not null default now(),
+  defer_reason text,
+  last_error text,
+  processed_at timestamp with time zone,
+  archived_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  constraint inbox_pkey PRIMARY KEY (project_id, inbox_id),
+  constraint inbox_message_type_check CHECK ((message_type = ANY (ARRAY['turn'::text, 'ui_action'::text, 'tool_result'::text, 'timeout'::text, 'stop'::text]))),
+  constraint inbox_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'pending'::text, 'processing'::text, 'deferred'::text, 'consumed'::text, 'error'::text, 'skipped'::text])))
+);
+CREATE INDEX inbox_due ON state.inbox USING btree (project_id, agent_id, next_retry_at) WHERE (status = ANY (ARRAY['pending'::text, 'deferred'::text]));
+CREATE UNIQUE INDEX inbox_once ON state.inbox USING btree (project_id, agent_id, agent_turn_id, correlation_id, (
+CASE message_type
+    WHEN 'timeout'::text THEN 'tool_result'::text
+    ELSE message_type
+END));
+CREATE INDEX inbox_open ON state.inbox USING btree (status, created_at) WHERE (status = ANY (ARRAY['queued'::text, 'pending'::text, 'processing'::text, 'deferred'::text]));
+grant delete, insert, select, update on state.inbox to toolplane_engine;
+grant select on state.inbox to toolplane_reader;
+
+create table state.steps (
+  project_id text collate "C" not null,
+  agent_id text collate "C" not null,
+  step_id text collate "C" not null,
+  agent_turn_id text collate "C" not null,
+  channel_id text collate "C" not null,
+  parent_step_id text collate "C",
+  trace_id text collate "C",
+  status text not null,
+  tool_call_ids text[] not null default '{}'::text[],
+  error text,
+  metadata jsonb not null default '{}'::jsonb,
+  started_at timestamp with time zone not null default now(),
+  ended_at timestamp with time zone,
+  constraint steps_pkey PRIMARY KEY (project_id, agent_id, step_id)
+);
+grant delete, insert, select, update on state.steps to toolplane_engine;
+grant select on state.steps to toolplane_reader;
