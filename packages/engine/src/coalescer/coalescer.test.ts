@@ -1,5 +1,4 @@
 import { ToolplaneError } from "@toolplane/protocol";
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type CoalescerOptions, createCoalescer } from "./coalescer.ts";
 
@@ -258,69 +257,4 @@ describe("idle", () => {
     await failed;
     await coalescer.idle();
   });
-});
-
-test("[ARCH-5-E5] however items arrive and flights end, everybody is answered once, in order per key, within the caps", async () => {
-  const item = fc.record({
-    key: fc.constantFrom("a", "b", "c"),
-    bytes: fc.integer({ min: 0, max: 5 }),
-    bad: fc.boolean(),
-  });
-  const options = fc.record({
-    maxItems: fc.integer({ min: 1, max: 4 }),
-    maxBytes: fc.integer({ min: 1, max: 8 }),
-    inFlight: fc.integer({ min: 1, max: 3 }),
-  });
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(fc.array(item, { maxLength: 6 }), { maxLength: 8 }),
-      options,
-      fc.scheduler(),
-      async (bursts, caps, scheduler) => {
-        type Item = { readonly key: string; readonly bytes: number; readonly bad: boolean; readonly n: number };
-        let out = 0;
-        const answered: Item[] = [];
-        const coalescer = createCoalescer<Item, number>({
-          ...caps,
-          keyOf: ({ key }) => key,
-          bytesOf: ({ bytes }) => bytes,
-          flush: async (items) => {
-            out++;
-            expect(out).toBeLessThanOrEqual(caps.inFlight);
-            expect(items.length).toBeLessThanOrEqual(caps.maxItems);
-            if (items.length > 1)
-              expect(items.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThanOrEqual(caps.maxBytes);
-            expect(new Set(items.map(({ key }) => key)).size).toBe(items.length);
-            await scheduler.schedule(Promise.resolve());
-            out--;
-            if (items.some(({ bad }) => bad)) throw boom();
-            return items.map(({ n }) => n);
-          },
-        });
-        let n = 0;
-        const submit = async (numbered: Item): Promise<void> => {
-          const outcome = await coalescer.submit(numbered).catch(() => "refused");
-          expect(outcome).toBe(numbered.bad ? "refused" : numbered.n);
-          answered.push(numbered);
-        };
-        const drive = async (): Promise<void> => {
-          const answers: Promise<void>[] = [];
-          for (const burst of bursts) {
-            for (const entry of burst) answers.push(submit({ ...entry, n: n++ }));
-            await scheduler.schedule(Promise.resolve());
-          }
-          await Promise.all(answers);
-          await coalescer.idle();
-        };
-        await scheduler.waitFor(drive());
-        expect(answered).toHaveLength(n);
-        for (const key of ["a", "b", "c"]) {
-          const order = answered.filter((entry) => entry.key === key).map((entry) => entry.n);
-          expect(order).toEqual([...order].sort((x, y) => x - y));
-        }
-        expect(coalescer.stats()).toMatchObject({ waiting: 0, inFlight: 0, items: n });
-      },
-    ),
-    { numRuns: 200 },
-  );
 });
