@@ -42,6 +42,13 @@ test("[ENG-approval-closed] a tool that needs approval is not offered, and expir
   const made = await t.engine.calls.dispatch({ projectId: t.projectId, toolName: "risky", arguments: {} });
   expect(made.status).toBe("awaiting_approval");
   expect(await t.engine.calls.claim({ projectId: t.projectId, target: "test", holder: "h", max: 5 })).toEqual([]);
+  const forged = {
+    projectId: t.projectId,
+    toolCallId: made.toolCallId,
+    actorId: "tool.test",
+    outcome: { given: { status: "success" } },
+  };
+  expect(await codeOf(t.engine.calls.settle(forged))).toBe("conflict");
   await letPass(t, made.toolCallId, "queue");
   await t.engine.expire();
   expect(await t.engine.calls.get({ projectId: t.projectId, toolCallId: made.toolCallId })).toMatchObject({

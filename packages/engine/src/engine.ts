@@ -8,6 +8,7 @@ import { createHash } from "node:crypto";
 import type { Bus } from "@toolplane/bus";
 import { type JsonCaps, PROTOCOL_VERSION } from "@toolplane/protocol";
 import type pg from "pg";
+import { createEventLog, type EventLog } from "./bus/event-log.ts";
 import { trimMessages } from "./bus/message-retention.ts";
 import { createPostgresBus } from "./bus/postgres-bus.ts";
 import { type BusDoorbell, createPostgresDoorbell } from "./bus/postgres-doorbell.ts";
@@ -83,6 +84,7 @@ export interface Engine {
   readonly tokens: Tokens;
   readonly deadLetters: DeadLetters;
   readonly bus: Bus;
+  readonly events: EventLog;
   readonly doorbell: BusDoorbell;
   readonly db: Database;
   /** The database's clock, in milliseconds: the one every deadline is on. */
@@ -192,6 +194,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     tokens,
     deadLetters,
     bus,
+    events: createEventLog(db),
     doorbell,
     db,
     async databaseNow() {

@@ -2,6 +2,7 @@
 
 // bus
 export { type TrimMessagesOptions, type TrimmedMessages, trimMessages } from "./bus/message-retention.ts";
+export type { EventLog, LoggedEvent } from "./bus/event-log.ts";
 export { createPostgresBus, LOOK_AGAIN_MS, type PostgresBusOptions } from "./bus/postgres-bus.ts";
 export {
   type BusDoorbell,

@@ -200,6 +200,33 @@ select i.ord::int as ord, c.tool_call_id, c.arguments_hash, c.agent_turn_id, c.c
 
 export const bindKeys = (lookups: readonly KeyLookup[]): unknown[] => keys.bind(lookups);
 
+export interface MadeLookup {
+  readonly projectId: string;
+  readonly toolCallId: string;
+}
+
+export interface MadeRow extends KeyedRow {
+  readonly tool_name: string;
+  readonly agent_id: string;
+}
+
+const made = setInput<MadeLookup>([
+  ["projectId", "text"],
+  ["toolCallId", "text"],
+]);
+
+/** The calls that already have these ids: a run whose answer was lost wrote them. */
+export const FIND_MADE: Statement = {
+  name: "calls.find-made",
+  text: `
+select i.ord::int as ord, c.tool_call_id, c.arguments_hash, c.agent_turn_id, c.call_card_id, c.trace_id, c.after_execution, c.status,
+       c.tool_name, c.agent_id
+  from ${made.from}
+  join state.calls c on c.project_id = i.project_id and c.tool_call_id = i.tool_call_id`,
+};
+
+export const bindMade = (lookups: readonly MadeLookup[]): unknown[] => made.bind(lookups);
+
 export interface RefusalRow {
   readonly ord: number;
   readonly project_status: string | null;

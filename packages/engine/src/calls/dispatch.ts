@@ -24,13 +24,16 @@ import type { CallStatus } from "./call.ts";
 import {
   bindDispatch,
   bindKeys,
+  bindMade,
   bindRefusals,
   DISPATCH,
   type DispatchedRow,
   type DispatchRow,
   EXPLAIN_REFUSAL,
   FIND_KEYED,
+  FIND_MADE,
   type KeyedRow,
+  type MadeRow,
   type RefusalRow,
 } from "./dispatch.sql.ts";
 import { type CallAsk, checkIdempotencyKey, headlessOrigin, originChain, planCall } from "./plan-call.ts";
@@ -94,6 +97,24 @@ const dispatchedOf = (row: DispatchRow): Dispatched => ({
   idempotent: false,
 });
 
+const foundOf = (row: KeyedRow, idempotent: boolean): Dispatched => ({
+  toolCallId: row.tool_call_id,
+  agentTurnId: row.agent_turn_id,
+  callCardId: row.call_card_id,
+  traceId: row.trace_id,
+  afterExecution: row.after_execution,
+  status: row.status,
+  idempotent,
+});
+
+/** The call under this very id: what an earlier run of this request wrote, or somebody else's. */
+const madeOutcome = ({ request, agentId }: Pending, found: MadeRow, sha256: Sha256): Dispatched | Error =>
+  found.tool_name === request.toolName &&
+  found.agent_id === agentId &&
+  found.arguments_hash === rawArgumentsHash(request.arguments, sha256)
+    ? foundOf(found, false)
+    : new ToolplaneError("conflict", `there is another call ${found.tool_call_id} in this project`);
+
 const keyedOutcome = (pending: Pending, found: KeyedRow, sha256: Sha256): Dispatched | Error => {
   if (
     found.tool_call_id !== pending.toolCallId &&
@@ -104,15 +125,7 @@ const keyedOutcome = (pending: Pending, found: KeyedRow, sha256: Sha256): Dispat
       `the idempotency key was used before for ${pending.request.toolName} with other arguments; use a new key`,
       { detail: { tool_call_id: found.tool_call_id } },
     );
-  return {
-    toolCallId: found.tool_call_id,
-    agentTurnId: found.agent_turn_id,
-    callCardId: found.call_card_id,
-    traceId: found.trace_id,
-    afterExecution: found.after_execution,
-    status: found.status,
-    idempotent: found.tool_call_id !== pending.toolCallId,
-  };
+  return foundOf(found, found.tool_call_id !== pending.toolCallId);
 };
 
 export const refusalOf = (
@@ -151,6 +164,17 @@ export const createDispatch = (deps: DispatchDeps): Coalescer<CallRequest, Dispa
     for (const row of rows) {
       const item = keyed[row.ord - 1];
       if (item !== undefined) item.outcome = keyedOutcome(item, row, sha256);
+    }
+  };
+
+  /** No key was found, so an earlier run whose answer was lost has written the call: its words count, not this plan's. */
+  const findMade = async (items: readonly Pending[]): Promise<void> => {
+    const open = items.filter((item) => item.outcome === undefined);
+    if (open.length === 0) return;
+    const lookups = open.map(({ request, toolCallId }) => ({ projectId: request.projectId, toolCallId }));
+    for (const row of await db.query<MadeRow>(FIND_MADE, bindMade(lookups))) {
+      const item = open[row.ord - 1];
+      if (item !== undefined) item.outcome = madeOutcome(item, row, sha256);
     }
   };
 
@@ -211,10 +235,7 @@ export const createDispatch = (deps: DispatchDeps): Coalescer<CallRequest, Dispa
       else item.row = undefined;
     }
     await findKeyed(clashed);
-    for (const item of clashed) {
-      // No key found: this very call was written by an earlier run whose answer was lost.
-      if (item.outcome === undefined && item.row !== undefined) item.outcome = dispatchedOf(item.row);
-    }
+    await findMade(clashed);
   };
 
   const explain = async (items: readonly Pending[]): Promise<void> => {

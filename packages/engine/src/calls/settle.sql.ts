@@ -1,6 +1,7 @@
 // Settlement in one statement and one commit: the call's result, its card, and for an agent's turn the inbox row and the
 // wakeup. The UPDATE's condition is the whole truth about who may settle:
-//   report  the holder of the lease on the row; or, without a lease, anybody (of the right actor) while none is live (I6)
+//   report  the holder of the lease on the row; or, without a lease, anybody (of the right actor) while none is live
+//           (I6); never while a person has not approved the call
 //   cancel  whoever may cancel; the call is open
 //   expire  a watchdog; the call is open, due, and still in the hands it was read in
 // First valid result wins (I1): a settled row matches none of them.
@@ -74,8 +75,8 @@ won as (
     from input i
    where c.project_id = i.project_id and c.tool_call_id = i.tool_call_id and c.settled_at is null
      and case i.mode
-           when 'report' then c.lease_id = i.lease_id
-                or (i.lease_id is null and (c.lease_id is null or c.lease_expires_at <= now()))
+           when 'report' then c.status <> 'awaiting_approval' and (c.lease_id = i.lease_id
+                or (i.lease_id is null and (c.lease_id is null or c.lease_expires_at <= now())))
            when 'expire' then c.lease_id is not distinct from i.lease_id and c.due_at <= now()
            else true
          end

@@ -61,6 +61,11 @@ const wrongActor = (facts: CallFacts, actorId: string): ToolplaneError =>
 /** Why a settlement did not win, or that it had won before. */
 export const planRepeat = (row: SettleRow, view: CallView | undefined): Settled | ToolplaneError => {
   if (view === undefined) return noCall(row);
+  if (view.status === "awaiting_approval")
+    return new ToolplaneError(
+      "conflict",
+      `call ${row.toolCallId} waits for approval: it must not run, so it cannot have a result`,
+    );
   if (!isSettled(view.status))
     return new ToolplaneError(
       "lease_lost",

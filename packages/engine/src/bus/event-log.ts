@@ -1,0 +1,57 @@
+// Reading events by position, for people who look over HTTP: the position is the event's id, so a reader that comes
+// back goes on where it was.
+
+import { ToolplaneError } from "@toolplane/protocol";
+import type { Database } from "../sql/database.ts";
+import { NOW_POSITION, READ_EVENTS } from "./event-log.sql.ts";
+
+export interface LoggedEvent {
+  /** Where the next read goes on. */
+  readonly position: string;
+  readonly subject: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly payload: string;
+}
+
+export interface EventLog {
+  /** The end of the log: what is read from here comes after this moment. */
+  now(): Promise<string>;
+  read(projectId: string, after: string, limit?: number): Promise<readonly LoggedEvent[]>;
+}
+
+interface EventRow {
+  readonly xid: string;
+  readonly id: string;
+  readonly subject: string;
+  readonly headers: string;
+  readonly payload: string;
+}
+
+const PAGE = 200;
+const MAX_POSITION_LENGTH = 41;
+
+const parsePosition = (position: string): readonly [string, string] => {
+  const [xid, id, ...rest] = position.split("-");
+  const isNumber = (text: string | undefined): text is string =>
+    text !== undefined && text !== "" && text.length <= 20 && [...text].every((digit) => digit >= "0" && digit <= "9");
+  if (position.length > MAX_POSITION_LENGTH || rest.length > 0 || !isNumber(xid) || !isNumber(id))
+    throw new ToolplaneError("bad_request", "that is not an event id this server has given");
+  return [xid, id];
+};
+
+export const createEventLog = (db: Database): EventLog => ({
+  async now() {
+    const [row] = await db.query<{ xid: string }>(NOW_POSITION);
+    return `${row?.xid}-0`;
+  },
+  async read(projectId, after, limit = PAGE) {
+    const [xid, id] = parsePosition(after);
+    const rows = await db.query<EventRow>(READ_EVENTS, [projectId, xid, id, limit]);
+    return rows.map((row) => ({
+      position: `${row.xid}-${row.id}`,
+      subject: row.subject,
+      headers: JSON.parse(row.headers) as Record<string, string>,
+      payload: row.payload,
+    }));
+  },
+});

@@ -1,0 +1,58 @@
+// A definition as people upload it: JSON, YAML (application/yaml, text/yaml), or a multipart form with a field `file`.
+// YAML is read without tags, with few aliases and a bounded size: a definition is data, never a program.
+
+import { parseJsonStrict, ToolplaneError } from "@toolplane/protocol";
+import { parseDocument } from "yaml";
+import { readBody } from "./read-body.ts";
+
+const MAX_UPLOAD_BYTES = 1024 * 1024;
+const MAX_ALIASES = 50;
+
+export const parseYaml = (text: string): unknown => {
+  const document = parseDocument(text, {
+    version: "1.2",
+    schema: "core",
+    customTags: [],
+    uniqueKeys: true,
+    prettyErrors: true,
+  });
+  const [error] = [...document.errors, ...document.warnings];
+  if (error !== undefined)
+    throw new ToolplaneError("bad_request", `the YAML cannot be read: ${error.message.split("\n")[0]}`);
+  try {
+    return document.toJS({ maxAliasCount: MAX_ALIASES });
+  } catch (cause) {
+    throw new ToolplaneError("bad_request", "the YAML has too many aliases", { cause });
+  }
+};
+
+const readFile = async (request: Request, type: string): Promise<string> => {
+  // The size is checked on the raw bytes first; only then is the form taken apart.
+  const text = await readBody(request, MAX_UPLOAD_BYTES);
+  const form = await new Response(text, { headers: { "content-type": type } }).formData().catch((cause: unknown) => {
+    throw new ToolplaneError("bad_request", "the multipart form cannot be read", { cause });
+  });
+  const file = form.get("file");
+  if (file === null) throw new ToolplaneError("bad_request", "the form needs a field named file");
+  return typeof file === "string" ? file : await file.text();
+};
+
+export const readUpload = async (request: Request): Promise<unknown> => {
+  const type = request.headers.get("content-type") ?? "application/json";
+  const kind = type.split(";")[0]?.trim().toLowerCase();
+  switch (kind) {
+    case "application/json":
+      return parseJsonStrict(await readBody(request, MAX_UPLOAD_BYTES));
+    case "application/yaml":
+    case "text/yaml":
+    case "application/x-yaml":
+      return parseYaml(await readBody(request, MAX_UPLOAD_BYTES));
+    case "multipart/form-data":
+      return parseYaml(await readFile(request, type));
+    default:
+      throw new ToolplaneError(
+        "bad_request",
+        "send a definition as application/json, application/yaml, text/yaml or multipart/form-data",
+      );
+  }
+};

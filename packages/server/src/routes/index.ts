@@ -1,0 +1,18 @@
+// The table of routes: the whole HTTP API but /health and /live.
+
+import type { Route } from "../http/route.ts";
+import { callRoutes } from "./calls.ts";
+import { cardRoutes } from "./cards.ts";
+import { eventRoutes } from "./events.ts";
+import { operationRoutes } from "./operations.ts";
+import { registryRoutes } from "./registry.ts";
+import { serviceRoutes } from "./services.ts";
+
+export const routes: readonly Route[] = [
+  ...callRoutes,
+  ...serviceRoutes,
+  ...registryRoutes,
+  ...cardRoutes,
+  ...operationRoutes,
+  ...eventRoutes,
+];

@@ -1,0 +1,132 @@
+// What needs a person: tokens, dead letters, who serves what.
+
+import { type DeadLetter, ROLES, type Token } from "@toolplane/engine";
+import { z } from "zod";
+import { ADMINS, OPERATORS, READERS, type Route, route } from "../http/route.ts";
+
+const tokenBody = (token: Token) => ({
+  token_id: token.tokenId,
+  role: token.role,
+  project_id: token.projectId,
+  actor: token.actorId,
+  targets: token.targets,
+  label: token.label,
+  created_at: token.createdAt.toISOString(),
+  expires_at: token.expiresAt?.toISOString() ?? null,
+  revoked_at: token.revokedAt?.toISOString() ?? null,
+});
+
+const letterBody = (letter: DeadLetter) => ({
+  dead_letter_id: letter.deadLetterId,
+  kind: letter.kind,
+  tool_call_id: letter.toolCallId,
+  subject: letter.subject,
+  code: letter.code,
+  reason: letter.reason,
+  attempts: letter.attempts,
+  created_at: letter.createdAt.toISOString(),
+  replayed_at: letter.replayedAt?.toISOString() ?? null,
+  replayed_as: letter.replayedAs,
+});
+
+const pageQuery = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(500).optional(),
+  cursor: z.string().max(128).optional(),
+});
+
+export const operationRoutes: readonly Route[] = [
+  route({
+    method: "POST",
+    path: "/tokens",
+    roles: ADMINS,
+    body: z.strictObject({
+      role: z.enum(ROLES),
+      project_id: z.string().min(1).max(64).optional(),
+      actor: z.string().min(1).max(128).optional(),
+      targets: z.array(z.string().min(1).max(64)).max(100).optional(),
+      label: z.string().max(200).optional(),
+      ttl_seconds: z
+        .number()
+        .positive()
+        .max(10 * 366 * 86_400)
+        .optional(),
+    }),
+    handle: async ({ engine, body, context }) => {
+      const { token, secret } = await engine.tokens.create({
+        role: body.role,
+        projectId: body.project_id,
+        actorId: body.actor,
+        targets: body.targets,
+        label: body.label,
+        ttlSeconds: body.ttl_seconds,
+      });
+      return context.json({ ...tokenBody(token), token: secret }, 201);
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/tokens",
+    roles: ADMINS,
+    query: pageQuery,
+    handle: async ({ engine, query, context }) => {
+      const limit = query.limit ?? 100;
+      const tokens = await engine.tokens.list({ after: query.cursor, limit });
+      return context.json({
+        items: tokens.map(tokenBody),
+        next_cursor: tokens.length === limit ? tokens.at(-1)?.tokenId : null,
+      });
+    },
+  }),
+  route({
+    method: "DELETE",
+    path: "/tokens/:token",
+    roles: ADMINS,
+    handle: async ({ engine, params, context }) => {
+      await engine.tokens.revoke(params.token ?? "");
+      return context.body(null, 204);
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/projects/:project/dead-letters",
+    roles: READERS,
+    query: pageQuery,
+    handle: async ({ engine, params, query, context }) => {
+      const limit = query.limit ?? 100;
+      const letters = await engine.deadLetters.list(params.project ?? "", { before: query.cursor, limit });
+      return context.json({
+        items: letters.map(letterBody),
+        next_cursor: letters.length === limit ? letters.at(-1)?.deadLetterId : null,
+      });
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/projects/:project/dead-letters/:letter",
+    roles: READERS,
+    handle: async ({ engine, params, context }) =>
+      context.json(letterBody(await engine.deadLetters.get(params.project ?? "", params.letter ?? ""))),
+  }),
+  route({
+    method: "POST",
+    path: "/projects/:project/dead-letters/:letter/replay",
+    roles: OPERATORS,
+    handle: async ({ engine, params, context }) => {
+      const { replayedAs } = await engine.deadLetters.replay(params.project ?? "", params.letter ?? "");
+      return context.json({ replayed_as: replayedAs });
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/projects/:project/services",
+    roles: READERS,
+    handle: async ({ engine, params, context }) => {
+      const items = engine.calls.services(params.project ?? "").map(({ target, holder, lastSeenMs }) => ({
+        target,
+        holder,
+        last_seen_at: new Date(lastSeenMs).toISOString(),
+      }));
+      return context.json({ items });
+    },
+  }),
+];

@@ -1,0 +1,167 @@
+// Projects and tools.
+
+import type { RegisteredProject, RegisteredTool } from "@toolplane/engine";
+import { ToolplaneError } from "@toolplane/protocol";
+import { z } from "zod";
+import { readUpload } from "../http/read-upload.ts";
+import { ADMINS, type Caller, OPERATORS, READERS, type Route, route } from "../http/route.ts";
+
+const pageQuery = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(500).optional(),
+  cursor: z.string().max(1_024).optional(),
+});
+
+const projectBody = (project: RegisteredProject) => ({
+  project_id: project.projectId,
+  title: project.title,
+  status: project.status,
+  owner_id: project.ownerId,
+  created_at: project.createdAt,
+  updated_at: project.updatedAt,
+});
+
+const toolBody = (tool: RegisteredTool) => ({
+  project_id: tool.projectId,
+  ...tool.definition,
+  version: tool.version,
+  definition_hash: tool.definitionHash,
+  status: tool.status,
+  source: tool.source,
+  updated_at: tool.updatedAt,
+});
+
+const noProject = (projectId: string): ToolplaneError =>
+  new ToolplaneError("not_found", `there is no project ${projectId}`);
+const noTool = (toolName: string): ToolplaneError =>
+  new ToolplaneError("not_found", `this project has no tool ${toolName}`);
+
+/** A tool service registers for its own targets only, and owns what it registers. */
+const sourceOf = (caller: Caller, upload: unknown): string | undefined => {
+  if (caller.token.role !== "tool") return undefined;
+  const subject = String((upload as { target_subject?: unknown } | null)?.target_subject ?? "");
+  const target = subject.split(".")[6] ?? "";
+  if (!caller.token.targets.includes(target))
+    throw new ToolplaneError("auth_failed", `this token registers tools for ${caller.token.targets.join(", ")} only`);
+  return `service:${target}`;
+};
+
+export const registryRoutes: readonly Route[] = [
+  route({
+    method: "POST",
+    path: "/projects",
+    roles: ADMINS,
+    body: z.record(z.string(), z.unknown()),
+    handle: async ({ engine, body, caller, context }) =>
+      context.json(projectBody(await engine.projects.createProject(body, caller.actorId)), 201),
+  }),
+  route({
+    method: "GET",
+    path: "/projects",
+    roles: ADMINS,
+    query: pageQuery,
+    handle: async ({ engine, query, context }) => {
+      const { items, nextCursor } = await engine.projects.listProjects(query);
+      return context.json({ items: items.map(projectBody), next_cursor: nextCursor ?? null });
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/projects/:project",
+    roles: [...READERS, "tool"],
+    handle: async ({ engine, params, context }) => {
+      const project = await engine.projects.getProject(params.project ?? "");
+      if (project === undefined) throw noProject(params.project ?? "");
+      return context.json(projectBody(project));
+    },
+  }),
+  route({
+    method: "PATCH",
+    path: "/projects/:project",
+    roles: OPERATORS,
+    body: z.record(z.string(), z.unknown()),
+    handle: async ({ engine, params, body, context }) =>
+      context.json(projectBody(await engine.projects.patchProject(params.project ?? "", body))),
+  }),
+  route({
+    method: "DELETE",
+    path: "/projects/:project",
+    roles: ADMINS,
+    query: z.strictObject({ force: z.enum(["true", "false"]).optional() }),
+    handle: async ({ engine, params, query, context }) => {
+      await engine.projects.deleteProject(params.project ?? "", { force: query.force === "true" });
+      return context.body(null, 204);
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/projects/:project/tools",
+    roles: [...OPERATORS, "tool"],
+    rawBody: true,
+    handle: async ({ engine, params, caller, context }) => {
+      const upload = await readUpload(context.req.raw);
+      const { toolName, outcome } = await engine.tools.upsertTool(params.project ?? "", upload, {
+        source: sourceOf(caller, upload),
+      });
+      const tool = await engine.tools.getTool(params.project ?? "", toolName);
+      if (tool === undefined) throw noTool(toolName);
+      return context.json({ ...toolBody(tool), outcome }, outcome === "created" ? 201 : 200);
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/projects/:project/tools",
+    roles: [...READERS, "tool"],
+    query: pageQuery,
+    handle: async ({ engine, params, query, context }) => {
+      const { items, nextCursor } = await engine.tools.listTools(params.project ?? "", query);
+      return context.json({ items: items.map(toolBody), next_cursor: nextCursor ?? null });
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/projects/:project/tools/:tool",
+    roles: [...READERS, "tool"],
+    handle: async ({ engine, params, context }) => {
+      const tool = await engine.tools.getTool(params.project ?? "", params.tool ?? "");
+      if (tool === undefined) throw noTool(params.tool ?? "");
+      return context.json(toolBody(tool));
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/projects/:project/tools/:tool/versions",
+    roles: READERS,
+    handle: async ({ engine, params, context }) => {
+      const versions = await engine.tools.listToolVersions(params.project ?? "", params.tool ?? "");
+      if (versions.length === 0) throw noTool(params.tool ?? "");
+      const items = versions.map((version) => ({
+        version: version.version,
+        definition_hash: version.definitionHash,
+        definition: version.definition,
+        created_at: version.createdAt,
+      }));
+      return context.json({ items });
+    },
+  }),
+  ...(["pause", "resume"] as const).map((verb) =>
+    route({
+      method: "POST",
+      path: `/projects/:project/tools/:tool/${verb}`,
+      roles: OPERATORS,
+      handle: async ({ engine, params, context }) => {
+        const change = verb === "pause" ? engine.tools.pauseTool : engine.tools.resumeTool;
+        await change(params.project ?? "", params.tool ?? "");
+        return context.json({ status: verb === "pause" ? "paused" : "active" });
+      },
+    }),
+  ),
+  route({
+    method: "DELETE",
+    path: "/projects/:project/tools/:tool",
+    roles: OPERATORS,
+    handle: async ({ engine, params, context }) => {
+      await engine.tools.deleteTool(params.project ?? "", params.tool ?? "");
+      return context.body(null, 204);
+    },
+  }),
+];

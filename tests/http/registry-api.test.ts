@@ -1,0 +1,132 @@
+import { expect, test } from "vitest";
+import { startHttpStack } from "./http-stack.ts";
+
+const yaml = `
+tool_name: shout
+description: Says it louder
+target_subject: cg.v1r4.{project_id}.{channel_id}.cmd.tool.test.shout
+after_execution: suspend
+parameters:
+  type: object
+  properties: { text: { type: string } }
+`;
+
+test("[API-tools-upload] a tool is uploaded as YAML, form or JSON; 201 new, 200 replaced or unchanged", async () => {
+  await using http = await startHttpStack();
+  const upload = (body: string, type: string) =>
+    http.send("POST", "/projects/demo/tools", body, { headers: { "content-type": type } });
+  expect(await upload(yaml, "application/yaml")).toMatchObject({
+    status: 201,
+    body: { tool_name: "shout", version: 1, outcome: "created" },
+  });
+  expect(await upload(yaml, "text/yaml")).toMatchObject({ status: 200, body: { outcome: "unchanged" } });
+  const boundary = "x".repeat(20);
+  const form = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="t.yaml"\r\n\r\n${yaml.replace("louder", "much louder")}\r\n--${boundary}--\r\n`;
+  expect(await upload(form, `multipart/form-data; boundary=${boundary}`)).toMatchObject({
+    status: 200,
+    body: { version: 2, outcome: "replaced" },
+  });
+  expect((await http.send("GET", "/projects/demo/tools/shout/versions")).body.items).toHaveLength(2);
+  expect((await http.send("DELETE", "/projects/demo/tools/shout")).status).toBe(204);
+  expect((await http.send("GET", "/projects/demo/tools/shout")).status).toBe(404);
+});
+
+test("[SEC-10-yaml] hostile or broken YAML is refused with one sentence", async () => {
+  await using http = await startHttpStack();
+  const bomb = `a: &a [1,1,1,1,1,1,1,1,1,1]\n${Array.from({ length: 9 }, (_, i) => `b${i}: &b${i} [*${i === 0 ? "a" : `b${i - 1}`},*${i === 0 ? "a" : `b${i - 1}`},*${i === 0 ? "a" : `b${i - 1}`}]`).join("\n")}\n`;
+  for (const body of [
+    bomb,
+    "a: !!js/function 'x'",
+    "a: [",
+    "a: 1\na: 2",
+    "- 1",
+    "surprise: true\n" + yaml,
+    "x".repeat(2 * 1024 * 1024),
+  ]) {
+    const answer = await http.send("POST", "/projects/demo/tools", body, {
+      headers: { "content-type": "application/yaml" },
+    });
+    expect([400, 413]).toContain(answer.status);
+    expect(answer.body.error.message).not.toContain("\n");
+  }
+});
+
+test("[API-tools-owner] a tool service registers for its own targets only, and a name belongs to who registered it", async () => {
+  await using http = await startHttpStack();
+  const one = await http.toolToken(["test"]);
+  const two = await http.toolToken(["elsewhere"]);
+  const upload = (token: string, target: string) =>
+    http.send("POST", "/projects/demo/tools", yaml.replace("tool.test.", `tool.${target}.`), {
+      token,
+      headers: { "content-type": "application/yaml" },
+    });
+  expect((await upload(one, "test")).status).toBe(201);
+  expect((await upload(one, "elsewhere")).status).toBe(403);
+  const clash = await upload(two, "elsewhere");
+  expect([clash.status, clash.body.error.code]).toEqual([409, "conflict"]);
+});
+
+test("[API-projects] projects are made, listed, changed and deleted; not while calls are open unless forced", async () => {
+  await using http = await startHttpStack();
+  const made = await http.send("POST", "/projects", { title: "Second", bootstrap: false });
+  expect(made.status).toBe(201);
+  const path = `/projects/${made.body.project_id}`;
+  expect((await http.send("GET", "/projects")).body.items).toHaveLength(2);
+  expect((await http.send("PATCH", path, { title: "Renamed" })).body.title).toBe("Renamed");
+  expect((await http.send("DELETE", path)).status).toBe(204);
+  expect((await http.send("GET", path)).status).toBe(404);
+  await http.send("POST", "/projects/demo/calls", { tool_name: "safe" });
+  expect((await http.send("DELETE", "/projects/demo")).status).toBe(409);
+  expect((await http.send("DELETE", "/projects/demo?force=true")).status).toBe(204);
+});
+
+test("[API-tokens] a token is shown once, listed without its secret, and revoked", async () => {
+  await using http = await startHttpStack();
+  const made = await http.send("POST", "/tokens", { role: "tool", project_id: "demo", targets: ["text"] });
+  expect(made.body).toMatchObject({ role: "tool", actor: "tool.text", targets: ["text"] });
+  const listed = JSON.stringify((await http.send("GET", "/tokens")).body);
+  expect(listed).toContain(made.body.token_id);
+  expect(listed).not.toContain(made.body.token.split("_")[2]);
+  expect((await http.send("DELETE", `/tokens/${made.body.token_id}`)).status).toBe(204);
+  const refused = await http.send(
+    "POST",
+    "/projects/demo/tool-services/text/claim",
+    { wait_seconds: 0 },
+    { token: made.body.token },
+  );
+  expect(refused.status).toBe(401);
+});
+
+test("[API-events] events resume after Last-Event-ID; parts of a running call arrive as they are made", async () => {
+  await using http = await startHttpStack();
+  const { engine } = http.t;
+  const subject = "cg.v1r4.demo.public.evt.agent.helper.task";
+  const publish = (n: number) => engine.bus.publish([{ subject, headers: {}, payload: JSON.stringify({ n }) }]);
+  const open = async (headers: Record<string, string>) => {
+    const response = await http.raw("/projects/demo/events", {
+      headers: { authorization: `Bearer ${http.admin}`, ...headers },
+    });
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    let text = "";
+    const until = async (wanted: string): Promise<string> => {
+      while (!text.includes(wanted)) text += new TextDecoder().decode((await reader.read()).value);
+      return text;
+    };
+    return { until, close: () => reader.cancel() };
+  };
+  const first = await open({});
+  await first.until(": connected");
+  await publish(1);
+  const seen = await first.until('"n":1');
+  const id = /id: (\S+)/.exec(seen)?.[1] ?? "";
+  await first.close();
+  await publish(2);
+  const second = await open({ "last-event-id": id });
+  expect(await second.until('"n":2')).not.toContain('"n":1');
+  const made = (await http.send("POST", "/projects/demo/calls", { tool_name: "safe" })).body;
+  await engine.emitParts({ projectId: "demo", toolCallId: made.tool_call_id }, [{ index: 0, part: { progress: 0.5 } }]);
+  expect(await second.until('"progress":0.5')).toContain("str.agent.sys_api.part");
+  await second.close();
+  const bad = await http.send("GET", "/projects/demo/events", undefined, { headers: { "last-event-id": "nonsense" } });
+  expect(bad.status).toBe(400);
+});
