@@ -21,7 +21,7 @@ const countCards = async (projectId: string): Promise<number> =>
     ?.n ?? -1;
 
 describe("writing", () => {
-  test("[INV-I7] the same id with the same hash again is a no-op", async () => {
+  test("[INV-I7-E1] the same id with the same hash again is a no-op", async () => {
     const card = sampleCard(A);
     expect(await world.cards.putCards(A, [card])).toEqual([
       { cardId: card.card_id, hash: sha256(cardText(card)), inserted: true },
@@ -78,7 +78,7 @@ describe("writing", () => {
       if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "conflict" });
   });
 
-  test("[INV-I7] what is stored is canonical text with its SHA-256, and the columns are taken from it", async () => {
+  test("[INV-I7-E1] what is stored is canonical text with its SHA-256, and the columns are taken from it", async () => {
     const card = sampleResult(A, "tc_1", { z: 1, a: [2, 1] }, { step_id: "step_1", agent_turn_id: "turn_1" });
     await world.cards.putCards(A, [card], { candidate: true });
     const [row] = await world.ask("select * from cards.cards where project_id = $1 and card_id = $2", [
@@ -240,7 +240,7 @@ describe("reading", () => {
     expect(await world.cards.getCards(A, [card.card_id, dead.card_id])).toEqual([card]);
   });
 
-  test("[INV-I7] verify recomputes the hash and sees a text that was tampered with", async () => {
+  test("[INV-I7-E1] verify recomputes the hash and sees a text that was tampered with", async () => {
     const card = sampleCard(A);
     await world.cards.putCards(A, [card]);
     const hash = sha256(cardText(card));

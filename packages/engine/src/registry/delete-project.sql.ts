@@ -26,18 +26,24 @@ with gone as (
 select count(*)::int as removed from gone`,
 });
 
+/** Events take along what consumers have been handed of them. */
+const SWEEP_MESSAGES: Statement = {
+  name: "projects.sweep-messages",
+  text: `
+with picked as materialized (select id from bus.messages where project_id = $1 limit $2::int),
+untaken as (delete from bus.deliveries where id = any (array(select id from picked))),
+gone as (delete from bus.messages where id = any (array(select id from picked)) returning 1)
+select count(*)::int as removed from gone`,
+};
+
 /** Calls first: without them nothing is offered any more. Boxes take their entries along. */
 export const SWEEPS: readonly Statement[] = [
-  "state.calls",
-  "bus.messages",
-  "state.inbox",
-  "state.steps",
-  "state.edges",
-  "state.heads",
-  "state.dead_letters",
-  "cards.boxes",
-  "cards.cards",
-].map(sweep);
+  sweep("state.calls"),
+  SWEEP_MESSAGES,
+  ...["inbox", "steps", "edges", "heads", "dead_letters"].map((noun) => sweep(`state.${noun}`)),
+  sweep("cards.boxes"),
+  sweep("cards.cards"),
+];
 
 export const DELETE_PROJECT: Statement = {
   name: "projects.delete",

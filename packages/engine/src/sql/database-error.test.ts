@@ -26,7 +26,7 @@ describe("understandDatabaseError", () => {
     });
   });
 
-  test("[INV-I8] what the server said stays in the cause", () => {
+  test("[INV-I8-E1] what the server said stays in the cause", () => {
     for (const code of ["TP007", "23505", "22P02", "57P01", undefined]) {
       const error = understandDatabaseError(driverError({ code, detail: "sk-live-1" }), "x") as ToolplaneError;
       expect(JSON.stringify(error.toWire())).not.toContain("sk-live-1");

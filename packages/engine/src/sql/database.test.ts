@@ -39,7 +39,7 @@ describe("statements", () => {
     expect(row).toEqual({ who: "toolplane_engine", plans: "force_generic_plan", scans: "off", patience: "30s" });
   });
 
-  test("[INV-I8] an error of the database says which statement, never its text or its values", async () => {
+  test("[INV-I8-E1] an error of the database says which statement, never its text or its values", async () => {
     const failing = { name: "test-secretive", text: "select ($1::text || 'x')::int as leak" };
     const error = await db.query(failing, ["sk-live-1"]).catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(ToolplaneError);

@@ -38,16 +38,16 @@ describe("cards", () => {
     ["type", "update cards.cards set type = 'b'"],
     ["candidate flag", "update cards.cards set candidate = true"],
     ["expiry", "update cards.cards set expires_at = now()"],
-  ])("[INV-I7] the engine has no right to update a card's %s", async (_what, text) => {
+  ])("[INV-I7-E1] the engine has no right to update a card's %s", async (_what, text) => {
     expect(await as("toolplane_engine", text)).toBe(DENIED);
   });
 
-  test("[INV-I7] the one column it may try to update is refused by the trigger", async () => {
+  test("[INV-I7-E1] the one column it may try to update is refused by the trigger", async () => {
     expect(await as("toolplane_engine", "update cards.cards set hash = 'other'")).toBe(IMMUTABLE);
     expect(await as("toolplane_engine", "update cards.cards set hash = hash")).toBe(IMMUTABLE);
   });
 
-  test("[INV-I7] the superuser's update of a card is refused by the trigger", async () => {
+  test("[INV-I7-E1] the superuser's update of a card is refused by the trigger", async () => {
     expect(await as("owner", "update cards.cards set body = '{\"x\":1}'")).toBe(IMMUTABLE);
     expect(await as("owner", "update cards.cards set body = body, hash = 'h2' where card_id = 'c'")).toBe(IMMUTABLE);
   });
