@@ -100,6 +100,11 @@ const PAUSED_RECHECK = "interval '5 seconds'";
 // $next: seconds until an unleased command is published again (null on the postgres bus: the row itself is the queue).
 const REPUBLISH = `$${input.next}`;
 
+// Rows of two CTEs are matched by a hashed subplan: "is true" keeps the planner from making a join of it, and joins of
+// CTEs are nested loops under our settings (256 rows a flush: 65,536 comparisons each, 35 of 46 ms when measured).
+const isAmong = (alias: string, cte: string): string =>
+  `((${alias}.project_id, ${alias}.tool_call_id) in (select project_id, tool_call_id from ${cte})) is true`;
+
 // A plain service never leases: its run deadline counts from dispatch.
 export const DISPATCH: Statement = {
   name: "calls.dispatch",
@@ -142,19 +147,17 @@ written as (
   insert into cards.cards (project_id, card_id, type, author_id, tool_call_id, agent_turn_id, step_id, hash, body, chain_seq, chain_hash)
   select r.project_id, r.call_card_id, 'tool.call', r.agent_id, r.tool_call_id, r.agent_turn_id, r.step_id, r.call_card_hash,
          r.card_body, r.chain_seq, r.chain_hash
-    from ready r join called c on c.project_id = r.project_id and c.tool_call_id = r.tool_call_id
+    from ready r where ${isAmong("r", "called")}
   on conflict (project_id, card_id) do update set hash = excluded.hash where cards.hash <> excluded.hash
 ),
 sent as (
   insert into bus.messages (category, project_id, subject, component, target, headers, payload, available_at)
   select 'cmd', r.project_id, r.subject, split_part(r.subject, '.', 6), r.target, r.headers, r.command_payload, r.wanted_at
-    from ready r join called c on c.project_id = r.project_id and c.tool_call_id = r.tool_call_id
-   where r.command_payload is not null and not r.paused and r.status = 'queued'
+    from ready r
+   where r.command_payload is not null and not r.paused and r.status = 'queued' and ${isAmong("r", "called")}
 )
-select i.ord::int as ord, r.ord is not null as ready, c.tool_call_id is not null as inserted
+select i.ord::int as ord, i.ord in (select ord from ready) as ready, ${isAmong("i", "called")} as inserted
   from input i
-  left join ready r on r.ord = i.ord
-  left join called c on c.project_id = i.project_id and c.tool_call_id = i.tool_call_id
  order by i.ord`,
 };
 

@@ -215,6 +215,19 @@ describe("C3: failures", () => {
     expect(runs).toBe(1);
   });
 
+  test("a lone item whose answer was lost is asked for once more: it may have happened", async () => {
+    let runs = 0;
+    const coalescer = createCoalescer<string, string>({
+      flush: async (items) => {
+        runs++;
+        if (runs === 1) throw boom("storage_error");
+        return items.map((item) => `found:${item}`);
+      },
+    });
+    expect(await coalescer.submit("a")).toBe("found:a");
+    expect(runs).toBe(2);
+  });
+
   test("[ARCH-5-E4] a database that is away is asked once more, not once per item", async () => {
     let runs = 0;
     const coalescer = createCoalescer<string, string>({

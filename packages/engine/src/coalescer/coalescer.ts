@@ -6,6 +6,7 @@
 //   C2. A flush is capped by count and by bytes; at most `inFlight` flushes run at once.
 //   C3. A flush that fails as a whole is run again item by item, so that one bad item fails alone. When the database
 //       itself is away the first of them shows it, and the rest fail with it instead of each waiting for its own timeout.
+//       A lone item is run again only when the database did not answer: it may have happened, and then finds itself.
 //   C4. Order of arrival is kept among the items of one key: the next one leaves when the one before it is answered.
 
 import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
@@ -48,6 +49,8 @@ interface Entry<Item, Outcome> {
 // 256 calls of a few kB each keep a statement below a few milliseconds of parsing.
 const DEFAULT_MAX_ITEMS = 256;
 const DEFAULT_MAX_BYTES = 4 * 1024 * 1024;
+
+const isAway = (error: unknown): boolean => isToolplaneError(error) && error.code === "storage_error";
 
 export const createCoalescer = <Item, Outcome>(options: CoalescerOptions<Item, Outcome>): Coalescer<Item, Outcome> => {
   const { flush, keyOf, bytesOf } = options;
@@ -105,7 +108,7 @@ export const createCoalescer = <Item, Outcome>(options: CoalescerOptions<Item, O
         answer([entry], await flush([entry.item]));
       } catch (error) {
         entry.reject(error);
-        if (!isToolplaneError(error) || error.code !== "storage_error") continue;
+        if (!isAway(error)) continue;
         for (const rest of entries.slice(index + 1)) rest.reject(error);
         return;
       }
@@ -118,7 +121,7 @@ export const createCoalescer = <Item, Outcome>(options: CoalescerOptions<Item, O
     try {
       answer(entries, await flush(entries.map((entry) => entry.item)));
     } catch (error) {
-      if (entries.length === 1) entries[0]?.reject(error);
+      if (entries.length === 1 && !isAway(error)) entries[0]?.reject(error);
       else await runSingly(entries);
     }
   };
