@@ -68,7 +68,6 @@ create table bus.messages (
 ) with (autovacuum_vacuum_scale_factor=0.02);
 CREATE INDEX messages_commands ON bus.messages USING btree (component, target, available_at, id) WHERE (category = 'cmd'::text);
 CREATE UNIQUE INDEX messages_dedupe ON bus.messages USING btree (project_id, message_id) WHERE (message_id IS NOT NULL);
-CREATE INDEX messages_event_age ON bus.messages USING btree (created_at) WHERE (category = 'evt'::text);
 CREATE INDEX messages_events ON bus.messages USING btree (xid, id) WHERE (category = 'evt'::text);
 grant delete, insert, select, update on bus.messages to toolplane_engine;
 grant select on bus.messages to toolplane_reader;
@@ -81,7 +80,6 @@ create unlogged table bus.stream_items (
   payload text not null,
   created_at timestamp with time zone not null default now()
 );
-CREATE INDEX stream_items_age ON bus.stream_items USING btree (created_at);
 CREATE INDEX stream_items_order ON bus.stream_items USING btree (xid, id);
 grant delete, insert, select, update on bus.stream_items to toolplane_engine;
 grant select on bus.stream_items to toolplane_reader;

@@ -2,6 +2,7 @@
 
 import type { DrainOptions } from "@toolplane/bus";
 import {
+  type Clock,
   createDatabase,
   createIds,
   createPostgresBus,
@@ -14,7 +15,15 @@ import {
   silentLog,
   systemClock,
 } from "@toolplane/engine";
-import { type BusHarness, createTestDatabase, type TestDatabase } from "@toolplane/testkit";
+import { socketUrl } from "@toolplane/processes";
+import {
+  type BusHarness,
+  createTestDatabase,
+  ENGINE_TEMPLATE,
+  queryTestDatabase,
+  sharedPostgres,
+  type TestDatabase,
+} from "@toolplane/testkit";
 
 export interface PostgresProcess {
   readonly db: Database;
@@ -24,7 +33,9 @@ export interface PostgresProcess {
 }
 
 export interface ProcessOptions {
+  /** The name its connections have on the server. */
   readonly name?: string;
+  readonly clock?: Clock;
   readonly lookAgainMs?: number;
   readonly faults?: Faults;
   readonly log?: Log;
@@ -35,26 +46,36 @@ export interface PostgresHarness extends BusHarness {
   /** A pool beside all buses, for looking and for transactions of a test's own. */
   readonly db: Database;
   start(options?: ProcessOptions): PostgresProcess;
+  /** Rows of a statement on a connection of its own. */
+  rows(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
+  /** Ends the connections of this name; the server stays. */
+  cut(name: string): Promise<void>;
+  /** Nobody can connect, and nobody is connected, until the returned function is called. */
+  lockOut(): Promise<() => Promise<void>>;
 }
+
+const CUT = `
+select pg_terminate_backend(pid) from pg_stat_activity
+ where datname = current_database() and application_name = $1 and pid <> pg_backend_pid()`;
 
 /** Short, because in these tests processes do die with messages in their hands. */
 const LOOK_AGAIN_MS = 250;
 
 export const openPostgresHarness = async (): Promise<PostgresHarness> => {
-  let role: string | undefined;
-  const database = await createTestDatabase();
-  ({ role } = await migrate({ connectionString: database.url }));
+  const database = await createTestDatabase(ENGINE_TEMPLATE);
+  const { role } = await migrate({ connectionString: database.url });
   const processes: PostgresProcess[] = [];
   const db = createDatabase({ connection: { connectionString: database.url } });
 
   const start = (options: ProcessOptions = {}): PostgresProcess => {
     const { name = "toolplane", lookAgainMs = LOOK_AGAIN_MS, faults = noFaults, log = silentLog } = options;
+    const { clock = systemClock } = options;
     const own = createDatabase({
       connection: { connectionString: database.url, application_name: name },
       role,
       maxConnections: 4,
     });
-    const ground = { db: own, clock: systemClock, log };
+    const ground = { db: own, clock, log };
     const doorbell = createPostgresDoorbell(ground);
     const bus = createPostgresBus({ ...ground, doorbell, ids: createIds(), faults, lookAgainMs });
     let closed: Promise<void> | undefined;
@@ -72,10 +93,30 @@ export const openPostgresHarness = async (): Promise<PostgresHarness> => {
     return process;
   };
 
+  const rows: PostgresHarness["rows"] = (text, values = []) => queryTestDatabase(database.url, text, values);
+
+  const cut = async (name: string): Promise<void> => {
+    await rows(CUT, [name]);
+  };
+
+  const onServer = async (text: string): Promise<void> => {
+    const { socketDir, port } = await sharedPostgres();
+    await queryTestDatabase(socketUrl(socketDir, port, "postgres"), text);
+  };
+
+  const lockOut = async (): Promise<() => Promise<void>> => {
+    await onServer(`alter database "${database.name}" allow_connections false`);
+    await onServer(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database.name}'`);
+    return () => onServer(`alter database "${database.name}" allow_connections true`);
+  };
+
   return {
     database,
     db,
     start,
+    rows,
+    cut,
+    lockOut,
     connect: () => {
       const { bus, close } = start();
       return Promise.resolve({ ...bus, close: (drain = {}) => close(drain) });

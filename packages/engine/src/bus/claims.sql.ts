@@ -1,128 +1,91 @@
 // Settling what was claimed, by sets. A claim is one delivery: the row's claim_id is replaced when the message is handed
 // out again, so a settlement that names an older claim finds nothing and changes nothing (B10).
-// Rows are touched in the order of the arrays, which the caller sorts: two processes cannot lock crosswise.
+//
+// No joins: `id = any(...)` is an index condition whatever the planner thinks of the table, where a join with the input
+// would be turned around while the table is small (the whole table outside, the input inside) and stay so as it grows.
+// What belongs to a row is found in the parallel arrays by its position; ids in one statement are distinct.
+//
+// Messages: $1 ids, $2 claims. Deliveries of one durable: $1 ids, $2 claims, $3 durable. Further columns follow.
 
-import { setInput } from "../sql/input.sql.ts";
+const MESSAGE = "m.id = any($1::bigint[]) and m.claim_id = ($2::text[])[array_position($1::bigint[], m.id)]";
+const DELIVERY =
+  "d.durable = $3 and d.id = any($1::bigint[]) and d.claim_id = ($2::text[])[array_position($1::bigint[], d.id)]";
 
-export interface ClaimInput {
-  readonly durable: string;
-  readonly id: string;
-  readonly claimId: string;
-}
-
-export interface DelayInput extends ClaimInput {
-  readonly delayMs: number;
-  /** 1 when the delivery shall not count: it was handed back before anybody worked on it. */
-  readonly uncount: number;
-}
-
-export interface BurialInput extends ClaimInput {
-  readonly code: string;
-  readonly reason: string;
-}
-
-const claimFields = [
-  ["durable", "text"],
-  ["id", "bigint"],
-  ["claimId", "text"],
-] as const;
-
-export const claimInput = setInput<ClaimInput>(claimFields);
-export const delayInput = setInput<DelayInput>([
-  ...claimFields,
-  ["delayMs", "double precision"],
-  ["uncount", "integer"],
-]);
-export const burialInput = setInput<BurialInput>([...claimFields, ["code", "text"], ["reason", "text"]]);
+const DEAD_LETTER = `
+  insert into state.dead_letters (project_id, dead_letter_id, kind, tool_call_id, subject, headers, payload, code, reason, attempts)`;
 
 export const ACK_MESSAGES = {
   name: "bus_ack_messages",
-  text: `
-with gone as (
-  delete from bus.messages m using ${claimInput.from}
-   where m.id = i.id and m.claim_id = i.claim_id returning 1)
-select count(*)::int as changed from gone`,
+  text: `delete from bus.messages m where ${MESSAGE}`,
 };
 
 export const ACK_DELIVERIES = {
   name: "bus_ack_deliveries",
-  text: `
-with gone as (
-  delete from bus.deliveries d using ${claimInput.from}
-   where d.durable = i.durable and d.id = i.id and d.claim_id = i.claim_id returning 1)
-select count(*)::int as changed from gone`,
+  text: `delete from bus.deliveries d where ${DELIVERY}`,
 };
 
+/** $3 delays in ms, $4 how many deliveries not to count: 1 when it is handed back before anybody worked on it. */
 export const DELAY_MESSAGES = {
   name: "bus_delay_messages",
   text: `
-with moved as (
-  update bus.messages m
-     set available_at = now() + i.delay_ms * interval '1 millisecond', deliveries = m.deliveries - i.uncount, claim_id = null
-    from ${delayInput.from}
-   where m.id = i.id and m.claim_id = i.claim_id returning 1)
-select count(*)::int as changed from moved`,
+update bus.messages m
+   set available_at = now() + ($3::float8[])[array_position($1::bigint[], m.id)] * interval '1 millisecond',
+       deliveries = m.deliveries - ($4::int[])[array_position($1::bigint[], m.id)],
+       claim_id = null
+ where ${MESSAGE}`,
 };
 
+/** $4 delays in ms, $5 how many deliveries not to count. */
 export const DELAY_DELIVERIES = {
   name: "bus_delay_deliveries",
   text: `
-with moved as (
-  update bus.deliveries d
-     set available_at = now() + i.delay_ms * interval '1 millisecond', deliveries = d.deliveries - i.uncount, claim_id = null
-    from ${delayInput.from}
-   where d.durable = i.durable and d.id = i.id and d.claim_id = i.claim_id returning 1)
-select count(*)::int as changed from moved`,
+update bus.deliveries d
+   set available_at = now() + ($4::float8[])[array_position($1::bigint[], d.id)] * interval '1 millisecond',
+       deliveries = d.deliveries - ($5::int[])[array_position($1::bigint[], d.id)],
+       claim_id = null
+ where ${DELIVERY}`,
 };
 
+/** $3 ack waits in ms. */
 export const EXTEND_MESSAGES = {
   name: "bus_extend_messages",
   text: `
-with moved as (
-  update bus.messages m set available_at = now() + i.delay_ms * interval '1 millisecond'
-    from ${delayInput.from}
-   where m.id = i.id and m.claim_id = i.claim_id returning 1)
-select count(*)::int as changed from moved`,
+update bus.messages m
+   set available_at = now() + ($3::float8[])[array_position($1::bigint[], m.id)] * interval '1 millisecond'
+ where ${MESSAGE}`,
 };
 
+/** $4 ack waits in ms. */
 export const EXTEND_DELIVERIES = {
   name: "bus_extend_deliveries",
   text: `
-with moved as (
-  update bus.deliveries d set available_at = now() + i.delay_ms * interval '1 millisecond'
-    from ${delayInput.from}
-   where d.durable = i.durable and d.id = i.id and d.claim_id = i.claim_id returning 1)
-select count(*)::int as changed from moved`,
+update bus.deliveries d
+   set available_at = now() + ($4::float8[])[array_position($1::bigint[], d.id)] * interval '1 millisecond'
+ where ${DELIVERY}`,
 };
 
-/** A dead letter's id begins with the claim's time-ordered id, so letters sort by when they died. */
+/** $3 codes, $4 reasons. A letter's id begins with the claim's time-ordered id, so letters sort by when they died. */
 export const BURY_MESSAGES = {
   name: "bus_bury_messages",
   text: `
 with gone as (
-  delete from bus.messages m using ${burialInput.from}
-   where m.id = i.id and m.claim_id = i.claim_id
-  returning m.id, m.project_id, m.subject, m.headers, m.payload, m.deliveries, i.claim_id, i.code, i.reason),
-buried as (
-  insert into state.dead_letters (project_id, dead_letter_id, kind, tool_call_id, subject, headers, payload, code, reason, attempts)
-  select project_id, claim_id || '-' || id, 'message', headers::json ->> 'CG-Tool-Call-Id', subject, headers, payload, code, reason, deliveries
-    from gone
-  returning 1)
-select count(*)::int as changed from buried`,
+  delete from bus.messages m where ${MESSAGE}
+  returning m.id, m.project_id, m.subject, m.headers, m.payload, m.deliveries, m.claim_id)
+${DEAD_LETTER}
+select project_id, claim_id || '-' || id, 'message', headers::json ->> 'CG-Tool-Call-Id', subject, headers, payload,
+       ($3::text[])[array_position($1::bigint[], id)], ($4::text[])[array_position($1::bigint[], id)], deliveries
+  from gone`,
 };
 
+/** $4 codes, $5 reasons. */
 export const BURY_DELIVERIES = {
   name: "bus_bury_deliveries",
   text: `
-with gone as (
-  delete from bus.deliveries d using ${burialInput.from}
-   where d.durable = i.durable and d.id = i.id and d.claim_id = i.claim_id
-  returning d.id, d.deliveries, i.claim_id, i.code, i.reason),
-buried as (
-  insert into state.dead_letters (project_id, dead_letter_id, kind, tool_call_id, subject, headers, payload, code, reason, attempts)
-  select m.project_id, g.claim_id || '-' || g.id, 'message', m.headers::json ->> 'CG-Tool-Call-Id', m.subject, m.headers, m.payload,
-         g.code, g.reason, g.deliveries
-    from gone g join bus.messages m on m.id = g.id
-  returning 1)
-select count(*)::int as changed from buried`,
+with gone as (delete from bus.deliveries d where ${DELIVERY} returning d.id, d.deliveries, d.claim_id)
+${DEAD_LETTER}
+select m.project_id, g.claim_id || '-' || g.id, 'message', m.headers::json ->> 'CG-Tool-Call-Id', m.subject, m.headers, m.payload,
+       ($4::text[])[array_position($1::bigint[], g.id)], ($5::text[])[array_position($1::bigint[], g.id)], g.deliveries
+  from gone g
+ cross join lateral (
+   select project_id, subject, headers, payload from bus.messages where id = g.id offset 0) m`,
 };

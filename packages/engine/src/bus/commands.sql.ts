@@ -27,8 +27,8 @@ with picked as (
    where category = 'cmd' and ${where} and available_at <= now() and subject ~ $3
    order by available_at, id limit $4 for update skip locked),
 spent as (
-  delete from bus.messages m using picked p
-   where m.id = p.id and p.deliveries >= $7::int
+  delete from bus.messages m
+   where m.id = any(array(select p.id from picked p where p.deliveries >= $7::int))
   returning m.id, m.project_id, m.subject, m.headers, m.payload, m.deliveries),
 buried as (
   insert into state.dead_letters (project_id, dead_letter_id, kind, tool_call_id, subject, headers, payload, code, reason, attempts)
@@ -38,8 +38,7 @@ buried as (
 claimed as (
   update bus.messages m
      set claim_id = $5::text, available_at = now() + $6::float8 * interval '1 millisecond', deliveries = m.deliveries + 1
-    from picked p
-   where m.id = p.id and p.deliveries < $7::int
+   where m.id = any(array(select p.id from picked p where p.deliveries < $7::int))
   returning m.id, m.subject, m.headers, m.payload, m.message_id, m.deliveries)
 select (select count(*)::int from buried) as buried, c.*
   from (values (1)) one left join claimed c on true

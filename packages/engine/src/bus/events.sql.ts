@@ -1,4 +1,6 @@
 // The event log: where a durable stands, moving it on, and claiming what it has taken.
+// Rows are found by `= any(array(...))` or by a lateral subquery with `offset 0`: both keep the planner from turning a
+// join around while a table is small, which would read the whole table once it is not.
 
 /**
  * Makes the durable when it is new and says which pattern it belongs to. $3: start at the oldest event; otherwise at the
@@ -49,13 +51,15 @@ with shown as (select rounds from bus.durables where durable = $1),
 locked as (
   select d.durable, d.xid, d.id, d.pending, d.rounds from bus.durables d
    where d.durable = $1
-     and (exists (select from bus.messages m where m.category = 'evt' and (m.xid, m.id) > (d.xid, d.id))
-       or exists (select from bus.messages m where m.category = 'evt' and m.xid = any(d.pending)))
+     and (exists (select from bus.messages m where m.category = 'evt' and (m.xid, m.id) > (d.xid, d.id)
+                   order by m.xid, m.id limit 1)
+       or exists (select from unnest(d.pending) p (xid) cross join lateral (
+                    select from bus.messages m where m.category = 'evt' and m.xid = p.xid limit 1) written))
    for update of d skip locked),
 held as (select l.* from locked l join shown s on s.rounds = l.rounds),
 late as (
-  select m.id, m.subject from bus.messages m
-   where m.category = 'evt' and m.xid = any((select h.pending from held h)::xid8[])),
+  select m.id, m.subject from held h cross join lateral unnest(h.pending) p (xid) cross join lateral (
+    select id, subject from bus.messages where category = 'evt' and xid = p.xid offset 0) m),
 page as (
   select m.xid, m.id, m.subject from bus.messages m
    where m.category = 'evt' and (m.xid, m.id) > ((select h.xid from held h), (select h.id from held h))
@@ -73,8 +77,8 @@ moved as (
   update bus.durables d
      set xid = n.xid, id = n.id, rounds = d.rounds + 1, seen_at = now(),
          pending = array(select x from pg_snapshot_xip(pg_current_snapshot()) x where x < n.xid)
-    from held h, next n
-   where d.durable = h.durable)
+    from next n
+   where d.durable = $1 and exists (select from held))
 select (select count(*)::int from locked) as locked, (select count(*)::int from held) as held,
        (select count(*)::int from page) + (select count(*)::int from late) as read,
        (select count(*)::int from delivered) as delivered`,
@@ -89,21 +93,23 @@ with picked as (
    where durable = $1 and available_at <= now()
    order by available_at, id limit $2 for update skip locked),
 spent as (
-  delete from bus.deliveries d using picked p
-   where d.durable = $1 and d.id = p.id and p.deliveries >= $5::int
+  delete from bus.deliveries d
+   where d.durable = $1 and d.id = any(array(select p.id from picked p where p.deliveries >= $5::int))
   returning d.id, d.deliveries),
 buried as (
   insert into state.dead_letters (project_id, dead_letter_id, kind, tool_call_id, subject, headers, payload, code, reason, attempts)
   select m.project_id, $3::text || '-' || m.id, 'message', m.headers::json ->> 'CG-Tool-Call-Id', m.subject, m.headers, m.payload, $6::text, $7::text, s.deliveries
-    from spent s join bus.messages m on m.id = s.id
+    from spent s cross join lateral (
+      select id, project_id, subject, headers, payload from bus.messages where id = s.id offset 0) m
   returning 1),
 claimed as (
   update bus.deliveries d
      set claim_id = $3::text, available_at = now() + $4::float8 * interval '1 millisecond', deliveries = d.deliveries + 1
-    from picked p
-   where d.durable = $1 and d.id = p.id and p.deliveries < $5::int
+   where d.durable = $1 and d.id = any(array(select p.id from picked p where p.deliveries < $5::int))
   returning d.id, d.deliveries)
 select (select count(*)::int from buried) as buried, m.id, m.subject, m.headers, m.payload, m.message_id, c.deliveries
-  from (values (1)) one left join (claimed c join bus.messages m on m.id = c.id) on true
+  from (values (1)) one left join (
+    claimed c cross join lateral (
+      select id, subject, headers, payload, message_id from bus.messages where id = c.id offset 0) m) on true
  order by m.id`,
 };

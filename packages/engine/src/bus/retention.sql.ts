@@ -1,15 +1,20 @@
-// Letting go of old messages, in small bites: each statement locks only what it deletes, and skips what others hold.
+// Letting go of old messages, in small bites: each statement locks only what it deletes.
 
-/** $1 age in ms, $2 how many. Deliveries of the deleted events go with them. */
+/**
+ * $1 age in ms, $2 how many. The log's order is nearly the order of age: what is not among its first rows is not old
+ * enough either, or will be next time. Deliveries of the deleted events go with them.
+ */
 export const TRIM_EVENTS = {
   name: "bus_trim_events",
   text: `
-with old as (
-  select id from bus.messages
-   where category = 'evt' and created_at < now() - $1::float8 * interval '1 millisecond'
-   order by created_at limit $2 for update skip locked),
-gone as (delete from bus.messages m using old o where m.id = o.id returning m.id),
-untaken as (delete from bus.deliveries d using gone g where d.id = g.id)
+with first as (
+  select id, created_at from bus.messages where category = 'evt' order by xid, id limit $2),
+gone as (
+  delete from bus.messages m
+   where m.id = any(array(
+     select f.id from first f where f.created_at < now() - $1::float8 * interval '1 millisecond'))
+  returning m.id),
+untaken as (delete from bus.deliveries d where d.id = any(array(select g.id from gone g)))
 select count(*)::int as trimmed from gone`,
 };
 
@@ -20,7 +25,7 @@ export const TRIM_COMMANDS = {
 with old as (
   select id from bus.messages
    where category = 'cmd' and available_at <= now() and created_at < now() - $1::float8 * interval '1 millisecond'
-   limit $2 for update skip locked),
-gone as (delete from bus.messages m using old o where m.id = o.id returning 1)
+   order by component, target, available_at, id limit $2 for update skip locked),
+gone as (delete from bus.messages m where m.id = any(array(select o.id from old o)) returning 1)
 select count(*)::int as trimmed from gone`,
 };

@@ -10,11 +10,8 @@ import {
   ACK_MESSAGES,
   BURY_DELIVERIES,
   BURY_MESSAGES,
-  burialInput,
-  claimInput,
   DELAY_DELIVERIES,
   DELAY_MESSAGES,
-  delayInput,
   EXTEND_DELIVERIES,
   EXTEND_MESSAGES,
 } from "./claims.sql.ts";
@@ -46,41 +43,26 @@ export interface Settlement {
 interface VerbPlan {
   readonly messages: Statement;
   readonly deliveries: Statement;
-  bind(orders: readonly Order[]): unknown[];
+  /** The columns beside the claim, in the statement's order. */
+  readonly columns: readonly ("delayMs" | "uncount" | "code" | "reason")[];
 }
 
-const rowOf = ({ claim, delayMs, uncount, code, reason }: Order) => ({
-  durable: claim.durable ?? "",
-  id: claim.id,
-  claimId: claim.claimId,
-  delayMs,
-  uncount,
-  code,
-  reason,
-});
-
 const VERBS: Readonly<Record<Verb, VerbPlan>> = {
-  ack: {
-    messages: ACK_MESSAGES,
-    deliveries: ACK_DELIVERIES,
-    bind: (orders) => claimInput.bind(orders.map(rowOf)),
-  },
-  delay: {
-    messages: DELAY_MESSAGES,
-    deliveries: DELAY_DELIVERIES,
-    bind: (orders) => delayInput.bind(orders.map(rowOf)),
-  },
-  extend: {
-    messages: EXTEND_MESSAGES,
-    deliveries: EXTEND_DELIVERIES,
-    bind: (orders) => delayInput.bind(orders.map(rowOf)),
-  },
-  bury: {
-    messages: BURY_MESSAGES,
-    deliveries: BURY_DELIVERIES,
-    bind: (orders) => burialInput.bind(orders.map(rowOf)),
-  },
+  ack: { messages: ACK_MESSAGES, deliveries: ACK_DELIVERIES, columns: [] },
+  delay: { messages: DELAY_MESSAGES, deliveries: DELAY_DELIVERIES, columns: ["delayMs", "uncount"] },
+  extend: { messages: EXTEND_MESSAGES, deliveries: EXTEND_DELIVERIES, columns: ["delayMs"] },
+  bury: { messages: BURY_MESSAGES, deliveries: BURY_DELIVERIES, columns: ["code", "reason"] },
 };
+
+const bind = (orders: readonly Order[], durable: string | undefined, { columns }: VerbPlan): unknown[] => [
+  orders.map(({ claim }) => claim.id),
+  orders.map(({ claim }) => claim.claimId),
+  ...(durable === undefined ? [] : [durable]),
+  ...columns.map((column) => orders.map((order) => order[column])),
+];
+
+/** Same verb, same durable: one statement. */
+const groupOf = ({ verb, claim }: Order): string => `${verb} ${claim.durable ?? ""}`;
 
 /** Ascending by row, so that two flushes never lock the same rows in opposite order. */
 const inOrder = (orders: readonly Order[]): Order[] =>
@@ -90,27 +72,22 @@ const inOrder = (orders: readonly Order[]): Order[] =>
   });
 
 export const createSettlement = (db: Database, faults: Faults): Settlement => {
-  const runVerb = async (verb: Verb, orders: readonly Order[]): Promise<void> => {
-    const { messages, deliveries, bind } = VERBS[verb];
-    const [ofDurables, ofQueue] = [orders.filter((o) => o.claim.durable), orders.filter((o) => !o.claim.durable)];
-    const runs: Promise<unknown>[] = [];
-    if (ofQueue.length > 0) runs.push(db.query(messages, bind(inOrder(ofQueue))));
-    if (ofDurables.length > 0) runs.push(db.query(deliveries, bind(inOrder(ofDurables))));
-    await Promise.all(runs);
+  const run = async (orders: readonly Order[]): Promise<void> => {
+    const [first] = orders;
+    if (first === undefined) return;
+    const plan = VERBS[first.verb];
+    const { durable } = first.claim;
+    const statement = durable === undefined ? plan.messages : plan.deliveries;
+    await db.query(statement, bind(inOrder(orders), durable, plan));
   };
 
   const coalescer = createCoalescer<Order, undefined>({
+    // One order per row and flush: the statements find a row's values by its id, and a late ack of an old claim must
+    // not take the place of a valid one.
+    keyOf: ({ claim }) => `${claim.durable ?? ""} ${claim.id}`,
     flush: failTogether(async (orders) => {
       await faults.at("ack:before-commit");
-      const verbs = [...new Set(orders.map(({ verb }) => verb))];
-      await Promise.all(
-        verbs.map((verb) =>
-          runVerb(
-            verb,
-            orders.filter((order) => order.verb === verb),
-          ),
-        ),
-      );
+      await Promise.all([...Map.groupBy(orders, groupOf).values()].map(run));
       await faults.at("ack:after-commit");
       return orders.map(() => undefined);
     }),

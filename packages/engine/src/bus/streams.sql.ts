@@ -50,7 +50,9 @@ select pg_current_snapshot()::text as snapshot, n.id, n.subject, n.payload
 export const TRIM_STREAM_ITEMS = {
   name: "bus_trim_stream_items",
   text: `
-delete from bus.stream_items where ctid in (
-  select ctid from bus.stream_items where created_at < now() - $1::float8 * interval '1 millisecond'
-   order by created_at limit $2)`,
+delete from bus.stream_items where (xid, id) <= (
+  select xid, id from (
+    select xid, id, created_at from bus.stream_items order by xid, id limit $2) first
+   where created_at < now() - $1::float8 * interval '1 millisecond'
+   order by xid desc, id desc limit 1)`,
 };

@@ -19,9 +19,8 @@ with picked as (
   select id from bus.messages where available_at <= now() order by id limit $1 for update skip locked),
 claimed as (
   update bus.messages m
-     set claim_id = $2, available_at = now() + $3::float8 * interval '1 millisecond', deliveries = m.deliveries + 1
-    from picked p
-   where m.id = p.id
+     set claim_id = $2::text, available_at = now() + $3::float8 * interval '1 millisecond', deliveries = m.deliveries + 1
+   where m.id = any(array(select p.id from picked p))
   returning m.id, m.subject, m.headers, m.payload, m.message_id, m.deliveries,
             (extract(epoch from m.created_at) * 1000000)::bigint::text as written_at)
 select * from claimed order by id`,
@@ -48,7 +47,8 @@ export const STUCK_COMMANDS = {
   name: "outbox_stuck_commands",
   text: grouped(`
     select category, project_id, component, target, available_at from bus.messages
-     where category = 'cmd' and available_at < now() - $1::float8 * interval '1 millisecond' limit $2`),
+     where category = 'cmd' and available_at < now() - $1::float8 * interval '1 millisecond'
+     order by component, target, available_at, id limit $2`),
 };
 
 export const STUCK_MESSAGES = {

@@ -334,7 +334,6 @@ create table bus.messages (
 -- id last: what one transaction wrote is offered in the order it was written
 create index messages_commands on bus.messages (component, target, available_at, id) where category = 'cmd';
 create index messages_events on bus.messages (xid, id) where category = 'evt';
-create index messages_event_age on bus.messages (created_at) where category = 'evt';
 -- a message id belongs to its project: another project can neither see nor occupy it
 create unique index messages_dedupe on bus.messages (project_id, message_id) where message_id is not null;
 
@@ -375,7 +374,6 @@ create unlogged table bus.stream_items (
   created_at timestamptz not null default now()
 );
 create index stream_items_order on bus.stream_items (xid, id);
-create index stream_items_age on bus.stream_items (created_at);
 
 -- ------------------------------------------------------------------------------------------------------------- roles
 
