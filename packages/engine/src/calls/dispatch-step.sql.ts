@@ -43,6 +43,46 @@ select i.ord::int as ord
 
 export const bindHeads = (rows: readonly HeadKey[]): unknown[] => heads.bind(rows);
 
+export interface StepKey extends HeadKey {
+  readonly agentTurnId: string;
+  readonly turnEpoch: number;
+  readonly stepId: string;
+}
+
+export interface DoneCallRow {
+  readonly ord: number;
+  readonly tool_call_id: string;
+  readonly call_card_id: string;
+  readonly tool_name: string;
+  readonly arguments_hash: string;
+  readonly chain_seq: number;
+  readonly chain_hash: string;
+}
+
+const stepKeys = setInput<StepKey>([
+  ["projectId", "text"],
+  ["agentId", "text"],
+  ["agentTurnId", "text"],
+  ["turnEpoch", "bigint"],
+  ["stepId", "text"],
+]);
+
+/** The calls of steps that were dispatched in this turn and epoch, in the order they were asked for. */
+export const READ_DONE_STEPS: Statement = {
+  name: "calls.read-done-steps",
+  text: `
+select i.ord::int as ord, c.tool_call_id, c.call_card_id, c.tool_name, c.arguments_hash, k.chain_seq, k.chain_hash
+  from ${stepKeys.from}
+  join state.steps s on s.project_id = i.project_id and s.agent_id = i.agent_id and s.step_id = i.step_id
+       and s.agent_turn_id = i.agent_turn_id
+ cross join lateral unnest(s.tool_call_ids) with ordinality as u (tool_call_id, place)
+  join state.calls c on c.project_id = s.project_id and c.tool_call_id = u.tool_call_id and c.turn_epoch = i.turn_epoch
+  join cards.cards k on k.project_id = c.project_id and k.card_id = c.call_card_id
+ order by i.ord, u.place`,
+};
+
+export const bindSteps = (rows: readonly StepKey[]): unknown[] => stepKeys.bind(rows);
+
 export interface SuspendRow extends HeadKey {
   readonly agentTurnId: string;
   readonly turnEpoch: number;
@@ -83,13 +123,13 @@ moved as (
     from input i
    where h.project_id = i.project_id and h.agent_id = i.agent_id and h.status = 'running'
      and h.active_agent_turn_id = i.agent_turn_id and h.turn_epoch = i.turn_epoch
-  returning i.ord
+  returning i.*
 ),
 stepped as (
   insert into state.steps (project_id, agent_id, step_id, agent_turn_id, channel_id, parent_step_id, trace_id, status, tool_call_ids)
-  select i.project_id, i.agent_id, i.step_id, i.agent_turn_id, i.channel_id, i.parent_step_id, i.trace_id, 'suspended',
-         array(select json_array_elements_text(i.tool_call_ids::json))
-    from input i join moved m on m.ord = i.ord
+  select m.project_id, m.agent_id, m.step_id, m.agent_turn_id, m.channel_id, m.parent_step_id, m.trace_id, 'suspended',
+         array(select json_array_elements_text(m.tool_call_ids::json))
+    from moved m
   on conflict (project_id, agent_id, step_id) do update set status = excluded.status, tool_call_ids = excluded.tool_call_ids
 )
 select ord::int as ord from moved`,

@@ -115,6 +115,21 @@ select 1 as ord, ${FACT_COLUMNS}, c.attempts, c.lease_id, c.lease_expires_at, c.
  where c.due_at is not null and c.lease_id = $1 and c.status = 'running'`,
 };
 
+/**
+ * Back to the queue, as if never claimed: what a claim took whose holder was never told. Found among the live rows.
+ * $1 lease ids, $2 seconds until an unleased command is published again or null.
+ */
+export const GIVE_BACK: Statement = {
+  name: "calls.give-back",
+  text: `
+update state.calls c
+   set status = 'queued', lease_id = null, lease_holder = null, lease_expires_at = null, started_at = null,
+       run_deadline = null, attempts = greatest(c.attempts - 1, 0), available_at = now(),
+       due_at = least(c.queue_deadline, now() + make_interval(secs => $2::double precision))
+ where c.due_at is not null and c.status = 'running' and c.lease_id = any($1::text[])
+returning c.tool_call_id`,
+};
+
 export interface HeldRow {
   readonly projectId: string;
   readonly toolCallId: string;
@@ -144,11 +159,13 @@ kept as (
      and c.status = 'running' and c.lease_id = i.lease_id
   returning i.ord, c.lease_expires_at, c.run_deadline
 )
-select i.ord::int as ord, k.lease_expires_at, k.run_deadline, c.status, c.lease_id
+select ord::int as ord, lease_expires_at, run_deadline, null as status, null as lease_id from kept
+union all
+select i.ord::int, null, null, c.status, c.lease_id
   from input i
-  left join kept k on k.ord = i.ord
   left join state.calls c on c.project_id = i.project_id and c.tool_call_id = i.tool_call_id
- order by i.ord`,
+ where i.ord not in (select ord from kept)
+ order by 1`,
 };
 
 /** Gives back what was leased but not started: back to the queue, the attempt not counted. */
@@ -166,11 +183,13 @@ given as (
      and c.status = 'running' and c.lease_id = i.lease_id
   returning i.ord
 )
-select i.ord::int as ord, g.ord is not null as released, c.status, c.lease_id
+select ord::int as ord, true as released, null as status, null as lease_id from given
+union all
+select i.ord::int, false, c.status, c.lease_id
   from input i
-  left join given g on g.ord = i.ord
   left join state.calls c on c.project_id = i.project_id and c.tool_call_id = i.tool_call_id
- order by i.ord`,
+ where i.ord not in (select ord from given)
+ order by 1`,
 };
 
 export const bindHeld = (rows: readonly HeldRow[]): unknown[] => held.bind(rows);

@@ -62,6 +62,8 @@ const input = setInput<SettleRow>([
   ["wakeupHeaders", "text"],
 ]);
 
+// The update returns all that the inserts need, and the answer asks by hashed subplans: no CTE is joined with another,
+// which would be a nested loop under our settings (256 results a flush took 33 ms, 27 of them in such loops; now 6).
 // $next: the protocol version, first tokens of the wakeup's subject.
 export const SETTLE: Statement = {
   name: "calls.settle",
@@ -80,42 +82,43 @@ won as (
            when 'expire' then c.lease_id is not distinct from i.lease_id and c.due_at <= now()
            else true
          end
-  returning i.ord, c.project_id, c.agent_id, c.channel_id, c.agent_turn_id, c.turn_epoch, c.tool_call_id, c.headless
+  returning i.ord, c.project_id, c.agent_id, c.channel_id, c.agent_turn_id, c.turn_epoch, c.tool_call_id, c.headless,
+            i.settled_by, i.result_card_id, i.card_hash, i.card_body, i.agent_turn_id as card_turn_id, i.step_id, i.inbox_id,
+            i.message_type, i.context_headers, i.payload, i.wakeup_headers
 ),
 written as (
   insert into cards.cards (project_id, card_id, type, author_id, tool_call_id, agent_turn_id, step_id, hash, body)
-  select i.project_id, i.result_card_id, 'tool.result', i.settled_by, i.tool_call_id, i.agent_turn_id, i.step_id, i.card_hash, i.card_body
-    from input i join won w on w.ord = i.ord
-   where i.card_body is not null
+  select project_id, result_card_id, 'tool.result', settled_by, tool_call_id, card_turn_id, step_id, card_hash, card_body
+    from won
+   where card_body is not null
   on conflict (project_id, card_id) do update set hash = excluded.hash where cards.hash <> excluded.hash
 ),
 landed as (
   insert into state.inbox (project_id, inbox_id, agent_id, channel_id, message_type, correlation_id, agent_turn_id, turn_epoch,
                            context_headers, payload)
-  select w.project_id, i.inbox_id, w.agent_id, w.channel_id, i.message_type, w.tool_call_id, w.agent_turn_id, w.turn_epoch,
-         i.context_headers, i.payload
-    from won w join input i on i.ord = w.ord
-   where not w.headless
+  select project_id, inbox_id, agent_id, channel_id, message_type, tool_call_id, agent_turn_id, turn_epoch, context_headers, payload
+    from won
+   where not headless
   on conflict do nothing
 ),
-pools as (
-  select distinct on (w.project_id, w.agent_id) w.project_id, w.agent_id, w.channel_id, a.worker_target, i.wakeup_headers, i.inbox_id
+called as materialized (
+  select w.ord, w.project_id, w.agent_id, w.channel_id, w.wakeup_headers, w.inbox_id, a.worker_target
     from won w
-    join input i on i.ord = w.ord
-    join resource.agents a on a.project_id = w.project_id and a.agent_id = w.agent_id
+    left join resource.agents a on a.project_id = w.project_id and a.agent_id = w.agent_id
    where not w.headless
-   order by w.project_id, w.agent_id, w.ord
 ),
 rung as (
   insert into bus.messages (category, project_id, subject, component, target, headers, payload)
-  select 'cmd', project_id, 'cg.' || $${input.next}::text || '.' || project_id || '.' || channel_id || '.cmd.agent.' || worker_target || '.wakeup',
+  select distinct on (project_id, agent_id)
+         'cmd', project_id, 'cg.' || $${input.next}::text || '.' || project_id || '.' || channel_id || '.cmd.agent.' || worker_target || '.wakeup',
          'agent', worker_target, wakeup_headers, '{"inbox_id":"' || inbox_id || '"}'
-    from pools
+    from called
+   where worker_target is not null
+   order by project_id, agent_id, ord
 )
-select i.ord::int as ord, w.ord is not null as won,
-       coalesce(not w.headless and not exists (select from pools p where p.project_id = w.project_id and p.agent_id = w.agent_id), false) as unrung
+select i.ord::int as ord, i.ord in (select ord from won) as won,
+       i.ord in (select ord from called where worker_target is null) as unrung
   from input i
-  left join won w on w.ord = i.ord
  order by i.ord`,
 };
 
