@@ -66,7 +66,28 @@ test("[INV-I2] a step of another turn or epoch has no effect", async () => {
     );
   expect(await fingerprint(t)).toBe(before);
   await t.engine.calls.dispatchStep({ origin, calls: [ask("safe")] });
-  expect(await codeOf(t.engine.calls.dispatchStep({ origin, calls: [ask("safe")] }))).toBe("conflict");
+  const next = { ...origin, stepId: "step_next" };
+  expect(await codeOf(t.engine.calls.dispatchStep({ origin: next, calls: [ask("safe")] }))).toBe("conflict");
+});
+
+test("[ENG-step-again] the same step again is answered with the calls it made; other calls under its id are refused", async () => {
+  await using t = await startTestEngine();
+  const origin = await startTurn(t);
+  const step = await t.engine.calls.dispatchStep({ origin, calls: [ask("safe"), ask("unsafe")] });
+  const before = await fingerprint(t);
+  expect(await t.engine.calls.dispatchStep({ origin, calls: [ask("safe"), ask("unsafe")] })).toEqual(step);
+  const others = [
+    [ask("safe")],
+    [ask("unsafe"), ask("safe")],
+    [ask("safe"), { toolName: "unsafe", arguments: { other: true } }],
+  ];
+  for (const calls of others) expect(await codeOf(t.engine.calls.dispatchStep({ origin, calls }))).toBe("conflict");
+  expect(
+    await codeOf(
+      t.engine.calls.dispatchStep({ origin: { ...origin, turnEpoch: 4 }, calls: [ask("safe"), ask("unsafe")] }),
+    ),
+  ).toBe("conflict");
+  expect(await fingerprint(t)).toBe(before);
 });
 
 test("[UTP-W41] one call of a step that cannot be made refuses the whole step and writes nothing", async () => {

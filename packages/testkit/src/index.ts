@@ -20,6 +20,13 @@ export { readTables, type Tables } from "./checker/tables.ts";
 // crash
 export { type CrashRun, type CrashRunOptions, openCrashRun } from "./crash/crash-run.ts";
 export { ATTIC_PROJECT, CRASH_PROJECT, SERVED_TARGET, seedCrashWorld } from "./crash/crash-seed.ts";
+export {
+  CUT_MOMENTS,
+  type Cut,
+  type CutMoment,
+  type DatabaseProxy,
+  startDatabaseProxy,
+} from "./crash/database-proxy.ts";
 export type { ChildConfig } from "./crash/engine-child.ts";
 export type { ItemCounts, ItemKind } from "./crash/item.ts";
 export { type JournalLine, readJournal } from "./crash/journal.ts";

@@ -10,6 +10,7 @@ import { type CancelDeps, type Canceled, type CancelRequest, createCancel } from
 import { type ClaimLine, createClaimLine } from "./claim-line.ts";
 import { type CallRequest, createDispatch, type DispatchDeps, type Dispatched } from "./dispatch.ts";
 import { createDispatchStep, type DispatchedStep, type StepRequest } from "./dispatch-step.ts";
+import { createGiveBack } from "./give-back.ts";
 import { type Beat, type ClaimRequest, createLeases, type Held, type LeasedCall, type LeaseRequest } from "./leases.ts";
 import { bindKeys, LIST_CALLS, READ_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
 import { createReports, type PutResultCard, type ReportRequest } from "./reports.ts";
@@ -76,7 +77,8 @@ export const createCalls = (deps: CallsDeps): Calls => {
   const facts = createFactMemory(db);
   const seen = createSeenServices(deps.clock.now);
   const watch = createSettleWatch(deps);
-  const leases = createLeases({ ...deps, remember: facts.remember });
+  const unheard = createGiveBack(deps);
+  const leases = createLeases({ ...deps, remember: facts.remember, giveBack: unheard.giveBack });
   const line: ClaimLine = createClaimLine({ ...deps, claim: leases.claim.submit });
   const dispatch = createDispatch(deps);
   const dispatchStep = createDispatchStep(deps);
@@ -142,6 +144,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
       line.close();
       watch.close();
       await Promise.all(Object.values(coalescers).map((coalescer) => coalescer.idle()));
+      await unheard.stop();
     },
   };
 };

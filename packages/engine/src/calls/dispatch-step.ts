@@ -3,6 +3,7 @@
 //   A step is all or nothing: one call that cannot be planned refuses the step and writes nothing.
 //   Gate: the head must be running in exactly this turn and epoch, otherwise the step is stale and has no effect (I2).
 //   One step per agent in a flush; a head that is locked goes to the next flush.
+//   A step that was dispatched before is answered with its calls: the worker may ask again when it was not told.
 
 import { type JsonCaps, ToolplaneError } from "@toolplane/protocol";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
@@ -22,6 +23,7 @@ import {
   SUSPEND_HEADS,
   type SuspendRow,
 } from "./dispatch-step.sql.ts";
+import { findDoneSteps } from "./done-steps.ts";
 import { type CallAsk, type CallOrigin, originChain, planCall } from "./plan-call.ts";
 import type { ChainLink, Sha256 } from "./turn-chain.ts";
 
@@ -49,6 +51,8 @@ export interface DispatchStepDeps {
 
 type Held = { readonly step: StepRequest; readonly chain: ChainLink };
 type StepOutcome = DispatchedStep | Error | "locked";
+
+const isHeld = (head: Held | StepOutcome): head is Held => typeof head === "object" && "step" in head;
 
 const stale = ({ origin }: StepRequest): ToolplaneError =>
   new ToolplaneError(
@@ -112,14 +116,20 @@ export const createDispatchStep = (deps: DispatchStepDeps): Coalescer<StepReques
     toolCallIds: JSON.stringify(rows.map(({ toolCallId }) => toolCallId)),
   });
 
-  const lockHeads = async (tx: Queryer, steps: readonly StepRequest[]): Promise<(Held | Error | "locked")[]> => {
+  const lockHeads = async (tx: Queryer, steps: readonly StepRequest[]): Promise<(Held | StepOutcome)[]> => {
     const keys = steps.map(({ origin }) => origin);
     const locked = new Map((await tx.query<HeldHeadRow>(LOCK_HEADS, bindHeads(keys))).map((row) => [row.ord, row]));
     const known = new Set((await tx.query<{ ord: number }>(KNOWN_HEADS, bindHeads(keys))).map(({ ord }) => ord));
-    return steps.map((step, index) => {
+    const heads = steps.map((step, index): Held | "stale" | "locked" => {
       const head = locked.get(index + 1);
-      if (head === undefined) return known.has(index + 1) ? "locked" : stale(step);
-      return isCurrent(step, head) ? { step, chain: chainOf(step, head, sha256) } : stale(step);
+      if (head === undefined) return known.has(index + 1) ? "locked" : "stale";
+      return isCurrent(step, head) ? { step, chain: chainOf(step, head, sha256) } : "stale";
+    });
+    const late = steps.filter((_, index) => heads[index] === "stale");
+    const done = new Map((await findDoneSteps(tx, late, sha256)).map((found, index) => [late[index], found]));
+    return steps.map((step, index) => {
+      const head = heads[index] ?? "stale";
+      return head === "stale" ? (done.get(step) ?? stale(step)) : head;
     });
   };
 
@@ -147,13 +157,11 @@ export const createDispatchStep = (deps: DispatchStepDeps): Coalescer<StepReques
   const flush = async (steps: readonly StepRequest[]): Promise<readonly StepOutcome[]> => {
     const outcomes = await db.transaction(async (tx) => {
       const heads = await lockHeads(tx, steps);
-      const held = heads.filter((head): head is Held => !(head instanceof Error) && head !== "locked");
+      const held = heads.filter(isHeld);
       const done = held.length === 0 ? [] : await writeSteps(tx, held);
       await faults.at("step:before-commit");
       let next = 0;
-      return heads.map((head) =>
-        head instanceof Error || head === "locked" ? head : (done[next++] as DispatchedStep),
-      );
+      return heads.map((head) => (isHeld(head) ? (done[next++] as DispatchedStep) : head));
     });
     await faults.at("step:after-commit");
     deps.doorbell.ring("queued");

@@ -1,8 +1,8 @@
 // Leases: claim, lease by id, heartbeat, release. A lease is a service's time-limited right to run a call; lease =
 // started, so a service takes only what it runs at once.
 //   I6. The lease id on the row is the fence: a taker replaces it, and from then on the old holder can do nothing.
-//   A claim whose answer was lost (the connection broke around the commit) is recalled by its lease id, so that an
-//   unsafe call nobody started is not taken for one whose outcome is unknown.
+//   A claim whose answer was lost (the connection broke around the commit) is recalled by its lease id, and given back
+//   if it cannot be, so that an unsafe call nobody started is not taken for one whose outcome is unknown.
 
 import { type CommandPayload, ToolplaneError } from "@toolplane/protocol";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
@@ -88,6 +88,8 @@ export interface LeaseDeps {
   readonly republishSeconds: number | null;
   readonly observe: CallObserver;
   readonly remember: (facts: CallFacts) => void;
+  /** What these leases hold was never handed to anybody. */
+  readonly giveBack: (leaseIds: readonly string[]) => void;
 }
 
 export interface Leases {
@@ -142,22 +144,27 @@ export const createLeases = (deps: LeaseDeps): Leases => {
     return perItem;
   };
 
-  /** Runs a taking statement; if its answer is lost, asks what it took. */
+  const recall = async (leaseIds: readonly string[]): Promise<LeasedRow[]> => {
+    const recalled: LeasedRow[] = [];
+    for (const [index, leaseId] of leaseIds.entries()) {
+      const found = await db.query<LeasedRow>(RECALL, [leaseId]);
+      recalled.push(...found.map((row) => ({ ...row, ord: index + 1 })));
+    }
+    return recalled;
+  };
+
+  /** Runs a taking statement; if its answer is lost, asks what it took, and if that is not known gives it back. */
   const take = async (run: () => Promise<LeasedRow[]>, leaseIds: readonly string[]): Promise<LeasedRow[]> => {
     await faults.at("lease:before-commit");
     let rows: LeasedRow[];
     try {
       rows = await run();
     } catch (error) {
-      const recalled: LeasedRow[] = [];
-      for (const [index, leaseId] of leaseIds.entries()) {
-        const found = await db.query<LeasedRow>(RECALL, [leaseId]).catch(() => {
-          throw error;
-        });
-        recalled.push(...found.map((row) => ({ ...row, ord: index + 1 })));
+      rows = await recall(leaseIds).catch(() => []);
+      if (rows.length === 0) {
+        deps.giveBack(leaseIds);
+        throw error;
       }
-      if (recalled.length === 0) throw error;
-      rows = recalled;
     }
     await faults.at("lease:after-commit");
     return rows;

@@ -1,0 +1,175 @@
+// The connection breaks around a commit: before the server saw the statement, while it runs it, or after it committed and
+// before it said so. Whoever asked gets the truth, and nothing is done twice or forgotten.
+
+import { createEngine, type Engine, type LeasedCall } from "@toolplane/engine";
+import {
+  CRASH_PROJECT,
+  CUT_MOMENTS,
+  type CutMoment,
+  type DatabaseProxy,
+  openCrashRun,
+  queryTestDatabase,
+  SERVED_TARGET,
+  startDatabaseProxy,
+  type TestRow,
+} from "@toolplane/testkit";
+import { describe, expect, test } from "vitest";
+
+interface Room extends AsyncDisposable {
+  readonly engine: Engine;
+  readonly proxy: DatabaseProxy;
+  rows(text: string, values?: unknown[]): Promise<TestRow[]>;
+}
+
+const openRoom = async (): Promise<Room> => {
+  const run = await openCrashRun();
+  const proxy = await startDatabaseProxy(run.databaseUrl);
+  const engine = await createEngine({
+    connection: { connectionString: proxy.url },
+    watchdog: false,
+    maxConnections: 4,
+  });
+  return {
+    engine,
+    proxy,
+    rows: (text, values) => queryTestDatabase(run.databaseUrl, text, values),
+    async [Symbol.asyncDispose]() {
+      await engine.close();
+      await proxy[Symbol.asyncDispose]();
+      await run[Symbol.asyncDispose]();
+    },
+  };
+};
+
+/** Statements that change calls take a moment, so that a broken connection leaves them running. */
+const SLOW = `
+create function slow_down() returns trigger language plpgsql as $$ begin perform pg_sleep(0.2); return null; end $$;
+create trigger slow_calls after insert or update on state.calls for each statement execute function slow_down()`;
+
+const dispatch = (engine: Engine, item: string, toolName = "unsafe") =>
+  engine.calls.dispatch({ projectId: CRASH_PROJECT, toolName, arguments: { item } });
+
+const claim = (engine: Engine, waitMs = 0) =>
+  engine.calls.claim({ projectId: CRASH_PROJECT, target: SERVED_TARGET, holder: "holder", max: 8 }, waitMs);
+
+const settle = (engine: Engine, { facts, lease }: LeasedCall) =>
+  engine.calls.settle({
+    projectId: facts.projectId,
+    toolCallId: facts.toolCallId,
+    actorId: facts.actorId,
+    leaseId: lease.id,
+    outcome: { given: { status: "success", result: { done: true } } },
+  });
+
+const CALLS =
+  "select tool_call_id, call_card_id, agent_turn_id, trace_id, status, lease_id, result_card_id from state.calls";
+
+describe.each(CUT_MOMENTS)("a request that is %s", (moment: CutMoment) => {
+  test.each([1, 5])("[CRASH-4] dispatch of %i: each is there once, as the caller was told", async (count) => {
+    await using room = await openRoom();
+    const cut = room.proxy.cut({ statement: "calls.dispatch", moment });
+    const items = Array.from({ length: count }, (_, index) => `item-${index}`);
+    const made = await Promise.all(items.map((item) => dispatch(room.engine, item)));
+    await cut;
+    const rows = await room.rows(CALLS);
+    const told = made.map(({ toolCallId, callCardId, agentTurnId, traceId }) => ({
+      tool_call_id: toolCallId,
+      call_card_id: callCardId,
+      agent_turn_id: agentTurnId,
+      trace_id: traceId,
+    }));
+    expect(
+      rows
+        .map(({ tool_call_id, call_card_id, agent_turn_id, trace_id }) => ({
+          tool_call_id,
+          call_card_id,
+          agent_turn_id,
+          trace_id,
+        }))
+        .sort((a, b) => String(a.tool_call_id).localeCompare(String(b.tool_call_id))),
+    ).toEqual(told.sort((a, b) => a.tool_call_id.localeCompare(b.tool_call_id)));
+    expect(await room.rows("select count(*)::int as cards from cards.cards")).toEqual([{ cards: count }]);
+  });
+
+  test("[CRASH-4] dispatch with a key is one call, and not a repeat of somebody else's", async () => {
+    await using room = await openRoom();
+    const cut = room.proxy.cut({ statement: "calls.dispatch", moment });
+    const request = { projectId: CRASH_PROJECT, toolName: "unsafe", arguments: {}, idempotencyKey: "once" };
+    const first = await room.engine.calls.dispatch(request);
+    await cut;
+    expect(first.idempotent).toBe(false);
+    expect(await room.engine.calls.dispatch(request)).toEqual({ ...first, idempotent: true });
+    expect(await room.rows(CALLS)).toHaveLength(1);
+  });
+
+  test.each(["at once", "slowly", "and cannot be recalled"])(
+    "[CRASH-5] claim, carried out %s: what was leased comes into a claimer's hands, and is never unknown",
+    async (how) => {
+      await using room = await openRoom();
+      await dispatch(room.engine, "a", "unsafe");
+      await dispatch(room.engine, "b", "safe");
+      if (how === "slowly") await room.rows(SLOW);
+      if (how === "and cannot be recalled") void room.proxy.cut({ statement: "calls.recall-claim", moment: "unsent" });
+      const cut = room.proxy.cut({ statement: "calls.claim", moment });
+      const held: LeasedCall[] = [];
+      // No watchdog runs: what is not handed out here would never be.
+      while (held.length < 2) held.push(...(await claim(room.engine, 5_000)));
+      await cut;
+      const attempts = await room.rows("select attempts, error_code from state.calls");
+      expect(attempts).toEqual([
+        { attempts: 1, error_code: null },
+        { attempts: 1, error_code: null },
+      ]);
+      for (const call of held) expect(await settle(room.engine, call)).toMatchObject({ status: "success" });
+    },
+  );
+
+  test.each(["at once", "slowly"])(
+    "[CRASH-6] settle, carried out %s: settled once, with the result the reporter was told",
+    async (pace) => {
+      await using room = await openRoom();
+      await dispatch(room.engine, "a");
+      const [call] = await claim(room.engine);
+      if (pace === "slowly") await room.rows(SLOW);
+      const cut = room.proxy.cut({ statement: "calls.settle", moment });
+      const settled = await settle(room.engine, call as LeasedCall);
+      await cut;
+      expect(await settle(room.engine, call as LeasedCall)).toEqual({ ...settled, idempotent: true });
+      expect(await room.rows(CALLS)).toMatchObject([{ status: "success", result_card_id: settled.toolResultCardId }]);
+      expect(await room.rows("select card_id from cards.cards where type = 'tool.result'")).toEqual([
+        { card_id: settled.toolResultCardId },
+      ]);
+    },
+  );
+
+  test("[CRASH-4] a step: its calls are there once, and the worker is told which", async () => {
+    await using room = await openRoom();
+    const origin = {
+      projectId: CRASH_PROJECT,
+      agentId: "agent_1",
+      channelId: "public",
+      agentTurnId: "turn_of_agent_1",
+      turnEpoch: 1,
+      stepId: "step_1",
+      recursionDepth: 0,
+    };
+    const cut = room.proxy.cut({ statement: "commit", moment });
+    const step = await room.engine.calls.dispatchStep({
+      origin,
+      calls: [
+        { toolName: "safe", arguments: {} },
+        { toolName: "unsafe", arguments: {} },
+      ],
+    });
+    await cut;
+    const rows = await room.rows(`${CALLS} order by tool_call_id`);
+    expect(rows.map(({ tool_call_id, call_card_id }) => ({ tool_call_id, call_card_id }))).toEqual(
+      step.calls.map(({ toolCallId, callCardId }) => ({ tool_call_id: toolCallId, call_card_id: callCardId })),
+    );
+    expect(
+      await room.rows(
+        "select status, waiting_tool_count, chain_seq, chain_hash from state.heads where agent_id = 'agent_1'",
+      ),
+    ).toEqual([{ status: "suspended", waiting_tool_count: 2, chain_seq: step.chain.seq, chain_hash: step.chain.hash }]);
+  });
+});
