@@ -10,6 +10,8 @@ export default defineConfig({
       "tests/**/*.test.ts",
       "scripts/**/*.test.ts",
     ],
+    // One PostgreSQL for the whole run; every test file gets a database of its own on it.
+    globalSetup: ["packages/testkit/src/vitest-postgres.ts"],
     testTimeout: 60_000,
     hookTimeout: 120_000,
     maxWorkers: 2,

@@ -1,0 +1,195 @@
+// The relay to an external bus: everything leaves, under one id each, whatever fails in between.
+
+import {
+  appendMessages,
+  createIds,
+  type FaultPoint,
+  type Faults,
+  noFaults,
+  type RelayOptions,
+  relayOutbox,
+  silentLog,
+  systemClock,
+} from "@toolplane/engine";
+import { ToolplaneError } from "@toolplane/protocol";
+import { createCollector } from "@toolplane/testkit";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { openPostgresHarness, type PostgresHarness, type PostgresProcess } from "./postgres-harness.ts";
+import { createScriptedBus, type ScriptedBus } from "./scripted-bus.ts";
+
+let harness: PostgresHarness;
+let engine: PostgresProcess;
+let bus: ScriptedBus;
+beforeEach(async () => {
+  harness = await openPostgresHarness();
+  engine = harness.start();
+  bus = createScriptedBus();
+});
+afterEach(async () => {
+  await harness.close();
+});
+
+const message = (payload: string, messageId?: string) => ({
+  subject: "cg.v1r4.p1.public.cmd.tool.desk.work",
+  headers: { "CG-Tool-Call-Id": "call_1" },
+  payload,
+  messageId,
+});
+
+const append = async (...payloads: readonly string[]): Promise<void> => {
+  const messages = payloads.map((payload) => message(payload));
+  await engine.db.transaction((tx) => appendMessages(tx, messages));
+  engine.doorbell.ring("messages");
+};
+
+const start = (options: Partial<RelayOptions> = {}, process = engine) =>
+  relayOutbox({
+    db: process.db,
+    doorbell: process.doorbell,
+    bus,
+    ids: createIds(),
+    clock: systemClock,
+    log: silentLog,
+    faults: noFaults,
+    ...options,
+  });
+
+const left = async (): Promise<unknown[]> =>
+  (await harness.rows("select payload from bus.messages order by id")).map(({ payload }) => payload);
+
+const untilEmpty = () => vi.waitUntil(async () => (await left()).length === 0, { timeout: 20_000 });
+
+const unavailable = () => new ToolplaneError("upstream_unavailable", "the bus is away");
+
+test("[ARCH-6-33] what is committed leaves as it was written, commands and events, and the outbox is empty", async () => {
+  const event = { ...message("fact"), subject: "cg.v1r4.p1.public.evt.agent.a1.task" };
+  await engine.db.transaction((tx) => appendMessages(tx, [message("work", "m1"), event]));
+  const relay = start();
+  const accepted = await bus.accepted.until(2);
+  await untilEmpty();
+  expect(accepted).toEqual([message("work", "m1"), { ...event, messageId: expect.any(String) }]);
+  expect(bus.asked.items).toEqual([2]);
+  expect(relay.stats()).toEqual({ published: 2, failed: 0, buried: 0 });
+  await relay.stop();
+});
+
+test("[ARCH-6-24] it waits for the doorbell, not for the clock", async () => {
+  const never = { ...systemClock, sleep: (_: number, signal?: AbortSignal) => aborted(signal) };
+  const relay = start({ clock: never });
+  await append("rung");
+  await bus.accepted.until(1);
+  await relay.stop();
+});
+
+const aborted = (signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal?.aborted) resolve();
+    signal?.addEventListener("abort", () => resolve());
+  });
+
+/** Fails once at the point: as much of a crash as one process can have and be watched. */
+const crashAt = (point: FaultPoint): Faults => {
+  let crashed = false;
+  return {
+    at: (reached) => {
+      if (reached !== point || crashed) return;
+      crashed = true;
+      throw new ToolplaneError("internal_error", `crashed at ${point}`);
+    },
+  };
+};
+
+test("[ARCH-6-34] a relay that dies between publishing and deleting is followed by one that publishes under the same ids", async () => {
+  await append("a", "b");
+  await engine.db.transaction((tx) => appendMessages(tx, [message("named", "m1")]));
+  const first = start({ faults: crashAt("relay:after-publish"), claimMs: 300 });
+  await bus.accepted.until(3);
+  await first.stop();
+  expect(await left()).toEqual(["a", "b", "named"]);
+  const second = start({ claimMs: 300, lookAgainMs: 100 }, harness.start());
+  await bus.accepted.until(6);
+  await untilEmpty();
+  await second.stop();
+  const ids = bus.accepted.items.map(({ messageId }) => messageId);
+  expect(ids.slice(3)).toEqual(ids.slice(0, 3));
+  expect(new Set(ids).size).toBe(3);
+  expect(ids[2]).toBe("m1");
+});
+
+test("[ARCH-6-34] after the deletion a death changes nothing", async () => {
+  await append("once");
+  const relay = start({ faults: crashAt("relay:after-mark") });
+  await untilEmpty();
+  await append("next");
+  await bus.accepted.until(2);
+  await relay.stop();
+  expect(bus.accepted.items.map(({ payload }) => payload)).toEqual(["once", "next"]);
+});
+
+test("[ARCH-6-35] while the bus is away everything stays, and leaves when it is back", async () => {
+  bus.script(unavailable);
+  const relay = start({ lookAgainMs: 100 });
+  await append("a", "b", "c");
+  await vi.waitUntil(() => relay.stats().failed >= 3);
+  expect(await left()).toEqual(["a", "b", "c"]);
+  bus.script(() => undefined);
+  await bus.accepted.until(3);
+  await untilEmpty();
+  expect(await harness.deadLetters("p1")).toEqual([]);
+  await relay.stop();
+});
+
+test("[ARCH-6-35] one message that cannot leave now does not hold up the others", async () => {
+  bus.script(({ payload }) => (payload === "stuck" ? unavailable() : undefined));
+  const relay = start({ lookAgainMs: 100 });
+  await append("a", "stuck", "b");
+  await bus.accepted.until(2);
+  await vi.waitUntil(async () => (await left()).length === 1);
+  expect(await left()).toEqual(["stuck"]);
+  bus.script(() => undefined);
+  await bus.accepted.until(3);
+  await untilEmpty();
+  await relay.stop();
+});
+
+test("[ARCH-6-36] a message the bus refuses for good becomes a dead letter, and the others leave", async () => {
+  bus.script(({ payload }) =>
+    payload === "huge" ? new ToolplaneError("payload_too_large", "more than the server takes") : undefined,
+  );
+  const relay = start();
+  await append("a", "huge", "b");
+  await bus.accepted.until(2);
+  await untilEmpty();
+  expect(await harness.deadLetters("p1")).toMatchObject([{ payload: "huge", attempts: 1 }]);
+  expect(relay.stats()).toEqual({ published: 2, failed: 0, buried: 1 });
+  const [letter] = await harness.rows("select kind, tool_call_id, code from state.dead_letters");
+  expect(letter).toEqual({ kind: "message", tool_call_id: "call_1", code: "payload_too_large" });
+  await relay.stop();
+});
+
+test("[ARCH-6-37] two relays share the work: nothing is published twice, nothing is left", async () => {
+  const payloads = Array.from({ length: 300 }, (_, n) => String(n));
+  const relays = [start({ batch: 7 }), start({ batch: 7 }, harness.start())];
+  for (let n = 0; n < 300; n += 10) await append(...payloads.slice(n, n + 10));
+  await bus.accepted.until(300);
+  await untilEmpty();
+  await Promise.all(relays.map((relay) => relay.stop()));
+  expect(bus.accepted.items.map(({ payload }) => Number(payload)).sort((a, b) => a - b)).toEqual(payloads.map(Number));
+});
+
+test("stopping finishes the batch in hand", async () => {
+  const held = createCollector<() => void>();
+  const slow = {
+    publish: async (messages: Parameters<typeof bus.publish>[0]) => {
+      await new Promise<void>((resolve) => held.push(resolve));
+      await bus.publish(messages);
+    },
+  };
+  const relay = start({ bus: slow });
+  await append("last");
+  await held.until(1);
+  const stopping = relay.stop();
+  held.items[0]?.();
+  await stopping;
+  expect(await left()).toEqual([]);
+});
