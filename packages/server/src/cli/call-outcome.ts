@@ -1,0 +1,23 @@
+// How the end of a call is shown: its result on stdout; what went wrong on stderr, in one line.
+
+import { isErrorCode, isRecord } from "@toolplane/protocol";
+import { parseText, textOf } from "./body.ts";
+import type { Body } from "./client.ts";
+import type { CommandContext } from "./command.ts";
+import { adviceFor } from "./error-line.ts";
+import { EXIT } from "./exit-code.ts";
+
+/** The result of a settled call, printed; resolves to the exit code. */
+export const showOutcome = ({ output }: CommandContext, call: Body): number => {
+  const id = parseText(call, "tool_call_id");
+  const status = textOf(call, "status") ?? "failed";
+  if (output.json) output.data(call);
+  else if (status === "success" || status === "partial") output.value(call.result ?? null);
+  if (status === "success") return EXIT.ok;
+  const error = isRecord(call.error) ? call.error : {};
+  const code = textOf(error, "code") ?? textOf(call, "error_code") ?? "unknown_error";
+  const advice = isErrorCode(code) ? adviceFor(code) : "the tool's author knows this code";
+  const message = textOf(error, "message") ?? `the call ended as ${status}`;
+  output.note(`toolplane: ${code}: ${message}; call ${id} is ${status}: ${advice}`);
+  return EXIT.failed;
+};

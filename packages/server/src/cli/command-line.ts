@@ -1,0 +1,81 @@
+// Reads the command line: flags first, wherever they stand, then the command by its one or two words, then whether the two
+// belong together. Nothing is guessed: what is not known is wrong usage.
+
+import { parseArgs } from "node:util";
+import type { Command } from "./command.ts";
+import { COMMANDS, LATER_COMMANDS } from "./commands.ts";
+import { type Flags, GLOBAL_OPTIONS, OPTIONS, type OptionName } from "./options.ts";
+import { WrongUsage } from "./wrong-usage.ts";
+
+export interface CommandLine {
+  readonly flags: Flags;
+  readonly words: readonly string[];
+}
+
+const PARSE_OPTIONS = {
+  ...Object.fromEntries(Object.entries(OPTIONS).map(([name, { type }]) => [name, { type }] as const)),
+  version: { type: "boolean" },
+  help: { type: "boolean", short: "h" },
+} as const;
+
+/** Node's messages end in advice about quoting that fits no terminal line. */
+const firstSentence = (text: string): string => {
+  const end = text.indexOf(". ");
+  return end < 0 ? text : text.slice(0, end);
+};
+
+export const parseCommandLine = (argv: readonly string[]): CommandLine & { readonly version: boolean } => {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...argv],
+      options: PARSE_OPTIONS,
+      allowPositionals: true,
+      strict: true,
+    });
+    const { version, ...flags } = values as Flags & { readonly version?: boolean };
+    return { flags, words: positionals, version: version === true };
+  } catch (error) {
+    throw new WrongUsage(error instanceof Error ? firstSentence(error.message) : "the command line cannot be read");
+  }
+};
+
+export interface FoundCommand {
+  readonly command: Command;
+  readonly args: readonly string[];
+}
+
+const subcommandsOf = (word: string): readonly string[] =>
+  COMMANDS.filter(({ name }) => name.startsWith(`${word} `)).map(({ name }) => name.slice(word.length + 1));
+
+/** The command the words begin with. */
+export const findCommand = (words: readonly string[]): FoundCommand => {
+  const [first = "", second] = words;
+  for (const count of [2, 1]) {
+    const name = words.slice(0, count).join(" ");
+    const command = COMMANDS.find((candidate) => candidate.name === name);
+    if (command !== undefined) return { command, args: words.slice(count) };
+    if (LATER_COMMANDS.has(name)) throw new WrongUsage(`"${name}" is not part of this version`);
+  }
+  const subcommands = subcommandsOf(first);
+  if (subcommands.length === 0) throw new WrongUsage(`there is no command "${first}"`);
+  const said = second === undefined ? `"${first}" needs one more word` : `there is no command "${first} ${second}"`;
+  throw new WrongUsage(`${said}: ${subcommands.join(", ")}`, first);
+};
+
+const checkFlags = (command: Command, flags: Flags): void => {
+  const taken: ReadonlySet<string> = new Set<OptionName>([...GLOBAL_OPTIONS, ...command.options]);
+  const strange = Object.keys(flags).find((name) => !taken.has(name));
+  if (strange !== undefined) throw new WrongUsage(`${command.name} takes no --${strange}`, command.name);
+};
+
+const checkArgs = ({ name, usage, least, most }: Command, args: readonly string[]): void => {
+  if (args.length < least) throw new WrongUsage(`${name} needs ${usage}`, name);
+  if (args.length > most) throw new WrongUsage(`${name} does not take "${args[most]}"`, name);
+  // An empty text would name the list instead of one thing in it.
+  if (args.slice(0, least).some((arg) => arg.trim() === "")) throw new WrongUsage(`${name} needs ${usage}`, name);
+};
+
+export const checkCommand = ({ command, args }: FoundCommand, flags: Flags): void => {
+  checkFlags(command, flags);
+  checkArgs(command, args);
+};

@@ -1,0 +1,31 @@
+// A command as data: how it is written, what it takes, what it does. Help, parsing and the reference page read the same
+// table, so they cannot differ.
+
+import type { Client } from "./client.ts";
+import type { CliIo } from "./io.ts";
+import type { Flags, OptionName } from "./options.ts";
+import type { Output } from "./output.ts";
+
+export interface CommandContext {
+  /** What was written after the command, without flags. */
+  readonly args: readonly string[];
+  readonly flags: Flags;
+  readonly io: CliIo;
+  readonly output: Output;
+  readonly client: Client;
+  /** `--project`, TOOLPLANE_PROJECT, or demo. */
+  readonly project: string;
+}
+
+export interface Command {
+  /** One word, or two: `call`, `calls show`. */
+  readonly name: string;
+  /** Arguments as the help writes them: `TOOL [JSON|@file|-]`. */
+  readonly usage: string;
+  readonly least: number;
+  readonly most: number;
+  readonly options: readonly OptionName[];
+  readonly summary: string;
+  /** Resolves to the exit code. */
+  run(context: CommandContext): Promise<number>;
+}

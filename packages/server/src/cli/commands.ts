@@ -1,0 +1,45 @@
+// Every command of this version, in the order of the help.
+
+import type { Command } from "./command.ts";
+import { callCommand } from "./commands/call.ts";
+import { callsCommands } from "./commands/calls.ts";
+import { deadCommands } from "./commands/dead.ts";
+import { projectsCommands } from "./commands/projects.ts";
+import { tailCommand } from "./commands/tail.ts";
+import { tokenCommands } from "./commands/token.ts";
+import { toolsCommands } from "./commands/tools.ts";
+import { upCommand } from "./commands/up.ts";
+import { whyCommand } from "./commands/why.ts";
+
+export const COMMANDS: readonly Command[] = [
+  upCommand,
+  callCommand,
+  whyCommand,
+  ...callsCommands,
+  ...toolsCommands,
+  ...deadCommands,
+  ...projectsCommands,
+  ...tokenCommands,
+  tailCommand,
+];
+
+/** Announced, and not there yet: they say so instead of being called unknown. */
+export const LATER_COMMANDS: ReadonlySet<string> = new Set([
+  "run",
+  "agents",
+  "turns",
+  "profiles",
+  "verify",
+  "trace",
+  "host",
+  "conform",
+  "mcp",
+  "export",
+  "import",
+  "doctor",
+  "init",
+  "completion",
+  "tools accept",
+  "calls approve",
+  "calls deny",
+]);

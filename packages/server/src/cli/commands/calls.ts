@@ -1,0 +1,138 @@
+// `toolplane calls ...`: look at calls, stop them, make them again.
+
+import { cellOf, parseText, shortTime, textOf } from "../body.ts";
+import { resolveCallId } from "../call-id.ts";
+import { showOutcome } from "../call-outcome.ts";
+import { type Body, pathOf } from "../client.ts";
+import type { Command, CommandContext } from "../command.ts";
+import { parseDuration } from "../duration.ts";
+import { EXIT } from "../exit-code.ts";
+import { showPage } from "../page.ts";
+import { isOver, leaveRunning, waitForCall, withWait } from "../wait-for-call.ts";
+
+const callPath = (project: string, id: string, ...rest: readonly string[]): string =>
+  pathOf("projects", project, "calls", id, ...rest);
+
+const showCall = ({ output }: CommandContext, call: Body): void => {
+  if (output.json) {
+    output.data(call);
+    return;
+  }
+  output.fields([
+    ["call", call.tool_call_id],
+    ["status", call.status],
+    ["tool", `${textOf(call, "tool_name") ?? "?"} (version ${cellOf(call, "tool_version") ?? "?"})`],
+    ["agent", call.agent_id],
+    ["target", call.target],
+    ["attempts", call.attempts],
+    ["lease", call.lease],
+    ["created", call.created_at],
+    ["not before", isOver(call) ? null : call.available_at],
+    ["started", call.started_at],
+    ["settled", call.settled_at],
+    ["settled by", call.settled_by],
+    ["retry of", call.retry_of],
+    ["key", call.idempotency_key],
+    ["turn", call.agent_turn_id],
+    ["trace", call.trace_id],
+    ["call card", call.tool_call_card_id],
+    ["result card", call.tool_result_card_id],
+    ["error", call.error],
+    ["result", call.error === undefined ? call.result : null],
+  ]);
+};
+
+const list: Command = {
+  name: "calls list",
+  usage: "",
+  least: 0,
+  most: 0,
+  options: ["project", "status", "tool", "limit", "cursor"],
+  summary: "list calls, newest first",
+  async run(context) {
+    const { client, project, flags } = context;
+    const query = { status: flags.status, tool_name: flags.tool, limit: flags.limit, cursor: flags.cursor };
+    const page = await client.request({ path: pathOf("projects", project, "calls"), query });
+    showPage(context, page, {
+      empty: `project ${project} has no such calls`,
+      columns: [
+        { title: "CALL", value: (call) => textOf(call, "tool_call_id") },
+        { title: "STATUS", value: (call) => textOf(call, "status") },
+        { title: "TOOL", value: (call) => textOf(call, "tool_name") },
+        { title: "AGENT", value: (call) => textOf(call, "agent_id") },
+        { title: "CREATED", value: (call) => shortTime(call, "created_at") },
+        { title: "ERROR", value: (call) => textOf(call, "error_code") },
+      ],
+    });
+    return EXIT.ok;
+  },
+};
+
+const show: Command = {
+  name: "calls show",
+  usage: "ID",
+  least: 1,
+  most: 1,
+  options: ["project", "wait"],
+  summary: "show one call (the id last is the newest one)",
+  async run(context) {
+    const { client, project, flags } = context;
+    const id = await resolveCallId(context);
+    const call = await client.request({ path: callPath(project, id) });
+    if (flags.wait === undefined) {
+      showCall(context, call);
+      return EXIT.ok;
+    }
+    return withWait(context, parseDuration(flags.wait, "--wait"), async (wait) => {
+      const waited = await waitForCall(context, call, wait);
+      if (!isOver(waited)) return leaveRunning(context, waited, wait.signal.aborted);
+      showCall(context, waited);
+      return EXIT.ok;
+    });
+  },
+};
+
+const cancel: Command = {
+  name: "calls cancel",
+  usage: "ID",
+  least: 1,
+  most: 1,
+  options: ["project", "reason"],
+  summary: "stop a call; whoever runs it is told",
+  async run(context) {
+    const { client, project, flags, output } = context;
+    const id = await resolveCallId(context);
+    const body = flags.reason === undefined ? {} : { reason: flags.reason };
+    const answer = await client.request({ method: "POST", path: callPath(project, id, "cancel"), body });
+    if (output.json) output.data({ tool_call_id: id, ...answer });
+    else if (answer.canceled === true) output.line(`canceled ${id}`);
+    else output.line(`call ${id} was over before: ${textOf(answer, "status") ?? "settled"}`);
+    return EXIT.ok;
+  },
+};
+
+const retry: Command = {
+  name: "calls retry",
+  usage: "ID",
+  least: 1,
+  most: 1,
+  options: ["project", "wait", "key"],
+  summary: "make a new call with the arguments of an old one",
+  async run(context) {
+    const { client, project, flags, output, io } = context;
+    const id = await resolveCallId(context);
+    const headers = { "idempotency-key": flags.key ?? `cli-${io.uuid()}` };
+    const made = await client.request({ method: "POST", path: callPath(project, id, "retry"), body: {}, headers });
+    if (flags.wait === undefined) {
+      if (output.json) output.data({ ...made, retry_of: id });
+      else output.line(`call ${parseText(made, "tool_call_id")} is made: the retry of ${id}`);
+      return EXIT.ok;
+    }
+    return withWait(context, parseDuration(flags.wait, "--wait"), async (wait) => {
+      const call = await waitForCall(context, made, wait);
+      return isOver(call) ? showOutcome(context, call) : leaveRunning(context, call, wait.signal.aborted);
+    });
+  },
+};
+
+export const callsCommands: readonly Command[] = [list, show, cancel, retry];

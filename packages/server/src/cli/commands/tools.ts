@@ -1,0 +1,171 @@
+// `toolplane tools ...`: the tools of a project.
+
+import { cellOf, shortTime, targetOf, textOf } from "../body.ts";
+import { type Body, pathOf } from "../client.ts";
+import type { Command, CommandContext } from "../command.ts";
+import { describeFailure, formatFailure } from "../error-line.ts";
+import { EXIT } from "../exit-code.ts";
+import { readInput } from "../input.ts";
+import { showPage } from "../page.ts";
+import { shorten } from "../plain-text.ts";
+
+/** The part of a description that fits beside the other columns. */
+const DESCRIPTION_WIDTH = 60;
+
+const toolPath = (project: string, name: string, ...rest: readonly string[]): string =>
+  pathOf("projects", project, "tools", name, ...rest);
+
+const applyOne = async ({ client, project, io }: CommandContext, file: string): Promise<Body> => {
+  const text = await readInput(io, file);
+  // JSON is YAML, so only a file that says it is JSON is sent as such, for its stricter reader.
+  const type = file.endsWith(".json") ? "application/json" : "application/yaml";
+  return client.request({ method: "POST", path: pathOf("projects", project, "tools"), upload: { text, type } });
+};
+
+const apply: Command = {
+  name: "tools apply",
+  usage: "FILE...",
+  least: 1,
+  most: Number.POSITIVE_INFINITY,
+  options: ["project"],
+  summary: "register definitions from YAML or JSON files",
+  async run(context) {
+    const { args, output } = context;
+    const items: Body[] = [];
+    let failed = false;
+    // One bad file must not keep the others from being registered; each is answered for itself.
+    for (const file of args) {
+      try {
+        const tool = await applyOne(context, file);
+        items.push({ file, ...tool });
+        if (!output.json)
+          output.line(
+            `${textOf(tool, "outcome") ?? "registered"} ${textOf(tool, "tool_name") ?? "?"} version ${cellOf(tool, "version") ?? "?"}`,
+          );
+      } catch (error) {
+        if (args.length === 1) throw error;
+        failed = true;
+        const failure = describeFailure(error);
+        items.push({ file, error: failure });
+        output.note(formatFailure({ ...failure, message: `${file}: ${failure.message}` }, false));
+      }
+    }
+    if (output.json) output.data({ items });
+    return failed ? EXIT.failed : EXIT.ok;
+  },
+};
+
+const list: Command = {
+  name: "tools list",
+  usage: "",
+  least: 0,
+  most: 0,
+  options: ["project", "limit", "cursor"],
+  summary: "list the tools of a project",
+  async run(context) {
+    const { client, project, flags } = context;
+    const query = { limit: flags.limit, cursor: flags.cursor };
+    showPage(context, await client.request({ path: pathOf("projects", project, "tools"), query }), {
+      empty: `project ${project} has no tools; register one with: toolplane tools apply FILE`,
+      columns: [
+        { title: "TOOL", value: (tool) => textOf(tool, "tool_name") },
+        { title: "VERSION", value: (tool) => cellOf(tool, "version") },
+        { title: "STATUS", value: (tool) => textOf(tool, "status") },
+        { title: "TARGET", value: targetOf },
+        { title: "DESCRIPTION", value: (tool) => shorten(textOf(tool, "description") ?? "", DESCRIPTION_WIDTH) },
+      ],
+    });
+    return EXIT.ok;
+  },
+};
+
+const show: Command = {
+  name: "tools show",
+  usage: "TOOL",
+  least: 1,
+  most: 1,
+  options: ["project"],
+  summary: "show one tool with its parameters and options",
+  async run({ client, project, args, output }) {
+    const tool = await client.request({ path: toolPath(project, args[0] ?? "") });
+    if (output.json) {
+      output.data(tool);
+      return EXIT.ok;
+    }
+    output.fields([
+      ["tool", tool.tool_name],
+      ["description", tool.description],
+      ["version", tool.version],
+      ["status", tool.status],
+      ["target", tool.target_subject],
+      ["after execution", tool.after_execution],
+      ["definition hash", tool.definition_hash],
+      ["source", tool.source],
+      ["updated", tool.updated_at],
+      ["options", tool.options],
+    ]);
+    output.value({ parameters: tool.parameters ?? {} });
+    return EXIT.ok;
+  },
+};
+
+const versions: Command = {
+  name: "tools versions",
+  usage: "TOOL",
+  least: 1,
+  most: 1,
+  options: ["project"],
+  summary: "list the versions of a tool, newest first",
+  async run(context) {
+    const { client, project, args } = context;
+    showPage(context, await client.request({ path: toolPath(project, args[0] ?? "", "versions") }), {
+      empty: "no versions",
+      columns: [
+        { title: "VERSION", value: (version) => cellOf(version, "version") },
+        { title: "CREATED", value: (version) => shortTime(version, "created_at") },
+        { title: "DEFINITION HASH", value: (version) => textOf(version, "definition_hash") },
+      ],
+    });
+    return EXIT.ok;
+  },
+};
+
+const change = (verb: "pause" | "resume", said: string, summary: string): Command => ({
+  name: `tools ${verb}`,
+  usage: "TOOL",
+  least: 1,
+  most: 1,
+  options: ["project"],
+  summary,
+  async run({ client, project, args, output }) {
+    const answer = await client.request({ method: "POST", path: toolPath(project, args[0] ?? "", verb) });
+    if (output.json) output.data({ tool_name: args[0], ...answer });
+    else output.line(`${said} ${args[0]}`);
+    return EXIT.ok;
+  },
+});
+
+const remove: Command = {
+  name: "tools delete",
+  usage: "TOOL",
+  least: 1,
+  most: 1,
+  options: ["project"],
+  summary: "delete a tool; calls made under it keep its versions",
+  async run({ client, project, args, output }) {
+    await client.request({ method: "DELETE", path: toolPath(project, args[0] ?? "") });
+    if (output.json) output.data({ tool_name: args[0], deleted: true });
+    else output.line(`deleted ${args[0]}`);
+    return EXIT.ok;
+  },
+};
+
+export const toolsCommands: readonly Command[] = [
+  apply,
+  list,
+  show,
+  versions,
+  change("pause", "paused", "hold back new and queued calls of a tool"),
+  change("resume", "resumed", "let the calls of a paused tool run"),
+  remove,
+];

@@ -1,0 +1,60 @@
+// A failure in one line: the code, what happened, what to do. The stack is for --verbose; with --json the line is JSON.
+
+import { ERROR_TABLE, type ErrorCode, understandError } from "@toolplane/protocol";
+import { jsonText, oneLine } from "./plain-text.ts";
+import { WrongUsage } from "./wrong-usage.ts";
+
+const ADVICE: Partial<Record<ErrorCode, string>> = {
+  unauthorized: "pass --token, set TOOLPLANE_TOKEN, or run this where the data directory is (--data)",
+  auth_failed: "use a token that may do it: toolplane token create",
+  not_found: "check the name and --project",
+  conflict: "look at what is there, then change the request",
+  idempotency_conflict: "use another --key, or the arguments of the first call",
+  bad_request: "correct the request",
+  outcome_unknown: "look at what the tool did before you try again",
+  tool_error: "correct the arguments, or ask the tool's author",
+  storage_error: "try again in a moment",
+  rate_limited: "try again in a moment",
+  agent_busy: "try again in a moment",
+};
+
+const BY_RETRY = {
+  never: "change the request before you try again",
+  later: "try again in a moment",
+  unsafe: "the server's log has the cause",
+} as const;
+
+export const adviceFor = (code: ErrorCode): string => ADVICE[code] ?? BY_RETRY[ERROR_TABLE[code].retry];
+
+export interface Failure {
+  readonly code: string;
+  readonly message: string;
+  readonly todo: string;
+  readonly detail?: unknown;
+}
+
+export const describeFailure = (error: unknown): Failure => {
+  if (error instanceof WrongUsage) {
+    const todo = error.command === undefined ? "see toolplane help" : `see toolplane help ${error.command}`;
+    return { code: "usage", message: error.message, todo };
+  }
+  const known = understandError(error, { keepMessage: true });
+  const { todo, ...detail } = known.detail ?? {};
+  return {
+    code: known.code,
+    message: known.message,
+    todo: typeof todo === "string" ? todo : adviceFor(known.code),
+    ...(Object.keys(detail).length === 0 ? {} : { detail }),
+  };
+};
+
+export const formatFailure = (failure: Failure, json: boolean): string => {
+  if (json) return jsonText({ error: failure });
+  return oneLine(`toolplane: ${failure.code}: ${failure.message}; ${failure.todo}`);
+};
+
+export const stackOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause === undefined ? "" : `\ncaused by: ${stackOf(error.cause)}`;
+  return `${error.stack ?? error.message}${cause}`;
+};

@@ -1,0 +1,55 @@
+// What a command may touch of the world: streams, environment, files, time, network. Passed in, so that a test can be the
+// terminal. A program that brings only what `up` needs gets the real rest.
+
+import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { processIo, type UpIo } from "../up/up-options.ts";
+
+export interface CliStream {
+  write(text: string): unknown;
+  /** Somebody looks at it: colours and progress are welcome. */
+  readonly isTTY?: boolean | undefined;
+}
+
+export interface CliIo extends UpIo {
+  readonly stdout: CliStream;
+  readonly stderr: CliStream;
+  readonly fetch: typeof fetch;
+  readFile(path: string): Promise<string>;
+  readStdin(): Promise<string>;
+  now(): number;
+  uuid(): string;
+  /** Ends early, and quietly, when the signal is aborted. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal?.aborted === true) {
+      resolve();
+      return;
+    }
+    const done = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal?.addEventListener("abort", done);
+  });
+
+const readStdin = async (): Promise<string> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
+};
+
+export const createCliIo = (given: UpIo & Partial<CliIo> = processIo()): CliIo => ({
+  fetch,
+  readFile: (path) => readFile(path, "utf8"),
+  readStdin,
+  now: () => Date.now(),
+  uuid: () => randomUUID(),
+  sleep,
+  ...given,
+});

@@ -1,0 +1,50 @@
+// The `toolplane` command: one command line in, one exit code out. Whatever goes wrong is one line on stderr.
+
+import type { UpIo } from "../up/up-options.ts";
+import { createClient } from "./client.ts";
+import { checkCommand, findCommand, parseCommandLine } from "./command-line.ts";
+import { describeFailure, formatFailure, stackOf } from "./error-line.ts";
+import { EXIT } from "./exit-code.ts";
+import { helpFor } from "./help.ts";
+import { type CliIo, createCliIo } from "./io.ts";
+import { createOutput } from "./output.ts";
+import { readSettings } from "./settings.ts";
+import { readVersion } from "./version.ts";
+import { WrongUsage } from "./wrong-usage.ts";
+
+const run = async (argv: readonly string[], io: CliIo): Promise<number> => {
+  const { flags, words, version } = parseCommandLine(argv);
+  if (version) {
+    io.stdout.write(`${readVersion()}\n`);
+    return EXIT.ok;
+  }
+  if (words[0] === "help" || flags.help === true) {
+    io.stdout.write(`${helpFor(words[0] === "help" ? words.slice(1) : words)}\n`);
+    return EXIT.ok;
+  }
+  if (words.length === 0) throw new WrongUsage("say what to do");
+  const found = findCommand(words);
+  checkCommand(found, flags);
+  const settings = readSettings(flags, io);
+  return found.command.run({
+    args: found.args,
+    flags,
+    io,
+    output: createOutput(io, flags.json === true),
+    client: createClient(settings, io),
+    project: settings.project,
+  });
+};
+
+/** Resolves to the exit code; never rejects. */
+export const main = async (argv: readonly string[], given?: UpIo & Partial<CliIo>): Promise<number> => {
+  const io = createCliIo(given);
+  try {
+    return await run(argv, io);
+  } catch (error) {
+    const failure = describeFailure(error);
+    io.stderr.write(`${formatFailure(failure, argv.includes("--json"))}\n`);
+    if (argv.includes("--verbose")) io.stderr.write(`${stackOf(error)}\n`);
+    return failure.code === "usage" ? EXIT.usage : EXIT.failed;
+  }
+};

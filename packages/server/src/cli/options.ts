@@ -1,0 +1,68 @@
+// Every flag of every command. A name means the same wherever it is taken, so that one reader knows all of them.
+
+export interface Option {
+  readonly type: "string" | "boolean";
+  /** What stands for the value in the help. */
+  readonly value?: string;
+  readonly help: string;
+}
+
+export const OPTIONS = {
+  // every command
+  help: { type: "boolean", help: "show how the command is written" },
+  json: { type: "boolean", help: "print JSON for programs" },
+  verbose: { type: "boolean", help: "show the stack of an error" },
+  url: { type: "string", value: "URL", help: "the server (TOOLPLANE_URL, else http://127.0.0.1:7420)" },
+  token: { type: "string", value: "TOKEN", help: "the token (TOOLPLANE_TOKEN, else the one in the data directory)" },
+  data: { type: "string", value: "DIR", help: "the data directory (TOOLPLANE_DATA, else .toolplane)" },
+  // most of them
+  project: { type: "string", value: "P", help: "the project (TOOLPLANE_PROJECT, else demo)" },
+  limit: { type: "string", value: "N", help: "at most so many" },
+  cursor: { type: "string", value: "CURSOR", help: "go on after the page that gave this cursor" },
+  wait: { type: "string", value: "30s", help: "wait so long for the result" },
+  // up
+  port: { type: "string", value: "7420", help: "the port to listen on" },
+  host: { type: "string", value: "127.0.0.1", help: "the address to listen on" },
+  "database-url": { type: "string", value: "URL", help: "your own PostgreSQL instead of the embedded one" },
+  "nats-url": { type: "string", value: "URL", help: "NATS as the message bus" },
+  roles: { type: "string", value: "api,tools", help: "which parts to run" },
+  config: { type: "string", value: "FILE", help: "the configuration file (toolplane.yaml)" },
+  demo: { type: "boolean", help: "make the project demo if it is not there" },
+  ephemeral: { type: "boolean", help: "use a throw-away data directory" },
+  // call
+  agent: { type: "string", value: "A", help: "call in the name of this agent" },
+  key: { type: "string", value: "KEY", help: "idempotency key: the same key is the same call" },
+  at: { type: "string", value: "TIME", help: "not before this time (ISO 8601, or +10m)" },
+  // lists and actions
+  status: { type: "string", value: "STATUS", help: "only calls with this status" },
+  tool: { type: "string", value: "TOOL", help: "only calls of this tool" },
+  reason: { type: "string", value: "TEXT", help: "why, for whoever reads it later" },
+  title: { type: "string", value: "TEXT", help: "the project's title" },
+  owner: { type: "string", value: "ID", help: "who owns the project" },
+  bare: { type: "boolean", help: "without the bundled tools" },
+  force: { type: "boolean", help: "even while calls are open" },
+  after: { type: "string", value: "EVENT_ID", help: "first show what came after this event" },
+  // token create
+  role: { type: "string", value: "ROLE", help: "admin, operator, agent, tool or viewer" },
+  actor: { type: "string", value: "ID", help: "who the token speaks for (tool.<name> for a tool service)" },
+  targets: { type: "string", value: "a,b", help: "the targets a tool service serves" },
+  ttl: { type: "string", value: "30d", help: "how long it is valid (for ever unless told)" },
+  label: { type: "string", value: "TEXT", help: "what it is for" },
+} as const satisfies Record<string, Option>;
+
+export type OptionName = keyof typeof OPTIONS;
+
+/** What every command takes besides its own. */
+export const GLOBAL_OPTIONS = [
+  "json",
+  "url",
+  "token",
+  "data",
+  "verbose",
+  "help",
+] as const satisfies readonly OptionName[];
+
+/** The flags that were given. */
+export type Flags = {
+  readonly [Name in OptionName]?: (typeof OPTIONS)[Name]["type"] extends "boolean" ? boolean : string;
+};

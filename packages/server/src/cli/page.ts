@@ -1,0 +1,20 @@
+// A page of a list: the server's answer for programs, a table for people, and how to see more.
+
+import { itemsOf, textOf } from "./body.ts";
+import type { Body } from "./client.ts";
+import type { CommandContext } from "./command.ts";
+import type { Column } from "./output.ts";
+
+export const showPage = (
+  { output }: CommandContext,
+  page: Body,
+  { columns, empty }: { readonly columns: readonly Column<Body>[]; readonly empty: string },
+): void => {
+  if (output.json) {
+    output.data(page);
+    return;
+  }
+  output.table(itemsOf(page), columns, empty);
+  const next = textOf(page, "next_cursor");
+  if (next !== undefined) output.note(`there is more: --cursor ${next}`);
+};

@@ -1,0 +1,61 @@
+// Where the server is and who asks: flags, then the environment, then the data directory.
+//   The token of the data directory is a local administrator's. It is sent to this machine only: whoever names another
+//   server must bring a token for it.
+
+import { join, resolve } from "node:path";
+import type { CliIo } from "./io.ts";
+import type { Flags } from "./options.ts";
+import { WrongUsage } from "./wrong-usage.ts";
+
+const DEFAULT_URL = "http://127.0.0.1:7420";
+const DEFAULT_DATA = ".toolplane";
+const DEFAULT_PROJECT = "demo";
+
+const LOOPBACK: ReadonlySet<string> = new Set(["127.0.0.1", "localhost", "[::1]"]);
+
+export interface Settings {
+  /** Without a slash at the end. */
+  readonly url: string;
+  readonly project: string;
+  /** Undefined when there is none; the server then says what it thinks of that. */
+  readToken(): Promise<string | undefined>;
+}
+
+/** An empty variable is one that was not set. */
+const filled = (text: string | undefined): string | undefined =>
+  text === undefined || text.trim() === "" ? undefined : text.trim();
+
+const parseUrl = (text: string): URL => {
+  const url = URL.parse(text);
+  if (url === null || (url.protocol !== "http:" && url.protocol !== "https:"))
+    throw new WrongUsage(`--url takes an address such as ${DEFAULT_URL}, not "${text}"`);
+  if (url.username !== "" || url.password !== "")
+    throw new WrongUsage("put the token into --token, not into the address");
+  return url;
+};
+
+const isMissing = (error: unknown): boolean => {
+  const code = (error as { readonly code?: unknown } | null)?.code;
+  return code === "ENOENT" || code === "ENOTDIR";
+};
+
+export const readSettings = (flags: Flags, io: CliIo): Settings => {
+  const { env } = io;
+  const url = parseUrl(filled(flags.url) ?? filled(env.TOOLPLANE_URL) ?? DEFAULT_URL);
+  const data = resolve(io.cwd, filled(flags.data) ?? filled(env.TOOLPLANE_DATA) ?? DEFAULT_DATA);
+  return {
+    url: `${url.origin}${url.pathname === "/" ? "" : url.pathname.replace(/\/$/, "")}`,
+    project: filled(flags.project) ?? filled(env.TOOLPLANE_PROJECT) ?? DEFAULT_PROJECT,
+    async readToken() {
+      const given = filled(flags.token) ?? filled(env.TOOLPLANE_TOKEN);
+      if (given !== undefined) return given;
+      if (!LOOPBACK.has(url.hostname)) return undefined;
+      try {
+        return filled(await io.readFile(join(data, "token")));
+      } catch (error) {
+        if (isMissing(error)) return undefined;
+        throw error;
+      }
+    },
+  };
+};
