@@ -160,6 +160,19 @@ describe("the guard's own life", () => {
     await expect(guard.watch({ label: "third" })).resolves.toBeDefined();
   });
 
+  test("[ARCH-8-3] a guard that cannot be kept running is reported, and nothing more is promised", async () => {
+    const failures: Error[] = [];
+    const guard = createGuard({ onFailure: (failure) => failures.push(failure) });
+    await guard.watch({ label: "something", removeDir: temporaryPath() });
+    for (let killed = 0; failures.length === 0 && killed < 20; killed += 1) {
+      const { pid } = guard;
+      if (pid !== undefined) process.kill(pid, "SIGKILL");
+      await until("the guard to be replaced", () => guard.pid !== pid || failures.length > 0, ALLOWED_MS);
+    }
+    expect(failures).toHaveLength(1);
+    await expect(guard.watch({ label: "more" })).rejects.toMatchObject({ code: "internal_error" });
+  });
+
   test.each(["/", "/tmp", "relative/path", "/tmp/../etc/passwd"])(
     "it refuses to promise the removal of %s",
     async (removeDir) => {

@@ -3,11 +3,19 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { probePostgres, type RunningPostgres, startPostgres, tryReadProcess } from "@toolplane/processes";
+import {
+  pickRunAs,
+  probePostgres,
+  type RunningPostgres,
+  spawnGuarded,
+  startPostgres,
+  tryReadProcess,
+} from "@toolplane/processes";
 import {
   findDebianPostgres,
   findDescendants,
   findLeftovers,
+  isRunning,
   queryTestDatabase as query,
   rememberProcess as remember,
   runTestProgram,
@@ -144,18 +152,23 @@ describe("a server that was killed", () => {
   });
 
   test.each([
-    ["a number that another program has now", () => `${process.pid}\n`],
+    ["a number that another program of the same user has now", (pid: number) => `${pid}\n`],
     ["nothing at all", () => ""],
   ])("[ARCH-5-9] postmaster.pid with %s does not stop the next start", async (_what, text) => {
     await using directory = await makeDataDirectory();
     const first = await startPostgres({ dataDir: directory.path, unsafeNoSync: true });
     await first.stop();
     expect(probePostgres(directory.path).state).toBe("none");
-    writeFileSync(join(clusterOf(directory.path), "postmaster.pid"), text());
-    writeFileSync(join(first.socketDir, ".s.PGSQL.5432.lock"), text());
+    // PostgreSQL ignores a process it may not signal, so it has to be one of the server's own user.
+    const other = await spawnGuarded(["sleep", "1000"], { label: "other", env: { PATH: "/bin" }, ...pickRunAs() });
+    writeFileSync(join(clusterOf(directory.path), "postmaster.pid"), text(other.pid));
+    writeFileSync(join(first.socketDir, ".s.PGSQL.5432.lock"), text(other.pid));
     expect(probePostgres(directory.path).state).toBe("foreign");
-    await using second = await startPostgres({ dataDir: directory.path, unsafeNoSync: true });
+    const second = await startPostgres({ dataDir: directory.path, unsafeNoSync: true });
     expect(await query(second.url(), "select 1 as one")).toEqual([{ one: 1 }]);
+    expect(isRunning(other.pid)).toBe(true);
+    await second.stop();
+    await other.end();
   });
 
   test("[ARCH-5-9] what a killed initdb left is cleared away, and the cluster is made anew", async () => {

