@@ -38,7 +38,7 @@ export const startHttpStack = async (options: Parameters<typeof startTestEngine>
   });
   const { secret: admin } = await t.engine.tokens.create({ role: "admin" });
   const raw = async (path: string, init: RequestInit = {}): Promise<Response> =>
-    await app.request(path, {
+    app.request(path, {
       ...init,
       headers: { host: "localhost", ...Object.fromEntries(new Headers(init.headers)) },
     });

@@ -6,7 +6,7 @@
 
 import { createHash } from "node:crypto";
 import type { Bus } from "@toolplane/bus";
-import { type JsonCaps, PROTOCOL_VERSION } from "@toolplane/protocol";
+import { type AllowEnv, type JsonCaps, type JsonObject, PROTOCOL_VERSION } from "@toolplane/protocol";
 import type pg from "pg";
 import { createEventLog, type EventLog } from "./bus/event-log.ts";
 import { trimMessages } from "./bus/message-retention.ts";
@@ -25,6 +25,7 @@ import { type Clock, systemClock } from "./ports/clock.ts";
 import { type Faults, noFaults } from "./ports/faults.ts";
 import { createIds, type Ids } from "./ports/ids.ts";
 import { type Log, silentLog } from "./ports/log.ts";
+import { randomSecret } from "./ports/secrets.ts";
 import { type Agents, createAgents } from "./registry/agents.ts";
 import { createDefinitions, type Definitions } from "./registry/definition-cache.ts";
 import { createSchemaCompiler } from "./registry/json-schema.ts";
@@ -60,6 +61,10 @@ export interface EngineOptions {
   readonly watchdog?: boolean | undefined;
   /** The target of the tools every project starts with. */
   readonly bundledTarget?: string | undefined;
+  /** Definitions every project starts with, beside the protocol's own. */
+  readonly bundledTools?: readonly JsonObject[] | undefined;
+  /** Which variables tools may name, whoever registers them; without it only the system's own are refused. */
+  readonly allowEnv?: AllowEnv | undefined;
 }
 
 export interface EngineStats {
@@ -139,14 +144,15 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
 
   const cards = createCardStore(ground);
   const boxes = createBoxes({ ...ground, cards });
-  const tools = createTools({ ...ground, compile });
-  const projects = createProjects({ ...ground, tools, bundledTarget: options.bundledTarget });
+  const tools = createTools({ ...ground, compile, allowEnv: options.allowEnv });
+  const { bundledTarget, bundledTools } = options;
+  const projects = createProjects({ ...ground, tools, bundledTarget, bundledTools });
   const profiles = createProfiles({ ...ground, cards, boxes });
   const agents = createAgents({ ...ground, profiles });
   const definitions = createDefinitions({ ...ground, compile });
   const calls = createCalls({ ...ground, definitions, leaseSeconds: options.leaseSeconds ?? LEASE_SECONDS });
   const deadLetters = createDeadLetters({ ...ground, dispatch: calls.dispatch });
-  const tokens = createTokens(ground);
+  const tokens = createTokens({ ...ground, secret: randomSecret });
   const bus = createPostgresBus(ground);
   const retain = createRetention(ground);
   const expire = createExpire({

@@ -7,6 +7,7 @@ import type { Database } from "../sql/database.ts";
 import type { CallFacts, CallKey, CallView } from "./call.ts";
 import { createFactMemory } from "./call-facts.ts";
 import { type CancelDeps, type Canceled, type CancelRequest, createCancel } from "./cancel.ts";
+import { type ClaimAcrossRequest, createClaimAcross } from "./claim-across.ts";
 import { type ClaimLine, createClaimLine } from "./claim-line.ts";
 import { type CallRequest, createDispatch, type DispatchDeps, type Dispatched } from "./dispatch.ts";
 import { createDispatchStep, type DispatchedStep, type StepRequest } from "./dispatch-step.ts";
@@ -14,7 +15,7 @@ import { createGiveBack } from "./give-back.ts";
 import { type Beat, type ClaimRequest, createLeases, type Held, type LeasedCall, type LeaseRequest } from "./leases.ts";
 import { bindKeys, LIST_CALLS, READ_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
 import { createReports, type PutResultCard, type ReportRequest } from "./reports.ts";
-import { createSeenServices, type SeenService } from "./seen-services.ts";
+import { createSeenServices, EVERY_PROJECT, type SeenService } from "./seen-services.ts";
 import { createSettle, type Settled, type SettleRequest } from "./settle.ts";
 import { createSettleWatch, type SettleWatch } from "./settle-watch.ts";
 
@@ -33,6 +34,8 @@ export interface Calls {
   dispatchStep(step: StepRequest): Promise<DispatchedStep>;
   /** Leases what is queued for a target, now or within `waitMs`. */
   claim(request: ClaimRequest, waitMs?: number, signal?: AbortSignal): Promise<readonly LeasedCall[]>;
+  /** The same for a service of every project, such as the bundled tools. */
+  claimAcross(request: ClaimAcrossRequest, waitMs?: number, signal?: AbortSignal): Promise<readonly LeasedCall[]>;
   lease(request: LeaseRequest): Promise<LeasedCall>;
   heartbeat(held: Held): Promise<Beat>;
   release(held: Held): Promise<void>;
@@ -67,7 +70,7 @@ const MAX_CLAIM = 256;
 const noCall = (key: CallKey): ToolplaneError =>
   new ToolplaneError("not_found", `there is no call ${key.toolCallId} in this project`);
 
-const checkClaim = (request: ClaimRequest): void => {
+const checkClaim = (request: ClaimAcrossRequest): void => {
   if (!Number.isInteger(request.max) || request.max < 1 || request.max > MAX_CLAIM)
     throw new ToolplaneError("bad_request", `a claim takes 1 to ${MAX_CLAIM} calls`);
 };
@@ -80,6 +83,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
   const unheard = createGiveBack(deps);
   const leases = createLeases({ ...deps, remember: facts.remember, giveBack: unheard.giveBack });
   const line: ClaimLine = createClaimLine({ ...deps, claim: leases.claim.submit });
+  const across = createClaimAcross({ ...deps, claim: leases.claim.submit });
   const dispatch = createDispatch(deps);
   const dispatchStep = createDispatchStep(deps);
   const settle = createSettle({ ...deps, facts, watch });
@@ -115,7 +119,12 @@ export const createCalls = (deps: CallsDeps): Calls => {
     async claim(request, waitMs = 0, signal) {
       checkClaim(request);
       seen.saw(request.projectId, request.target, request.holder);
-      return await line.wait(request, waitMs, signal);
+      return line.wait(request, waitMs, signal);
+    },
+    async claimAcross(request, waitMs = 0, signal) {
+      checkClaim(request);
+      seen.saw(EVERY_PROJECT, request.target, request.holder);
+      return across.wait(request, waitMs, signal);
     },
     lease: leases.lease.submit,
     heartbeat: leases.heartbeat.submit,
@@ -142,6 +151,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
     stats: () => Object.fromEntries(Object.entries(coalescers).map(([name, coalescer]) => [name, coalescer.stats()])),
     async drain() {
       line.close();
+      across.close();
       watch.close();
       await Promise.all(Object.values(coalescers).map((coalescer) => coalescer.idle()));
       await unheard.stop();

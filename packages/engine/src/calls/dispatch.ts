@@ -293,7 +293,7 @@ export const createDispatch = (deps: DispatchDeps): Coalescer<CallRequest, Dispa
   return {
     async submit(request) {
       checkIdempotencyKey(request.idempotencyKey);
-      return await coalescer.submit({ request, toolCallId: request.toolCallId ?? ids.uuid() });
+      return coalescer.submit({ request, toolCallId: request.toolCallId ?? ids.uuid() });
     },
     idle: coalescer.idle,
     stats: coalescer.stats,

@@ -134,7 +134,7 @@ export const createReports = (deps: ReportDeps): Reports => {
         request,
         request.projectId,
       );
-      return await deps.settle({
+      return deps.settle({
         projectId: request.projectId,
         toolCallId: request.toolCallId,
         actorId: request.actorId,

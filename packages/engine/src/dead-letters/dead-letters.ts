@@ -93,7 +93,7 @@ export const createDeadLetters = (deps: {
   const retryCall: DeadLetters["retryCall"] = async (projectId, toolCallId, idempotencyKey) => {
     const [row] = await db.query<CallCardRow>(READ_CALL_CARD, [projectId, toolCallId]);
     if (row === undefined) throw new ToolplaneError("not_found", `there is no call ${toolCallId} in this project`);
-    return await deps.dispatch({
+    return deps.dispatch({
       projectId,
       toolName: row.tool_name,
       agentId: row.agent_id,

@@ -2,10 +2,11 @@
 // it is compared in constant time and never stored (I8). What is remembered is dropped by a ring of the registry, and
 // after a few seconds in any case, so that a revoked token stops working everywhere.
 
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHash, timingSafeEqual } from "node:crypto";
 import { isToken, ToolplaneError } from "@toolplane/protocol";
 import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
+import type { RandomSecret } from "../ports/secrets.ts";
 import { createLeastRecentlyUsed } from "../registry/least-recently-used.ts";
 import type { Database } from "../sql/database.ts";
 import {
@@ -103,6 +104,7 @@ export const createTokens = (deps: {
   readonly db: Database;
   readonly doorbell: Doorbell;
   readonly clock: Clock;
+  readonly secret: RandomSecret;
 }): Tokens => {
   const { db, doorbell, clock } = deps;
   const known = createLeastRecentlyUsed<{ readonly token: Token; readonly until: number }>(MAX_REMEMBERED);
@@ -111,8 +113,8 @@ export const createTokens = (deps: {
   return {
     async create(request) {
       const { actorId, targets } = planToken(request);
-      const tokenId = randomBytes(6).toString("hex");
-      const secret = `tp_${tokenId}_${randomBytes(SECRET_BYTES).toString("hex")}`;
+      const tokenId = deps.secret(6);
+      const secret = `tp_${tokenId}_${deps.secret(SECRET_BYTES)}`;
       const values = [
         tokenId,
         hashOf(secret).toString("hex"),

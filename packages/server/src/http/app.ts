@@ -69,7 +69,7 @@ export const createApp = (options: AppOptions): Hono => {
       body = parseWith(route.body, text === "" ? {} : parseJsonStrict(text), "body");
     }
     const signal = AbortSignal.any([context.req.raw.signal, options.draining]);
-    return await route.handle({ params, body, query, caller: callerOf(token), engine, log, context, signal });
+    return route.handle({ params, body, query, caller: callerOf(token), engine, log, context, signal });
   };
 
   app.use(async (context, next) => {

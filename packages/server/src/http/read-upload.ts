@@ -34,7 +34,7 @@ const readFile = async (request: Request, type: string): Promise<string> => {
   });
   const file = form.get("file");
   if (file === null) throw new ToolplaneError("bad_request", "the form needs a field named file");
-  return typeof file === "string" ? file : await file.text();
+  return typeof file === "string" ? file : file.text();
 };
 
 export const readUpload = async (request: Request): Promise<unknown> => {

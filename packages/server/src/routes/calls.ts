@@ -104,7 +104,7 @@ export const callRoutes: readonly Route[] = [
         body.wait_seconds ?? 0,
         call.signal,
       );
-      return await answer(call, view);
+      return answer(call, view);
     },
   }),
   route({
@@ -183,7 +183,7 @@ export const callRoutes: readonly Route[] = [
       const fresh = { projectId, toolCallId: made.toolCallId };
       if (call.body.wait_seconds !== undefined)
         await call.engine.calls.wait(fresh, call.body.wait_seconds * 1000, call.signal);
-      return await answer(call, await call.engine.calls.get(fresh));
+      return answer(call, await call.engine.calls.get(fresh));
     },
   }),
 ];

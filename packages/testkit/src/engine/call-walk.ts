@@ -3,6 +3,7 @@
 import type { LeasedCall } from "@toolplane/engine";
 import { ToolplaneError } from "@toolplane/protocol";
 import pg from "pg";
+import { ENGINE_TABLES, fingerprintOf, LET_PASS } from "./call-walk.sql.ts";
 import type { TestEngine } from "./test-engine.ts";
 
 export const TEST_ACTOR = "tool.test";
@@ -56,26 +57,17 @@ export const withClient = async <T>(t: TestEngine, work: (client: pg.Client) => 
 /** Every row of every table of the engine, hashed: two equal fingerprints mean that nothing changed. */
 export const fingerprint = (t: TestEngine): Promise<string> =>
   withClient(t, async (client) => {
-    const tables = await client.query<{ name: string }>(
-      "select format('%I.%I', table_schema, table_name) as name from information_schema.tables where table_schema in ('resource', 'cards', 'state', 'bus') and table_type = 'BASE TABLE' order by 1",
-    );
+    const tables = await client.query<{ name: string }>(ENGINE_TABLES);
     const parts: string[] = [];
     for (const { name } of tables.rows) {
-      const { rows } = await client.query<{ print: string }>(
-        `select count(*) || ':' || coalesce(md5(string_agg(md5(t::text), '' order by md5(t::text))), '') as print from ${name} t`,
-      );
+      const { rows } = await client.query<{ print: string }>(fingerprintOf(name));
       parts.push(`${name}=${rows[0]?.print}`);
     }
     return parts.join("\n");
   });
 
 /** Moves a call's deadlines into the past, as if the time had gone by. */
-export const letPass = (t: TestEngine, toolCallId: string, what: "lease" | "run" | "queue" | "due"): Promise<void> =>
+export const letPass = (t: TestEngine, toolCallId: string, what: keyof typeof LET_PASS): Promise<void> =>
   withClient(t, async (client) => {
-    const column = { lease: "lease_expires_at", run: "run_deadline", queue: "queue_deadline", due: "due_at" }[what];
-    const also = what === "due" ? "" : ", due_at = now() - interval '1 second'";
-    await client.query(
-      `update state.calls set ${column} = now() - interval '1 second'${also} where tool_call_id = $1`,
-      [toolCallId],
-    );
+    await client.query(LET_PASS[what], [toolCallId]);
   });

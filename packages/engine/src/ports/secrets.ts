@@ -1,0 +1,7 @@
+// The secret port: bytes nobody can guess, as hex.
+
+import { randomBytes } from "node:crypto";
+
+export type RandomSecret = (bytes: number) => string;
+
+export const randomSecret: RandomSecret = (bytes) => randomBytes(bytes).toString("hex");
