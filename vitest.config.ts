@@ -3,6 +3,8 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   resolve: { conditions: ["source"] },
   ssr: { resolve: { conditions: ["source"] } },
+  // Where vitest loads the global setup: from source too, so that a fresh checkout needs no build.
+  environments: { __vitest__: { resolve: { conditions: ["source"] } } },
   test: {
     include: [
       "packages/*/src/**/*.test.ts",
