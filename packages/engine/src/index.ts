@@ -1,8 +1,8 @@
 // The public face of @toolplane/engine: named exports only, one block per noun.
 
+export type { EventLog, LoggedEvent } from "./bus/event-log.ts";
 // bus
 export { type TrimMessagesOptions, type TrimmedMessages, trimMessages } from "./bus/message-retention.ts";
-export type { EventLog, LoggedEvent } from "./bus/event-log.ts";
 export { createPostgresBus, LOOK_AGAIN_MS, type PostgresBusOptions } from "./bus/postgres-bus.ts";
 export {
   type BusDoorbell,
@@ -23,6 +23,7 @@ export {
 } from "./calls/call.ts";
 export type { CallFilter, Calls } from "./calls/calls.ts";
 export type { Canceled, CancelRequest } from "./calls/cancel.ts";
+export type { ClaimAcrossRequest } from "./calls/claim-across.ts";
 export type { CallRequest, Dispatched } from "./calls/dispatch.ts";
 export type { DispatchedStep, StepRequest } from "./calls/dispatch-step.ts";
 export type { Beat, ClaimRequest, Held, LeasedCall, LeaseRequest } from "./calls/leases.ts";

@@ -14,6 +14,9 @@ export interface SeenServices {
   list(projectId: string, target?: string): readonly SeenService[];
 }
 
+/** In place of a project: the service takes calls of all of them. No project can have this id. */
+export const EVERY_PROJECT = "*";
+
 const RECENT_MS = 60_000;
 const MAX_SEEN = 10_000;
 
@@ -33,7 +36,9 @@ export const createSeenServices = (now: () => number): SeenServices => {
     list(projectId, target) {
       forgetOld();
       return [...seen.values()].filter(
-        (service) => service.projectId === projectId && (target === undefined || service.target === target),
+        (service) =>
+          (service.projectId === projectId || service.projectId === EVERY_PROJECT) &&
+          (target === undefined || service.target === target),
       );
     },
   };

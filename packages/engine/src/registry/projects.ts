@@ -47,6 +47,8 @@ export interface ProjectsOptions {
   readonly tools: Pick<Tools, "upsertTools">;
   /** The target the bundled tool service listens on; see the protocol's list of tools a project starts with. */
   readonly bundledTarget?: string | undefined;
+  /** Further definitions a project starts with. */
+  readonly bundledTools?: readonly JsonObject[] | undefined;
 }
 
 const DEFAULT_BUNDLED_TARGET = "bundled";
@@ -64,8 +66,11 @@ const toProject = (row: ProjectRow): RegisteredProject => ({
 });
 
 export const createProjects = (options: ProjectsOptions): Projects => {
-  const { db, doorbell, ids, tools, bundledTarget = DEFAULT_BUNDLED_TARGET } = options;
-  const seeds: readonly JsonObject[] = bootstrapTools({ version: PROTOCOL_VERSION, bundledTarget });
+  const { db, doorbell, ids, tools, bundledTarget = DEFAULT_BUNDLED_TARGET, bundledTools = [] } = options;
+  const seeds: readonly JsonObject[] = [
+    ...bootstrapTools({ version: PROTOCOL_VERSION, bundledTarget }),
+    ...bundledTools,
+  ];
 
   const sweep = async (projectId: string): Promise<void> => {
     for (const statement of SWEEPS) {

@@ -100,6 +100,8 @@ export interface ToolsOptions {
   readonly doorbell: Doorbell;
   readonly compile: CompileSchema;
   readonly sha256: HashText;
+  /** Which variables tools may name unless the registration says otherwise. */
+  readonly allowEnv?: AllowEnv | undefined;
 }
 
 /** A whole OpenAPI import goes in one request. */
@@ -124,14 +126,15 @@ const toTool = (projectId: string, row: ToolRow): RegisteredTool => ({
   updatedAt: row.updated_at.toISOString(),
 });
 
-export const createTools = ({ db, doorbell, compile, sha256 }: ToolsOptions): Tools => {
+export const createTools = ({ db, doorbell, compile, sha256, ...rest }: ToolsOptions): Tools => {
   const parseOne = (projectId: string, upload: unknown, options: UpsertToolsOptions): IncomingTool => {
+    const allowEnv = options.allowEnv ?? rest.allowEnv;
     const definition = parseToolDefinition(upload, {
       projectId,
       version: PROTOCOL_VERSION,
       compileSchema: compile,
       ...(options.internal === undefined ? {} : { internal: options.internal }),
-      ...(options.allowEnv === undefined ? {} : { allowEnv: options.allowEnv }),
+      ...(allowEnv === undefined ? {} : { allowEnv }),
     });
     return { projectId, definition, hash: definitionHash(definition, sha256), source: options.source };
   };

@@ -1,0 +1,25 @@
+// Which projects have work for a target. Only queued calls are in the index this walks, and it jumps from project to
+// project instead of reading their calls: what it costs is the number of projects with anything queued, and nothing
+// when nobody waits.
+
+import type { Statement } from "../sql/database.ts";
+
+/** $1 target, $2 after this project, $3 how many. */
+export const PROJECTS_WITH_WORK: Statement = {
+  name: "calls.projects-with-work",
+  text: `
+with recursive busy as (
+  (select project_id from state.calls where status = 'queued' and project_id > $2::text order by project_id limit 1)
+  union all
+  select (select c.project_id from state.calls c
+           where c.status = 'queued' and c.project_id > b.project_id order by c.project_id limit 1)
+    from busy b where b.project_id is not null
+)
+select b.project_id
+  from busy b
+ where b.project_id is not null
+   and exists (select from state.calls c
+                where c.project_id = b.project_id and c.target = $1::text and c.status = 'queued'
+                  and c.available_at <= now() and c.queue_deadline > now())
+ limit $3::int`,
+};

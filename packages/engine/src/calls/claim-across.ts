@@ -1,0 +1,85 @@
+// Work for a service that belongs to no project, such as the bundled tools: one question for all projects.
+//   CA1. One look per ring, and one a second by itself (I13), however many projects there are.
+//   CA2. Every project with work gets a share of what is claimed; when they are more than fit, the next look goes on
+//        where this one stopped, so a busy project cannot keep the others waiting.
+//   CA3. What one project's claim took is handed out even if another's failed: a lease nobody knows of would lapse.
+
+import type { Clock } from "../ports/clock.ts";
+import type { Doorbell } from "../ports/doorbell.ts";
+import type { Queryer } from "../sql/database.ts";
+import { PROJECTS_WITH_WORK } from "./claim-across.sql.ts";
+import type { ClaimRequest, LeasedCall } from "./leases.ts";
+
+export type ClaimAcrossRequest = Omit<ClaimRequest, "projectId">;
+
+export interface ClaimAcrossDeps {
+  readonly db: Queryer;
+  readonly claim: (request: ClaimRequest) => Promise<readonly LeasedCall[]>;
+  readonly doorbell: Doorbell;
+  readonly clock: Clock;
+}
+
+export interface ClaimAcross {
+  wait(request: ClaimAcrossRequest, waitMs: number, signal?: AbortSignal): Promise<readonly LeasedCall[]>;
+  close(): void;
+}
+
+// As often as the first in a project's own line.
+const LOOK_AGAIN_MS = 1_000;
+/** Shares are claimed in one statement; more than this would make it long. */
+const MAX_PROJECTS = 32;
+
+export const createClaimAcross = ({ db, claim, doorbell, clock }: ClaimAcrossDeps): ClaimAcross => {
+  /** Where the next look of a target goes on; absent: at the first project. */
+  const positions = new Map<string, string>();
+  const closing = new AbortController();
+
+  const list = async (target: string, after: string, limit: number): Promise<readonly string[]> =>
+    (await db.query<{ project_id: string }>(PROJECTS_WITH_WORK, [target, after, limit])).map((row) => row.project_id);
+
+  const pick = async ({ target, max }: ClaimAcrossRequest): Promise<readonly string[]> => {
+    const limit = Math.min(max, MAX_PROJECTS);
+    const after = positions.get(target) ?? "";
+    const found = await list(target, after, limit);
+    if (found.length === limit) {
+      positions.set(target, found.at(-1) ?? "");
+      return found;
+    }
+    positions.delete(target);
+    if (after === "") return found;
+    const first = await list(target, "", limit - found.length);
+    return [...found, ...first.filter((projectId) => projectId <= after)];
+  };
+
+  const look = async (request: ClaimAcrossRequest): Promise<readonly LeasedCall[]> => {
+    const projects = await pick(request);
+    const share = Math.max(1, Math.floor(request.max / Math.max(1, projects.length)));
+    const claims = await Promise.allSettled(projects.map((projectId) => claim({ ...request, projectId, max: share })));
+    const taken = claims.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
+    const failed = claims.find((one) => one.status === "rejected");
+    if (taken.length === 0 && failed !== undefined) throw failed.reason;
+    return taken;
+  };
+
+  return {
+    async wait(request, waitMs, signal) {
+      const until = clock.now() + waitMs;
+      const over = signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]);
+      let rung = new AbortController();
+      const stopListening = doorbell.listen("queued", () => rung.abort());
+      try {
+        for (;;) {
+          rung = new AbortController();
+          const taken = await look(request);
+          const leftMs = until - clock.now();
+          if (taken.length > 0 || leftMs <= 0 || over.aborted) return taken;
+          await clock.sleep(Math.min(LOOK_AGAIN_MS, leftMs), AbortSignal.any([rung.signal, over]));
+          if (over.aborted) return [];
+        }
+      } finally {
+        stopListening();
+      }
+    },
+    close: () => closing.abort(),
+  };
+};
