@@ -1,30 +1,17 @@
 // Text of others on somebody's terminal. A tool's answer must not move the cursor, change colours, or read backwards, so
 // every character that does more than be seen is written as an escape.
 
-/** Controls, and what changes the direction of writing or cannot be seen. */
-const isActive = (code: number): boolean =>
-  code < 0x20 ||
-  (code >= 0x7f && code <= 0x9f) ||
-  code === 0x061c ||
-  (code >= 0x200b && code <= 0x200f) ||
-  (code >= 0x2028 && code <= 0x202e) ||
-  (code >= 0x2060 && code <= 0x2069) ||
-  code === 0xfeff;
+/** Controls, formats (direction, joiners, tags: all that cannot be seen) and separators of lines and paragraphs. */
+const ACTIVE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-const escapeUnit = (code: number): string => `\\u${code.toString(16).padStart(4, "0")}`;
+const escapeUnit = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
-const escapeActive = (text: string, keep: (code: number) => boolean): string => {
-  let written = "";
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    written += isActive(code) && !keep(code) ? escapeUnit(code) : text.charAt(index);
-  }
-  return written;
-};
+/** As JSON writes it, so that inside a JSON text it means the same character. */
+const escapeCharacter = (character: string): string => character.split("").map(escapeUnit).join("");
 
 /** One line, whatever it was: line ends become blanks. */
 export const oneLine = (text: string): string =>
-  escapeActive(text.replaceAll("\r\n", " ").replaceAll("\n", " ").replaceAll("\t", " "), () => false).trim();
+  text.replaceAll("\r\n", " ").replaceAll("\n", " ").replaceAll("\t", " ").replace(ACTIVE, escapeCharacter).trim();
 
 /** Cut to a width that leaves room for the other columns. */
 export const shorten = (text: string, width: number): string =>
@@ -34,5 +21,5 @@ export const shorten = (text: string, width: number): string =>
 export const jsonText = (value: unknown, indent?: number): string => {
   const text = JSON.stringify(value, null, indent) ?? "null";
   // The line ends and blanks of the layout are outside of strings; inside, JSON has escaped them already.
-  return escapeActive(text, (code) => code === 0x0a);
+  return text.replace(ACTIVE, (character) => (character === "\n" ? character : escapeCharacter(character)));
 };

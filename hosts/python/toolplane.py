@@ -1,0 +1,661 @@
+"""Tools for Toolplane in Python: one file, standard library only, Python 3.9 or later.
+
+    import toolplane
+
+    @toolplane.tool(retry="safe")
+    def count_words(text: str) -> dict:
+        "Count the words of a text"
+        return {"words": len(text.split())}
+
+    toolplane.serve([count_words], target="text")
+
+Copy this file beside your own. The address, token and project come from TOOLPLANE_URL, TOOLPLANE_TOKEN and
+TOOLPLANE_PROJECT, or from arguments of serve().
+
+What the file promises:
+  P1. A call is claimed only when a thread is free to start it; what was claimed and not started is given back.
+  P2. A result is handed over once. It is sent again, byte for byte the same, until the server has answered.
+  P3. What the server says wins: a call that was canceled, timed out or taken away is dropped, whatever the tool returns.
+  P4. An exception of a tool becomes a failed result with a code. Its traceback goes to the log and nowhere else.
+A thread cannot be ended from outside in Python: a tool that takes long must look at ctx.cancelled (or call ctx.check()).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import collections.abc
+import dataclasses
+import email.utils
+import hashlib
+import http.client
+import inspect
+import json
+import logging
+import os
+import random
+import re
+import secrets
+import signal
+import socket
+import threading
+import time
+import typing
+import urllib.parse
+from datetime import datetime
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+
+__all__ = ["Cancelled", "Context", "Tool", "ToolError", "serve", "tool"]
+
+log = logging.getLogger("toolplane")
+
+REQUEST_SECONDS = 10.0  # nothing but a claim takes long on a healthy server
+CLAIM_SECONDS = 5.0  # a stopping service waits for its open claim, so this is also how long a stop may take
+SETTLE_SECONDS = 300.0  # a result is worth waiting for a server that is being updated
+STOP_SECONDS = 2.0  # for a tool that looks at ctx.cancelled now and then
+MAX_ATTEMPTS = 3
+# Codes of the error table that say "the same request may work later"; a tool's own code needs retryable=True.
+RETRY_CODES = frozenset(
+    "agent_busy rate_limited storage_error breaker_open internal_error unknown_error upstream_unavailable "
+    "tool_timeout".split()
+)
+
+
+class ToolError(Exception):
+    """How a tool says no: a code and a message for the caller, and anything JSON as detail."""
+
+    def __init__(self, code: str, message: str, detail: Any = None, retryable: Optional[bool] = None):
+        super().__init__(message)
+        self.code, self.message, self.detail, self.retryable = code, message, detail, retryable
+
+
+class Cancelled(Exception):
+    """Raised by ctx.check() when the call is over; let it pass."""
+
+
+class GiveBack(Exception):
+    """The call cannot be started here and now; somebody else may."""
+
+
+class ApiError(Exception):
+    """An answer of the server that is no success, or no answer at all (status 0)."""
+
+    def __init__(self, status: int, code: str, message: str):
+        super().__init__(f"{code}: {message}")
+        self.status, self.code = status, code
+
+    @property
+    def may_pass(self) -> bool:
+        return self.status == 0 or self.status >= 500 or self.status == 429
+
+
+# ------------------------------------------------------------------------------------------------ tools and their schema
+
+
+@dataclasses.dataclass(frozen=True)
+class Tool:
+    name: str
+    description: str
+    parameters: Dict[str, Any]
+    run: Callable[..., Any]
+    options: Dict[str, Any]
+    after_execution: str
+    context_name: Optional[str]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.run(*args, **kwargs)
+
+    def definition(self, target: str) -> Dict[str, Any]:
+        return {
+            "tool_name": self.name,
+            "description": self.description,
+            "parameters": self.parameters,
+            "target_subject": f"cg.v1r4.{{project_id}}.{{channel_id}}.cmd.tool.{target}.{self.name}",
+            "after_execution": self.after_execution,
+            "options": self.options,
+        }
+
+
+PLAIN_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
+ARRAYS = (list, tuple, collections.abc.Sequence, collections.abc.Iterable)
+OBJECTS = (dict, collections.abc.Mapping)
+ANYTHING = {"description": "Any JSON value."}
+
+
+def schema_of(hint: Any) -> Dict[str, Any]:
+    """JSON Schema of a type hint."""
+    if hint in (Any, inspect.Parameter.empty, object):
+        return dict(ANYTHING)
+    if hint in PLAIN_TYPES:
+        return {"type": PLAIN_TYPES[hint]}
+    origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if hasattr(hint, "__metadata__"):  # Annotated[T, "what it is"]
+        described = schema_of(args[0])
+        texts = [item for item in hint.__metadata__ if isinstance(item, str)]
+        return {**described, "description": texts[0]} if texts else described
+    if origin is Union or type(hint).__name__ == "UnionType":
+        return {"anyOf": [schema_of(arg) for arg in args]}
+    if origin is typing.Literal:
+        return {"enum": list(args)}
+    if hint in ARRAYS or origin in ARRAYS:
+        items = [arg for arg in args if arg is not Ellipsis]
+        return {"type": "array", "items": schema_of(items[0] if len(set(items)) == 1 else Any)}
+    if hint in OBJECTS or origin in OBJECTS:
+        return {"type": "object", **({"additionalProperties": schema_of(args[1])} if len(args) == 2 else {})}
+    if hasattr(hint, "__required_keys__"):  # TypedDict
+        fields = typing.get_type_hints(hint, include_extras=True)
+        properties = {name: schema_of(field) for name, field in fields.items()}
+        return {"type": "object", "properties": properties, "required": sorted(hint.__required_keys__)}
+    raise TypeError(f"no JSON Schema for {hint!r}: use plain types, or pass parameters= to the decorator")
+
+
+def describe(run: Callable[..., Any]) -> Tuple[Dict[str, Any], Optional[str]]:
+    """The parameters of a function as JSON Schema, and the name of the one that takes the context."""
+    hints = typing.get_type_hints(run, include_extras=True)
+    properties: Dict[str, Any] = {}
+    required: List[str] = []
+    context_name, open_ended = None, False
+    for name, parameter in inspect.signature(run).parameters.items():
+        hint = hints.get(name, Any)
+        if hint is Context or (name == "ctx" and hint is Any):
+            context_name = name
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            open_ended = True
+        elif parameter.kind in (parameter.VAR_POSITIONAL, parameter.POSITIONAL_ONLY):
+            raise TypeError(f"{run.__name__}: arguments have names, so {name} cannot be positional")
+        else:
+            properties[name] = schema_of(hint)
+            if parameter.default is parameter.empty:
+                required.append(name)
+            elif parameter.default is not None:
+                properties[name]["default"] = parameter.default
+    schema = {"type": "object", "properties": properties, "additionalProperties": open_ended}
+    return ({**schema, "required": required} if required else schema), context_name
+
+
+def tool(
+    run: Optional[Callable[..., Any]] = None,
+    *,
+    name: Optional[str] = None,
+    description: Optional[str] = None,
+    parameters: Optional[Dict[str, Any]] = None,
+    retry: Optional[str] = None,
+    timeout_seconds: Optional[float] = None,
+    after_execution: str = "suspend",
+    options: Optional[Dict[str, Any]] = None,
+) -> Any:
+    """Makes a tool of a function. retry="safe" says that running it twice does no harm."""
+
+    def make(function: Callable[..., Any]) -> Tool:
+        schema, context_name = describe(function)
+        said = {"retry": retry, "timeout_seconds": timeout_seconds}
+        return Tool(
+            name=name or function.__name__,
+            description=description if description is not None else inspect.getdoc(function) or "",
+            parameters=parameters or schema,
+            run=function,
+            options={**(options or {}), **{key: value for key, value in said.items() if value is not None}},
+            after_execution=after_execution,
+            context_name=context_name,
+        )
+
+    return make if run is None else make(run)
+
+
+# --------------------------------------------------------------------------------------------------------- the server
+
+
+class Client:
+    """The HTTP API. Connections are kept and shared; the token is in a header and nowhere else."""
+
+    def __init__(self, url: str, token: str, project: str):
+        parts = urllib.parse.urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"the address of the server is http://host:port, not {url!r}")
+        self._secure, self._host, self._port = parts.scheme == "https", parts.hostname, parts.port
+        self._base = f"{parts.path.rstrip('/')}/projects/{urllib.parse.quote(project, safe='')}"
+        self._token, self._idle, self._lock = token, [], threading.Lock()
+
+    def _connect(self, timeout: float) -> http.client.HTTPConnection:
+        with self._lock:
+            connection = self._idle.pop() if self._idle else None
+        if connection is None:
+            make = http.client.HTTPSConnection if self._secure else http.client.HTTPConnection
+            connection = make(self._host, self._port)
+        connection.timeout = timeout
+        if connection.sock is not None:
+            connection.sock.settimeout(timeout)
+        return connection
+
+    def request(
+        self, method: str, path: str, body: Union[None, bytes, Dict[str, Any]] = None, timeout: float = REQUEST_SECONDS,
+        headers: Optional[Dict[str, str]] = None,
+    ) -> Tuple[Any, float]:
+        """The answer, and the server's clock when it was given. Raises ApiError."""
+        data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+        sent = {"authorization": f"Bearer {self._token}", "accept": "application/json", **(headers or {})}
+        if data is not None:
+            sent["content-type"] = "application/json"
+        connection = self._connect(timeout)
+        try:
+            connection.request(method, self._base + path, body=data, headers=sent)
+            response = connection.getresponse()
+            text = response.read()
+        except (OSError, http.client.HTTPException) as error:
+            connection.close()
+            raise ApiError(0, "upstream_unavailable", f"the server does not answer ({type(error).__name__})") from error
+        with self._lock:
+            self._idle.append(connection)
+        try:
+            answer = json.loads(text) if text else None
+        except ValueError:
+            raise ApiError(0, "upstream_unavailable", "the server answered something that is not JSON") from None
+        if not 200 <= response.status < 300:
+            error = answer.get("error", {}) if isinstance(answer, dict) else {}
+            raise ApiError(response.status, str(error.get("code", response.status)), str(error.get("message", "")))
+        date = response.getheader("date")
+        return answer, email.utils.parsedate_to_datetime(date).timestamp() if date else time.time()
+
+
+def backoff(failures: int) -> float:
+    """Longer each time, and spread, so that many services do not come back in the same moment."""
+    full = min(10.0, 0.2 * 2 ** min(failures - 1, 10))
+    return full / 2 + random.random() * full / 2
+
+
+def seconds_until(moment: Any, server_now: float) -> Optional[float]:
+    if not isinstance(moment, str):
+        return None
+    return datetime.fromisoformat(moment.replace("Z", "+00:00")).timestamp() - server_now
+
+
+# ------------------------------------------------------------------------------------------------------------ one call
+
+
+class Context:
+    """What a tool may know and do besides its arguments."""
+
+    def __init__(self, call: "Call"):
+        self._call = call
+        self._parts = 0
+        self.cancelled: threading.Event = call.cancelled
+        self.tool_call_id: str = call.id
+        self.agent_id: str = call.headers.get("cg-agent-id", "")
+        self.idempotency_key: str = call.idempotency_key()
+        self.attempt = 1
+
+    def remaining(self) -> float:
+        """Seconds until the deadline."""
+        return max(0.0, self._call.deadline - time.monotonic())
+
+    def check(self) -> None:
+        """Raises Cancelled when the call was canceled, is out of time or is not ours any more."""
+        if self.cancelled.is_set():
+            raise Cancelled(self._call.ended_by)
+
+    def emit(self, part: Any) -> None:
+        """Shows progress. It may be lost; the result may not."""
+        if self.cancelled.is_set():
+            return
+        body = {"lease": self._call.lease, "parts": [{"index": self._parts, "part": part}]}
+        self._parts += 1
+        try:
+            self._call.post("parts", body)
+        except ApiError as error:
+            log.warning("a part of call %s was not delivered: %s", self.tool_call_id, error)
+
+
+class Call:
+    """A claimed call: its lease, its deadline, and the one result it may have."""
+
+    def __init__(self, client: Client, command: Dict[str, Any], server_now: float):
+        self.client = client
+        self.headers = {str(key).lower(): str(value) for key, value in (command.get("headers") or {}).items()}
+        self.payload = command.get("payload") if isinstance(command.get("payload"), dict) else {}
+        self.id = self.headers.get("cg-tool-call-id", "")
+        self.lease = command["lease"]["id"]
+        self.lease_seconds = seconds_until(command["lease"]["expires_at"], server_now) or 1.0
+        run_seconds = seconds_until(command.get("run_deadline"), server_now)
+        # A server that names no deadline ends the call by itself; the day is only so that the arithmetic has a number.
+        self.deadline = time.monotonic() + (86_400.0 if run_seconds is None else run_seconds)
+        self.cancelled = threading.Event()
+        self.ended_by = ""
+        self.definition_hash: Optional[str] = None
+        self._open, self._lock, self._done = True, threading.Lock(), threading.Event()
+
+    def post(self, action: str, body: Any, **options: Any) -> Tuple[Any, float]:
+        return self.client.request("POST", f"/calls/{urllib.parse.quote(self.id, safe='')}/{action}", body, **options)
+
+    def idempotency_key(self) -> str:
+        """The same however often the call is run, another for every other call; for systems that take one."""
+        identity = [self.headers.get("cg-agent-id"), self.headers.get("cg-turn-id"), self.id]
+        text = json.dumps(identity, separators=(",", ":"), ensure_ascii=False)
+        label = lambda name: re.sub(r"[^A-Za-z0-9_-]+", "_", str(name))  # noqa: E731
+        project, tool_name = self.headers.get("cg-project-id", ""), self.payload.get("tool_name", "")
+        return f"tool.{label(project)}.{label(tool_name)}.{hashlib.sha256(text.encode()).hexdigest()}"
+
+    def end(self, reason: str) -> bool:
+        """True for the first who ends the call; only that one may hand over a result (P2)."""
+        with self._lock:
+            first, self._open = self._open, False
+            self.ended_by = self.ended_by or reason
+        return first
+
+    def keep(self) -> None:
+        """Renews the lease, and watches for cancellation and the deadline, until the call is done."""
+        failures, wait = 0, self.lease_seconds / 3
+        while not self._done.wait(max(0.05, min(wait, self.deadline - time.monotonic()))):
+            if time.monotonic() >= self.deadline:
+                self.cancelled.set()
+                if self.end("deadline"):
+                    error = {"code": "tool_timeout", "message": "the tool did not finish in time", "source": "tool"}
+                    self.deliver({"status": "timeout", "error": error})
+                return
+            try:
+                beat, server_now = self.post("heartbeat", {"lease": self.lease})
+                if beat.get("cancel"):
+                    self.drop("canceled")
+                    return
+                wait, failures = (seconds_until(beat.get("expires_at"), server_now) or 1.0) / 3, 0
+            except ApiError as error:
+                if not error.may_pass:
+                    log.warning("call %s is not ours any more: %s", self.id, error)
+                    self.drop("lost")
+                    return
+                failures += 1
+                wait = min(self.lease_seconds / 9, backoff(failures))
+
+    def drop(self, reason: str) -> None:
+        """The server's word (P3): nothing is reported, the tool is asked to stop."""
+        self.end(reason)
+        self.cancelled.set()
+
+    def finish(self) -> None:
+        self._done.set()
+
+    def deliver(self, outcome: Dict[str, Any]) -> None:
+        """Hands the result over, as often as it takes (P2)."""
+        body = {"lease": self.lease, **outcome}
+        if self.definition_hash is not None:
+            body["definition_hash"] = self.definition_hash
+        try:
+            data = json.dumps(body, allow_nan=False).encode()
+        except (TypeError, ValueError, RecursionError) as error:
+            message = f"the result cannot be written as JSON: {error}"
+            data = json.dumps({"lease": self.lease, **failed("result_not_serializable", message)}).encode()
+        headers, failures, until, too_large = self.child_span(), 0, time.monotonic() + SETTLE_SECONDS, False
+        while True:
+            try:
+                self.post("result", data, headers=headers, timeout=60.0)
+                return
+            except ApiError as error:
+                if error.status == 413 and not too_large:
+                    too_large = True
+                    smaller = failed("result_too_large", "the result is larger than the server takes")
+                    data = json.dumps({"lease": self.lease, **smaller}).encode()
+                    continue
+                if not error.may_pass or time.monotonic() >= until:
+                    log.warning("the result of call %s was not accepted: %s", self.id, error)
+                    return
+                failures += 1
+                time.sleep(backoff(failures))
+
+    def child_span(self) -> Dict[str, str]:
+        parts = self.headers.get("traceparent", "").split("-")
+        return {"traceparent": "-".join([*parts[:2], secrets.token_hex(8), *parts[3:]])} if len(parts) >= 4 else {}
+
+
+def failed(code: str, message: str, detail: Any = None, retryable: Optional[bool] = None) -> Dict[str, Any]:
+    error = {"code": code, "message": message, "source": "tool", "detail": detail, "retryable": retryable}
+    return {"status": "failed", "error": {key: value for key, value in error.items() if value is not None}}
+
+
+def understand(error: BaseException) -> Dict[str, Any]:
+    """Whatever a tool raised, as a result (P4)."""
+    if isinstance(error, ToolError):
+        return failed(error.code, error.message, error.detail, error.retryable)
+    code = "internal_error"
+    for kind, named in ((LookupError, "not_found"), (ValueError, "bad_request"), (TimeoutError, "tool_timeout"),
+                        (ConnectionError, "upstream_unavailable")):
+        if isinstance(error, kind):
+            code = named
+            break
+    return failed(code, str(error) or type(error).__name__)
+
+
+# --------------------------------------------------------------------------------------------------------- the service
+
+
+class Service:
+    def __init__(self, tools: Sequence[Tool], target: str, client: Client, concurrency: int, drain_seconds: float):
+        self.tools = {item.name: item for item in tools}
+        if len(self.tools) != len(tools) or not tools:
+            raise ValueError("serve() takes one or more tools with different names")
+        self.target, self.client, self.drain_seconds = target, client, drain_seconds
+        self.holder = f"tool.{target} ({socket.gethostname()}, pid {os.getpid()})"[:128]
+        self.hashes: Dict[str, str] = {}
+        self.stopping = threading.Event()
+        self.fault: Optional[ApiError] = None
+        self._free, self._concurrency = threading.Semaphore(concurrency), concurrency
+        self._running: Dict[str, Tuple[Call, Optional[Tool]]] = {}
+        self._idle = threading.Condition()  # guards _running, and tells when a call is done
+
+    @staticmethod
+    def insist(work: Callable[[], Any], given_up: threading.Event) -> Any:
+        """Tries until it works or trying makes no sense; None when it was given up."""
+        failures = 0
+        while not given_up.is_set():
+            try:
+                return work()
+            except ApiError as error:
+                if not error.may_pass:
+                    raise
+                failures += 1
+                if failures == 1:
+                    log.warning("%s; trying again", error)
+                given_up.wait(backoff(failures))
+        return None
+
+    def register(self, item: Tool) -> None:
+        """Registers a definition that is new or changed."""
+        mine, path = item.definition(self.target), f"/tools/{urllib.parse.quote(item.name, safe='')}"
+        try:
+            known, _ = self.client.request("GET", path)
+        except ApiError as error:
+            if error.status != 404:
+                raise
+            known = {}
+        if any(known.get(key) != value for key, value in mine.items()):
+            known, _ = self.client.request("POST", "/tools", mine)
+            log.info("registered %s version %s", item.name, known.get("version"))
+        self.hashes[item.name] = known.get("definition_hash")
+
+    def claim(self) -> None:
+        """Claims what can be started at once (P1), until the service stops."""
+        path = f"/tool-services/{urllib.parse.quote(self.target, safe='')}/claim"
+        failures = 0
+        while not self.stopping.is_set():
+            if not self._free.acquire(timeout=0.2):
+                continue
+            slots = 1
+            while slots < self._concurrency and self._free.acquire(blocking=False):
+                slots += 1
+            calls: List[Call] = []
+            try:
+                body = {"max": slots, "wait_seconds": CLAIM_SECONDS, "holder": self.holder}
+                answer, server_now = self.client.request("POST", path, body, timeout=CLAIM_SECONDS + REQUEST_SECONDS)
+                calls = [Call(self.client, command, server_now) for command in answer["commands"]]
+                failures = 0
+            except ApiError as error:
+                failures += 1
+                if not error.may_pass:
+                    self.fault = error
+                    self.stopping.set()
+                elif failures == 1:
+                    log.warning("%s; trying again", error)
+                self.stopping.wait(backoff(failures))
+            for _ in range(slots - len(calls)):
+                self._free.release()
+            for call in calls:
+                self.start(call)
+
+    def start(self, call: Call) -> None:
+        if self.stopping.is_set():
+            self.give_back(call)
+            self._free.release()
+            return
+        with self._idle:
+            self._running[call.lease] = (call, self.tools.get(str(call.payload.get("tool_name"))))
+        threading.Thread(target=call.keep, name=f"lease {call.id}", daemon=True).start()
+        threading.Thread(target=self.work, args=(call,), name=f"call {call.id}", daemon=True).start()
+
+    def give_back(self, call: Call) -> None:
+        try:
+            call.post("release", {"lease": call.lease})
+        except ApiError as error:
+            log.warning("call %s could not be given back: %s", call.id, error)
+
+    def work(self, call: Call) -> None:
+        item = self.tools.get(str(call.payload.get("tool_name")))
+        try:
+            outcome = self.run(call)
+            if call.end("finished"):
+                call.deliver(outcome)
+        except GiveBack:
+            if call.end("given back"):
+                self.give_back(call)
+        except Cancelled:
+            # The server's own word has ended the call before; only a stop of this service comes first here.
+            if call.end("stopped"):
+                if item is not None and item.options.get("retry") == "safe":
+                    self.give_back(call)
+                else:
+                    call.deliver(failed("canceled", "the service was stopped while the tool ran"))
+        except Exception:  # a fault of this file, not of the tool; the caller must not wait for it
+            log.exception("call %s could not be run", call.id)
+            if call.end("fault"):
+                call.deliver(failed("internal_error", "the tool service failed"))
+        finally:
+            call.finish()
+            with self._idle:
+                self._running.pop(call.lease, None)
+                self._idle.notify_all()
+            self._free.release()
+
+    def run(self, call: Call) -> Dict[str, Any]:
+        try:
+            item, arguments = self.accept(call)
+        except ApiError as error:
+            return failed(error.code, f"the call's card could not be read: {error}")
+        except ToolError as error:
+            return understand(error)
+        context = Context(call)
+        kwargs = {**arguments, **({item.context_name: context} if item.context_name else {})}
+        while True:
+            try:
+                value = item.run(**kwargs)
+                return {"status": "success", "result": asyncio.run(value) if inspect.iscoroutine(value) else value}
+            except Cancelled:
+                raise
+            except (Exception, SystemExit) as error:  # a tool may raise anything
+                outcome = understand(error)
+                if not isinstance(error, ToolError):
+                    log.exception("%s failed in call %s", item.name, call.id)
+                wait = backoff(context.attempt)
+                if not self.again(item, outcome["error"], context.attempt) or wait >= context.remaining():
+                    return outcome
+                log.info("%s failed (%s) and is tried again", item.name, outcome["error"]["code"])
+                call.cancelled.wait(wait)
+                context.check()
+                context.attempt += 1
+
+    @staticmethod
+    def again(item: Tool, error: Dict[str, Any], attempt: int) -> bool:
+        advised = error.get("retryable", error["code"] in RETRY_CODES)
+        return item.options.get("retry") == "safe" and attempt < MAX_ATTEMPTS and bool(advised)
+
+    def accept(self, call: Call) -> Tuple[Tool, Dict[str, Any]]:
+        """Checks the command and reads its card: arguments come from the card, identity from the headers."""
+        payload = call.payload
+        inlined = [key for key in ("args", "arguments", "result") if key in payload]
+        if inlined:
+            raise ToolError("protocol_violation", f"a command points to a card and carries no {inlined[0]}")
+        missing = [key for key in ("tool_call_card_id", "tool_name", "after_execution") if not payload.get(key)]
+        if missing or not call.id:
+            raise ToolError("bad_request", f"missing required fields {missing or ['CG-Tool-Call-Id']}")
+        item = self.tools.get(payload["tool_name"])
+        if item is None:
+            raise ToolError("not_found", f"this service has no tool {payload['tool_name']}")
+        call.definition_hash = self.hashes.get(item.name)
+        path = f"/calls/{urllib.parse.quote(call.id, safe='')}/card"
+        answer = self.insist(lambda: self.client.request("GET", path), call.cancelled)
+        if answer is None:
+            raise GiveBack()
+        card = answer[0]
+        if not isinstance(card, dict) or card.get("card_id") != payload["tool_call_card_id"]:
+            raise ToolError("not_found", "the card of this call is not there")
+        if card.get("type") != "tool.call" or card.get("tool_call_id") not in (None, call.id):
+            raise ToolError("protocol_violation", "the card is not the tool.call card of this call")
+        arguments = (card.get("content") or {}).get("arguments")
+        if not isinstance(arguments, dict):
+            raise ToolError("protocol_violation", "the card holds no arguments")
+        return item, arguments
+
+    def drain(self) -> None:
+        """Lets running calls finish; after drain_seconds asks them to stop, and gives back what may run elsewhere."""
+        with self._idle:
+            self._idle.wait_for(lambda: not self._running, timeout=self.drain_seconds)
+            for call, _ in self._running.values():
+                call.cancelled.set()
+            self._idle.wait_for(lambda: not self._running, timeout=STOP_SECONDS)
+            left = list(self._running.values())
+        for call, item in left:
+            if item is not None and item.options.get("retry") == "safe" and call.end("stopped"):
+                self.give_back(call)
+            else:
+                log.warning("call %s did not stop; the server will notice that nobody runs it", call.id)
+
+
+def serve(
+    tools: Sequence[Tool],
+    target: str,
+    *,
+    url: Optional[str] = None,
+    token: Optional[str] = None,
+    project: Optional[str] = None,
+    concurrency: int = 4,
+    drain_seconds: float = 30.0,
+) -> None:
+    """Registers the tools and serves their calls until SIGTERM or Ctrl-C. A second signal ends the process at once."""
+    if not logging.getLogger().handlers:
+        logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    token = token or os.environ.get("TOOLPLANE_TOKEN", "")
+    if not token:
+        raise SystemExit("toolplane: set TOOLPLANE_TOKEN (toolplane token create --role tool --targets TARGET)")
+    client = Client(
+        url or os.environ.get("TOOLPLANE_URL") or "http://127.0.0.1:7420",
+        token,
+        project or os.environ.get("TOOLPLANE_PROJECT") or "demo",
+    )
+    service = Service(tools, target, client, concurrency, drain_seconds)
+
+    def stop(_signal: int, _frame: Any) -> None:
+        if service.stopping.is_set():
+            os._exit(1)
+        service.stopping.set()
+
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, stop)
+    try:
+        for item in service.tools.values():
+            service.insist(lambda item=item: service.register(item), service.stopping)
+    except ApiError as error:
+        raise SystemExit(f"toolplane: {error}") from None
+    claimer = threading.Thread(target=service.claim, name="claim", daemon=True)
+    claimer.start()
+    log.info("serving %s for target %s", ", ".join(service.tools), target)
+    service.stopping.wait()
+    claimer.join()
+    service.drain()
+    if service.fault is not None:
+        raise SystemExit(f"toolplane: {service.fault}")

@@ -1,0 +1,131 @@
+import { describe, expect, test } from "vitest";
+import { createFakeTerminal, type FakeAnswer, refused, reset } from "../../../test/cli/fake-terminal.ts";
+
+const ID = "tc_0198f2c1a0b07c3e8d5f6a7b8c9d0e1f";
+const call = (status: string, more: object = {}): FakeAnswer => ({ body: { tool_call_id: ID, status, ...more } });
+const done = call("success", { result: { words: 2 } });
+
+const script = (...answers: readonly FakeAnswer[]) => {
+  const left = [...answers];
+  return () => left.shift() ?? call("running");
+};
+
+describe("toolplane call", () => {
+  test("[API-2-4] success: the result as JSON on stdout, exit code 0", async () => {
+    const terminal = createFakeTerminal({ answer: script(call("queued"), done) });
+    expect(await terminal.run("call", "word_count", '{"text":"a b"}')).toBe(0);
+    expect([JSON.parse(terminal.out()), terminal.err()]).toEqual([{ words: 2 }, ""]);
+    const [made, asked] = terminal.requests;
+    expect([made?.method, made?.url]).toEqual(["POST", "http://127.0.0.1:7420/projects/demo/calls"]);
+    expect(JSON.parse(String(made?.body))).toEqual({
+      tool_name: "word_count",
+      arguments: { text: "a b" },
+      idempotency_key: "cli-00000000-0000-4000-8000-000000000000",
+    });
+    expect(asked?.url).toBe(`http://127.0.0.1:7420/projects/demo/calls/${ID}?wait_seconds=10`);
+  });
+
+  test("[API-2-4] failure: the error in one line on stderr, exit code 1", async () => {
+    const error = { code: "tool_error", message: "no such\nthing" };
+    const terminal = createFakeTerminal({ answer: script(call("failed", { error, result: {} })) });
+    expect(await terminal.run("call", "fail")).toBe(1);
+    expect(terminal.out()).toBe("");
+    expect(terminal.err()).toBe(
+      `toolplane: tool_error: no such thing; call ${ID} is failed: correct the arguments, or ask the tool's author\n`,
+    );
+  });
+
+  test("a partial result is printed and is no success", async () => {
+    const terminal = createFakeTerminal({
+      answer: script(call("partial", { result: [1], error: { code: "own", message: "half" } })),
+    });
+    expect(await terminal.run("call", "half")).toBe(1);
+    expect(JSON.parse(terminal.out())).toEqual([1]);
+  });
+
+  test("[API-2-4] still running at the end of the wait: exit code 3 and how to see it", async () => {
+    const terminal = createFakeTerminal({ answer: () => call("running") });
+    expect(await terminal.run("call", "sleep", "--wait", "0")).toBe(3);
+    expect(terminal.out()).toBe("");
+    expect(terminal.err()).toContain(`call ${ID} is still running; see it with: toolplane calls show ${ID}`);
+  });
+
+  test("[API-2-K9] Ctrl-C ends the wait, not the call, and says how to see it", async () => {
+    const terminal = createFakeTerminal({
+      answer: (method) => ({ ...call("running"), before: () => void (method === "GET" && terminal.interrupt()) }),
+    });
+    expect(await terminal.run("call", "sleep", "--wait", "1h")).toBe(3);
+    expect(terminal.err()).toBe(
+      `call ${ID} goes on without you; see it with: toolplane calls show ${ID}, ask why with: toolplane why ${ID}, stop it with: toolplane calls cancel ${ID}\n`,
+    );
+    expect(terminal.requests.filter(({ method }) => method === "POST")).toHaveLength(1);
+  });
+
+  test("[API-2-K10] a server that goes away during the wait is waited for", async () => {
+    const away = { fail: reset() };
+    const starting = { status: 503, body: { error: { code: "storage_error", message: "starting" } } };
+    const terminal = createFakeTerminal({ answer: script(call("running"), away, { fail: refused() }, starting, done) });
+    expect(await terminal.run("call", "sleep")).toBe(0);
+    expect(terminal.err()).toBe(
+      `the server at http://127.0.0.1:7420 is away; call ${ID} is written down, waiting for it\n`,
+    );
+  });
+
+  test("[API-2-K11] a request whose answer was lost is sent again with the same key", async () => {
+    const terminal = createFakeTerminal({ answer: script({ fail: reset() }, { fail: refused() }, done) });
+    expect(await terminal.run("call", "echo")).toBe(0);
+    const keys = terminal.requests.map(
+      ({ body }) => (JSON.parse(String(body)) as { idempotency_key: string }).idempotency_key,
+    );
+    expect([keys.length, new Set(keys).size]).toEqual([3, 1]);
+  });
+
+  test("[API-2-K12] a server that is not there is told at once, with how to start it", async () => {
+    const terminal = createFakeTerminal({ answer: () => ({ fail: refused() }) });
+    expect(await terminal.run("call", "echo")).toBe(1);
+    expect(terminal.requests).toHaveLength(1);
+    expect(terminal.err()).toContain("start it with: toolplane up");
+  });
+
+  test.each([
+    ["inline", ["{oops"], "the arguments are not JSON"],
+    ["stdin", ["-"], "the arguments in stdin are not JSON"],
+    ["a file", ["@bad.json"], "the arguments in bad.json are not JSON"],
+    ["a file that is not there", ["@none.json"], "cannot read none.json: it does not exist"],
+  ])("[API-2-K13] bad JSON (%s) is wrong usage and sends nothing", async (_, argv, message) => {
+    const terminal = createFakeTerminal({ stdin: "[1,", files: { "/somewhere/bad.json": "nope" } });
+    expect(await terminal.run("call", "echo", ...argv)).toBe(2);
+    expect(terminal.err()).toContain(message);
+    expect(terminal.requests).toEqual([]);
+  });
+
+  test.each([
+    ["@file", ["@args.json"], { from: "file" }],
+    ["-", ["-"], { from: "stdin" }],
+    ["nothing", [], {}],
+  ])("arguments from %s", async (_, argv, expected) => {
+    const files = { "/somewhere/args.json": '{"from":"file"}' };
+    const terminal = createFakeTerminal({ answer: () => done, stdin: '{"from":"stdin"}', files });
+    expect(await terminal.run("call", "echo", ...argv)).toBe(0);
+    expect((JSON.parse(String(terminal.requests[0]?.body)) as { arguments: unknown }).arguments).toEqual(expected);
+  });
+
+  test("--agent, --key and --at are sent; a call for later is not waited for", async () => {
+    const terminal = createFakeTerminal({ answer: () => call("queued") });
+    expect(
+      await terminal.run("call", "echo", "--agent", "helper", "--key", "k", "--at", "+10m", "--project", "p"),
+    ).toBe(3);
+    expect(JSON.parse(String(terminal.requests[0]?.body))).toMatchObject({
+      agent_id: "helper",
+      idempotency_key: "k",
+      not_before: "2030-01-01T00:10:00.000Z",
+    });
+    expect(terminal.requests).toHaveLength(1);
+  });
+
+  test("[API-2-13] --json prints the whole answer on one line, whatever it is", async () => {
+    const terminal = createFakeTerminal({ answer: () => done });
+    await terminal.run("call", "echo", "--json");
+    expect(terminal.out()).toBe(`{"tool_call_id":"${ID}","status":"success","result":{"words":2}}\n`);
+  });
+});
