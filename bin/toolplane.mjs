@@ -1,7 +1,4 @@
 #!/usr/bin/env node
-// The `toolplane` command. Its program comes with the server package.
+// The `toolplane` command of the repository: the server package's own.
 
-import { refuseCommand, requireNode } from "../scripts/launcher/require-node.mjs";
-
-requireNode("toolplane");
-refuseCommand("toolplane", "see the status table in README.md for what is");
+import "../packages/server/bin/toolplane.mjs";

@@ -1,0 +1,26 @@
+// Runs the command line: from source in a checkout, where packages resolve to their TypeScript by the `source`
+// condition, else what was built. In this very process: a second one would cost memory, and signals would need relaying.
+
+import { existsSync } from "node:fs";
+import module from "node:module";
+
+const SOURCE = new URL("../src/cli/main.ts", import.meta.url);
+const BUILT = new URL("../dist/cli/main.js", import.meta.url);
+
+const resolveToSource = () =>
+  module.registerHooks({
+    resolve: (specifier, context, next) =>
+      next(specifier, { ...context, conditions: ["source", ...context.conditions] }),
+  });
+
+/** @param {readonly string[]} argv */
+export const launch = async (argv) => {
+  // Compiled code of the last run is used again: starting is then mostly reading.
+  module.enableCompileCache();
+  const fromSource = existsSync(SOURCE);
+  if (fromSource) resolveToSource();
+  const { main } = await import((fromSource ? SOURCE : BUILT).href);
+  const code = await main(argv);
+  // What was written must leave first; then nothing that is still open may keep the process.
+  process.stdout.write("", () => process.exit(code));
+};

@@ -1,0 +1,11 @@
+// echo: gives back what it was given. The first tool anybody calls.
+
+import { defineTool, type Tool } from "@toolplane/sdk";
+
+export const echo: Tool = defineTool({
+  name: "echo",
+  description: "Give back the arguments as they came.",
+  parameters: { type: "object", description: "Anything." },
+  retry: "safe",
+  run: (args) => args,
+});

@@ -1,0 +1,100 @@
+// Serves the bundled tools in every project that has them: one service, one line of work for all projects, and a runner
+// per project because a gateway is bound to one.
+
+import { type Engine, type LeasedCall, sha256 } from "@toolplane/engine";
+import { tryParseSubject } from "@toolplane/protocol";
+import {
+  type ClaimedCommand,
+  type Clock,
+  createFunctionExecutor,
+  createIds,
+  createRunner,
+  type Log,
+  type Random,
+  type Runner,
+  startToolService,
+  type Tool,
+  type ToolGateway,
+  type ToolService,
+} from "@toolplane/sdk";
+import type { ClockOffset } from "../gateway/clock-offset.ts";
+import { commandOf, createEngineGateway } from "../gateway/engine-gateway.ts";
+import { BUNDLED_TARGET, BUNDLED_TOOLS } from "./bundled-tools.ts";
+import { createEmitMarker } from "./emit-marker.ts";
+
+export interface ServeBundledOptions {
+  readonly engine: Engine;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly offset: ClockOffset;
+  /** This process, as people read it in `why`. */
+  readonly holder: string;
+}
+
+const ACTOR = `tool.${BUNDLED_TARGET}`;
+/** They mostly wait; as many as one claim takes, so that a few long sleeps do not keep an echo waiting. */
+const CONCURRENCY = 256;
+/** A runner is small; one that is forgotten only forgets which commands it has seen. */
+const MAX_RUNNERS = 256;
+
+export const serveBundled = (options: ServeBundledOptions): ToolService => {
+  const { engine, clock, random, log, offset, holder } = options;
+  const ids = createIds(clock.now);
+  const tools: readonly Tool[] = [...BUNDLED_TOOLS, createEmitMarker({ bus: engine.bus, ids, now: clock.now })];
+  const runners = new Map<string, Runner>();
+  /** Whose the leases are that were not started yet. */
+  const projectOf = new Map<string, string>();
+
+  const gatewayFor = (projectId: string): ToolGateway =>
+    createEngineGateway({ engine, projectId, actorId: ACTOR, holder, clock, random, offset });
+
+  const runnerFor = (projectId: string): Runner => {
+    const known = runners.get(projectId);
+    if (known !== undefined) return known;
+    const runner = createRunner({
+      gateway: gatewayFor(projectId),
+      executor: createFunctionExecutor({ tools, sha256, projectId, target: BUNDLED_TARGET }),
+      target: BUNDLED_TARGET,
+      clock,
+      ids,
+      random,
+      log,
+      // None of them needs one, and a definition that names one must not get it.
+      secrets: () => undefined,
+    });
+    const oldest = runners.size >= MAX_RUNNERS ? runners.keys().next().value : undefined;
+    if (oldest !== undefined) runners.delete(oldest);
+    runners.set(projectId, runner);
+    return runner;
+  };
+
+  const remember = (leased: LeasedCall): ClaimedCommand => {
+    projectOf.set(leased.lease.id, leased.facts.projectId);
+    return commandOf(leased, offset);
+  };
+
+  return startToolService({
+    gateway: {
+      async claim({ target, max, waitMs }, signal) {
+        return (await engine.calls.claimAcross({ target, max, holder }, waitMs, signal)).map(remember);
+      },
+      async release(held, patience) {
+        const projectId = projectOf.get(held.leaseId);
+        projectOf.delete(held.leaseId);
+        if (projectId !== undefined) await gatewayFor(projectId).release(held, patience);
+      },
+    },
+    runner: {
+      handle(command, stop) {
+        if (command.lease !== undefined) projectOf.delete(command.lease.id);
+        return runnerFor(tryParseSubject(command.subject)?.projectId ?? "").handle(command, stop);
+      },
+    },
+    target: BUNDLED_TARGET,
+    concurrency: CONCURRENCY,
+    clock,
+    random,
+    log,
+  });
+};

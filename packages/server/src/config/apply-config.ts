@@ -1,0 +1,86 @@
+// What the configuration says a project has: its tools, profiles and agents, brought into the registry at every start.
+// What is there already stays as it is; what is wrong stops the start and names the file.
+
+import type { Engine, Log } from "@toolplane/engine";
+import { isToolplaneError, ToolplaneError, understandError } from "@toolplane/protocol";
+import { checkNames, readDefinitionFiles } from "./config-files.ts";
+import type { Settings } from "./settings.ts";
+
+export interface ApplyConfigOptions {
+  readonly engine: Pick<Engine, "projects" | "tools" | "profiles" | "agents">;
+  readonly settings: Pick<Settings, "project" | "projectNamed" | "tools" | "profiles" | "agents">;
+  readonly cwd: string;
+  readonly log: Log;
+}
+
+/** Who owns what comes from the configuration: another program cannot take it over. */
+const SOURCE = "config";
+const OWNER = "sys.config";
+
+const within = (where: string, error: unknown): ToolplaneError => {
+  const known = understandError(error, { keepMessage: true });
+  return new ToolplaneError(known.code, `${where}: ${known.message}`, { detail: known.detail, cause: error });
+};
+
+/** Makes a project with the bundled tools unless it is there. */
+export const ensureProject = async (
+  projects: Engine["projects"],
+  projectId: string,
+  title: string,
+): Promise<"created" | "there"> => {
+  if ((await projects.getProject(projectId)) !== undefined) return "there";
+  try {
+    await projects.createProject({ project_id: projectId, title, bootstrap: true }, OWNER);
+    return "created";
+  } catch (error) {
+    // Another process on the same database was quicker.
+    if (isToolplaneError(error) && error.code === "conflict") return "there";
+    throw error;
+  }
+};
+
+const applyTools = async ({ engine, settings, cwd, log }: ApplyConfigOptions): Promise<number> => {
+  const files = readDefinitionFiles(settings.tools, cwd, log);
+  checkNames(files, "tool_name");
+  if (files.length === 0) return 0;
+  const uploads = files.map(({ value }) => value);
+  const results = await engine.tools.upsertTools(settings.project, uploads, { source: SOURCE });
+  results.forEach((result, index) => {
+    if (result instanceof ToolplaneError) throw within(files[index]?.name ?? "", result);
+  });
+  return files.length;
+};
+
+const applyProfiles = async ({ engine, settings, cwd, log }: ApplyConfigOptions): Promise<number> => {
+  const files = readDefinitionFiles(settings.profiles, cwd, log);
+  checkNames(files, "name");
+  for (const { name, value } of files) {
+    await engine.profiles.upsertProfile(settings.project, value).catch((error: unknown) => {
+      throw within(name, error);
+    });
+  }
+  return files.length;
+};
+
+const applyAgents = async ({ engine, settings }: ApplyConfigOptions): Promise<number> => {
+  for (const [index, agent] of settings.agents.entries()) {
+    await engine.agents.upsertAgent(settings.project, agent).catch((error: unknown) => {
+      throw within(`agents[${index}]`, error);
+    });
+  }
+  return settings.agents.length;
+};
+
+export const applyConfig = async (options: ApplyConfigOptions): Promise<void> => {
+  const { engine, settings, log } = options;
+  const { project, projectNamed, tools, profiles, agents } = settings;
+  if (!projectNamed && tools.length + profiles.length + agents.length === 0) return;
+  const made = await ensureProject(engine.projects, project, project);
+  // Agents name profiles, so those come first.
+  const applied = {
+    tools: await applyTools(options),
+    profiles: await applyProfiles(options),
+    agents: await applyAgents(options),
+  };
+  log.info("the configuration is applied", { project, created: made === "created", ...applied });
+};

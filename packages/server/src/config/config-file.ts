@@ -1,0 +1,98 @@
+// toolplane.yaml: every key it may have, and what is wrong with one that has another. All of it is checked, also the parts
+// this version cannot run: those are refused by name when they are used, never passed over.
+
+import { isRecord, ToolplaneError } from "@toolplane/protocol";
+import { z } from "zod";
+import { parseYamlFile, type YamlFile } from "./yaml-file.ts";
+
+const name = z.string().min(1).max(64);
+const argv = z.array(z.string().min(1)).min(1);
+const globs = z.array(z.string().min(1));
+const envNames = z.array(z.string().min(1));
+const seconds = z.number().positive();
+
+const host = z.strictObject({
+  name,
+  command: argv,
+  config: z.record(z.string(), z.json()).optional(),
+  pool: z.int().min(1).optional(),
+  env: envNames.optional(),
+  timeout_seconds: seconds.optional(),
+  retry_safe: globs.optional(),
+  session: z.enum(["none", "agent"]).optional(),
+  prefix: z.string().optional(),
+});
+
+const mcpServer = z.strictObject({
+  name,
+  command: argv,
+  tools: globs.optional(),
+  trust_hints: z.boolean().optional(),
+  env: envNames.optional(),
+  prefix: z.string().optional(),
+});
+
+const openapi = z.strictObject({
+  name,
+  spec: z.string().min(1),
+  base_url: z.string().min(1).optional(),
+  allow_hosts: z.array(z.string().min(1)).optional(),
+  operations: globs.optional(),
+  auth_env: z.string().min(1).optional(),
+  prefix: z.string().optional(),
+});
+
+const configSchema = z.strictObject({
+  project: name.optional(),
+  database: z.strictObject({ url: z.string().min(1).optional() }).optional(),
+  bus: z.strictObject({ url: z.string().min(1).optional() }).optional(),
+  hosts: z.array(host).optional(),
+  mcp_servers: z.array(mcpServer).optional(),
+  openapi: z.array(openapi).optional(),
+  tools: globs.optional(),
+  profiles: globs.optional(),
+  /** Checked by the registry, whose rules they are. */
+  agents: z.array(z.record(z.string(), z.json())).optional(),
+  secrets: z.strictObject({ allow_env: envNames.optional() }).optional(),
+});
+
+export type FileConfig = z.infer<typeof configSchema>;
+
+export interface ConfigFile {
+  readonly config: FileConfig;
+  readonly where: YamlFile["where"];
+}
+
+const pathText = (path: readonly PropertyKey[]): string =>
+  path
+    .map((part, index) => (typeof part === "number" ? `[${part}]` : `${index === 0 ? "" : "."}${String(part)}`))
+    .join("");
+
+const explain = (issue: z.core.$ZodIssue, file: YamlFile): string => {
+  if (issue.code === "unrecognized_keys") {
+    const key = issue.keys[0] ?? "";
+    const parent = pathText(issue.path);
+    return `${file.where(issue.path, key)}: unknown key ${JSON.stringify(key)}${parent === "" ? "" : ` in ${parent}`}`;
+  }
+  return `${file.where(issue.path)}: ${pathText(issue.path) || "the file"}: ${issue.message}`;
+};
+
+/** A key without a value is null in YAML and means: not given. */
+const withoutNulls = (value: unknown): unknown =>
+  isRecord(value)
+    ? Object.fromEntries(
+        Object.entries(value)
+          .filter(([, item]) => item !== null)
+          .map(([key, item]) => [key, withoutNulls(item)]),
+      )
+    : value;
+
+export const parseConfigFile = (text: string, fileName: string): ConfigFile => {
+  const file = parseYamlFile(text, fileName);
+  const result = configSchema.safeParse(withoutNulls(file.value ?? {}));
+  if (result.success) return { config: result.data, where: file.where };
+  // An unknown key is the likelier cause of everything else.
+  const issues = result.error.issues;
+  const first = issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0];
+  throw new ToolplaneError("bad_request", first === undefined ? `${fileName}: not readable` : explain(first, file));
+};

@@ -1,0 +1,32 @@
+// Finds the configuration file, reads it, and decides the settings.
+
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, relative, resolve } from "node:path";
+import { ToolplaneError } from "@toolplane/protocol";
+import type { UpIo, UpOptions } from "../up/up-options.ts";
+import { parseConfigFile } from "./config-file.ts";
+import { planSettings, type Settings, type SettingsInput } from "./settings.ts";
+
+export const CONFIG_FILE = "toolplane.yaml";
+
+const readText = (path: string, shown: string): string => {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    const why = (cause as NodeJS.ErrnoException).code === "ENOENT" ? "there is no such file" : "it cannot be read";
+    throw new ToolplaneError("bad_request", `${shown}: ${why}`, { cause });
+  }
+};
+
+/** The file is optional unless somebody names it. */
+const readFile = (named: string | undefined, cwd: string): SettingsInput["file"] => {
+  const path = resolve(cwd, named ?? CONFIG_FILE);
+  if (named === undefined && !existsSync(path)) return undefined;
+  const shown = named ?? (relative(cwd, path) || path);
+  return { ...parseConfigFile(readText(path, shown), shown), directory: dirname(path) };
+};
+
+export const readSettings = (flags: UpOptions, io: Pick<UpIo, "env" | "cwd">): Settings => {
+  const named = flags.config ?? (io.env.TOOLPLANE_CONFIG?.trim() || undefined);
+  return planSettings({ flags, env: io.env, cwd: io.cwd, file: readFile(named, io.cwd) });
+};

@@ -1,0 +1,160 @@
+// What the stack runs with, decided from the configuration file, the environment and the flags; later wins. Pure.
+//   C1. What this version cannot do is refused with a sentence when it is asked for; nothing is ignored in silence.
+//   C2. Fail closed: without configuration it binds to loopback, and no tool may name a variable (SEC-16).
+
+import { isAbsolute, join, resolve } from "node:path";
+import { isEnvName, isOwnEnvName, isToken, type JsonObject, ToolplaneError } from "@toolplane/protocol";
+import { type LogLevel, parseLogLevel } from "../log/log.ts";
+import type { UpOptions } from "../up/up-options.ts";
+import type { ConfigFile } from "./config-file.ts";
+
+export const ROLES = ["api", "tools"] as const;
+export type UpRole = (typeof ROLES)[number];
+/** Roles of the architecture whose parts this version does not have. */
+const LATER_ROLES: ReadonlySet<string> = new Set(["worker", "pmo"]);
+
+export interface Settings {
+  readonly port: number;
+  readonly host: string;
+  /** Absolute. */
+  readonly data: string;
+  /** Undefined: the embedded server. */
+  readonly databaseUrl: string | undefined;
+  readonly roles: readonly UpRole[];
+  readonly demo: boolean;
+  readonly ephemeral: boolean;
+  /** Where the configuration's tools, profiles and agents go. */
+  readonly project: string;
+  /** True when somebody named it: then it is made if it is missing. */
+  readonly projectNamed: boolean;
+  /** Absolute file patterns. */
+  readonly tools: readonly string[];
+  readonly profiles: readonly string[];
+  readonly agents: readonly JsonObject[];
+  readonly allowEnv: ReadonlySet<string>;
+  readonly logLevel: LogLevel;
+}
+
+export interface SettingsInput {
+  readonly flags: UpOptions;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly file: (ConfigFile & { readonly directory: string }) | undefined;
+}
+
+const DEFAULT_PORT = 7420;
+const DEFAULT_HOST = "127.0.0.1";
+const DEFAULT_DATA = ".toolplane";
+/** What clients ask for unless told otherwise. */
+const DEFAULT_PROJECT = "demo";
+const MAX_PORT = 65_535;
+const ENV_VALUE = "env:";
+
+const refuse = (message: string): ToolplaneError => new ToolplaneError("bad_request", message);
+const notBuilt = (what: string, instead: string): ToolplaneError =>
+  refuse(`${what} is not part of this version yet: ${instead}`);
+
+const filled = (value: string | undefined): string | undefined => (value?.trim() ? value.trim() : undefined);
+
+const parsePort = (text: string): number => {
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 0 || port > MAX_PORT)
+    throw refuse(`a port is a whole number from 0 to ${MAX_PORT}, not ${text}`);
+  return port;
+};
+
+const parseSwitch = (name: string, text: string | undefined): boolean => {
+  if (text === undefined || text === "0" || text === "false") return false;
+  if (text === "1" || text === "true") return true;
+  throw refuse(`${name} is true or false, not ${text}`);
+};
+
+const parseRoles = (given: readonly string[] | undefined): readonly UpRole[] => {
+  if (given === undefined) return ROLES;
+  const asked = new Set(given.map((role) => role.trim()).filter((role) => role !== ""));
+  if (asked.size === 0) throw refuse(`name at least one role: ${ROLES.join(", ")}`);
+  for (const role of asked) {
+    if (LATER_ROLES.has(role)) throw notBuilt(`the role ${role}`, `leave it out; there are ${ROLES.join(" and ")}`);
+    if (!ROLES.some((known) => known === role)) throw refuse(`there is no role ${role}; there are ${ROLES.join(", ")}`);
+  }
+  return ROLES.filter((role) => asked.has(role));
+};
+
+/** A value of the file, or of the variable it names. */
+const readValue = ({ env, file }: SettingsInput, path: readonly string[], text?: string): string | undefined => {
+  if (text === undefined || !text.startsWith(ENV_VALUE)) return text;
+  const name = text.slice(ENV_VALUE.length);
+  const at = `${file?.where(path)}: ${path.join(".")}`;
+  if (!isEnvName(name)) throw refuse(`${at}: ${JSON.stringify(name)} is not the name of a variable`);
+  const value = filled(env[name]);
+  if (value === undefined) throw refuse(`${at}: the variable ${name} is not set`);
+  return value;
+};
+
+const refuseLater = (input: SettingsInput): void => {
+  const { file, flags, env } = input;
+  for (const key of ["hosts", "mcp_servers", "openapi"] as const)
+    if ((file?.config[key]?.length ?? 0) > 0) throw notBuilt(`${file?.where([key])}: ${key}`, "leave it out");
+  const overPostgres = "leave it out; calls travel over PostgreSQL";
+  if (file?.config.bus?.url !== undefined) throw notBuilt(`${file.where(["bus", "url"])}: the NATS bus`, overPostgres);
+  if (filled(flags.natsUrl) !== undefined) throw notBuilt("--nats-url", overPostgres);
+  if (filled(env.TOOLPLANE_NATS_URL) !== undefined) throw notBuilt("TOOLPLANE_NATS_URL", overPostgres);
+};
+
+const checkDatabaseUrl = (url: string | undefined): string | undefined => {
+  if (url === undefined) return undefined;
+  // Never shown: it may hold a password.
+  if (!URL.canParse(url) || !["postgres:", "postgresql:"].includes(new URL(url).protocol))
+    throw refuse("the database URL is not one: it looks like postgresql://user:password@host:5432/database");
+  return url;
+};
+
+const readAllowEnv = ({ file }: SettingsInput): ReadonlySet<string> => {
+  const names = file?.config.secrets?.allow_env ?? [];
+  names.forEach((name, index) => {
+    const at = `${file?.where(["secrets", "allow_env", index])}: secrets.allow_env`;
+    if (!isEnvName(name)) throw refuse(`${at}: ${JSON.stringify(name)} is not the name of a variable`);
+    if (isOwnEnvName(name)) throw refuse(`${at}: ${name} belongs to the system and is never given to a tool`);
+  });
+  return new Set(names);
+};
+
+const readProject = (input: SettingsInput): { readonly project: string; readonly projectNamed: boolean } => {
+  const named = filled(input.env.TOOLPLANE_PROJECT) ?? readValue(input, ["project"], input.file?.config.project);
+  if (named === undefined) return { project: DEFAULT_PROJECT, projectNamed: false };
+  if (!isToken(named)) throw refuse("a project's name is made of the characters A-Z a-z 0-9 _ -");
+  return { project: named, projectNamed: true };
+};
+
+export const planSettings = (input: SettingsInput): Settings => {
+  const { flags, env, cwd, file } = input;
+  refuseLater(input);
+  const given = (flag: string | undefined, name: string): string | undefined => filled(flag) ?? filled(env[name]);
+  const patterns = (list: readonly string[] | undefined): readonly string[] =>
+    (list ?? []).map((pattern) => (isAbsolute(pattern) ? pattern : join(file?.directory ?? cwd, pattern)));
+  const databaseUrl = checkDatabaseUrl(
+    given(flags.databaseUrl, "TOOLPLANE_DATABASE_URL") ??
+      readValue(input, ["database", "url"], file?.config.database?.url),
+  );
+  const ephemeral = flags.ephemeral ?? parseSwitch("TOOLPLANE_EPHEMERAL", filled(env.TOOLPLANE_EPHEMERAL));
+  if (ephemeral && databaseUrl !== undefined)
+    throw refuse("--ephemeral throws its data away and a database of your own is to keep it: choose one of them");
+  return {
+    port:
+      flags.port === undefined
+        ? parsePort(filled(env.TOOLPLANE_PORT) ?? String(DEFAULT_PORT))
+        : parsePort(String(flags.port)),
+    host: given(flags.host, "TOOLPLANE_HOST") ?? DEFAULT_HOST,
+    data: resolve(cwd, given(flags.data, "TOOLPLANE_DATA") ?? DEFAULT_DATA),
+    databaseUrl,
+    roles: parseRoles(flags.roles ?? filled(env.TOOLPLANE_ROLES)?.split(",")),
+    demo: flags.demo ?? parseSwitch("TOOLPLANE_DEMO", filled(env.TOOLPLANE_DEMO)),
+    ephemeral,
+    ...readProject(input),
+    tools: patterns(file?.config.tools),
+    profiles: patterns(file?.config.profiles),
+    agents: (file?.config.agents ?? []) as readonly JsonObject[],
+    allowEnv: readAllowEnv(input),
+    logLevel: parseLogLevel(filled(env.TOOLPLANE_LOG_LEVEL) ?? "info"),
+  };
+};

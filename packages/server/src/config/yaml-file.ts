@@ -1,0 +1,76 @@
+// YAML that people write, read as data: no tags, few aliases, a bounded size, one document, keys unique. Every complaint
+// names the file and the line.
+
+import { ToolplaneError } from "@toolplane/protocol";
+import { type Document, isAlias, isMap, isNode, isPair, isScalar, LineCounter, parseDocument, visit } from "yaml";
+
+/** The largest tool definitions stay under 100 kB; a configuration is far smaller. */
+export const MAX_YAML_BYTES = 256 * 1024;
+/** People share a few blocks; thousands of references are an attack on our memory. */
+const MAX_ALIASES = 50;
+
+export interface YamlFile {
+  readonly value: unknown;
+  /** `name:line`, of the value at the path or, with `key`, of that key in the map there. */
+  where(path: readonly PropertyKey[], key?: string): string;
+}
+
+const refuse = (name: string, line: number | undefined, message: string): ToolplaneError =>
+  new ToolplaneError("bad_request", `${name}${line === undefined ? "" : `:${line}`}: ${message}`);
+
+const offsetOf = (document: Document, path: readonly PropertyKey[], key: string | undefined): number | undefined => {
+  const node: unknown = path.length === 0 ? document.contents : document.getIn(path, true);
+  if (key !== undefined && isMap(node)) {
+    const pair = node.items.find((item) => String(item.key) === key);
+    if (isNode(pair?.key)) return pair.key.range?.[0];
+  }
+  if (isNode(node) && node.range) return node.range[0];
+  // A value that is absent is looked for where it should be.
+  return path.length === 0 ? undefined : offsetOf(document, path.slice(0, -1), String(path.at(-1)));
+};
+
+const checkNodes = (document: Document, complain: (offset: number, message: string) => never): void => {
+  let aliases = 0;
+  visit(document, (_key, node) => {
+    if (isPair(node) && isNode(node.key) && !isScalar(node.key)) complain(node.key.range?.[0] ?? 0, "a key is a text");
+    if (!isNode(node)) return;
+    const offset = node.range?.[0] ?? 0;
+    if (isAlias(node)) {
+      aliases++;
+      if (aliases > MAX_ALIASES) complain(offset, `more than ${MAX_ALIASES} aliases`);
+    } else if (node.tag !== undefined) complain(offset, `tags such as ${node.tag} are not allowed`);
+  });
+};
+
+/** `name` is what the complaints call it. */
+export const parseYamlFile = (text: string, name: string): YamlFile => {
+  if (Buffer.byteLength(text) > MAX_YAML_BYTES) throw refuse(name, undefined, `larger than ${MAX_YAML_BYTES} bytes`);
+  const lines = new LineCounter();
+  const document: Document = parseDocument(text, {
+    version: "1.2",
+    schema: "core",
+    uniqueKeys: true,
+    prettyErrors: false,
+    lineCounter: lines,
+  });
+  const lineOf = (offset: number): number => lines.linePos(offset).line;
+  const complain = (offset: number, message: string): never => {
+    throw refuse(name, lineOf(offset), message);
+  };
+  const [fault] = [...document.errors, ...document.warnings];
+  if (fault !== undefined) complain(fault.pos[0], fault.message);
+  checkNodes(document, complain);
+  let value: unknown;
+  try {
+    value = document.toJS({ maxAliasCount: MAX_ALIASES });
+  } catch {
+    throw refuse(name, undefined, "its aliases expand to too much");
+  }
+  return {
+    value,
+    where: (path, key) => {
+      const offset = offsetOf(document, path, key);
+      return offset === undefined ? name : `${name}:${lineOf(offset)}`;
+    },
+  };
+};

@@ -1,0 +1,89 @@
+// The gateway of services that live in this process: the sdk's port, answered by the engine without a network between.
+// The guarantees are the engine's; what is added here is patience (G3) and the service's own clock (G2).
+
+import type { CallKey, Engine, LeasedCall } from "@toolplane/engine";
+import { HEADERS, ToolplaneError } from "@toolplane/protocol";
+import { type ClaimedCommand, type PatienceDeps, type ToolGateway, withPatience } from "@toolplane/sdk";
+import { type ClockOffset, NO_OFFSET } from "./clock-offset.ts";
+
+export interface EngineGatewayOptions extends PatienceDeps {
+  readonly engine: Pick<Engine, "calls" | "cards" | "tools" | "emitParts">;
+  readonly projectId: string;
+  /** Who speaks: `tool.<target>`. */
+  readonly actorId: string;
+  /** Who holds the leases, as people read it in `why`. */
+  readonly holder: string;
+  readonly offset?: ClockOffset | undefined;
+}
+
+/** A leased call as the sdk's runner takes it. */
+export const commandOf = (leased: LeasedCall, offset: ClockOffset): ClaimedCommand => ({
+  ...leased.command,
+  lease: { id: leased.lease.id, expiresAt: leased.lease.expiresAt.getTime() - offset.aheadMs() },
+  runDeadline: leased.runDeadline.getTime() - offset.aheadMs(),
+  card: JSON.parse(leased.cardBody) as unknown,
+});
+
+export const createEngineGateway = (options: EngineGatewayOptions): ToolGateway => {
+  const { engine, projectId, actorId, holder, offset = NO_OFFSET } = options;
+  const keyOf = (toolCallId: string): CallKey => ({ projectId, toolCallId });
+
+  return {
+    projectId,
+
+    async claim({ target, max, waitMs }, signal) {
+      const leased = await engine.calls.claim({ projectId, target, max, holder }, waitMs, signal);
+      return leased.map((call) => commandOf(call, offset));
+    },
+
+    readCard: ({ cardId }, patience = {}) =>
+      withPatience(options, patience, async () => (await engine.cards.getCards(projectId, [cardId]))[0]),
+
+    heartbeat: ({ toolCallId, leaseId }, patience = {}) =>
+      withPatience(options, patience, async () => {
+        const { expiresAt, cancel } = await engine.calls.heartbeat({ ...keyOf(toolCallId), leaseId });
+        return { expiresAt: (expiresAt?.getTime() ?? 0) - offset.aheadMs(), cancel };
+      }),
+
+    release: ({ toolCallId, leaseId }, patience = {}) =>
+      withPatience(options, patience, () => engine.calls.release({ ...keyOf(toolCallId), leaseId })),
+
+    settle: (settlement, patience = {}) =>
+      withPatience(options, patience, () => {
+        const { toolCallId, leaseId, status, result, error, definitionHash, traceparent } = settlement;
+        const given = { status, result, error, definitionHash };
+        return engine.calls.settle({ ...keyOf(toolCallId), actorId, leaseId, traceparent, outcome: { given } });
+      }),
+
+    putCard: (card, patience = {}) =>
+      withPatience(options, patience, async () => {
+        await engine.calls.putResultCard({ projectId, actorId, card });
+      }),
+
+    async report({ target, payload, leaseId }, patience = {}) {
+      const { toolCallId, agentTurnId, headers } = target;
+      if (toolCallId === null) throw new ToolplaneError("protocol_violation", "a report names its call");
+      const report = { ...keyOf(toolCallId), actorId, leaseId, payload, agentTurnId };
+      return withPatience(options, patience, () =>
+        engine.calls.report({ ...report, traceparent: headers[HEADERS.traceparent] }),
+      );
+    },
+
+    sendParts({ toolCallId, parts }) {
+      // G5: whoever looks has missed a part; the call has lost nothing.
+      engine.emitParts(keyOf(toolCallId), parts).catch(() => {});
+    },
+
+    findTool: (name, patience = {}) =>
+      withPatience(options, patience, async () => {
+        const tool = await engine.tools.getTool(projectId, name);
+        if (tool === undefined) return undefined;
+        return { definitionHash: tool.definitionHash, targetSubject: tool.definition.target_subject };
+      }),
+
+    register: (definition, patience = {}) =>
+      withPatience(options, patience, async () => {
+        await engine.tools.upsertTool(projectId, definition, { source: `service:${actorId.slice("tool.".length)}` });
+      }),
+  };
+};

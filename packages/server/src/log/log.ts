@@ -1,0 +1,41 @@
+// The program's log: one entry per line on stderr, JSON for machines, a short line for a person at a terminal.
+// I8. Fields are ids, codes, counts and times; whoever logs leaves arguments, results and secrets out.
+
+import type { Log, LogFields } from "@toolplane/engine";
+import { ToolplaneError } from "@toolplane/protocol";
+import { pino } from "pino";
+import { formatLogLine } from "./log-line.ts";
+
+export const LOG_LEVELS = ["error", "warn", "info", "silent"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export interface LogOptions {
+  readonly write: (line: string) => void;
+  /** Somebody looks at it. */
+  readonly pretty: boolean;
+  readonly level: LogLevel;
+}
+
+export const parseLogLevel = (text: string): LogLevel => {
+  const level = LOG_LEVELS.find((known) => known === text.toLowerCase());
+  if (level === undefined)
+    throw new ToolplaneError("bad_request", `TOOLPLANE_LOG_LEVEL is one of ${LOG_LEVELS.join(", ")}`);
+  return level;
+};
+
+export const createLog = ({ write, pretty, level }: LogOptions): Log => {
+  const logger = pino(
+    {
+      level,
+      base: null,
+      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    { write: pretty ? (line: string) => write(formatLogLine(line)) : write },
+  );
+  const entry =
+    (name: "info" | "warn" | "error") =>
+    (message: string, fields: LogFields = {}): void =>
+      logger[name](fields, message);
+  return { info: entry("info"), warn: entry("warn"), error: entry("error") };
+};

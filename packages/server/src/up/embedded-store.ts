@@ -1,0 +1,132 @@
+// The embedded server, kept running. States: ready -> away (its connection or its process was lost) -> ready again, or
+// lost (somebody else owns the data now); stopped ends all of them.
+//   S1. A server that died is started again, at once the first time and then with growing pauses.
+//   S2. A server that lives but dropped our connection keeps running; only the lock is taken again.
+//   S3. The lock is ours or we stop: two owners of one data directory cannot be.
+
+import { type Clock, type Log, type LogFields, systemClock } from "@toolplane/engine";
+import { type Guard, socketUrl } from "@toolplane/processes";
+import { isToolplaneError, type ToolplaneError } from "@toolplane/protocol";
+import { type Owner, tryLock } from "./owner-lock.ts";
+import { alreadyRunning, beginLife, DATABASE, type LifeOptions } from "./server-life.ts";
+import { makeStableSocket } from "./stable-socket.ts";
+import type { Store } from "./store.ts";
+
+export interface EmbeddedStoreOptions {
+  readonly dataDir: string;
+  readonly throwAway: boolean;
+  readonly guard: Guard;
+  readonly log: Log;
+  readonly pid: number;
+  readonly clock?: Clock | undefined;
+}
+
+/** A server that lives shorter than this will not live longer the next time. */
+const SHORT_LIFE_MS = 10_000;
+const FIRST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 10_000;
+const MAX_DOUBLINGS = 10;
+
+/** How long to wait before trying again: not at all after a long life. */
+export const planRestartPause = (failures: number): number =>
+  failures === 0 ? 0 : Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(failures - 1, MAX_DOUBLINGS));
+
+const isOwnedByOther = (error: unknown): error is ToolplaneError =>
+  isToolplaneError(error) && error.code === "conflict";
+
+export const openEmbeddedStore = async (options: EmbeddedStoreOptions): Promise<Store> => {
+  const { dataDir, guard, throwAway, log, clock = systemClock } = options;
+  const stopping = new AbortController();
+  let self: Owner = { pid: options.pid, address: undefined };
+  const lifeOptions = (): LifeOptions => ({ dataDir, guard, throwAway, self });
+
+  let { server, lock } = await beginLife(lifeOptions());
+  const socket = await makeStableSocket(server.socketDir, guard);
+  const url = socketUrl(socket.directory, server.port, DATABASE);
+  let lives = 1;
+  let ready = true;
+  let begun = clock.now();
+  let back = Promise.resolve();
+  let giveUp: (reason: Error) => void = () => {};
+  const lost = new Promise<Error>((resolve) => {
+    giveUp = resolve;
+  });
+
+  const describe = (): LogFields => ({ pid: server.pid, version: server.version });
+  log.info(server.adopted ? "a database server without an owner was adopted" : "the database runs", describe());
+
+  const tryAgain = async (): Promise<void> => {
+    if (server.alive()) {
+      const attempt = await tryLock(url, self);
+      if (attempt.state === "owned") throw alreadyRunning(dataDir, attempt.owner);
+      lock = attempt.lock;
+      return;
+    }
+    await server.stop();
+    ({ server, lock } = await beginLife(lifeOptions()));
+    socket.point(server.socketDir);
+  };
+
+  /** Until the server is there again; false when it is not to be. */
+  const bringBack = async (failuresBefore: number): Promise<boolean> => {
+    for (let failures = failuresBefore; ; failures += 1) {
+      await clock.sleep(planRestartPause(failures), stopping.signal);
+      if (stopping.signal.aborted) return false;
+      try {
+        await tryAgain();
+        return true;
+      } catch (error) {
+        if (isOwnedByOther(error)) {
+          giveUp(error);
+          return false;
+        }
+        log.error("the database does not come back; trying again", { reason: String(error) });
+      }
+    }
+  };
+
+  const keep = async (): Promise<void> => {
+    for (let failures = 0; ; ) {
+      await lock.lost;
+      if (stopping.signal.aborted) return;
+      ready = false;
+      failures = clock.now() - begun < SHORT_LIFE_MS ? failures + 1 : 0;
+      log.warn("the database is away", { pid: server.pid, alive: server.alive() });
+      let returned = (): void => {};
+      back = new Promise((resolve) => {
+        returned = resolve;
+      });
+      const isBack = await bringBack(failures);
+      lives += 1;
+      begun = clock.now();
+      ready = isBack;
+      returned();
+      if (!isBack) return;
+      log.info("the database is back", describe());
+    }
+  };
+  const keeping = keep();
+
+  return {
+    kind: "embedded",
+    connection: { connectionString: url },
+    ready: () => ready,
+    lives: () => lives,
+    untilReady: () => back,
+    async announce(address) {
+      self = { ...self, address };
+      // A connection that is just being replaced will carry it.
+      await lock.announce(address).catch(() => {});
+    },
+    lost,
+    async stop() {
+      stopping.abort();
+      await lock.release();
+      await keeping;
+      // It may have come back while it was being told to stop.
+      await lock.release();
+      await server.stop();
+      await socket.remove();
+    },
+  };
+};

@@ -1,0 +1,60 @@
+// /health: whether this server can do its work now. Public, so it says nothing a stranger may not know, and asking it
+// often costs the database nothing.
+
+import { type Clock, systemClock } from "@toolplane/engine";
+import { PROTOCOL_VERSION } from "@toolplane/protocol";
+import type { UpRole } from "../config/settings.ts";
+
+export type Phase = "starting" | "ready" | "draining";
+
+export interface HealthOptions {
+  readonly version: string;
+  readonly store: "embedded" | "postgres";
+  readonly roles: readonly UpRole[];
+  readonly phase: () => Phase;
+  /** Rejects when the store does not answer. */
+  readonly askStore: () => Promise<unknown>;
+  readonly clock?: Clock | undefined;
+}
+
+export interface Health {
+  readonly ok: boolean;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** A store that takes longer to say what time it is cannot settle calls either. */
+const ANSWER_WITHIN_MS = 2_000;
+/** An answer is good for this long. */
+const REMEMBER_MS = 250;
+
+export const createHealth = (options: HealthOptions): (() => Promise<Health>) => {
+  const { clock = systemClock, phase, askStore } = options;
+  let asked: Promise<boolean> | undefined;
+  let askedAt = 0;
+
+  const storeAnswers = async (): Promise<boolean> => {
+    const enough = new AbortController();
+    const late = clock.sleep(ANSWER_WITHIN_MS, enough.signal).then(() => false);
+    const answered = askStore().then(
+      () => true,
+      () => false,
+    );
+    return Promise.race([answered, late]).finally(() => enough.abort());
+  };
+
+  const ask = (): Promise<boolean> => {
+    if (asked === undefined || clock.now() - askedAt > REMEMBER_MS) {
+      askedAt = clock.now();
+      asked = storeAnswers();
+    }
+    return asked;
+  };
+
+  return async () => {
+    const now = phase();
+    const ok = now === "ready" && (await ask());
+    const status = now !== "ready" ? now : ok ? "ok" : "store_away";
+    const { version, store, roles } = options;
+    return { ok, body: { status, version, protocol: PROTOCOL_VERSION, store, bus: "postgres", roles } };
+  };
+};

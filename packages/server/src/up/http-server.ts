@@ -1,0 +1,72 @@
+// The listening side: taken ports are said in one sentence, and closing waits for what is under way.
+
+import type { Server } from "node:http";
+import { type AddressInfo, isIPv6 } from "node:net";
+import { hostname, networkInterfaces } from "node:os";
+import { createAdaptorServer } from "@hono/node-server";
+import { ToolplaneError } from "@toolplane/protocol";
+import type { Hono } from "hono";
+
+export interface HttpServer {
+  /** `host:port`, with the port the system chose if it was asked to. */
+  readonly address: string;
+  /** No new connections; resolves when the last request is answered, or was cut off at the end of the grace. */
+  close(graceMs: number): Promise<void>;
+}
+
+export interface ListenOptions {
+  readonly app: Hono;
+  readonly host: string;
+  readonly port: number;
+}
+
+const WILDCARDS: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
+/** Kept connections become idle one by one while requests end. */
+const IDLE_POLL_MS = 50;
+
+const bracketed = (host: string): string => (isIPv6(host) ? `[${host}]` : host);
+
+/** The names in a Host header that mean this server, besides loopback. */
+export const servedHosts = (host: string): readonly string[] => {
+  if (!WILDCARDS.has(host)) return [bracketed(host).toLowerCase()];
+  const addresses = Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));
+  return [hostname(), ...addresses.map(bracketed)].map((name) => name.toLowerCase());
+};
+
+const explain = (error: NodeJS.ErrnoException, { host, port }: ListenOptions): ToolplaneError => {
+  const options = { cause: error };
+  if (error.code === "EADDRINUSE")
+    return new ToolplaneError("conflict", `port ${port} of ${host} is taken by another program`, {
+      ...options,
+      detail: { port, host, todo: "stop it, or choose another port with --port" },
+    });
+  const todo = { detail: { todo: "choose another with --port or --host" } };
+  if (error.code === "EACCES")
+    return new ToolplaneError("auth_failed", `this user may not listen on port ${port}`, { ...options, ...todo });
+  return new ToolplaneError("bad_request", `cannot listen on ${host}:${port} (${error.code ?? error.message})`, {
+    ...options,
+    ...todo,
+  });
+};
+
+export const listen = async (options: ListenOptions): Promise<HttpServer> => {
+  const server = createAdaptorServer({ fetch: options.app.fetch }) as Server;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error) => reject(explain(error, options)));
+    server.listen(options.port, options.host, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    address: `${bracketed(options.host)}:${port}`,
+    close: (graceMs) =>
+      new Promise((resolve) => {
+        const idle = setInterval(() => server.closeIdleConnections(), IDLE_POLL_MS);
+        const enough = setTimeout(() => server.closeAllConnections(), graceMs);
+        server.close(() => {
+          clearInterval(idle);
+          clearTimeout(enough);
+          resolve();
+        });
+      }),
+  };
+};

@@ -1,0 +1,89 @@
+// The lock that makes a data directory one process's own. It is the database's: it ends with the connection, so a killed
+// owner leaves nothing to clean up, and two owners cannot be.
+
+import pg from "pg";
+import { READ_OWNER, SET_NAME, TRY_LOCK } from "./owner-lock.sql.ts";
+
+export interface Owner {
+  /** 0 when its connection does not say. */
+  readonly pid: number;
+  /** Where it serves; undefined while it starts. */
+  readonly address: string | undefined;
+}
+
+export interface OwnerLock {
+  /** Says where we serve, to whoever meets the lock. */
+  announce(address: string): Promise<void>;
+  /** Resolves when the connection is gone, and the lock with it. */
+  readonly lost: Promise<void>;
+  release(): Promise<void>;
+}
+
+export type LockAttempt =
+  | { readonly state: "locked"; readonly lock: OwnerLock }
+  | { readonly state: "owned"; readonly owner: Owner };
+
+const PREFIX = "toolplane up";
+const CONNECT_TIMEOUT_MS = 5_000;
+
+export const nameOwner = ({ pid, address }: Owner): string =>
+  address === undefined ? `${PREFIX} ${pid}` : `${PREFIX} ${pid} ${address}`;
+
+export const parseOwner = (name: string): Owner => {
+  const [pid, address] = name.startsWith(`${PREFIX} `) ? name.slice(PREFIX.length + 1).split(" ") : [];
+  return { pid: Number(pid) || 0, address: address === undefined || address === "" ? undefined : address };
+};
+
+const connect = async (url: string, name: string): Promise<pg.Client> => {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: name,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+  });
+  // Its end is told by `end`; without a listener an error would end the process.
+  client.on("error", () => {});
+  await client.connect();
+  return client;
+};
+
+const readOwner = async (client: pg.Client): Promise<Owner | undefined> => {
+  const row = (await client.query<{ name: string }>(READ_OWNER)).rows[0];
+  return row === undefined ? undefined : parseOwner(row.name);
+};
+
+/** Who has the lock of this database; undefined when nobody has, or it does not answer. */
+export const findOwner = async (url: string): Promise<Owner | undefined> => {
+  const client = await connect(url, "toolplane looks").catch(() => undefined);
+  if (client === undefined) return undefined;
+  try {
+    return await readOwner(client);
+  } finally {
+    await client.end().catch(() => {});
+  }
+};
+
+/** Rejects when the database does not answer. */
+export const tryLock = async (url: string, self: Owner): Promise<LockAttempt> => {
+  const client = await connect(url, nameOwner(self));
+  const lost = new Promise<void>((resolve) => client.once("end", resolve));
+  const release = (): Promise<void> => client.end().catch(() => {});
+  try {
+    // The owner may let go between the two questions; then it is ours after all.
+    for (;;) {
+      const { rows } = await client.query<{ locked: boolean }>(TRY_LOCK);
+      if (rows[0]?.locked === true) break;
+      const owner = await readOwner(client);
+      if (owner === undefined) continue;
+      await release();
+      return { state: "owned", owner };
+    }
+  } catch (error) {
+    await release();
+    throw error;
+  }
+  const announce = async (address: string): Promise<void> => {
+    await client.query(SET_NAME, [nameOwner({ ...self, address })]);
+  };
+  return { state: "locked", lock: { announce, lost, release } };
+};

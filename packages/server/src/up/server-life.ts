@@ -1,0 +1,143 @@
+// One life of the embedded server under us: found alive and adopted, or started; in both cases with the owner's lock.
+//   E1. A live server is never killed and never doubled. If nobody owns it (its owner was killed together with the
+//       guard) it is adopted; if somebody does, that is `already running`.
+//   E2. A server whose owner just died may be on its way out: it is given time to be gone or to answer.
+//   E3. An adopted server is told to the guard like one of our own, and stopped when we stop.
+
+import { setTimeout as delay } from "node:timers/promises";
+import {
+  type Guard,
+  type ProcessRow,
+  probePostgres,
+  type RunningPostgres,
+  socketUrl,
+  startPostgres,
+  tryReadProcess,
+} from "@toolplane/processes";
+import { ToolplaneError } from "@toolplane/protocol";
+import { findOwner, type Owner, type OwnerLock, tryLock } from "./owner-lock.ts";
+
+export interface LiveServer {
+  readonly adopted: boolean;
+  readonly pid: number;
+  /** Of a server we started. */
+  readonly version: string | undefined;
+  readonly socketDir: string;
+  readonly port: number;
+  /** Its process is there. */
+  alive(): boolean;
+  /** Stops it if it is there, and clears what it leaves. */
+  stop(): Promise<void>;
+}
+
+export interface ServerLife {
+  readonly server: LiveServer;
+  readonly lock: OwnerLock;
+}
+
+export interface LifeOptions {
+  readonly dataDir: string;
+  readonly guard: Guard;
+  readonly throwAway: boolean;
+  readonly self: Owner;
+}
+
+export const DATABASE = "postgres";
+
+// Longer than the guard of a dead owner takes to end its server.
+const PATIENCE_MS = 10_000;
+const POLL_MS = 25;
+// As for a server of our own: immediate shutdown takes milliseconds, a checkpoint on a slow disk tens of seconds.
+const QUIT_GRACE_MS = 5_000;
+const STOP_GRACE_MS = 60_000;
+// Our pool, the doorbell, the lock, people who look; each slot costs memory whether it is used or not.
+const MAX_CONNECTIONS = 50;
+
+export const alreadyRunning = (dataDir: string, { pid, address }: Owner): ToolplaneError => {
+  const who = pid === 0 ? "another process" : `process ${pid}`;
+  const where = address === undefined ? "is starting on" : `serves http://${address} from`;
+  return new ToolplaneError("conflict", `already running: ${who} ${where} ${dataDir}`, {
+    detail: {
+      pid,
+      ...(address === undefined ? {} : { url: `http://${address}` }),
+      todo: "stop it first, or start with another --data",
+    },
+  });
+};
+
+/** Who runs on this data directory, if anybody does and says so. */
+export const findOwnerOf = async (dataDir: string): Promise<Owner | undefined> => {
+  const { state, file } = probePostgres(dataDir);
+  if (state !== "live" || file?.socketDir === undefined) return undefined;
+  return findOwner(socketUrl(file.socketDir, file.port, DATABASE));
+};
+
+const isThere = (known: ProcessRow): boolean => {
+  const row = tryReadProcess(known.pid);
+  return row !== undefined && !row.zombie && row.started === known.started;
+};
+
+const stopAdopted = async (server: ProcessRow): Promise<void> => {
+  const deadline = performance.now() + STOP_GRACE_MS;
+  if (isThere(server)) process.kill(server.pid, "SIGINT");
+  while (isThere(server) && performance.now() < deadline) await delay(POLL_MS);
+};
+
+/** Undefined when there is no live server, or it does not answer (yet, or any more). */
+const tryAdopt = async ({ dataDir, guard, self }: LifeOptions): Promise<ServerLife | undefined> => {
+  const { state, file } = probePostgres(dataDir);
+  if (state !== "live" || file?.socketDir === undefined) return undefined;
+  const { pid, port, socketDir } = file;
+  const server = tryReadProcess(pid);
+  const attempt = await tryLock(socketUrl(socketDir, port, DATABASE), self).catch(() => undefined);
+  if (attempt === undefined || server === undefined) return undefined;
+  if (attempt.state === "owned") throw alreadyRunning(dataDir, attempt.owner);
+  const watch = await guard.watch({ label: "adopted postgres", pid, signal: "SIGQUIT", graceMs: QUIT_GRACE_MS });
+  const stop = async (): Promise<void> => {
+    await stopAdopted(server);
+    await watch.forget();
+  };
+  return {
+    server: { adopted: true, pid, version: undefined, socketDir, port, alive: () => isThere(server), stop },
+    lock: attempt.lock,
+  };
+};
+
+const ownStarted = async (server: RunningPostgres, options: LifeOptions): Promise<ServerLife> => {
+  const { pid, version, socketDir, port } = server;
+  // The table knows of its death before its parent hears of it.
+  const row = tryReadProcess(pid);
+  const attempt = await tryLock(server.url(DATABASE), options.self);
+  // Two owners started at the same moment, and this server is the other one's or is about to be.
+  if (attempt.state === "owned") throw alreadyRunning(options.dataDir, attempt.owner);
+  return {
+    server: {
+      adopted: false,
+      pid,
+      version,
+      socketDir,
+      port,
+      alive: () => row !== undefined && isThere(row),
+      stop: () => server.stop(),
+    },
+    lock: attempt.lock,
+  };
+};
+
+export const beginLife = async (options: LifeOptions): Promise<ServerLife> => {
+  const { dataDir, guard, throwAway } = options;
+  const deadline = performance.now() + PATIENCE_MS;
+  do {
+    const adopted = await tryAdopt(options);
+    if (adopted !== undefined) return adopted;
+    if (probePostgres(dataDir).state !== "live") break;
+    await delay(POLL_MS);
+  } while (performance.now() < deadline);
+  const server = await startPostgres({ dataDir, guard, unsafeNoSync: throwAway, maxConnections: MAX_CONNECTIONS });
+  try {
+    return await ownStarted(server, options);
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+};

@@ -1,0 +1,41 @@
+// A socket directory whose path stays the same for as long as we run. A data directory with a long path has its socket
+// in a temporary directory that is another one after every start of the server; then a link stands before it.
+
+import { existsSync, mkdtempSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import type { Guard } from "@toolplane/processes";
+
+export interface StableSocket {
+  /** The directory to connect through. */
+  readonly directory: string;
+  /** The server's socket is there now. */
+  point(socketDir: string): void;
+  remove(): Promise<void>;
+}
+
+/** Beside its cluster the directory has a fixed name. */
+const isFixed = (socketDir: string): boolean =>
+  basename(socketDir) === "socket" && existsSync(join(dirname(socketDir), "cluster"));
+
+export const makeStableSocket = async (socketDir: string, guard: Guard): Promise<StableSocket> => {
+  if (isFixed(socketDir)) return { directory: socketDir, point: () => {}, remove: async () => undefined };
+  // 0700: who can enter it can connect.
+  const home = mkdtempSync(join(tmpdir(), "toolplane-"));
+  const watch = await guard.watch({ label: "link to the socket", removeDir: home });
+  const directory = join(home, "pg");
+  symlinkSync(socketDir, directory);
+  return {
+    directory,
+    point(now) {
+      const fresh = join(home, "next");
+      rmSync(fresh, { force: true });
+      symlinkSync(now, fresh);
+      renameSync(fresh, directory);
+    },
+    async remove() {
+      rmSync(home, { recursive: true, force: true });
+      await watch.forget();
+    },
+  };
+};

@@ -1,0 +1,175 @@
+// The parts of the stack, started one after the other and stopped in the order that loses nothing.
+//   start: listen (answers 503) -> store -> engine -> token -> configuration -> bundled tools -> ready
+//   stop:  no new requests, long polls end -> requests and bundled tools finish -> engine -> store -> data -> guard
+//   U1. Whatever was started is stopped, also when a later part could not start.
+//   U2. The port is taken before the data: whoever asks meanwhile hears "starting", not silence.
+
+import { hostname } from "node:os";
+import { type Engine, type Log, systemClock } from "@toolplane/engine";
+import type { Guard } from "@toolplane/processes";
+import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
+import type { ToolService } from "@toolplane/sdk";
+import { BUNDLED_TARGET, bundledDefinitions } from "../bundled/bundled-tools.ts";
+import { serveBundled } from "../bundled/serve-bundled.ts";
+import { applyConfig, ensureProject } from "../config/apply-config.ts";
+import type { Settings } from "../config/settings.ts";
+import { createClockOffset, NO_OFFSET } from "../gateway/clock-offset.ts";
+import { createApp } from "../http/app.ts";
+import { routes } from "../routes/index.ts";
+import { type DataDirectory, openDataDirectory, openThrowAwayDirectory } from "./data-directory.ts";
+import { openEmbeddedStore } from "./embedded-store.ts";
+import { createHealth, type Phase } from "./health.ts";
+import { type HttpServer, listen, servedHosts } from "./http-server.ts";
+import { openEngine } from "./open-engine.ts";
+import { alreadyRunning, findOwnerOf } from "./server-life.ts";
+import { openOwnStore, type Store } from "./store.ts";
+import { ensureTokenFile, tokenPath } from "./token-file.ts";
+
+export interface StackOptions {
+  readonly settings: Settings;
+  readonly version: string;
+  readonly cwd: string;
+  readonly pid: number;
+  readonly log: Log;
+  readonly guard: Guard;
+  /** Aborted when it is to stop, also before it is ready. */
+  readonly stop: AbortSignal;
+}
+
+export interface Stack {
+  readonly url: string;
+  /** Resolves when it cannot go on. */
+  readonly failed: Promise<Error>;
+  stop(): Promise<void>;
+}
+
+interface Parts {
+  phase: Phase;
+  readonly draining: AbortController;
+  data?: DataDirectory;
+  http?: HttpServer;
+  store?: Store;
+  engine?: Engine;
+  bundled?: ToolService;
+}
+
+const DEMO_PROJECT = "demo";
+/** Requests that are not long polls take milliseconds; a supervisor's patience is ten seconds. */
+const REQUEST_GRACE_MS = 5_000;
+const TOOL_GRACE_MS = 5_000;
+
+const LOOPBACK: ReadonlySet<string> = new Set(["127.0.0.1", "::1", "localhost"]);
+
+const createStackApp = (parts: Parts, { settings, version, log }: StackOptions) =>
+  createApp({
+    engine: () => (parts.phase === "starting" ? undefined : parts.engine),
+    routes: settings.roles.includes("api") ? routes : [],
+    log,
+    hosts: servedHosts(settings.host),
+    draining: parts.draining.signal,
+    health: createHealth({
+      version,
+      store: settings.databaseUrl === undefined ? "embedded" : "postgres",
+      roles: settings.roles,
+      phase: () => parts.phase,
+      askStore: async () => {
+        if (parts.store?.ready() !== true) throw new ToolplaneError("storage_error", "the database is away");
+        return parts.engine?.databaseNow();
+      },
+    }),
+  });
+
+/** A taken port is often our own: then it is said whose. */
+const listenOrExplain = async (parts: Parts, options: StackOptions, dataDir: string): Promise<HttpServer> => {
+  const { settings } = options;
+  try {
+    return await listen({ app: createStackApp(parts, options), host: settings.host, port: settings.port });
+  } catch (error) {
+    if (!isToolplaneError(error) || error.code !== "conflict" || settings.databaseUrl !== undefined) throw error;
+    const owner = await findOwnerOf(dataDir);
+    throw owner === undefined ? error : alreadyRunning(dataDir, owner);
+  }
+};
+
+const openStore = async ({ settings, guard, log, pid }: StackOptions, dataDir: string): Promise<Store> =>
+  settings.databaseUrl === undefined
+    ? openEmbeddedStore({ dataDir, throwAway: settings.ephemeral, guard, log, pid })
+    : openOwnStore(settings.databaseUrl);
+
+const prepare = async (engine: Engine, dataDir: string, { settings, log, cwd }: StackOptions): Promise<void> => {
+  const label = settings.databaseUrl === undefined ? "toolplane up" : `toolplane up ${hostname()}:${dataDir}`;
+  const made = await ensureTokenFile({ dataDir, tokens: engine.tokens, label, log });
+  log.info(made ? "an admin token was made" : "the admin token is there", { file: tokenPath(dataDir) });
+  if (settings.demo) {
+    const demo = await ensureProject(engine.projects, DEMO_PROJECT, "Demo");
+    if (demo === "created") log.info("the demo project was made", { project: DEMO_PROJECT });
+  }
+  await applyConfig({ engine, settings, cwd, log });
+};
+
+const startBundled = async (engine: Engine, { settings, log, pid }: StackOptions): Promise<ToolService> => {
+  const offset = settings.databaseUrl === undefined ? NO_OFFSET : createClockOffset(engine.databaseNow, systemClock);
+  await offset.measure();
+  const holder = `bundled tools (process ${pid} on ${hostname()})`;
+  return serveBundled({ engine, clock: systemClock, random: Math.random, log, offset, holder });
+};
+
+const start = async (parts: Parts, options: StackOptions): Promise<string> => {
+  const { settings, log, guard, stop } = options;
+  const goOn = (): void => {
+    if (stop.aborted) throw new ToolplaneError("canceled", "stopped before it was ready");
+  };
+  parts.data = settings.ephemeral ? await openThrowAwayDirectory(guard) : openDataDirectory(settings.data);
+  const dataDir = parts.data.path;
+  parts.http = await listenOrExplain(parts, options, dataDir);
+  const { address } = parts.http;
+  if (!LOOPBACK.has(settings.host)) log.warn("listening beyond this machine, and without TLS", { address });
+  log.info("starting", { version: options.version, address, data: dataDir });
+  goOn();
+  parts.store = await openStore(options, dataDir);
+  goOn();
+  await parts.store.announce(address);
+  parts.engine = await openEngine(parts.store, {
+    log,
+    bundledTarget: BUNDLED_TARGET,
+    bundledTools: bundledDefinitions(),
+    allowEnv: (name) => settings.allowEnv.has(name),
+  });
+  goOn();
+  await prepare(parts.engine, dataDir, options);
+  if (settings.roles.includes("tools")) parts.bundled = await startBundled(parts.engine, options);
+  goOn();
+  parts.phase = "ready";
+  return address;
+};
+
+const stopParts = async (parts: Parts, { log, guard }: StackOptions): Promise<void> => {
+  const end = async (what: string, work: Promise<void> | undefined): Promise<void> => {
+    await work?.catch((error: unknown) => log.error("a part did not stop well", { what, reason: String(error) }));
+  };
+  parts.phase = "draining";
+  parts.draining.abort();
+  await Promise.all([
+    end("requests", parts.http?.close(REQUEST_GRACE_MS)),
+    end("bundled tools", parts.bundled?.stop({ drainMs: TOOL_GRACE_MS })),
+  ]);
+  await end("engine", parts.engine?.close());
+  await end("store", parts.store?.stop());
+  await end("data", parts.data?.end());
+  await end("guard", guard.close());
+};
+
+export const startStack = async (options: StackOptions): Promise<Stack> => {
+  const parts: Parts = { phase: "starting", draining: new AbortController() };
+  try {
+    const address = await start(parts, options);
+    return {
+      url: `http://${address}`,
+      failed: parts.store?.lost ?? new Promise<never>(() => {}),
+      stop: () => stopParts(parts, options),
+    };
+  } catch (error) {
+    await stopParts(parts, options);
+    throw error;
+  }
+};

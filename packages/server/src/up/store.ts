@@ -1,0 +1,34 @@
+// Where everything is kept: the embedded server, or one of your own. Whoever uses it connects by `connection` and need not
+// know which; the connection stays the same when an embedded server is started again.
+
+import type pg from "pg";
+
+export interface Store {
+  readonly kind: "embedded" | "postgres";
+  readonly connection: pg.ClientConfig;
+  /** False while the embedded server is away and being started again. */
+  ready(): boolean;
+  /** How often the server had to be found or started; more than 1 means that it was away. */
+  lives(): number;
+  /** Resolves when it is there; at once when it never was away. */
+  untilReady(): Promise<void>;
+  /** Tells others where we serve. */
+  announce(address: string): Promise<void>;
+  /** Resolves when it cannot be kept: somebody else has taken it over. */
+  readonly lost: Promise<Error>;
+  stop(): Promise<void>;
+}
+
+const never = new Promise<never>(() => {});
+
+/** A server somebody else runs. */
+export const openOwnStore = (databaseUrl: string): Store => ({
+  kind: "postgres",
+  connection: { connectionString: databaseUrl },
+  ready: () => true,
+  lives: () => 1,
+  untilReady: async () => undefined,
+  announce: async () => undefined,
+  lost: never,
+  stop: async () => undefined,
+});
