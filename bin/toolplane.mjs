@@ -1,4 +1,4 @@
 #!/usr/bin/env node
 // The `toolplane` command of the repository: the server package's own.
 
-import "../packages/server/bin/toolplane.mjs";
+import "@toolplane/server/launcher";

@@ -1,6 +1,6 @@
 // For launchers of the repository; the check itself is published with the server package.
 
-export { isOldNode, requireNode } from "../../packages/server/bin/require-node.mjs";
+export { isOldNode, requireNode } from "@toolplane/server/require-node";
 
 /**
  * For a command whose program this version does not have.
