@@ -35,6 +35,7 @@ export interface DatabaseOptions {
   /** Runs as this role when given; see the migrations for what it may do. */
   readonly role?: string | undefined;
   readonly maxConnections?: number | undefined;
+  readonly statementTimeoutMs?: number | undefined;
 }
 
 const PLANNER = [
@@ -48,8 +49,15 @@ const PLANNER = [
 
 // A statement of ours takes milliseconds; one that takes this long waits for a lock nobody will give.
 const STATEMENT_TIMEOUT_MS = 30_000;
+// The server ends a statement by itself; one that is not answered even then went to a server that is stopped or
+// unreachable without saying so, and only giving up on the connection helps.
+const ANSWER_GRACE_MS = 5_000;
+// Between two statements of a transaction of ours lie microseconds. A process that stands still there (paused, swapped
+// out, cut off) would keep its rows locked for as long as it likes; the server lets go of them after this.
+const IDLE_IN_TRANSACTION_MS = 10_000;
 
 export const createDatabase = (options: DatabaseOptions): Database => {
+  const { statementTimeoutMs = STATEMENT_TIMEOUT_MS } = options;
   const settings = options.role === undefined ? PLANNER : [...PLANNER, `role=${options.role}`];
   const config: pg.ClientConfig = {
     ...options.connection,
@@ -60,7 +68,9 @@ export const createDatabase = (options: DatabaseOptions): Database => {
   const pool = new pg.Pool({
     ...config,
     max: options.maxConnections ?? 10,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
+    statement_timeout: statementTimeoutMs,
+    query_timeout: statementTimeoutMs + ANSWER_GRACE_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     connectionTimeoutMillis: 10_000,
   });
   // A connection that breaks is replaced by the pool, and whoever used it is told by the statement that fails. Without
