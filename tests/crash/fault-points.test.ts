@@ -1,28 +1,10 @@
 // A process dies by SIGKILL at each named point; another comes, finishes what is left, and nothing was lost or doubled.
 
 import { FAULT_POINTS, type FaultPoint } from "@toolplane/engine";
-import { type Findings, type ItemCounts, NOTHING_FOUND, openCrashRun, startEngineChild } from "@toolplane/testkit";
+import { type Findings, NOTHING_FOUND, openCrashRun, startEngineChild } from "@toolplane/testkit";
 import { beforeAll, describe, expect, test } from "vitest";
+import { SOME_OF_ALL } from "./items.ts";
 import { runLimited } from "./limited.ts";
-
-/** Some of everything, so that every point is passed. */
-const ITEMS: ItemCounts = {
-  safe: 3,
-  unsafe: 3,
-  keyed: 2,
-  card: 2,
-  beat: 2,
-  shy: 2,
-  vanish: 1,
-  cancel: 2,
-  timeout: 2,
-  silent: 1,
-  gated: 1,
-  attic: 2,
-  step: 2,
-  event: 2,
-  command: 2,
-};
 
 /** Points that are passed often are hit while others are under way; the rest at the first chance. */
 const HIT: Partial<Record<FaultPoint, number>> = {
@@ -43,7 +25,7 @@ interface Death {
 const dieAt = async (point: FaultPoint): Promise<Death> => {
   await using run = await openCrashRun({ carrier: point.startsWith("relay:") ? "external" : "postgres" });
   const faults = [{ point, hit: HIT[point] ?? 1, act: "kill" }] as const;
-  await using child = await startEngineChild({ ...run.life("victim", ITEMS), faults });
+  await using child = await startEngineChild({ ...run.life("victim", SOME_OF_ALL), faults });
   // A point that is not reached leaves the process alive and everything done: that is a failure below.
   const over = new AbortController();
   const missed = child.done.then(async (done) => {
@@ -55,7 +37,7 @@ const dieAt = async (point: FaultPoint): Promise<Death> => {
   over.abort();
   await missed;
   const died = run.lines().flatMap((line) => (line.what === "died" ? [line.point] : []));
-  return { signal, died, findings: await run.recover(ITEMS) };
+  return { signal, died, findings: await run.recover(SOME_OF_ALL) };
 };
 
 // Most of a run is waiting for leases to lapse, so more of them than cores go well together.

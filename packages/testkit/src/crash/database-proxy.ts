@@ -11,7 +11,8 @@ import { createFrameReader, endsAnswer, endsRequest, type Frame, tryReadStatemen
  * may still be running when the client asks again. unanswered: the server has done it and the answer is lost.
  */
 export const CUT_MOMENTS = ["unsent", "unheard", "unanswered"] as const;
-export type CutMoment = (typeof CUT_MOMENTS)[number];
+/** silenced: nothing is cut, and nothing ever comes back on that connection. */
+export type CutMoment = (typeof CUT_MOMENTS)[number] | "silenced";
 
 export interface Cut {
   /** The name of a prepared statement, or the text of a simple query such as `commit`. */
@@ -99,7 +100,10 @@ export const startDatabaseProxy = async (databaseUrl: string): Promise<DatabaseP
         client.write(chunk);
         return;
       }
-      if (fromServer.read(chunk).some(endsAnswer)) finishCut();
+      const ended = fromServer.read(chunk).some(endsAnswer);
+      if (!ended) return;
+      if (cutting.cut.moment === "silenced") cutting.done();
+      else finishCut();
     });
   };
 

@@ -17,6 +17,7 @@ const main = async (): Promise<void> => {
   const ended = new Promise<void>((resolve) => process.stdin.once("end", resolve).resume());
   const faults = createPlannedFaults(config.faults ?? [], {
     dying: (point) => journal.write({ what: "died", point }),
+    stalling: (point) => journal.write({ what: "stalled", point }),
   });
   const workload = await startWorkload(config, faults);
   say("ready");

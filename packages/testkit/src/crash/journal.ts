@@ -5,7 +5,7 @@
 //   released   about to give a lease back unstarted; reported: the engine acknowledged this result
 //   canceled   the engine acknowledged the cancellation; replayed: a dead letter became this call
 //   published  the bus acknowledged a message; handled: a consumer (or the external bus) has it
-//   died       the process is about to end itself at this fault point
+//   died       the process is about to end itself at this fault point; stalled: to stop itself there
 
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 
@@ -27,7 +27,7 @@ export type JournalLine =
   | { readonly what: "replayed"; readonly letter: string; readonly call: string }
   | { readonly what: "published"; readonly message: string }
   | { readonly what: "handled"; readonly message: string; readonly by: string; readonly subject: string }
-  | { readonly what: "died"; readonly point: string };
+  | { readonly what: "died" | "stalled"; readonly point: string };
 
 export interface Journal {
   write(line: JournalLine): void;

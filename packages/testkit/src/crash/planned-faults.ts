@@ -1,4 +1,4 @@
-// A faults port that does something once: at the n-th hit of a point it ends the process, fails, or waits.
+// A faults port that does something once: at the n-th hit of a point it ends the process, fails, or stops it.
 
 import type { FaultPoint, Faults } from "@toolplane/engine";
 import { ToolplaneError } from "@toolplane/protocol";
@@ -15,8 +15,8 @@ export interface PlannedFault {
 export interface FaultMeans {
   /** Called just before the process ends itself; must not return control to anybody else. */
   readonly dying: (point: FaultPoint) => void;
-  /** What a stalled point waits for. */
-  readonly stalled?: ((point: FaultPoint) => Promise<void>) | undefined;
+  /** Called just before the process stops itself. */
+  readonly stalling: (point: FaultPoint) => void;
 }
 
 export interface PlannedFaults extends Faults {
@@ -45,9 +45,13 @@ export const createPlannedFaults = (plan: readonly PlannedFault[], means: FaultM
           means.dying(point);
           return killMyself();
         case "throw":
-          throw new ToolplaneError("internal_error", `fault at ${point}`);
+          // As if the database had failed at this moment: whoever asked may ask again.
+          throw new ToolplaneError("storage_error", `fault at ${point}`);
         case "stall":
-          return means.stalled?.(point);
+          means.stalling(point);
+          // Nothing of this process runs until somebody sends SIGCONT.
+          process.kill(process.pid, "SIGSTOP");
+          return;
       }
     },
     hits: (point) => counts.get(point) ?? 0,

@@ -11,6 +11,8 @@ export interface EngineChild extends AsyncDisposable {
   /** True when it was reached, false when the process ended before. */
   readonly ready: Promise<boolean>;
   readonly done: Promise<boolean>;
+  /** Lets a process go on that has stopped itself. */
+  wake(): void;
   /** SIGKILL; resolves when it is gone. */
   kill(): Promise<ExitStatus>;
   /** Lets it finish what it holds and leave. */
@@ -62,6 +64,9 @@ export const startEngineChild = async (config: ChildConfig): Promise<EngineChild
     exited: running.exited,
     ready: word("ready"),
     done: word("done"),
+    wake: () => {
+      running.kill("SIGCONT");
+    },
     kill: () => running.end({ signal: "SIGKILL" }),
     leave,
     async [Symbol.asyncDispose]() {
