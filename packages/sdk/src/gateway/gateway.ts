@@ -1,0 +1,133 @@
+// The gateway: everything a tool service may ask of the plane, and all it holds of it. One implementation speaks HTTP;
+// inside one process another joins service and engine directly. A gateway is bound to one project.
+//
+//   G1. Claiming takes a lease: what `claim` returns is this service's to run, and nobody else's, until the lease ends.
+//       A claim whose answer cannot be handed over gives its leases back.
+//   G2. Times are on the service's own clock, whatever the other side's clock says; an implementation translates.
+//   G3. With `until` a failure that may pass (the network, a busy or restarting server) is tried again until then, with
+//       backoff; without it once. Every operation but `claim` and `register` may therefore be sent twice and must mean the
+//       same thing twice. A rejection is final, and is a ToolplaneError.
+//   G4. `lease_lost`, `already_settled` and `not_found` mean: stop working on the call.
+//   G5. `sendParts` never waits and never fails; parts may be lost, results may not.
+
+import type {
+  CallbackPayload,
+  Card,
+  CGContext,
+  HeaderMap,
+  JsonObject,
+  JsonValue,
+  ResultStatus,
+  ToolDefinition,
+} from "@toolplane/protocol";
+
+/** How long an operation may keep trying. */
+export interface Patience {
+  readonly signal?: AbortSignal | undefined;
+  /** Asked before every further try; a lease that is extended meanwhile extends it. */
+  readonly until?: (() => number) | undefined;
+}
+
+export interface ClaimRequest {
+  readonly target: string;
+  readonly max: number;
+  /** How long the other side may keep the question open when there is nothing to do. */
+  readonly waitMs: number;
+}
+
+export interface Lease {
+  readonly id: string;
+  /** When the lease ends unless a heartbeat extends it. */
+  readonly expiresAt: number;
+}
+
+/** A command as it came, with the right to run it. */
+export interface ClaimedCommand {
+  readonly subject: string;
+  readonly headers: HeaderMap;
+  readonly payload: unknown;
+  /** Absent only for a command taken from a bus by a service that does not lease. */
+  readonly lease?: Lease | undefined;
+  /** When the plane will end the run by itself, if it says so. */
+  readonly runDeadline?: number | undefined;
+  /** The state of the call's session, for executors that have sessions. */
+  readonly session?: JsonObject | undefined;
+  /** The tool.call card, if it came along; saves asking for it. */
+  readonly card?: unknown;
+}
+
+export interface HeldCall {
+  readonly toolCallId: string;
+  readonly leaseId: string;
+}
+
+export interface Beat {
+  readonly expiresAt: number;
+  /** The call is over (canceled, stopped, timed out): abort the work, there is nothing to report. */
+  readonly cancel: boolean;
+}
+
+export interface CardRef {
+  readonly cardId: string;
+  /** The call whose card it should be, when known. */
+  readonly toolCallId?: string | undefined;
+}
+
+/** A result in one step; the plane makes the tool.result card from it. */
+export interface Settlement {
+  readonly toolCallId: string;
+  readonly leaseId?: string | undefined;
+  readonly status: ResultStatus;
+  readonly result: JsonValue;
+  readonly error: JsonValue;
+  /** The definition the code ran under. */
+  readonly definitionHash?: string | undefined;
+  readonly sessionState?: JsonObject | undefined;
+  /** The run's own span. */
+  readonly traceparent?: string | undefined;
+}
+
+/** The second of the protocol's two steps: a pointer to a card written before. */
+export interface Report {
+  /** Who reports: the service's actor, outside any turn. */
+  readonly source: CGContext;
+  /** For which call: the command's context, with the run's own span. */
+  readonly target: CGContext;
+  readonly payload: CallbackPayload;
+  readonly leaseId?: string | undefined;
+}
+
+export interface Settled {
+  readonly toolResultCardId: string;
+  /** The same result had been accepted before. */
+  readonly idempotent: boolean;
+}
+
+export interface CallParts {
+  /** Whose stream the parts go to. */
+  readonly context: CGContext;
+  readonly toolCallId: string;
+  readonly leaseId?: string | undefined;
+  readonly parts: readonly { readonly index: number; readonly part: JsonValue }[];
+}
+
+export interface RegisteredTool {
+  readonly definitionHash: string;
+  readonly targetSubject: string;
+}
+
+export interface ToolGateway {
+  readonly projectId: string;
+  claim(request: ClaimRequest, signal?: AbortSignal): Promise<readonly ClaimedCommand[]>;
+  /** The card as the plane gave it, not yet checked; undefined when this project has none of that id. */
+  readCard(ref: CardRef, patience?: Patience): Promise<unknown>;
+  heartbeat(held: HeldCall, patience?: Patience): Promise<Beat>;
+  /** Gives back a call that was not started, or one that may be started again by somebody else. */
+  release(held: HeldCall, patience?: Patience): Promise<void>;
+  settle(settlement: Settlement, patience?: Patience): Promise<Settled>;
+  putCard(card: Card, patience?: Patience): Promise<void>;
+  report(report: Report, patience?: Patience): Promise<Settled>;
+  sendParts(parts: CallParts): void;
+  findTool(name: string, patience?: Patience): Promise<RegisteredTool | undefined>;
+  register(definition: ToolDefinition, patience?: Patience): Promise<void>;
+}

@@ -1,0 +1,135 @@
+// The gateway over HTTP: the routes of the API, one operation each. Which failures are tried again is gateway/patience.ts.
+
+import { type Card, egress, isToolplaneError, type ToolDefinition, type TraceIds } from "@toolplane/protocol";
+import type { CardRef, HeldCall, Patience, Settlement, ToolGateway } from "../gateway/gateway.ts";
+import { withPatience } from "../gateway/patience.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Random } from "../ports/ids.ts";
+import type { Log } from "../ports/log.ts";
+import { createHttpClient, type HttpAnswer, type HttpRequest } from "./http-client.ts";
+import { createPartPipe } from "./part-pipe.ts";
+import { readBeat, readClaim, readRegistered, readSettled } from "./wire.ts";
+
+export interface HttpGatewayOptions {
+  /** `http://127.0.0.1:7420`; without a path, query or user. */
+  readonly url: string;
+  readonly token?: string | undefined;
+  readonly projectId: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly ids: TraceIds;
+  readonly log: Log;
+  readonly fetch?: typeof fetch | undefined;
+}
+
+/** The server answers a claim at the end of its wait; this is for the way there and back. */
+const CLAIM_MARGIN_MS = 10_000;
+/** A heartbeat that takes longer is worth less than the next one. */
+const HEARTBEAT_TIMEOUT_MS = 5_000;
+/** Results may be as large as a card. */
+const SETTLE_TIMEOUT_MS = 30_000;
+
+const notThere = (error: unknown): boolean => isToolplaneError(error) && error.code === "not_found";
+
+const done = (): void => {};
+
+const settlementBody = (settlement: Settlement): Record<string, unknown> => ({
+  ...(settlement.leaseId === undefined ? {} : { lease: settlement.leaseId }),
+  status: settlement.status,
+  result: settlement.result,
+  ...(settlement.error === null ? {} : { error: settlement.error }),
+  ...(settlement.sessionState === undefined ? {} : { session_state: settlement.sessionState }),
+  ...(settlement.definitionHash === undefined ? {} : { definition_hash: settlement.definitionHash }),
+});
+
+export const createHttpGateway = (options: HttpGatewayOptions): ToolGateway => {
+  const { projectId, clock, random, ids } = options;
+  const send = createHttpClient(options);
+  const project = `/projects/${encodeURIComponent(projectId)}`;
+  const callPath = (toolCallId: string, what: string): string =>
+    `${project}/calls/${encodeURIComponent(toolCallId)}/${what}`;
+
+  /** An answer that cannot be read is a failed try like any other. */
+  const ask = <T>(request: HttpRequest, patience: Patience = {}, read: (answer: HttpAnswer) => T): Promise<T> =>
+    withPatience({ clock, random }, patience, async () => read(await send({ ...request, signal: patience.signal })));
+
+  const cardPath = ({ cardId, toolCallId }: CardRef): string =>
+    toolCallId === undefined ? `${project}/cards/${encodeURIComponent(cardId)}` : callPath(toolCallId, "card");
+
+  const sendParts = createPartPipe(async (call, parts) => {
+    const body = { ...(call.leaseId === undefined ? {} : { lease: call.leaseId }), parts };
+    await send({ method: "POST", path: callPath(call.toolCallId, "parts"), body });
+  }, options.log);
+
+  return {
+    projectId,
+    sendParts,
+
+    async claim({ target, max, waitMs }, signal) {
+      const answer = await send({
+        method: "POST",
+        path: `${project}/tool-services/${encodeURIComponent(target)}/claim`,
+        body: { max, wait_seconds: waitMs / 1_000 },
+        signal,
+        timeoutMs: waitMs + CLAIM_MARGIN_MS,
+      });
+      return readClaim(answer);
+    },
+
+    async readCard(ref, patience) {
+      try {
+        return await ask({ method: "GET", path: cardPath(ref) }, patience, ({ body }) => body);
+      } catch (error) {
+        if (notThere(error)) return undefined;
+        throw error;
+      }
+    },
+
+    async heartbeat({ toolCallId, leaseId }, patience) {
+      const path = callPath(toolCallId, "heartbeat");
+      const body = { lease: leaseId };
+      return await ask({ method: "POST", path, body, timeoutMs: HEARTBEAT_TIMEOUT_MS }, patience, readBeat);
+    },
+
+    async release({ toolCallId, leaseId }: HeldCall, patience) {
+      await ask({ method: "POST", path: callPath(toolCallId, "release"), body: { lease: leaseId } }, patience, done);
+    },
+
+    async settle(settlement, patience) {
+      const { toolCallId, traceparent } = settlement;
+      const request: HttpRequest = {
+        method: "POST",
+        path: callPath(toolCallId, "result"),
+        body: settlementBody(settlement),
+        headers: traceparent === undefined ? undefined : { traceparent },
+        timeoutMs: SETTLE_TIMEOUT_MS,
+      };
+      return await ask(request, patience, readSettled);
+    },
+
+    async putCard(card: Card, patience) {
+      await ask({ method: "POST", path: `${project}/cards`, body: card, timeoutMs: SETTLE_TIMEOUT_MS }, patience, done);
+    },
+
+    async report({ target, payload, leaseId }, patience) {
+      // Who reports is the token's actor; the headers say for which call.
+      const headers = egress(target, ids, "topology");
+      const body = { ...payload, ...(leaseId === undefined ? {} : { lease: leaseId }) };
+      return await ask({ method: "POST", path: `${project}/reports`, body, headers }, patience, readSettled);
+    },
+
+    async findTool(name, patience) {
+      try {
+        const path = `${project}/tools/${encodeURIComponent(name)}`;
+        return await ask({ method: "GET", path }, patience, readRegistered);
+      } catch (error) {
+        if (notThere(error)) return undefined;
+        throw error;
+      }
+    },
+
+    async register(definition: ToolDefinition, patience) {
+      await ask({ method: "POST", path: `${project}/tools`, body: definition }, patience, done);
+    },
+  };
+};

@@ -1,0 +1,68 @@
+// The bodies of the gateway's routes, read with the suspicion every foreign text deserves. Unknown keys are ignored: a newer
+// server may say more. What a command itself says is the runner's to judge; here only the lease must be readable.
+
+import { type HeaderMap, isFilled, isRecord, type JsonObject, ToolplaneError } from "@toolplane/protocol";
+import type { Beat, ClaimedCommand, RegisteredTool, Settled } from "../gateway/gateway.ts";
+import type { HttpAnswer } from "./http-client.ts";
+
+const unreadable = (what: string): ToolplaneError =>
+  new ToolplaneError("upstream_unavailable", `the server's answer has no readable ${what}`);
+
+/** Server time as text to this process's clock (G2). */
+const localTime = (text: unknown, answer: HttpAnswer): number | undefined => {
+  const time = typeof text === "string" ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(time) ? undefined : time - answer.clockAheadMs;
+};
+
+const readHeaders = (headers: unknown): HeaderMap =>
+  isRecord(headers)
+    ? Object.fromEntries(
+        Object.entries(headers).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+      )
+    : {};
+
+const readCommand = (item: unknown, answer: HttpAnswer): ClaimedCommand | undefined => {
+  if (!isRecord(item) || !isRecord(item.lease) || !isFilled(item.lease.id)) return undefined;
+  const expiresAt = localTime(item.lease.expires_at, answer);
+  if (expiresAt === undefined) return undefined;
+  return {
+    subject: typeof item.subject === "string" ? item.subject : "",
+    headers: readHeaders(item.headers),
+    payload: item.payload,
+    lease: { id: item.lease.id, expiresAt },
+    runDeadline: localTime(item.lease.run_deadline, answer),
+    session: isRecord(item.session) ? (item.session as JsonObject) : undefined,
+    card: item.card,
+  };
+};
+
+/** Commands whose lease cannot be read are left out: they cannot be run, renewed or given back. */
+export const readClaim = (answer: HttpAnswer): readonly ClaimedCommand[] => {
+  if (!isRecord(answer.body) || !Array.isArray(answer.body.commands)) throw unreadable("list of commands");
+  return answer.body.commands
+    .map((item: unknown) => readCommand(item, answer))
+    .filter((command) => command !== undefined);
+};
+
+export const readBeat = (answer: HttpAnswer): Beat => {
+  const { body } = answer;
+  if (!isRecord(body)) throw unreadable("heartbeat");
+  const cancel = body.cancel === true;
+  const expiresAt = localTime(body.expires_at, answer);
+  // A call that is over has no lease any more, and needs none.
+  if (expiresAt === undefined && !cancel) throw unreadable("lease");
+  return { expiresAt: expiresAt ?? 0, cancel };
+};
+
+export const readSettled = ({ body }: HttpAnswer): Settled => {
+  if (!isRecord(body) || !isFilled(body.tool_result_card_id)) throw unreadable("result card id");
+  return { toolResultCardId: body.tool_result_card_id, idempotent: body.idempotent === true };
+};
+
+export const readRegistered = ({ body }: HttpAnswer): RegisteredTool => {
+  if (!isRecord(body) || !isFilled(body.definition_hash)) throw unreadable("definition hash");
+  return {
+    definitionHash: body.definition_hash,
+    targetSubject: typeof body.target_subject === "string" ? body.target_subject : "",
+  };
+};

@@ -1,0 +1,106 @@
+// Runs a tool, again if that may help. Whether it may is the error table's word, the tool's own, and the clock's.
+//   A1. Only a tool declared `retry: safe` is tried again, and never after its deadline, a cancellation or a lost lease.
+//   A2. A tool that ignores its signal is left behind: its slot is free, and what it gives later is dropped.
+
+import { ERROR_TABLE, type ErrorEnvelope, isErrorCode } from "@toolplane/protocol";
+import { planBackoff } from "../gateway/backoff.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Random } from "../ports/ids.ts";
+import { type UnderstoodError, understandToolError } from "../tools/tool-error.ts";
+import { onAbort } from "./run-signal.ts";
+
+export interface FailedAttempt {
+  readonly code: string;
+  /** What the tool itself said. */
+  readonly retryable: boolean | undefined;
+  readonly retry: "safe" | "never";
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  readonly now: number;
+  readonly deadline: number;
+}
+
+export type AttemptPlan =
+  | { readonly again: false; readonly because: "unsafe" | "advice" | "attempts" | "deadline" }
+  | { readonly again: true; readonly waitMs: number };
+
+/** Tools call other systems; those need longer to recover than a dropped connection. */
+const TOOL_BACKOFF = { baseMs: 250, maxMs: 10_000 } as const;
+
+/** `later` and `unsafe` both allow a safe tool to try again; a code of the tool's own needs the tool's own word. */
+const adviceAllows = (code: string, retryable: boolean | undefined): boolean =>
+  retryable ?? (isErrorCode(code) && ERROR_TABLE[code].retry !== "never");
+
+export const planAttempt = (failed: FailedAttempt, random: Random): AttemptPlan => {
+  if (failed.retry !== "safe") return { again: false, because: "unsafe" };
+  if (!adviceAllows(failed.code, failed.retryable)) return { again: false, because: "advice" };
+  if (failed.attempt >= failed.maxAttempts) return { again: false, because: "attempts" };
+  const waitMs = planBackoff(failed.attempt, TOOL_BACKOFF, random);
+  return failed.now + waitMs >= failed.deadline ? { again: false, because: "deadline" } : { again: true, waitMs };
+};
+
+export type RunEnd =
+  | { readonly kind: "value"; readonly value: unknown }
+  | { readonly kind: "error"; readonly error: ErrorEnvelope }
+  /** The signal was aborted first; its cause is known to whoever owns it. */
+  | { readonly kind: "ended" };
+
+export interface AttemptsInput {
+  readonly execute: (attempt: number) => Promise<unknown>;
+  readonly signal: AbortSignal;
+  readonly retry: "safe" | "never";
+  readonly maxAttempts: number;
+  readonly deadline: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** A tool that did not stop when told to; called again with `false` should it end after all. */
+  readonly onLeftBehind: (running: boolean) => void;
+  readonly onRetry: (attempt: number, error: ErrorEnvelope, waitMs: number) => void;
+}
+
+type Settled = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly thrown: unknown };
+
+/** The outcome of one run, or undefined when the signal came first. */
+const runOnce = async (
+  { execute, signal, onLeftBehind }: AttemptsInput,
+  attempt: number,
+): Promise<Settled | undefined> => {
+  let done = false;
+  const work: Promise<Settled> = (async () => execute(attempt))()
+    .then(
+      (value): Settled => ({ ok: true, value }),
+      (thrown: unknown): Settled => ({ ok: false, thrown }),
+    )
+    .finally(() => {
+      done = true;
+    });
+  const { aborted, stop } = onAbort(signal);
+  const first = await Promise.race([work, aborted]);
+  stop();
+  if (first !== undefined) return signal.aborted ? undefined : first;
+  // A tool that heeds its signal ends in the same breath; only one that does not is worth a word.
+  await new Promise((resolve) => setImmediate(resolve));
+  if (!done) {
+    onLeftBehind(true);
+    void work.then(() => onLeftBehind(false));
+  }
+  return undefined;
+};
+
+export const runAttempts = async (input: AttemptsInput): Promise<RunEnd> => {
+  const { signal, clock, random, retry, maxAttempts, deadline } = input;
+  for (let attempt = 1; ; attempt += 1) {
+    if (signal.aborted) return { kind: "ended" };
+    const settled = await runOnce(input, attempt);
+    if (settled === undefined) return { kind: "ended" };
+    if (settled.ok) return { kind: "value", value: settled.value };
+    const { envelope, retryable }: UnderstoodError = understandToolError(settled.thrown);
+    const plan = planAttempt(
+      { code: envelope.code, retryable, retry, attempt, maxAttempts, now: clock.now(), deadline },
+      random,
+    );
+    if (!plan.again) return { kind: "error", error: envelope };
+    input.onRetry(attempt, envelope, plan.waitMs);
+    await clock.sleep(plan.waitMs, signal);
+  }
+};

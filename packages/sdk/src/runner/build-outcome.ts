@@ -1,0 +1,130 @@
+// From what a run ended with to the result that is handed over: prepared results taken as they are, control keys of foreign
+// bodies removed (I11), secrets removed (I8), size kept under the cap. It never fails: a call must be able to settle (I1).
+
+import {
+  type BuiltResult,
+  buildFailure,
+  buildResult,
+  copyJson,
+  exceedsBytes,
+  isRecord,
+  type JsonObject,
+  type JsonValue,
+  type ResultContext,
+  type ResultOutcome,
+  stripControl,
+  ToolplaneError,
+  type ToolResultContent,
+} from "@toolplane/protocol";
+import type { Scrubber } from "../secrets/scrubber.ts";
+import { PreparedResult } from "../tools/tool-result.ts";
+import { previewJson } from "./preview.ts";
+
+/** Enough to see what it was; the tool should return a pointer to the rest. */
+const PREVIEW_CHARS = 2_000;
+/** What the plane keeps in one card (1 MiB) less the card's own fields. */
+export const DEFAULT_MAX_RESULT_BYTES = 896 * 1024;
+/** What the result builder sets aside for the card around a result. */
+const CARD_ROOM_BYTES = 128 * 1024;
+
+export interface OutcomeInput {
+  readonly context: ResultContext;
+  readonly scrubber: Scrubber;
+  readonly control: "allow" | "strip";
+  readonly maxResultBytes: number;
+}
+
+export interface ReadyResult extends BuiltResult {
+  readonly content: ToolResultContent;
+}
+
+const contextOf = ({ context, maxResultBytes }: OutcomeInput): ResultContext => ({
+  ...context,
+  caps: { maxBytes: maxResultBytes + CARD_ROOM_BYTES },
+});
+
+const withContent = (built: BuiltResult, content: ToolResultContent): ReadyResult => ({
+  ...built,
+  card: { ...built.card, content },
+  content,
+});
+
+const contentOf = (built: BuiltResult): ToolResultContent => built.card.content as ToolResultContent;
+
+/** A failed result that shows its error in the result too. */
+export const buildFailed = (
+  input: OutcomeInput,
+  error: unknown,
+  status: "failed" | "timeout" = "failed",
+): ReadyResult => {
+  const built = buildFailure(contextOf(input), error, { status });
+  const content = contentOf(built);
+  const { scrubber } = input;
+  return withContent(built, {
+    ...content,
+    result: scrubber.value(content.result),
+    error: scrubber.value(content.error),
+  });
+};
+
+/** The value as clean JSON, or as it is when it is no JSON: then building the result says what is wrong with it. */
+const cleanResult = (value: unknown, { scrubber, control, maxResultBytes }: OutcomeInput): unknown => {
+  let json: JsonValue;
+  try {
+    json = copyJson(value, { maxBytes: maxResultBytes });
+  } catch {
+    return value;
+  }
+  return scrubber.value(control === "strip" ? stripControl(json).value : json);
+};
+
+/** A failure that says how large the result was and shows its beginning. */
+export const buildTooLarge = (input: OutcomeInput, value: unknown, limit: string): ReadyResult => {
+  const { scrubber, maxResultBytes } = input;
+  // A secret that begins before the cut is removed as a whole before anything is cut.
+  const margin = scrubber.forms[0]?.text.length ?? 0;
+  const { text, bytes, exact } = previewJson(value, PREVIEW_CHARS + margin);
+  const size = exact ? `${bytes} bytes` : `more than ${bytes} bytes`;
+  const message = `the result is ${size} of JSON, ${limit}; return a pointer instead`;
+  const preview = scrubber.text(text).slice(0, PREVIEW_CHARS).toWellFormed();
+  const detail = { bytes, max_bytes: maxResultBytes, preview };
+  return buildFailed(input, new ToolplaneError("result_too_large", message, { detail }));
+};
+
+const isOverCap = (content: ToolResultContent, maxResultBytes: number): boolean =>
+  (isRecord(content.error) && content.error.code === "result_too_large" && content.result === null) ||
+  exceedsBytes(JSON.stringify(content.result), maxResultBytes);
+
+export const outcomeOf = (value: unknown): ResultOutcome =>
+  value instanceof PreparedResult ? value.fields : { status: "success", result: value };
+
+/** What a tool returned. */
+export const buildValue = (input: OutcomeInput, value: unknown): ReadyResult => {
+  const outcome = outcomeOf(value);
+  const result = outcome.result === undefined ? undefined : cleanResult(outcome.result, input);
+  const built = buildResult(contextOf(input), { ...outcome, result });
+  const content = contentOf(built);
+  const { maxResultBytes } = input;
+  if (isOverCap(content, maxResultBytes)) {
+    return buildTooLarge(input, outcome.result, `the limit is ${maxResultBytes}`);
+  }
+  // Errors made on the way may quote what the tool gave.
+  return withContent(built, { ...content, error: input.scrubber.value(content.error) });
+};
+
+/** What a session keeps: the state of a prepared result, and only of one that succeeded. */
+export const sessionStateOf = (
+  value: unknown,
+  content: ToolResultContent,
+  scrubber: Scrubber,
+): JsonObject | undefined => {
+  if (!(value instanceof PreparedResult) || content.status !== "success") return undefined;
+  const { sessionState } = value.fields;
+  if (sessionState === undefined) return undefined;
+  try {
+    return scrubber.value(copyJson(sessionState)) as JsonObject;
+  } catch {
+    // State that is no JSON is not kept; the call has its result all the same.
+    return undefined;
+  }
+};

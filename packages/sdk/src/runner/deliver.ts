@@ -1,0 +1,133 @@
+// Hands a result over: in one step (settle) or in the protocol's two (write the card, report a pointer to it).
+//   D1. One result per call. A second one is sent only when the first was refused for what it contains, and says so.
+//   D2. It is tried until the lease is surely over, because the same result twice is one result.
+
+import {
+  asActor,
+  type CGContext,
+  type JsonObject,
+  type ToolplaneError,
+  type TraceIds,
+  understandError,
+  withToolCall,
+  withTraceTransport,
+} from "@toolplane/protocol";
+import type { Patience, Report, ToolGateway } from "../gateway/gateway.ts";
+import type { ReadyResult } from "./build-outcome.ts";
+
+export type DeliveryMode = "one-step" | "two-step";
+
+export interface DeliveryDeps {
+  readonly gateway: Pick<ToolGateway, "settle" | "putCard" | "report">;
+  readonly mode: DeliveryMode;
+  readonly actor: string;
+  readonly ids: TraceIds;
+}
+
+export interface Deliverable {
+  /** The command's context as it came in. */
+  readonly context: CGContext;
+  readonly toolCallId: string;
+  readonly leaseId: string | undefined;
+  /** The run's own span. */
+  readonly traceparent: string;
+  readonly definitionHash: string | undefined;
+  readonly sessionState: JsonObject | undefined;
+  readonly patience: Patience;
+}
+
+/** `late`: the call had settled otherwise. `lost`: the lease, or the call, is gone. */
+export type DeliveryEnd = "settled" | "late" | "lost" | "undelivered";
+
+export type Refusal = "late" | "lost" | "replace" | "undelivered";
+
+const REPLACED: ReadonlySet<string> = new Set([
+  "bad_request",
+  "protocol_violation",
+  "payload_too_large",
+  "result_too_large",
+  "result_not_serializable",
+  "error_not_serializable",
+  "invalid_status",
+  "invalid_after_execution",
+]);
+
+/** What a refused delivery means: who has no lease has nothing to say, and what cannot be taken is replaced by saying so. */
+export const planRefusal = ({ code }: ToolplaneError): Refusal => {
+  if (code === "lease_lost" || code === "not_found" || code === "canceled") return "lost";
+  if (code === "already_settled" || code === "conflict") return "late";
+  return REPLACED.has(code) ? "replace" : "undelivered";
+};
+
+export const reportOf = (
+  result: ReadyResult,
+  { context, toolCallId, leaseId, traceparent }: Omit<Deliverable, "patience">,
+  { actor, ids }: Pick<DeliveryDeps, "actor" | "ids">,
+): Report => ({
+  source: asActor(context, actor),
+  target: withTraceTransport(withToolCall(context, toolCallId), { traceparent }, ids),
+  payload: result.payload,
+  leaseId,
+});
+
+const send = async (result: ReadyResult, to: Deliverable, deps: DeliveryDeps): Promise<void> => {
+  const { gateway } = deps;
+  if (deps.mode === "two-step") {
+    await gateway.putCard(result.card, to.patience);
+    await gateway.report(reportOf(result, to, deps), to.patience);
+    return;
+  }
+  const { status, result: value, error } = result.content;
+  await gateway.settle(
+    {
+      toolCallId: to.toolCallId,
+      leaseId: to.leaseId,
+      status: result.payload.status,
+      result: value,
+      error: status === "success" ? null : error,
+      definitionHash: to.definitionHash,
+      sessionState: to.sessionState,
+      traceparent: to.traceparent,
+    },
+    to.patience,
+  );
+};
+
+export interface Delivered {
+  readonly end: DeliveryEnd;
+  /** What was sent last. */
+  readonly result: ReadyResult;
+  readonly error?: ToolplaneError;
+}
+
+const trySend = async (
+  result: ReadyResult,
+  to: Deliverable,
+  deps: DeliveryDeps,
+): Promise<ToolplaneError | undefined> => {
+  try {
+    await send(result, to, deps);
+    return undefined;
+  } catch (thrown) {
+    return understandError(thrown);
+  }
+};
+
+const endOf = (refusal: Refusal): DeliveryEnd => (refusal === "replace" ? "undelivered" : refusal);
+
+/** `replace` makes the result that is sent when this one is refused for what it contains. */
+export const deliver = async (
+  result: ReadyResult,
+  replace: ((refused: ToolplaneError) => ReadyResult) | undefined,
+  to: Deliverable,
+  deps: DeliveryDeps,
+): Promise<Delivered> => {
+  const error = await trySend(result, to, deps);
+  if (error === undefined) return { end: "settled", result };
+  const refusal = planRefusal(error);
+  if (refusal !== "replace" || replace === undefined) return { end: endOf(refusal), result, error };
+  const second = replace(error);
+  const again = await trySend(second, { ...to, sessionState: undefined }, deps);
+  if (again === undefined) return { end: "settled", result: second, error };
+  return { end: endOf(planRefusal(again)), result: second, error: again };
+};

@@ -1,0 +1,101 @@
+// From an accepted command to the end of its tool: the card is read and checked, secrets are put in, the tool runs.
+// Nothing here rejects: whatever goes wrong is how the run ended.
+
+import { type ErrorEnvelope, normaliseError, ToolplaneError, understandError } from "@toolplane/protocol";
+import type { Patience } from "../gateway/gateway.ts";
+import { createScrubber, scrubLog } from "../secrets/scrubber.ts";
+import { injectSecrets, planSecrets, readSecrets } from "../secrets/secret-source.ts";
+import { type RunEnd, runAttempts } from "./attempts.ts";
+import type { ToolCall, ToolProfile } from "./executor.ts";
+import { type HydratedCall, hydrate, recoverMetadata } from "./hydrate.ts";
+import { idempotencyKey } from "./idempotency-key.ts";
+import { createParts } from "./parts.ts";
+import { checkPin } from "./plan-run.ts";
+import { raceAbort } from "./run-signal.ts";
+import type { Run } from "./run-state.ts";
+
+const readCall = async (run: Run): Promise<HydratedCall> => {
+  const { deps, command, context, payload, toolCallId, deadline, signal } = run;
+  const patience: Patience = { signal: signal.signal, until: () => deadline };
+  const ref = { cardId: payload.tool_call_card_id, toolCallId };
+  const found = command.card ?? (await raceAbort(deps.gateway.readCard(ref, patience), signal.signal));
+  run.metadata = recoverMetadata(found);
+  return hydrate({ found, context, payload, toolCallId });
+};
+
+const requireProfile = (run: Run): ToolProfile => {
+  if (run.profile !== undefined) return run.profile;
+  throw new ToolplaneError(
+    "not_found",
+    `the service of target ${run.deps.target} has no tool ${run.payload.tool_name}`,
+  );
+};
+
+const execute = async (run: Run, hydrated: HydratedCall): Promise<RunEnd> => {
+  const { deps, signal, toolCallId, command, payload } = run;
+  const profile = requireProfile(run);
+  checkPin(profile, hydrated.card.metadata);
+  const needs = planSecrets(profile, hydrated.card.metadata);
+  const values = await raceAbort(readSecrets(needs, deps.secrets), signal.signal);
+  run.scrubber = createScrubber(new Map([...deps.ownSecrets, ...values]));
+  const log = scrubLog(run.log, run.scrubber);
+  const leaseId = command.lease?.id;
+  const call: Omit<ToolCall, "attempt"> = {
+    toolName: payload.tool_name,
+    toolCallId,
+    context: hydrated.context,
+    afterExecution: payload.after_execution,
+    card: hydrated.card,
+    arguments: injectSecrets(hydrated.arguments, needs, values),
+    traceparent: run.traceparent,
+    deadline: run.deadline,
+    session: command.session,
+    leaseId,
+  };
+  const parts = createParts({
+    gateway: deps.gateway,
+    log,
+    scrubber: run.scrubber,
+    context: run.context,
+    toolCallId,
+    leaseId,
+  });
+  const context = {
+    signal: signal.signal,
+    emit: parts.emit,
+    heartbeat: async () => run.keeper?.beat(),
+    log,
+    idempotencyKey: idempotencyKey(run.context, payload.tool_name, deps.sha256),
+    secrets: Object.freeze(Object.fromEntries(values)),
+  };
+  run.started = true;
+  try {
+    return await runAttempts({
+      execute: (attempt) => deps.executor.execute({ ...call, attempt }, context),
+      signal: signal.signal,
+      retry: profile.retry,
+      maxAttempts: deps.maxAttempts,
+      deadline: run.deadline,
+      clock: deps.clock,
+      random: deps.random,
+      onLeftBehind: (running) => {
+        deps.onLeftBehind(running);
+        log.warn(running ? "the tool ignores its signal and was left behind" : "a tool that was left behind has ended");
+      },
+      onRetry: (attempt, { code, message }, waitMs) =>
+        log.warn("the tool failed and is tried again", { attempt, code, reason: message, wait_ms: waitMs }),
+    });
+  } finally {
+    parts.close();
+  }
+};
+
+const toEnvelope = (thrown: unknown): ErrorEnvelope => normaliseError(understandError(thrown), { source: "tool" });
+
+export const executeCall = async (run: Run): Promise<RunEnd> => {
+  try {
+    return await execute(run, await readCall(run));
+  } catch (thrown) {
+    return run.signal.signal.aborted ? { kind: "ended" } : { kind: "error", error: toEnvelope(thrown) };
+  }
+};

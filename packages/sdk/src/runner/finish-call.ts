@@ -1,0 +1,127 @@
+// From the end of a run to the end of its call: a result is built and handed over, or the call is given back, or there is
+// nothing to say because somebody else has ended it.
+
+import { type JsonObject, type ResultContext, ToolplaneError, understandError } from "@toolplane/protocol";
+import { scrubLog } from "../secrets/scrubber.ts";
+import type { RunEnd } from "./attempts.ts";
+import {
+  buildFailed,
+  buildTooLarge,
+  buildValue,
+  type OutcomeInput,
+  outcomeOf,
+  type ReadyResult,
+  sessionStateOf,
+} from "./build-outcome.ts";
+import { deliver, reportOf } from "./deliver.ts";
+import { planShutdown } from "./plan-run.ts";
+import type { RunReport } from "./run-report.ts";
+import type { CallEnd, Run } from "./run-state.ts";
+
+/** A server may be away for a restart; its answer decides whether the lease still counts. */
+const SETTLE_GRACE_MS = 60_000;
+
+const outcomeInput = (run: Run): OutcomeInput => {
+  const { deps, context, payload, toolCallId, profile } = run;
+  const resultContext: ResultContext = {
+    cardId: deps.ids.cardId(),
+    createdAt: new Date(deps.clock.now()).toISOString(),
+    projectId: context.projectId,
+    agentTurnId: context.agentTurnId,
+    toolCallId,
+    authorId: deps.actor,
+    toolName: payload.tool_name,
+    afterExecution: payload.after_execution,
+    functionName: payload.tool_name,
+    toolCallMetadata: run.metadata,
+    definitionHash: profile?.definitionHash,
+    source: "tool",
+  };
+  return {
+    context: resultContext,
+    scrubber: run.scrubber,
+    control: profile?.control ?? "allow",
+    maxResultBytes: deps.maxResultBytes,
+  };
+};
+
+const timedOut = ({ payload, profile }: Run): ToolplaneError => {
+  const limit = profile === undefined ? "its deadline" : `${profile.timeoutSeconds} s`;
+  const detail = { timeout_seconds: profile?.timeoutSeconds ?? null };
+  return new ToolplaneError("tool_timeout", `${payload.tool_name} did not finish within ${limit}`, { detail });
+};
+
+const outcomeUnknown = ({ payload }: Run): ToolplaneError =>
+  new ToolplaneError(
+    "outcome_unknown",
+    `the service was stopped while it ran ${payload.tool_name}; the tool may or may not have had its effect`,
+  );
+
+const release = async (run: Run): Promise<CallEnd> => {
+  const { deps, toolCallId, command, payload, keeper } = run;
+  const report: RunReport = { outcome: "released", toolCallId, toolName: payload.tool_name };
+  if (command.lease === undefined) return { report: { ...report, outcome: "returned" } };
+  keeper?.stop();
+  try {
+    const until = keeper?.expiresAt() ?? deps.clock.now();
+    await deps.gateway.release({ toolCallId, leaseId: command.lease.id }, { until: () => until });
+    return { report };
+  } catch (thrown) {
+    run.log.warn("a call could not be given back; its lease will lapse", { reason: understandError(thrown).message });
+    return { report: { ...report, outcome: "lost" } };
+  }
+};
+
+const TOO_LARGE: ReadonlySet<string> = new Set(["payload_too_large", "result_too_large"]);
+
+/** What is said when the plane does not take a result for what it contains. */
+const replaceResult = (run: Run, value: unknown, refused: ToolplaneError): ReadyResult =>
+  TOO_LARGE.has(refused.code)
+    ? buildTooLarge(outcomeInput(run), outcomeOf(value).result, "more than the server takes")
+    : buildFailed(outcomeInput(run), refused);
+
+const handOver = async (run: Run, result: ReadyResult, value: unknown): Promise<CallEnd> => {
+  const { deps, context, toolCallId, command, traceparent, keeper, payload } = run;
+  const startedAt = deps.clock.now();
+  const to = {
+    context,
+    toolCallId,
+    leaseId: command.lease?.id,
+    traceparent,
+    definitionHash: run.profile?.definitionHash,
+    sessionState: sessionStateOf(value, result.content, run.scrubber),
+    // Not by a signal: the news that the call is over may be the news of this very settlement, under way.
+    patience: {
+      until: () => (run.signal.unwanted.aborted ? 0 : Math.max(keeper?.expiresAt() ?? 0, startedAt) + SETTLE_GRACE_MS),
+    },
+  };
+  const { end, result: sent, error } = await deliver(result, (refused) => replaceResult(run, value, refused), to, deps);
+  if (error !== undefined) {
+    const log = scrubLog(run.log, run.scrubber);
+    log.warn("a result was refused", { end, code: error.code, reason: error.message });
+  }
+  const { status } = sent.payload;
+  const code = (sent.content.error as JsonObject | null)?.code;
+  const report: RunReport = {
+    outcome: end,
+    toolCallId,
+    toolName: payload.tool_name,
+    status,
+    code: code as string | undefined,
+  };
+  return { report, sent: end === "settled" ? reportOf(sent, to, deps) : undefined };
+};
+
+export const finishCall = async (run: Run, end: RunEnd): Promise<CallEnd> => {
+  const { toolCallId, payload, profile, signal } = run;
+  const cause = signal.cause();
+  if (signal.unwanted.aborted || (end.kind === "ended" && cause === "expired")) {
+    const outcome = cause === "canceled" ? "canceled" : "lost";
+    return { report: { outcome, toolCallId, toolName: payload.tool_name } };
+  }
+  if (end.kind === "value") return handOver(run, buildValue(outcomeInput(run), end.value), end.value);
+  if (end.kind === "error") return handOver(run, buildFailed(outcomeInput(run), end.error), undefined);
+  if (cause === "deadline") return handOver(run, buildFailed(outcomeInput(run), timedOut(run), "timeout"), undefined);
+  if (planShutdown(run.started, profile?.retry ?? "never") === "release") return release(run);
+  return handOver(run, buildFailed(outcomeInput(run), outcomeUnknown(run)), undefined);
+};

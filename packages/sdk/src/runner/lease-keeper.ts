@@ -1,0 +1,94 @@
+// Keeps a lease alive while a call runs, and brings the news it may bear.
+//   L1. A heartbeat every third of the lease: two may be lost before it ends.
+//   L2. A failure to reach the plane is not a lost lease; the lease's own end is. Until then it is tried again.
+//   L3. `cancel` ends the run as canceled; a refusal (lease_lost and its kin) ends it as lost.
+
+import { isToolplaneError, ToolplaneError, understandError } from "@toolplane/protocol";
+import type { HeldCall, Lease, ToolGateway } from "../gateway/gateway.ts";
+import { mayPass } from "../gateway/patience.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Log } from "../ports/log.ts";
+import type { RunSignal } from "./run-signal.ts";
+
+export interface LeaseKeeper {
+  /** When the lease ends as far as is known. */
+  expiresAt(): number;
+  /** Renews now. Never rejects: what it learns goes to the run's signal. */
+  beat(): Promise<void>;
+  stop(): void;
+}
+
+export interface LeaseKeeperDeps {
+  readonly gateway: Pick<ToolGateway, "heartbeat">;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly run: RunSignal;
+  readonly held: HeldCall;
+  readonly lease: Lease;
+}
+
+/** A server that gives very short leases must not make us spin. */
+const MIN_INTERVAL_MS = 50;
+
+/** How long until the next heartbeat: a third of what is left after a success, a ninth after a failure. */
+export const planBeat = (leftMs: number, failed: boolean): number =>
+  Math.max(MIN_INTERVAL_MS, Math.floor(leftMs / (failed ? 9 : 3)));
+
+export type BeatVerdict = "renewed" | "canceled" | "lost" | "unreached";
+
+export const judgeBeatError = (error: ToolplaneError): BeatVerdict => (mayPass(error) ? "unreached" : "lost");
+
+export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
+  const { gateway, clock, run, held, log } = deps;
+  const stopped = new AbortController();
+  let expiresAt = deps.lease.expiresAt;
+
+  /** No answer by the time the lease ends is an answer too, even from a gateway that never gives up. */
+  const inTime = async <T>(work: Promise<T>): Promise<T> => {
+    const done = new AbortController();
+    const late = clock.sleep(Math.max(expiresAt - clock.now(), MIN_INTERVAL_MS), done.signal).then((): never => {
+      throw new ToolplaneError("upstream_unavailable", "no answer to a heartbeat while the lease lasted");
+    });
+    // Its only listener is the race, which may be over by then.
+    late.catch(() => {});
+    return Promise.race([work, late]).finally(() => done.abort());
+  };
+
+  const tryBeat = async (): Promise<BeatVerdict> => {
+    try {
+      const beat = await inTime(gateway.heartbeat(held, { signal: stopped.signal }));
+      if (beat.cancel) return "canceled";
+      expiresAt = beat.expiresAt;
+      return "renewed";
+    } catch (thrown) {
+      if (stopped.signal.aborted) return "unreached";
+      const error = isToolplaneError(thrown) ? thrown : understandError(thrown);
+      log.warn("a heartbeat failed", { code: error.code, reason: error.message });
+      return judgeBeatError(error);
+    }
+  };
+
+  const apply = (verdict: BeatVerdict): void => {
+    if (stopped.signal.aborted) return;
+    if (verdict === "canceled" || verdict === "lost") run.end(verdict);
+    else if (verdict === "unreached" && clock.now() >= expiresAt) run.end("expired");
+  };
+
+  const loop = async (): Promise<void> => {
+    let failed = false;
+    while (!stopped.signal.aborted && !run.unwanted.aborted) {
+      await clock.sleep(planBeat(expiresAt - clock.now(), failed), stopped.signal);
+      if (stopped.signal.aborted) return;
+      const verdict = await tryBeat();
+      failed = verdict === "unreached";
+      apply(verdict);
+    }
+  };
+
+  void loop();
+  return {
+    expiresAt: () => expiresAt,
+    beat: async () => apply(await tryBeat()),
+    stop: () => stopped.abort(),
+  };
+};

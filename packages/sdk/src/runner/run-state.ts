@@ -1,0 +1,40 @@
+// What is known about one run, growing as it goes. The runner's stages share it and nothing else.
+
+import type { CGContext, CommandPayload, JsonObject } from "@toolplane/protocol";
+import type { ClaimedCommand, Report } from "../gateway/gateway.ts";
+import type { Log } from "../ports/log.ts";
+import type { Scrubber } from "../secrets/scrubber.ts";
+import type { ToolProfile } from "./executor.ts";
+import type { LeaseKeeper } from "./lease-keeper.ts";
+import type { RunReport } from "./run-report.ts";
+import type { RunSignal } from "./run-signal.ts";
+import type { RunnerDeps } from "./runner-deps.ts";
+
+export interface AcceptedCommand {
+  readonly command: ClaimedCommand;
+  readonly context: CGContext;
+  readonly payload: CommandPayload;
+  readonly toolCallId: string;
+}
+
+export interface CallEnd {
+  readonly report: RunReport;
+  /** The callback that was sent, for a second delivery of the same command. */
+  readonly sent?: Report | undefined;
+}
+
+export interface Run extends AcceptedCommand {
+  readonly deps: RunnerDeps;
+  readonly signal: RunSignal;
+  readonly profile: ToolProfile | undefined;
+  readonly deadline: number;
+  readonly traceparent: string;
+  readonly keeper: LeaseKeeper | undefined;
+  readonly log: Log;
+  /** Of the tool.call card, as soon as there is one. */
+  metadata: JsonObject | undefined;
+  /** Knows the service's own secrets from the start, the call's as soon as they were read. */
+  scrubber: Scrubber;
+  /** The tool has been called. */
+  started: boolean;
+}

@@ -1,0 +1,31 @@
+// What a runner is made of.
+
+import type { HashText } from "@toolplane/protocol";
+import type { ToolGateway } from "../gateway/gateway.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Ids, Random } from "../ports/ids.ts";
+import type { Log } from "../ports/log.ts";
+import type { SecretSource } from "../secrets/secret-source.ts";
+import type { DeliveryMode } from "./deliver.ts";
+import type { Executor } from "./executor.ts";
+
+export interface RunnerDeps {
+  readonly gateway: ToolGateway;
+  readonly executor: Executor;
+  readonly target: string;
+  /** Who reports and signs results: `tool.<target>` unless the token says otherwise. */
+  readonly actor: string;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly random: Random;
+  readonly sha256: HashText;
+  readonly log: Log;
+  readonly secrets: SecretSource;
+  /** Values that must never be seen whatever a tool declares: the service's own token. */
+  readonly ownSecrets: ReadonlyMap<string, string>;
+  readonly mode: DeliveryMode;
+  readonly maxAttempts: number;
+  readonly maxResultBytes: number;
+  /** A tool was left behind still running (true), or ended after all (false). */
+  readonly onLeftBehind: (running: boolean) => void;
+}

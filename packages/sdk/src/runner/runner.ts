@@ -1,0 +1,137 @@
+// The runner: one for all executors. It takes a command as it came and does everything the protocol asks of a tool service,
+// so that an executor is only the tool.
+
+import { HEADERS, ToolplaneError, understandError } from "@toolplane/protocol";
+import type { ClaimedCommand, ToolGateway } from "../gateway/gateway.ts";
+import { type Clock, systemClock } from "../ports/clock.ts";
+import { createIds, type Ids, type Random, sha256 } from "../ports/ids.ts";
+import { type Log, silentLog } from "../ports/log.ts";
+import { createEnvSecrets, type SecretSource } from "../secrets/secret-source.ts";
+import { DEFAULT_MAX_RESULT_BYTES } from "./build-outcome.ts";
+import type { DeliveryMode } from "./deliver.ts";
+import type { Executor } from "./executor.ts";
+import { runKey } from "./idempotency-key.ts";
+import { type CommandPlan, planCommand } from "./plan-command.ts";
+import { refuseCommand } from "./refuse-command.ts";
+import { runCall } from "./run-call.ts";
+import type { RunReport } from "./run-report.ts";
+import { createRunSignal, onAbort } from "./run-signal.ts";
+import type { CallEnd } from "./run-state.ts";
+import type { RunnerDeps } from "./runner-deps.ts";
+import { createSeenRuns } from "./seen-runs.ts";
+
+export interface RunnerOptions {
+  readonly gateway: ToolGateway;
+  readonly executor: Executor;
+  readonly target: string;
+  readonly actor?: string | undefined;
+  readonly clock?: Clock | undefined;
+  readonly ids?: Ids | undefined;
+  readonly random?: Random | undefined;
+  readonly log?: Log | undefined;
+  readonly secrets?: SecretSource | undefined;
+  readonly ownSecrets?: ReadonlyMap<string, string> | undefined;
+  /** `two-step` writes the result card and reports a pointer to it, as the protocol has it for services of any kind. */
+  readonly mode?: DeliveryMode | undefined;
+  /** How often a `retry: safe` tool is tried in one run. */
+  readonly maxAttempts?: number | undefined;
+  readonly maxResultBytes?: number | undefined;
+}
+
+export interface Runner {
+  /** Never rejects. Aborting `stop` ends the run now: see planShutdown for what becomes of the call. */
+  handle(command: ClaimedCommand, stop?: AbortSignal): Promise<RunReport>;
+  /** Tools that were told to stop and still run. */
+  leftBehind(): number;
+}
+
+/** The first try and two more: what does not recover within seconds will not within the deadline. */
+const DEFAULT_MAX_ATTEMPTS = 3;
+
+type Accepted = Extract<CommandPlan, { kind: "accept" }>;
+
+export const createRunner = (options: RunnerOptions): Runner => {
+  const { gateway, target, clock = systemClock, log = silentLog } = options;
+  const seen = createSeenRuns();
+  let leftBehind = 0;
+  const deps: RunnerDeps = {
+    gateway,
+    executor: options.executor,
+    target,
+    actor: options.actor ?? `tool.${target}`,
+    clock,
+    ids: options.ids ?? createIds(clock.now),
+    random: options.random ?? Math.random,
+    sha256,
+    log,
+    secrets: options.secrets ?? createEnvSecrets(process.env),
+    ownSecrets: options.ownSecrets ?? new Map(),
+    mode: options.mode ?? "one-step",
+    maxAttempts: options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS,
+    maxResultBytes: options.maxResultBytes ?? DEFAULT_MAX_RESULT_BYTES,
+    onLeftBehind: (running) => {
+      leftBehind += running ? 1 : -1;
+    },
+  };
+
+  const start = async (plan: Accepted, command: ClaimedCommand, stop: AbortSignal | undefined): Promise<CallEnd> => {
+    const signal = createRunSignal();
+    const stopped = stop && onAbort(stop);
+    void stopped?.aborted.then(() => signal.end("shutdown"));
+    const end = runCall({ command, ...plan }, signal, deps).finally(() => stopped?.stop());
+    seen.add(runKey(plan.context), command.lease?.id, signal, end);
+    return end;
+  };
+
+  /** A plain service is told twice because its first report may have been lost; a settled lease needs no second word. */
+  const repeat = async ({ report, sent }: CallEnd): Promise<RunReport> => {
+    if (deps.mode === "one-step" || sent === undefined) return report;
+    await gateway.report(sent);
+    return report;
+  };
+
+  const accept = async (plan: Accepted, command: ClaimedCommand, stop?: AbortSignal): Promise<RunReport> => {
+    const known = seen.find(runKey(plan.context), command.lease?.id);
+    if (known === undefined) return (await start(plan, command, stop)).report;
+    log.info("a command was delivered again", { call: plan.toolCallId });
+    return repeat(await known.end);
+  };
+
+  /** It was not started, so whoever serves it should have it now rather than when the lease lapses. */
+  const ignore = async (command: ClaimedCommand, reason: string): Promise<RunReport> => {
+    const toolCallId = command.headers[HEADERS.toolCallId];
+    log.warn("a command is not for this service", { reason, subject: command.subject });
+    if (command.lease !== undefined && toolCallId !== undefined) {
+      await gateway.release({ toolCallId, leaseId: command.lease.id });
+    }
+    return { outcome: "ignored", toolCallId };
+  };
+
+  const handle = async (command: ClaimedCommand, stop?: AbortSignal): Promise<RunReport> => {
+    const plan = planCommand(command, { projectId: gateway.projectId, target }, deps.ids);
+    switch (plan.kind) {
+      case "ignore":
+        return ignore(command, plan.reason);
+      case "swallow":
+        log.error("a command says nothing usable and was dropped", { reason: plan.error.message });
+        return { outcome: "swallowed" };
+      case "refuse":
+        return refuseCommand({ command, context: plan.context, error: plan.error }, deps);
+      case "accept":
+        return accept(plan, command, stop);
+    }
+  };
+
+  return {
+    leftBehind: () => leftBehind,
+    async handle(command, stop) {
+      try {
+        return await handle(command, stop);
+      } catch (thrown) {
+        const error = thrown instanceof ToolplaneError ? thrown : understandError(thrown);
+        log.error("a command could not be handled", { code: error.code, reason: error.message });
+        return { outcome: "undelivered" };
+      }
+    },
+  };
+};

@@ -1,0 +1,120 @@
+import type { JsonValue } from "@toolplane/protocol";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createRecordingLog } from "../../test/recording-log.ts";
+import { createScrubber, scrubLog } from "./scrubber.ts";
+
+const SECRET = 'p@ss/w"rd+ü 1\\2';
+const scrubber = createScrubber(new Map([["KEY", SECRET]]));
+const MARK = "[redacted KEY]";
+
+const base64 = (text: string): string => Buffer.from(text, "utf8").toString("base64");
+
+describe("forms of a secret", () => {
+  test.each([
+    ["as it is", SECRET],
+    ["JSON-escaped", JSON.stringify(SECRET).slice(1, -1)],
+    ["JSON-escaped twice", JSON.stringify(JSON.stringify(SECRET)).slice(3, -3)],
+    ["JSON-escaped to ASCII", 'p@ss/w\\"rd+\\u00fc 1\\\\2'],
+    ["JSON-escaped with the slash", 'p@ss\\/w\\"rd+ü 1\\\\2'],
+    ["URL-encoded", encodeURIComponent(SECRET)],
+    ["URL-encoded in lower case", "p%40ss%2fw%22rd%2b%c3%bc%201%5c2"],
+    ["as form data", new URLSearchParams({ k: SECRET }).toString().slice(2)],
+    ["in base64", base64(SECRET)],
+    ["in base64 for URLs", Buffer.from(SECRET).toString("base64url")],
+    ["in hex", Buffer.from(SECRET).toString("hex")],
+    ["in upper-case hex", Buffer.from(SECRET).toString("hex").toUpperCase()],
+  ])("[ARCH-7-10] %s", (_name, form) => {
+    const clean = scrubber.text(`before ${form} after`);
+    expect(clean).toBe(`before ${MARK} after`);
+  });
+
+  test("[ARCH-7-10] inside a longer text that was encoded as a whole, wherever it stands", () => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 9 }), fc.string({ maxLength: 9 }), (before, after) => {
+        const whole = base64(`${before}${SECRET}${after}`);
+        const clean = scrubber.text(whole);
+        expect(clean).toContain(MARK);
+        // What is left of the encoding decodes to nothing of the secret's middle.
+        expect(Buffer.from(clean.replace(MARK, ""), "base64").toString("utf8")).not.toContain("ss/w");
+      }),
+    );
+  });
+
+  test("[ARCH-7-10] whatever the value, none of its plain forms is left in a document that quotes it", () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 5, maxLength: 40, unit: "grapheme" }), fc.string(), (secret, around) => {
+        fc.pre(secret.trim().length >= 5);
+        const own = createScrubber(new Map([["KEY", secret]]));
+        const document = { [`k${secret}`]: [around + secret, { url: `https://x/?k=${encodeURIComponent(secret)}` }] };
+        const clean = own.value(document as unknown as JsonValue);
+        const texts = JSON.stringify(clean).replaceAll(MARK, "");
+        fc.pre(!JSON.stringify({ k: [around, { url: "https://x/?k=" }] }).includes(secret));
+        expect(texts).not.toContain(JSON.stringify(secret).slice(1, -1));
+        expect(texts).not.toContain(encodeURIComponent(secret));
+      }),
+    );
+  });
+});
+
+describe("what is looked at", () => {
+  test("[INV-I8-S1] texts, keys and numbers at every level; everything else stays", () => {
+    const own = createScrubber(new Map([["PIN", "8675309"]]));
+    const value = { a: [8675309, 1, null, true], "id-8675309": { b: "tel 8675309." } };
+    expect(own.value(value)).toEqual({
+      a: ["[redacted PIN]", 1, null, true],
+      "id-[redacted PIN]": { b: "tel [redacted PIN]." },
+    });
+  });
+
+  test("[INV-I8-S1] overlapping secrets leave no half behind", () => {
+    const own = createScrubber(
+      new Map([
+        ["A", "abcd1234"],
+        ["B", "1234wxyz"],
+      ]),
+    );
+    expect(own.text("-abcd1234wxyz-")).toBe("-[redacted A]-");
+    expect(own.text("abcd1234abcd1234")).toBe("[redacted A][redacted A]");
+  });
+
+  test.each([
+    ["the region is eu.", "the region is [redacted R]."],
+    ["neutral", "neutral"],
+    ['{"region":"eu"}', '{"region":"[redacted R]"}'],
+    ["eu", "[redacted R]"],
+  ])("[INV-I8-S2] a short value is removed only where it stands alone: %s", (text, clean) => {
+    expect(createScrubber(new Map([["R", "eu"]])).text(text)).toBe(clean);
+  });
+
+  test("without secrets nothing is touched, not even copied", () => {
+    const value = { a: [1, "two"] };
+    expect(createScrubber(new Map()).value(value)).toBe(value);
+    expect(createScrubber(new Map([["EMPTY", " "]])).forms).toEqual([]);
+  });
+});
+
+test("[INV-I8-S3] log entries are scrubbed in message, names and values, whatever the values are", () => {
+  const log = createRecordingLog();
+  const clean = scrubLog(log, scrubber);
+  const cycle: Record<string, unknown> = { secret: SECRET };
+  cycle.self = cycle;
+  clean.info(`using ${SECRET}`, {
+    [SECRET]: 1,
+    list: [SECRET],
+    error: new Error(`no ${SECRET}`),
+    cycle,
+    none: undefined,
+  });
+  clean.warn(SECRET);
+  clean.error("fine", { count: 3, ok: true });
+  expect(log.text()).not.toContain("ss/w");
+  expect(log.entries[0]?.fields).toEqual({
+    [MARK]: 1,
+    list: [MARK],
+    error: `no ${MARK}`,
+    cycle: "[unreadable]",
+    none: undefined,
+  });
+  expect(log.entries[2]?.fields).toEqual({ count: 3, ok: true });
+});

@@ -1,0 +1,106 @@
+// How a secret may look in a text somebody hands back: as it is, JSON-escaped, URL-encoded, in base64 or hex. All are computed
+// from the value, never guessed by a pattern: an expression that looks for "things like keys" misses the odd one.
+
+/** Shorter values also occur as parts of ordinary words; those are matched only where they stand alone. */
+const WHOLE_WORD_BELOW = 5;
+/** A piece of base64 this short would match by accident. */
+const MIN_BASE64_CORE = 8;
+
+export interface SecretForm {
+  readonly text: string;
+  readonly name: string;
+  readonly wholeWord: boolean;
+}
+
+const jsonEscaped = (value: string): string => JSON.stringify(value).slice(1, -1);
+
+const escapeUnit = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+
+/** As writers do that keep to ASCII; they also often escape the slash. */
+const asciiEscaped = (value: string): string => {
+  let text = "";
+  for (const unit of jsonEscaped(value).split("")) text += unit > "~" ? escapeUnit(unit) : unit;
+  return text;
+};
+
+const percentEncoded = (value: string): string => encodeURIComponent(value.toWellFormed());
+
+/** RFC 3986 also encodes these; encodeURIComponent leaves them. */
+const strictPercent = (value: string): string => {
+  let text = "";
+  for (const unit of percentEncoded(value)) {
+    text += "!'()*".includes(unit) ? `%${unit.charCodeAt(0).toString(16).toUpperCase()}` : unit;
+  }
+  return text;
+};
+
+/** `%2F` and `%2f` say the same. */
+const lowerHex = (encoded: string): string => {
+  let text = "";
+  for (let i = 0; i < encoded.length; i += 1) {
+    if (encoded[i] === "%") {
+      text += encoded.slice(i, i + 3).toLowerCase();
+      i += 2;
+    } else {
+      text += encoded[i];
+    }
+  }
+  return text;
+};
+
+const formEncoded = (value: string): string => new URLSearchParams([["", value.toWellFormed()]]).toString().slice(1);
+
+/**
+ * The secret may stand inside a longer text that was encoded as a whole (`user:secret`), at any of three positions relative to
+ * the groups of three bytes. For each position: the characters that depend on the secret alone.
+ */
+const base64Cores = (value: string): string[] => {
+  const bytes = Buffer.from(value, "utf8");
+  return [0, 1, 2].map((offset) => {
+    const encoded = Buffer.concat([Buffer.alloc(offset), bytes])
+      .toString("base64")
+      .replaceAll("=", "");
+    const start = Math.ceil((offset * 8) / 6);
+    const end = Math.floor(((offset + bytes.length) * 8) / 6);
+    return encoded.slice(start, end);
+  });
+};
+
+const urlAlphabet = (base64: string): string => base64.replaceAll("+", "-").replaceAll("/", "_");
+
+const base64Forms = (value: string): string[] => {
+  const plain = Buffer.from(value, "utf8").toString("base64");
+  const cores = base64Cores(value).filter((core) => core.length >= MIN_BASE64_CORE);
+  return [plain, ...cores].flatMap((text) => [text, urlAlphabet(text), urlAlphabet(text).replaceAll("=", "")]);
+};
+
+const hexForms = (value: string): string[] => {
+  const hex = Buffer.from(value, "utf8").toString("hex");
+  return [hex, hex.toUpperCase()];
+};
+
+const textForms = (value: string): string[] => {
+  const escaped = [jsonEscaped(value), asciiEscaped(value)];
+  const encoded = [percentEncoded(value), strictPercent(value), formEncoded(value)];
+  return [
+    value,
+    ...escaped,
+    ...escaped.map((text) => text.replaceAll("/", "\\/")),
+    // A JSON text inside a JSON text.
+    ...escaped.map(jsonEscaped),
+    ...encoded,
+    ...encoded.map(lowerHex),
+  ];
+};
+
+/** Every form of every value, the longest first; blank values have none. */
+export const secretForms = (secrets: ReadonlyMap<string, string>): readonly SecretForm[] => {
+  const forms = new Map<string, SecretForm>();
+  for (const [name, value] of secrets) {
+    if (value.trim() === "") continue;
+    const wholeWord = value.length < WHOLE_WORD_BELOW;
+    const texts = wholeWord ? textForms(value) : [...textForms(value), ...base64Forms(value), ...hexForms(value)];
+    for (const text of texts) if (!forms.has(text)) forms.set(text, { text, name, wholeWord });
+  }
+  return [...forms.values()].sort((a, b) => b.text.length - a.text.length);
+};

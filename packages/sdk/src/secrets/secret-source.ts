@@ -1,0 +1,70 @@
+// Where the values of secrets come from, and which a tool may have. A name that the tool's own code does not declare is
+// refused whatever a definition or a card says: whoever can change a definition must not be able to read this process's
+// environment. A value that is missing is `auth_failed`, never an anonymous call (SEC-7).
+
+import { isEnvName, isOwnEnvName, isRecord, type JsonObject, ToolplaneError } from "@toolplane/protocol";
+
+/** Gives the value of a variable, or undefined when it is not set. */
+export type SecretSource = (name: string) => string | undefined | Promise<string | undefined>;
+
+export const createEnvSecrets =
+  (env: Readonly<Record<string, string | undefined>>): SecretSource =>
+  (name) =>
+    Object.hasOwn(env, name) ? env[name] : undefined;
+
+export interface SecretNeeds {
+  /** Parameter -> variable whose value it gets. */
+  readonly envs: ReadonlyMap<string, string>;
+  /** Every variable to look up. */
+  readonly names: readonly string[];
+}
+
+export interface SecretDeclaration {
+  /** Variables the code asked for by name. */
+  readonly secrets: readonly string[];
+  /** Parameter -> variable, as the code's own definition says. */
+  readonly envs: Readonly<Record<string, string>>;
+}
+
+const refuse = (message: string): ToolplaneError => new ToolplaneError("auth_failed", message);
+
+/** `tool_args_envs` of a tool.call card; what is not a map of names to names counts as absent. */
+const recordedEnvs = (metadata: JsonObject): [string, string][] =>
+  isRecord(metadata.tool_args_envs)
+    ? Object.entries(metadata.tool_args_envs).filter((entry): entry is [string, string] => typeof entry[1] === "string")
+    : [];
+
+export const planSecrets = (declared: SecretDeclaration, metadata: JsonObject): SecretNeeds => {
+  const own = Object.entries(declared.envs);
+  const allowed = new Set([...declared.secrets, ...own.map(([, name]) => name)]);
+  const envs = new Map([...own, ...recordedEnvs(metadata)]);
+  for (const name of envs.values()) {
+    if (!allowed.has(name)) throw refuse(`the call names the variable ${name}, which this tool does not declare`);
+  }
+  for (const name of allowed) {
+    if (!isEnvName(name) || isOwnEnvName(name)) throw refuse(`${name} is not a variable a tool may have`);
+  }
+  return { envs, names: [...allowed] };
+};
+
+export const readSecrets = async (needs: SecretNeeds, source: SecretSource): Promise<ReadonlyMap<string, string>> => {
+  const values = new Map<string, string>();
+  for (const name of needs.names) {
+    const value = await source(name);
+    if (value === undefined || value.trim() === "") throw refuse(`the variable ${name} is not set where the tool runs`);
+    values.set(name, value);
+  }
+  return values;
+};
+
+/** The card's arguments with the injected values; an injected one replaces whatever the caller sent under its name. */
+export const injectSecrets = (
+  args: JsonObject,
+  { envs }: SecretNeeds,
+  values: ReadonlyMap<string, string>,
+): JsonObject => {
+  if (envs.size === 0) return args;
+  const injected = [...envs].map(([parameter, name]) => [parameter, values.get(name) ?? ""] as const);
+  // fromEntries defines properties: a parameter named __proto__ stays a plain one.
+  return Object.fromEntries([...Object.entries(args), ...injected]);
+};

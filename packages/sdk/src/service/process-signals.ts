@@ -1,0 +1,31 @@
+// SIGTERM and SIGINT stop a service properly. The first one drains and then ends the process; a second one meets nobody
+// listening, so the system ends the process at once.
+
+export interface ProcessPort {
+  once(signal: NodeJS.Signals, listener: () => void): unknown;
+  removeListener(signal: NodeJS.Signals, listener: () => void): unknown;
+  listenerCount(signal: NodeJS.Signals): number;
+  exit(code: number): void;
+}
+
+const SIGNALS = ["SIGTERM", "SIGINT"] as const;
+
+/** Returns the way to stop listening. */
+export const stopOnSignals = (port: ProcessPort, stop: () => Promise<void>): (() => void) => {
+  const listeners = SIGNALS.map((signal) => {
+    const listener = (): void => {
+      forget();
+      // Whoever else listens has plans of their own for the process.
+      const alone = port.listenerCount(signal) === 0;
+      void stop().then(() => {
+        if (alone) port.exit(0);
+      });
+    };
+    return { signal, listener };
+  });
+  const forget = (): void => {
+    for (const { signal, listener } of listeners) port.removeListener(signal, listener);
+  };
+  for (const { signal, listener } of listeners) port.once(signal, listener);
+  return forget;
+};

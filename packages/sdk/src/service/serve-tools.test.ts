@@ -1,0 +1,250 @@
+// serveTools over real HTTP, against a small plane that behaves or does not.
+
+import { definitionHash, HEADERS, isRecord, type ToolDefinition } from "@toolplane/protocol";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { until } from "../../test/manual-clock.ts";
+import { createRecordingLog } from "../../test/recording-log.ts";
+import { type SampleCall, sampleCall } from "../../test/sample-call.ts";
+import {
+  createScriptedServer,
+  type ScriptedAnswer,
+  type ScriptedServer,
+  type SeenRequest,
+} from "../../test/scripted-server.ts";
+import { sha256 } from "../ports/ids.ts";
+import { defineTool } from "../tools/define-tool.ts";
+import { type ServeOptions, serveTools } from "./serve-tools.ts";
+
+const TOKEN = "tp_secret_token";
+
+const countWords = defineTool({
+  name: "count_words",
+  description: "Count the words of a text",
+  parameters: z.object({ text: z.string() }),
+  retry: "safe",
+  run: async ({ text }) => ({ words: text.split(/\s+/).filter(Boolean).length }),
+});
+
+interface Plane extends AsyncDisposable {
+  readonly server: ScriptedServer;
+  readonly tools: Map<string, ToolDefinition>;
+  readonly results: { readonly path: string; readonly body: unknown }[];
+  offer(call: SampleCall): void;
+  /** Answers instead of the plane when it gives something. */
+  intercept: (request: SeenRequest) => ScriptedAnswer | undefined;
+}
+
+const error = (status: number, code: string): ScriptedAnswer => ({
+  status,
+  body: { error: { code, message: code, retryable: false } },
+});
+
+const createPlane = async (): Promise<Plane> => {
+  const tools = new Map<string, ToolDefinition>();
+  const results: { path: string; body: unknown }[] = [];
+  const offered: SampleCall[] = [];
+  const cards = new Map<string, SampleCall>();
+  let ring: () => void = () => {};
+
+  const claim = async (): Promise<ScriptedAnswer> => {
+    if (offered.length === 0) await new Promise<void>((resolve) => (ring = resolve));
+    const expires_at = new Date(Date.now() + 15_000).toISOString();
+    const commands = offered
+      .splice(0)
+      .map(({ command }) => ({ ...command, lease: { id: command.lease?.id, expires_at } }));
+    return { body: { commands } };
+  };
+
+  const showTool = (name: string): ScriptedAnswer => {
+    const tool = tools.get(name);
+    return tool === undefined
+      ? error(404, "not_found")
+      : { body: { ...tool, version: 1, definition_hash: definitionHash(tool, sha256) } };
+  };
+
+  const route = ({ method, path, body, headers }: SeenRequest): ScriptedAnswer | Promise<ScriptedAnswer> => {
+    if (headers.authorization !== `Bearer ${TOKEN}`) return error(401, "unauthorized");
+    const [, , project, noun, name = "", verb] = path.split("/");
+    if (project !== "demo") return error(404, "not_found");
+    if (noun === "tool-services") return claim();
+    if (noun === "tools" && method === "GET") return showTool(name);
+    if (noun === "tools" && isRecord(body)) {
+      tools.set(String(body.tool_name), body as unknown as ToolDefinition);
+      return { status: 201, body };
+    }
+    if (verb === "card") return { body: cards.get(name)?.card };
+    if (verb === "heartbeat")
+      return { body: { expires_at: new Date(Date.now() + 15_000).toISOString(), cancel: false } };
+    if (verb === "result") {
+      results.push({ path, body });
+      return { body: { tool_result_card_id: "card_r", idempotent: false } };
+    }
+    return error(404, "not_found");
+  };
+
+  const plane: Omit<Plane, "server" | typeof Symbol.asyncDispose> = {
+    tools,
+    results,
+    intercept: () => undefined,
+    offer(call) {
+      cards.set(call.command.headers[HEADERS.toolCallId] ?? "", call);
+      offered.push(call);
+      ring();
+    },
+  };
+  const server = await createScriptedServer((request) => plane.intercept(request) ?? route(request));
+  return Object.assign(plane, { server, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() });
+};
+
+const serve = (plane: Plane, options: Partial<ServeOptions> = {}) =>
+  serveTools([countWords], {
+    target: "text",
+    handleSignals: false,
+    log: createRecordingLog(),
+    env: { TOOLPLANE_URL: plane.server.url, TOOLPLANE_TOKEN: TOKEN },
+    startupMs: 0,
+    ...options,
+  });
+
+describe("serving", () => {
+  test("[API-6-3] [API-6-4] [API-6-S14] registers, claims, runs and settles with nothing but a target", async () => {
+    await using plane = await createPlane();
+    await using serving = await serve(plane);
+    expect(plane.tools.get("count_words")).toMatchObject({
+      target_subject: "cg.v1r4.{project_id}.{channel_id}.cmd.tool.text.count_words",
+      after_execution: "suspend",
+      options: { retry: "safe" },
+    });
+    plane.offer(sampleCall());
+    await until(() => plane.results.length === 1, "the result arrives");
+    expect(plane.results[0]).toMatchObject({
+      path: "/projects/demo/calls/call_1/result",
+      body: { lease: "lease_1", status: "success", result: { words: 3 } },
+    });
+    await serving.stop();
+    expect(serving.running()).toBe(0);
+  });
+
+  test("[API-6-4] what is registered under the same hash is not sent again", async () => {
+    await using plane = await createPlane();
+    await (await serve(plane)).stop();
+    await (await serve(plane)).stop();
+    const sent = plane.server.requests.filter(({ method, path }) => method === "POST" && path.endsWith("/tools"));
+    expect(sent).toHaveLength(1);
+  });
+
+  test("[API-6-S16] a server that goes away and comes back empty is served again", async () => {
+    await using plane = await createPlane();
+    const log = createRecordingLog();
+    await using _serving = await serve(plane, { log });
+    let failures = 0;
+    plane.intercept = ({ path }) => {
+      if (!path.endsWith("/claim") || failures >= 2) return undefined;
+      failures += 1;
+      return { hangUp: true };
+    };
+    // Ends the claim that is under way; the next two are hung up on.
+    plane.offer(sampleCall({ callId: "call_1" }));
+    plane.tools.clear();
+    await until(() => plane.tools.has("count_words"), "the tool is registered again");
+    plane.offer(sampleCall({ callId: "call_2", leaseId: "lease_2" }));
+    await until(() => plane.results.length === 2, "both results arrive");
+    expect(log.entries.some(({ message }) => message === "connected again")).toBe(true);
+  });
+
+  test("[ARCH-7-S2] a signal given in the options stops it", async () => {
+    await using plane = await createPlane();
+    const given = new AbortController();
+    const serving = await serve(plane, { signal: given.signal });
+    given.abort();
+    await serving.finished;
+    expect(serving.running()).toBe(0);
+  });
+
+  test("[INV-I8-S4] the token is in no URL, body, log line or result", async () => {
+    await using plane = await createPlane();
+    const log = createRecordingLog();
+    const leaky = defineTool({
+      name: "count_words",
+      description: "Leaks",
+      parameters: { type: "object" },
+      run: () => ({ env: TOKEN }),
+    });
+    await using _serving = await serveTools([leaky], {
+      target: "text",
+      handleSignals: false,
+      log,
+      url: plane.server.url,
+      token: TOKEN,
+    });
+    plane.offer(sampleCall());
+    await until(() => plane.results.length === 1, "the result arrives");
+    const seen = JSON.stringify(plane.server.requests.map(({ path, body }) => [path, body])) + log.text();
+    expect(seen).not.toContain(TOKEN);
+  });
+});
+
+describe("a start that fails says why in one sentence", () => {
+  const failing = async (plane: Plane, options: Partial<ServeOptions> = {}): Promise<unknown> =>
+    serve(plane, options).catch((thrown: unknown) => thrown);
+
+  test("[API-6-S15] no token, and a wrong one", async () => {
+    await using plane = await createPlane();
+    expect(await failing(plane, { env: { TOOLPLANE_URL: plane.server.url } })).toMatchObject({
+      code: "unauthorized",
+      message: expect.stringContaining(
+        "set TOOLPLANE_TOKEN (toolplane token create --role tool --project demo --targets text)",
+      ),
+    });
+    expect(await failing(plane, { token: "wrong" })).toMatchObject({
+      code: "unauthorized",
+      message: expect.stringContaining("does not know this token"),
+    });
+  });
+
+  test("[API-6-S15] no server", async () => {
+    const plane = await createPlane();
+    await plane[Symbol.asyncDispose]();
+    expect(await failing(plane)).toMatchObject({
+      code: "upstream_unavailable",
+      message: `no Toolplane server answers at ${plane.server.url}: start one with "toolplane up", or set TOOLPLANE_URL`,
+    });
+  });
+
+  test("[API-6-S15] a token that may not, and a project that is not", async () => {
+    await using plane = await createPlane();
+    plane.intercept = () => error(403, "auth_failed");
+    expect(await failing(plane)).toMatchObject({
+      code: "auth_failed",
+      message: expect.stringContaining("target text in project demo"),
+    });
+    plane.intercept = () => undefined;
+    expect(await failing(plane, { project: "shop" })).toMatchObject({
+      code: "not_found",
+      message: expect.stringContaining("there is no project shop"),
+    });
+  });
+
+  test("[API-6-5] a name that belongs to another target", async () => {
+    await using plane = await createPlane();
+    await (await serve(plane)).stop();
+    expect(await failing(plane, { target: "shop" })).toMatchObject({
+      code: "conflict",
+      message: expect.stringContaining("count_words belongs to target text"),
+    });
+  });
+
+  test("[API-6-5] a conflict the server finds keeps its words", async () => {
+    await using plane = await createPlane();
+    plane.intercept = ({ method, path }) =>
+      method === "POST" && path.endsWith("/tools")
+        ? { status: 409, body: { error: { code: "conflict", message: "count_words is defined by a file" } } }
+        : undefined;
+    expect(await failing(plane)).toMatchObject({ code: "conflict", message: "count_words is defined by a file" });
+  });
+
+  test("no tools at all", async () => {
+    await expect(serveTools([], { target: "text" })).rejects.toThrow("at least one tool");
+  });
+});

@@ -1,0 +1,115 @@
+// serveTools: connect, register what changed, serve until stopped. Everything a service is made of is put together here.
+
+import { UsageError } from "@toolplane/protocol";
+import type { ToolGateway } from "../gateway/gateway.ts";
+import { createHttpGateway } from "../http/http-gateway.ts";
+import { type Clock, systemClock } from "../ports/clock.ts";
+import { createIds, type Random, sha256 } from "../ports/ids.ts";
+import { type Log, stderrLog } from "../ports/log.ts";
+import { createRunner } from "../runner/runner.ts";
+import { createEnvSecrets, type SecretSource } from "../secrets/secret-source.ts";
+import { definitionOf, type Tool } from "../tools/define-tool.ts";
+import { createFunctionExecutor } from "../tools/function-executor.ts";
+import { explainStart } from "./explain-start.ts";
+import { type ProcessPort, stopOnSignals } from "./process-signals.ts";
+import { registerTools } from "./register-tools.ts";
+import { planSettings, type ServiceSettings, type ServiceSettingsInput } from "./settings.ts";
+import { type StopOptions, startToolService } from "./tool-service.ts";
+
+export interface ServeOptions extends ServiceSettingsInput {
+  /** Aborting it is `stop()`. */
+  readonly signal?: AbortSignal | undefined;
+  readonly log?: Log | undefined;
+  /** How long running calls may take to end when the service stops. */
+  readonly drainMs?: number | undefined;
+  /** How long to look for the server at the start; Infinity waits for it. Later it is looked for without end. */
+  readonly startupMs?: number | undefined;
+  /** Drain on SIGTERM and SIGINT, then exit. On unless told otherwise. */
+  readonly handleSignals?: boolean | undefined;
+  /** Where the values of secrets come from; the environment unless told otherwise. */
+  readonly secrets?: SecretSource | undefined;
+  readonly maxResultBytes?: number | undefined;
+  /** How often a `retry: safe` tool is tried in one run. */
+  readonly maxAttempts?: number | undefined;
+  /** Another way to the plane than HTTP. */
+  readonly gateway?: ToolGateway | undefined;
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  readonly clock?: Clock | undefined;
+  readonly random?: Random | undefined;
+  readonly process?: ProcessPort | undefined;
+}
+
+export interface Serving extends AsyncDisposable {
+  stop(options?: StopOptions): Promise<void>;
+  /** Resolves when the service has stopped, for whatever reason. */
+  readonly finished: Promise<void>;
+  /** Calls that run at this moment. */
+  running(): number;
+}
+
+/** A server that is just restarting is back by then; one that was never started should be heard of soon. */
+const STARTUP_MS = 5_000;
+
+export const serveTools = async (tools: readonly Tool[], options: ServeOptions): Promise<Serving> => {
+  const { log = stderrLog, clock = systemClock, random = Math.random, env = process.env } = options;
+  if (tools.length === 0) throw new UsageError("serveTools needs at least one tool");
+  const settings: ServiceSettings = planSettings(options, env);
+  const ids = createIds(clock.now);
+  const gateway = options.gateway ?? createHttpGateway({ ...settings, clock, random, ids, log });
+  const { target } = settings;
+  const place = { projectId: gateway.projectId, target };
+  const executor = createFunctionExecutor({ tools, sha256, ...place });
+  const definitions = tools.map((tool) => definitionOf(tool, place));
+
+  const register = async (until: number): Promise<void> => {
+    const patience = { signal: options.signal, until: () => until };
+    const sent = await registerTools(definitions, gateway, sha256, patience);
+    if (sent.length > 0) log.info("registered", { tools: sent.join(", ") });
+  };
+  try {
+    await register(clock.now() + (options.startupMs ?? STARTUP_MS));
+  } catch (thrown) {
+    throw explainStart(thrown, settings);
+  }
+
+  const runner = createRunner({
+    gateway,
+    executor,
+    target,
+    clock,
+    random,
+    ids,
+    log,
+    secrets: options.secrets ?? createEnvSecrets(env),
+    ownSecrets: settings.token === undefined ? new Map() : new Map([["TOOLPLANE_TOKEN", settings.token]]),
+    maxResultBytes: options.maxResultBytes,
+    maxAttempts: options.maxAttempts,
+  });
+  const service = startToolService({
+    gateway,
+    runner,
+    target,
+    concurrency: settings.concurrency,
+    clock,
+    random,
+    log,
+    // A server that came back may have come back empty.
+    onReconnected: () =>
+      void register(clock.now()).catch((thrown: unknown) =>
+        log.error("registering again failed", { reason: explainStart(thrown, settings).message }),
+      ),
+  });
+  const stop = (stopping: StopOptions = {}): Promise<void> =>
+    service.stop({ drainMs: stopping.drainMs ?? options.drainMs });
+
+  const forget = options.handleSignals === false ? () => {} : stopOnSignals(options.process ?? process, stop);
+  const onAbort = (): void => void stop();
+  if (options.signal?.aborted) onAbort();
+  else options.signal?.addEventListener("abort", onAbort, { once: true });
+  void service.finished.then(() => {
+    forget();
+    options.signal?.removeEventListener("abort", onAbort);
+  });
+  log.info("serving", { target, project: gateway.projectId, tools: tools.map(({ name }) => name).join(", ") });
+  return { stop, finished: service.finished, running: service.running, [Symbol.asyncDispose]: () => stop() };
+};

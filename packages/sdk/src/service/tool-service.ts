@@ -1,0 +1,168 @@
+// A tool service: claims commands of one target and lets the runner handle them.
+//   T1. Lease = started: it claims no more than it can start at once, and gives back what it cannot start after all.
+//   T2. It outlives its server: while nobody answers it asks again, for ever, less and less often.
+//   T3. Stopping: no more claims, then the running calls may end by themselves, then they are told to.
+
+import { HEADERS, isToolplaneError, type ToolplaneError, understandError } from "@toolplane/protocol";
+import { type BackoffShape, planBackoff } from "../gateway/backoff.ts";
+import type { ClaimedCommand, ToolGateway } from "../gateway/gateway.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Random } from "../ports/ids.ts";
+import type { Log } from "../ports/log.ts";
+import type { RunOutcome } from "../runner/run-report.ts";
+import type { Runner } from "../runner/runner.ts";
+import { createSlots } from "./slots.ts";
+
+export interface ToolServiceOptions {
+  readonly gateway: Pick<ToolGateway, "claim" | "release">;
+  readonly runner: Pick<Runner, "handle">;
+  readonly target: string;
+  /** Calls that run at once. */
+  readonly concurrency: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** How long a claim waits for work. */
+  readonly waitMs?: number | undefined;
+  /** The server is back after it was away. */
+  readonly onReconnected?: (() => void) | undefined;
+}
+
+export interface StopOptions {
+  /** How long running calls may take to end by themselves. */
+  readonly drainMs?: number | undefined;
+}
+
+export interface ToolService {
+  stop(options?: StopOptions): Promise<void>;
+  /** Resolves when the service has stopped. */
+  readonly finished: Promise<void>;
+  running(): number;
+}
+
+/** Long enough to cost little while idle, short enough for proxies that cut silent connections. */
+const CLAIM_WAIT_MS = 20_000;
+/** Longer than most calls, shorter than a supervisor's patience. */
+const DRAIN_MS = 10_000;
+/** For the last results of calls that were told to stop. */
+const LAST_WORDS_MS = 5_000;
+const CLAIM_BACKOFF: BackoffShape = { baseMs: 250, maxMs: 15_000 };
+/** A server that answers "nothing" faster does not keep the question open. */
+const QUICK_ANSWER_MS = 100;
+
+/** Nothing was done for the call: it may come straight back. */
+const UNHANDLED: ReadonlySet<RunOutcome> = new Set(["ignored", "swallowed", "returned", "undelivered"]);
+
+export interface ClaimState {
+  /** Claims in a row that failed. */
+  readonly failures: number;
+  /** Claims in a row that brought nothing, at once. */
+  readonly quickEmpty: number;
+  /** Commands in a row that could not be handled. */
+  readonly unhandled: number;
+}
+
+/** How long to wait before the next claim: not at all, unless something keeps going wrong. */
+export const planClaimPause = (state: ClaimState, random: Random): number => {
+  const trouble = Math.max(state.failures, state.quickEmpty, state.unhandled);
+  return trouble === 0 ? 0 : planBackoff(trouble, CLAIM_BACKOFF, random);
+};
+
+export const startToolService = (options: ToolServiceOptions): ToolService => {
+  const { gateway, runner, target, concurrency, clock, random, log, waitMs = CLAIM_WAIT_MS } = options;
+  const noMore = new AbortController();
+  const now = new AbortController();
+  const slots = createSlots(concurrency);
+  let state: ClaimState = { failures: 0, quickEmpty: 0, unhandled: 0 };
+
+  const giveBack = async ({ headers, lease }: ClaimedCommand): Promise<void> => {
+    const toolCallId = headers[HEADERS.toolCallId];
+    if (lease === undefined || toolCallId === undefined) return;
+    await gateway
+      .release({ toolCallId, leaseId: lease.id }, { until: () => lease.expiresAt })
+      .catch((thrown: unknown) => {
+        log.warn("a call could not be given back; its lease will lapse", { reason: understandError(thrown).message });
+      });
+  };
+
+  const begin = (command: ClaimedCommand): void => {
+    slots.use(async () => {
+      const { outcome } = await runner.handle(command, now.signal);
+      state = { ...state, unhandled: UNHANDLED.has(outcome) ? state.unhandled + 1 : 0 };
+    });
+  };
+
+  const failed = (error: ToolplaneError): void => {
+    // One line when it begins; the attempts in between say nothing new.
+    if (state.failures === 0)
+      log.warn("claiming failed; trying again", { target, code: error.code, reason: error.message });
+    state = { ...state, failures: state.failures + 1 };
+  };
+
+  const answered = (commands: readonly ClaimedCommand[], tookMs: number): void => {
+    if (state.failures > 0) {
+      log.info("connected again", { target });
+      options.onReconnected?.();
+    }
+    const quick = commands.length === 0 && tookMs < Math.min(QUICK_ANSWER_MS, waitMs);
+    state = { ...state, failures: 0, quickEmpty: quick ? state.quickEmpty + 1 : 0 };
+  };
+
+  const claimOnce = async (free: number): Promise<void> => {
+    const askedAt = clock.now();
+    let commands: readonly ClaimedCommand[];
+    try {
+      commands = await gateway.claim({ target, max: free, waitMs }, noMore.signal);
+    } catch (thrown) {
+      if (!noMore.signal.aborted) failed(isToolplaneError(thrown) ? thrown : understandError(thrown));
+      return;
+    }
+    answered(commands, clock.now() - askedAt);
+    const startable = noMore.signal.aborted ? 0 : free;
+    for (const command of commands.slice(0, startable)) begin(command);
+    await Promise.all(commands.slice(startable).map(giveBack));
+  };
+
+  const loop = async (): Promise<void> => {
+    while (!noMore.signal.aborted) {
+      const free = slots.free();
+      if (free === 0) {
+        await slots.oneFree(noMore.signal);
+        continue;
+      }
+      const pauseMs = planClaimPause(state, random);
+      if (pauseMs > 0) await clock.sleep(pauseMs, noMore.signal);
+      if (!noMore.signal.aborted) await claimOnce(slots.free());
+    }
+  };
+
+  const looping = loop();
+  let stopping: Promise<void> | undefined;
+  let finish = (): void => {};
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+
+  const drain = async (drainMs: number): Promise<void> => {
+    noMore.abort();
+    const over = new AbortController();
+    const ended = looping.then(() => slots.empty()).finally(() => over.abort());
+    await Promise.race([ended, clock.sleep(drainMs, over.signal)]);
+    if (slots.used() > 0) {
+      log.warn("running calls are told to stop", { target, running: slots.used() });
+      now.abort();
+      await Promise.race([ended, clock.sleep(LAST_WORDS_MS, over.signal)]);
+    }
+    over.abort();
+    finish();
+  };
+
+  return {
+    finished,
+    running: () => slots.used(),
+    stop({ drainMs = DRAIN_MS } = {}) {
+      stopping ??= drain(drainMs);
+      return stopping;
+    },
+  };
+};

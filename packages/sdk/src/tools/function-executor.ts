@@ -1,0 +1,41 @@
+// The executor of tools that are functions of this process.
+
+import { definitionHash, type HashText, resolveOptions, ToolplaneError, UsageError } from "@toolplane/protocol";
+import type { Executor, ToolProfile } from "../runner/executor.ts";
+import { type DefinitionPlace, definitionOf, type Tool } from "./define-tool.ts";
+
+export interface FunctionExecutorOptions extends DefinitionPlace {
+  readonly tools: readonly Tool[];
+  readonly sha256: HashText;
+}
+
+const profileOf = (tool: Tool, { sha256, ...place }: FunctionExecutorOptions): ToolProfile => {
+  const { retry, timeoutSeconds, pin } = resolveOptions(tool.options);
+  return {
+    retry,
+    timeoutSeconds,
+    pin,
+    definitionHash: definitionHash(definitionOf(tool, place), sha256),
+    // The author's own function says what its result means; nothing foreign is relayed.
+    control: "allow",
+    secrets: tool.secrets,
+    envs: tool.options.envs ?? {},
+  };
+};
+
+export const createFunctionExecutor = (options: FunctionExecutorOptions): Executor => {
+  const byName = new Map<string, { readonly tool: Tool; readonly profile: ToolProfile }>();
+  for (const tool of options.tools) {
+    if (byName.has(tool.name)) throw new UsageError(`two tools are named ${tool.name}`);
+    byName.set(tool.name, { tool, profile: profileOf(tool, options) });
+  }
+  return {
+    find: (toolName) => byName.get(toolName)?.profile,
+    async execute(call, context) {
+      const found = byName.get(call.toolName);
+      if (found === undefined) throw new ToolplaneError("not_found", `there is no tool ${call.toolName} here`);
+      // A copy for every attempt: a function that changes its arguments must not change those of the next try.
+      return found.tool.run(structuredClone(call.arguments), { ...context, call });
+    },
+  };
+};

@@ -1,0 +1,51 @@
+// How a tool says no. The code and the message are for the caller, so they cross; a plain Error's message does too, its
+// stack never. Codes of the error table bring their retry advice; a tool may use codes of its own.
+
+import { type ErrorEnvelope, isFilled, isRecord, normaliseError, withAdvice } from "@toolplane/protocol";
+
+export interface ToolErrorOptions {
+  readonly detail?: unknown;
+  /** May the same call be tried again? Overrules what the error table says of the code. */
+  readonly retryable?: boolean | undefined;
+  readonly cause?: unknown;
+}
+
+export class ToolError extends Error {
+  override readonly name = "ToolError";
+  readonly code: string;
+  readonly detail: unknown;
+  readonly retryable: boolean | undefined;
+
+  constructor(code: string, message: string, options: ToolErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.detail = options.detail;
+    this.retryable = options.retryable;
+  }
+}
+
+/** A ToolError from another copy of this package has the name and the code, but not the class. */
+const isToolError = (error: unknown): error is ToolError =>
+  error instanceof ToolError ||
+  (error instanceof Error && error.name === "ToolError" && isFilled((error as { readonly code?: unknown }).code));
+
+export interface UnderstoodError {
+  readonly envelope: ErrorEnvelope;
+  /** What the tool itself said about trying again, if it said anything. */
+  readonly retryable: boolean | undefined;
+}
+
+/** Whatever a tool threw, as the error of a result. */
+export const understandToolError = (error: unknown): UnderstoodError => {
+  if (isToolError(error)) {
+    const { code, message, detail, retryable } = error;
+    const said = { code, message, detail, retryable };
+    const given = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
+    return { envelope: withAdvice(normaliseError(given, { source: "tool" })), retryable };
+  }
+  const own = isRecord(error) && !(error instanceof Error) && typeof error.retryable === "boolean";
+  return {
+    envelope: normaliseError(error, { source: "tool" }),
+    retryable: own ? (error as { readonly retryable: boolean }).retryable : undefined,
+  };
+};
