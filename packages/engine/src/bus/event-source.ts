@@ -55,6 +55,7 @@ export const createEventSource = (deps: EventSourceDeps, plan: ConsumePlan): Cla
       const claimId = ids.uuid();
       await faults.at("deliver:before-commit");
       const more = backlog ? true : await readOn(limit);
+      await faults.at("deliver:after-fan-out");
       const values = [durable, limit, claimId, ackWaitMs, maxDeliver, EXHAUSTED.code, EXHAUSTED.reason];
       const rows = await db.query<ClaimedRow>(CLAIM_DELIVERIES, values);
       await faults.at("deliver:after-commit");

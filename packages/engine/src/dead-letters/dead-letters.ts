@@ -128,6 +128,7 @@ export const createDeadLetters = (deps: {
       const { toolCallId } = await retryCall(projectId, letter.toolCallId ?? "", `replay-${deadLetterId}`);
       await faults.at("replay:after-commit");
       await db.query(MARK_REPLAYED, [projectId, deadLetterId, toolCallId]);
+      await faults.at("replay:after-mark");
       return { replayedAs: toolCallId };
     },
     retryCall,

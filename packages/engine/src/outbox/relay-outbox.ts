@@ -127,6 +127,7 @@ export const relayOutbox = (options: RelayOptions): Relay => {
     const claimId = ids.uuid();
     const rows = await db.query<RelayRow>(CLAIM_OUTBOX, [batch, claimId, claimMs]);
     if (rows.length === 0) return { waitMs: lookAgainMs, outage: false };
+    await faults.at("relay:after-claim");
     const outcomes = await publishAll(rows);
     await faults.at("relay:after-publish");
     const due = await Promise.all(
