@@ -48,7 +48,8 @@ describe("claim", () => {
     subject: "cg.v1r4.demo.public.cmd.tool.text.count_words",
     headers: { [HEADERS.toolCallId]: "call_1", odd: 3 },
     payload: { tool_name: "count_words" },
-    lease: { id: "lease_1", expires_at: "2026-11-15T01:00:15Z", run_deadline: "2026-11-15T01:00:30Z" },
+    lease: { id: "lease_1", expires_at: "2026-11-15T01:00:15Z" },
+    run_deadline: "2026-11-15T01:00:30Z",
     session: { turns: 1 },
     extension: true,
   };
@@ -212,10 +213,13 @@ describe("the other operations", () => {
     expect(await world.gateway.readCard({ cardId: "c", toolCallId: "call_1" })).toEqual({ card_id: "c" });
     expect(await world.gateway.readCard({ cardId: "c" })).toEqual({ card_id: "c" });
     expect(await world.gateway.readCard({ cardId: "gone" })).toBeUndefined();
+    world.server.answer = () => ({ body: null });
+    expect(await world.gateway.readCard({ cardId: "none" })).toBeUndefined();
     expect(world.server.requests.map(({ path }) => path)).toEqual([
       "/projects/demo/calls/call_1/card",
       "/projects/demo/cards/c",
       "/projects/demo/cards/gone",
+      "/projects/demo/cards/none",
     ]);
   });
 
@@ -247,13 +251,14 @@ describe("the other operations", () => {
     await world.gateway.report({ source, target: context, payload: built.payload, leaseId: "lease_1" });
     const [card, report] = world.server.requests;
     expect(card).toMatchObject({ path: "/projects/demo/cards", body: { card_id: "card_r", type: "tool.result" } });
-    expect(report?.body).toEqual({ ...built.payload, lease: "lease_1" });
+    expect(report?.body).toEqual(built.payload);
     expect(report?.headers).toMatchObject({
       "cg-agent-id": "agent_a",
       "cg-turn-id": "turn_1",
       "cg-turn-epoch": "3",
       "cg-tool-call-id": "call_1",
       "cg-step-id": "step_1",
+      "cg-lease": "lease_1",
       traceparent: TRACEPARENT,
     });
   });

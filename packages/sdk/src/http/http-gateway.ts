@@ -29,6 +29,9 @@ const HEARTBEAT_TIMEOUT_MS = 5_000;
 /** Results may be as large as a card. */
 const SETTLE_TIMEOUT_MS = 30_000;
 
+/** Beside the protocol's own headers: a holder's report says under which lease it speaks. */
+const LEASE_HEADER = "cg-lease";
+
 const notThere = (error: unknown): boolean => isToolplaneError(error) && error.code === "not_found";
 
 const done = (): void => {};
@@ -78,7 +81,7 @@ export const createHttpGateway = (options: HttpGatewayOptions): ToolGateway => {
 
     async readCard(ref, patience) {
       try {
-        return await ask({ method: "GET", path: cardPath(ref) }, patience, ({ body }) => body);
+        return await ask({ method: "GET", path: cardPath(ref) }, patience, ({ body }) => body ?? undefined);
       } catch (error) {
         if (notThere(error)) return undefined;
         throw error;
@@ -88,7 +91,7 @@ export const createHttpGateway = (options: HttpGatewayOptions): ToolGateway => {
     async heartbeat({ toolCallId, leaseId }, patience) {
       const path = callPath(toolCallId, "heartbeat");
       const body = { lease: leaseId };
-      return await ask({ method: "POST", path, body, timeoutMs: HEARTBEAT_TIMEOUT_MS }, patience, readBeat);
+      return ask({ method: "POST", path, body, timeoutMs: HEARTBEAT_TIMEOUT_MS }, patience, readBeat);
     },
 
     async release({ toolCallId, leaseId }: HeldCall, patience) {
@@ -104,7 +107,7 @@ export const createHttpGateway = (options: HttpGatewayOptions): ToolGateway => {
         headers: traceparent === undefined ? undefined : { traceparent },
         timeoutMs: SETTLE_TIMEOUT_MS,
       };
-      return await ask(request, patience, readSettled);
+      return ask(request, patience, readSettled);
     },
 
     async putCard(card: Card, patience) {
@@ -112,10 +115,12 @@ export const createHttpGateway = (options: HttpGatewayOptions): ToolGateway => {
     },
 
     async report({ target, payload, leaseId }, patience) {
-      // Who reports is the token's actor; the headers say for which call.
-      const headers = egress(target, ids, "topology");
-      const body = { ...payload, ...(leaseId === undefined ? {} : { lease: leaseId }) };
-      return await ask({ method: "POST", path: `${project}/reports`, body, headers }, patience, readSettled);
+      // Who reports is the token's actor; the headers say for which call, and the body keeps to its three fields.
+      const headers = {
+        ...egress(target, ids, "topology"),
+        ...(leaseId === undefined ? {} : { [LEASE_HEADER]: leaseId }),
+      };
+      return ask({ method: "POST", path: `${project}/reports`, body: payload, headers }, patience, readSettled);
     },
 
     async findTool(name, patience) {

@@ -30,7 +30,7 @@ const readCommand = (item: unknown, answer: HttpAnswer): ClaimedCommand | undefi
     headers: readHeaders(item.headers),
     payload: item.payload,
     lease: { id: item.lease.id, expiresAt },
-    runDeadline: localTime(item.lease.run_deadline, answer),
+    runDeadline: localTime(item.run_deadline, answer),
     session: isRecord(item.session) ? (item.session as JsonObject) : undefined,
     card: item.card,
   };

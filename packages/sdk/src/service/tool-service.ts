@@ -42,6 +42,8 @@ export interface ToolService {
 
 /** Long enough to cost little while idle, short enough for proxies that cut silent connections. */
 const CLAIM_WAIT_MS = 20_000;
+/** What a server hands out at once. */
+const MAX_PER_CLAIM = 256;
 /** Longer than most calls, shorter than a supervisor's patience. */
 const DRAIN_MS = 10_000;
 /** For the last results of calls that were told to stop. */
@@ -108,31 +110,31 @@ export const startToolService = (options: ToolServiceOptions): ToolService => {
     state = { ...state, failures: 0, quickEmpty: quick ? state.quickEmpty + 1 : 0 };
   };
 
-  const claimOnce = async (free: number): Promise<void> => {
+  const claimOnce = async (): Promise<void> => {
     const askedAt = clock.now();
+    const max = Math.min(slots.free(), MAX_PER_CLAIM);
     let commands: readonly ClaimedCommand[];
     try {
-      commands = await gateway.claim({ target, max: free, waitMs }, noMore.signal);
+      commands = await gateway.claim({ target, max, waitMs }, noMore.signal);
     } catch (thrown) {
       if (!noMore.signal.aborted) failed(isToolplaneError(thrown) ? thrown : understandError(thrown));
       return;
     }
     answered(commands, clock.now() - askedAt);
-    const startable = noMore.signal.aborted ? 0 : free;
+    const startable = noMore.signal.aborted ? 0 : max;
     for (const command of commands.slice(0, startable)) begin(command);
     await Promise.all(commands.slice(startable).map(giveBack));
   };
 
   const loop = async (): Promise<void> => {
     while (!noMore.signal.aborted) {
-      const free = slots.free();
-      if (free === 0) {
+      if (slots.free() === 0) {
         await slots.oneFree(noMore.signal);
         continue;
       }
       const pauseMs = planClaimPause(state, random);
       if (pauseMs > 0) await clock.sleep(pauseMs, noMore.signal);
-      if (!noMore.signal.aborted) await claimOnce(slots.free());
+      if (!noMore.signal.aborted) await claimOnce();
     }
   };
 
