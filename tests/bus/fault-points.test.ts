@@ -2,8 +2,8 @@
 
 import type { FaultPoint, Faults } from "@toolplane/engine";
 import { ToolplaneError } from "@toolplane/protocol";
-import { createCollector } from "@toolplane/testkit";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { createCollector, eventually } from "@toolplane/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openPostgresHarness, type PostgresHarness } from "./postgres-harness.ts";
 
 let harness: PostgresHarness;
@@ -81,7 +81,7 @@ describe.each(["cmd", "evt"] as const)("%s", (category) => {
       evt: "select d.id from bus.deliveries d join bus.messages m using (id) where m.project_id = $1",
     };
     const settled = async () => (await harness.rows(open[category], [project])).length === 0;
-    await vi.waitUntil(settled, { timeout: 20_000 });
+    await eventually(settled);
     expect(faults.reached()).toBe(true);
     expect(came.items).toEqual(attempts);
   });

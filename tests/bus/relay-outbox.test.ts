@@ -12,8 +12,8 @@ import {
   systemClock,
 } from "@toolplane/engine";
 import { ToolplaneError } from "@toolplane/protocol";
-import { createCollector } from "@toolplane/testkit";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { createCollector, eventually } from "@toolplane/testkit";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { openPostgresHarness, type PostgresHarness, type PostgresProcess } from "./postgres-harness.ts";
 import { createScriptedBus, type ScriptedBus } from "./scripted-bus.ts";
 
@@ -57,7 +57,7 @@ const start = (options: Partial<RelayOptions> = {}, process = engine) =>
 const left = async (): Promise<unknown[]> =>
   (await harness.rows("select payload from bus.messages order by id")).map(({ payload }) => payload);
 
-const untilEmpty = () => vi.waitUntil(async () => (await left()).length === 0, { timeout: 20_000 });
+const untilEmpty = () => eventually(async () => (await left()).length === 0);
 
 const unavailable = () => new ToolplaneError("upstream_unavailable", "the bus is away");
 
@@ -130,7 +130,7 @@ test("[ARCH-6-35] while the bus is away everything stays, and leaves when it is 
   bus.script(unavailable);
   const relay = start({ lookAgainMs: 100 });
   await append("a", "b", "c");
-  await vi.waitUntil(() => relay.stats().failed >= 3);
+  await eventually(() => relay.stats().failed >= 3);
   expect(await left()).toEqual(["a", "b", "c"]);
   bus.script(() => undefined);
   await bus.accepted.until(3);
@@ -144,7 +144,7 @@ test("[ARCH-6-35] one message that cannot leave now does not hold up the others"
   const relay = start({ lookAgainMs: 100 });
   await append("a", "stuck", "b");
   await bus.accepted.until(2);
-  await vi.waitUntil(async () => (await left()).length === 1);
+  await eventually(async () => (await left()).length === 1);
   expect(await left()).toEqual(["stuck"]);
   bus.script(() => undefined);
   await bus.accepted.until(3);

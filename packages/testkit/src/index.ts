@@ -8,6 +8,7 @@ export {
   createCollector,
   createLatch,
   type DeadLetter,
+  eventually,
   neverSettles,
   type OpenBusHarness,
   openRoom,

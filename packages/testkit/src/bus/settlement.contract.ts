@@ -2,8 +2,8 @@
 
 import { performance } from "node:perf_hooks";
 import type { Delivery } from "@toolplane/bus";
-import { describe, expect, test, vi } from "vitest";
-import { type BusHarness, createCollector, createLatch, neverSettles, openRoom } from "./bus-harness.ts";
+import { describe, expect, test } from "vitest";
+import { type BusHarness, createCollector, createLatch, eventually, neverSettles, openRoom } from "./bus-harness.ts";
 
 /** Timers of either side may be early by a few milliseconds. */
 const EARLY_MS = 10;
@@ -130,11 +130,20 @@ export const settlementContract = (harness: () => BusHarness): void => {
         throw new RangeError("never");
       });
       await room.one.publish([room.message(category, "poison")]);
-      const letters = await vi.waitUntil(() => lettersOf(room));
+      const letters = await eventually(() => lettersOf(room));
       expect(letters).toMatchObject([{ subject: room.subject(category), payload: "poison", attempts: 3 }]);
       await room.waitOut(20);
       expect(attempts.items).toEqual([1, 2, 3]);
       expect(room.one.stats().deadLettered).toBe(1);
+    });
+
+    test("[BUS-9] after its last failure it does not wait out a backoff first", async () => {
+      await using room = await openRoom(harness());
+      await room.consume(room.one, { category, maxDeliver: 1, backoff: [3_600_000] }, () => {
+        throw new RangeError("never");
+      });
+      await room.one.publish([room.message(category, "hopeless")]);
+      expect(await eventually(() => lettersOf(room))).toMatchObject([{ payload: "hopeless", attempts: 1 }]);
     });
 
     test("[BUS-9] so does one that was never settled: its consumers died with it", async () => {
@@ -145,7 +154,7 @@ export const settlementContract = (harness: () => BusHarness): void => {
         await neverSettles(delivery);
       });
       await room.one.publish([room.message(category, "deadly")]);
-      const letters = await vi.waitUntil(() => lettersOf(room), { timeout: 20_000 });
+      const letters = await eventually(() => lettersOf(room));
       expect(letters).toMatchObject([{ payload: "deadly", attempts: 2 }]);
       expect(attempts.items).toEqual([1, 2]);
     });
@@ -158,7 +167,7 @@ export const settlementContract = (harness: () => BusHarness): void => {
         await delivery.term("not for us\0");
       });
       await room.one.publish([room.message(category, "foreign", { headers: { "CG-Tool-Call-Id": "call_1" } })]);
-      const letters = await vi.waitUntil(() => lettersOf(room));
+      const letters = await eventually(() => lettersOf(room));
       expect(letters).toMatchObject([{ payload: "foreign", reason: "not for us", attempts: 1 }]);
       await room.waitOut(600);
       expect(attempts.items).toEqual([1]);
@@ -194,14 +203,14 @@ export const settlementContract = (harness: () => BusHarness): void => {
       await delivery.term("not mine");
     });
     await room.one.publish([room.message("evt", "fact")]);
-    await vi.waitUntil(() => lettersOf(room));
+    await eventually(() => lettersOf(room));
     const options = { category: "evt", durable: `y_${room.projectId}`, deliver: "all" } as const;
     await room.consume(room.other, options, ({ payload }) => other.push(payload));
     expect(await other.until(1)).toEqual(["fact"]);
   });
 };
 
-/** Undefined until there is one: for `waitUntil`. */
+/** Undefined until there is one: for `eventually`. */
 const lettersOf = async (room: { readonly harness: BusHarness; readonly projectId: string }) => {
   const letters = await room.harness.deadLetters(room.projectId);
   return letters.length > 0 ? letters : undefined;

@@ -1,8 +1,8 @@
 // B15: lossy streams.
 
 import type { StreamItem } from "@toolplane/bus";
-import { expect, test, vi } from "vitest";
-import { type BusHarness, createCollector, openRoom } from "./bus-harness.ts";
+import { expect, test } from "vitest";
+import { type BusHarness, createCollector, eventually, openRoom } from "./bus-harness.ts";
 
 export const streamsContract = (harness: () => BusHarness): void => {
   test("[BUS-15] [UTP-1.3-18] every matching subscriber gets the item; one that throws hurts nobody", async () => {
@@ -28,13 +28,10 @@ export const streamsContract = (harness: () => BusHarness): void => {
     await room.other.subscribeStream(`cg.v1r4.${room.projectId}.*.str.>`, ({ payload }) => came.push(Number(payload)));
     let sent = 0;
     // They may drop, so send until enough have come.
-    await vi.waitUntil(
-      () => {
-        for (let n = 0; n < 20; n++) room.one.publishStream({ subject, payload: String(sent++) });
-        return came.items.length >= 50;
-      },
-      { timeout: 20_000 },
-    );
+    await eventually(() => {
+      for (let n = 0; n < 20; n++) room.one.publishStream({ subject, payload: String(sent++) });
+      return came.items.length >= 50;
+    });
     const numbers = [...came.items];
     expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b));
   });
@@ -46,15 +43,12 @@ export const streamsContract = (harness: () => BusHarness): void => {
     await third.subscribeStream(`cg.v1r4.${room.projectId}.*.str.>`, ({ payload }) => came.push(payload));
     const subject = `cg.v1r4.${room.projectId}.public.str.agent.a1.part`;
     let rounds = 0;
-    await vi.waitUntil(
-      () => {
-        room.one.publishStream({ subject, payload: `one ${rounds}` });
-        room.other.publishStream({ subject, payload: `other ${rounds}` });
-        rounds++;
-        return ["one", "other"].every((name) => came.items.some((payload) => payload.startsWith(name)));
-      },
-      { timeout: 20_000 },
-    );
+    await eventually(() => {
+      room.one.publishStream({ subject, payload: `one ${rounds}` });
+      room.other.publishStream({ subject, payload: `other ${rounds}` });
+      rounds++;
+      return ["one", "other"].every((name) => came.items.some((payload) => payload.startsWith(name)));
+    });
     await third.close();
     expect(new Set(came.items).size).toBe(came.items.length);
   });
