@@ -20,11 +20,15 @@ printf 'Authorization: Bearer %s' "$TOOLPLANE_TOKEN" > "$dir/auth"
 
 # post PATH BODY [CURL OPTION...]: prints the answer; fails when the server refuses or is away.
 post() {
-  path=$1 body=$2
+  path=$1
+  body_file=$(mktemp "$dir/body.XXXXXX")
+  printf '%s' "$2" > "$body_file"
   shift 2
-  printf '%s' "$body" > "$dir/body.$path_name"
   curl --silent --show-error --fail --header @"$dir/auth" --header 'Content-Type: application/json' \
-    --data-binary @"$dir/body.$path_name" "$@" "$api/$path"
+    --data-binary @"$body_file" "$@" "$api/$path"
+  answered=$?
+  rm -f "$body_file"
+  return "$answered"
 }
 
 # Without a JSON reader, two patterns do: a text field (left escaped, as JSON writes it) and a number. A quote inside a
@@ -46,12 +50,15 @@ greet() {
 
 # Renews the lease while the tool runs. An answer with "cancel":true, or a refusal, means: stop, nobody wants the result.
 keep_lease() {
-  path_name=beat
-  while sleep "${TOOLPLANE_BEAT_SECONDS:-4}"; do
-    answer=$(post "calls/$1/heartbeat" "{\"lease\":\"$2\"}" --max-time 10)
-    code=$?
-    # 22: the server answered with an error. Anything else is the network, and may pass.
-    if [ "$code" -eq 22 ] || printf '%s' "$answer" | grep -q '"cancel":true'; then
+  while :; do
+    # In the background, so that the end of the call need not wait for the end of a sleep.
+    sleep 4 & pause=$!
+    trap 'kill "$pause"; exit' TERM
+    wait "$pause"
+    http=$(post "calls/$1/heartbeat" "{\"lease\":\"$2\"}" --max-time 10 --output "$dir/beat" --write-out '%{http_code}')
+    # 4xx: the call is not ours any more. No answer, or 5xx: the server is away, and will be back.
+    case $http in 4??) over=yes ;; 200) over=$(sed -n 's/.*"cancel":true.*/yes/p' "$dir/beat") ;; *) over= ;; esac
+    if [ -n "$over" ]; then
       : > "$dir/over"
       kill "$3" 2> /dev/null
       return
@@ -65,8 +72,8 @@ run_call() {
   curl --silent --show-error --fail --retry 5 --retry-connrefused --header @"$dir/auth" "$api/calls/$call/card" > "$dir/card" || return
   greet < "$dir/card" > "$dir/result" & worker=$!
   keep_lease "$call" "$lease" "$worker" & keeper=$!
-  wait "$worker"
-  code=$?
+  # A signal to stop ends the wait, not the worker: so wait until it is really gone.
+  while wait "$worker"; code=$?; kill -0 "$worker" 2> /dev/null; do :; done
   kill "$keeper" 2> /dev/null
   wait "$keeper" 2> /dev/null
   if [ -e "$dir/over" ]; then
@@ -79,7 +86,6 @@ run_call() {
     outcome="\"status\":\"failed\",\"error\":{\"code\":\"tool_error\",\"message\":\"the tool ended with code $code\"}"
   fi
   # The same result twice is one result, so it may be sent again when the answer is lost.
-  path_name=result
   post "calls/$call/result" "{\"lease\":\"$lease\",$outcome}" --retry 10 --retry-connrefused > /dev/null &&
     echo "call $call: done" >&2
 }
@@ -89,7 +95,6 @@ curl --silent --show-error --fail --retry 10 --retry-connrefused --header @"$dir
 echo "serving greet for target shell" >&2
 
 while [ "$stopping" = no ]; do
-  path_name=claim
   # One command at a time, and only when there is nothing else to do: what is claimed counts as started.
   claimed=$(post tool-services/shell/claim '{"max":1,"wait_seconds":5}' --max-time 30) || { sleep 1; continue; }
   call=$(printf '%s' "$claimed" | text_field CG-Tool-Call-Id)

@@ -44,6 +44,14 @@ const readStdin = async (): Promise<string> => {
   return Buffer.concat(chunks).toString("utf8");
 };
 
+/** `toolplane calls list | head` closes the pipe early: whoever reads has enough, and that is no failure. */
+export const endQuietlyWithReader = (stream: NodeJS.WriteStream, exit: (code: number) => void): void => {
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") exit(0);
+    else throw error;
+  });
+};
+
 export const createCliIo = (given: UpIo & Partial<CliIo> = processIo()): CliIo => ({
   fetch,
   readFile: (path) => readFile(path, "utf8"),

@@ -1,0 +1,241 @@
+// `toolplane call`, `calls`, `why` and `dead` against a real server.
+
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Stack, startStack } from "./stack.ts";
+
+const ID = "[0-9a-f]{32}";
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack();
+});
+afterAll(async () => {
+  await stack[Symbol.asyncDispose]();
+});
+
+const lines = (text: string): readonly string[] => text.split("\n").slice(0, -1);
+
+describe("toolplane call", () => {
+  test("[API-2-4] prints the result as JSON and exits 0", async () => {
+    const { code, out, err } = await stack.run(["call", "word_count", '{"text":"to be or not to be"}']);
+    expect([code, err]).toEqual([0, ""]);
+    expect(JSON.parse(out)).toMatchObject({ total: 6, distinct: 4 });
+  });
+
+  test.each([
+    ["stdin", ["-"], '{"from":"stdin"}', { from: "stdin" }],
+    ["a file", ["@args.json"], undefined, { from: "a file" }],
+    ["nothing", [], undefined, {}],
+  ])("takes its arguments from %s", async (_, args, stdin, expected) => {
+    writeFileSync(join(stack.directory, "args.json"), '{"from":"a file"}');
+    const { code, out } = await stack.run(["call", "echo", ...args], stdin === undefined ? {} : { stdin });
+    expect([code, JSON.parse(out)]).toEqual([0, expected]);
+  });
+
+  test("[API-2-4] a failed call exits 1 with the tool's own code in one line", async () => {
+    const { code, out, err } = await stack.run(["call", "fail", '{"code":"own_code","message":"not\\ntoday"}']);
+    expect([code, out]).toEqual([1, ""]);
+    expect(lines(err)).toHaveLength(1);
+    expect(err).toMatch(new RegExp(`^toolplane: own_code: not today; call ${ID} is failed: `));
+  });
+
+  test("[API-2-4] a call that still runs exits 3 and says how to see, ask and stop", async () => {
+    const { code, out, err } = await stack.run(["call", "sleep", '{"seconds":600}', "--wait", "200ms"]);
+    expect([code, out]).toEqual([3, ""]);
+    const [, id] =
+      err.match(new RegExp(`^call (${ID}) is still (?:queued|running); see it with: toolplane calls show \\1, `)) ?? [];
+    expect(id).toBeDefined();
+    expect((await stack.run(["calls", "cancel", id ?? ""])).code).toBe(0);
+  });
+
+  test("[API-2-K9] Ctrl-C ends the wait; the call goes on and finishes", async () => {
+    await using waiting = await stack.start(["call", "sleep", '{"seconds":2}', "--wait", "1h", "--key", "interrupted"]);
+    const running = async (): Promise<string | undefined> =>
+      (await stack.run(["calls", "list", "--status", "running", "--tool", "sleep"])).out.match(
+        new RegExp(`^(${ID}) `, "m"),
+      )?.[1];
+    let id: string | undefined;
+    while (id === undefined) id = await running();
+    waiting.signal("SIGINT");
+    expect(await waiting.ended).toEqual({ code: 3, signal: null });
+    expect(waiting.err()).toContain(`call ${id} goes on without you; see it with: toolplane calls show ${id}`);
+    expect(await stack.json("calls", "show", id, "--wait", "30s")).toMatchObject({
+      status: "success",
+      idempotency_key: "interrupted",
+    });
+  });
+
+  test("[API-2-K14] the same key is the same call; the same key with other arguments is refused", async () => {
+    const first = await stack.json("call", "echo", '{"a":1}', "--key", "k1");
+    expect((await stack.json("call", "echo", '{"a":1}', "--key", "k1")).tool_call_id).toBe(first.tool_call_id);
+    const { code, err } = await stack.run(["call", "echo", '{"a":2}', "--key", "k1"]);
+    expect(code).toBe(1);
+    expect(err).toMatch(
+      /^toolplane: idempotency_conflict: .*; use another --key, or the arguments of the first call\n$/,
+    );
+  });
+
+  test("--at makes a call for later: exit 3, and why says when", async () => {
+    const { code, out } = await stack.run(["call", "echo", "{}", "--at", "+1h", "--json"]);
+    expect(code).toBe(3);
+    const { tool_call_id: id } = JSON.parse(out) as { tool_call_id: string };
+    expect((await stack.json("why", id)).why).toMatch(/^it is for later: it is offered at /);
+    await stack.run(["calls", "cancel", id]);
+  });
+
+  test.each([
+    ["an unknown tool", ["call", "nope"], 1, /^toolplane: not_found: project demo has no tool nope; /],
+    ["an unknown project", ["call", "echo", "--project", "nowhere"], 1, /^toolplane: not_found: /],
+    [
+      "arguments that are no object",
+      ["call", "echo", "[1]"],
+      1,
+      /^toolplane: bad_request: arguments: must be an object/,
+    ],
+    [
+      "arguments that break the schema",
+      ["call", "sleep", '{"seconds":"long"}'],
+      1,
+      /^toolplane: bad_request: .*seconds/,
+    ],
+    ["an agent that does not exist", ["call", "echo", "--agent", "nobody"], 1, /^toolplane: [a-z_]+: /],
+    ["bad JSON", ["call", "echo", "{oops"], 2, /^toolplane: usage: the arguments are not JSON: /],
+    ["a bad wait", ["call", "echo", "--wait", "soon"], 2, /^toolplane: usage: --wait takes a duration/],
+    ["a bad time", ["call", "echo", "--at", "soon"], 2, /^toolplane: usage: --at takes a time/],
+    [
+      "a file that is not there",
+      ["call", "echo", "@none.json"],
+      2,
+      /^toolplane: usage: cannot read none\.json: it does not exist/,
+    ],
+  ])("[API-2-14] %s is one line on stderr", async (_, args, expected, line) => {
+    const { code, out, err } = await stack.run(args);
+    expect([code, out, lines(err).length]).toEqual([expected, "", 1]);
+    expect(err).toMatch(line);
+  });
+});
+
+describe("toolplane calls and why", () => {
+  test("[API-2-7] why says who runs a call; cancel really stops it; retry makes a new one", async () => {
+    const { tool_call_id: id } = await stack.json("call", "sleep", '{"seconds":300}', "--wait", "0");
+    while ((await stack.json("why", String(id))).status === "queued");
+    const why = await stack.run(["why", String(id)]);
+    expect(why.out).toMatch(
+      new RegExp(`^call ${String(id)} is running: bundled tools .* runs it, with a lease until `),
+    );
+    expect(lines((await stack.run(["calls", "cancel", String(id), "--reason", "enough"])).out)).toEqual([
+      `canceled ${String(id)}`,
+    ]);
+    const shown = await stack.run(["calls", "show", String(id)]);
+    expect(shown.out).toMatch(/^status {2,}canceled$/m);
+    expect(shown.out).toContain('"message":"enough"');
+    expect((await stack.run(["calls", "cancel", String(id)])).out).toBe(
+      `call ${String(id)} was over before: canceled\n`,
+    );
+    expect((await stack.run(["why", String(id)])).out).toContain(
+      `what to do: toolplane calls retry ${String(id)} makes a new call`,
+    );
+    const again = await stack.json("calls", "retry", String(id));
+    expect(again).toMatchObject({ retry_of: id });
+    expect(again.tool_call_id).not.toBe(id);
+    expect(await stack.json("calls", "show", String(again.tool_call_id))).toMatchObject({
+      retry_of: id,
+      tool_name: "sleep",
+    });
+    await stack.run(["calls", "cancel", String(again.tool_call_id)]);
+  });
+
+  test("[API-2-6] retry with a wait prints the new call's result; the old call stays as it was", async () => {
+    const old = await stack.json("call", "echo", '{"x":1}');
+    const { code, out } = await stack.run(["calls", "retry", String(old.tool_call_id), "--wait", "30s"]);
+    expect([code, JSON.parse(out)]).toEqual([0, { x: 1 }]);
+    expect(await stack.json("calls", "show", String(old.tool_call_id))).toMatchObject({
+      status: "success",
+      retry_of: null,
+    });
+  });
+
+  test("list shows whole ids in aligned columns, filters, and pages", async () => {
+    const one = await stack.json("call", "word_count", '{"text":"a"}');
+    const two = await stack.json("call", "word_count", '{"text":"b"}');
+    const { out } = await stack.run(["calls", "list", "--tool", "word_count", "--limit", "2"]);
+    const [title, first, second] = lines(out);
+    expect(title).toMatch(/^CALL {30}STATUS {3}TOOL {8}AGENT/);
+    expect([first, second].map((line) => line?.slice(0, 32))).toEqual([two.tool_call_id, one.tool_call_id]);
+    const page = await stack.json("calls", "list", "--tool", "word_count", "--limit", "1");
+    expect(page.next_cursor).toBe(two.tool_call_id);
+    const next = await stack.json(
+      "calls",
+      "list",
+      "--tool",
+      "word_count",
+      "--limit",
+      "1",
+      "--cursor",
+      String(page.next_cursor),
+    );
+    expect(next.items).toMatchObject([{ tool_call_id: one.tool_call_id }]);
+  });
+
+  test("[API-2-K15] last is the newest call of the project", async () => {
+    const newest = await stack.json("call", "echo", '{"newest":true}');
+    expect(await stack.json("calls", "show", "last")).toMatchObject({ tool_call_id: newest.tool_call_id });
+    const empty = await stack.json("projects", "create", "empty");
+    const { code, err } = await stack.run(["why", "last", "--project", String(empty.project_id)]);
+    expect([code, err]).toEqual([
+      1,
+      "toolplane: not_found: project empty has no calls yet; check the name and --project\n",
+    ]);
+  });
+
+  test.each([
+    [["calls", "show", "nope"], /^toolplane: not_found: /],
+    [["calls", "cancel", "nope"], /^toolplane: not_found: /],
+    [["calls", "retry", "nope"], /^toolplane: not_found: /],
+    [["why", "nope"], /^toolplane: not_found: /],
+    [["calls", "list", "--status", "sleepy"], /^toolplane: bad_request: .*status/],
+    [["calls", "list", "--limit", "many"], /^toolplane: bad_request: .*limit/],
+    [["dead", "show", "nope"], /^toolplane: not_found: /],
+    [["dead", "replay", "nope"], /^toolplane: not_found: /],
+  ])("[API-2-14] %j is one line on stderr and exit 1", async (args, line) => {
+    const { code, out, err } = await stack.run(args);
+    expect([code, out, lines(err).length]).toEqual([1, "", 1]);
+    expect(err).toMatch(line);
+  });
+});
+
+describe("toolplane dead", () => {
+  test("[API-2-K16] what nobody ran in time is listed, shown, and replayed once however often it is asked for", async () => {
+    const yaml = [
+      "tool_name: unserved",
+      "target_subject: cg.v1r4.{project_id}.{channel_id}.cmd.tool.nobody.unserved",
+      "after_execution: suspend",
+      "options: { queue_timeout_seconds: 0.2 }",
+    ];
+    expect((await stack.run(["tools", "apply", "-"], { stdin: yaml.join("\n") })).out).toBe(
+      "created unserved version 1\n",
+    );
+    const { code, err } = await stack.run(["call", "unserved"]);
+    expect(code).toBe(1);
+    expect(err).toMatch(/^toolplane: queue_timeout: /);
+    const { items } = (await stack.json("dead", "list")) as {
+      items: { dead_letter_id: string; tool_call_id: string }[];
+    };
+    const [letter] = items;
+    expect(letter).toMatchObject({ code: "queue_timeout", kind: "call", replayed_as: null });
+    const id = letter?.dead_letter_id ?? "";
+    expect((await stack.run(["dead", "list"])).out).toMatch(new RegExp(`^${id} +call +queue_timeout`, "m"));
+    expect((await stack.run(["dead", "show", id])).out).toMatch(new RegExp(`^call +${letter?.tool_call_id}$`, "m"));
+    expect((await stack.run(["why", letter?.tool_call_id ?? ""])).out).toContain(
+      `toolplane dead replay ${id} tries again`,
+    );
+    const replayed = await stack.json("dead", "replay", id);
+    expect(await stack.json("dead", "replay", id)).toEqual(replayed);
+    expect((await stack.run(["dead", "replay", id])).out).toBe(`replayed as ${String(replayed.replayed_as)}\n`);
+    expect(await stack.json("calls", "show", String(replayed.replayed_as))).toMatchObject({
+      retry_of: letter?.tool_call_id,
+    });
+  });
+});

@@ -1,0 +1,66 @@
+// A whole stack as its users have it: `toolplane up` in a process of its own, on a free port, with data to throw away; and
+// `toolplane` commands against it.
+
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Outcome, type Program, runProgram, startProgram } from "./program.ts";
+
+export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+export const TOOLPLANE: readonly string[] = [process.execPath, join(ROOT, "bin/toolplane.mjs")];
+
+export interface CommandOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+}
+
+export interface Stack extends AsyncDisposable {
+  readonly url: string;
+  /** The first token. */
+  readonly token: string;
+  /** An empty directory the commands run in. */
+  readonly directory: string;
+  readonly up: Program;
+  /** Runs a command with the stack's address and token. */
+  run(args: readonly string[], options?: CommandOptions): Promise<Outcome>;
+  start(args: readonly string[], options?: CommandOptions): Promise<Program>;
+  /** Runs a command with --json that must succeed, and gives its answer. */
+  json(...args: readonly string[]): Promise<Record<string, unknown>>;
+  toolToken(target: string): Promise<string>;
+}
+
+const readyUrl = (out: string): string | undefined => out.match(/^ready (http:\/\/\S+)$/m)?.[1];
+const tokenFile = (_: string, err: string): string | undefined => err.match(/"file":"([^"]+)"/)?.[1];
+
+export const startStack = async (): Promise<Stack> => {
+  const directory = mkdtempSync(join(tmpdir(), "toolplane-cli-"));
+  const up = await startProgram([...TOOLPLANE, "up", "--port", "0", "--demo", "--ephemeral"], { cwd: directory });
+  const url = await up.until("ready", readyUrl);
+  const token = readFileSync(await up.until("the token's file", tokenFile), "utf8").trim();
+  const withServer = ({ env = {}, ...rest }: CommandOptions = {}) => ({
+    cwd: directory,
+    env: { TOOLPLANE_URL: url, TOOLPLANE_TOKEN: token, ...env },
+    ...rest,
+  });
+  const run: Stack["run"] = (args, options) => runProgram([...TOOLPLANE, ...args], withServer(options));
+  const json: Stack["json"] = async (...args) => {
+    const { code, out, err } = await run([...args, "--json"]);
+    if (code !== 0 && code !== 3) throw new Error(`${args.join(" ")} ended with ${code}: ${err}`);
+    return JSON.parse(out) as Record<string, unknown>;
+  };
+  return {
+    url,
+    token,
+    directory,
+    up,
+    run,
+    start: (args, options) => startProgram([...TOOLPLANE, ...args], withServer(options)),
+    json,
+    toolToken: async (target) => String((await json("token", "create", "--role", "tool", "--targets", target)).token),
+    [Symbol.asyncDispose]: async () => {
+      await up[Symbol.asyncDispose]();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+};
