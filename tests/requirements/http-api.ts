@@ -21,4 +21,6 @@ export const rules = [
   { id: "SEC-11-role", source: "security 11", part: "server", text: "A role reaches only its own routes, a project's token only its project." },
   { id: "SEC-11-token", source: "security 11", part: "server", text: "Everything but /health and /live needs a token that is known, whole and current." },
   { id: "SEC-8-proto", source: "security 8", part: "server", text: "Prototype keys in a body are harmless." },
+  { id: "API-reference", source: "style 4.6", part: "server", text: "Every route is on the reference page." },
+  { id: "API-reference-roles", source: "interfaces 4", part: "server", text: "Every role is explained on the reference page." },
 ] as const satisfies readonly Rule[];
