@@ -95,12 +95,15 @@ const handOver = async (run: Run, result: ReadyResult, value: unknown): Promise<
       until: () => (run.signal.unwanted.aborted ? 0 : Math.max(keeper?.expiresAt() ?? 0, startedAt) + SETTLE_GRACE_MS),
     },
   };
-  const { end, result: sent, error } = await deliver(result, (refused) => replaceResult(run, value, refused), to, deps);
-  if (error !== undefined) {
+  const delivered = await deliver(result, (refused) => replaceResult(run, value, refused), to, deps);
+  const { result: sent, error } = delivered;
+  const end = delivered.end === "undelivered" && run.signal.unwanted.aborted ? "lost" : delivered.end;
+  const { status } = sent.payload;
+  // That the plane said "timeout" before we did is how it should be.
+  if (error !== undefined && !(end === "late" && status === "timeout")) {
     const log = scrubLog(run.log, run.scrubber);
     log.warn("a result was refused", { end, code: error.code, reason: error.message });
   }
-  const { status } = sent.payload;
   const code = (sent.content.error as JsonObject | null)?.code;
   const report: RunReport = {
     outcome: end,

@@ -14,8 +14,9 @@ const start = (script: Script = {}) => {
   const gateway = createScriptedGateway({ clock, script, leaseMs: LEASE_MS });
   const run = createRunSignal();
   const lease = { id: "lease_1", expiresAt: clock.now() + LEASE_MS };
-  const keeper = createLeaseKeeper({ gateway, clock, log: createRecordingLog(), run, held, lease });
-  return { clock, gateway, run, keeper, began: clock.now() };
+  const log = createRecordingLog();
+  const keeper = createLeaseKeeper({ gateway, clock, log, run, held, lease });
+  return { clock, gateway, run, keeper, log, began: clock.now() };
 };
 
 const fails = (code: ErrorCode) => async () => {
@@ -73,7 +74,7 @@ describe("keeping a lease", () => {
   });
 
   test("[UTP-8.6-3] a server that cannot be reached is no lost lease while the lease lasts", async () => {
-    const { clock, gateway, run, keeper, began } = start({
+    const { clock, gateway, run, keeper, log, began } = start({
       heartbeat: async (_held, count) => {
         if (count < 4) throw new ToolplaneError("upstream_unavailable", "away");
         return { expiresAt: began + 60_000, cancel: false };
@@ -83,6 +84,7 @@ describe("keeping a lease", () => {
     expect(gateway.beats.length).toBeGreaterThanOrEqual(4);
     expect(run.cause()).toBeUndefined();
     expect(keeper.expiresAt()).toBe(began + 60_000);
+    expect(log.entries.map(({ message }) => message)).toEqual(["a heartbeat failed", "heartbeats arrive again"]);
   });
 
   test("[ARCH-7-1] [UTP-8.6-3] the end of the lease is, when nobody could be reached until then", async () => {

@@ -42,6 +42,7 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
   const { gateway, clock, run, held, log } = deps;
   const stopped = new AbortController();
   let expiresAt = deps.lease.expiresAt;
+  let failing = false;
 
   /** No answer by the time the lease ends is an answer too, even from a gateway that never gives up. */
   const inTime = async <T>(work: Promise<T>): Promise<T> => {
@@ -58,12 +59,16 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
     try {
       const beat = await inTime(gateway.heartbeat(held, { signal: stopped.signal }));
       if (beat.cancel) return "canceled";
+      if (failing) log.info("heartbeats arrive again");
+      failing = false;
       expiresAt = beat.expiresAt;
       return "renewed";
     } catch (thrown) {
       if (stopped.signal.aborted) return "unreached";
       const error = isToolplaneError(thrown) ? thrown : understandError(thrown);
-      log.warn("a heartbeat failed", { code: error.code, reason: error.message });
+      // Once when it begins: those that follow say nothing new.
+      if (!failing) log.warn("a heartbeat failed", { code: error.code, reason: error.message });
+      failing = true;
       return judgeBeatError(error);
     }
   };
@@ -75,13 +80,10 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
   };
 
   const loop = async (): Promise<void> => {
-    let failed = false;
     while (!stopped.signal.aborted && !run.unwanted.aborted) {
-      await clock.sleep(planBeat(expiresAt - clock.now(), failed), stopped.signal);
+      await clock.sleep(planBeat(expiresAt - clock.now(), failing), stopped.signal);
       if (stopped.signal.aborted) return;
-      const verdict = await tryBeat();
-      failed = verdict === "unreached";
-      apply(verdict);
+      apply(await tryBeat());
     }
   };
 

@@ -165,6 +165,7 @@ describe("repeated commands", () => {
     expect(await world.runner.handle(second?.command ?? world.call.command)).toMatchObject({ outcome: "settled" });
     expect(world.runs()).toBe(1);
     expect(world.gateway.settled).toHaveLength(1);
+    expect(world.gateway.reports).toEqual([]);
   });
 
   test("[UTP-8.6-5] [UTP-8.6-2] a service without leases sends its report again: three fields, no result", async () => {

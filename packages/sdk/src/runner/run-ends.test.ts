@@ -62,6 +62,15 @@ describe("the deadline", () => {
   });
 });
 
+test("[ARCH-7-5] where the plane settled the timeout first, nothing is amiss", async () => {
+  const { run } = waitForAbort();
+  const world = createRunnerWorld({ run, script: { settle: refuse("already_settled") } });
+  const handled = world.runner.handle(world.call.command);
+  await world.clock.advance(30_000);
+  expect(await handled).toMatchObject({ outcome: "late", status: "timeout" });
+  expect(world.log.entries).toEqual([]);
+});
+
 describe("cancellation and lost leases", () => {
   test("[ARCH-7-1] [ARCH-7-4] a cancellation aborts the tool within a third of the lease; there is nothing to report", async () => {
     const { run, reasons } = waitForAbort();
@@ -154,6 +163,14 @@ describe("handing over", () => {
     await world.clock.advance(80_000);
     expect(await handled).toMatchObject({ outcome: "undelivered" });
     expect(world.gateway.settled.length).toBeGreaterThan(tries);
+  });
+
+  test("[UTP-W15-S1] a lease the plane has taken away ends the sending", async () => {
+    const world = createRunnerWorld({ script: { settle: refuse("storage_error"), heartbeat: refuse("lease_lost") } });
+    const handled = world.runner.handle(world.call.command);
+    await world.clock.advance(20_000);
+    expect(await handled).toMatchObject({ outcome: "lost" });
+    expect(world.clock.sleeping()).toBe(0);
   });
 
   test.each([

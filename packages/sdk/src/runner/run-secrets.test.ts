@@ -91,6 +91,16 @@ describe("nothing leaves", () => {
     expect(world.gateway.parts).toHaveLength(6);
   });
 
+  test("[SEC-7-S2] a part that was held back because it might have begun a secret leaves when the run ends", async () => {
+    const world = createRunnerWorld({
+      secrets,
+      profile,
+      run: (_call, { emit }) => emit(`ends with ${SECRET.slice(0, 4)}`),
+    });
+    await world.runner.handle(world.call.command);
+    expect(world.gateway.parts).toEqual([{ index: 0, part: "ends with sk-c" }]);
+  });
+
   test("[INV-I8-S4] the service's own token is scrubbed although no tool declared it", async () => {
     const world = createRunnerWorld({
       ownSecrets: new Map([["TOOLPLANE_TOKEN", "tp_0123456789"]]),

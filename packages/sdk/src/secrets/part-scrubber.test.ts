@@ -69,6 +69,19 @@ describe("a secret cut between parts", () => {
   });
 });
 
+test("[SEC-7-S1] a whole secret waits as long as its end may begin another", () => {
+  const out: JsonValue[] = [];
+  const two = createScrubber(
+    new Map([
+      ["A", "abcde"],
+      ["B", "cdefg"],
+    ]),
+  );
+  const scrubbed = createPartScrubber(two, (part) => out.push(part));
+  for (const part of ["xab", "cde", "fg", "!"]) scrubbed.push(part);
+  expect(out).toEqual(["x[redacted A]", "", "", "!"]);
+});
+
 test("[SEC-7-S2] parts leave at once unless they end with a possible beginning, and always in order", () => {
   const out: JsonValue[] = [];
   const scrubbed = createPartScrubber(scrubber, (part) => out.push(part));

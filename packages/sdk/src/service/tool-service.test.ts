@@ -88,7 +88,7 @@ describe("claiming", () => {
     const world = createWorld({ claim: fails("upstream_unavailable"), onReconnected: () => (back += 1) });
     await world.clock.advance(120_000);
     expect(world.gateway.claims.length).toBeGreaterThan(8);
-    expect(world.gateway.claims.length).toBeLessThan(40);
+    expect(world.gateway.claims.length).toBeLessThan(60);
     expect(world.log.entries.map(({ message }) => message)).toEqual(["claiming failed; trying again"]);
     world.gateway.script.claim = world.takeQueued;
     world.add("a");
@@ -102,7 +102,7 @@ describe("claiming", () => {
     const { clock, gateway } = createWorld({ claim: async () => [] });
     await clock.advance(60_000);
     expect(gateway.claims.length).toBeGreaterThan(3);
-    expect(gateway.claims.length).toBeLessThan(20);
+    expect(gateway.claims.length).toBeLessThan(40);
   });
 
   test.each(["ignored", "swallowed", "returned", "undelivered"] as const)(
@@ -113,7 +113,7 @@ describe("claiming", () => {
         runner: { handle: async () => ({ outcome }) },
       });
       await clock.advance(60_000);
-      expect(gateway.claims.length).toBeLessThan(30);
+      expect(gateway.claims.length).toBeLessThan(60);
     },
   );
 });
@@ -123,7 +123,7 @@ describe("planClaimPause", () => {
   test.each([
     ["nothing is wrong", {}, 0],
     ["a failure", { failures: 1 }, 125],
-    ["many failures", { failures: 50 }, 7_500],
+    ["many failures", { failures: 50 }, 2_500],
     ["empty at once", { quickEmpty: 2 }, 250],
     ["unhandled", { unhandled: 3 }, 500],
     ["the worst counts", { failures: 1, unhandled: 3 }, 500],

@@ -48,7 +48,8 @@ const MAX_PER_CLAIM = 256;
 const DRAIN_MS = 10_000;
 /** For the last results of calls that were told to stop. */
 const LAST_WORDS_MS = 5_000;
-const CLAIM_BACKOFF: BackoffShape = { baseMs: 250, maxMs: 15_000 };
+/** A call that was made while the server restarted should not wait for us much longer than for the server. */
+const CLAIM_BACKOFF: BackoffShape = { baseMs: 250, maxMs: 5_000 };
 /** A server that answers "nothing" faster does not keep the question open. */
 const QUICK_ANSWER_MS = 100;
 
