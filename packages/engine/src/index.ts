@@ -25,12 +25,12 @@ export type { CallFilter, Calls } from "./calls/calls.ts";
 export type { Canceled, CancelRequest } from "./calls/cancel.ts";
 export type { ClaimAcrossRequest } from "./calls/claim-across.ts";
 export type { CallRequest, Dispatched } from "./calls/dispatch.ts";
-export type { DispatchedStep, StepRequest } from "./calls/dispatch-step.ts";
 export type { Beat, ClaimRequest, Held, LeasedCall, LeaseRequest } from "./calls/leases.ts";
 export type { CallAsk, CallOrigin } from "./calls/plan-call.ts";
 export type { GivenResult, WrittenResult } from "./calls/plan-settlement.ts";
 export type { PutResultCard, ReportRequest } from "./calls/reports.ts";
 export type { Settled, SettleRequest } from "./calls/settle.ts";
+export type { DispatchedStep, StepRequest } from "./calls/step.ts";
 export { type ChainLink, chainStart, extendChain, type Sha256 } from "./calls/turn-chain.ts";
 // cards and boxes
 export type { Box, BoxBatch, Boxes, HydratedBox } from "./cards/boxes.ts";

@@ -10,7 +10,7 @@ import { type CancelDeps, type Canceled, type CancelRequest, createCancel } from
 import { type ClaimAcrossRequest, createClaimAcross } from "./claim-across.ts";
 import { type ClaimLine, createClaimLine } from "./claim-line.ts";
 import { type CallRequest, createDispatch, type DispatchDeps, type Dispatched } from "./dispatch.ts";
-import { createDispatchStep, type DispatchedStep, type StepRequest } from "./dispatch-step.ts";
+import { createDispatchStep } from "./dispatch-step.ts";
 import { createGiveBack } from "./give-back.ts";
 import { type Beat, type ClaimRequest, createLeases, type Held, type LeasedCall, type LeaseRequest } from "./leases.ts";
 import { bindKeys, LIST_CALLS, READ_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
@@ -18,6 +18,7 @@ import { createReports, type PutResultCard, type ReportRequest } from "./reports
 import { createSeenServices, EVERY_PROJECT, type SeenService } from "./seen-services.ts";
 import { createSettle, type Settled, type SettleRequest } from "./settle.ts";
 import { createSettleWatch, type SettleWatch } from "./settle-watch.ts";
+import type { DispatchedStep, StepRequest } from "./step.ts";
 
 export interface CallFilter {
   readonly before?: string | undefined;

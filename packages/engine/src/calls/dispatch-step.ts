@@ -24,18 +24,9 @@ import {
   type SuspendRow,
 } from "./dispatch-step.sql.ts";
 import { findDoneSteps } from "./done-steps.ts";
-import { type CallAsk, type CallOrigin, originChain, planCall } from "./plan-call.ts";
+import { originChain, planCall } from "./plan-call.ts";
+import type { DispatchedStep, StepRequest } from "./step.ts";
 import type { ChainLink, Sha256 } from "./turn-chain.ts";
-
-export interface StepRequest {
-  readonly origin: Omit<CallOrigin, "headless">;
-  readonly calls: readonly CallAsk[];
-}
-
-export interface DispatchedStep {
-  readonly calls: readonly { readonly toolCallId: string; readonly callCardId: string; readonly toolName: string }[];
-  readonly chain: ChainLink;
-}
 
 export interface DispatchStepDeps {
   readonly db: Database;
@@ -51,6 +42,9 @@ export interface DispatchStepDeps {
 
 type Held = { readonly step: StepRequest; readonly chain: ChainLink };
 type StepOutcome = DispatchedStep | Error | "locked";
+
+// Whoever holds the head is in the middle of a short transaction; if it is not short, asking in a loop only heats.
+const LOCKED_PAUSE_MS = 5;
 
 const isHeld = (head: Held | StepOutcome): head is Held => typeof head === "object" && "step" in head;
 
@@ -178,7 +172,10 @@ export const createDispatchStep = (deps: DispatchStepDeps): Coalescer<StepReques
     async submit(step) {
       if (step.calls.length === 0) throw new ToolplaneError("bad_request", "a step without calls needs no dispatch");
       let outcome = await coalescer.submit(step);
-      while (outcome === "locked") outcome = await coalescer.submit(step);
+      while (outcome === "locked") {
+        await deps.clock.sleep(LOCKED_PAUSE_MS);
+        outcome = await coalescer.submit(step);
+      }
       return outcome;
     },
     idle: coalescer.idle,

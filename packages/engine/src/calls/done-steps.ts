@@ -5,8 +5,8 @@
 import { rawArgumentsHash } from "@toolplane/protocol";
 import type { Queryer } from "../sql/database.ts";
 import { bindSteps, type DoneCallRow, READ_DONE_STEPS } from "./dispatch-step.sql.ts";
-import type { DispatchedStep, StepRequest } from "./dispatch-step.ts";
 
+import type { DispatchedStep, StepRequest } from "./step.ts";
 import type { Sha256 } from "./turn-chain.ts";
 
 const isSameStep = ({ calls }: StepRequest, rows: readonly DoneCallRow[], sha256: Sha256): boolean =>
