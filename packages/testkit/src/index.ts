@@ -20,7 +20,7 @@ export { type Findings, isSound, NOTHING_FOUND } from "./checker/findings.ts";
 export { readTables, type Tables } from "./checker/tables.ts";
 // crash
 export { type CrashRun, type CrashRunOptions, openCrashRun } from "./crash/crash-run.ts";
-export { ATTIC_PROJECT, CRASH_PROJECT, CRASH_TEMPLATE, SERVED_TARGET } from "./crash/crash-seed.ts";
+export { ATTIC_PROJECT, CRASH_PROJECT, SERVED_TARGET } from "./crash/crash-seed.ts";
 export {
   CUT_MOMENTS,
   type Cut,
@@ -31,6 +31,8 @@ export {
 export type { ChildConfig } from "./crash/engine-child.ts";
 export type { ItemCounts, ItemKind } from "./crash/item.ts";
 export { type JournalLine, readJournal } from "./crash/journal.ts";
+export { type Killing, type KillingOptions, killAtRandom, killServerAtRandom } from "./crash/kill-at-random.ts";
+export { type MortalServer, startMortalServer } from "./crash/mortal-server.ts";
 export { createPlannedFaults, type FaultAct, type PlannedFault, type PlannedFaults } from "./crash/planned-faults.ts";
 export { type Chance, createChance } from "./crash/random.ts";
 export { type EngineChild, startEngineChild } from "./crash/run-child.ts";

@@ -1,11 +1,11 @@
-// Those who ask for calls: each item once, however often the process is restarted. What has a key (or names its step,
-// or its dead letter) is asked again after a restart and must turn out to be the same; what has none is not repeated.
+// Those who ask for calls: each item once, however often the process is restarted. What has a key or an id (or names its
+// step, or its dead letter) is asked again after a restart and must turn out to be the same; what has none is not repeated.
 
-import type { Engine } from "@toolplane/engine";
+import { createIds, type Engine } from "@toolplane/engine";
 import { isToolplaneError } from "@toolplane/protocol";
 import { ATTIC_PROJECT, CRASH_PROJECT } from "./crash-seed.ts";
 import { insist, isAway } from "./insist.ts";
-import { CALL_SHAPES, type CallKind, type CallShape, type Item, STEP_KINDS } from "./item.ts";
+import { CALL_SHAPES, type CallKind, type CallShape, type Item, NAMED_KINDS, STEP_KINDS } from "./item.ts";
 import type { Journal } from "./journal.ts";
 import { replayLetterOf } from "./replay-letter.ts";
 
@@ -20,10 +20,11 @@ export interface CallerOptions {
 const projectOf = (kind: CallKind): string => (kind === "attic" ? ATTIC_PROJECT : CRASH_PROJECT);
 
 export const createCaller = ({ engine, journal, signal, inFlight }: CallerOptions) => {
-  const asked = new Set<string>();
+  const ids = createIds();
+  const asked = new Map<string, string | undefined>();
   const accepted = new Map<string, string>();
   for (const line of journal.lines()) {
-    if (line.what === "asked") asked.add(line.item);
+    if (line.what === "asked") asked.set(line.item, line.call);
     if (line.what === "accepted") accepted.set(line.item, line.call);
   }
 
@@ -46,6 +47,18 @@ export const createCaller = ({ engine, journal, signal, inFlight }: CallerOption
       signal,
     );
     for (const { toolCallId } of twice ?? []) accept(item.id, "keyed", toolCallId);
+  };
+
+  /** The id is written down before it is used; asked again with it, the call is the same. */
+  const askWithId = async (item: Item, kind: CallKind, shape: CallShape): Promise<void> => {
+    const toolCallId = asked.get(item.id) ?? ids.uuid();
+    if (!asked.has(item.id)) journal.write({ what: "asked", item: item.id, call: toolCallId });
+    const request = { projectId: projectOf(kind), toolName: shape.toolName, toolCallId };
+    const made = await insist(
+      () => engine.calls.dispatch({ ...request, arguments: { way: shape.way, item: item.id } }),
+      signal,
+    );
+    if (made !== undefined) accept(item.id, kind, made.toolCallId);
   };
 
   /** Without a key a failure is not repeated: the caller cannot know whether it happened. */
@@ -101,7 +114,7 @@ export const createCaller = ({ engine, journal, signal, inFlight }: CallerOption
     if (item.kind === "step") return askStep(item);
     const shape = CALL_SHAPES[item.kind];
     if (item.kind === "keyed") return askWithKey(item, shape);
-    await askOnce(item, item.kind, shape);
+    await (NAMED_KINDS.has(item.kind) ? askWithId : askOnce)(item, item.kind, shape);
     const call = accepted.get(item.id);
     if (item.kind === "cancel") await cancelAccepted(item);
     if (item.kind === "silent" && call !== undefined) await replayLetterOf({ engine, journal, signal }, call);

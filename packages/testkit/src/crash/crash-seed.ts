@@ -17,8 +17,8 @@ export const WORKER_TARGET = "crew";
 
 /** As many steps as the longest run takes. */
 const AGENTS = 1_000;
-// Longer than a healthy call needs on a busy machine, short enough to wait for.
-const RUN_SECONDS = 10;
+// Longer than anything but a lease makes a call wait for, so that it ends none that another deadline should.
+const RUN_SECONDS = 60;
 const SHORT_SECONDS = 0.4;
 
 const TOOLS: readonly ToolSeed[] = [

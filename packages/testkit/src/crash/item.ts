@@ -59,6 +59,9 @@ export const CALL_SHAPES: Readonly<Record<CallKind, CallShape>> = {
   attic: { toolName: "safe", way: "finish", outcomes: ["success", "failed/upstream_unavailable"] },
 };
 
+/** Kinds whose callers choose the call's id, so that they can ask again when they were not answered. */
+export const NAMED_KINDS: ReadonlySet<CallKind> = new Set(["safe", "unsafe", "card", "cancel", "timeout"]);
+
 /** The calls of every step: one that runs again, one that does not, one that never comes back. */
 export const STEP_KINDS: readonly CallKind[] = ["safe", "unsafe", "timeout"];
 

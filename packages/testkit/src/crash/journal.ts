@@ -10,7 +10,7 @@
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 
 export type JournalLine =
-  | { readonly what: "asked"; readonly item: string }
+  | { readonly what: "asked"; readonly item: string /** The id the caller chose. */; readonly call?: string }
   | {
       readonly what: "accepted";
       readonly item: string;
