@@ -1,11 +1,13 @@
 // What is published loads under plain Node, without the `source` condition that development uses, and offers what the
 // sources offer.
 
-import { execFileSync } from "node:child_process";
-import { globSync } from "node:fs";
-import { basename, dirname } from "node:path";
+import { execFileSync, spawn } from "node:child_process";
+import { cpSync, globSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
+import { openStack } from "./scenarios/stack.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const PACKAGES = globSync("packages/*/src/index.ts", { cwd: ROOT }).map((path) => basename(dirname(dirname(path))));
@@ -16,11 +18,11 @@ const namesOf = (name: string, ...conditions: readonly string[]): unknown => {
   return JSON.parse(execFileSync(process.execPath, argv, { cwd: ROOT, encoding: "utf8" }));
 };
 
-describe("[REPO-3-5] the build", () => {
-  beforeAll(() => {
-    execFileSync(process.execPath, ["scripts/build.ts"], { cwd: ROOT, stdio: "inherit" });
-  });
+beforeAll(() => {
+  execFileSync(process.execPath, ["scripts/build.ts"], { cwd: ROOT, stdio: "inherit" });
+});
 
+describe("[REPO-3-5] the build", () => {
   test.each(PACKAGES)("%s loads as plain ESM and exports what its source exports", (name) => {
     const built = namesOf(name);
     expect(built).not.toEqual([]);
@@ -38,5 +40,36 @@ describe("[REPO-3-5] the build", () => {
       globSync(`packages/*/${folder}/**/*.sql`, { cwd: ROOT }).map((path) => path.replace(`/${folder}/`, "/"));
     expect(list("dist").toSorted()).toEqual(list("src").toSorted());
     expect(list("dist")).not.toEqual([]);
+  });
+});
+
+describe("[SLICE-packed] packed and installed in an empty folder", () => {
+  test("the five-line tool runs as written, against a running stack", { timeout: 180_000 }, async () => {
+    await using stack = await openStack();
+    const folder = mkdtempSync(join(tmpdir(), "toolplane-packed-"));
+    const npm = (...argv: readonly string[]): string =>
+      execFileSync("npm", [...argv, "--no-fund", "--no-audit", "--loglevel=error"], { cwd: folder, encoding: "utf8" });
+    const packed = ["protocol", "sdk"].map((name) =>
+      join(folder, npm("pack", `${ROOT}packages/${name}`).trim().split("\n").at(-1) ?? ""),
+    );
+    writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
+    npm("install", ...packed, "zod@4");
+    cpSync(`${ROOT}examples/node-tool/count-words.ts`, join(folder, "tool.ts"));
+    const env = {
+      ...process.env,
+      TOOLPLANE_URL: stack.url(),
+      TOOLPLANE_TOKEN: stack.token(),
+      TOOLPLANE_PROJECT: "demo",
+    };
+    const service = spawn(process.execPath, ["tool.ts"], { cwd: folder, env, stdio: ["ignore", "inherit", "inherit"] });
+    try {
+      const call = { tool_name: "count_words", arguments: { text: "packed and installed" }, wait_seconds: 30 };
+      let answer = await stack.api("POST", "/projects/demo/calls", call);
+      while (answer.status === 404) answer = await stack.api("POST", "/projects/demo/calls", call);
+      expect(answer.body).toMatchObject({ status: "success", result: { words: 3 } });
+    } finally {
+      service.kill("SIGKILL");
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 });

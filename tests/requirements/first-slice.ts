@@ -11,4 +11,10 @@ export const rules = [
   { id: "SLICE-odd-results", source: "demands 5", part: "server", text: "Too slow, no JSON or too much: each a result the caller can read." },
   { id: "SLICE-poison", source: "architecture 5", part: "server", text: "One poisoned call of many fails alone." },
   { id: "SLICE-killed-stack", source: "architecture I1", part: "server", text: "After SIGKILL of the whole stack the next start finishes every call, once." },
+  {
+    id: "SLICE-packed",
+    source: "interfaces 6",
+    part: "server",
+    text: "The five-line tool runs as written from an empty folder with packed packages.",
+  },
 ] as const satisfies readonly Rule[];
