@@ -15,7 +15,7 @@ test("[INV-I6-fence] while a lease lives nobody else can take, keep, give back o
   expect(await fingerprint(t)).toBe(before);
 });
 
-test("[INV-I6-takeover] a lapsed lease of a safe tool: offered again, and the late zombie is refused", async () => {
+test("[INV-I6-takeover] [UTP-8.6-4] a lapsed lease of a safe tool: offered again, and the late zombie is refused", async () => {
   await using t = await startTestEngine();
   const { calls } = t.engine;
   const zombie = await dispatchAndClaim(t, "safe");

@@ -99,7 +99,7 @@ test("[UTP-W41] one call of a step that cannot be made refuses the whole step an
   expect(await fingerprint(t)).toBe(before);
 });
 
-test("[INV-I3] a settled call of a turn lands in the inbox and rings the pool the roster names now", async () => {
+test("[INV-I3] [UTP-5.6-9] a settled call of a turn lands in the inbox and rings the pool the roster names now", async () => {
   await using t = await startTestEngine();
   const origin = await startTurn(t);
   const step = await t.engine.calls.dispatchStep({ origin, calls: [ask("safe"), ask("safe")] });
