@@ -105,6 +105,7 @@ export const rules = [
   { id: "SEC-8-5", source: "security 8", part: "protocol", text: "A definition whose parameters differ only by case from a managed one is refused." },
   { id: "SEC-8-6", source: "security 8", part: "protocol", text: "The schema shown to a model has neither fixed nor env-managed parameters." },
   { id: "SEC-8-7", source: "security 8", part: "protocol", text: "Extra arguments are refused when additionalProperties is false." },
+  { id: "SEC-8-8", source: "security 8", part: "protocol", text: "Comparing a name with the managed ones takes no more than linear time, whatever the name." },
   { id: "SEC-10-R1", source: "security 10", part: "protocol", text: "A $ref that leaves the document is refused, wherever it stands." },
   { id: "SEC-10-R2", source: "security 10", part: "protocol", text: "Texts and names a model reads in parameters have no invisible or bidi characters." },
   { id: "SEC-10-R3", source: "security 10", part: "protocol", text: "A description with an invisible or bidi character is refused with its code point." },

@@ -3,6 +3,7 @@
 
 import { z } from "zod";
 import type { JsonValue } from "../json/json-value.ts";
+import { MAX_NAME_LENGTH } from "./fold-name.ts";
 import { isTemplateVariable, TEMPLATE_VARIABLES } from "./template.ts";
 
 /** A run is bounded by a timer; timers of JavaScript run at most 24 days. */
@@ -12,6 +13,9 @@ const MAX_WAIT_SECONDS = 366 * 86_400;
 
 /** Uploads are copied as JSON before they come here, so any value will do. */
 const jsonObject = z.record(z.string(), z.custom<JsonValue>());
+/** A parameter the author manages; every argument's name is compared with it in every call. */
+const managedName = z.string().max(MAX_NAME_LENGTH, `a name has at most ${MAX_NAME_LENGTH} characters`);
+const managedValues = z.record(managedName, z.custom<JsonValue>());
 const runSeconds = z.number().positive().max(MAX_RUN_SECONDS);
 const waitSeconds = z.number().positive().max(MAX_WAIT_SECONDS);
 const templateVariable = z.string().refine(isTemplateVariable, {
@@ -23,13 +27,13 @@ const approvalPolicy = z.enum(["required", "never"]);
 export const toolOptionsSchema = z.strictObject({
   args: z
     .strictObject({
-      defaults: jsonObject.optional(),
-      fixed: jsonObject.optional(),
+      defaults: managedValues.optional(),
+      fixed: managedValues.optional(),
       /** Template variables that may have no value in a call and then render as nothing. */
       allow_null: z.array(templateVariable).optional(),
     })
     .optional(),
-  envs: z.record(z.string(), z.string()).optional(),
+  envs: z.record(managedName, z.string()).optional(),
   timeout_seconds: runSeconds.optional(),
   queue_timeout_seconds: waitSeconds.optional(),
   retry: z.enum(["safe", "never"]).optional(),

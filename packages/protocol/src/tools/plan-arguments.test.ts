@@ -178,11 +178,29 @@ describe("validation", () => {
 });
 
 describe("[SEC-8-1] nobody overrides what the author fixed", () => {
-  const SPELLINGS = ["id", "ID", "Id", "iD", " id", "ｉｄ", "ıd"];
+  const SPELLINGS = ["id", "ID", "Id", "iD", " id", "ｉｄ", "ıd", "İd", `id${" ".repeat(100_000)}`];
 
   test.each(SPELLINGS)("[SEC-8-2] %j does not stand beside the fixed id", (spelling) => {
     const layered = plan(define({ args: { fixed: { id: "ours" } } }), { [spelling]: "theirs" }).arguments;
     expect(layered).toEqual({ id: "ours" });
+  });
+
+  test("[SEC-8-8] a caller's argument name that takes long to compare does not hold up the call", () => {
+    // Combining marks of two classes in turn; 80,000 of them took 8 seconds.
+    const name = `a${"\u0301\u0323".repeat(40_000)}`;
+    const began = performance.now();
+    expect(plan(define({ args: { fixed: { id: "ours" } } }), { [name]: 1 }).arguments).toEqual({
+      [name]: 1,
+      id: "ours",
+    });
+    expect(performance.now() - began).toBeLessThan(1000);
+  });
+
+  test("[SEC-8-8] a name the author manages is short enough to be compared in every call", () => {
+    for (const options of [{ args: { fixed: { ["n".repeat(129)]: 1 } } }, { envs: { ["n".repeat(129)]: "KEY" } }]) {
+      expect(() => define(options)).toThrow(expect.objectContaining({ code: "bad_request" }));
+    }
+    expect(define({ args: { fixed: { ["n".repeat(128)]: 1 } } }).tool_name).toBe("search");
   });
 
   test("[SEC-8-3] a prototype does not reach it", () => {

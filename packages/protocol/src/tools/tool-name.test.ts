@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { foldName } from "./fold-name.ts";
+import { foldName, MAX_NAME_LENGTH } from "./fold-name.ts";
 import { isReservedToolName, isToolName, PMO_TOOL_NAMES, parseToolName, SUBMIT_RESULT } from "./tool-name.ts";
 
 const RESERVED = [...PMO_TOOL_NAMES, SUBMIT_RESULT];
@@ -62,6 +62,23 @@ test.each([
   [" Assistant ", "assistant"],
   ["ｉｄ", "ID"],
   ["ıd", "id"],
+  ["İD", "id"],
 ])("foldName joins %j and %j", (a, b) => {
   expect(foldName(a)).toBe(foldName(b));
+});
+
+test("[SEC-8-8] comparing names takes no longer for a long run of combining marks than for any other text", () => {
+  // Marks of two classes in turn, which normalisation has to sort: 100,000 of them took 14 seconds.
+  const hostile = `a${"\u0301\u0323".repeat(50_000)}`;
+  const began = performance.now();
+  expect(isReservedToolName(hostile)).toBe(false);
+  expect(() => parseToolName(hostile)).toThrow("1 to 64");
+  expect(performance.now() - began).toBeLessThan(1000);
+});
+
+test("foldName joins spellings of the longest name that is compared, however they are decomposed", () => {
+  const name = "\u1f82".repeat(MAX_NAME_LENGTH);
+  const decomposed = name.normalize("NFD");
+  expect(decomposed.length).toBe(4 * MAX_NAME_LENGTH);
+  expect(foldName(`${" ".repeat(10_000)}${decomposed}`)).toBe(foldName(name));
 });
