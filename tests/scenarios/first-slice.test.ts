@@ -105,6 +105,7 @@ test("[SLICE-killed-unsafe] a service killed in the middle of an unsafe tool: ou
   const why = await run("why", id);
   expect(body).toMatchObject({ status: "failed", error: { code: "outcome_unknown" } });
   expect(why.stdout).toContain("outcome_unknown");
+  expect(why.stdout).toMatch(/lease_holder +odd@/);
   expect(effectsOf("hang_unsafe")).toBe(1);
 });
 

@@ -15,6 +15,8 @@ export interface HttpGatewayOptions {
   readonly url: string;
   readonly token?: string | undefined;
   readonly projectId: string;
+  /** Who runs the calls, as people read it in `why`: a machine and a process. */
+  readonly holder?: string | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly ids: TraceIds;
@@ -72,7 +74,11 @@ export const createHttpGateway = (options: HttpGatewayOptions): ToolGateway => {
       const answer = await send({
         method: "POST",
         path: `${project}/tool-services/${encodeURIComponent(target)}/claim`,
-        body: { max, wait_seconds: waitMs / 1_000 },
+        body: {
+          max,
+          wait_seconds: waitMs / 1_000,
+          ...(options.holder === undefined ? {} : { holder: options.holder }),
+        },
         signal,
         timeoutMs: waitMs + CLAIM_MARGIN_MS,
       });

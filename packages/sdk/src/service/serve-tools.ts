@@ -1,5 +1,6 @@
 // serveTools: connect, register what changed, serve until stopped. Everything a service is made of is put together here.
 
+import { hostname } from "node:os";
 import { UsageError } from "@toolplane/protocol";
 import type { ToolGateway } from "../gateway/gateway.ts";
 import { createHttpGateway } from "../http/http-gateway.ts";
@@ -55,7 +56,16 @@ export const serveTools = async (tools: readonly Tool[], options: ServeOptions):
   if (tools.length === 0) throw new UsageError("serveTools needs at least one tool");
   const settings: ServiceSettings = planSettings(options, env);
   const ids = createIds(clock.now);
-  const gateway = options.gateway ?? createHttpGateway({ ...settings, clock, random, ids, log });
+  const gateway =
+    options.gateway ??
+    createHttpGateway({
+      ...settings,
+      holder: `${settings.target}@${hostname()}:${process.pid}`,
+      clock,
+      random,
+      ids,
+      log,
+    });
   const { target } = settings;
   const place = { projectId: gateway.projectId, target };
   const executor = createFunctionExecutor({ tools, sha256, ...place });
