@@ -172,6 +172,7 @@ export const rules = [
   { id: "UTP-8.7-C12", source: "utp 8.7.7", part: "protocol", text: "function_name is the argument, the builder's default, the tool name, or unknown." },
   { id: "UTP-8.7-C13", source: "utp 8.7", part: "protocol", text: "A result needs a turn and a call." },
   { id: "UTP-8.7-C14", source: "utp 8.7", part: "protocol", text: "A failure can be made from an exception, an object or a text." },
+  { id: "UTP-8.7-C15", source: "utp 8.7.4", part: "protocol", text: "Of an error that is too large the code, the status and the beginning of the message stay." },
   { id: "UTP-8.8-C1", source: "utp 8.8", part: "protocol", text: "An error object with code and message is kept." },
   { id: "UTP-8.8-C2", source: "utp 8.8", part: "protocol", text: "error_code and error_message are mapped." },
   { id: "UTP-8.8-C3", source: "utp 8.8", part: "protocol", text: "Another object becomes the default code and its text." },

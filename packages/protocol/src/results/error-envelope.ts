@@ -88,9 +88,9 @@ const normaliseAny = (error: unknown, defaultCode: string): ErrorEnvelope => {
 
 /** Never throws; the code and the message of what comes out are never blank. */
 export const normaliseError = (error: unknown, options: NormaliseErrorOptions = {}): ErrorEnvelope => {
-  if (isToolplaneError(error)) return envelopeOf(error, options.source);
   let envelope: ErrorEnvelope;
   try {
+    if (isToolplaneError(error)) return envelopeOf(error, options.source);
     envelope = normaliseAny(error, options.defaultCode ?? DEFAULT_ERROR_CODE);
   } catch {
     envelope = { ...UNKNOWN_ERROR };

@@ -50,6 +50,7 @@ describe("result normalisation, in order", () => {
       code: "tool_error",
       message: "m",
     });
+    expect(errorOf({ status: "failed", result: { error_code: 404 } })).toMatchObject({ code: "404" });
   });
 
   test("[UTP-8.7-C5] otherwise it is unknown_error", () => {
@@ -66,7 +67,27 @@ describe("result normalisation, in order", () => {
       detail: { original_error: "a function at $.detail.f" },
     });
     expect(errorOf({ status: "failed", error: "a\0b" })).toMatchObject({ code: "error_not_serializable" });
-    expect(errorOf({ status: "failed", error: { code: "x", message: "m".repeat(40_000) } })).toMatchObject({
+  });
+
+  test.each<[string, unknown]>([
+    ["message", { code: "rate_limited", message: `m${"\u{1f600}".repeat(20_000)}` }],
+    ["message of an exception", new ToolplaneError("rate_limited", "m".repeat(40_000))],
+    ["detail", { code: "rate_limited", message: "m", detail: "d".repeat(40_000) }],
+    ["foreign field", { code: "rate_limited", message: "m", body: "d".repeat(40_000) }],
+  ])(
+    "[UTP-8.7-C15] of an error with a huge %s the code, the status and the beginning of the message stay",
+    (_what, error) => {
+      const content = normaliseResult({ status: "timeout", error, source: "tool" });
+      expect(content).toMatchObject({ status: "timeout", error: { code: "rate_limited", source: "tool" } });
+      const { message } = content.error as { readonly message: string };
+      expect(message.startsWith("m")).toBe(true);
+      expect(message.isWellFormed()).toBe(true);
+      expect(JSON.stringify(content.error).length).toBeLessThan(32 * 1024);
+    },
+  );
+
+  test("an error whose very code is huge is still an error", () => {
+    expect(errorOf({ status: "failed", error: { code: "x".repeat(40_000), message: "m" } })).toMatchObject({
       code: "error_not_serializable",
     });
   });
@@ -161,6 +182,28 @@ describe("result normalisation, in order", () => {
       result: null,
       error: { code: "result_not_serializable" },
     });
+  });
+
+  const revoked = (): object => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    return proxy;
+  };
+  class TagTrap {
+    get [Symbol.toStringTag](): string {
+      throw new TypeError("x");
+    }
+  }
+
+  test.each<[string, ResultInput, string]>([
+    ["a revoked result", { status: "success", result: revoked() }, "result_not_serializable"],
+    ["a revoked result of a failure", { status: "failed", result: revoked() }, "result_not_serializable"],
+    ["a result whose tag throws", { status: "success", result: new TagTrap() }, "result_not_serializable"],
+    ["a revoked error", { status: "failed", error: revoked() }, "unknown_error"],
+    ["a revoked wish", { status: "success", afterExecution: revoked() }, "invalid_after_execution"],
+    ["a revoked status", { status: revoked() }, "invalid_status"],
+  ])("[UTP-8.7-C10] %s cannot break it", (_what, input, code) => {
+    expect(normaliseResult(input)).toMatchObject({ status: "failed", result: null, error: { code } });
   });
 
   test("[UTP-8.7-C10] whatever is given, nothing is thrown and the content is valid", () => {

@@ -54,6 +54,8 @@ const MIRROR_DEPTH = 2;
 const ENVELOPE_BYTES = 128 * 1024;
 /** Codes and words; a body that somebody answered belongs into a result, cut to size. */
 const MAX_ERROR_BYTES = 32 * 1024;
+/** What a person or a model reads of a message; programs are known to put their whole output into one. */
+const MAX_MESSAGE_CHARS = 4000;
 const MAX_WISH_CHARS = 200;
 
 interface Draft {
@@ -84,7 +86,12 @@ const describeFault = (error: unknown): string => (isToolplaneError(error) ? err
 
 const typeName = (value: unknown): string => {
   if (typeof value !== "object" || value === null) return typeof value;
-  return Object.prototype.toString.call(value).slice("[object ".length, -1);
+  try {
+    return Object.prototype.toString.call(value).slice("[object ".length, -1);
+  } catch {
+    // A proxy that was revoked, a tag that throws.
+    return "object";
+  }
 };
 
 /** Steps 1 to 3: a status, and an error exactly when the status is not success. */
@@ -101,13 +108,33 @@ const settleStatus = (input: ResultInput): { status: ResultStatus; error: ErrorE
 };
 
 const errorInResult = (result: unknown): Record<string, unknown> | undefined => {
-  if (!isRecord(result)) return undefined;
   try {
+    if (!isRecord(result)) return undefined;
     const { error_code, error_message, error_detail } = result;
-    return isFilled(error_code) || isFilled(error_message) ? { error_code, error_message, error_detail } : undefined;
+    const isNamed = isFilled(error_code) || typeof error_code === "number" || isFilled(error_message);
+    return isNamed ? { error_code, error_message, error_detail } : undefined;
   } catch {
     // A getter that throws makes the result unreadable; step 5 says so.
     return undefined;
+  }
+};
+
+const isTooLarge = (fault: unknown): boolean => isToolplaneError(fault) && fault.code === "result_too_large";
+
+const cutMessage = (message: string): string =>
+  message.length <= MAX_MESSAGE_CHARS ? message : `${message.slice(0, MAX_MESSAGE_CHARS).toWellFormed()}...`;
+
+/** The error as JSON. Of one that is too large the code and the beginning of the message stay: they say what to do. */
+const copyError = (error: ErrorEnvelope, maxDepth: number): JsonObject => {
+  const caps = { maxDepth, maxBytes: MAX_ERROR_BYTES };
+  const { code, source } = error;
+  const message = cutMessage(error.message);
+  try {
+    return copyJson(withAdvice({ ...error, message }), caps) as JsonObject;
+  } catch (fault) {
+    if (!isTooLarge(fault)) throw fault;
+    const cut = { code, message, ...(source === undefined ? {} : { source }), detail: { left_out: "too large" } };
+    return copyJson(withAdvice(cut), caps) as JsonObject;
   }
 };
 
@@ -115,8 +142,7 @@ const errorInResult = (result: unknown): Record<string, unknown> | undefined => 
 const keepError = (draft: Draft, error: ErrorEnvelope | undefined, input: ResultInput): void => {
   if (error === undefined) return;
   try {
-    const maxDepth = Math.max(1, capsFor(input.caps).maxDepth - MIRROR_DEPTH);
-    draft.error = copyJson(withAdvice(error), { maxDepth, maxBytes: MAX_ERROR_BYTES }) as JsonObject;
+    draft.error = copyError(error, Math.max(1, capsFor(input.caps).maxDepth - MIRROR_DEPTH));
   } catch (fault) {
     fail(
       draft,
@@ -133,7 +159,7 @@ const keepResult = (draft: Draft, input: ResultInput): void => {
   try {
     draft.result = input.result === undefined ? null : copyJson(input.result, capsFor(input.caps));
   } catch (fault) {
-    const code = isToolplaneError(fault) && fault.code === "result_too_large" ? fault.code : "result_not_serializable";
+    const code = isTooLarge(fault) ? "result_too_large" : "result_not_serializable";
     const message = code === "result_too_large" ? describeFault(fault) : "the result cannot be written as JSON";
     fail(draft, code, message, { type: typeName(input.result), original_error: describeFault(fault) }, input.source);
   }
