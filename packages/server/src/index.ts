@@ -1,5 +1,10 @@
 // The public face of @toolplane/server: named exports only.
 
+export { type CliIo, createCliIo } from "./cli/io.ts";
+export { CLAUSES, type Clause, type ClauseId } from "./conform/clauses.ts";
+export type { Connection } from "./conform/launch-command.ts";
+export { type ConformOptions, runConform } from "./conform/run-conform.ts";
+export type { LaunchedService } from "./conform/service-life.ts";
 export { createEngineGateway, type EngineGatewayOptions } from "./gateway/engine-gateway.ts";
 export { type AppOptions, createApp } from "./http/app.ts";
 export { type Caller, type Route, type RouteCall, route } from "./http/route.ts";

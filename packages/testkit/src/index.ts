@@ -82,3 +82,13 @@ export {
 export { queryTestDatabase, type TestRow, withTestClient } from "./postgres-client.ts";
 export { createTestDatabase, type DatabaseTemplate, type TestDatabase } from "./postgres-database.ts";
 export { type SharedPostgres, sharedPostgres } from "./postgres-run.ts";
+// wrong services
+export { type Habits, RIGHT_HABITS } from "./wrong-services/habits.ts";
+export type { ServiceConnection } from "./wrong-services/plain-client.ts";
+export { type PlainService, startPlainService } from "./wrong-services/plain-service.ts";
+export {
+  type NamedService,
+  RIGHT_SERVICES,
+  WRONG_SERVICES,
+  type WrongService,
+} from "./wrong-services/wrong-services.ts";

@@ -3,6 +3,7 @@
 import type { Command } from "./command.ts";
 import { callCommand } from "./commands/call.ts";
 import { callsCommands } from "./commands/calls.ts";
+import { conformCommand } from "./commands/conform.ts";
 import { deadCommands } from "./commands/dead.ts";
 import { projectsCommands } from "./commands/projects.ts";
 import { tailCommand } from "./commands/tail.ts";
@@ -21,6 +22,7 @@ export const COMMANDS: readonly Command[] = [
   ...projectsCommands,
   ...tokenCommands,
   tailCommand,
+  conformCommand,
 ];
 
 /** Announced, and not there yet: they say so instead of being called unknown. */
@@ -32,7 +34,6 @@ export const LATER_COMMANDS: ReadonlySet<string> = new Set([
   "verify",
   "trace",
   "host",
-  "conform",
   "mcp",
   "export",
   "import",

@@ -35,7 +35,7 @@ export const OPTIONS = {
   at: { type: "string", value: "TIME", help: "not before this time (ISO 8601, or +10m)" },
   // lists and actions
   status: { type: "string", value: "STATUS", help: "only calls with this status" },
-  tool: { type: "string", value: "TOOL", help: "only calls of this tool" },
+  tool: { type: "string", value: "TOOL", help: "this tool only" },
   reason: { type: "string", value: "TEXT", help: "why, for whoever reads it later" },
   title: { type: "string", value: "TEXT", help: "the project's title" },
   owner: { type: "string", value: "ID", help: "who owns the project" },
@@ -48,6 +48,11 @@ export const OPTIONS = {
   targets: { type: "string", value: "a,b", help: "the targets a tool service serves" },
   ttl: { type: "string", value: "30d", help: "how long it is valid (for ever unless told)" },
   label: { type: "string", value: "TEXT", help: "what it is for" },
+  // conform
+  target: { type: "string", value: "NAME", help: "the target a tool service claims for" },
+  http: { type: "boolean", help: "the service pulls its work over HTTP" },
+  arguments: { type: "string", value: "JSON", help: "arguments the tool takes; an array of two to try both" },
+  timeout: { type: "string", value: "10s", help: "how long one answer may take" },
 } as const satisfies Record<string, Option>;
 
 export type OptionName = keyof typeof OPTIONS;

@@ -1,0 +1,38 @@
+// All clauses judged, in the order of the table.
+
+import { CLAUSES, type Clause, type ClauseId } from "../clauses.ts";
+import type { Evidence } from "../evidence.ts";
+import type { Troubles } from "../run-scenarios.ts";
+import { fail, notApplicable, type Verdict } from "../verdict.ts";
+import { commandJudges } from "./commands.ts";
+import { connectionJudges } from "./connection.ts";
+import type { Judge } from "./judge.ts";
+import { repeatJudges } from "./repeats.ts";
+import { resultJudges } from "./results.ts";
+import { twoStepJudges } from "./two-steps.ts";
+
+export interface JudgedClause {
+  readonly clause: Clause;
+  readonly verdict: Verdict;
+}
+
+const JUDGES: ReadonlyMap<ClauseId, Judge> = new Map(
+  Object.entries({
+    ...connectionJudges,
+    ...commandJudges,
+    ...resultJudges,
+    ...twoStepJudges,
+    ...repeatJudges,
+  }) as [ClauseId, Judge][],
+);
+
+const judge = (id: ClauseId, evidence: Evidence, { fatal, unseen }: Troubles): Verdict => {
+  const why = fatal.get(id);
+  if (why !== undefined) return fail(why);
+  const unknown = unseen.get(id);
+  if (unknown !== undefined) return notApplicable(unknown);
+  return JUDGES.get(id)?.(evidence) ?? notApplicable("nobody judges it");
+};
+
+export const judgeClauses = (evidence: Evidence, troubles: Troubles): readonly JudgedClause[] =>
+  CLAUSES.map((clause) => ({ clause, verdict: judge(clause.id, evidence, troubles) }));

@@ -1,0 +1,177 @@
+// A call as conform makes it: a command, the card it points to, and how the plane will answer for it. A good call is the
+// default; what is wrong about a bad one is the difference that is passed in.
+
+import {
+  type AfterExecution,
+  commandSubject,
+  HEADERS,
+  type JsonObject,
+  PROTOCOL_VERSION,
+  toolCommandSubject,
+} from "@toolplane/protocol";
+
+export interface CallIds {
+  readonly callId: string;
+  readonly turnId: string;
+  readonly cardId: string;
+  readonly leaseId: string;
+  readonly stepId: string;
+  readonly parentStepId: string;
+  readonly traceId: string;
+  readonly spanId: string;
+  /** A call id that exists nowhere, for payloads and cards that lie. */
+  readonly otherCallId: string;
+}
+
+/** Which of the general rules can be held against the results of this call. */
+export interface CallRules {
+  /** The command names its call. */
+  readonly identity: boolean;
+  readonly afterExecution: boolean;
+  /** The card has a lineage to copy. */
+  readonly lineage: boolean;
+}
+
+/** How a request of the service is answered: a code of the error table, or a page of some proxy. */
+export type Refusal = "already_settled" | "lease_lost" | "storage_error" | "proxy_page";
+
+export interface CallScript {
+  /** Answers to the first results, before they are accepted. */
+  readonly results?: readonly Refusal[];
+  /** Answers to the first written cards, before they are accepted. */
+  readonly cards?: readonly Refusal[];
+  readonly heartbeat?: "canceled" | "lost";
+  /** The card is kept back until the scenario opens it. */
+  readonly holdCard?: boolean;
+  readonly leaseMs?: number;
+}
+
+export interface CallSpec {
+  readonly scenario: string;
+  readonly label: string;
+  readonly arguments: JsonObject;
+  readonly afterExecution?: AfterExecution;
+  readonly changePayload?: (payload: JsonObject, ids: CallIds) => unknown;
+  readonly changeHeaders?: (headers: Readonly<Record<string, string>>) => Readonly<Record<string, string>>;
+  /** Undefined: there is no such card. */
+  readonly changeCard?: (card: JsonObject, ids: CallIds) => JsonObject | undefined;
+  readonly rules?: Partial<CallRules>;
+  readonly script?: CallScript;
+}
+
+export interface PlannedCall {
+  readonly scenario: string;
+  readonly label: string;
+  readonly ids: CallIds;
+  readonly command: {
+    readonly subject: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly payload: unknown;
+  };
+  readonly card: JsonObject | undefined;
+  readonly afterExecution: AfterExecution;
+  readonly rules: CallRules;
+  readonly script: CallScript;
+}
+
+export interface CallPlace {
+  readonly projectId: string;
+  readonly target: string;
+  readonly toolName: string;
+  /** The tool's own subject, when the service registered it. */
+  readonly targetSubject: string | undefined;
+  readonly uuid: () => string;
+  readonly now: () => number;
+}
+
+const CHANNEL = "public";
+const AGENT = "conform";
+const SPAN_DIGITS = 16;
+const ALL_RULES: CallRules = { identity: true, afterExecution: true, lineage: true };
+
+const planIds = (uuid: () => string): CallIds => {
+  const hex = (): string => uuid().replaceAll("-", "");
+  return {
+    callId: `tc_${hex()}`,
+    turnId: `turn_${hex()}`,
+    cardId: hex(),
+    leaseId: `lease_${hex()}`,
+    stepId: `step_${hex()}`,
+    parentStepId: `step_${hex()}`,
+    traceId: hex(),
+    spanId: hex().slice(0, SPAN_DIGITS),
+    otherCallId: `tc_${hex()}`,
+  };
+};
+
+const subjectFor = ({ projectId, target, toolName, targetSubject }: CallPlace): string =>
+  targetSubject === undefined
+    ? toolCommandSubject({ projectId, channelId: CHANNEL }, target, toolName)
+    : commandSubject({ target_subject: targetSubject }, { projectId, channelId: CHANNEL, agentId: AGENT });
+
+const headersFor = (ids: CallIds, { projectId, now }: CallPlace): Record<string, string> => ({
+  [HEADERS.projectId]: projectId,
+  [HEADERS.channelId]: CHANNEL,
+  [HEADERS.agentId]: AGENT,
+  [HEADERS.turnId]: ids.turnId,
+  [HEADERS.turnEpoch]: "1",
+  [HEADERS.stepId]: ids.stepId,
+  [HEADERS.toolCallId]: ids.callId,
+  [HEADERS.parentStepId]: ids.parentStepId,
+  [HEADERS.recursionDepth]: "0",
+  [HEADERS.traceparent]: `00-${ids.traceId}-${ids.spanId}-01`,
+  [HEADERS.timestamp]: String(now()),
+  [HEADERS.version]: PROTOCOL_VERSION,
+});
+
+const cardFor = (spec: CallSpec, ids: CallIds, subject: string, place: CallPlace): JsonObject => ({
+  card_id: ids.cardId,
+  project_id: place.projectId,
+  type: "tool.call",
+  content: {
+    __type__: "ToolCallContent",
+    tool_name: place.toolName,
+    arguments: spec.arguments,
+    status: "called",
+    target_subject: subject,
+  },
+  created_at: new Date(place.now()).toISOString(),
+  author_id: AGENT,
+  metadata: {
+    agent_turn_id: ids.turnId,
+    tool_call_id: ids.callId,
+    step_id: ids.stepId,
+    trace_id: ids.traceId,
+    parent_step_id: ids.parentStepId,
+  },
+  tool_calls: null,
+  tool_call_id: ids.callId,
+  ttl_seconds: null,
+});
+
+export const planCall = (spec: CallSpec, place: CallPlace): PlannedCall => {
+  const ids = planIds(place.uuid);
+  const subject = subjectFor(place);
+  const afterExecution = spec.afterExecution ?? "suspend";
+  const payload: JsonObject = {
+    tool_call_card_id: ids.cardId,
+    tool_name: place.toolName,
+    after_execution: afterExecution,
+  };
+  const headers = headersFor(ids, place);
+  const card = cardFor(spec, ids, subject, place);
+  return {
+    scenario: spec.scenario,
+    label: spec.label,
+    ids,
+    command: {
+      subject,
+      headers: spec.changeHeaders?.(headers) ?? headers,
+      payload: spec.changePayload === undefined ? payload : spec.changePayload(payload, ids),
+    },
+    card: spec.changeCard === undefined ? card : spec.changeCard(card, ids),
+    afterExecution,
+    rules: { ...ALL_RULES, ...spec.rules },
+    script: spec.script ?? {},
+  };
+};

@@ -1,0 +1,17 @@
+// Every scenario, in order. What a service must not do later comes first, so that the rest of the run is the time in which
+// it could be caught doing it.
+
+import { badCardScenarios } from "./bad-cards.ts";
+import { badCommandScenarios } from "./bad-commands.ts";
+import { goodScenarios, twoCalls } from "./good-calls.ts";
+import { repeatScenarios } from "./repeats.ts";
+import type { Scenario } from "./scenario.ts";
+
+export const FIRST_SCENARIO: Scenario = twoCalls;
+
+export const SCENARIOS: readonly Scenario[] = [
+  ...repeatScenarios,
+  ...badCommandScenarios,
+  ...badCardScenarios,
+  ...goodScenarios,
+];

@@ -1,0 +1,80 @@
+// What a scenario can do: plan a call, give it out, wait for what becomes of it.
+
+import type { CallRecord } from "./evidence.ts";
+import type { ScriptedPlane } from "./plane/scripted-plane.ts";
+import { type CallPlace, type CallSpec, planCall } from "./planned-call.ts";
+import type { SamplePair } from "./sample-arguments.ts";
+import type { ServiceLife } from "./service-life.ts";
+import type { Watch } from "./watch.ts";
+
+export interface SessionOptions {
+  readonly plane: ScriptedPlane;
+  readonly watch: Watch;
+  readonly life: ServiceLife;
+  readonly place: CallPlace;
+  readonly samples: SamplePair;
+  /** How long an answer may take. */
+  readonly timeoutMs: number;
+  /** The lease of calls that wait for a heartbeat. */
+  readonly leaseMs: number;
+}
+
+export type CallDraft = Omit<CallSpec, "arguments"> & Partial<Pick<CallSpec, "arguments">>;
+
+export interface Session {
+  readonly samples: SamplePair;
+  readonly leaseMs: number;
+  /** A call with the first sample's arguments unless others are given. */
+  make(draft: CallDraft): CallRecord;
+  /** Gives the calls out together, as far as the service takes them at once, and waits until it has them. */
+  give(...records: readonly CallRecord[]): Promise<boolean>;
+  /** A result came, or the call was given back. */
+  answered(record: CallRecord, times?: number): Promise<boolean>;
+  /** Gives a call out and waits for its answer. */
+  call(record: CallRecord): Promise<boolean>;
+  /** Whether it became true in time; a service that has ended is not waited for. */
+  until(isTrue: () => boolean, withinMs?: number): Promise<boolean>;
+  openCard(record: CallRecord): void;
+  /** The most the service asked for at once. */
+  claimSize(): number;
+  /** Makes the next claims fail and waits until they did. */
+  failClaims(): Promise<boolean>;
+  /** The service hands results over by card and report. */
+  isTwoStep(): boolean;
+}
+
+export const createSession = (options: SessionOptions): Session => {
+  const { plane, watch, life, place, samples, timeoutMs, leaseMs } = options;
+
+  const until: Session["until"] = async (isTrue, withinMs = timeoutMs) => {
+    await watch.until(() => isTrue() || life.ended() !== undefined, withinMs);
+    return isTrue();
+  };
+
+  const give: Session["give"] = async (...records) => {
+    const times = (record: CallRecord): number => records.filter((one) => one === record).length;
+    const wanted = new Map(records.map((record) => [record, record.trace.deliveries + times(record)]));
+    plane.desk.give(records.map(({ call }) => call));
+    return until(() => [...wanted].every(([{ trace }, deliveries]) => trace.deliveries >= deliveries));
+  };
+
+  const answered: Session["answered"] = (record, times = 1) =>
+    until(() => record.trace.offers.length >= times || record.trace.releases > 0);
+
+  return {
+    samples,
+    leaseMs,
+    until,
+    give,
+    answered,
+    make: (draft) => plane.add(planCall({ arguments: samples.first, ...draft }, place)),
+    call: async (record) => (await give(record)) && (await answered(record)),
+    openCard: (record) => plane.openCard(record),
+    claimSize: () => plane.seen().claims.reduce((most, { max }) => Math.max(most, max), 1),
+    async failClaims() {
+      plane.desk.spoil(["server_error", "cut_json"]);
+      return until(() => plane.desk.spoiled() === 0);
+    },
+    isTwoStep: () => plane.seen().calls.some(({ trace }) => trace.offers.some(({ form }) => form === "report")),
+  };
+};

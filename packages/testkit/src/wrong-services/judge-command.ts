@@ -1,0 +1,59 @@
+// What the reference service finds wrong with a command and its card, check by check.
+
+import { type Check, type Command, isRecord, type Json, payloadOf } from "./habits.ts";
+
+const INLINE = ["args", "arguments", "result"];
+const IDENTITY = [
+  "project_id",
+  "channel_id",
+  "agent_id",
+  "agent_turn_id",
+  "turn_epoch",
+  "step_id",
+  "tool_call_id",
+  "trace_id",
+  "traceparent",
+  "parent_step_id",
+  "recursion_depth",
+];
+
+const CALL_CONTENT = "ToolCallContent";
+
+type Finding = readonly [check: Check, isWrong: boolean, message: string];
+
+const findings = (command: Command, callId: string, card: Json | undefined): readonly Finding[] => {
+  const payload = payloadOf(command);
+  const content = isRecord(card?.content) ? card.content : {};
+  const there = card ?? {};
+  return [
+    ["payload is an object", !isRecord(command.payload), "the payload is no object"],
+    ["no inline data", INLINE.some((key) => key in payload), "arguments belong into the card"],
+    ["no identity", IDENTITY.some((key) => key in payload), "identity belongs into the headers"],
+    ["card is named", isRecord(command.payload) && !payload.tool_call_card_id, "tool_call_card_id is missing"],
+    ["card is there", card === undefined, "there is no such card"],
+    ["card is a tool.call", card !== undefined && there.type !== "tool.call", "the card is no tool.call"],
+    ["card is this call's", card !== undefined && there.tool_call_id !== callId, "the card is another call's"],
+    [
+      "content is a call",
+      card !== undefined && (content.__type__ !== CALL_CONTENT || !isRecord(content.arguments)),
+      "the card holds no call",
+    ],
+  ];
+};
+
+/** The first fault among the checks that are made. */
+export const findFault = (
+  command: Command,
+  callId: string,
+  card: Json | undefined,
+  checks: ReadonlySet<Check>,
+): string | undefined => {
+  const found = findings(command, callId, card).find(([check, isWrong]) => isWrong && checks.has(check));
+  return found?.[2];
+};
+
+/** The card's arguments, or nothing where a careless service finds none. */
+export const argumentsOf = (card: Json | undefined): Json => {
+  const content = isRecord(card?.content) ? card.content : {};
+  return isRecord(content.arguments) ? content.arguments : {};
+};
