@@ -60,6 +60,14 @@ RETRY_CODES = frozenset(
 )
 
 
+# What a command may not carry beside its pointer: data belongs into the card, identity into the headers.
+INLINE_FIELDS = ("args", "arguments", "result")
+CONTROL_FIELDS = (
+    "project_id channel_id channel agent_id agent_turn_id turn_epoch step_id tool_call_id trace_id traceparent tracestate "
+    "parent_agent_id parent_agent_turn_id parent_step_id parent_traceparent recursion_depth"
+).split()
+
+
 class ToolError(Exception):
     """How a tool says no: a code and a message for the caller, and anything JSON as detail."""
 
@@ -499,6 +507,10 @@ class Service:
                 self.start(call)
 
     def start(self, call: Call) -> None:
+        if not call.id:  # nobody could be told; the lease lapses by itself
+            log.error("a command names no call (CG-Tool-Call-Id) and was dropped")
+            self._free.release()
+            return
         if self.stopping.is_set():
             self.give_back(call)
             self._free.release()
@@ -576,12 +588,12 @@ class Service:
     def accept(self, call: Call) -> Tuple[Tool, Dict[str, Any]]:
         """Checks the command and reads its card: arguments come from the card, identity from the headers."""
         payload = call.payload
-        inlined = [key for key in ("args", "arguments", "result") if key in payload]
-        if inlined:
-            raise ToolError("protocol_violation", f"a command points to a card and carries no {inlined[0]}")
+        refused = [key for key in (*INLINE_FIELDS, *CONTROL_FIELDS) if key in payload]
+        if refused:
+            raise ToolError("protocol_violation", f"a command points to a card and carries no {refused[0]}")
         missing = [key for key in ("tool_call_card_id", "tool_name", "after_execution") if not payload.get(key)]
-        if missing or not call.id:
-            raise ToolError("bad_request", f"missing required fields {missing or ['CG-Tool-Call-Id']}")
+        if missing:
+            raise ToolError("bad_request", f"missing required fields {missing}")
         item = self.tools.get(payload["tool_name"])
         if item is None:
             raise ToolError("not_found", f"this service has no tool {payload['tool_name']}")
