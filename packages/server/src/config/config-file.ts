@@ -1,8 +1,9 @@
 // toolplane.yaml: every key it may have, and what is wrong with one that has another. All of it is checked, also the parts
 // this version cannot run: those are refused by name when they are used, never passed over.
 
-import { isRecord, ToolplaneError } from "@toolplane/protocol";
+import { isRecord } from "@toolplane/protocol";
 import { z } from "zod";
+import { refuseConfig } from "./refuse.ts";
 import { parseYamlFile, type YamlFile } from "./yaml-file.ts";
 
 const name = z.string().min(1).max(64);
@@ -94,5 +95,5 @@ export const parseConfigFile = (text: string, fileName: string): ConfigFile => {
   // An unknown key is the likelier cause of everything else.
   const issues = result.error.issues;
   const first = issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0];
-  throw new ToolplaneError("bad_request", first === undefined ? `${fileName}: not readable` : explain(first, file));
+  throw refuseConfig(first === undefined ? `${fileName}: not readable` : explain(first, file));
 };

@@ -4,6 +4,7 @@ import { globSync, readFileSync } from "node:fs";
 import { relative } from "node:path";
 import type { Log } from "@toolplane/engine";
 import { isRecord, ToolplaneError } from "@toolplane/protocol";
+import { refuseConfig } from "./refuse.ts";
 import { parseYamlFile } from "./yaml-file.ts";
 
 export interface DefinitionFile {
@@ -20,7 +21,7 @@ const readDefinition = (path: string, cwd: string): DefinitionFile => {
   try {
     text = readFileSync(path, "utf8");
   } catch (cause) {
-    throw new ToolplaneError("bad_request", `${name}: it cannot be read`, { cause });
+    throw refuseConfig(`${name}: it cannot be read`, cause);
   }
   return { name, value: parseYamlFile(text, name).value };
 };
@@ -33,7 +34,7 @@ export const readDefinitionFiles = (patterns: readonly string[], cwd: string, lo
     for (const path of found.sort()) paths.add(path);
     if (found.length > 0) continue;
     const shown = relative(cwd, pattern) || pattern;
-    if (!WILDCARDS.test(pattern)) throw new ToolplaneError("bad_request", `${shown}: there is no such file`);
+    if (!WILDCARDS.test(pattern)) throw refuseConfig(`${shown}: there is no such file`);
     log.warn("no file matches a pattern of the configuration", { pattern: shown });
   }
   return [...paths].map((path) => readDefinition(path, cwd));

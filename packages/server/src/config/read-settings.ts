@@ -2,9 +2,9 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
-import { ToolplaneError } from "@toolplane/protocol";
 import type { UpIo, UpOptions } from "../up/up-options.ts";
 import { parseConfigFile } from "./config-file.ts";
+import { refuseConfig } from "./refuse.ts";
 import { planSettings, type Settings, type SettingsInput } from "./settings.ts";
 
 export const CONFIG_FILE = "toolplane.yaml";
@@ -14,7 +14,7 @@ const readText = (path: string, shown: string): string => {
     return readFileSync(path, "utf8");
   } catch (cause) {
     const why = (cause as NodeJS.ErrnoException).code === "ENOENT" ? "there is no such file" : "it cannot be read";
-    throw new ToolplaneError("bad_request", `${shown}: ${why}`, { cause });
+    throw refuseConfig(`${shown}: ${why}`, cause);
   }
 };
 

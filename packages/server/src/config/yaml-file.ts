@@ -1,8 +1,9 @@
 // YAML that people write, read as data: no tags, few aliases, a bounded size, one document, keys unique. Every complaint
 // names the file and the line.
 
-import { ToolplaneError } from "@toolplane/protocol";
+import type { ToolplaneError } from "@toolplane/protocol";
 import { type Document, isAlias, isMap, isNode, isPair, isScalar, LineCounter, parseDocument, visit } from "yaml";
+import { refuseConfig } from "./refuse.ts";
 
 /** The largest tool definitions stay under 100 kB; a configuration is far smaller. */
 export const MAX_YAML_BYTES = 256 * 1024;
@@ -16,7 +17,7 @@ export interface YamlFile {
 }
 
 const refuse = (name: string, line: number | undefined, message: string): ToolplaneError =>
-  new ToolplaneError("bad_request", `${name}${line === undefined ? "" : `:${line}`}: ${message}`);
+  refuseConfig(`${name}${line === undefined ? "" : `:${line}`}: ${message}`);
 
 const offsetOf = (document: Document, path: readonly PropertyKey[], key: string | undefined): number | undefined => {
   const node: unknown = path.length === 0 ? document.contents : document.getIn(path, true);

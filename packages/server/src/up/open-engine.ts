@@ -10,17 +10,19 @@ import type { Store } from "./store.ts";
 const HEARSAY_MS = 2_000;
 const POLL_MS = 25;
 
-const hostOf = (url: string): string => {
-  const { host, pathname, searchParams } = new URL(url);
-  return `${host || searchParams.get("host") || "localhost"}${pathname}`;
+/** Without user and password; a URL over a socket is no URL to the standard and stays unnamed. */
+const nameDatabase = (url: string): string => {
+  if (!URL.canParse(url)) return "the database";
+  const { host, pathname } = new URL(url);
+  return `the database ${host}${pathname}`;
 };
 
 const explain = (error: unknown, store: Store): unknown => {
   if (!isToolplaneError(error) || error.code !== "storage_error" || store.kind !== "postgres") return error;
   const cause = error.cause as { readonly code?: unknown; readonly message?: unknown } | undefined;
   const why = String(cause?.message || cause?.code || error.message).split("\n")[0];
-  const where = hostOf(store.connection.connectionString ?? "");
-  return new ToolplaneError("storage_error", `the database ${where} cannot be used: ${why}`, {
+  const database = nameDatabase(store.connection.connectionString ?? "");
+  return new ToolplaneError("storage_error", `${database} cannot be used: ${why}`, {
     detail: { todo: "check --database-url and that the server runs" },
     cause: error,
   });

@@ -52,6 +52,8 @@ const QUIT_GRACE_MS = 5_000;
 const STOP_GRACE_MS = 60_000;
 // Our pool, the doorbell, the lock, people who look; each slot costs memory whether it is used or not.
 const MAX_CONNECTIONS = 50;
+// Processes that would wait for work we never give them: nothing is replicated, and what is read is mostly in memory.
+const FEWER_PROCESSES = { io_method: "sync", max_logical_replication_workers: "0" };
 
 export const alreadyRunning = (dataDir: string, { pid, address }: Owner): ToolplaneError => {
   const who = pid === 0 ? "another process" : `process ${pid}`;
@@ -133,7 +135,13 @@ export const beginLife = async (options: LifeOptions): Promise<ServerLife> => {
     if (probePostgres(dataDir).state !== "live") break;
     await delay(POLL_MS);
   } while (performance.now() < deadline);
-  const server = await startPostgres({ dataDir, guard, unsafeNoSync: throwAway, maxConnections: MAX_CONNECTIONS });
+  const server = await startPostgres({
+    dataDir,
+    guard,
+    unsafeNoSync: throwAway,
+    maxConnections: MAX_CONNECTIONS,
+    settings: FEWER_PROCESSES,
+  });
   try {
     return await ownStarted(server, options);
   } catch (error) {

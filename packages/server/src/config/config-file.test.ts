@@ -1,0 +1,68 @@
+import { describe, expect, test } from "vitest";
+import { parseConfigFile } from "./config-file.ts";
+
+const FULL = `project: demo
+database: { url: env:DATABASE_URL }
+bus: { url: env:NATS_URL }
+hosts:
+  - { name: text, command: [node, ./text-host.ts], config: {}, pool: 2, env: [LANG], timeout_seconds: 30, retry_safe: ["*"], session: none }
+mcp_servers:
+  - { name: files, command: [npx, some-mcp-server], tools: [read_*], trust_hints: false }
+openapi:
+  - { name: petstore, spec: ./petstore.yaml, base_url: https://api.example.com, allow_hosts: [api.example.com], operations: [get*], auth_env: PETSTORE_TOKEN }
+tools: [./tools/*.yaml]
+profiles: [./profiles/*.yaml]
+agents: [{ agent_id: helper, profile: assistant }]
+secrets: { allow_env: [JINA_API_KEY, PETSTORE_TOKEN] }
+`;
+
+test("[UP-3-2] every key of the configuration is known", () => {
+  const { config, where } = parseConfigFile(FULL, "toolplane.yaml");
+  expect(Object.keys(config)).toEqual([
+    "project",
+    "database",
+    "bus",
+    "hosts",
+    "mcp_servers",
+    "openapi",
+    "tools",
+    "profiles",
+    "agents",
+    "secrets",
+  ]);
+  expect(config.hosts?.[0]).toMatchObject({ name: "text", pool: 2, session: "none" });
+  expect(where(["secrets", "allow_env", 1])).toBe("toolplane.yaml:13");
+});
+
+test.each(["", "# nothing\n", "project:\n", "tools:\nsecrets:\n"])("%j: all of it is optional", (text) => {
+  expect(parseConfigFile(text, "toolplane.yaml").config).toEqual({});
+});
+
+describe("[API-3-2] an unknown key is an error naming the key and its line", () => {
+  test.each<[string, string, string]>([
+    ["at the top", "project: demo\nprojct: x\n", 'toolplane.yaml:2: unknown key "projct"'],
+    ["in a section", "project: demo\nsecrets:\n  allow: [A]\n", 'toolplane.yaml:3: unknown key "allow" in secrets'],
+    [
+      "in an item",
+      "hosts:\n  - name: a\n    command: [x]\n  - name: b\n    command: [y]\n    comand: [z]\n",
+      'toolplane.yaml:6: unknown key "comand" in hosts[1]',
+    ],
+    ["beside another fault", "project: 1\nx: 2\n", 'toolplane.yaml:2: unknown key "x"'],
+  ])("%s", (_what, text, message) => {
+    expect(() => parseConfigFile(text, "toolplane.yaml")).toThrow(message);
+  });
+});
+
+test.each<[string, string, string]>([
+  ["a list that is a text", "tools: ./tools\n", "toolplane.yaml:1: tools: "],
+  ["a project that is a number", "\nproject: 7\n", "toolplane.yaml:2: project: "],
+  ["a host without a command", "hosts:\n  - name: a\n", "toolplane.yaml:2: hosts[0].command: "],
+  [
+    "a session nobody knows",
+    "hosts:\n  - name: a\n    command: [x]\n    session: maybe\n",
+    "toolplane.yaml:4: hosts[0].session: ",
+  ],
+  ["a text", "just words\n", "toolplane.yaml:1: the file: "],
+])("%s is refused with its line", (_what, text, message) => {
+  expect(() => parseConfigFile(text, "toolplane.yaml")).toThrow(message);
+});

@@ -1,0 +1,134 @@
+import { describe, expect, test } from "vitest";
+import type { UpOptions } from "../up/up-options.ts";
+import { parseConfigFile } from "./config-file.ts";
+import { planSettings, type Settings } from "./settings.ts";
+
+interface Given {
+  readonly yaml?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly flags?: UpOptions;
+}
+
+const plan = ({ yaml, env = {}, flags = {} }: Given): Settings =>
+  planSettings({
+    flags,
+    env,
+    cwd: "/home/ann",
+    file: yaml === undefined ? undefined : { ...parseConfigFile(yaml, "toolplane.yaml"), directory: "/etc/tp" },
+  });
+
+test("[SEC-16-U1] without configuration: loopback only, the embedded database, and no variable for any tool", () => {
+  expect(plan({})).toEqual({
+    port: 7420,
+    host: "127.0.0.1",
+    data: "/home/ann/.toolplane",
+    databaseUrl: undefined,
+    roles: ["api", "tools"],
+    demo: false,
+    ephemeral: false,
+    project: "demo",
+    projectNamed: false,
+    tools: [],
+    profiles: [],
+    agents: [],
+    allowEnv: new Set(),
+    logLevel: "info",
+  });
+});
+
+describe("[API-3-1] the file, then TOOLPLANE_* variables, then flags; later wins", () => {
+  const DATABASE = "database: { url: env:DATABASE_URL }\n";
+  const IN_FILE = "postgres://file/db";
+  const IN_ENV = "postgres://env/db";
+
+  test.each<[string, Given, Partial<Settings>]>([
+    ["file", { yaml: DATABASE, env: { DATABASE_URL: IN_FILE } }, { databaseUrl: IN_FILE }],
+    [
+      "environment over file",
+      { yaml: DATABASE, env: { DATABASE_URL: IN_FILE, TOOLPLANE_DATABASE_URL: IN_ENV } },
+      { databaseUrl: IN_ENV },
+    ],
+    [
+      "flag over environment",
+      { env: { TOOLPLANE_DATABASE_URL: IN_ENV }, flags: { databaseUrl: "postgres://flag/db" } },
+      { databaseUrl: "postgres://flag/db" },
+    ],
+    ["project in the file", { yaml: "project: a\n" }, { project: "a", projectNamed: true }],
+    ["project in the environment", { yaml: "project: a\n", env: { TOOLPLANE_PROJECT: "b" } }, { project: "b" }],
+    ["port", { env: { TOOLPLANE_PORT: "1" } }, { port: 1 }],
+    ["port by flag", { env: { TOOLPLANE_PORT: "1" }, flags: { port: 0 } }, { port: 0 }],
+    ["host", { env: { TOOLPLANE_HOST: "::1" }, flags: { host: "0.0.0.0" } }, { host: "0.0.0.0" }],
+    ["data", { env: { TOOLPLANE_DATA: "there" } }, { data: "/home/ann/there" }],
+    ["roles", { env: { TOOLPLANE_ROLES: "tools" } }, { roles: ["tools"] }],
+    [
+      "roles by flag",
+      { env: { TOOLPLANE_ROLES: "tools" }, flags: { roles: ["api", " tools"] } },
+      { roles: ["api", "tools"] },
+    ],
+    ["demo", { env: { TOOLPLANE_DEMO: "true" } }, { demo: true }],
+    ["demo by flag", { env: { TOOLPLANE_DEMO: "true" }, flags: { demo: false } }, { demo: false }],
+    ["a blank variable is none", { env: { TOOLPLANE_PORT: " ", TOOLPLANE_DATA: "" } }, { port: 7420 }],
+    [
+      "patterns start at the file",
+      { yaml: "tools: [./t/*.yaml, /abs/x.yaml]\n" },
+      { tools: ["/etc/tp/t/*.yaml", "/abs/x.yaml"] },
+    ],
+  ])("%s", (_what, given, expected) => {
+    expect(plan(given)).toMatchObject(expected);
+  });
+});
+
+describe("[UP-3-3] what this version does not have is refused when it is used, never ignored", () => {
+  test.each<[string, Given, string]>([
+    [
+      "hosts",
+      { yaml: "project: a\nhosts: [{ name: a, command: [x] }]\n" },
+      "toolplane.yaml:2: hosts is not part of this version",
+    ],
+    ["mcp_servers", { yaml: "mcp_servers: [{ name: a, command: [x] }]\n" }, "mcp_servers is not part of this version"],
+    ["openapi", { yaml: "openapi: [{ name: a, spec: b }]\n" }, "openapi is not part of this version"],
+    ["bus", { yaml: "bus: { url: nats://x }\n" }, "toolplane.yaml:1: the NATS bus is not part"],
+    ["--nats-url", { flags: { natsUrl: "nats://x" } }, "--nats-url is not part of this version"],
+    ["TOOLPLANE_NATS_URL", { env: { TOOLPLANE_NATS_URL: "nats://x" } }, "TOOLPLANE_NATS_URL is not part"],
+    ["the worker", { flags: { roles: ["api", "worker"] } }, "the role worker is not part of this version"],
+    ["the pmo", { env: { TOOLPLANE_ROLES: "pmo" } }, "the role pmo is not part of this version"],
+  ])("%s", (_what, given, message) => {
+    expect(() => plan(given)).toThrow(message);
+  });
+
+  test("lists without entries are no use of them", () => {
+    expect(plan({ yaml: "hosts: []\nmcp_servers: []\nopenapi: []\nbus: {}\n" }).roles).toEqual(["api", "tools"]);
+  });
+});
+
+describe("values that cannot be", () => {
+  test.each<[string, Given, string]>([
+    ["a port", { env: { TOOLPLANE_PORT: "70000" } }, "a port is a whole number from 0 to 65535"],
+    ["a role", { flags: { roles: ["king"] } }, "there is no role king"],
+    ["no role", { flags: { roles: [""] } }, "name at least one role"],
+    ["a switch", { env: { TOOLPLANE_DEMO: "yes please" } }, "TOOLPLANE_DEMO is true or false"],
+    ["a log level", { env: { TOOLPLANE_LOG_LEVEL: "loud" } }, "TOOLPLANE_LOG_LEVEL is one of"],
+    ["a project", { yaml: "project: a.b\n" }, "a project's name is made of"],
+    [
+      "[UP-3-4] a variable that is not set",
+      { yaml: "project: a\ndatabase:\n  url: env:NOT_THERE\n" },
+      "toolplane.yaml:3: database.url: the variable NOT_THERE is not set",
+    ],
+    ["a variable that is none", { yaml: "database: { url: 'env:A B' }\n" }, "is not the name of a variable"],
+    ["both databases", { flags: { ephemeral: true, databaseUrl: "postgres://x/y" } }, "choose one of them"],
+    [
+      "[SEC-7-U1] a variable of the system for tools",
+      { yaml: "secrets: { allow_env: [DATABASE_URL] }\n" },
+      "DATABASE_URL belongs to the system",
+    ],
+    ["a variable with a blank", { yaml: "secrets:\n  allow_env:\n    - A B\n" }, "toolplane.yaml:3: secrets.allow_env"],
+  ])("%s", (_what, given, message) => {
+    expect(() => plan(given)).toThrow(message);
+  });
+
+  test("a database URL is never shown", () => {
+    expect(() => plan({ flags: { databaseUrl: "mysql://me:hunter2@x/y" } })).toThrow(
+      expect.objectContaining({ message: expect.not.stringContaining("hunter2") }),
+    );
+  });
+});

@@ -1,0 +1,36 @@
+// The rules about `toolplane up`: configuration, storage, the first token, health, the bundled tools, starting and stopping.
+
+import type { Rule } from "./rule.ts";
+
+export const rules = [
+  { id: "UP-1-1", source: "interfaces 1, 2", part: "server", text: "npm start and npx toolplane run the server from the checkout, in one process beside its guard and its database." },
+  { id: "UP-2-1", source: "interfaces 2", part: "server", text: "A second signal exits at once, and nothing the process started outlives it." },
+  { id: "UP-3-1", source: "interfaces 4", part: "server", text: "A token file that is lost is made again, and the token it held is revoked." },
+  { id: "UP-3-2", source: "interfaces 3", part: "server", text: "Every key of the configuration is parsed and checked." },
+  { id: "UP-3-3", source: "interfaces 3", part: "server", text: "What this version does not have is refused with one sentence when it is used, never ignored." },
+  { id: "UP-3-4", source: "interfaces 3", part: "server", text: "env:NAME takes a value from a variable; one that is not set is an error naming key, line and variable." },
+  { id: "UP-3-5", source: "interfaces 3", part: "server", text: "The tools, profiles and agents of the configuration are in its project after every start." },
+  { id: "UP-4-1", source: "interfaces 2", part: "server", text: "A port that is taken is one sentence that says what to do." },
+  { id: "UP-4-2", source: "architecture 11", part: "server", text: "Logs are one JSON object per line, or one short line for a person, on stderr." },
+  { id: "UP-5-1", source: "issue: the first slice", part: "server", text: "After SIGKILL of the whole process group the next start needs no manual step, and every call settles." },
+  { id: "UP-5-2", source: "architecture 5", part: "server", text: "An embedded database that dies is started again, at once and then with growing pauses; health is 503 meanwhile." },
+  { id: "UP-5-3", source: "architecture 5", part: "server", text: "A database that lives but dropped the owner's connection keeps running, and the lock is taken again." },
+  { id: "UP-5-4", source: "architecture 5", part: "server", text: "An owner that lost the lock to another stops." },
+  { id: "UP-5-5", source: "architecture 5", part: "server", text: "With --database-url a server of one's own is used, by any number of processes, and left running." },
+  { id: "UP-8-1", source: "architecture 7", part: "server", text: "A service of every project claims for all of them at once, each project getting its share." },
+  { id: "UP-8-2", source: "architecture 7", part: "server", text: "A project with much work does not keep the others waiting." },
+  { id: "UP-8-3", source: "architecture 7", part: "server", text: "Waiting for work costs one look a second whatever the number of projects, and a ring ends it." },
+  { id: "UP-8-4", source: "interfaces 2", part: "server", text: "Who asks who serves a target hears of services of every project." },
+  { id: "UP-8-5", source: "interfaces 2", part: "server", text: "Bundled tools are in every project made with the standard tools, and always served." },
+  { id: "UP-8-6", source: "utp 8.11", part: "server", text: "sleep shows its progress and stops when its call is canceled." },
+  { id: "UP-8-7", source: "utp 8.11", part: "server", text: "fail fails with the code and message asked for, and succeeds after as many tries as asked for." },
+  { id: "UP-8-8", source: "utp 1.4, F11", part: "server", text: "emit_marker writes one evt.sys.ui.marker per call." },
+  { id: "UP-8-9", source: "architecture 7", part: "server", text: "A service that stops gives back calls that may run again." },
+  { id: "UP-8-10", source: "architecture 7", part: "server", text: "The gateway inside the process gives the same guarantees as the one over HTTP." },
+  { id: "ARCH-5-11", source: "architecture 5", part: "server", text: "A live database server on the data directory is adopted when nobody holds its lock." },
+  { id: "ARCH-5-12", source: "architecture 5", part: "server", text: "When somebody holds the lock, it is already running: named by process and address, and never killed." },
+  { id: "ARCH-5-13", source: "architecture 5", part: "server", text: "Data of another PostgreSQL major version is refused with a sentence that says what to do." },
+  { id: "SEC-7-U1", source: "security 7", part: "server", text: "The operator's list cannot give tools the variables of the system itself." },
+  { id: "SEC-10-Y1", source: "security 10", part: "server", text: "YAML files are read without tags, with few aliases and a bounded size." },
+  { id: "SEC-16-U1", source: "security 16", part: "server", text: "Without configuration the server binds to loopback and lets no tool name a variable." },
+] as const satisfies readonly Rule[];

@@ -1,0 +1,75 @@
+// The ways in: npm start and npx toolplane in the repository. And what an idle stack costs, said and not judged: it
+// depends on the machine.
+
+import { spawn } from "node:child_process";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { findDescendants, rememberProcess, until, untilGone } from "@toolplane/testkit";
+import { describe, expect, test } from "vitest";
+import { makePlace } from "./data.ts";
+import { readFootprint } from "./footprint.ts";
+import { PATIENCE_MS, startUp } from "./up-process.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+describe("[UP-1-1] in the repository", () => {
+  test("npm start serves the demo project, and ends with a signal", async () => {
+    await using place = await makePlace();
+    const child = spawn("npm", ["start"], {
+      cwd: ROOT,
+      env: { ...process.env, TOOLPLANE_PORT: "0", TOOLPLANE_DATA: place.dataDir },
+      stdio: ["ignore", "pipe", "ignore"],
+      detached: true,
+    });
+    let stdout = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      stdout += text;
+    });
+    const exited = new Promise((resolve) => child.once("exit", resolve));
+    await until("ready", () => stdout.includes("ready http") || child.exitCode !== null, PATIENCE_MS);
+    const url = (stdout.split("ready ")[1] ?? "").trim();
+    expect((await fetch(`${url}/health`)).status).toBe(200);
+    const family = findDescendants(child.pid ?? 0).map(({ pid }) => rememberProcess(pid));
+    // As a terminal does it: the whole group.
+    process.kill(-(child.pid ?? 0), "SIGINT");
+    await exited;
+    await untilGone(family, PATIENCE_MS);
+  });
+
+  test("npx toolplane runs the same program", async () => {
+    const child = spawn("npx", ["toolplane", "--version"], { cwd: ROOT, stdio: ["ignore", "pipe", "ignore"] });
+    let stdout = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      stdout += text;
+    });
+    expect(await new Promise((resolve) => child.once("close", resolve))).toBe(0);
+    expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  test("it is one process beside its guard and its database", async () => {
+    await using place = await makePlace();
+    await using up = startUp({ dataDir: place.dataDir, args: ["--ephemeral"] });
+    await up.ready();
+    expect(up.family().filter(({ ppid }) => ppid === up.pid)).toHaveLength(2);
+  });
+});
+
+// A measurement needs time to pass; nothing is judged by it.
+const MEASURE_MS = 5_000;
+
+test("what an idle stack costs is printed", async () => {
+  await using place = await makePlace();
+  await using up = startUp({ dataDir: place.dataDir, args: ["--demo"] });
+  await up.ready();
+  const pids = [up.pid, ...up.family().map(({ pid }) => pid)];
+  const before = readFootprint(pids);
+  await delay(MEASURE_MS);
+  const after = readFootprint(pids);
+  const cpu = ((after.cpuSeconds - before.cpuSeconds) / (MEASURE_MS / 1_000)) * 100;
+  process.stderr.write(
+    `idle: ${after.processes} processes, ${after.pssMb.toFixed(0)} MB (PSS; RSS summed ${after.rssMb.toFixed(0)} MB), ${cpu.toFixed(1)} % of a core\n`,
+  );
+  // Where the system has no such files there is nothing to read, and 0 says so.
+  expect(after.processes).toBeGreaterThan(process.platform === "linux" ? 2 : -1);
+  expect(pids.length).toBeGreaterThan(2);
+});

@@ -1,0 +1,140 @@
+// `toolplane up` as a person runs it: a process of its own in a group of its own, what it says, and a client for it.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { UsageError } from "@toolplane/protocol";
+import { findDescendants, rememberProcess, until, untilGone } from "@toolplane/testkit";
+
+const LAUNCHER = fileURLToPath(new URL("../../bin/toolplane.mjs", import.meta.url));
+/** Far more than it takes; a busy machine is not a failure. */
+export const PATIENCE_MS = 50_000;
+
+export interface Answer {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into bodies of many shapes
+  readonly body: any;
+}
+
+export interface UpProcess extends AsyncDisposable {
+  readonly pid: number;
+  readonly dataDir: string;
+  readonly exited: Promise<number | null>;
+  stdout(): string;
+  stderr(): string;
+  /** Resolves to the address it serves; fails with its own words when it ends before. */
+  ready(): Promise<string>;
+  /** Waits until its log has this text. */
+  said(text: string): Promise<void>;
+  request(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  /** A signal to the process alone. */
+  signal(name: NodeJS.Signals): void;
+  /** SIGKILL for its whole process group. */
+  killGroup(): Promise<void>;
+  /** SIGTERM, and the exit code. */
+  stop(): Promise<number | null>;
+  /** The processes it has started: guard, database server and its backends. */
+  family(): ReturnType<typeof findDescendants>;
+}
+
+export interface UpProcessOptions {
+  readonly dataDir: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}
+
+const tokenOf = (dataDir: string): string => readFileSync(join(dataDir, "token"), "utf8").trim();
+
+export const startUp = ({ dataDir, args = [], env = {}, cwd = "/" }: UpProcessOptions): UpProcess => {
+  const argv = [LAUNCHER, "up", "--port", "0", "--data", dataDir, ...args];
+  const child: ChildProcess = spawn(process.execPath, argv, {
+    cwd,
+    env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "/", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
+  let stdout = "";
+  let stderr = "";
+  let over = false;
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+  });
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+  });
+  const exited = new Promise<number | null>((resolve) =>
+    child.once("close", (code) => {
+      over = true;
+      resolve(code);
+    }),
+  );
+  const pid = child.pid ?? 0;
+
+  const waitFor = async (what: string, holds: () => boolean): Promise<void> => {
+    await until(what, () => over || holds(), PATIENCE_MS);
+    if (!holds()) throw new UsageError(`it ended before ${what}:\n${stderr}`);
+  };
+  const ready = async (): Promise<string> => {
+    await waitFor("ready", () => stdout.includes("ready http"));
+    return (stdout.split("ready ")[1] ?? "").trim();
+  };
+  const killGroup = async (): Promise<void> => {
+    if (over) return;
+    try {
+      process.kill(-pid, "SIGKILL");
+    } catch {
+      // Gone in the meantime.
+    }
+    await exited;
+  };
+
+  return {
+    pid,
+    dataDir,
+    exited,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    ready,
+    said: (text) => waitFor(text, () => stderr.includes(text)),
+    async request(method, path, body, headers = {}) {
+      const response = await fetch(`${await ready()}${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${tokenOf(dataDir)}`,
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      return { status: response.status, body: text === "" ? undefined : JSON.parse(text) };
+    },
+    signal: (name) => void child.kill(name),
+    killGroup,
+    async stop() {
+      child.kill("SIGTERM");
+      return exited;
+    },
+    family: () => findDescendants(pid),
+    async [Symbol.asyncDispose]() {
+      if (over) return;
+      const family = findDescendants(pid).map((row) => rememberProcess(row.pid));
+      await killGroup();
+      // Its guard ends the rest.
+      await untilGone(family, PATIENCE_MS);
+    },
+  };
+};
+
+/** The embedded server's process, from the log. */
+export const databasePid = (up: UpProcess): number => {
+  const entries = up
+    .stderr()
+    .split("\n")
+    .filter((line) => line.includes('"pid"') && line.includes("database"))
+    .map((line) => JSON.parse(line) as { readonly pid: number; readonly msg: string })
+    .filter(({ msg }) => msg !== "the database is away");
+  return entries.at(-1)?.pid ?? 0;
+};
