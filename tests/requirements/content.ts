@@ -65,6 +65,8 @@ export const rules = [
   { id: "SEC-4-C11", source: "security 4", part: "protocol", text: "__proto__ in a card is dropped." },
   { id: "SEC-4-C12", source: "security 4", part: "protocol", text: "Any result that is accepted fits into its card." },
   { id: "SEC-4-C13", source: "security 4", part: "protocol", text: "Malformed cards and payloads raise nothing but typed errors." },
+  { id: "SEC-4-C14", source: "security 4", part: "protocol", text: "An error shows a bounded piece of the input that caused it." },
+  { id: "SEC-4-C15", source: "security 4", part: "protocol", text: "A list of wrong items is refused at once, not once per item." },
   { id: "SEC-5-C1", source: "security 5", part: "protocol", text: "Every __cg_ key at the top of a relayed body is stripped and named for the audit." },
   { id: "SEC-5-C2", source: "security 5", part: "protocol", text: "Only the top level is a control namespace; deeper keys are data." },
   { id: "SEC-5-C3", source: "security 5", part: "protocol", text: "A stripped body can never change what happens to the turn." },

@@ -2,12 +2,13 @@
 
 import { z } from "zod";
 import { parseWith } from "../errors/parse-with.ts";
+import { ids } from "../json/json-schemas.ts";
 
 export const boxSchema = z
   .strictObject({
     box_id: z.string().min(1),
-    card_ids: z.array(z.string().min(1)).readonly(),
-    parent_ids: z.array(z.string().min(1)).readonly().optional(),
+    card_ids: ids,
+    parent_ids: ids.optional(),
   })
   .readonly();
 

@@ -7,12 +7,11 @@ import { parseWith } from "../errors/parse-with.ts";
 import { violation } from "../errors/toolplane-error.ts";
 import { canonicalText } from "../json/canonical-text.ts";
 import { copyJson } from "../json/json-copy.ts";
-import { isFilled, isRecord, type JsonCaps, type JsonObject } from "../json/json-value.ts";
+import { jsonObject, jsonObjects } from "../json/json-schemas.ts";
+import { isFilled, type JsonCaps } from "../json/json-value.ts";
 import { isResultStatus, RESULT_STATUSES } from "../results/value-sets.ts";
 import { CARD_CONVENTIONS, CARD_TYPES, isKnownCardType } from "./card-types.ts";
 import { contentSchema } from "./content.ts";
-
-const jsonObject = z.custom<JsonObject>(isRecord, "expected an object");
 
 export const cardSchema = z
   .strictObject({
@@ -23,7 +22,7 @@ export const cardSchema = z
     created_at: z.iso.datetime({ offset: true }),
     author_id: z.string().min(1),
     metadata: jsonObject.default({}),
-    tool_calls: z.array(jsonObject).readonly().nullable().default(null),
+    tool_calls: jsonObjects.nullable().default(null),
     tool_call_id: z.string().min(1).nullable().default(null),
     ttl_seconds: z.number().int().nonnegative().nullable().default(null),
   })

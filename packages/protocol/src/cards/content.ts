@@ -2,26 +2,28 @@
 // A tool.result must be honest about failure: any status but success carries an error with a code and a message.
 
 import { z } from "zod";
+import { jsonObject, jsonObjects, jsonValue } from "../json/json-schemas.ts";
 import { isFilled, isRecord, type JsonObject, type JsonValue } from "../json/json-value.ts";
 import { AFTER_EXECUTIONS } from "../results/value-sets.ts";
 
-const jsonObject = z.custom<JsonObject>(isRecord, "expected an object");
 const jsonDocument = z.custom<JsonObject | readonly JsonValue[]>(
   (value) => typeof value === "object" && value !== null,
   "expected an object or an array",
 );
-const jsonValue = z.custom<JsonValue>((value) => value !== undefined, "expected a JSON value");
 
 export const textContentSchema = z.strictObject({ __type__: z.literal("TextContent"), text: z.string() }).readonly();
 
 export const jsonContentSchema = z.strictObject({ __type__: z.literal("JsonContent"), data: jsonDocument }).readonly();
+
+/** A deliverable with more of them is a table and belongs into a result of its own. */
+const MAX_FIELDS = 1000;
 
 const fieldSchema = z
   .strictObject({ name: z.string().trim().min(1), description: z.string().trim().default("") })
   .readonly();
 
 export const fieldsSchemaContentSchema = z
-  .strictObject({ __type__: z.literal("FieldsSchemaContent"), fields: z.array(fieldSchema).readonly() })
+  .strictObject({ __type__: z.literal("FieldsSchemaContent"), fields: z.array(fieldSchema).max(MAX_FIELDS).readonly() })
   .readonly();
 
 export const toolCallContentSchema = z
@@ -55,9 +57,7 @@ export const toolResultContentSchema = z
   })
   .readonly();
 
-export const toolContentSchema = z
-  .strictObject({ __type__: z.literal("ToolContent"), tools: z.array(jsonObject).readonly() })
-  .readonly();
+export const toolContentSchema = z.strictObject({ __type__: z.literal("ToolContent"), tools: jsonObjects }).readonly();
 
 /** Files live in the store beside the protocol; their many optional keys are carried, not understood. */
 const fileContentSchema = z

@@ -1,11 +1,13 @@
 // Runs a zod schema at a boundary and turns what it finds into one `bad_request` that names the fields.
 
 import type { z } from "zod";
-import { formatJsonPath } from "../json/json-path.ts";
+import { formatJsonPath, shortText } from "../json/json-path.ts";
 import { ToolplaneError } from "./toolplane-error.ts";
 
 /** Enough to repair a message in one go; a hostile one with a thousand faults does not get a thousand lines. */
 const MAX_ISSUES = 8;
+/** A complaint quotes what it found, for example the name of an unknown key, and that may be a megabyte long. */
+const MAX_ISSUE_LENGTH = 300;
 
 /** What zod, and libraries that follow its shape, put into an error. */
 export interface SchemaIssue {
@@ -15,7 +17,7 @@ export interface SchemaIssue {
 
 const describeIssue = (issue: SchemaIssue): { path: string; message: string } => ({
   path: formatJsonPath(issue.path ?? []),
-  message: issue.message,
+  message: shortText(issue.message, MAX_ISSUE_LENGTH),
 });
 
 export const fromSchemaIssues = (issues: readonly SchemaIssue[], what: string, cause?: unknown): ToolplaneError => {

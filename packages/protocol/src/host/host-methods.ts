@@ -1,12 +1,12 @@
 // What a parent may ask of a tool host. Three methods every host has, seven it may have, four that are negotiated.
 
 import { z } from "zod";
+import { fromSchemaIssues } from "../errors/parse-with.ts";
 import { ToolplaneError } from "../errors/toolplane-error.ts";
-import { isFilled, isRecord, type JsonObject, type JsonValue } from "../json/json-value.ts";
+import { jsonObject, jsonObjects, jsonValue, texts } from "../json/json-schemas.ts";
+import { isFilled, isRecord, type JsonObject } from "../json/json-value.ts";
 import { HOST_ERROR_TYPES, hostFault } from "./host-message.ts";
 
-const jsonObject = z.custom<JsonObject>(isRecord, "expected an object");
-const jsonValue = z.custom<JsonValue>((value) => value !== undefined, "is missing");
 const nothing = z.object({});
 const call = z.object({ tool_name: z.string().min(1), arguments: jsonObject, state: jsonObject });
 
@@ -17,12 +17,12 @@ export const HOST_PARAMS = {
   execute_tool: call.extend({ deadline_ms: z.number().nonnegative().optional() }),
   get_config_schema: nothing,
   get_ui_elements: nothing,
-  get_tags: z.object({ config: jsonObject, models: z.array(jsonObject).readonly() }),
+  get_tags: z.object({ config: jsonObject, models: jsonObjects }),
   required_tags: nothing,
   format_tool_result: z.object({ result: jsonValue, state: jsonObject }),
   format_tool_call_preview: call,
   to_display_format: z.object({ text: z.string(), result: jsonValue, state: jsonObject }),
-  hello: z.object({ extensions: z.array(z.string()).readonly() }),
+  hello: z.object({ extensions: texts }),
   cancel: z.object({ id: z.string().min(1) }),
   ping: nothing,
   shutdown: nothing,
@@ -67,8 +67,8 @@ export const parseHostParams = <M extends HostMethod>(method: M, params: JsonObj
   if (fast !== undefined) return fast as HostParams<M>;
   const parsed = HOST_PARAMS[method].safeParse(params);
   if (parsed.success) return parsed.data as HostParams<M>;
-  const fields = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; ");
-  throw hostFault(HOST_ERROR_TYPES.params, `${method}: ${fields}`, id);
+  const { message } = fromSchemaIssues(parsed.error.issues, method);
+  throw hostFault(HOST_ERROR_TYPES.params, message, id);
 };
 
 /** What a host answers to a method it does not have. */

@@ -2,17 +2,16 @@
 
 import { z } from "zod";
 import { violation } from "../errors/toolplane-error.ts";
+import { jsonObject, jsonObjects, texts } from "../json/json-schemas.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../json/json-value.ts";
 import { HOST_ERROR_TYPES, type HostFailure, type HostSuccess } from "./host-message.ts";
-
-const jsonObject = z.custom<JsonObject>(isRecord, "expected an object");
 
 /** Methods whose answer is plain data; those with a meaning of their own have a reader below. */
 export const HOST_VALUES = {
   get_config_schema: jsonObject,
-  get_ui_elements: z.array(jsonObject).readonly(),
-  get_tags: z.array(z.string()).readonly(),
-  required_tags: z.array(z.string()).readonly(),
+  get_ui_elements: jsonObjects,
+  get_tags: texts,
+  required_tags: texts,
   format_tool_call_preview: z.string(),
   to_display_format: jsonObject,
 } as const;

@@ -20,12 +20,15 @@ const writeSegment = (segment: JsonPathSegment): string => {
   return isName(segment) ? `.${segment}` : `[${JSON.stringify(segment)}]`;
 };
 
+/** The beginning of a text that is shown or stored; cutting must not make a lone surrogate. */
+export const shortText = (text: string, maxLength: number): string =>
+  text.length <= maxLength ? text : `${text.slice(0, maxLength).toWellFormed()}...`;
+
 export const formatJsonPath = (segments: readonly PropertyKey[]): string => {
   let path = "$";
   for (const segment of segments) {
     path += writeSegment(typeof segment === "symbol" ? String(segment) : segment);
-    // Cutting must not make a lone surrogate: a path goes into error texts that are stored.
-    if (path.length > MAX_PATH_LENGTH) return `${path.slice(0, MAX_PATH_LENGTH).toWellFormed()}...`;
+    if (path.length > MAX_PATH_LENGTH) return shortText(path, MAX_PATH_LENGTH);
   }
   return path;
 };

@@ -1,11 +1,10 @@
 // Facts about agents and their turns that anybody may observe. Unknown keys are ignored: observers outlive versions.
 
 import { z } from "zod";
-import { isRecord, type JsonObject } from "../json/json-value.ts";
+import { jsonObject, texts } from "../json/json-schemas.ts";
 import { RESULT_STATUSES } from "../results/value-sets.ts";
 import { parseLenient } from "./lenient-object.ts";
 
-const jsonObject = z.custom<JsonObject>(isRecord, "expected an object");
 const id = z.string().min(1);
 
 /** Exactly one per turn (I10). */
@@ -15,7 +14,7 @@ export const taskEventSchema = z.object({
   output_box_id: z.string().optional(),
   deliverable_card_id: z.string().optional(),
   tool_result_card_id: z.string().optional(),
-  output_box: z.object({ card_ids: z.array(z.string()).readonly() }).optional(),
+  output_box: z.object({ card_ids: texts }).optional(),
   error: z.string().optional(),
   error_code: z.string().optional(),
   stats: jsonObject.optional(),
@@ -32,7 +31,7 @@ export const stepEventSchema = z.object({
   step_id: id,
   phase: z.enum(STEP_PHASES),
   metadata: jsonObject.optional(),
-  new_card_ids: z.array(z.string()).readonly().optional(),
+  new_card_ids: texts.optional(),
 });
 export type StepEvent = z.infer<typeof stepEventSchema>;
 

@@ -2,10 +2,10 @@
 
 import { z } from "zod";
 import { parseWith } from "../errors/parse-with.ts";
-import { isRecord, type JsonObject, type JsonValue } from "../json/json-value.ts";
+import { jsonObject, jsonValue } from "../json/json-schemas.ts";
+import type { JsonObject, JsonValue } from "../json/json-value.ts";
 import { parseLenient } from "./lenient-object.ts";
 
-const jsonObject = z.custom<JsonObject>(isRecord, "expected an object");
 const id = z.string().min(1);
 
 export const CHUNK_TYPES = ["start", "content", "end", "reasoning", "tool_call"] as const;
@@ -49,7 +49,7 @@ export const partSchema = z.object({
   tool_call_id: id,
   /** Counts the parts of one call from 0; a reader sees gaps and order by it. */
   index: z.number().int().nonnegative(),
-  part: z.custom<JsonValue>((value) => value !== undefined, "expected a JSON value"),
+  part: jsonValue,
 });
 
 export type Part = z.infer<typeof partSchema>;

@@ -3,6 +3,7 @@
 
 import { type ErrorDetail, ToolplaneError, violation } from "../errors/toolplane-error.ts";
 import { CONTROL_FIELDS, RESUME_CONTROL_FIELDS } from "../headers/control-fields.ts";
+import { shortText } from "../json/json-path.ts";
 
 /** Inline data: belongs into the tool.call or tool.result card. */
 export const INLINE_FIELDS = ["args", "arguments", "result"] as const;
@@ -15,6 +16,10 @@ export const REFUSED_IN_UI_ACTION: ReadonlySet<string> = new Set(CONTROL_FIELDS)
 
 export const badPayload = (boundary: string, message: string, detail: ErrorDetail = {}): ToolplaneError =>
   new ToolplaneError("bad_request", `${boundary}: ${message}`, { detail: { boundary, ...detail } });
+
+/** Enough to find the mistake; the names are a stranger's. */
+const MAX_SHOWN_FIELDS = 16;
+const MAX_FIELD_LENGTH = 100;
 
 export interface KeyRules {
   readonly known: ReadonlySet<string>;
@@ -34,5 +39,10 @@ export const checkPayloadKeys = (
   if (fields.length > 0) {
     throw violation(`${boundary}: the payload may not carry ${fields.join(", ")}`, { boundary, fields });
   }
-  if (strict) throw badPayload(boundary, `unknown fields ${foreign.sort().join(", ")}`, { fields: foreign });
+  if (!strict) return;
+  const shown = foreign
+    .sort()
+    .slice(0, MAX_SHOWN_FIELDS)
+    .map((field) => shortText(field, MAX_FIELD_LENGTH));
+  throw badPayload(boundary, `unknown fields ${shown.join(", ")}`, { fields: shown });
 };

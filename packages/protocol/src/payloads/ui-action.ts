@@ -1,11 +1,11 @@
 // What a user interface asks for, and what it hears back.
 
 import { z } from "zod";
+import { jsonObject } from "../json/json-schemas.ts";
 import { isRecord, type JsonObject } from "../json/json-value.ts";
 import { parseLenient } from "./lenient-object.ts";
 import { checkPayloadKeys, type KeyRules, REFUSED_IN_UI_ACTION } from "./refused-fields.ts";
 
-const jsonObject = z.custom<JsonObject>(isRecord, "expected an object");
 const filled = z.string().refine((text) => text.trim() !== "", "must not be blank");
 
 /** Arguments come inline here and only here: the card is written by the worker that admits the action. */

@@ -2,7 +2,7 @@
 // that cannot read it rings anyway.
 
 import { z } from "zod";
-import { isRecord, type JsonObject } from "../json/json-value.ts";
+import { jsonObject } from "../json/json-schemas.ts";
 import { parseLenient } from "./lenient-object.ts";
 
 export const WAKEUP_REASONS = [
@@ -22,7 +22,7 @@ export const wakeupSchema = z.object({
   inbox_id: z.string().optional(),
   /** An open word: the list above is what our own parts say. */
   reason: z.string().optional(),
-  metadata: z.custom<JsonObject>(isRecord, "expected an object").optional(),
+  metadata: jsonObject.optional(),
 });
 
 export type WakeupPayload = z.infer<typeof wakeupSchema>;

@@ -2,7 +2,6 @@
 // a dot or a wildcard in one would change who receives a message (W-31).
 
 import { z } from "zod";
-import { isRecord, type JsonObject } from "../json/json-value.ts";
 import { isToken } from "../subjects/token.ts";
 import { findHiddenCharacter } from "../tools/hidden-characters.ts";
 
@@ -28,8 +27,6 @@ export const displayText = z
   .refine(isReadable, "has an invisible or bidi character");
 
 export const displayName = displayText.max(MAX_NAME_LENGTH);
-
-export const jsonObject = z.custom<JsonObject>(isRecord, "must be an object");
 
 export const timestamp = z.iso.datetime({ offset: true });
 

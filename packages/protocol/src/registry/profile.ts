@@ -5,7 +5,8 @@
 
 import { z } from "zod";
 import { parseWith } from "../errors/parse-with.ts";
-import { isRecord, type JsonObject } from "../json/json-value.ts";
+import { jsonObject, texts } from "../json/json-schemas.ts";
+import type { JsonObject } from "../json/json-value.ts";
 import { isEnvName, isOwnEnvName } from "../tools/env-name.ts";
 import { foldName } from "../tools/fold-name.ts";
 import { SUBMIT_RESULT } from "../tools/tool-name.ts";
@@ -21,7 +22,9 @@ const isEnvReference = (text: string): boolean => {
   return text.startsWith(ENV_PREFIX) && isEnvName(name) && !isOwnEnvName(name);
 };
 
-const names = z.array(z.string().trim().min(1)).readonly();
+/** More than any model can choose from. */
+const MAX_NAMES = 1000;
+const names = z.array(z.string().trim().min(1)).max(MAX_NAMES).readonly();
 
 export const llmConfigSchema = z
   .looseObject({
@@ -37,10 +40,10 @@ export const llmConfigSchema = z
     max_tokens: z.int().positive().optional(),
     top_p: z.number().optional(),
     reasoning_effort: z.string().optional(),
-    stop: z.union([z.string(), z.array(z.string())]).optional(),
-    stream_options: z.custom<JsonObject>(isRecord, "must be an object").optional(),
-    tool_choice: z.union([z.string(), z.custom<JsonObject>(isRecord)]).optional(),
-    provider_options: z.custom<JsonObject>(isRecord, "must be an object").optional(),
+    stop: z.union([z.string(), texts]).optional(),
+    stream_options: jsonObject.optional(),
+    tool_choice: z.union([z.string(), jsonObject]).optional(),
+    provider_options: jsonObject.optional(),
   })
   .readonly();
 

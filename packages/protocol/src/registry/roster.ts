@@ -3,8 +3,9 @@
 
 import { z } from "zod";
 import { parseWith } from "../errors/parse-with.ts";
+import { jsonObject } from "../json/json-schemas.ts";
 import { copyUpload } from "../tools/upload.ts";
-import { displayName, displayText, jsonObject, REGISTRY_CAPS, subjectToken, tagList } from "./field-shapes.ts";
+import { displayName, displayText, REGISTRY_CAPS, subjectToken, tagList } from "./field-shapes.ts";
 
 export const ROSTER_STATUSES = ["active", "inactive"] as const;
 export type RosterStatus = (typeof ROSTER_STATUSES)[number];

@@ -5,6 +5,7 @@ import type { ToolResultContent } from "../cards/content.ts";
 import type { ErrorCode } from "../errors/error-table.ts";
 import { isToolplaneError } from "../errors/toolplane-error.ts";
 import { copyJson } from "../json/json-copy.ts";
+import { shortText } from "../json/json-path.ts";
 import {
   isFilled,
   isRecord,
@@ -121,14 +122,11 @@ const errorInResult = (result: unknown): Record<string, unknown> | undefined => 
 
 const isTooLarge = (fault: unknown): boolean => isToolplaneError(fault) && fault.code === "result_too_large";
 
-const cutMessage = (message: string): string =>
-  message.length <= MAX_MESSAGE_CHARS ? message : `${message.slice(0, MAX_MESSAGE_CHARS).toWellFormed()}...`;
-
 /** The error as JSON. Of one that is too large the code and the beginning of the message stay: they say what to do. */
 const copyError = (error: ErrorEnvelope, maxDepth: number): JsonObject => {
   const caps = { maxDepth, maxBytes: MAX_ERROR_BYTES };
   const { code, source } = error;
-  const message = cutMessage(error.message);
+  const message = shortText(error.message, MAX_MESSAGE_CHARS);
   try {
     return copyJson(withAdvice({ ...error, message }), caps) as JsonObject;
   } catch (fault) {

@@ -30,7 +30,7 @@ export const toolOptionsSchema = z.strictObject({
       defaults: managedValues.optional(),
       fixed: managedValues.optional(),
       /** Template variables that may have no value in a call and then render as nothing. */
-      allow_null: z.array(templateVariable).optional(),
+      allow_null: z.array(templateVariable).max(TEMPLATE_VARIABLES.length).optional(),
     })
     .optional(),
   envs: z.record(managedName, z.string()).optional(),

@@ -6,10 +6,11 @@
 import { z } from "zod";
 import { parseWith } from "../errors/parse-with.ts";
 import { ToolplaneError } from "../errors/toolplane-error.ts";
+import { jsonObject } from "../json/json-schemas.ts";
 import type { JsonObject } from "../json/json-value.ts";
 import { AFTER_EXECUTIONS } from "../results/value-sets.ts";
 import { checkOptions, foldOptionAliases, uploadOptionsSchema } from "./check-options.ts";
-import { schemaObject, type ToolDefinition, toolDescription } from "./definition.ts";
+import { type ToolDefinition, toolDescription } from "./definition.ts";
 import type { AllowEnv } from "./env-name.ts";
 import { codePointName, findHiddenCharacter } from "./hidden-characters.ts";
 import { relaxParameters } from "./managed-parameters.ts";
@@ -28,7 +29,7 @@ const uploadSchema = z.strictObject({
   tool_name: z.string().optional(),
   name: z.string().optional(),
   description: toolDescription.nullish(),
-  parameters: schemaObject.nullish(),
+  parameters: jsonObject.nullish(),
   target_subject: z.string().min(1),
   after_execution: z.enum(AFTER_EXECUTIONS),
   options: uploadOptionsSchema.nullish(),

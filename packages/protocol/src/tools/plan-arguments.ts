@@ -6,6 +6,7 @@
 
 import type { ToolCallCardInput } from "../cards/tool-cards.ts";
 import { ToolplaneError } from "../errors/toolplane-error.ts";
+import { shortText } from "../json/json-path.ts";
 import type { JsonObject, JsonValue } from "../json/json-value.ts";
 import type { ToolDefinition } from "./definition.ts";
 import { foldName } from "./fold-name.ts";
@@ -65,9 +66,10 @@ const layersOf = (options: ToolDefinition["options"]): Layers => {
 
 const checkArguments = (toolName: string, issues: readonly SchemaIssue[]): void => {
   if (issues.length === 0) return;
-  const shown = issues
-    .slice(0, MAX_SHOWN_ISSUES)
-    .map(({ path, message }) => ({ path, message: message.slice(0, MAX_ISSUE_LENGTH).toWellFormed() }));
+  const shown = issues.slice(0, MAX_SHOWN_ISSUES).map(({ path, message }) => ({
+    path: shortText(path, MAX_ISSUE_LENGTH),
+    message: shortText(message, MAX_ISSUE_LENGTH),
+  }));
   const text = shown.map(({ path, message }) => `${path}: ${message}`).join("; ");
   throw new ToolplaneError("bad_request", `arguments of ${toolName} do not match its parameters: ${text}`, {
     detail: { issues: shown },
