@@ -87,6 +87,7 @@ export const rules = [
   { id: "UTP-2.6-3", source: "utp 2.6", part: "protocol", text: "Doorbell mode, the default, removes depth, step, call and parents." },
   { id: "UTP-2.6-4", source: "utp 2.6", part: "protocol", text: "An empty tracestate is dropped, and traceparent is ensured against the context's trace id." },
   { id: "UTP-2.6-5", source: "utp 2.6", part: "protocol", text: "Ingress of what egress wrote in topology mode gives the same context." },
+  { id: "UTP-2.6-6", source: "utp 2.6", part: "protocol", text: "A message that was let in can be sent on, stored and replayed, however many headers it has." },
   { id: "UTP-2.7-1", source: "utp 2.7", part: "protocol", text: "A depth at or over the limit of 20 is recursion_depth_exceeded." },
   { id: "UTP-2.7-2", source: "utp 2.7", part: "protocol", text: "descend is one deeper, peer the same, root is 0 and has no parents." },
   { id: "UTP-2.7-3", source: "utp 2.7", part: "protocol", text: "The computed depth is written into the outgoing headers." },

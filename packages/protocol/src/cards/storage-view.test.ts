@@ -41,6 +41,13 @@ describe("storage view", () => {
     });
   });
 
+  test("a card that is to live longer than a date can say does not expire", () => {
+    for (const ttl_seconds of [Number.MAX_SAFE_INTEGER, 8_640_000_000_000]) {
+      expect(foldCard(parseCard({ ...card, ttl_seconds })).expires_at).toBeNull();
+    }
+    expect(foldCard({ ...card, ttl_seconds: null }).expires_at).toBeNull();
+  });
+
   const loads: readonly [string, unknown, string, string, string][] = [
     [
       "the names of an older store",

@@ -30,8 +30,13 @@ export interface StoredCardRow {
 
 const FOLDED = ["project_id", "type", "author_id", "created_at"] as const;
 
-const expiresAt = (createdAt: string, ttlSeconds: number | null): string | null =>
-  ttlSeconds === null ? null : new Date(Date.parse(createdAt) + ttlSeconds * 1000).toISOString();
+/** The last instant a date can name; a card that is to live longer does not expire. */
+const LAST_INSTANT_MS = 8.64e15;
+
+const expiresAt = (createdAt: string, ttlSeconds: number | null): string | null => {
+  const expiry = ttlSeconds === null ? Number.POSITIVE_INFINITY : Date.parse(createdAt) + ttlSeconds * 1000;
+  return expiry <= LAST_INSTANT_MS ? new Date(expiry).toISOString() : null;
+};
 
 export const foldCard = (card: Card): StoredCard => ({
   card_id: card.card_id,

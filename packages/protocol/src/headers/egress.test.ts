@@ -7,6 +7,7 @@ import { egress } from "./egress.ts";
 import { HEADERS, STAMP_HEADERS, TOPOLOGY_HEADERS } from "./header-names.ts";
 import { ingress } from "./ingress.ts";
 import { missingHeaders } from "./mandatory.ts";
+import { replay } from "./replay.ts";
 
 const refused = expect.objectContaining({ code: "protocol_violation" });
 const ids = { traceId: () => "1".repeat(32), spanId: () => "2".repeat(16) };
@@ -35,6 +36,16 @@ const identity = {
   "CG-Turn-Id": "turn_1",
   "CG-Turn-Epoch": "3",
 };
+
+test("[UTP-2.6-6] a message with as many headers as are allowed can be sent on, stored and replayed", () => {
+  const subject = parseSubject("cg.v1r4.demo.u_1.cmd.tool.text.run");
+  const others = Object.fromEntries(Array.from({ length: 128 }, (_, index) => [`X-${index}`, "x"]));
+  const first = ingress({ subject, headers: { ...others, "CG-Agent-Id": "helper" }, payload: {} }, ids).context;
+  const sent = egress(first, ids, "topology");
+  expect(systemDict(ingress({ subject, headers: sent, payload: {} }, ids).context)).toEqual(systemDict(first));
+  const row = { inboxId: "i1", messageType: "tool_result", projectId: "demo", agentId: "helper", channelId: "u_1" };
+  expect(systemDict(replay({ ...row, contextHeaders: sent, payload: {} }, ids).context)).toEqual(systemDict(first));
+});
 
 describe("egress", () => {
   test("[UTP-2.6-1] [UTP-2.6-2] topology mode writes identity, depth, step, call and parents", () => {

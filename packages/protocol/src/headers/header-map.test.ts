@@ -114,6 +114,10 @@ describe("normalisation", () => {
     const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`h${index}`, "x"]));
     expect(Object.keys(normalizeHeaders(many(128)))).toHaveLength(128);
     expect(() => normalizeHeaders(many(129))).toThrow(refused);
+    const long = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`h${index}`, "x".repeat(8000)]));
+    expect(Object.keys(normalizeHeaders(long(8)))).toHaveLength(8);
+    expect(() => normalizeHeaders(long(9))).toThrow(refused);
     expect(normalizeHeaders({ a: "x".repeat(MAX_HEADER_LENGTH) }).a).toHaveLength(MAX_HEADER_LENGTH);
     expect(() => normalizeHeaders({ a: "x".repeat(MAX_HEADER_LENGTH + 1) })).toThrow(refused);
     expect(() => normalizeHeaders({ ["x".repeat(MAX_HEADER_LENGTH + 1)]: "a" })).toThrow(refused);

@@ -4,15 +4,20 @@
 // value would be another identity.
 
 import { violation } from "../errors/toolplane-error.ts";
-import { isForeignSpelling } from "./header-names.ts";
+import { isForeignSpelling, isProtocolHeader } from "./header-names.ts";
 
 export type HeaderMap = Readonly<Record<string, string>>;
 
 /** Headers as a transport gives them: values not yet text, perhaps null. */
 export type RawHeaders = Readonly<Record<string, unknown>> | null | undefined;
 
-/** Stored with every inbox row and sent with every message; without bounds one peer could fill both. */
-const MAX_HEADERS = 128;
+/**
+ * Stored with every inbox row and sent with every message; without bounds one peer could fill both. The protocol's own
+ * headers do not count: the plane adds them on the way, and a message that was let in must be let in again when it is
+ * replayed.
+ */
+const MAX_OTHER_HEADERS = 128;
+const MAX_OTHER_CHARACTERS = 64 * 1024;
 export const MAX_HEADER_LENGTH = 8192;
 
 const TAB = 0x09;
@@ -64,6 +69,7 @@ export const normalizeHeaders = (raw: RawHeaders): Record<string, string> => {
   if (raw === null || raw === undefined) return headers;
   if (typeof raw !== "object" || Array.isArray(raw)) throw violation("headers are not a map of names to values");
   let count = 0;
+  let characters = 0;
   for (const name of Object.keys(raw)) {
     const value = raw[name];
     if (value === null || value === undefined || name.trim() === "") continue;
@@ -71,8 +77,12 @@ export const normalizeHeaders = (raw: RawHeaders): Record<string, string> => {
     if (isForeignSpelling(name)) continue;
     const text = headerValue(name, value);
     if (!isHeaderText(text)) throw violation(`header ${name} is not printable ASCII, or too long`);
-    count += 1;
-    if (count > MAX_HEADERS) throw violation(`more than ${MAX_HEADERS} headers`);
+    if (!isProtocolHeader(name)) {
+      count += 1;
+      characters += name.length + text.length;
+    }
+    if (count > MAX_OTHER_HEADERS) throw violation(`more than ${MAX_OTHER_HEADERS} headers beside the protocol's own`);
+    if (characters > MAX_OTHER_CHARACTERS) throw violation(`more than ${MAX_OTHER_CHARACTERS} characters of headers`);
     // A `__proto__` header vanishes here: only an object or null could become a prototype, and this is text.
     headers[name] = text;
   }

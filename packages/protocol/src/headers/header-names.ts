@@ -44,6 +44,9 @@ export const TOPOLOGY_HEADERS = [
 const CANONICAL: ReadonlyMap<string, HeaderName> = new Map(HEADER_NAMES.map((name) => [name.toLowerCase(), name]));
 const EXACT: ReadonlySet<string> = new Set(HEADER_NAMES);
 
+/** A name the protocol gives a meaning to, spelled as on the bus. */
+export const isProtocolHeader = (name: string): boolean => EXACT.has(name);
+
 /** Once carried the trace id beside traceparent; it must not be honoured any more, in any spelling. */
 const REMOVED = "cg-trace-id";
 

@@ -75,6 +75,7 @@ describe("registration", () => {
     ["the words inside the suffix of another kind", "cg.v1r4.demo.public.evt.sys.ui.cmd.tool.text"],
     ["an unknown placeholder", "cg.v1r4.{project_id}.{channel_id}.cmd.tool.text.{step_id}"],
     ["an agent in the place of the project", "cg.v1r4.{agent_id}.public.cmd.tool.text.run"],
+    ["more placeholders than a subject has room for", `cg.v1r4.demo.public.cmd.tool.t.${"{project_id}".repeat(100)}`],
   ];
   test.each(bad)("[SEC-1-2] %s is refused", (_name, template) => {
     expect(() => parseToolTarget(template, "demo")).toThrow(refused);

@@ -3,7 +3,7 @@
 // template can lead a command out of its project, to another version or onto a wildcard (W-19, W-31).
 
 import { violation } from "../errors/toolplane-error.ts";
-import { PROTOCOL_VERSION, parseSubject, type Subject } from "./subject.ts";
+import { MAX_SUBJECT_LENGTH, PROTOCOL_VERSION, parseSubject, type Subject } from "./subject.ts";
 import { parseToken } from "./token.ts";
 
 export interface TemplateIds {
@@ -20,6 +20,8 @@ const PLACEHOLDERS = {
 
 /** The text after expansion. Only the placeholders that occur need a usable id. */
 const fill = (template: string, ids: TemplateIds): string => {
+  // Before filling: thousands of placeholders times a long id would be gigabytes.
+  if (template.length > MAX_SUBJECT_LENGTH) throw violation(`subject is longer than ${MAX_SUBJECT_LENGTH} characters`);
   let text = template;
   for (const [placeholder, key] of Object.entries(PLACEHOLDERS)) {
     if (text.includes(placeholder)) text = text.replaceAll(placeholder, parseToken(ids[key], placeholder));
