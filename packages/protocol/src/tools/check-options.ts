@@ -6,6 +6,7 @@ import type { JsonObject } from "../json/json-value.ts";
 import type { ToolDefinition } from "./definition.ts";
 import { type AllowEnv, checkEnvName } from "./env-name.ts";
 import { foldName } from "./fold-name.ts";
+import { referencedParameter } from "./managed-parameters.ts";
 import { type ToolOptions, toolOptionsSchema } from "./options.ts";
 import { isJsonObject } from "./schema-walk.ts";
 import { parseTemplate } from "./template.ts";
@@ -66,6 +67,15 @@ const checkSpellings = ({ parameters, options }: ToolDefinition): void => {
   }
 };
 
+/** Behind a reference it could be neither hidden from a model nor left out of what a call must bring. */
+const checkReferenced = ({ parameters, options }: ToolDefinition): void => {
+  const managed = new Set([...Object.keys(options.args?.fixed ?? {}), ...Object.keys(options.envs ?? {})]);
+  const found = managed.size === 0 ? undefined : referencedParameter(parameters, managed);
+  if (found === undefined) return;
+  const message = `${JSON.stringify(found)} stands behind a reference; describe parameters that options manage in place`;
+  throw refusal(WHAT, ["parameters"], message);
+};
+
 /** With a closed schema such a value would fail every single call; say so now. */
 const checkDeclared = ({ parameters, options }: ToolDefinition): void => {
   if (parameters.additionalProperties !== false || parameters.patternProperties !== undefined) return;
@@ -86,4 +96,5 @@ export const checkOptions = (definition: ToolDefinition, allowEnv?: AllowEnv): v
   checkEnvs(definition.options, allowEnv);
   checkSpellings(definition);
   checkDeclared(definition);
+  checkReferenced(definition);
 };

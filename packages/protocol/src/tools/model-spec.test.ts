@@ -30,7 +30,8 @@ describe("modelToolSpec", () => {
       type: "object",
       properties: { q: text, project_id: text, api_key: text },
       required: ["q", "project_id", "api_key"],
-      dependentRequired: { q: ["api_key"] },
+      dependentRequired: { q: ["api_key"], api_key: ["q"] },
+      dependentSchemas: { q: { properties: { api_key: text }, required: ["api_key"] }, api_key: { required: ["q"] } },
       allOf: [{ properties: { api_key: { minLength: 1 }, q: { minLength: 1 } }, required: ["api_key"] }],
     };
     const options = { args: { fixed: { project_id: "{project_id}" } }, envs: { api_key: "SEARCH_API_KEY" } };
@@ -40,6 +41,7 @@ describe("modelToolSpec", () => {
       properties: { q: text },
       required: ["q"],
       dependentRequired: { q: [] },
+      dependentSchemas: { q: { properties: {}, required: [] } },
       allOf: [{ properties: { q: { minLength: 1 } }, required: [] }],
     });
     expect(JSON.stringify(shown)).not.toMatch(/api_key|project_id|SEARCH_API_KEY/);

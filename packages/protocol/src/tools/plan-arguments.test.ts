@@ -159,6 +159,30 @@ describe("validation", () => {
     );
   });
 
+  test("[UTP-W20-2] an env-managed parameter that other arguments bring along is not asked for either", () => {
+    const dependent = define(
+      { envs: { key: "KEY" } },
+      { type: "object", properties: { q: {} }, dependentSchemas: { q: { required: ["key"] } } },
+    );
+    expect(plan(dependent, { q: "x" }).arguments).toEqual({ q: "x" });
+  });
+
+  test.each([
+    ["at the root", { $ref: "#/$defs/a" }],
+    ["in a branch", { allOf: [{ if: {}, else: { $ref: "#/$defs/a" } }] }],
+    ["two references away", { dependentSchemas: { q: { $ref: "#/$defs/b" } } }],
+    ["with an escaped name", { anyOf: [{ $ref: "#/$defs/x~1y%20z" }] }],
+  ])("[SEC-8-6] a managed parameter behind a reference %s is refused at registration", (_where, parts) => {
+    const $defs = {
+      a: { properties: { key: {} } },
+      b: { oneOf: [{ $ref: "#/$defs/b" }, { $ref: "#/$defs/a" }] },
+      "x/y z": { required: ["key"] },
+    };
+    const parameters = { type: "object", ...parts, $defs };
+    expect(() => define({ envs: { key: "KEY" } }, parameters)).toThrow("behind a reference");
+    expect(define({ envs: { other: "KEY" } }, parameters).tool_name).toBe("search");
+  });
+
   test("[SEC-8-7] arguments beyond a closed schema are refused", () => {
     expect(() => plan(definition, { q: "x", extra: 1 })).toThrow(expect.objectContaining({ code: "bad_request" }));
   });
