@@ -328,7 +328,8 @@ class Call:
         self.cancelled = threading.Event()
         self.ended_by = ""
         self.definition_hash: Optional[str] = None
-        self._open, self._lock, self._done = True, threading.Lock(), threading.Event()
+        self.done = threading.Event()  # it has ended and its result, if it has one, is handed over
+        self._open, self._lock = True, threading.Lock()
 
     def post(self, action: str, body: Any, **options: Any) -> Tuple[Any, float]:
         return self.client.request("POST", f"/calls/{urllib.parse.quote(self.id, safe='')}/{action}", body, **options)
@@ -351,7 +352,7 @@ class Call:
     def keep(self) -> None:
         """Renews the lease, and watches for cancellation and the deadline, until the call is done."""
         failures, wait = 0, self.lease_seconds / 3
-        while not self._done.wait(max(0.05, min(wait, self.deadline - time.monotonic()))):
+        while not self.done.wait(max(0.05, min(wait, self.deadline - time.monotonic()))):
             if time.monotonic() >= self.deadline:
                 self.cancelled.set()
                 if self.end("deadline"):
@@ -376,9 +377,6 @@ class Call:
         """The server's word (P3): nothing is reported, the tool is asked to stop."""
         self.end(reason)
         self.cancelled.set()
-
-    def finish(self) -> None:
-        self._done.set()
 
     def deliver(self, outcome: Dict[str, Any]) -> None:
         """Hands the result over, as often as it takes (P2)."""
@@ -444,7 +442,7 @@ class Service:
         self.stopping = threading.Event()
         self.fault: Optional[ApiError] = None
         self._free, self._concurrency = threading.Semaphore(concurrency), concurrency
-        self._running: Dict[str, Tuple[Call, Optional[Tool]]] = {}
+        self._running: Dict[Call, Optional[Tool]] = {}
         self._idle = threading.Condition()  # guards _running, and tells when a call is done
 
     @staticmethod
@@ -516,7 +514,7 @@ class Service:
             self._free.release()
             return
         with self._idle:
-            self._running[call.lease] = (call, self.tools.get(str(call.payload.get("tool_name"))))
+            self._running[call] = self.tools.get(str(call.payload.get("tool_name")))
         threading.Thread(target=call.keep, name=f"lease {call.id}", daemon=True).start()
         threading.Thread(target=self.work, args=(call,), name=f"call {call.id}", daemon=True).start()
 
@@ -547,9 +545,9 @@ class Service:
             if call.end("fault"):
                 call.deliver(failed("internal_error", "the tool service failed"))
         finally:
-            call.finish()
+            call.done.set()
             with self._idle:
-                self._running.pop(call.lease, None)
+                self._running.pop(call, None)
                 self._idle.notify_all()
             self._free.release()
 
@@ -616,12 +614,14 @@ class Service:
         """Lets running calls finish; after drain_seconds asks them to stop, and gives back what may run elsewhere."""
         with self._idle:
             self._idle.wait_for(lambda: not self._running, timeout=self.drain_seconds)
-            for call, _ in self._running.values():
+            for call in self._running:
                 call.cancelled.set()
             self._idle.wait_for(lambda: not self._running, timeout=STOP_SECONDS)
-            left = list(self._running.values())
+            left = list(self._running.items())
         for call, item in left:
-            if item is not None and item.options.get("retry") == "safe" and call.end("stopped"):
+            if not call.end("stopped"):
+                call.done.wait(SETTLE_SECONDS)  # the tool has ended; its result is on its way and is waited for
+            elif item is not None and item.options.get("retry") == "safe":
                 self.give_back(call)
             else:
                 log.warning("call %s did not stop; the server will notice that nobody runs it", call.id)
@@ -667,7 +667,8 @@ def serve(
     claimer.start()
     log.info("serving %s for target %s", ", ".join(service.tools), target)
     service.stopping.wait()
-    claimer.join()
+    log.info("stopping")
     service.drain()
+    claimer.join()  # what its last question still brings is given back (P1)
     if service.fault is not None:
         raise SystemExit(f"toolplane: {service.fault}")

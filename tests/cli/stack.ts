@@ -28,6 +28,10 @@ export interface Stack extends AsyncDisposable {
   /** Runs a command with --json that must succeed, and gives its answer. */
   json(...args: readonly string[]): Promise<Record<string, unknown>>;
   toolToken(target: string): Promise<string>;
+  /** The API itself, for tests that are about something else than commands: a program per request takes its time. */
+  api(method: string, path: string, body?: unknown): Promise<Record<string, unknown>>;
+  /** Makes a call and waits for its end, or until `waitSeconds` are over. */
+  call(tool: string, args: object, waitSeconds?: number): Promise<Record<string, unknown>>;
 }
 
 const readyUrl = (out: string): string | undefined => out.match(/^ready (http:\/\/\S+)$/m)?.[1];
@@ -49,6 +53,14 @@ export const startStack = async (): Promise<Stack> => {
     if (code !== 0 && code !== 3) throw new Error(`${args.join(" ")} ended with ${code}: ${err}`);
     return JSON.parse(out) as Record<string, unknown>;
   };
+  const api: Stack["api"] = async (method, path, body) => {
+    const response = await fetch(url + path, {
+      method,
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return (await response.json()) as Record<string, unknown>;
+  };
   return {
     url,
     token,
@@ -57,7 +69,15 @@ export const startStack = async (): Promise<Stack> => {
     run,
     start: (args, options) => startProgram([...TOOLPLANE, ...args], withServer(options)),
     json,
-    toolToken: async (target) => String((await json("token", "create", "--role", "tool", "--targets", target)).token),
+    api,
+    call: async (tool, args, waitSeconds = 60) => {
+      const made = await api("POST", "/projects/demo/calls", { tool_name: tool, arguments: args });
+      return await api("GET", `/projects/demo/calls/${String(made.tool_call_id)}?wait_seconds=${waitSeconds}`);
+    },
+    toolToken: async (target) => {
+      const made = await api("POST", "/tokens", { role: "tool", project_id: "demo", targets: [target] });
+      return String(made.token);
+    },
     [Symbol.asyncDispose]: async () => {
       await up[Symbol.asyncDispose]();
       rmSync(directory, { recursive: true, force: true });
