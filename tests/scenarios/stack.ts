@@ -1,5 +1,5 @@
 // The product as people run it: `toolplane up` in a process group of its own, services in further processes, the command
-// line as the caller. Nothing here reaches into the server.
+// line as the caller. Nothing here reaches into the server, and nothing outlives the test run.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { type GuardedProcess, spawnGuarded } from "@toolplane/processes";
 
 const file = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const TOOLPLANE = file("../../packages/server/bin/toolplane.mjs");
@@ -19,7 +20,6 @@ export interface Said {
 }
 
 export interface Service {
-  readonly child: ChildProcess;
   /** Resolves when the service has written a line that begins so. */
   said(prefix: string): Promise<string>;
   kill(): Promise<void>;
@@ -68,22 +68,21 @@ const watchLines = (child: ChildProcess): ((prefix: string) => Promise<string>) 
   };
 };
 
-const killGroup = async (child: ChildProcess, signal: NodeJS.Signals): Promise<void> => {
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, "exit");
-  process.kill(-child.pid, signal);
-  await gone;
+/** SIGKILL to the whole group, at once. */
+const endNow = async (guarded: GuardedProcess): Promise<void> => {
+  guarded.kill("SIGKILL");
+  await guarded.ended;
 };
 
 export const openStack = async (): Promise<Stack> => {
   const data = mkdtempSync(join(tmpdir(), "toolplane-scenario-"));
-  let server: ChildProcess | undefined;
+  let server: GuardedProcess | undefined;
   let address = "";
-  const services: ChildProcess[] = [];
+  const services: GuardedProcess[] = [];
 
-  const environment = (more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv => ({
-    PATH: process.env.PATH,
-    HOME: process.env.HOME,
+  const base = { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "" };
+  const environment = (more: Readonly<Record<string, string>> = {}): Record<string, string> => ({
+    ...base,
     NO_COLOR: "1",
     TOOLPLANE_URL: address,
     TOOLPLANE_TOKEN: readFileSync(join(data, "token"), "utf8").trim(),
@@ -93,11 +92,12 @@ export const openStack = async (): Promise<Stack> => {
 
   const start = async (): Promise<number> => {
     const began = performance.now();
-    const child = spawn(process.execPath, [TOOLPLANE, "up", "--demo", "--data", data, "--port", "0"], {
-      detached: true,
+    server = await spawnGuarded([process.execPath, TOOLPLANE, "up", "--demo", "--data", data, "--port", "0"], {
+      label: "toolplane up",
+      env: base,
       stdio: ["ignore", "pipe", "ignore"],
     });
-    server = child;
+    const { child } = server;
     address = (await watchLines(child)("ready ")).slice("ready ".length);
     return performance.now() - began;
   };
@@ -129,22 +129,22 @@ export const openStack = async (): Promise<Stack> => {
       return { status: response.status, body: await response.json() };
     },
     async service(name, env = {}) {
-      const child = spawn(process.execPath, ["--conditions=source", file(`./services/${name}.ts`)], {
-        detached: true,
+      const service = await spawnGuarded([process.execPath, "--conditions=source", file(`./services/${name}.ts`)], {
+        label: name,
         env: environment(env),
         stdio: ["ignore", "pipe", "inherit"],
       });
-      services.push(child);
-      const said = watchLines(child);
+      services.push(service);
+      const said = watchLines(service.child);
       await said("serving");
-      return { child, said, kill: () => killGroup(child, "SIGKILL") };
+      return { said, kill: () => endNow(service) };
     },
     async killAll() {
-      if (server !== undefined) await killGroup(server, "SIGKILL");
+      if (server !== undefined) await endNow(server);
     },
     async [Symbol.asyncDispose]() {
-      for (const child of services) await killGroup(child, "SIGKILL");
-      if (server !== undefined) await killGroup(server, "SIGTERM");
+      for (const service of services) await endNow(service);
+      await server?.end({ signal: "SIGTERM", graceMs: 20_000 });
       rmSync(data, { recursive: true, force: true });
     },
   };
