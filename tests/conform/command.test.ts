@@ -70,8 +70,7 @@ describe("a service that is not there", () => {
 
   test.concurrent("[API-conform-never] claims for another target: exit 3, naming it", async ({ expect }) => {
     const terminal = createTerminal();
-    const launch = { launch: launchPlain(RIGHT).launch, target: "words", connectMs: 1_000 };
-    expect(await conform(launch, terminal)).toBe(3);
+    expect(await conform({ ...launchPlain(RIGHT), target: "words", connectMs: 50_000 }, terminal)).toBe(3);
     expect(terminal.err()).toBe("toolplane: the service claims for target text, not for words\n");
   });
 
@@ -107,7 +106,7 @@ describe("a service somebody else runs", () => {
 
   test("[API-conform-ended] that ends fails the clause it ended in; what could not be seen is not judged", async () => {
     const terminal = createTerminal();
-    const done = conform({ timeoutMs: 1_000 }, terminal);
+    const done = conform({}, terminal);
     const habits = { ...RIGHT_HABITS, onNameless: () => "die" as const };
     const service = startPlainService(habits, { ...(await connect(terminal)), target: TARGET });
     expect(await done).toBe(1);

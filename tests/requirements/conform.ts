@@ -47,5 +47,6 @@ export const rules = [
   { id: "API-conform-tool", source: "interfaces 2", part: "server", text: "A service that registers nothing is tried with --tool and --arguments, and without them one sentence says so." },
   { id: "API-conform-stop", source: "interfaces 2", part: "server", text: "Ctrl-C ends the run and the service." },
   { id: "API-conform-samples", source: "interfaces 2", part: "server", text: "Arguments made from a tool's schema are valid under it, and the second set differs from the first where the schema allows." },
+  { id: "API-conform-guide", source: "interfaces 2", part: "server", text: "The guide lists every clause as it is, and explains every flag of the command." },
   { id: "API-conform-report", source: "interfaces 2", part: "server", text: "The report for programs has every clause with id, title, section, verdict and reason; foreign text cannot act on a terminal." },
 ] as const satisfies readonly Rule[];

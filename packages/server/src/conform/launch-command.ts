@@ -79,8 +79,10 @@ export const launchCommand = async (options: LaunchCommandOptions): Promise<Laun
   };
   listen(service.child.stdout);
   listen(service.child.stderr);
+  // `close`, not `exit`: the last words are still in the pipe when the process is gone.
+  const closed = new Promise<void>((resolve) => service.child.once("close", () => resolve()));
   return {
-    exited: service.exited.then(describeExit),
+    exited: Promise.all([service.ended, closed]).then(([status]) => describeExit(status)),
     stop: async () => {
       await service.end();
     },

@@ -28,6 +28,9 @@ export interface Workbench extends AsyncDisposable {
   restart(): Promise<boolean>;
 }
 
+/** Claims for other targets after which none for ours is expected; a service of several targets asks for all of them. */
+const MANY_STRAYS = 4;
+
 export const openWorkbench = async (options: WorkbenchOptions, io: CliIo): Promise<Workbench> => {
   const { projectId, target, command } = options;
   const watch = createWatch(io.sleep);
@@ -45,8 +48,10 @@ export const openWorkbench = async (options: WorkbenchOptions, io: CliIo): Promi
   const forget = io.onStop(() => life.giveUp());
 
   const claims = (): number => plane.seen().claims.filter((claim) => claim.target === target).length;
+  const strayClaims = (): number => plane.seen().claims.length - claims();
   const untilClaimed = async (before: number): Promise<boolean> => {
-    await watch.until(() => claims() > before || life.ended() !== undefined, options.connectMs);
+    const isHopeless = (): boolean => life.ended() !== undefined || (claims() === 0 && strayClaims() >= MANY_STRAYS);
+    await watch.until(() => claims() > before || isHopeless(), options.connectMs);
     return claims() > before;
   };
 

@@ -55,7 +55,9 @@ export interface Habits {
   start(commands: readonly Command[]): readonly Command[];
   callIdOf(command: Command): string | undefined;
   /** A command that names no call: nobody can be told. */
-  onNameless(command: Command): "drop" | "die" | "run";
+  onNameless(command: Command): "drop" | "die" | "run" | "refuse";
+  /** A command or card with a fault. */
+  onFault(fault: string): "refuse" | "give back" | "drop";
   /** To which call the result is sent. */
   addressOf(command: Command, callId: string): string;
   /** Refusals beyond the checks. */
@@ -68,7 +70,7 @@ export interface Habits {
   shapeCallback(callback: Json, outcome: Outcome): Json;
   shapeHeaders(headers: Readonly<Record<string, string>>, command: Command): Readonly<Record<string, string>>;
   /** What to do after an answer to a result. */
-  afterAnswer(status: number): "done" | "again";
+  afterAnswer(status: number): "done" | "again" | "die";
   cardBeforeReport: boolean;
   /** What to do when a claim fails. */
   afterBadClaim(): "again" | "die";
@@ -102,6 +104,7 @@ export const RIGHT_HABITS: Habits = {
   start: (commands) => commands,
   callIdOf: ({ headers }) => headers["CG-Tool-Call-Id"],
   onNameless: () => "drop",
+  onFault: () => "refuse",
   addressOf: (_command, callId) => callId,
   fault: () => undefined,
   run: ({ text }) => ({

@@ -19,6 +19,10 @@ const IDENTITY = [
 
 const CALL_CONTENT = "ToolCallContent";
 
+/** Named, because some wrong services treat one of them in a way of their own. */
+export const INLINE_FAULT = "arguments belong into the card";
+export const NO_CARD_FAULT = "there is no such card";
+
 type Finding = readonly [check: Check, isWrong: boolean, message: string];
 
 const findings = (command: Command, callId: string, card: Json | undefined): readonly Finding[] => {
@@ -27,10 +31,10 @@ const findings = (command: Command, callId: string, card: Json | undefined): rea
   const there = card ?? {};
   return [
     ["payload is an object", !isRecord(command.payload), "the payload is no object"],
-    ["no inline data", INLINE.some((key) => key in payload), "arguments belong into the card"],
+    ["no inline data", INLINE.some((key) => key in payload), INLINE_FAULT],
     ["no identity", IDENTITY.some((key) => key in payload), "identity belongs into the headers"],
     ["card is named", isRecord(command.payload) && !payload.tool_call_card_id, "tool_call_card_id is missing"],
-    ["card is there", card === undefined, "there is no such card"],
+    ["card is there", card === undefined, NO_CARD_FAULT],
     ["card is a tool.call", card !== undefined && there.type !== "tool.call", "the card is no tool.call"],
     ["card is this call's", card !== undefined && there.tool_call_id !== callId, "the card is another call's"],
     [

@@ -51,7 +51,9 @@ export const startPlainService = (habits: Habits, connection: ServiceConnection)
 
   const insist = async (send: () => Promise<Answer>): Promise<void> => {
     while (!stopped.signal.aborted) {
-      if (habits.afterAnswer((await send()).status) === "done") return;
+      const next = habits.afterAnswer((await send()).status);
+      if (next === "die") die("ended because a result was refused");
+      if (next !== "again") return;
       await pause(RETRY_MS);
     }
   };
@@ -79,7 +81,12 @@ export const startPlainService = (habits: Habits, connection: ServiceConnection)
     tool_call_id: callId,
   });
 
-  const handOver = async (command: Command, callId: string, made: Outcome, callCard: Json | undefined) => {
+  const handOver = async (
+    command: Command,
+    callId: string,
+    made: Outcome,
+    callCard: Json | undefined,
+  ): Promise<void> => {
     const outcome = habits.shapeOutcome(made, command);
     const address = habits.addressOf(command, callId);
     const traced = { traceparent: childOf(command.headers.traceparent) };
@@ -128,6 +135,9 @@ export const startPlainService = (habits: Habits, connection: ServiceConnection)
       if (over.signal.aborted) return;
       const card = status === 200 && isRecord(body) ? body : undefined;
       const fault = findFault(command, callId, card, habits.checks) ?? habits.fault(command.payload);
+      const instead = fault === undefined ? "refuse" : habits.onFault(fault);
+      if (instead === "give back") await client.send("POST", `/calls/${callId}/release`, { lease: command.lease.id });
+      if (instead !== "refuse") return;
       runs += 1;
       const outcome: Outcome =
         fault === undefined ? { status: "success", result: habits.run(argumentsOf(card), runs) } : failed(fault);
@@ -146,6 +156,7 @@ export const startPlainService = (habits: Habits, connection: ServiceConnection)
       die("ended with a KeyError");
       return;
     }
+    if (nameless === "refuse") return handOver(command, "", failed("CG-Tool-Call-Id is missing"), undefined);
     const callId = named ?? (await callIdOnCard(command));
     if (habits.remembers.running && running.has(callId)) return;
     if (habits.remembers.ended && ended.has(callId)) return;

@@ -1,6 +1,7 @@
 // The corpus: one service per way to break a clause, everything else about it right. `clause` is the only one it may fail.
 
 import { definitionOf, type Habits, isRecord, type Json, RIGHT_HABITS, without } from "./habits.ts";
+import { INLINE_FAULT, NO_CARD_FAULT } from "./judge-command.ts";
 
 export interface NamedService {
   readonly name: string;
@@ -68,6 +69,11 @@ const connection: readonly WrongService[] = [
 const commands: readonly WrongService[] = [
   wrong("UTP-C06", "runs with arguments of its own", one({ run: () => ({ words: 2 }) })),
   wrong("UTP-C07", "does not look for inline data", one({ checks: without("no inline data") })),
+  wrong(
+    "UTP-C07",
+    "gives inline data back instead of refusing it",
+    one({ onFault: (fault) => (fault === INLINE_FAULT ? "give back" : "refuse") }),
+  ),
   wrong("UTP-C08", "does not look for identity in the payload", one({ checks: without("no identity") })),
   wrong(
     "UTP-C09",
@@ -77,6 +83,12 @@ const commands: readonly WrongService[] = [
         isRecord(payload) && typeof payload.tool_call_id === "string" ? payload.tool_call_id : callId,
     }),
   ),
+  wrong(
+    "UTP-C09",
+    "reports without CG-Tool-Call-Id",
+    two({ shapeHeaders: ({ "CG-Tool-Call-Id": _none, ...headers }) => headers }),
+  ),
+  wrong("UTP-C10", "refuses to nobody", one({ onNameless: () => "refuse" })),
   wrong("UTP-C10", "ends without a CG-Tool-Call-Id", one({ onNameless: () => "die" })),
   wrong("UTP-C10", "takes the call id from the card and runs it", one({ onNameless: () => "run" })),
   wrong("UTP-C11", "needs no tool_call_card_id", one({ checks: without("card is named") })),
@@ -95,6 +107,11 @@ const commands: readonly WrongService[] = [
 
 const cards: readonly WrongService[] = [
   wrong("UTP-C14", "runs without a card", one({ checks: without("card is there") })),
+  wrong(
+    "UTP-C14",
+    "says nothing about a missing card",
+    one({ onFault: (fault) => (fault === NO_CARD_FAULT ? "drop" : "refuse") }),
+  ),
   wrong("UTP-C15", "does not look at the card's type", one({ checks: without("card is a tool.call") })),
   wrong("UTP-C16", "does not look whose card it is", one({ checks: without("card is this call's") })),
   wrong("UTP-C17", "takes any content", one({ checks: without("content is a call") })),
@@ -212,6 +229,11 @@ const repeats: readonly WrongService[] = [
     "UTP-C32",
     "sends a late result for ever",
     one({ afterAnswer: (status) => (status >= 400 ? "again" : "done") }),
+  ),
+  wrong(
+    "UTP-C32",
+    "ends when a result is refused",
+    one({ afterAnswer: (status) => (status === 409 ? "die" : RIGHT_HABITS.afterAnswer(status)) }),
   ),
   wrong("UTP-C33", "renews a lost lease for ever", one({ heeds: { cancel: true, loss: false } })),
   wrong("UTP-C34", "works on when the call is canceled", one({ heeds: { cancel: false, loss: true } })),

@@ -37,6 +37,8 @@ export interface ScriptedPlane {
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 /** As the real plane's: long enough that nobody loses one by accident. */
 const LEASE_MS = 30_000;
+/** A claim for another target waits as long: it gets nothing, and should not ask without pause. */
+const OTHER_TARGET_MS = 500;
 const PROJECT = "/projects/:project";
 
 const readRecord = async (request: Request): Promise<Readonly<Record<string, unknown>>> => {
@@ -85,7 +87,10 @@ export const createScriptedPlane = (options: PlaneOptions): ScriptedPlane => {
     const claimTarget = context.req.param("target") ?? "";
     claims.push({ target: claimTarget, max: asked.max, fault: asked.fault });
     watch.changed();
-    if (claimTarget !== target) return Response.json({ commands: [] });
+    if (claimTarget !== target) {
+      await options.sleep(Math.min(asked.waitMs, OTHER_TARGET_MS), context.req.raw.signal);
+      return Response.json({ commands: [] });
+    }
     const answer = await desk.claim({ ...asked, signal: context.req.raw.signal });
     if (answer.kind === "trouble")
       return answer.trouble === "server_error" ? proxyPage() : new Response('{"commands": [{"subj', { status: 200 });
