@@ -51,7 +51,7 @@ test.each([
   ["a right on a table", "grant delete on cards.cards to toolplane_reader"],
   ["a right on a column", "grant update (body) on cards.cards to toolplane_engine"],
   ["a right on a schema", "grant create on schema cards to toolplane_engine"],
-  ["how a table is stored", "alter table state.calls reset (fillfactor)"],
+  ["how a table is stored", "alter table state.calls set (fillfactor = 50)"],
   ["a table", "create table state.more (x int)"],
 ])("[ARCH-5-E8] a change of %s shows", async (_what, change) => {
   expect(firstDifference(plain, await migrated(change))).toBeDefined();

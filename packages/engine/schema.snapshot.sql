@@ -282,7 +282,7 @@ create table state.calls (
   constraint calls_after_execution_check CHECK ((after_execution = ANY (ARRAY['suspend'::text, 'terminate'::text]))),
   constraint calls_recursion_depth_check CHECK ((recursion_depth >= 0)),
   constraint calls_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'awaiting_approval'::text, 'success'::text, 'failed'::text, 'canceled'::text, 'timeout'::text, 'partial'::text])))
-) with (fillfactor=80);
+);
 CREATE INDEX calls_claimable ON state.calls USING btree (project_id, target, available_at, tool_call_id) WHERE (status = 'queued'::text);
 CREATE INDEX calls_due ON state.calls USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE UNIQUE INDEX calls_idempotency ON state.calls USING btree (project_id, agent_id, tool_name, idempotency_key) WHERE (idempotency_key IS NOT NULL);

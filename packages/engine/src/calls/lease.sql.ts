@@ -24,7 +24,7 @@ const claims = setInput<ClaimRow>([
   ["leaseSeconds", "double precision"],
 ]);
 
-const TAKE = `
+const take = (isPicked: string): string => `
 durability as materialized (
   select set_config('synchronous_commit',
            case when coalesce(bool_and(retry_safe), true) then 'off' else current_setting('synchronous_commit') end, true)
@@ -37,7 +37,7 @@ leased as (
          run_deadline = now() + make_interval(secs => c.timeout_seconds),
          due_at = now() + make_interval(secs => least(p.lease_seconds, c.timeout_seconds))
     from picked p, durability
-   where c.project_id = p.project_id and c.tool_call_id = p.tool_call_id
+   where ${isPicked}
   returning p.ord, c.*
 )
 select c.ord::int as ord, ${FACT_COLUMNS}, c.attempts, c.lease_id, c.lease_expires_at, c.run_deadline, k.body as card_body
@@ -45,23 +45,25 @@ select c.ord::int as ord, ${FACT_COLUMNS}, c.attempts, c.lease_id, c.lease_expir
   join cards.cards k on k.project_id = c.project_id and k.card_id = c.call_card_id
  order by c.ord, c.available_at, c.tool_call_id`;
 
+// A picked row is locked, so it stays where it is and is found by its place, without the primary key. Only a row that
+// somebody put back into the queue after this statement began has moved; it is left for the look its ring brings.
 /** Takes up to `max` queued calls per (project, target); a pair must occur once per statement. */
 export const CLAIM: Statement = {
   name: "calls.claim",
   text: `
 with wanted as materialized (select * from ${claims.from}),
 picked as materialized (
-  select w.ord, w.lease_id, w.holder, w.lease_seconds, c.project_id, c.tool_call_id, c.retry_safe
+  select w.ord, w.lease_id, w.holder, w.lease_seconds, c.place, c.retry_safe
     from wanted w
    cross join lateral (
-     select project_id, tool_call_id, retry_safe
+     select ctid as place, retry_safe
        from state.calls
       where project_id = w.project_id and target = w.target and status = 'queued'
         and available_at <= now() and queue_deadline > now()
       order by available_at, tool_call_id
       limit w.max
         for update skip locked) c
-),${TAKE}`,
+),${take("c.ctid = p.place")}`,
 };
 
 export const bindClaims = (rows: readonly ClaimRow[]): unknown[] => claims.bind(rows);
@@ -100,7 +102,7 @@ picked as materialized (
       where project_id = w.project_id and tool_call_id = w.tool_call_id and agent_turn_id = w.agent_turn_id
         and call_card_id = w.call_card_id and status = 'queued' and available_at <= now() and queue_deadline > now()
         for update skip locked) c
-),${TAKE}`,
+),${take("c.project_id = p.project_id and c.tool_call_id = p.tool_call_id")}`,
 };
 
 export const bindLeases = (rows: readonly LeaseRow[]): unknown[] => leases.bind(rows);

@@ -10,13 +10,15 @@ interface DriverError {
 
 /** Raised by the trigger that keeps cards immutable (I7). */
 const CARD_CONFLICT = "TP007";
+const UNIQUE_VIOLATION = "23505";
+const CARD_KEY = "cards_pkey";
 
 const isSqlState = (code: unknown): code is string => typeof code === "string" && /^[0-9A-Z]{5}$/.test(code);
 
 export const understandDatabaseError = (error: unknown, statement: string): Error => {
   if (isToolplaneError(error) || error instanceof UsageError) return error;
   const { code, constraint } = (error ?? {}) as DriverError;
-  if (code === CARD_CONFLICT)
+  if (code === CARD_CONFLICT || (code === UNIQUE_VIOLATION && constraint === CARD_KEY))
     return new ToolplaneError("conflict", "a card with this id exists with other content", { cause: error });
   const detail = {
     statement,

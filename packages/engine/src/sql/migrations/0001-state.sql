@@ -219,7 +219,7 @@ create table state.calls (
   settled_at       timestamptz,
   applied_at       timestamptz,
   primary key (project_id, tool_call_id)
-) with (fillfactor = 80);
+);
 create index calls_claimable on state.calls (project_id, target, available_at, tool_call_id) where status = 'queued';
 create index calls_due on state.calls (due_at) where due_at is not null;
 create unique index calls_idempotency on state.calls (project_id, agent_id, tool_name, idempotency_key)
