@@ -15,7 +15,7 @@ import {
   startWorkload,
   until,
 } from "@toolplane/testkit";
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { A_LOAD, SOME_OF_ALL } from "./items.ts";
 import { runLimited } from "./limited.ts";
 import { A_SEED } from "./seed.ts";
@@ -78,6 +78,10 @@ describe("a process that stands still", () => {
   let naps: ReadonlyMap<FaultPoint, Promise<Nap>>;
   beforeAll(() => {
     naps = runLimited(POINTS, 3, napAt);
+  });
+
+  afterAll(async () => {
+    await Promise.allSettled(naps.values());
   });
 
   test.each(POINTS)(

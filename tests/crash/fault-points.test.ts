@@ -2,7 +2,7 @@
 
 import { FAULT_POINTS, type FaultPoint } from "@toolplane/engine";
 import { type Findings, NOTHING_FOUND, openCrashRun, startEngineChild } from "@toolplane/testkit";
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SOME_OF_ALL } from "./items.ts";
 import { runLimited } from "./limited.ts";
 
@@ -48,6 +48,11 @@ describe("a process that dies", () => {
 
   beforeAll(() => {
     deaths = runLimited(FAULT_POINTS, AT_ONCE, dieAt);
+  });
+
+  // Whatever a filter leaves out is still under way when its tests are over.
+  afterAll(async () => {
+    await Promise.allSettled(deaths.values());
   });
 
   test.each(FAULT_POINTS)(

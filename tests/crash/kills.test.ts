@@ -13,12 +13,23 @@ import { expect, test } from "vitest";
 import { A_LOAD } from "./items.ts";
 import { A_SEED } from "./seed.ts";
 
+/** Tools that take a moment, so that a process has calls in its hands whenever it is killed. */
+const BUSY = { workMs: 60, inFlight: 16 };
+
 test("[CRASH-2] two engines under load, killed again and again: nothing lost, doubled or stuck", {
   timeout: 120_000,
 }, async () => {
   await using run = await openCrashRun();
   const chance = createChance(A_SEED);
-  const { kills } = await killAtRandom({ run, chance, items: A_LOAD, engines: 2, kills: 8, growth: [500, 10_000] });
+  const { kills } = await killAtRandom({
+    run,
+    chance,
+    items: A_LOAD,
+    engines: 2,
+    kills: 8,
+    growth: [500, 10_000],
+    more: BUSY,
+  });
   expect(kills).toBeGreaterThan(3);
   expect(await run.recover(A_LOAD)).toEqual(NOTHING_FOUND);
 });
@@ -37,6 +48,7 @@ test("[CRASH-3] the database server, killed under load: what was acknowledged is
     kills: 3,
     growth: [2_000, 15_000],
     killServer: server.killAndRestart,
+    more: BUSY,
   });
   expect(kills).toBe(3);
   expect(exit).toEqual({ code: 0, signal: null });
@@ -49,7 +61,7 @@ test("[CRASH-12] an external bus that forgets everything with its process: comma
   const items = { safe: 20, unsafe: 20, keyed: 10, card: 5, shy: 3, timeout: 3, step: 5, event: 5, command: 5 };
   await using run = await openCrashRun({ carrier: "external" });
   const chance = createChance(A_SEED);
-  const { kills } = await killAtRandom({ run, chance, items, engines: 1, kills: 4, growth: [500, 6_000] });
+  const { kills } = await killAtRandom({ run, chance, items, engines: 1, kills: 4, growth: [500, 6_000], more: BUSY });
   expect(kills).toBeGreaterThan(1);
   expect(await run.recover(items)).toEqual(NOTHING_FOUND);
 });

@@ -20,7 +20,7 @@ const CALLS = 2_000;
 /** Three calls each. */
 const STEPS = Math.ceil(CALLS / 3);
 
-const MORE = { inFlight: 32, slots: 128 };
+const MORE = { inFlight: 32, slots: 128, workMs: 60 };
 
 const KINDS: [string, ItemCounts][] = [
   ["safe", { safe: CALLS }],

@@ -12,8 +12,8 @@ export interface MortalServer extends AsyncDisposable {
 }
 
 /** In the starting state of a crash run. */
-export const startMortalServer = async (): Promise<MortalServer> => {
-  let server = await startTestPostgres({ sync: true });
+export const startMortalServer = async (settings: Readonly<Record<string, string>> = {}): Promise<MortalServer> => {
+  let server = await startTestPostgres({ sync: true, settings });
   await CRASH_TEMPLATE.migrate(server.url());
   const proxy = await startDatabaseProxy(server.url());
   return {

@@ -15,6 +15,8 @@ export interface ServiceOptions {
   readonly name: string;
   /** Calls run at once. */
   readonly slots: number;
+  /** How long a tool takes before and after its effect, at most; a process killed meanwhile has it in its hands. */
+  readonly workMs: number;
 }
 
 export interface CommandRef {
@@ -42,7 +44,7 @@ const OVER: ReadonlySet<string> = new Set(["lease_lost", "already_settled", "not
 const wayOf = (call: LeasedCall): Way =>
   (JSON.parse(call.cardBody) as { content: { arguments: { way: Way } } }).content.arguments.way;
 
-export const startService = ({ engine, journal, name, slots }: ServiceOptions): Service => {
+export const startService = ({ engine, journal, name, slots, workMs }: ServiceOptions): Service => {
   const ids = createIds();
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -50,6 +52,12 @@ export const startService = ({ engine, journal, name, slots }: ServiceOptions): 
   const released = new Set(journal.lines().flatMap((line) => (line.what === "released" ? [line.call] : [])));
   const loops: Promise<void>[] = [];
   let freed = new AbortController();
+
+  /** The end of an id is random: calls taken together end at different times. */
+  const work = (toolCallId: string): Promise<void> =>
+    workMs === 0
+      ? Promise.resolve()
+      : systemClock.sleep(Number.parseInt(toolCallId.slice(-6), 16) % (workMs + 1), signal);
 
   const settle = async (call: LeasedCall): Promise<void> => {
     const { projectId, toolCallId, actorId } = call.facts;
@@ -88,23 +96,26 @@ export const startService = ({ engine, journal, name, slots }: ServiceOptions): 
     const { projectId, toolCallId } = call.facts;
     const held = { projectId, toolCallId, leaseId: call.lease.id };
     const beat = () => insist(() => engine.calls.heartbeat(held), signal);
-    const effect = (): void =>
+    const effect = async (): Promise<void> => {
+      await work(toolCallId);
       journal.write({ what: "effect", call: toolCallId, attempt: call.attempt, by: call.lease.id });
+      await work(toolCallId);
+    };
     journal.write({ what: "taken", call: toolCallId, lease: call.lease.id, by: name });
     switch (wayOf(call)) {
       case "finish":
-        effect();
+        await effect();
         return settle(call);
       case "beat":
         await beat();
-        effect();
+        await effect();
         await beat();
         return settle(call);
       case "card":
-        effect();
+        await effect();
         return reportCard(call);
       case "vanish":
-        effect();
+        await effect();
         return call.attempt === 1 ? undefined : settle(call);
       case "shy": {
         if (!released.has(toolCallId)) {
@@ -113,11 +124,11 @@ export const startService = ({ engine, journal, name, slots }: ServiceOptions): 
           await insist(() => engine.calls.release(held), signal);
           return;
         }
-        effect();
+        await effect();
         return settle(call);
       }
       case "hang":
-        effect();
+        await effect();
         while (!signal.aborted) {
           if ((await beat())?.cancel !== false) return;
           await systemClock.sleep(BEAT_EVERY_MS, signal);

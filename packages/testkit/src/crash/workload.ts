@@ -22,6 +22,8 @@ export interface WorkloadConfig {
   readonly maxAttempts?: number | undefined;
   readonly inFlight?: number | undefined;
   readonly slots?: number | undefined;
+  /** How long the simulated tools take before and after their effect, at most. */
+  readonly workMs?: number | undefined;
 }
 
 export interface Workload extends AsyncDisposable {
@@ -52,7 +54,7 @@ export const startWorkload = async (config: WorkloadConfig, faults: Faults = noF
   });
   const items = planItems(config.items, shard);
   const traffic = { engine, journal, signal };
-  const service = startService({ engine, journal, name: config.name, slots });
+  const service = startService({ engine, journal, name: config.name, slots, workMs: config.workMs ?? 0 });
   const relay = carrier === "external" ? relayToService(traffic, service, faults) : undefined;
   if (carrier === "postgres") {
     await consumeAll(traffic);

@@ -1,0 +1,135 @@
+// The server dies a moment after it has answered, before its background writer had a turn: what a caller was told is on
+// the disk, or the answer was a lie.
+
+import { createEngine, type Engine, type LeasedCall } from "@toolplane/engine";
+import { isToolplaneError } from "@toolplane/protocol";
+import { CRASH_PROJECT, queryTestDatabase, SERVED_TARGET, startMortalServer, until } from "@toolplane/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+// Only commits that wait for the disk get there: nobody writes in the background within a test's time.
+const LAZY = { wal_writer_delay: "10s" };
+
+let server: Awaited<ReturnType<typeof startMortalServer>>;
+let engine: Engine;
+
+beforeAll(async () => {
+  server = await startMortalServer(LAZY);
+  engine = await createEngine({ connection: { connectionString: server.url }, watchdog: false, leaseSeconds: 600 });
+});
+
+afterAll(async () => {
+  await engine.close();
+  await server[Symbol.asyncDispose]();
+});
+
+const dispatch = (toolName: string) => engine.calls.dispatch({ projectId: CRASH_PROJECT, toolName, arguments: {} });
+
+const claim = async (): Promise<LeasedCall> => {
+  const request = { projectId: CRASH_PROJECT, target: SERVED_TARGET, holder: "holder", max: 1 };
+  const [call] = await engine.calls.claim(request, 5_000);
+  if (call === undefined) throw new RangeError("there is nothing to claim");
+  return call;
+};
+
+const heldOf = ({ facts, lease }: LeasedCall) => ({
+  projectId: facts.projectId,
+  toolCallId: facts.toolCallId,
+  actorId: facts.actorId,
+  leaseId: lease.id,
+});
+
+/** The server dies now; what the statement finds after its return. */
+const afterDeath = async (text: string, values: unknown[]) => {
+  await server.killAndRestart();
+  const rows = await queryTestDatabase(server.url, text, values);
+  // The engine finds its way back before the next step.
+  const isBack = () =>
+    engine.stats().then(
+      () => true,
+      (error: unknown) => isToolplaneError(error) && error.code !== "storage_error",
+    );
+  await until("the engine to be connected again", isBack, 10_000);
+  return rows;
+};
+
+const STATE = "select status, lease_id from state.calls where tool_call_id = $1";
+
+describe("a moment after the answer the server dies, and", () => {
+  test("[CRASH-3] a dispatched call is there", async () => {
+    const { toolCallId } = await dispatch("unsafe");
+    expect(await afterDeath(STATE, [toolCallId])).toEqual([{ status: "queued", lease_id: null }]);
+    await engine.calls.cancel({ projectId: CRASH_PROJECT, toolCallId });
+  });
+
+  test("[CRASH-3] the lease of an unsafe tool holds: it is never offered a second time", async () => {
+    await dispatch("unsafe");
+    const call = await claim();
+    expect(await afterDeath(STATE, [call.facts.toolCallId])).toEqual([{ status: "running", lease_id: call.lease.id }]);
+    const outcome = { given: { status: "success", result: {} } };
+    expect(await engine.calls.settle({ ...heldOf(call), outcome })).toMatchObject({ status: "success" });
+  });
+
+  test("[CRASH-3] the lease of a safe tool, which does not wait for the disk, is gone: the call is offered again", async () => {
+    await dispatch("safe");
+    const call = await claim();
+    expect(await afterDeath(STATE, [call.facts.toolCallId])).toEqual([{ status: "queued", lease_id: null }]);
+    const again = await claim();
+    expect(again.facts.toolCallId).toBe(call.facts.toolCallId);
+    const outcome = { given: { status: "success", result: {} } };
+    await expect(engine.calls.settle({ ...heldOf(call), outcome })).rejects.toMatchObject({ code: "lease_lost" });
+    expect(await engine.calls.settle({ ...heldOf(again), outcome })).toMatchObject({ status: "success" });
+  });
+
+  test("[CRASH-3] a settled call is settled", async () => {
+    await dispatch("unsafe");
+    const call = await claim();
+    const outcome = { given: { status: "success", result: { n: 1 } } };
+    const settled = await engine.calls.settle({ ...heldOf(call), outcome });
+    const found = "select status, result_card_id from state.calls where tool_call_id = $1";
+    expect(await afterDeath(found, [call.facts.toolCallId])).toEqual([
+      { status: "success", result_card_id: settled.toolResultCardId },
+    ]);
+    expect(await engine.calls.settle({ ...heldOf(call), outcome })).toEqual({ ...settled, idempotent: true });
+  });
+
+  test("[CRASH-3] a released call is free", async () => {
+    await dispatch("unsafe");
+    const call = await claim();
+    await engine.calls.release(heldOf(call));
+    expect(await afterDeath(STATE, [call.facts.toolCallId])).toEqual([{ status: "queued", lease_id: null }]);
+    await engine.calls.cancel(heldOf(call));
+  });
+
+  test("[CRASH-3] a canceled call is canceled", async () => {
+    const { toolCallId } = await dispatch("unsafe");
+    expect(await engine.calls.cancel({ projectId: CRASH_PROJECT, toolCallId })).toMatchObject({ canceled: true });
+    expect(await afterDeath(STATE, [toolCallId])).toEqual([{ status: "canceled", lease_id: null }]);
+  });
+
+  test("[CRASH-3] a step is dispatched and its agent suspended", async () => {
+    const agentId = "agent_1";
+    const origin = {
+      projectId: CRASH_PROJECT,
+      agentId,
+      channelId: "public",
+      agentTurnId: `turn_of_${agentId}`,
+      turnEpoch: 1,
+      stepId: "step_1",
+      recursionDepth: 0,
+    };
+    const step = await engine.calls.dispatchStep({ origin, calls: [{ toolName: "safe", arguments: {} }] });
+    const found = `select h.status, c.tool_call_id from state.heads h
+      join state.calls c on c.agent_turn_id = h.active_agent_turn_id where h.agent_id = $1`;
+    expect(await afterDeath(found, [agentId])).toEqual([
+      { status: "suspended", tool_call_id: step.calls[0]?.toolCallId },
+    ]);
+  });
+
+  test("[CRASH-3] a published message is there", async () => {
+    const subject = `cg.v1r4.${CRASH_PROJECT}.public.cmd.sys.desk.ping`;
+    await engine.bus.publish([{ subject, headers: {}, payload: "ping", messageId: "ping-1" }]);
+    expect(await afterDeath("select payload from bus.messages where message_id = $1", ["ping-1"])).toEqual([
+      { payload: "ping" },
+    ]);
+  });
+});
