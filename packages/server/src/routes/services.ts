@@ -111,6 +111,8 @@ export const serviceRoutes: readonly Route[] = [
       error: z.unknown().optional(),
       after_execution: z.unknown().optional(),
       definition_hash: z.string().max(128).optional(),
+      /** The state of the call's session. A call without a session alias has none to keep, and no call has one yet. */
+      session_state: z.record(z.string(), z.unknown()).optional(),
     }),
     handle: async ({ engine, params, body, caller, context }) => {
       const key = keyFrom(params);
