@@ -2,9 +2,12 @@
 
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { makePlace, type Place } from "./data.ts";
 import { startUp, type UpProcess } from "./up-process.ts";
+
+// Several starts of a whole stack, on a machine that may be busy with other tests.
+vi.setConfig({ testTimeout: 180_000 });
 
 const write = (place: Place, files: Readonly<Record<string, string>>): void => {
   for (const [name, text] of Object.entries(files)) {

@@ -4,9 +4,12 @@ import { readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { probePostgres, socketUrl } from "@toolplane/processes";
 import { createTestDatabase, isRunning, queryTestDatabase, until } from "@toolplane/testkit";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { makePlace } from "./data.ts";
 import { databasePid, PATIENCE_MS, startUp, type UpProcess } from "./up-process.ts";
+
+// Several starts of a whole stack, on a machine that may be busy with other tests.
+vi.setConfig({ testTimeout: 180_000 });
 
 const DEMO = ["--demo"];
 const echo = { tool_name: "echo", arguments: { text: "hello" }, wait_seconds: 30 };

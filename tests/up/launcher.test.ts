@@ -5,10 +5,13 @@ import { spawn } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { findDescendants, rememberProcess, until, untilGone } from "@toolplane/testkit";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { makePlace } from "./data.ts";
 import { readFootprint } from "./footprint.ts";
 import { PATIENCE_MS, startUp } from "./up-process.ts";
+
+// Several starts of a whole stack, on a machine that may be busy with other tests.
+vi.setConfig({ testTimeout: 180_000 });
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 

@@ -3,10 +3,13 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { findDescendants, isRunning, rememberProcess, until, untilGone } from "@toolplane/testkit";
-import { describe, expect, test } from "vitest";
+import { findDescendants, isRunning, until } from "@toolplane/testkit";
+import { describe, expect, test, vi } from "vitest";
 import { makePlace } from "./data.ts";
 import { databasePid, PATIENCE_MS, startUp } from "./up-process.ts";
+
+// Several starts of a whole stack, on a machine that may be busy with other tests.
+vi.setConfig({ testTimeout: 180_000 });
 
 const DEMO = ["--demo"];
 
@@ -59,10 +62,8 @@ test("[UP-5-1] killed with its whole process group it starts again without a man
     await using up = startUp({ dataDir, args: DEMO });
     const { body } = await up.request("POST", "/projects/demo/calls/batch", keys.map(make));
     expect(body).toBeTruthy();
-    const family = up.family().map(({ pid }) => rememberProcess(pid));
-    expect(family.length).toBeGreaterThan(1);
+    // At once again: the guard of the dead one is still ending its database.
     await up.killGroup();
-    await untilGone(family, PATIENCE_MS);
   }
   await using up = startUp({ dataDir, args: DEMO });
   await up.ready();

@@ -2,9 +2,12 @@
 
 import { existsSync } from "node:fs";
 import { isRunning, rememberProcess, until, untilGone } from "@toolplane/testkit";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { makePlace } from "./data.ts";
 import { databasePid, PATIENCE_MS, startUp, type UpProcess } from "./up-process.ts";
+
+// Several starts of a whole stack, on a machine that may be busy with other tests.
+vi.setConfig({ testTimeout: 180_000 });
 
 const DEMO = ["--demo"];
 

@@ -28,6 +28,8 @@ export interface ServeBundledOptions {
   readonly random: Random;
   readonly log: Log;
   readonly offset: ClockOffset;
+  /** While the store is away: when it is back. Asking it before would only make the service hesitate longer. */
+  readonly storeBack?: (() => Promise<void> | undefined) | undefined;
   /** This process, as people read it in `why`. */
   readonly holder: string;
 }
@@ -37,6 +39,17 @@ const ACTOR = `tool.${BUNDLED_TARGET}`;
 const CONCURRENCY = 256;
 /** A runner is small; one that is forgotten only forgets which commands it has seen. */
 const MAX_RUNNERS = 256;
+
+/** Until the store is back, or the service is to stop. */
+const untilBack = async (back: Promise<void>, stop: AbortSignal | undefined): Promise<void> => {
+  const done = new AbortController();
+  const stopped = new Promise<void>((resolve) => {
+    if (stop?.aborted) resolve();
+    else stop?.addEventListener("abort", () => resolve(), { once: true, signal: done.signal });
+  });
+  await Promise.race([back, stopped]);
+  done.abort();
+};
 
 export const serveBundled = (options: ServeBundledOptions): ToolService => {
   const { engine, clock, random, log, offset, holder } = options;
@@ -77,6 +90,8 @@ export const serveBundled = (options: ServeBundledOptions): ToolService => {
   return startToolService({
     gateway: {
       async claim({ target, max, waitMs }, signal) {
+        const back = options.storeBack?.();
+        if (back !== undefined) await untilBack(back, signal);
         return (await engine.calls.claimAcross({ target, max, holder }, waitMs, signal)).map(remember);
       },
       async release(held, patience) {

@@ -107,11 +107,13 @@ const prepare = async (engine: Engine, dataDir: string, { settings, log, cwd }: 
   await applyConfig({ engine, settings, cwd, log });
 };
 
-const startBundled = async (engine: Engine, { settings, log, pid }: StackOptions): Promise<ToolService> => {
+const startBundled = async (engine: Engine, store: Store, options: StackOptions): Promise<ToolService> => {
+  const { settings, log, pid } = options;
   const offset = settings.databaseUrl === undefined ? NO_OFFSET : createClockOffset(engine.databaseNow, systemClock);
   await offset.measure();
   const holder = `bundled tools (process ${pid} on ${hostname()})`;
-  return serveBundled({ engine, clock: systemClock, random: Math.random, log, offset, holder });
+  const storeBack = (): Promise<void> | undefined => (store.ready() ? undefined : store.untilReady());
+  return serveBundled({ engine, clock: systemClock, random: Math.random, log, offset, holder, storeBack });
 };
 
 const start = async (parts: Parts, options: StackOptions): Promise<string> => {
@@ -137,7 +139,7 @@ const start = async (parts: Parts, options: StackOptions): Promise<string> => {
   });
   goOn();
   await prepare(parts.engine, dataDir, options);
-  if (settings.roles.includes("tools")) parts.bundled = await startBundled(parts.engine, options);
+  if (settings.roles.includes("tools")) parts.bundled = await startBundled(parts.engine, parts.store, options);
   goOn();
   parts.phase = "ready";
   return address;
