@@ -12,8 +12,9 @@ export default defineConfig({
       "tests/**/*.test.ts",
       "scripts/**/*.test.ts",
     ],
-    // One PostgreSQL for the whole run; every test file gets a database of its own on it.
-    globalSetup: ["packages/testkit/src/vitest-postgres.ts"],
+    // A run that is killed leaves nothing; one PostgreSQL serves the whole run, with a database for every test file.
+    globalSetup: ["packages/testkit/src/vitest-run.ts", "packages/testkit/src/vitest-postgres.ts"],
+    setupFiles: ["packages/testkit/src/vitest-worker.ts"],
     testTimeout: 60_000,
     hookTimeout: 120_000,
     maxWorkers: 2,

@@ -5,8 +5,9 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createGuard, type ProcessRow } from "@toolplane/processes";
+import { createGuard, type ProcessRow, readProcessTable } from "@toolplane/processes";
 import {
+  commandOf,
   findDescendants,
   findLeftovers,
   isRunning,
@@ -27,10 +28,8 @@ const runParent = (name: string, args: readonly string[]): TestProgram =>
 
 const temporaryPath = (): string => join(tmpdir(), `toolplane-test-${randomBytes(6).toString("hex")}`);
 
-const processesWith = (marker: string): readonly string[] =>
-  execFileSync("ps", ["-A", "-ww", "-o", "pid=,command="], { encoding: "utf8" })
-    .split("\n")
-    .filter((line) => line.includes(marker));
+const processesWith = (marker: string): readonly number[] =>
+  [...readProcessTable().keys()].filter((pid) => commandOf(pid).includes(marker));
 
 afterEach(() => {
   expect(findLeftovers()).toEqual([]);

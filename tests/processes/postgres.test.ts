@@ -1,7 +1,7 @@
 // The embedded PostgreSQL on real processes: where it runs, as whom, and what a killed one leaves.
 
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import {
   pickRunAs,
@@ -32,8 +32,11 @@ const isRoot = process.getuid?.() === 0;
 
 const clusterOf = (dataDir: string): string => join(dataDir, "postgres", "cluster");
 
+/** Small Linux images have no ps. */
 const ownerOf = (pid: number): number =>
-  Number(execFileSync("ps", ["-o", "uid=", "-p", String(pid)], { encoding: "utf8" }));
+  existsSync(`/proc/${pid}`)
+    ? statSync(`/proc/${pid}`).uid
+    : Number(execFileSync("ps", ["-o", "uid=", "-p", String(pid)], { encoding: "utf8" }));
 
 afterEach(() => {
   expect(findLeftovers()).toEqual([]);

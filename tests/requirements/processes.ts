@@ -20,6 +20,7 @@ export const rules = [
   { id: "ARCH-8-5", source: "architecture 8", part: "processes", text: "A child is started from an argv array; no part of it is shell text." },
   { id: "ARCH-8-6", source: "architecture 8", part: "processes", text: "A child gets exactly the environment it is given." },
   { id: "ARCH-8-7", source: "architecture 8", part: "processes", text: "A child has a process group of its own, and is killed with its whole group." },
+  { id: "ARCH-8-8", source: "architecture 8", part: "testkit", text: "A test run that is killed, directly or with the npm that started it, leaves no server, worker or program after three seconds." },
   { id: "INV-I8-P1", source: "architecture 4, I8", part: "processes", text: "What a statement carried does not reach the embedded server's log." },
   { id: "API-1-3", source: "interfaces 1", part: "testkit", text: "A server a test needs is found on PATH, else installed when that is possible, else a clear failure says how; never a silent skip." },
 ] as const satisfies readonly Rule[];

@@ -1,5 +1,7 @@
 // Looking for processes: whether some are still there, and waiting until they are not.
 
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { type ProcessRow, processGuard, readProcessTable, tryReadProcess } from "@toolplane/processes";
 import { ToolplaneError, UsageError } from "@toolplane/protocol";
@@ -26,6 +28,17 @@ export const findLeftovers = (): readonly ProcessRow[] =>
   findDescendants(process.pid).filter(({ pid }) => pid !== processGuard().pid);
 
 export const isRunning = (pid: number): boolean => tryReadProcess(pid)?.zombie === false;
+
+/** What a process was started as, its arguments included. Small Linux images have no ps, other systems no /proc. */
+export const commandOf = (pid: number): string => {
+  try {
+    return existsSync("/proc/self/cmdline")
+      ? readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ")
+      : execFileSync("ps", ["-ww", "-o", "command=", "-p", String(pid)], { encoding: "utf8" });
+  } catch {
+    return "";
+  }
+};
 
 /** A process that is later recognised even if its number is used again. */
 export const rememberProcess = (pid: number): ProcessRow => {

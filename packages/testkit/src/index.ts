@@ -57,6 +57,7 @@ export {
 } from "./engine/test-engine.ts";
 // guarded
 export {
+  commandOf,
   findDescendants,
   findLeftovers,
   isRunning,
@@ -65,7 +66,7 @@ export {
   until,
   untilGone,
 } from "./guarded-leftovers.ts";
-export { runTestProgram, type TestProgram } from "./guarded-program.ts";
+export { guardProgram, runTestProgram, type TestProgram } from "./guarded-program.ts";
 // install
 export { ensureProgram, type Installer, type WantedProgram } from "./install-program.ts";
 // nats

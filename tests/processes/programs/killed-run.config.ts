@@ -1,0 +1,9 @@
+// The repository's own test settings on the one file that waits to be killed.
+
+import { defineConfig } from "vitest/config";
+import settings from "../../../vitest.config.ts";
+
+export default defineConfig({
+  ...settings,
+  test: { ...settings.test, include: ["tests/processes/programs/killed-run-case.ts"] },
+});
