@@ -7,6 +7,7 @@
 
 import { type JsonCaps, ToolplaneError } from "@toolplane/protocol";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
+import { roughBytes } from "../coalescer/rough-bytes.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Faults } from "../ports/faults.ts";
@@ -41,6 +42,9 @@ export interface DispatchStepDeps {
 }
 
 type Held = { readonly step: StepRequest; readonly chain: ChainLink };
+// As for direct calls: large arguments travel in small company.
+const MAX_FLUSH_BYTES = 4 * 1024 * 1024;
+
 type StepOutcome = DispatchedStep | Error | "locked";
 
 // Whoever holds the head is in the middle of a short transaction; if it is not short, asking in a loop only heats.
@@ -165,6 +169,8 @@ export const createDispatchStep = (deps: DispatchStepDeps): Coalescer<StepReques
   const coalescer = createCoalescer<StepRequest, DispatchedStep | "locked">({
     flush,
     keyOf: ({ origin }) => `${origin.projectId}/${origin.agentId}`,
+    bytesOf: ({ calls }) => roughBytes(calls, MAX_FLUSH_BYTES),
+    maxBytes: MAX_FLUSH_BYTES,
     maxItems: 64,
   });
 

@@ -13,6 +13,7 @@ import {
   ToolplaneError,
 } from "@toolplane/protocol";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
+import { roughBytes } from "../coalescer/rough-bytes.ts";
 import type { CallObserver } from "../ports/call-observer.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
@@ -86,6 +87,8 @@ interface Pending {
 const API_AGENT = "sys.api";
 // A definition that changes more often than this within one dispatch is being fought over.
 const MAX_REPLANS = 5;
+// Large arguments travel in small company rather than hold up a batch of small ones.
+const MAX_FLUSH_BYTES = 4 * 1024 * 1024;
 
 const dispatchedOf = (row: DispatchRow): Dispatched => ({
   toolCallId: row.toolCallId,
@@ -96,6 +99,17 @@ const dispatchedOf = (row: DispatchRow): Dispatched => ({
   status: row.status,
   idempotent: false,
 });
+
+// Whoever inserts a key makes others who insert it wait; in one order everywhere, so that two never wait for each other.
+// By project and tool first: should a plan look those up before the calls, the order is still this one.
+const orderOf = ({ request, agentId }: Pending): string =>
+  [request.projectId, request.toolName, agentId, request.idempotencyKey ?? ""].join("\n");
+
+const inLockOrder = (items: readonly Pending[]): Pending[] =>
+  items
+    .map((item) => ({ item, order: orderOf(item) }))
+    .sort((a, b) => (a.order === b.order ? 0 : a.order < b.order ? -1 : 1))
+    .map(({ item }) => item);
 
 const foundOf = (row: KeyedRow, idempotent: boolean): Dispatched => ({
   toolCallId: row.tool_call_id,
@@ -219,7 +233,7 @@ export const createDispatch = (deps: DispatchDeps): Coalescer<CallRequest, Dispa
   };
 
   const write = async (items: readonly Pending[]): Promise<void> => {
-    const open = items.filter((item) => item.outcome === undefined && item.row !== undefined);
+    const open = inLockOrder(items.filter((item) => item.outcome === undefined && item.row !== undefined));
     if (open.length === 0) return;
     await faults.at("dispatch:before-commit");
     const rows = open.map((item) => item.row as DispatchRow);
@@ -289,7 +303,11 @@ export const createDispatch = (deps: DispatchDeps): Coalescer<CallRequest, Dispa
     readonly toolCallId: string;
   }
 
-  const coalescer = createCoalescer<Identified, Dispatched>({ flush });
+  const coalescer = createCoalescer<Identified, Dispatched>({
+    flush,
+    bytesOf: ({ request }) => roughBytes(request.arguments, MAX_FLUSH_BYTES),
+    maxBytes: MAX_FLUSH_BYTES,
+  });
   return {
     async submit(request) {
       checkIdempotencyKey(request.idempotencyKey);

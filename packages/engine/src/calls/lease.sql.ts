@@ -4,6 +4,7 @@
 
 import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
+import { offeredAt, RECHECK_PAUSED } from "./offer.sql.ts";
 import { FACT_COLUMNS } from "./read.sql.ts";
 
 export interface ClaimRow {
@@ -107,14 +108,14 @@ picked as materialized (
 
 export const bindLeases = (rows: readonly LeaseRow[]): unknown[] => leases.bind(rows);
 
-/** What a claim whose answer was lost has taken: found again by its lease id among the live rows. */
+/** What claims whose answer was lost have taken: found again by their lease ids among the live rows. $1 lease ids. */
 export const RECALL: Statement = {
   name: "calls.recall-claim",
   text: `
-select 1 as ord, ${FACT_COLUMNS}, c.attempts, c.lease_id, c.lease_expires_at, c.run_deadline, k.body as card_body
+select array_position($1::text[], c.lease_id) as ord, ${FACT_COLUMNS}, c.attempts, c.lease_id, c.lease_expires_at, c.run_deadline, k.body as card_body
   from state.calls c
   join cards.cards k on k.project_id = c.project_id and k.card_id = c.call_card_id
- where c.due_at is not null and c.lease_id = $1 and c.status = 'running'`,
+ where c.due_at is not null and c.lease_id = any($1::text[]) and c.status = 'running'`,
 };
 
 /**
@@ -126,8 +127,8 @@ export const GIVE_BACK: Statement = {
   text: `
 update state.calls c
    set status = 'queued', lease_id = null, lease_holder = null, lease_expires_at = null, started_at = null,
-       run_deadline = null, attempts = greatest(c.attempts - 1, 0), available_at = now(),
-       due_at = least(c.queue_deadline, now() + make_interval(secs => $2::double precision))
+       run_deadline = null, attempts = greatest(c.attempts - 1, 0), available_at = ${offeredAt("now()")},
+       due_at = least(c.queue_deadline, now() + make_interval(secs => $2::double precision), ${RECHECK_PAUSED})
  where c.due_at is not null and c.status = 'running' and c.lease_id = any($1::text[])
 returning c.tool_call_id`,
 };
@@ -146,7 +147,11 @@ const held = setInput<HeldRow>([
   ["leaseSeconds", "double precision"],
 ]);
 
-/** Extends live leases. A heartbeat lost in a server crash only shortens a lease, so it does not wait for the disk. */
+/**
+ * Extends live leases; what it does not return was lost, and why is read afterwards: this statement's own snapshot would
+ * still show the call as it was before the change that took it away. A heartbeat lost in a server crash only shortens a lease, so it does not wait
+ * for the disk.
+ */
 export const HEARTBEAT: Statement = {
   name: "calls.heartbeat",
   text: `
@@ -159,15 +164,9 @@ kept as (
     from input i, durability
    where c.project_id = i.project_id and c.tool_call_id = i.tool_call_id
      and c.status = 'running' and c.lease_id = i.lease_id
-  returning i.ord, c.lease_expires_at, c.run_deadline
+  returning i.ord, c.lease_expires_at
 )
-select ord::int as ord, lease_expires_at, run_deadline, null as status, null as lease_id from kept
-union all
-select i.ord::int, null, null, c.status, c.lease_id
-  from input i
-  left join state.calls c on c.project_id = i.project_id and c.tool_call_id = i.tool_call_id
- where i.ord not in (select ord from kept)
- order by 1`,
+select ord::int as ord, lease_expires_at from kept`,
 };
 
 /** Gives back what was leased but not started: back to the queue, the attempt not counted. */
@@ -178,20 +177,14 @@ with input as materialized (select * from ${held.from}),
 given as (
   update state.calls c
      set status = 'queued', lease_id = null, lease_holder = null, lease_expires_at = null, started_at = null,
-         run_deadline = null, attempts = greatest(c.attempts - 1, 0), available_at = now(),
-         due_at = least(c.queue_deadline, now() + make_interval(secs => $${held.next}::double precision))
+         run_deadline = null, attempts = greatest(c.attempts - 1, 0), available_at = ${offeredAt("now()")},
+         due_at = least(c.queue_deadline, now() + make_interval(secs => $${held.next}::double precision), ${RECHECK_PAUSED})
     from input i
    where c.project_id = i.project_id and c.tool_call_id = i.tool_call_id
      and c.status = 'running' and c.lease_id = i.lease_id
   returning i.ord
 )
-select ord::int as ord, true as released, null as status, null as lease_id from given
-union all
-select i.ord::int, false, c.status, c.lease_id
-  from input i
-  left join state.calls c on c.project_id = i.project_id and c.tool_call_id = i.tool_call_id
- where i.ord not in (select ord from given)
- order by 1`,
+select ord::int as ord from given`,
 };
 
 export const bindHeld = (rows: readonly HeldRow[]): unknown[] => held.bind(rows);

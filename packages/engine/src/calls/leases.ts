@@ -11,7 +11,7 @@ import type { Doorbell } from "../ports/doorbell.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Database } from "../sql/database.ts";
-import { type CallFacts, type CallKey, type CallStatus, callKey, isSettled } from "./call.ts";
+import { type CallFacts, type CallKey, type CallView, callKey, isSettled } from "./call.ts";
 import {
   bindClaims,
   bindHeld,
@@ -23,7 +23,7 @@ import {
   RECALL,
   RELEASE,
 } from "./lease.sql.ts";
-import { type FactRow, factsOf } from "./read.sql.ts";
+import { bindKeys, type FactRow, factsOf, READ_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
 
 export interface LeasedCall {
   readonly facts: CallFacts;
@@ -71,12 +71,9 @@ interface LeasedRow extends FactRow {
   readonly card_body: string;
 }
 
-interface HeldStateRow {
+interface KeptRow {
   readonly ord: number;
-  readonly lease_expires_at: Date | null;
-  readonly released?: boolean;
-  readonly status: CallStatus | null;
-  readonly lease_id: string | null;
+  readonly lease_expires_at: Date;
 }
 
 export interface LeaseDeps {
@@ -119,12 +116,11 @@ const leasedOf = (row: LeasedRow): LeasedCall => {
   };
 };
 
-const lost = (held: CallKey, row: HeldStateRow | undefined): ToolplaneError => {
-  if (row === undefined || row.status === null)
-    return new ToolplaneError("not_found", `there is no call ${held.toolCallId} in this project`);
-  const now = isSettled(row.status)
-    ? `it has settled (${row.status})`
-    : row.lease_id === null
+const lost = (held: CallKey, view: CallView | undefined): ToolplaneError => {
+  if (view === undefined) return new ToolplaneError("not_found", `there is no call ${held.toolCallId} in this project`);
+  const now = isSettled(view.status)
+    ? `it has settled (${view.status})`
+    : view.leaseId === null
       ? "nobody holds it"
       : "somebody else holds it";
   return new ToolplaneError("lease_lost", `the lease on call ${held.toolCallId} is gone: ${now}; stop working on it`);
@@ -144,15 +140,6 @@ export const createLeases = (deps: LeaseDeps): Leases => {
     return perItem;
   };
 
-  const recall = async (leaseIds: readonly string[]): Promise<LeasedRow[]> => {
-    const recalled: LeasedRow[] = [];
-    for (const [index, leaseId] of leaseIds.entries()) {
-      const found = await db.query<LeasedRow>(RECALL, [leaseId]);
-      recalled.push(...found.map((row) => ({ ...row, ord: index + 1 })));
-    }
-    return recalled;
-  };
-
   /** Runs a taking statement; if its answer is lost, asks what it took, and if that is not known gives it back. */
   const take = async (run: () => Promise<LeasedRow[]>, leaseIds: readonly string[]): Promise<LeasedRow[]> => {
     await faults.at("lease:before-commit");
@@ -160,7 +147,7 @@ export const createLeases = (deps: LeaseDeps): Leases => {
     try {
       rows = await run();
     } catch (error) {
-      rows = await recall(leaseIds).catch(() => []);
+      rows = await db.query<LeasedRow>(RECALL, [leaseIds]).catch(() => []);
       if (rows.length === 0) {
         deps.giveBack(leaseIds);
         throw error;
@@ -201,19 +188,29 @@ export const createLeases = (deps: LeaseDeps): Leases => {
     },
   });
 
+  /** How the calls stand whose lease was not what the caller thought, by key. */
+  const readLost = async (items: readonly Held[]): Promise<ReadonlyMap<string, CallView>> => {
+    if (items.length === 0) return new Map();
+    const rows = await db.query<ViewRow>(READ_CALLS, bindKeys(items));
+    return new Map(rows.map(viewOf).map((view) => [callKey(view), view]));
+  };
+
   const heartbeat = createCoalescer<Held, Beat>({
     keyOf: callKey,
     flush: async (items) => {
       await faults.at("heartbeat:before-commit");
-      const rows = await db.query<HeldStateRow>(HEARTBEAT, bindHeld(items.map((item) => ({ ...item, leaseSeconds }))));
+      const rows = await db.query<KeptRow>(HEARTBEAT, bindHeld(items.map((item) => ({ ...item, leaseSeconds }))));
       await faults.at("heartbeat:after-commit");
-      return items.map((item, index): Beat | Error => {
-        const row = rows[index];
-        if (row?.lease_expires_at) return { expiresAt: row.lease_expires_at, cancel: false };
+      const kept = new Map(rows.map((row) => [items[row.ord - 1], row.lease_expires_at]));
+      const views = await readLost(items.filter((item) => !kept.has(item)));
+      return items.map((item): Beat | Error => {
+        const expiresAt = kept.get(item);
+        if (expiresAt !== undefined) return { expiresAt, cancel: false };
+        const view = views.get(callKey(item));
         // Settled by somebody else while this holder had it (cancel, stop, deadline): the lease id is still its own.
-        if (row?.status && isSettled(row.status) && row.lease_id === item.leaseId)
+        if (view !== undefined && isSettled(view.status) && view.leaseId === item.leaseId)
           return { expiresAt: null, cancel: true };
-        return lost(item, row);
+        return lost(item, view);
       });
     },
   });
@@ -222,7 +219,7 @@ export const createLeases = (deps: LeaseDeps): Leases => {
     keyOf: callKey,
     flush: async (items) => {
       await faults.at("release:before-commit");
-      const rows = await db.query<HeldStateRow>(
+      const rows = await db.query<{ ord: number }>(
         RELEASE,
         bindRelease(
           items.map((item) => ({ ...item, leaseSeconds })),
@@ -230,8 +227,10 @@ export const createLeases = (deps: LeaseDeps): Leases => {
         ),
       );
       await faults.at("release:after-commit");
-      deps.doorbell.ring("queued");
-      return items.map((item, index) => (rows[index]?.released === true ? undefined : lost(item, rows[index])));
+      const given = new Set(rows.map((row) => items[row.ord - 1]));
+      if (given.size > 0) deps.doorbell.ring("queued");
+      const views = await readLost(items.filter((item) => !given.has(item)));
+      return items.map((item) => (given.has(item) ? undefined : lost(item, views.get(callKey(item)))));
     },
   });
 

@@ -6,7 +6,6 @@ import {
   type Card,
   canonicalText,
   cardText,
-  commandSubject,
   createContext,
   createToolCallCard,
   egress,
@@ -25,8 +24,8 @@ import {
   type TemplateValues,
   type ToolDefinition,
   ToolplaneError,
-  type ValidateValue,
 } from "@toolplane/protocol";
+import { commandSubject, type ValidateValue } from "@toolplane/protocol/registry";
 import type { Ids } from "../ports/ids.ts";
 import type { DispatchRow } from "./dispatch.sql.ts";
 import { type ChainLink, chainStart, extendChain, type Sha256 } from "./turn-chain.ts";
@@ -81,6 +80,8 @@ export interface PlanCallInput {
 
 const SENDER = "toolplane";
 const MAX_KEY_LENGTH = 255;
+// Beyond any plan, and near enough to catch a time in the wrong unit.
+const MAX_AHEAD_MS = 10 * 366 * 24 * 3_600_000;
 
 /** The actor whose result a command on this subject asks for: `tool.text`, `sys.pmo`. */
 export const actorOfSubject = (subject: Pick<Subject, "component" | "target">): string =>
@@ -96,6 +97,13 @@ export const checkIdempotencyKey = (key: string | undefined): void => {
       "bad_request",
       `an idempotency key is 1 to ${MAX_KEY_LENGTH} characters of well-formed text`,
     );
+};
+
+/** A call for later still settles one day: a time that never comes, or is no time, is refused (I1). */
+const checkNotBefore = (notBeforeMs: number | undefined, now: string): void => {
+  if (notBeforeMs === undefined) return;
+  if (!Number.isFinite(notBeforeMs) || notBeforeMs < 0 || notBeforeMs > Date.parse(now) + MAX_AHEAD_MS)
+    throw new ToolplaneError("bad_request", "the time before which a call must not start is within the next ten years");
 };
 
 /** A direct call is a headless turn: its own turn and step ids, derived from the call's, no head. */
@@ -178,6 +186,7 @@ export const planCall = (input: PlanCallInput): PlannedCall => {
   const { definition } = pinned;
   const options = resolveOptions(definition.options);
   checkIdempotencyKey(ask.idempotencyKey);
+  checkNotBefore(ask.notBeforeMs, now);
   const context = contextOf(origin, toolCallId, ids);
   const subjectText = commandSubject(definition, origin);
   const subject = parseSubject(subjectText);

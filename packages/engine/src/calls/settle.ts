@@ -5,6 +5,7 @@
 
 import { type JsonCaps, ToolplaneError } from "@toolplane/protocol";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
+import { roughBytes } from "../coalescer/rough-bytes.ts";
 import type { CallObserver } from "../ports/call-observer.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
@@ -164,8 +165,7 @@ export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled
   return createCoalescer<SettleRequest, Settled>({
     flush,
     keyOf: callKey,
-    bytesOf: ({ outcome }) =>
-      "given" in outcome && typeof outcome.given.result === "string" ? outcome.given.result.length : 1_024,
+    bytesOf: ({ outcome }) => ("given" in outcome ? roughBytes(outcome.given, MAX_FLUSH_BYTES) : 0),
     maxBytes: MAX_FLUSH_BYTES,
   });
 };

@@ -271,3 +271,32 @@ describe("idle", () => {
     await coalescer.idle();
   });
 });
+
+describe("C5: one order of locks", () => {
+  test("[ENG-lock-order] a flush leaves in the order of its keys, and everybody gets their own answer", async () => {
+    const { coalescer, flight, tick, landed } = createTower({ keyOf: (item) => item });
+    const answers = ["c", "a", "b"].map((item) => coalescer.submit(item));
+    await tick();
+    expect(landed()).toEqual([["a", "b", "c"]]);
+    await flight(0).land();
+    expect(await Promise.all(answers)).toEqual(["done:c", "done:a", "done:b"]);
+  });
+});
+
+describe("C3: trouble of one item", () => {
+  test.each(["40P01", "40001", "55P03", "57014"])(
+    "[ARCH-5-E4] a row that stays locked (%s) fails its own item, not those behind it",
+    async (sqlstate) => {
+      const locked = new ToolplaneError("storage_error", "locked", { detail: { sqlstate } });
+      const { coalescer, flight, tick } = createTower();
+      const answers = ["a", "b", "c"].map((item) => coalescer.submit(item));
+      const outcomes = Promise.allSettled(answers);
+      await tick();
+      await flight(0).crash(locked);
+      await flight(1).crash(locked);
+      await flight(2).land();
+      await flight(3).land();
+      expect((await outcomes).map(({ status }) => status)).toEqual(["rejected", "fulfilled", "fulfilled"]);
+    },
+  );
+});

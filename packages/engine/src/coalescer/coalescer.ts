@@ -8,6 +8,8 @@
 //       itself is away the first of them shows it, and the rest fail with it instead of each waiting for its own timeout.
 //       A lone item is run again only when the database did not answer: it may have happened, and then finds itself.
 //   C4. Order of arrival is kept among the items of one key: the next one leaves when the one before it is answered.
+//   C5. A flush leaves in the order of its keys: whoever flushes, here or in another process, locks rows in the same order
+//       and two of them never wait for each other.
 
 import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
 
@@ -50,7 +52,16 @@ interface Entry<Item, Outcome> {
 const DEFAULT_MAX_ITEMS = 256;
 const DEFAULT_MAX_BYTES = 4 * 1024 * 1024;
 
-const isAway = (error: unknown): boolean => isToolplaneError(error) && error.code === "storage_error";
+const isUnanswered = (error: unknown): boolean => isToolplaneError(error) && error.code === "storage_error";
+
+// What the server says while it is there: a deadlock, a lock it waited for too long. Such an item fails alone.
+const ITS_OWN_TROUBLE = new Set(["40001", "40P01", "55P03", "57014"]);
+
+const isAway = (error: unknown): boolean =>
+  isToolplaneError(error) && error.code === "storage_error" && !ITS_OWN_TROUBLE.has(String(error.detail?.sqlstate));
+
+const byKey = (a: { readonly key: string | undefined }, b: { readonly key: string | undefined }): number =>
+  a.key === b.key ? 0 : (a.key ?? "") < (b.key ?? "") ? -1 : 1;
 
 export const createCoalescer = <Item, Outcome>(options: CoalescerOptions<Item, Outcome>): Coalescer<Item, Outcome> => {
   const { flush, keyOf, bytesOf } = options;
@@ -88,7 +99,7 @@ export const createCoalescer = <Item, Outcome>(options: CoalescerOptions<Item, O
       taken.push(entry);
     }
     waiting = left;
-    return taken;
+    return taken.sort(byKey);
   };
 
   const answer = (entries: readonly Entry<Item, Outcome>[], outcomes: readonly (Outcome | Error)[]): void => {
@@ -121,7 +132,7 @@ export const createCoalescer = <Item, Outcome>(options: CoalescerOptions<Item, O
     try {
       answer(entries, await flush(entries.map((entry) => entry.item)));
     } catch (error) {
-      if (entries.length === 1 && !isAway(error)) entries[0]?.reject(error);
+      if (entries.length === 1 && !isUnanswered(error)) entries[0]?.reject(error);
       else await runSingly(entries);
     }
   };
