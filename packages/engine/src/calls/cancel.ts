@@ -9,7 +9,7 @@ import type { Doorbell } from "../ports/doorbell.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Database } from "../sql/database.ts";
-import { type CallFacts, type CallKey, callKey } from "./call.ts";
+import { type CallFacts, type CallKey, type CallStatus, callKey } from "./call.ts";
 import type { FactMemory } from "./call-facts.ts";
 import { readCandidates } from "./candidates.ts";
 import { engineFailure, planSettlement, type Settlement } from "./plan-settlement.ts";
@@ -89,11 +89,11 @@ export const createCancel = (deps: CancelDeps): Coalescer<CancelRequest, Cancele
     const settled = rows.length === 0 ? [] : await db.query<SettledRow>(SETTLE, bindSettle(rows, deps.protocolVersion));
     await faults.at("cancel:after-commit");
     const won = new Set(rows.filter((_, index) => settled[index]?.won === true).map(callKey));
-    for (const { request, facts } of open) {
+    for (const [index, { request, facts }] of open.entries()) {
       deps.facts.forget(request);
       if (!won.has(callKey(request))) continue;
       deps.watch.settled(request);
-      deps.observe({ ...facts, status: "canceled" });
+      deps.observe({ ...facts, status: rows[index]?.status as CallStatus });
     }
     if (won.size > 0) {
       deps.doorbell.ring("settled");

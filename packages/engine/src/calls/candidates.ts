@@ -1,15 +1,25 @@
 // Result cards that were written but never reported. When a call must end without a report - canceled, timed out, its
 // holder gone - the oldest valid one is its result: the work was done, only the last word was lost.
 
-import { type JsonObject, parseCard, planReportCheck, type ToolResultContent } from "@toolplane/protocol";
+import { type Card, type JsonObject, parseCard, planReportCheck, type ToolResultContent } from "@toolplane/protocol";
 import type { Queryer } from "../sql/database.ts";
 import { type CallFacts, type CallKey, callKey } from "./call.ts";
 import type { WrittenResult } from "./plan-settlement.ts";
 import { bindKeys, type CandidateRow, READ_CANDIDATES } from "./read.sql.ts";
 
+/** A card this version cannot read is no result; it must not keep its call from ending. */
+const tryReadCard = (body: string): Card | undefined => {
+  try {
+    return parseCard(JSON.parse(body));
+  } catch {
+    return undefined;
+  }
+};
+
 /** A card as a result of this call, or undefined if the rules for reports would refuse it. */
 export const planCandidate = (facts: CallFacts, body: string): WrittenResult | undefined => {
-  const card = parseCard(JSON.parse(body));
+  const card = tryReadCard(body);
+  if (card === undefined) return undefined;
   const content = card.content as ToolResultContent;
   const verdict = planReportCheck(
     {

@@ -101,13 +101,14 @@ update resource.tools
 returning internal`,
 };
 
-/** Queued calls leave the queue; in key order, as everybody locks them. */
+/** Queued calls of a paused tool leave the queue; in key order, as everybody locks them. */
 export const PARK_CALLS: Statement = {
   name: "tools.park-calls",
   text: `
 with parked as materialized (
   select project_id, tool_call_id from state.calls
    where project_id = $1 and tool_name = $2 and status = 'queued' and available_at < 'infinity'
+     and exists (select from resource.tools where project_id = $1 and tool_name = $2 and status = 'paused')
    order by project_id, tool_call_id
      for update
 )

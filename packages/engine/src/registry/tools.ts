@@ -2,17 +2,14 @@
 // (definition-cache.ts); this is the side that changes them, and every change rings `registry`.
 
 import {
-  type AllowEnv,
-  type CompileSchema,
   definitionHash,
   type HashText,
-  isToolName,
   isToolplaneError,
   PROTOCOL_VERSION,
-  parseToolDefinition,
   type ToolDefinition,
   ToolplaneError,
 } from "@toolplane/protocol";
+import { type AllowEnv, type CompileSchema, isToolName, parseToolDefinition } from "@toolplane/protocol/registry";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Database, Queryer } from "../sql/database.ts";
 import type { ToolStatus } from "./definition-cache.sql.ts";
@@ -224,7 +221,10 @@ export const createTools = ({ db, doorbell, compile, sha256, ...rest }: ToolsOpt
       }));
     },
     async pauseTool(projectId, toolName) {
-      await setStatus(projectId, toolName, "paused", (tx) => tx.query(PARK_CALLS, [projectId, toolName]));
+      const park = (tx: Queryer) => tx.query(PARK_CALLS, [projectId, toolName]);
+      await setStatus(projectId, toolName, "paused", park);
+      // A dispatch that had read the tool before it was paused may have committed meanwhile.
+      await withProject(db, projectId, park);
       doorbell.ring("registry");
     },
     async resumeTool(projectId, toolName) {

@@ -1,8 +1,9 @@
 // One sweep over the calls that are due: read and lock, decide, write, in one transaction. Rows that others hold are
-// skipped, so any number of processes may sweep at once; a sweep takes a bounded number.
+// skipped, so any number of processes may sweep at once; a sweep takes a bounded number. A sweep that fails is done again
+// call by call.
 
-import type { JsonCaps } from "@toolplane/protocol";
-import { callKey } from "../calls/call.ts";
+import { isToolplaneError, type JsonCaps } from "@toolplane/protocol";
+import { type CallKey, type CallStatus, callKey } from "../calls/call.ts";
 import { readCandidates } from "../calls/candidates.ts";
 import { commandPayloadText } from "../calls/plan-call.ts";
 import { engineFailure, planSettlement, type Settlement } from "../calls/plan-settlement.ts";
@@ -15,6 +16,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Ids } from "../ports/ids.ts";
+import type { Log } from "../ports/log.ts";
 import type { Database, Queryer } from "../sql/database.ts";
 import { type DueCall, type Expiry, type ExpiryPolicy, planExpiry } from "./plan-expiry.ts";
 import {
@@ -25,6 +27,7 @@ import {
   type DeadLetterRow,
   POSTPONE,
   READ_DUE,
+  READ_DUE_KEYS,
   REQUEUE,
 } from "./watchdog.sql.ts";
 
@@ -49,6 +52,7 @@ export interface ExpireDeps {
   readonly clock: Clock;
   readonly observe: CallObserver;
   readonly ids: Ids;
+  readonly log: Log;
   readonly sha256: Sha256;
   readonly caps: JsonCaps;
   readonly protocolVersion: string;
@@ -64,6 +68,22 @@ export interface Sweep {
 
 /** Author of the cards a watchdog writes. */
 const WATCHDOG = "worker.watchdog";
+
+const BROKEN_RECHECK_SECONDS = 60;
+
+const NOTHING: Sweep = { looked: 0, settled: 0, requeued: 0, buried: 0 };
+
+const add = (a: Sweep, b: Sweep): Sweep => ({
+  looked: a.looked + b.looked,
+  settled: a.settled + b.settled,
+  requeued: a.requeued + b.requeued,
+  buried: a.buried + b.buried,
+});
+
+const isAway = (error: unknown): boolean => isToolplaneError(error) && error.code === "storage_error";
+
+const statusOf = ({ outcome }: Settlement): CallStatus =>
+  ("written" in outcome ? outcome.written.content.status : outcome.given.status) as CallStatus;
 
 interface Decided {
   readonly row: DueRow;
@@ -166,11 +186,22 @@ export const createExpire = (deps: ExpireDeps): ((limit: number) => Promise<Swee
     return { looked: decided.length, settled: rows.length, requeued: requeues.length, buried: letters.length };
   };
 
-  return async (limit) => {
+  const announce = (sweep: Sweep, decided: readonly Decided[]): void => {
+    for (const { settlement, facts, expiry } of decided) {
+      if (settlement !== undefined) deps.watch.settled(facts);
+      const status = settlement === undefined ? "queued" : statusOf(settlement);
+      if (settlement !== undefined || expiry.act !== "postpone") deps.observe({ ...facts, status });
+    }
+    if (sweep.settled > 0) deps.doorbell.ring("settled");
+    if (sweep.settled > 0) deps.doorbell.ring("messages");
+    if (sweep.requeued > 0) deps.doorbell.ring("queued");
+  };
+
+  const sweepOnce = async (limit: number, only?: CallKey): Promise<Sweep> => {
     let decided: Decided[] = [];
     const sweep = await deps.db.transaction(async (tx) => {
-      const rows = await tx.query<DueRow>(READ_DUE, [limit]);
-      if (rows.length === 0) return { looked: 0, settled: 0, requeued: 0, buried: 0 };
+      const rows = await tx.query<DueRow>(READ_DUE, [limit, only?.projectId ?? null, only?.toolCallId ?? null]);
+      if (rows.length === 0) return NOTHING;
       await faults.at("expire:after-read");
       decided = await decide(tx, rows);
       const done = await write(tx, decided);
@@ -179,14 +210,33 @@ export const createExpire = (deps: ExpireDeps): ((limit: number) => Promise<Swee
     });
     if (sweep.looked === 0) return sweep;
     await faults.at("expire:after-commit");
-    for (const { settlement, facts, expiry } of decided) {
-      if (settlement !== undefined) deps.watch.settled(facts);
-      const status = expiry.act === "settle" ? expiry.status : "queued";
-      if (expiry.act !== "postpone") deps.observe({ ...facts, status });
-    }
-    if (sweep.settled > 0) deps.doorbell.ring("settled");
-    if (sweep.settled > 0) deps.doorbell.ring("messages");
-    if (sweep.requeued > 0) deps.doorbell.ring("queued");
+    announce(sweep, decided);
     return sweep;
+  };
+
+  /** One by one: a call that cannot be ended waits for a person, and holds nobody else up (I1). */
+  const sweepSingly = async (limit: number): Promise<Sweep> => {
+    let total = NOTHING;
+    for (const row of await deps.db.query<Pick<DueRow, "project_id" | "tool_call_id">>(READ_DUE_KEYS, [limit])) {
+      const key = { projectId: row.project_id, toolCallId: row.tool_call_id };
+      try {
+        total = add(total, await sweepOnce(1, key));
+      } catch (error) {
+        if (isAway(error)) throw error;
+        deps.log.error("a call that is due cannot be ended; it is tried again later", key);
+        await deps.db.query(POSTPONE, bindPostpone([{ ...key, seconds: BROKEN_RECHECK_SECONDS }]));
+        total = add(total, { ...NOTHING, looked: 1 });
+      }
+    }
+    return total;
+  };
+
+  return async (limit) => {
+    try {
+      return await sweepOnce(limit);
+    } catch (error) {
+      if (isAway(error)) throw error;
+      return sweepSingly(limit);
+    }
   };
 };

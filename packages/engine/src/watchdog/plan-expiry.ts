@@ -49,8 +49,11 @@ export type Expiry =
     }
   | { readonly act: "postpone"; readonly seconds: number };
 
-/** A paused tool is looked at this often; a resume wakes its calls by itself, this is for the one that raced. */
-const PARKED_RECHECK_SECONDS = 5;
+/**
+ * A resume wakes the calls of its tool by itself; looking again is for the one that raced with it. Longer than any
+ * transaction of ours takes, and rare enough that ten thousand waiting calls cost nothing.
+ */
+const PARKED_RECHECK_SECONDS = 60;
 /** Backoff of a safe call whose holder died: 1, 2, 4, ... seconds. */
 const MAX_BACKOFF_SECONDS = 30;
 const MAX_REPUBLISH_DOUBLINGS = 6;

@@ -1,10 +1,11 @@
 // What a watchdog reads and changes besides settling. Rows are locked, what others hold is skipped: any number may run.
 
+import { offeredAt, RECHECK_PAUSED, WANTED_AT } from "../calls/offer.sql.ts";
 import { FACT_COLUMNS } from "../calls/read.sql.ts";
 import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
 
-/** Calls somebody must look at now, with the database's own view of which deadline passed. $1 limit. */
+/** Calls somebody must look at now, with the database's own view of which deadline passed. $1 limit, $2 and $3 one call or null. */
 export const READ_DUE: Statement = {
   name: "watchdog.read-due",
   text: `
@@ -16,10 +17,18 @@ select ${FACT_COLUMNS}, c.status, c.attempts, c.publishes, c.lease_id, c.lease_h
        coalesce(t.status = 'active', true) as tool_active
   from state.calls c
   left join resource.tools t on t.project_id = c.project_id and t.tool_name = c.tool_name
- where c.due_at <= now()
+ where c.due_at <= now() and c.settled_at is null
+   and ($2::text is null or (c.project_id = $2::text and c.tool_call_id = $3::text))
  order by c.due_at
  limit $1
    for update of c skip locked`,
+};
+
+/** The same calls by key, to look at them one by one. $1 limit. */
+export const READ_DUE_KEYS: Statement = {
+  name: "watchdog.read-due-keys",
+  text: `
+select project_id, tool_call_id from state.calls where due_at <= now() and settled_at is null order by due_at limit $1`,
 };
 
 export interface RequeueRow {
@@ -41,6 +50,8 @@ const requeues = setInput<RequeueRow>([
   ["commandPayload", "text"],
 ]);
 
+const OFFERED = `greatest(now() + make_interval(secs => i.delay_seconds), ${WANTED_AT})`;
+
 /** Offers calls again. The queue deadline starts anew for one that had been running: it did not wait in the queue. */
 export const REQUEUE: Statement = {
   name: "watchdog.requeue",
@@ -49,12 +60,13 @@ with input as materialized (select * from ${requeues.from}),
 offered as (
   update state.calls c
      set status = 'queued', lease_id = null, lease_holder = null, lease_expires_at = null, run_deadline = null, started_at = null,
-         available_at = now() + make_interval(secs => i.delay_seconds),
+         available_at = ${offeredAt(OFFERED)},
          queue_deadline = case when c.status = 'running' then now() + make_interval(secs => c.queue_timeout_seconds) else c.queue_deadline end,
          publishes = c.publishes + case when i.command_payload is null then 0 else 1 end,
          due_at = least(
            case when c.status = 'running' then now() + make_interval(secs => c.queue_timeout_seconds) else c.queue_deadline end,
-           now() + make_interval(secs => i.delay_seconds + i.recheck_seconds))
+           ${OFFERED} + make_interval(secs => i.recheck_seconds),
+           ${RECHECK_PAUSED})
     from input i
    where c.project_id = i.project_id and c.tool_call_id = i.tool_call_id and c.settled_at is null
   returning i.ord, c.project_id, c.subject, c.target, c.headers, c.available_at
@@ -63,7 +75,7 @@ sent as (
   insert into bus.messages (category, project_id, subject, component, target, headers, payload, available_at)
   select 'cmd', o.project_id, o.subject, split_part(o.subject, '.', 6), o.target, o.headers, i.command_payload, o.available_at
     from offered o join input i on i.ord = o.ord
-   where i.command_payload is not null
+   where i.command_payload is not null and o.available_at < 'infinity'
 )
 select ord::int as ord from offered`,
 };
@@ -82,12 +94,12 @@ const postpones = setInput<PostponeRow>([
   ["seconds", "double precision"],
 ]);
 
-/** Nothing to do yet: look again later. */
+/** Nothing to do yet: look again later, or when the queue deadline comes if it is still to come. */
 export const POSTPONE: Statement = {
   name: "watchdog.postpone",
   text: `
 update state.calls c
-   set due_at = least(c.queue_deadline, now() + make_interval(secs => i.seconds))
+   set due_at = least(case when c.queue_deadline > now() then c.queue_deadline end, now() + make_interval(secs => i.seconds))
   from ${postpones.from}
  where c.project_id = i.project_id and c.tool_call_id = i.tool_call_id and c.settled_at is null`,
 };
