@@ -114,3 +114,56 @@ test("[ENG-clock] a process whose clock jumps back or forth moves no deadline", 
   expect(Math.abs((beat.expiresAt?.getTime() ?? 0) - call.lease.expiresAt.getTime())).toBeLessThan(30_000);
   expect(await t.engine.calls.settle(resultFor(call))).toMatchObject({ status: "success" });
 });
+
+test("[ENG-not-before-bounds] a time to start that is no time, or never comes, is refused and nothing is written", async () => {
+  await using t = await startTestEngine();
+  const call = (notBeforeMs: number) => () =>
+    t.engine.calls.dispatch({ projectId: t.projectId, toolName: "safe", arguments: {}, notBeforeMs });
+  for (const ms of [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NaN, 8.64e15, -1])
+    expect(await refused(t, call(ms))).toBe("bad_request");
+});
+
+test("[ENG-bad-names] names and pages no caller can mean are the caller's mistake, not the server's", async () => {
+  await using t = await startTestEngine();
+  const { projectId } = t;
+  const { calls, deadLetters, tokens } = t.engine;
+  const { facts, lease } = await dispatchAndClaim(t, "safe");
+  const nul = "a\u0000b";
+  const key = { projectId, toolCallId: nul };
+  const tries: Readonly<Record<string, () => Promise<unknown>>> = {
+    get: () => calls.get(key),
+    dispatch: () => calls.dispatch({ projectId: nul, toolName: "safe", arguments: {} }),
+    claim: () => calls.claim({ projectId, target: nul, holder: "h", max: 1 }),
+    holder: () => calls.claim({ projectId, target: "test", holder: nul, max: 1 }),
+    heartbeat: () => calls.heartbeat({ ...facts, leaseId: nul }),
+    release: () => calls.release({ ...key, leaseId: lease.id }),
+    cancel: () => calls.cancel(key),
+    list: () => calls.list(projectId, { before: nul }),
+    page: () => calls.list(projectId, { limit: -1 }),
+    halfPage: () => calls.list(projectId, { limit: 1.5 }),
+    letter: () => deadLetters.get(projectId, nul),
+    letters: () => deadLetters.list(projectId, { limit: 0 }),
+    role: () => tokens.create({ role: "boss" as "viewer", projectId }),
+    forever: () => tokens.create({ role: "viewer", projectId, ttlSeconds: Number.POSITIVE_INFINITY }),
+    expired: () => tokens.create({ role: "viewer", projectId, ttlSeconds: -1 }),
+    label: () => tokens.create({ role: "viewer", projectId, label: nul }),
+  };
+  for (const [name, attempt] of Object.entries(tries))
+    expect([name, await refused(t, attempt)]).toEqual([name, "bad_request"]);
+});
+
+test("[ENG-flush-bytes] large arguments and results travel in small flushes, text or not", async () => {
+  await using t = await startTestEngine();
+  const { calls } = t.engine;
+  const large = { parts: ["x".repeat(700_000)] };
+  const ask = { projectId: t.projectId, toolName: "safe", arguments: large };
+  await Promise.all(Array.from({ length: 24 }, () => calls.dispatch(ask)));
+  const leased = await calls.claim({ projectId: t.projectId, target: "test", holder: "h", max: 24 });
+  await Promise.all(leased.map((call) => calls.settle(resultFor(call, { result: large }))));
+  // Five of 0.7 MB fit into a flush of 4 MB.
+  const { dispatch, settle } = calls.stats();
+  expect(dispatch).toMatchObject({ items: 24, rescued: 0 });
+  expect(dispatch?.flushes).toBeGreaterThanOrEqual(5);
+  expect(settle).toMatchObject({ items: 24, rescued: 0 });
+  expect(settle?.flushes).toBeGreaterThanOrEqual(5);
+});

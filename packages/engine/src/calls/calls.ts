@@ -3,6 +3,7 @@
 import { ToolplaneError } from "@toolplane/protocol";
 import type { CoalescerStats } from "../coalescer/coalescer.ts";
 import type { Log } from "../ports/log.ts";
+import { parsePage } from "../registry/page.ts";
 import type { Database } from "../sql/database.ts";
 import type { CallFacts, CallKey, CallView } from "./call.ts";
 import { createFactMemory } from "./call-facts.ts";
@@ -142,7 +143,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
     },
     find,
     async list(projectId, filter = {}) {
-      const limit = Math.min(filter.limit ?? DEFAULT_PAGE, MAX_PAGE);
+      const { limit } = parsePage({ limit: Math.min(filter.limit ?? DEFAULT_PAGE, MAX_PAGE) });
       const values = [projectId, filter.before ?? null, limit, filter.status ?? null, filter.toolName ?? null];
       return (await db.query<ViewRow>(LIST_CALLS, values)).map(viewOf);
     },

@@ -31,7 +31,11 @@ export const createSeenServices = (now: () => number): SeenServices => {
       const key = `${projectId} ${target} ${holder}`;
       seen.delete(key);
       seen.set(key, { projectId, target, holder, lastSeenMs: now() });
-      if (seen.size > MAX_SEEN) forgetOld();
+      // The longest unseen comes first. Names are the services' own, so nothing else bounds their number.
+      for (const oldest of seen.keys()) {
+        if (seen.size <= MAX_SEEN) break;
+        seen.delete(oldest);
+      }
     },
     list(projectId, target) {
       forgetOld();

@@ -36,10 +36,10 @@ export const READ_DEAD: Statement = {
   text: `select ${COLUMNS} from state.dead_letters where project_id = $1 and dead_letter_id = $2`,
 };
 
-/** The newest letter of a call, if it has one: letters are few, and the project's newest come first. */
+/** The newest letter of a call, if it has one; a call has few. */
 export const DEAD_OF_CALL: Statement = {
   name: "dead.of-call",
-  text: `select ${COLUMNS} from state.dead_letters where project_id = $1 and tool_call_id = $2 limit 1`,
+  text: `select ${COLUMNS} from state.dead_letters where project_id = $1 and tool_call_id = $2 order by created_at desc limit 1`,
 };
 
 /** The first to replay wins; the others learn what it was replayed as. */

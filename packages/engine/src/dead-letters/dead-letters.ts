@@ -4,7 +4,9 @@
 
 import { type JsonObject, ToolplaneError } from "@toolplane/protocol";
 import type { CallRequest, Dispatched } from "../calls/dispatch.ts";
+import type { Doorbell } from "../ports/doorbell.ts";
 import type { Faults } from "../ports/faults.ts";
+import { parsePage } from "../registry/page.ts";
 import type { Database } from "../sql/database.ts";
 import {
   DEAD_OF_CALL,
@@ -78,6 +80,7 @@ export const callerArguments = (cardBody: string): JsonObject => {
 
 export const createDeadLetters = (deps: {
   readonly db: Database;
+  readonly doorbell: Doorbell;
   readonly faults: Faults;
   readonly dispatch: (request: CallRequest) => Promise<Dispatched>;
 }): DeadLetters => {
@@ -106,7 +109,7 @@ export const createDeadLetters = (deps: {
 
   return {
     async list(projectId, page = {}) {
-      const limit = Math.min(page.limit ?? DEFAULT_PAGE, MAX_PAGE);
+      const { limit } = parsePage({ limit: Math.min(page.limit ?? DEFAULT_PAGE, MAX_PAGE) });
       const rows = await db.query<DeadLetterStateRow>(LIST_DEAD, [projectId, page.before ?? null, limit]);
       return rows.map(letterOf);
     },
@@ -122,6 +125,7 @@ export const createDeadLetters = (deps: {
       if (letter.kind === "message") {
         await db.query(REPUBLISH, [projectId, deadLetterId, `replay-${deadLetterId}`]);
         await faults.at("replay:after-commit");
+        deps.doorbell.ring("messages");
         return { replayedAs: `replay-${deadLetterId}` };
       }
       // Two steps, each idempotent: a crash between them finds the same call again by its key.

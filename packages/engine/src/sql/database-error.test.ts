@@ -8,7 +8,8 @@ describe("understandDatabaseError", () => {
   test.each([
     ["the card trigger", { code: "TP007" }, "conflict"],
     ["a card's id that is taken", { code: "23505", constraint: "cards_pkey" }, "conflict"],
-    ["bad data", { code: "22021" }, "internal_error"],
+    ["a NUL character", { code: "22021" }, "bad_request"],
+    ["bad data", { code: "22P02" }, "internal_error"],
     ["a broken constraint", { code: "23505", constraint: "calls_pkey" }, "internal_error"],
     ["a missing right", { code: "42501" }, "internal_error"],
     ["a deadlock", { code: "40P01" }, "storage_error"],

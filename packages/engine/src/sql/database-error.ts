@@ -13,6 +13,9 @@ const CARD_CONFLICT = "TP007";
 const UNIQUE_VIOLATION = "23505";
 const CARD_KEY = "cards_pkey";
 
+/** What the server says to a NUL character, the only one of ours that it cannot hold. */
+const NO_TEXT = "22021";
+
 const isSqlState = (code: unknown): code is string => typeof code === "string" && /^[0-9A-Z]{5}$/.test(code);
 
 export const understandDatabaseError = (error: unknown, statement: string): Error => {
@@ -20,6 +23,8 @@ export const understandDatabaseError = (error: unknown, statement: string): Erro
   const { code, constraint } = (error ?? {}) as DriverError;
   if (code === CARD_CONFLICT || (code === UNIQUE_VIOLATION && constraint === CARD_KEY))
     return new ToolplaneError("conflict", "a card with this id exists with other content", { cause: error });
+  if (code === NO_TEXT)
+    return new ToolplaneError("bad_request", "text with a NUL character can neither be stored nor found");
   const detail = {
     statement,
     ...(isSqlState(code) ? { sqlstate: code } : {}),

@@ -52,6 +52,27 @@ describe("statements", () => {
   });
 });
 
+describe("sessions", () => {
+  test("[ENG-session] what a database is set to otherwise does not reach the engine: isolation, dates, time zone", async () => {
+    const own = await createTestDatabase(ENGINE_TEMPLATE);
+    const owner = createDatabase({ connection: { connectionString: own.url }, maxConnections: 1 });
+    const odd = [
+      "default_transaction_isolation = 'serializable'",
+      "datestyle = 'SQL, DMY'",
+      "timezone = 'Asia/Kathmandu'",
+    ];
+    for (const setting of odd) await owner.query(adHoc(`alter database ${own.name} set ${setting}`));
+    await owner.close();
+    const late = createDatabase({ connection: { connectionString: own.url }, maxConnections: 1 });
+    const [row] = await late.query(
+      adHoc("select current_setting('transaction_isolation') as level, to_timestamp(1700000000) as moment"),
+    );
+    expect(row).toEqual({ level: "read committed", moment: new Date(1_700_000_000_000) });
+    await late.close();
+    await own.drop();
+  });
+});
+
 describe("transactions", () => {
   test("commit when the work is done", async () => {
     const value = await db.transaction(async (tx) => {

@@ -38,6 +38,10 @@ export interface DatabaseOptions {
   readonly statementTimeoutMs?: number | undefined;
 }
 
+// What a database or a user may be set to otherwise, and the engine relies on: statements decide by what is committed
+// when they meet it, and times arrive in the one format the driver reads.
+const SESSION = ["default_transaction_isolation=read\\ committed", "datestyle=ISO", "timezone=UTC"];
+
 const PLANNER = [
   "plan_cache_mode=force_generic_plan",
   "enable_seqscan=off",
@@ -58,7 +62,7 @@ const IDLE_IN_TRANSACTION_MS = 10_000;
 
 export const createDatabase = (options: DatabaseOptions): Database => {
   const { statementTimeoutMs = STATEMENT_TIMEOUT_MS } = options;
-  const settings = options.role === undefined ? PLANNER : [...PLANNER, `role=${options.role}`];
+  const settings = [...SESSION, ...PLANNER, ...(options.role === undefined ? [] : [`role=${options.role}`])];
   const config: pg.ClientConfig = {
     ...options.connection,
     options: settings.map((setting) => `-c ${setting}`).join(" "),

@@ -62,6 +62,7 @@ const MAX_REMEMBERED = 1_000;
 /** A ring can be lost (I13); a revoked token works at most this much longer. */
 const REMEMBER_MS = 5_000;
 const MAX_PAGE = 500;
+const MAX_TTL_SECONDS = 100 * 366 * 24 * 3_600;
 
 const hashOf = (secret: string): Buffer => createHash("sha256").update(secret).digest();
 
@@ -88,6 +89,10 @@ const refuse = (message: string): ToolplaneError => new ToolplaneError("bad_requ
 
 const planToken = (request: TokenRequest): { actorId: string | null; targets: readonly string[] } => {
   const targets = request.targets ?? [];
+  const { ttlSeconds } = request;
+  if (!ROLES.includes(request.role)) throw refuse(`a token's role is one of ${ROLES.join(", ")}`);
+  if (ttlSeconds !== undefined && !(ttlSeconds > 0 && ttlSeconds <= MAX_TTL_SECONDS))
+    throw refuse("a token that expires does so within a hundred years");
   for (const target of targets)
     if (!isToken(target)) throw refuse(`a target is letters, digits, _ and -, not "${target}"`);
   if (request.role !== "admin" && request.projectId === undefined)
