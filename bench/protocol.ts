@@ -10,9 +10,9 @@ import {
   ingress,
   parseCommandPayload,
   parseSubject,
-  parseToolDefinition,
   planArguments,
 } from "@toolplane/protocol";
+import { parseToolDefinition } from "@toolplane/protocol/registry";
 
 const ROUNDS = 40;
 const OPERATIONS_PER_ROUND = 2_000;

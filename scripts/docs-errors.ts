@@ -3,7 +3,7 @@
 
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { errorReferenceMarkdown } from "@toolplane/protocol";
+import { errorReferenceMarkdown } from "@toolplane/protocol/reference";
 
 const page = join(import.meta.dirname, "..", "docs", "reference", "errors.md");
 

@@ -29,7 +29,8 @@
 //        fails for reasons of transport; a subscriber that throws hurts nobody else.
 //   B16. A lost ring of a bell or a lost connection costs latency, never a message (I13).
 
-import type { HeaderMap, StreamCategory } from "@toolplane/protocol";
+import type { HeaderMap } from "@toolplane/protocol";
+import type { StreamCategory } from "@toolplane/protocol/agents";
 
 export interface BusMessage {
   /** A concrete `cmd` or `evt` subject. */

@@ -1,14 +1,7 @@
 // The options of `consume` with every default filled in and every bound checked, once for all adapters.
 
-import {
-  CONSUMER_DEFAULTS,
-  isToken,
-  parsePattern,
-  type StreamCategory,
-  type SubjectPattern,
-  UsageError,
-  violation,
-} from "@toolplane/protocol";
+import { isToken, parsePattern, type SubjectPattern, UsageError, violation } from "@toolplane/protocol";
+import { CONSUMER_DEFAULTS, type StreamCategory } from "@toolplane/protocol/agents";
 import type { ConsumeOptions, DeliverFrom } from "./bus.ts";
 
 export interface ConsumePlan {

@@ -6,7 +6,8 @@
 
 import { createHash } from "node:crypto";
 import type { Bus } from "@toolplane/bus";
-import { type AllowEnv, type JsonCaps, type JsonObject, PROTOCOL_VERSION } from "@toolplane/protocol";
+import { type JsonCaps, type JsonObject, PROTOCOL_VERSION } from "@toolplane/protocol";
+import type { AllowEnv } from "@toolplane/protocol/registry";
 import type pg from "pg";
 import { createEventLog, type EventLog } from "./bus/event-log.ts";
 import { trimMessages } from "./bus/message-retention.ts";

@@ -33,9 +33,9 @@ export {
   ToolplaneError,
   type TraceIds,
   tryParseSubject,
-  withChildSpan,
   withLineageMeta,
 } from "@toolplane/protocol";
+export { withChildSpan } from "@toolplane/protocol/agents";
 export type {
   ClaimedCommand,
   HeldCall,

@@ -1,7 +1,7 @@
 // How long the postgres bus keeps messages: as long as the protocol's streams do. For the postgres bus only: with an
 // external bus every row here is one that has not left yet, and none may be dropped (I3).
 
-import { streamPlan } from "@toolplane/protocol";
+import { streamPlan } from "@toolplane/protocol/agents";
 import type { Faults } from "../ports/faults.ts";
 import type { Queryer, Statement } from "../sql/database.ts";
 import { TRIM_COMMANDS, TRIM_EVENTS } from "./retention.sql.ts";

@@ -1,6 +1,7 @@
 // Statements of the roster.
 
-import type { JsonObject, RosterAgent } from "@toolplane/protocol";
+import type { JsonObject } from "@toolplane/protocol";
+import type { RosterAgent } from "@toolplane/protocol/registry";
 import type { Statement } from "../sql/database.ts";
 
 export interface AgentRow {

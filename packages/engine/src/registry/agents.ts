@@ -2,17 +2,15 @@
 // Merging an entry into what is known is the protocol's rule (planRosterUpsert); here it is read, planned and written
 // under the project's lock.
 
+import { isToken, type JsonObject, ToolplaneError } from "@toolplane/protocol";
 import {
   type AgentUpload,
-  isToken,
-  type JsonObject,
   parseAgentUpload,
   planDeactivation,
   planRosterUpsert,
   type RosterAgent,
   type RosterEntry,
-  ToolplaneError,
-} from "@toolplane/protocol";
+} from "@toolplane/protocol/registry";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Database, Queryer } from "../sql/database.ts";
 import { type AgentRow, INIT_HEAD, LIST_AGENTS, READ_AGENT, WRITE_AGENT } from "./agents.sql.ts";

@@ -4,15 +4,8 @@
 //   DC2. A ring of the registry forgets who has which version, not what was compiled: equal definitions share one check.
 //   DC3. A definition whose text does not have its hash is not used.
 
-import {
-  type CompileSchema,
-  compileArguments,
-  type HashText,
-  isToolplaneError,
-  type ToolDefinition,
-  ToolplaneError,
-  type ValidateValue,
-} from "@toolplane/protocol";
+import { type HashText, isToolplaneError, type ToolDefinition, ToolplaneError } from "@toolplane/protocol";
+import { type CompileSchema, compileArguments, type ValidateValue } from "@toolplane/protocol/registry";
 import type { Doorbell } from "../ports/doorbell.ts";
 import { type Log, silentLog } from "../ports/log.ts";
 import type { Queryer } from "../sql/database.ts";

@@ -1,7 +1,8 @@
 // What ajv found, in words a person or a model can act on. Texts come from the schema and from the names of members;
 // the checked values themselves are never quoted (I8).
 
-import { formatJsonPath, type SchemaIssue } from "@toolplane/protocol";
+import { formatJsonPath } from "@toolplane/protocol";
+import type { SchemaIssue } from "@toolplane/protocol/registry";
 import type { ErrorObject } from "ajv";
 
 /** Enough to repair a call in one go; the branches of a wide anyOf would otherwise fill a page. */

@@ -6,18 +6,14 @@
 //   J4. Issues name places and rules, never the checked values (I8).
 // Each schema has an ajv of its own (0.2 ms, 6 kB), because a shared one keeps every schema it has ever seen.
 
+import { canonicalText, formatJsonPath, isToolplaneError, type JsonObject, ToolplaneError } from "@toolplane/protocol";
 import {
   type CompileSchema,
-  canonicalText,
-  formatJsonPath,
-  isToolplaneError,
-  type JsonObject,
   type SchemaIssue,
   type SchemaPath,
-  ToolplaneError,
   type ValidateValue,
   walkSchema,
-} from "@toolplane/protocol";
+} from "@toolplane/protocol/registry";
 import { Ajv, type Options, type ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { RegExpEngine, RegExpLike } from "ajv/dist/types/index.js";

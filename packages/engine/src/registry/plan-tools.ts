@@ -4,15 +4,8 @@
 //   TU2. A name belongs to the program that registered it first; another one gets `conflict` naming both.
 //   TU3. A deleted name is free, but its versions go on counting: a number never means two definitions.
 
-import {
-  definitionText,
-  isExternalTool,
-  parseToolTarget,
-  planToolUpsert,
-  type StoredTool,
-  type ToolDefinition,
-  ToolplaneError,
-} from "@toolplane/protocol";
+import { definitionText, parseToolTarget, type ToolDefinition, ToolplaneError } from "@toolplane/protocol";
+import { isExternalTool, planToolUpsert, type StoredTool } from "@toolplane/protocol/registry";
 import type { ToolRow, ToolWrite } from "./tools.sql.ts";
 
 export interface ToolUpsertResult {

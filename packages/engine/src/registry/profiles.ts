@@ -1,17 +1,9 @@
 // Profiles: an upload is a new sys.profile card in a new box; the row by name points at the newest. Agents keep the box
 // they were given, so a new upload changes nobody who is at work.
 
-import {
-  type Card,
-  canonicalText,
-  createProfileCard,
-  type JsonObject,
-  type Profile,
-  parseProfile,
-  parseProfileCard,
-  profileKey,
-  ToolplaneError,
-} from "@toolplane/protocol";
+import { type Card, canonicalText, type JsonObject, ToolplaneError } from "@toolplane/protocol";
+import { createProfileCard } from "@toolplane/protocol/agents";
+import { type Profile, parseProfile, parseProfileCard, profileKey } from "@toolplane/protocol/registry";
 import type { Boxes } from "../cards/boxes.ts";
 import type { CardStore } from "../cards/card-store.ts";
 import type { Clock } from "../ports/clock.ts";

@@ -1,6 +1,6 @@
 // Statements of projects.
 
-import type { ProjectStatus } from "@toolplane/protocol";
+import type { ProjectStatus } from "@toolplane/protocol/registry";
 import type { Statement } from "../sql/database.ts";
 
 export interface ProjectRow {

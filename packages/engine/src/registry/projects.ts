@@ -3,15 +3,13 @@
 //   P2. Deleting refuses while work is open, unless forced. It first closes the project, then removes its rows in
 //       pieces, the project's own row last: a delete that was cut short is finished by the next one.
 
+import { type JsonObject, PROTOCOL_VERSION, ToolplaneError } from "@toolplane/protocol";
 import {
   bootstrapTools,
-  type JsonObject,
-  PROTOCOL_VERSION,
   type ProjectStatus,
   parseProjectCreate,
   parseProjectPatch,
-  ToolplaneError,
-} from "@toolplane/protocol";
+} from "@toolplane/protocol/registry";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Database } from "../sql/database.ts";

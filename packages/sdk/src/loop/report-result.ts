@@ -11,8 +11,8 @@ import {
   requireToolCall,
   requireTurn,
   type TraceIds,
-  withChildSpan,
 } from "@toolplane/protocol";
+import { withChildSpan } from "@toolplane/protocol/agents";
 import type { Patience, Settled, ToolGateway } from "../gateway/gateway.ts";
 
 export interface ResultOrigin {

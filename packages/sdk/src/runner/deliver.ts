@@ -10,8 +10,8 @@ import {
   type TraceIds,
   understandError,
   withToolCall,
-  withTraceTransport,
 } from "@toolplane/protocol";
+import { withTraceTransport } from "@toolplane/protocol/agents";
 import type { Patience, Report, ToolGateway } from "../gateway/gateway.ts";
 import type { ReadyResult } from "./build-outcome.ts";
 

@@ -2,7 +2,8 @@
 // refused whatever a definition or a card says: whoever can change a definition must not be able to read this process's
 // environment. A value that is missing is `auth_failed`, never an anonymous call (SEC-7).
 
-import { isEnvName, isOwnEnvName, isRecord, type JsonObject, ToolplaneError } from "@toolplane/protocol";
+import { isRecord, type JsonObject, ToolplaneError } from "@toolplane/protocol";
+import { isEnvName, isOwnEnvName } from "@toolplane/protocol/registry";
 
 /** Gives the value of a variable, or undefined when it is not set. */
 export type SecretSource = (name: string) => string | undefined | Promise<string | undefined>;

@@ -8,13 +8,12 @@ import {
   type JsonValue,
   PROTOCOL_VERSION,
   parseToken,
-  parseToolDefinition,
-  parseToolName,
   type ToolDefinition,
   type ToolOptions,
   ToolplaneError,
   UsageError,
 } from "@toolplane/protocol";
+import { parseToolDefinition, parseToolName } from "@toolplane/protocol/registry";
 import type { Log } from "../ports/log.ts";
 import type { ToolCall } from "../runner/executor.ts";
 import { type ArgumentsOf, type ParametersSchema, readParameters, type ToolParameters } from "./parameters.ts";

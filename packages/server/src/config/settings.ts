@@ -3,7 +3,8 @@
 //   C2. Fail closed: without configuration it binds to loopback, and no tool may name a variable (SEC-16).
 
 import { isAbsolute, join, resolve } from "node:path";
-import { isEnvName, isOwnEnvName, isToken, type JsonObject, type ToolplaneError } from "@toolplane/protocol";
+import { isToken, type JsonObject, type ToolplaneError } from "@toolplane/protocol";
+import { isEnvName, isOwnEnvName } from "@toolplane/protocol/registry";
 import { type LogLevel, parseLogLevel } from "../log/log.ts";
 import type { UpOptions } from "../up/up-options.ts";
 import type { ConfigFile } from "./config-file.ts";
@@ -17,6 +18,8 @@ const LATER_ROLES: ReadonlySet<string> = new Set(["worker", "pmo"]);
 export interface Settings {
   readonly port: number;
   readonly host: string;
+  /** Further names clients may call this server by, such as the one of a proxy before it. */
+  readonly allowedHosts: readonly string[];
   /** Absolute. */
   readonly data: string;
   /** Undefined: the embedded server. */
@@ -62,6 +65,17 @@ const parsePort = (text: string): number => {
     throw refuseConfig(`a port is a whole number from 0 to ${MAX_PORT}, not ${text}`);
   return port;
 };
+
+const parseHosts = (text: string | undefined): readonly string[] =>
+  (text ?? "")
+    .split(",")
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => name !== "")
+    .map((name) => {
+      if (name.includes("*") || name.includes("/") || name.includes(" "))
+        throw refuseConfig(`TOOLPLANE_ALLOWED_HOSTS is a list of host names, not ${JSON.stringify(name)}`);
+      return name;
+    });
 
 const parseSwitch = (name: string, text: string | undefined): boolean => {
   if (text === undefined || text === "0" || text === "false") return false;
@@ -146,6 +160,7 @@ export const planSettings = (input: SettingsInput): Settings => {
         ? parsePort(filled(env.TOOLPLANE_PORT) ?? String(DEFAULT_PORT))
         : parsePort(String(flags.port)),
     host: given(flags.host, "TOOLPLANE_HOST") ?? DEFAULT_HOST,
+    allowedHosts: parseHosts(filled(env.TOOLPLANE_ALLOWED_HOSTS)),
     data: resolve(cwd, given(flags.data, "TOOLPLANE_DATA") ?? DEFAULT_DATA),
     databaseUrl,
     roles: parseRoles(flags.roles ?? filled(env.TOOLPLANE_ROLES)?.split(",")),

@@ -3,12 +3,12 @@
 
 import {
   type AfterExecution,
-  commandSubject,
   HEADERS,
   type JsonObject,
   PROTOCOL_VERSION,
   toolCommandSubject,
 } from "@toolplane/protocol";
+import { commandSubject } from "@toolplane/protocol/registry";
 
 export interface CallIds {
   readonly callId: string;

@@ -1,7 +1,8 @@
 // `toolplane conform --http`: plays the plane for a foreign tool service and says, clause by clause, whether it keeps the
 // protocol. Exit code 0: nothing failed; 1: a clause failed; 2: wrong usage; 3: the service never asked for work.
 
-import { isToken, isToolName } from "@toolplane/protocol";
+import { isToken } from "@toolplane/protocol";
+import { isToolName } from "@toolplane/protocol/registry";
 import type { CliIo } from "../cli/io.ts";
 import { createOutput, type Output } from "../cli/output.ts";
 import { WrongUsage } from "../cli/wrong-usage.ts";

@@ -6,11 +6,11 @@ import {
   isRecord,
   isToolplaneError,
   PROTOCOL_VERSION,
-  parseToolDefinition,
   type ToolDefinition,
   type ToolplaneError,
   violation,
 } from "@toolplane/protocol";
+import { parseToolDefinition } from "@toolplane/protocol/registry";
 import { readUpload } from "../../http/read-upload.ts";
 import type { Registration } from "../evidence.ts";
 import { noSuch, problemResponse } from "./refuse.ts";

@@ -1,0 +1,10 @@
+// @toolplane/protocol/v1r3: the boundary adapter for the older wire.
+
+export {
+  type AdaptedMessage,
+  adaptLegacyMessage,
+  isLegacySubject,
+  LEGACY_VERSION,
+  type LegacyMessage,
+  liftIdentity,
+} from "./legacy/v1r3.ts";
