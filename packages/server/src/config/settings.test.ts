@@ -21,6 +21,7 @@ test("[SEC-16-U1] without configuration: loopback only, the embedded database, a
   expect(plan({})).toEqual({
     port: 7420,
     host: "127.0.0.1",
+    allowedHosts: [],
     data: "/home/ann/.toolplane",
     databaseUrl: undefined,
     roles: ["api", "tools"],
@@ -58,6 +59,11 @@ describe("[API-3-1] the file, then TOOLPLANE_* variables, then flags; later wins
     ["port", { env: { TOOLPLANE_PORT: "1" } }, { port: 1 }],
     ["port by flag", { env: { TOOLPLANE_PORT: "1" }, flags: { port: 0 } }, { port: 0 }],
     ["host", { env: { TOOLPLANE_HOST: "::1" }, flags: { host: "0.0.0.0" } }, { host: "0.0.0.0" }],
+    [
+      "names",
+      { env: { TOOLPLANE_ALLOWED_HOSTS: "tools.example.com, Plane" } },
+      { allowedHosts: ["tools.example.com", "plane"] },
+    ],
     ["data", { env: { TOOLPLANE_DATA: "there" } }, { data: "/home/ann/there" }],
     ["roles", { env: { TOOLPLANE_ROLES: "tools" } }, { roles: ["tools"] }],
     [
@@ -107,6 +113,7 @@ describe("values that cannot be", () => {
     ["a role", { flags: { roles: ["king"] } }, "there is no role king"],
     ["no role", { flags: { roles: [""] } }, "name at least one role"],
     ["a switch", { env: { TOOLPLANE_DEMO: "yes please" } }, "TOOLPLANE_DEMO is true or false"],
+    ["any name at all", { env: { TOOLPLANE_ALLOWED_HOSTS: "*" } }, "TOOLPLANE_ALLOWED_HOSTS is a list of host names"],
     ["a log level", { env: { TOOLPLANE_LOG_LEVEL: "loud" } }, "TOOLPLANE_LOG_LEVEL is one of"],
     ["a project", { yaml: "project: a.b\n" }, "a project's name is made of"],
     [

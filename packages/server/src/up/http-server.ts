@@ -30,7 +30,7 @@ const bracketed = (host: string): string => (isIPv6(host) ? `[${host}]` : host);
 export const servedHosts = (host: string): readonly string[] => {
   if (!WILDCARDS.has(host)) return [bracketed(host).toLowerCase()];
   const addresses = Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));
-  return [hostname(), ...addresses.map(bracketed)].map((name) => name.toLowerCase());
+  return [hostname(), bracketed(host), ...addresses.map(bracketed)].map((name) => name.toLowerCase());
 };
 
 const explain = (error: NodeJS.ErrnoException, { host, port }: ListenOptions): ToolplaneError => {

@@ -65,7 +65,7 @@ const createStackApp = (parts: Parts, { settings, version, log }: StackOptions) 
     engine: () => (parts.phase === "starting" ? undefined : parts.engine),
     routes: settings.roles.includes("api") ? routes : [],
     log,
-    hosts: servedHosts(settings.host),
+    hosts: [...servedHosts(settings.host), ...settings.allowedHosts],
     draining: parts.draining.signal,
     health: createHealth({
       version,

@@ -1,0 +1,72 @@
+import { hostname } from "node:os";
+import { Hono } from "hono";
+import { describe, expect, test } from "vitest";
+import { listen, servedHosts } from "./http-server.ts";
+
+test.each<[string, readonly string[]]>([
+  ["127.0.0.1", ["127.0.0.1"]],
+  ["::1", ["[::1]"]],
+  ["Plane.Local", ["plane.local"]],
+])("a server on %s answers to %j", (host, expected) => {
+  expect(servedHosts(host)).toEqual(expected);
+});
+
+test("one on every interface answers to each of them, to the machine's name and to itself", () => {
+  expect(servedHosts("0.0.0.0")).toEqual(expect.arrayContaining([hostname().toLowerCase(), "127.0.0.1", "0.0.0.0"]));
+});
+
+describe("listen", () => {
+  const app = (handler: () => Promise<Response> | Response): Hono => {
+    const made = new Hono();
+    made.get("/", handler);
+    return made;
+  };
+
+  test("[UP-4-1] a taken port and a host that is not ours say what to do", async () => {
+    const first = await listen({ app: app(() => new Response("")), host: "127.0.0.1", port: 0 });
+    const port = Number(first.address.split(":")[1]);
+    await expect(listen({ app: new Hono(), host: "127.0.0.1", port })).rejects.toMatchObject({
+      code: "conflict",
+      message: `port ${port} of 127.0.0.1 is taken by another program`,
+    });
+    await expect(listen({ app: new Hono(), host: "192.0.2.1", port: 0 })).rejects.toMatchObject({
+      code: "bad_request",
+    });
+    await first.close(1_000);
+  });
+
+  /** A server whose one request is answered when told to. */
+  const listenHeld = async () => {
+    let answer = (): void => {};
+    let asked = (): void => {};
+    const arrived = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    const handler = (): Promise<Response> =>
+      new Promise((resolve) => {
+        answer = () => resolve(new Response("done"));
+        asked();
+      });
+    const server = await listen({ app: app(handler), host: "127.0.0.1", port: 0 });
+    const outcome = fetch(`http://${server.address}/`).then(
+      (response) => response.text(),
+      () => "cut off",
+    );
+    await arrived;
+    return { server, outcome, answer: () => answer() };
+  };
+
+  test("closing waits for the request under way", async () => {
+    const { server, outcome, answer } = await listenHeld();
+    const closed = server.close(60_000);
+    answer();
+    expect(await outcome).toBe("done");
+    await closed;
+  });
+
+  test("one that does not end is cut off when the grace is over", async () => {
+    const { server, outcome } = await listenHeld();
+    await server.close(20);
+    expect(await outcome).toBe("cut off");
+  });
+});
