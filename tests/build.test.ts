@@ -6,6 +6,7 @@ import { cpSync, globSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { guardProgram } from "@toolplane/testkit";
 import { beforeAll, describe, expect, test } from "vitest";
 import { openStack } from "./scenarios/stack.ts";
 
@@ -62,6 +63,7 @@ describe("[SLICE-packed] packed and installed in an empty folder", () => {
       TOOLPLANE_PROJECT: "demo",
     };
     const service = spawn(process.execPath, ["tool.ts"], { cwd: folder, env, stdio: ["ignore", "inherit", "inherit"] });
+    await guardProgram(service, "packed service");
     try {
       const call = { tool_name: "count_words", arguments: { text: "packed and installed" }, wait_seconds: 30 };
       let answer = await stack.api("POST", "/projects/demo/calls", call);

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { UsageError } from "@toolplane/protocol";
-import { findDescendants, rememberProcess, until, untilGone } from "@toolplane/testkit";
+import { findDescendants, guardProgram, rememberProcess, until, untilGone } from "@toolplane/testkit";
 
 const LAUNCHER = fileURLToPath(new URL("../../bin/toolplane.mjs", import.meta.url));
 /** Far more than it takes; a busy machine is not a failure. */
@@ -55,6 +55,8 @@ export const startUp = ({ dataDir, args = [], env = {}, cwd = "/" }: UpProcessOp
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });
+  // Not awaited: what a person runs has no guard around it either, and a failed guard fails every other test.
+  guardProgram(child, "toolplane up").catch(() => undefined);
   let stdout = "";
   let stderr = "";
   let over = false;
