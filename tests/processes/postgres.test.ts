@@ -80,6 +80,13 @@ describe("a running server", () => {
     expect(await query(quick.url(), settings)).toEqual([{ a: "off", b: "off" }]);
   });
 
+  test("a start that fails after the server answers ends the server", async () => {
+    // The password cannot be set on a server that only reads.
+    const settings = { default_transaction_read_only: "on" };
+    await expect(startTestPostgres({ loopback: true, settings })).rejects.toThrow("read-only");
+    expect(findLeftovers()).toEqual([]);
+  });
+
   test("[ARCH-5-10] a loopback port is random and asks for the password", async () => {
     await using server = await startTestPostgres({ loopback: true });
     await using other = await startTestPostgres({ loopback: true });

@@ -174,7 +174,12 @@ export const startPostgres = async (options: PostgresOptions): Promise<RunningPo
     const { server, port } = await launchOnFreePort({ options, place, runAs, guard, socketDir: socket.path });
     const url = (database = "postgres"): string => socketUrl(socket.path, port, database);
     const password = randomBytes(24).toString("hex");
-    if (options.loopback === true) await withClient(url(), (client) => setServerPassword(client, password));
+    if (options.loopback === true) {
+      await withClient(url(), (client) => setServerPassword(client, password)).catch(async (cause: unknown) => {
+        await server.end();
+        throw cause;
+      });
+    }
     const end = async (signal: NodeJS.Signals, graceMs: number): Promise<void> => {
       await server.end({ signal, graceMs });
       await socket.remove();
