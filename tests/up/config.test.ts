@@ -1,6 +1,7 @@
 // The configuration file as a person uses it: read at the start, applied to a project, refused where it is wrong.
 
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { makePlace, type Place } from "./data.ts";
@@ -125,7 +126,18 @@ describe("definitions that cannot be used name their file", () => {
   });
 });
 
-describe("[SEC-16-1] started with an empty configuration nothing is open", () => {
+/** fetch does not let a caller choose the Host header; an attacker's client does. */
+const askAs = (url: string, host: string): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const asked = request(`${url}/health`, { headers: { host } }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode ?? 0);
+    });
+    asked.once("error", reject);
+    asked.end();
+  });
+
+describe("[SEC-16-1] [SEC-11-1] started with an empty configuration nothing is open", () => {
   test("no anonymous API, no foreign host name or origin, no variable for a tool, only loopback", async () => {
     await using place = await makePlace();
     await using up = upIn(place);
@@ -134,6 +146,9 @@ describe("[SEC-16-1] started with an empty configuration nothing is open", () =>
     for (const path of ["/projects", "/tokens", "/projects/demo/calls", "/projects/demo/events"])
       expect((await fetch(`${url}${path}`)).status).toBe(401);
     expect((await up.request("GET", "/projects", undefined, { origin: "https://evil.example" })).status).toBe(403);
+    expect([await askAs(url, "evil.example"), await askAs(url, new URL(url).host)]).toEqual([403, 200]);
+    const preflight = await fetch(`${url}/projects`, { method: "OPTIONS", headers: { origin: url } });
+    expect(preflight.headers.get("access-control-allow-origin")).toBeNull();
     expect((await up.request("POST", "/projects", { project_id: "p", title: "P" })).status).toBe(201);
     const definition = {
       tool_name: "leak",
