@@ -106,6 +106,8 @@ const isAmong = (alias: string, cte: string): string =>
   `((${alias}.project_id, ${alias}.tool_call_id) in (select project_id, tool_call_id from ${cte})) is true`;
 
 // A plain service never leases: its run deadline counts from dispatch.
+// The caller is looked up by a scalar subquery: an EXISTS may be planned as one scan of all agents, and such a plan, made
+// while there are few, would stay.
 // The card's id was minted with the call's: it can only be taken if the call is, and then it is not written. So its
 // insert asks for no conflict (a check of its own and a second record in the log per row, 2.5 of 36 microseconds).
 // The answer unnests the two keys again: cheaper than keeping all columns of the input for it.
@@ -119,8 +121,8 @@ with ready as materialized (
     join resource.projects p on p.project_id = i.project_id and p.status = 'active'
     join resource.tools t on t.project_id = i.project_id and t.tool_name = i.tool_name
          and t.version = i.tool_version and t.status <> 'deleted'
-   where i.trusted or exists (select from resource.agents a
-           where a.project_id = i.project_id and a.agent_id = i.agent_id and a.status = 'active')
+   where i.trusted or (select a.status = 'active' from resource.agents a
+           where a.project_id = i.project_id and a.agent_id = i.agent_id)
 ),
 called as (
   insert into state.calls (
@@ -250,8 +252,8 @@ export const EXPLAIN_REFUSAL: Statement = {
   name: "calls.explain-refusal",
   text: `
 select i.ord::int as ord, p.status as project_status, t.status as tool_status, t.version as tool_version,
-       exists (select from resource.agents a
-                where a.project_id = i.project_id and a.agent_id = i.agent_id and a.status = 'active') as agent_known
+       coalesce((select a.status = 'active' from resource.agents a
+                  where a.project_id = i.project_id and a.agent_id = i.agent_id), false) as agent_known
   from ${refusals.from}
   left join resource.projects p on p.project_id = i.project_id
   left join resource.tools t on t.project_id = i.project_id and t.tool_name = i.tool_name`,

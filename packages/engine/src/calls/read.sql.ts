@@ -151,13 +151,15 @@ select ${FACT_COLUMNS}, ${STATE_COLUMNS}
  limit $3`,
 };
 
+// "offset 0" keeps the lookup a lookup: a plan made while there are no candidates would read all of them ever after.
 /** Result cards that were written but not reported, oldest first. */
 export const READ_CANDIDATES: Statement = {
   name: "calls.read-candidates",
   text: `
 select k.project_id, k.tool_call_id, k.card_id, k.hash, k.body
   from ${keys.from}
-  join cards.cards k on k.project_id = i.project_id and k.tool_call_id = i.tool_call_id and k.candidate
+ cross join lateral (
+   select * from cards.cards where project_id = i.project_id and tool_call_id = i.tool_call_id and candidate offset 0) k
  order by k.written_at, k.card_id`,
 };
 

@@ -65,7 +65,8 @@ select c.card_id, c.hash, c.body
  where ${LIVE}`,
 };
 
-// A call knows its two cards; a result that was written but not reported is found by the call it names.
+// A call knows its two cards; a result that was written but not reported is found by the call it names. "offset 0" keeps
+// that a lookup: a plan made while there are no such results would read all of them ever after.
 const OF_CALLS = `
 named as (
   select k.call_card_id as card_id from calls k
@@ -73,7 +74,8 @@ named as (
   select k.result_card_id from calls k where k.result_card_id is not null
   union
   select c.card_id from calls k
-    join cards.cards c on c.project_id = k.project_id and c.tool_call_id = k.tool_call_id and c.candidate
+   cross join lateral (
+     select card_id from cards.cards where project_id = k.project_id and tool_call_id = k.tool_call_id and candidate offset 0) c
 )
 select c.card_id, c.hash, c.body
   from named n

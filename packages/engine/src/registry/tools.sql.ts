@@ -101,6 +101,8 @@ update resource.tools
 returning internal`,
 };
 
+// What was picked is locked, so the update need not ask again whether it is queued; asked, it could be planned over the
+// whole queue, and such a plan, made while the queue was empty, would stay.
 /** Queued calls of a paused tool leave the queue; in key order, as everybody locks them. */
 export const PARK_CALLS: Statement = {
   name: "tools.park-calls",
@@ -113,7 +115,7 @@ with parked as materialized (
      for update
 )
 update state.calls c set available_at = 'infinity'
-  from parked p where c.project_id = p.project_id and c.tool_call_id = p.tool_call_id and c.status = 'queued'`,
+  from parked p where c.project_id = p.project_id and c.tool_call_id = p.tool_call_id`,
 };
 
 /** And come back at the time they had asked for, due at once: a watchdog sees to it that an external bus hears of them. */
@@ -128,7 +130,7 @@ with parked as materialized (
 )
 update state.calls c
    set available_at = greatest(now(), c.queue_deadline - make_interval(secs => c.queue_timeout_seconds)), due_at = now()
-  from parked p where c.project_id = p.project_id and c.tool_call_id = p.tool_call_id and c.status = 'queued'`,
+  from parked p where c.project_id = p.project_id and c.tool_call_id = p.tool_call_id`,
 };
 
 export interface VersionRow {

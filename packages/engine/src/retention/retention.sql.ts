@@ -2,6 +2,7 @@
 
 import type { Statement } from "../sql/database.ts";
 
+// "offset 0" keeps the lookup of unreported results a lookup: a plan made while there are none would read all of them.
 /**
  * Direct calls that settled long enough ago, with their cards, a bounded number at a time; what others hold is skipped.
  * $1 project, $2 no younger id than this, $3 seconds since settlement, $4 limit.
@@ -21,13 +22,12 @@ said as (
   delete from cards.cards k using (
     select project_id, call_card_id as card_id from old
     union all
-    select project_id, result_card_id from old where result_card_id is not null) o
-   where k.project_id = o.project_id and k.card_id = o.card_id
-),
-unsaid as (
-  delete from cards.cards k using old o
-   where k.project_id = o.project_id and k.tool_call_id = o.tool_call_id and k.candidate
-     and k.card_id is distinct from o.result_card_id
+    select project_id, result_card_id from old where result_card_id is not null
+    union all
+    select o.project_id, u.card_id from old o cross join lateral (
+      select card_id from cards.cards
+       where project_id = o.project_id and tool_call_id = o.tool_call_id and candidate offset 0) u) s
+   where k.project_id = s.project_id and k.card_id = s.card_id
 ),
 gone as (
   delete from state.calls c using old o where c.project_id = o.project_id and c.tool_call_id = o.tool_call_id

@@ -69,13 +69,13 @@ offered as (
            ${RECHECK_PAUSED})
     from input i
    where c.project_id = i.project_id and c.tool_call_id = i.tool_call_id and c.settled_at is null
-  returning i.ord, c.project_id, c.subject, c.target, c.headers, c.available_at
+  returning i.ord, i.command_payload, c.project_id, c.subject, c.target, c.headers, c.available_at
 ),
 sent as (
   insert into bus.messages (category, project_id, subject, component, target, headers, payload, available_at)
-  select 'cmd', o.project_id, o.subject, split_part(o.subject, '.', 6), o.target, o.headers, i.command_payload, o.available_at
-    from offered o join input i on i.ord = o.ord
-   where i.command_payload is not null and o.available_at < 'infinity'
+  select 'cmd', project_id, subject, split_part(subject, '.', 6), target, headers, command_payload, available_at
+    from offered
+   where command_payload is not null and available_at < 'infinity'
 )
 select ord::int as ord from offered`,
 };
