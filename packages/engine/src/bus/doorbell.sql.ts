@@ -14,4 +14,8 @@ export const START_LISTENING = [
   ...[...DOORBELL_KINDS, "streams"].map((kind) => `listen ${channelOf(kind)}`),
 ].join("; ");
 
-export const NOTIFY = { name: "doorbell_notify", text: "select pg_notify($1, '')" };
+/** $1 channels. */
+export const NOTIFY = {
+  name: "doorbell_notify",
+  text: "select pg_notify(channel, '') from unnest($1::text[]) as c (channel)",
+};

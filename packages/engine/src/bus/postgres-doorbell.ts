@@ -2,7 +2,8 @@
 //   D1. A ring is told to the listeners of this process directly, as `here`, before anything is sent.
 //   D2. It is sent as one empty NOTIFY, on the listening connection itself: the server then names this connection as
 //       the sender and its own ring is not told a second time.
-//   D3. At most one NOTIFY per kind is on its way; rings meanwhile become one more afterwards. No timers.
+//   D3. At most one statement is on its way (the driver takes one at a time); rings meanwhile leave together after it, one
+//       NOTIFY per kind. No timers.
 //   D4. A lost connection is made again with growing pauses. Then every listener is told (`elsewhere`: rings may have
 //       been missed) and what could not be sent is sent. Nothing of this ever throws out of `ring`.
 
@@ -51,9 +52,9 @@ const backendOf = (client: pg.Client): number | null => (client as pg.Client & {
 export const createPostgresDoorbell = ({ db, clock, log }: PostgresDoorbellOptions): BusDoorbell => {
   const listeners = new Map<RingKind, Set<(from: RingOrigin) => void>>(RING_KINDS.map((kind) => [kind, new Set()]));
   const unsent = new Set<RingKind>();
-  const sending = new Map<RingKind, Promise<void>>();
   const closing = new AbortController();
   let line: pg.Client | undefined;
+  let sending: Promise<void> | undefined;
   let connecting = false;
   let connections = 0;
   let rings = 0;
@@ -72,27 +73,28 @@ export const createPostgresDoorbell = ({ db, clock, log }: PostgresDoorbellOptio
 
   const hangUp = (client: pg.Client): Promise<void> => client.end().catch(() => {});
 
-  const send = (kind: RingKind): void => {
+  const send = (): void => {
     const client = line;
-    if (client === undefined || sending.has(kind) || !unsent.delete(kind)) return;
-    const query = { ...NOTIFY, values: [channelOf(kind)], query_timeout: NOTIFY_TIMEOUT_MS };
-    const notify = client
+    if (client === undefined || sending !== undefined || unsent.size === 0) return;
+    const kinds = [...unsent];
+    unsent.clear();
+    const query = { ...NOTIFY, values: [kinds.map(channelOf)], query_timeout: NOTIFY_TIMEOUT_MS };
+    sending = client
       .query(query)
       .then(
         () => {
-          sent++;
+          sent += kinds.length;
         },
         () => {
-          unsent.add(kind);
+          for (const kind of kinds) unsent.add(kind);
           if (line === client) line = undefined;
           void hangUp(client);
         },
       )
       .finally(() => {
-        sending.delete(kind);
-        send(kind);
+        sending = undefined;
+        send();
       });
-    sending.set(kind, notify);
   };
 
   const hearOthers = (client: pg.Client): void => {
@@ -118,10 +120,8 @@ export const createPostgresDoorbell = ({ db, clock, log }: PostgresDoorbellOptio
       if (closing.signal.aborted) return;
       line = client;
       connections++;
-      for (const kind of RING_KINDS) {
-        send(kind);
-        tell(kind, "elsewhere");
-      }
+      send();
+      for (const kind of RING_KINDS) tell(kind, "elsewhere");
       await gone;
     } finally {
       if (line === client) line = undefined;
@@ -150,7 +150,7 @@ export const createPostgresDoorbell = ({ db, clock, log }: PostgresDoorbellOptio
       rings++;
       unsent.add(kind);
       tell(kind, "here");
-      send(kind);
+      send();
     },
     listen(kind, heard) {
       // Two listeners may be the same function; each is its own entry.
@@ -166,7 +166,7 @@ export const createPostgresDoorbell = ({ db, clock, log }: PostgresDoorbellOptio
     async close() {
       closing.abort();
       // Last rings still leave: another process may be waiting for exactly what this one did before it stopped.
-      while (sending.size > 0) await Promise.all(sending.values());
+      while (sending !== undefined) await sending;
       if (line !== undefined) await hangUp(line);
       // An attempt to connect can take as long as the network pleases; it ends itself.
       if (!connecting) await kept;
