@@ -3,13 +3,19 @@
 
 import type { Engine, Log } from "@toolplane/engine";
 import { isToolplaneError, ToolplaneError, understandError } from "@toolplane/protocol";
-import { checkNames, readDefinitionFiles } from "./config-files.ts";
+import { checkNames, type DefinitionFile, readDefinitionFiles } from "./config-files.ts";
 import type { Settings } from "./settings.ts";
+
+/** What the patterns of the configuration found. */
+export interface ConfigDefinitions {
+  readonly tools: readonly DefinitionFile[];
+  readonly profiles: readonly DefinitionFile[];
+}
 
 export interface ApplyConfigOptions {
   readonly engine: Pick<Engine, "projects" | "tools" | "profiles" | "agents">;
-  readonly settings: Pick<Settings, "project" | "projectNamed" | "tools" | "profiles" | "agents">;
-  readonly cwd: string;
+  readonly settings: Pick<Settings, "project" | "projectNamed" | "agents">;
+  readonly definitions: ConfigDefinitions;
   readonly log: Log;
 }
 
@@ -39,9 +45,23 @@ export const ensureProject = async (
   }
 };
 
-const applyTools = async ({ engine, settings, cwd, log }: ApplyConfigOptions): Promise<number> => {
-  const files = readDefinitionFiles(settings.tools, cwd, log);
-  checkNames(files, "tool_name");
+/** Before anything is started: what cannot be read needs no database to be refused. */
+export const readDefinitions = (
+  { tools, profiles }: Pick<Settings, "tools" | "profiles">,
+  cwd: string,
+  log: Log,
+): ConfigDefinitions => {
+  const found = {
+    tools: readDefinitionFiles(tools, cwd, log),
+    profiles: readDefinitionFiles(profiles, cwd, log),
+  };
+  checkNames(found.tools, "tool_name");
+  checkNames(found.profiles, "name");
+  return found;
+};
+
+const applyTools = async ({ engine, settings, definitions }: ApplyConfigOptions): Promise<number> => {
+  const files = definitions.tools;
   if (files.length === 0) return 0;
   const uploads = files.map(({ value }) => value);
   const results = await engine.tools.upsertTools(settings.project, uploads, { source: SOURCE });
@@ -51,9 +71,8 @@ const applyTools = async ({ engine, settings, cwd, log }: ApplyConfigOptions): P
   return files.length;
 };
 
-const applyProfiles = async ({ engine, settings, cwd, log }: ApplyConfigOptions): Promise<number> => {
-  const files = readDefinitionFiles(settings.profiles, cwd, log);
-  checkNames(files, "name");
+const applyProfiles = async ({ engine, settings, definitions }: ApplyConfigOptions): Promise<number> => {
+  const files = definitions.profiles;
   for (const { name, value } of files) {
     await engine.profiles.upsertProfile(settings.project, value).catch((error: unknown) => {
       throw within(name, error);
@@ -72,9 +91,9 @@ const applyAgents = async ({ engine, settings }: ApplyConfigOptions): Promise<nu
 };
 
 export const applyConfig = async (options: ApplyConfigOptions): Promise<void> => {
-  const { engine, settings, log } = options;
-  const { project, projectNamed, tools, profiles, agents } = settings;
-  if (!projectNamed && tools.length + profiles.length + agents.length === 0) return;
+  const { engine, settings, definitions, log } = options;
+  const { project, projectNamed, agents } = settings;
+  if (!projectNamed && definitions.tools.length + definitions.profiles.length + agents.length === 0) return;
   const made = await ensureProject(engine.projects, project, project);
   // Agents name profiles, so those come first.
   const applied = {

@@ -11,7 +11,7 @@ import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
 import type { ToolService } from "@toolplane/sdk";
 import { BUNDLED_TARGET, bundledDefinitions } from "../bundled/bundled-tools.ts";
 import { serveBundled } from "../bundled/serve-bundled.ts";
-import { applyConfig, ensureProject } from "../config/apply-config.ts";
+import { applyConfig, type ConfigDefinitions, ensureProject, readDefinitions } from "../config/apply-config.ts";
 import type { Settings } from "../config/settings.ts";
 import { createClockOffset, NO_OFFSET } from "../gateway/clock-offset.ts";
 import { createApp } from "../http/app.ts";
@@ -96,7 +96,12 @@ const openStore = async ({ settings, guard, log, pid }: StackOptions, dataDir: s
     ? openEmbeddedStore({ dataDir, throwAway: settings.ephemeral, guard, log, pid })
     : openOwnStore(settings.databaseUrl);
 
-const prepare = async (engine: Engine, dataDir: string, { settings, log, cwd }: StackOptions): Promise<void> => {
+const prepare = async (
+  engine: Engine,
+  dataDir: string,
+  definitions: ConfigDefinitions,
+  { settings, log }: StackOptions,
+): Promise<void> => {
   const label = settings.databaseUrl === undefined ? "toolplane up" : `toolplane up ${hostname()}:${dataDir}`;
   const made = await ensureTokenFile({ dataDir, tokens: engine.tokens, label, log });
   log.info(made ? "an admin token was made" : "the admin token is there", { file: tokenPath(dataDir) });
@@ -104,7 +109,7 @@ const prepare = async (engine: Engine, dataDir: string, { settings, log, cwd }: 
     const demo = await ensureProject(engine.projects, DEMO_PROJECT, "Demo");
     if (demo === "created") log.info("the demo project was made", { project: DEMO_PROJECT });
   }
-  await applyConfig({ engine, settings, cwd, log });
+  await applyConfig({ engine, settings, definitions, log });
 };
 
 const startBundled = async (engine: Engine, store: Store, options: StackOptions): Promise<ToolService> => {
@@ -121,6 +126,7 @@ const start = async (parts: Parts, options: StackOptions): Promise<string> => {
   const goOn = (): void => {
     if (stop.aborted) throw new ToolplaneError("canceled", "stopped before it was ready");
   };
+  const definitions = readDefinitions(settings, options.cwd, log);
   parts.data = settings.ephemeral ? await openThrowAwayDirectory(guard) : openDataDirectory(settings.data);
   const dataDir = parts.data.path;
   parts.http = await listenOrExplain(parts, options, dataDir);
@@ -138,7 +144,7 @@ const start = async (parts: Parts, options: StackOptions): Promise<string> => {
     allowEnv: (name) => settings.allowEnv.has(name),
   });
   goOn();
-  await prepare(parts.engine, dataDir, options);
+  await prepare(parts.engine, dataDir, definitions, options);
   if (settings.roles.includes("tools")) parts.bundled = await startBundled(parts.engine, parts.store, options);
   goOn();
   parts.phase = "ready";
