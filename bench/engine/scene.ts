@@ -1,0 +1,71 @@
+// What is measured: an engine on a server of its own that syncs to disk, a project, two tools, agents.
+
+import { createDatabase, createEngine, type Database, type Engine } from "@toolplane/engine";
+import { startDebianPostgres, startTestPostgres, type TestPostgres, toolUpload } from "@toolplane/testkit";
+import { FIND_PROJECT, MAKE_AGENTS } from "./scene.sql.ts";
+
+export const PROJECT = "bench";
+export const TARGET = "text";
+export const AGENTS = 12_000;
+export const POOL = 10;
+
+export type ToolName = "count_words" | "send_words";
+
+/** `count_words` may run again after a crash, `send_words` may not. */
+const TOOLS = [
+  { name: "count_words", retry: "safe" },
+  { name: "send_words", retry: "never" },
+] as const;
+
+const PARAMETERS = {
+  type: "object",
+  properties: { text: { type: "string" }, language: { type: "string" } },
+  required: ["text"],
+};
+
+// A sentence or two: what a model typically passes to a tool.
+export const ARGUMENTS = {
+  text: "It was the best of times, it was the worst of times, it was the age of wisdom, it was the age of foolishness.",
+  language: "en",
+};
+export const RESULT = { status: "success", result: { words: 24, characters: 113, language: "en" } } as const;
+
+export interface ServerOptions {
+  /** Debian's server of that major version instead of the one npm brings. */
+  readonly major?: number | undefined;
+  readonly settings?: Readonly<Record<string, string>> | undefined;
+}
+
+export const startServer = ({ major, settings }: ServerOptions): Promise<TestPostgres> => {
+  const options = { sync: true, settings: { ...settings } };
+  return major === undefined ? startTestPostgres(options) : startDebianPostgres({ ...options, major });
+};
+
+export interface Scene extends AsyncDisposable {
+  readonly engine: Engine;
+  /** For the measuring itself: statements here are not the engine's. */
+  readonly aside: Database;
+}
+
+export const openScene = async (url: string): Promise<Scene> => {
+  const connection = { connectionString: url };
+  const engine = await createEngine({ connection, maxConnections: POOL });
+  const aside = createDatabase({ connection, maxConnections: 1 });
+  const known = await aside.query({ name: "", text: FIND_PROJECT }, [PROJECT]);
+  if (known.length === 0) {
+    await engine.projects.createProject({ project_id: PROJECT, title: "Bench", bootstrap: false }, "sys.bench");
+    for (const { name, retry } of TOOLS) {
+      const upload = toolUpload({ name, target: TARGET, parameters: PARAMETERS, options: { retry } });
+      await engine.tools.upsertTool(PROJECT, upload);
+    }
+    await aside.query({ name: "", text: MAKE_AGENTS }, [PROJECT, AGENTS, "pool"]);
+  }
+  return {
+    engine,
+    aside,
+    async [Symbol.asyncDispose]() {
+      await engine.close();
+      await aside.close();
+    },
+  };
+};

@@ -1,0 +1,50 @@
+// Fills a database with settled calls, in slices, spread over several projects.
+
+import type { Database } from "@toolplane/engine";
+import {
+  BRING_STATISTICS_UP_TO_DATE,
+  MAKE_INBOX,
+  MAKE_PROJECTS,
+  makeCallCards,
+  makeCalls,
+  makeResultCards,
+  READ_COLUMNS,
+} from "./settled-history.sql.ts";
+
+// A statement of the engine's connections may take half a minute; a slice takes a second or two.
+const SLICE = 20_000;
+const PROJECTS = 10;
+
+export interface HistoryOptions {
+  /** A project with at least one settled direct call: the one that is copied. */
+  readonly sampleProject: string;
+  readonly calls: number;
+  /** When the first of them was made. */
+  readonly beganMs: number;
+}
+
+export const makeSettledHistory = async (
+  db: Database,
+  { sampleProject, calls, beganMs }: HistoryOptions,
+): Promise<void> => {
+  const run = <Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> =>
+    db.query<Row>({ name: "", text }, values);
+  const columnsOf = async (schema: string, table: string): Promise<string[]> =>
+    (await run<{ column_name: string }>(READ_COLUMNS, [schema, table])).map((row) => row.column_name);
+  const cardColumns = await columnsOf("cards", "cards");
+  const statements = [
+    makeCalls(await columnsOf("state", "calls")),
+    makeCallCards(cardColumns),
+    makeResultCards(cardColumns),
+    MAKE_INBOX,
+  ];
+  await run(MAKE_PROJECTS, [PROJECTS]);
+  for (let slice = 0; slice * SLICE < calls; slice++) {
+    const first = slice * SLICE + 1;
+    const last = Math.min(first + SLICE - 1, calls);
+    // The project at work gets a slice as well: it has a past like the others.
+    const project = slice % (PROJECTS + 1) === 0 ? sampleProject : `past_${slice % (PROJECTS + 1)}`;
+    for (const text of statements) await run(text, [sampleProject, first, last, project, beganMs]);
+  }
+  for (const text of BRING_STATISTICS_UP_TO_DATE) await run(text);
+};

@@ -1,0 +1,135 @@
+// Every statement of the engine is led to its rows by an index: on empty tables, where the planner would as soon read
+// everything, and with a hundred thousand settled calls. Plans are generic and kept as long as their connection, so a
+// plan that is only right for a small table would stay when it has grown.
+
+import { createDatabase, type Database } from "@toolplane/engine";
+import { dispatchAndClaim, resultFor, startTestEngine, type TestEngine, withTestClient } from "@toolplane/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { makeSettledHistory } from "../../bench/engine/settled-history.ts";
+import { ALLOWED_SCANS } from "./allowed.ts";
+import { collectStatements } from "./collect-statements.ts";
+import { cteJoins, type PlanNode, wholeScans } from "./plan.ts";
+
+type Client = Awaited<ReturnType<Database["connect"]>>;
+
+const SETTLED = 100_000;
+const HOURS_AGO_MS = 36_000_000;
+
+const statements = await collectStatements();
+
+/** As the engine's connections make and keep it: their role, their settings, no values known. */
+const planOf = async (
+  client: Client,
+  { name, text }: { readonly name: string; readonly text: string },
+): Promise<PlanNode> => {
+  await client.query(`prepare "${name}" as ${text}`);
+  const known = await client.query<{ parameters: number }>(
+    "select cardinality(parameter_types) as parameters from pg_prepared_statements where name = $1",
+    [name],
+  );
+  const nulls = Array.from({ length: known.rows[0]?.parameters ?? 0 }, () => "null").join(", ");
+  const { rows } = await client.query<{ "QUERY PLAN": readonly { readonly Plan: PlanNode }[] }>(
+    `explain (format json) execute "${name}"${nulls === "" ? "" : `(${nulls})`}`,
+  );
+  const plan = rows[0]?.["QUERY PLAN"][0]?.Plan;
+  return plan ?? expect.unreachable(`no plan for ${name}`);
+};
+
+const withEngineClient = async <T>(url: string, work: (client: Client) => Promise<T>): Promise<T> => {
+  const db = createDatabase({ connection: { connectionString: url }, role: "toolplane_engine", maxConnections: 1 });
+  const client = await db.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+    await db.close();
+  }
+};
+
+const planAll = (url: string): Promise<ReadonlyMap<string, PlanNode>> =>
+  withEngineClient(url, async (client) => {
+    const plans = new Map<string, PlanNode>();
+    for (const statement of statements) plans.set(statement.name, await planOf(client, statement));
+    return plans;
+  });
+
+const allowed = new Set(ALLOWED_SCANS.map(({ statement, scan }) => `${statement}: ${scan}`));
+
+const listed = (
+  plans: ReadonlyMap<string, PlanNode>,
+  look: (plan: PlanNode) => readonly string[],
+): readonly string[] => [
+  ...new Set([...plans].flatMap(([name, plan]) => look(plan).map((what) => `${name}: ${what}`))),
+];
+
+let t: TestEngine;
+let young: ReadonlyMap<string, PlanNode>;
+let old: ReadonlyMap<string, PlanNode>;
+
+beforeAll(async () => {
+  t = await startTestEngine();
+  young = await planAll(t.database.url);
+  await t.engine.calls.settle(resultFor(await dispatchAndClaim(t, "safe")));
+  const owner = createDatabase({ connection: { connectionString: t.database.url }, maxConnections: 1 });
+  await makeSettledHistory(owner, { sampleProject: t.projectId, calls: SETTLED, beganMs: Date.now() - HOURS_AGO_MS });
+  await owner.close();
+  old = await planAll(t.database.url);
+});
+afterAll(() => t[Symbol.asyncDispose]());
+
+test("the statements are found where they are written, each under a name of its own", () => {
+  const names = statements.map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
+  expect(names).toEqual(expect.arrayContaining(["calls.dispatch", "calls.claim", "calls.settle", "watchdog.read-due"]));
+  expect(names).toEqual(expect.arrayContaining(["stats.live-calls", "retention.forget-calls", "bus_claim_of_target"]));
+  expect(names).toEqual(expect.arrayContaining(["registry.read-definitions", "projects.sweep-messages"]));
+});
+
+describe.each([
+  ["on empty tables", () => young],
+  [`with ${SETTLED} settled calls`, () => old],
+])("plans made %s", (_when, plans) => {
+  test("[ARCH-5-P1] no statement reads a table without an index that leads to its rows", () => {
+    expect(listed(plans(), wholeScans).filter((scan) => !allowed.has(scan))).toEqual([]);
+  });
+
+  test("[ARCH-5-P2] no statement looks through the rows of a CTE once for each row of another", () => {
+    expect(listed(plans(), cteJoins)).toEqual([]);
+  });
+});
+
+test("every scan that is allowed is there", () => {
+  const seen = new Set([...listed(young, wholeScans), ...listed(old, wholeScans)]);
+  expect([...allowed].filter((scan) => !seen.has(scan))).toEqual([]);
+});
+
+test("the calls are really there, and settled", async () => {
+  const count = await withTestClient(t.database.url, async (client) => {
+    const { rows } = await client.query<{ calls: number; cards: number }>(
+      "select (select count(*)::int from state.calls where settled_at is not null) as calls, (select count(*)::int from cards.cards) as cards",
+    );
+    return rows[0];
+  });
+  expect(count).toEqual({ calls: SETTLED + 1, cards: (SETTLED + 1) * 2 });
+});
+
+describe("a statement that is wrong is seen to be", () => {
+  test.each([
+    ["without an index", "select * from state.calls where trace_id = $1", ["Seq Scan of calls by nothing"]],
+    [
+      "over a whole index",
+      "select tool_call_id from state.calls order by project_id, tool_call_id",
+      ["Index Only Scan of calls by calls_pkey"],
+    ],
+  ])("%s", async (_what, text, expected) => {
+    const plan = await withEngineClient(t.database.url, (client) => planOf(client, { name: "wrong", text }));
+    expect(wholeScans(plan)).toEqual(expected);
+  });
+
+  test("joining two CTEs", async () => {
+    const text = `with a as materialized (select unnest($1::int[]) as x), b as materialized (select unnest($2::int[]) as x)
+      select a.x from a join b on a.x = b.x`;
+    const plan = await withEngineClient(t.database.url, (client) => planOf(client, { name: "wrong", text }));
+    expect(cteJoins(plan)).toHaveLength(1);
+  });
+});
