@@ -79,6 +79,18 @@ test.each([["call", "echo"], ["calls", "list"], ["why", "x"], ["tail"], ["token"
   },
 );
 
+test.each([["calls", "list"], ["tools", "list"], ["dead", "list"], ["tail"]])(
+  "[API-2-K27] a project that does not exist is told, not shown as empty: %s %s",
+  async (...args) => {
+    const { code, out, err } = await stack.run([...args, "--project", "nowhere"]);
+    expect([code, out, err]).toEqual([
+      1,
+      "",
+      "toolplane: not_found: there is no project nowhere; check the name and --project\n",
+    ]);
+  },
+);
+
 test("[API-2-K23] a redirect is not followed: the token stays where it was sent", async () => {
   const other = await listen(() => ({ status: 302, body: "" }));
   const { code, err } = await stack.run(["projects", "list", "--url", other.url]);

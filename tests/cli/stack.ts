@@ -72,7 +72,7 @@ export const startStack = async (): Promise<Stack> => {
     api,
     call: async (tool, args, waitSeconds = 60) => {
       const made = await api("POST", "/projects/demo/calls", { tool_name: tool, arguments: args });
-      return await api("GET", `/projects/demo/calls/${String(made.tool_call_id)}?wait_seconds=${waitSeconds}`);
+      return api("GET", `/projects/demo/calls/${String(made.tool_call_id)}?wait_seconds=${waitSeconds}`);
     },
     toolToken: async (target) => {
       const made = await api("POST", "/tokens", { role: "tool", project_id: "demo", targets: [target] });

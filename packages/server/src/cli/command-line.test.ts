@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { createFakeTerminal } from "../../test/cli/fake-terminal.ts";
 import { COMMANDS, LATER_COMMANDS } from "./commands.ts";
@@ -61,6 +62,23 @@ describe("the command line", () => {
   test("ids are encoded, so a path stays below its project", async () => {
     const { requests } = await run("calls", "show", "../../tokens?x=#y");
     expect(requests[0]?.url).toBe("http://127.0.0.1:7420/projects/demo/calls/..%2F..%2Ftokens%3Fx%3D%23y");
+  });
+});
+
+describe("the reference page", () => {
+  const page = readFileSync(new URL("../../../../docs/reference/cli.md", import.meta.url), "utf8");
+
+  test.each(COMMANDS.map((command) => [usageOf(command)]))("[API-2-K26] has %s", (usage) => {
+    expect(page.split("\n")).toContain(usage);
+  });
+
+  test("[API-2-K26] has no command that is not there, and says which are to come", () => {
+    const written = page.split("\n").filter((line) => line.startsWith("toolplane "));
+    expect(written.toSorted()).toEqual(COMMANDS.map(usageOf).toSorted());
+    const [, later = ""] = page.split("## Not in this version");
+    expect((later.match(/`([a-z ]+)`/g) ?? []).map((name) => name.slice(1, -1)).toSorted()).toEqual(
+      [...LATER_COMMANDS].toSorted(),
+    );
   });
 });
 

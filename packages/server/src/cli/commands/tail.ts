@@ -6,6 +6,7 @@ import { type Body, pathOf } from "../client.ts";
 import type { Command, CommandContext } from "../command.ts";
 import { readEvents, type ServerEvent } from "../event-stream.ts";
 import { EXIT } from "../exit-code.ts";
+import { requireProject } from "../page.ts";
 import { jsonText, oneLine } from "../plain-text.ts";
 import { mayPass } from "../wait-for-call.ts";
 
@@ -67,6 +68,7 @@ export const tailCommand: Command = {
     let last = flags.after;
     let connected = false;
     try {
+      await requireProject(context);
       while (!signal.aborted) {
         try {
           const before = last;

@@ -6,7 +6,7 @@ import type { Command, CommandContext } from "../command.ts";
 import { describeFailure, formatFailure } from "../error-line.ts";
 import { EXIT } from "../exit-code.ts";
 import { readInput } from "../input.ts";
-import { showPage } from "../page.ts";
+import { showProjectPage } from "../page.ts";
 import { shorten } from "../plain-text.ts";
 
 /** The part of a description that fits beside the other columns. */
@@ -65,7 +65,7 @@ const list: Command = {
   async run(context) {
     const { client, project, flags } = context;
     const query = { limit: flags.limit, cursor: flags.cursor };
-    showPage(context, await client.request({ path: pathOf("projects", project, "tools"), query }), {
+    await showProjectPage(context, await client.request({ path: pathOf("projects", project, "tools"), query }), {
       empty: `project ${project} has no tools; register one with: toolplane tools apply FILE`,
       columns: [
         { title: "TOOL", value: (tool) => textOf(tool, "tool_name") },
@@ -118,7 +118,7 @@ const versions: Command = {
   summary: "list the versions of a tool, newest first",
   async run(context) {
     const { client, project, args } = context;
-    showPage(context, await client.request({ path: toolPath(project, args[0] ?? "", "versions") }), {
+    await showProjectPage(context, await client.request({ path: toolPath(project, args[0] ?? "", "versions") }), {
       empty: "no versions",
       columns: [
         { title: "VERSION", value: (version) => cellOf(version, "version") },

@@ -1,0 +1,63 @@
+// docs/guides/any-language.md: its Python program and its curl commands, run as they are written.
+
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { runProgram, startProgram } from "../cli/program.ts";
+import { ROOT, type Stack, startStack } from "../cli/stack.ts";
+import { requireCurl, requirePython } from "./programs.ts";
+import { readBlocks } from "./readme.ts";
+
+const blocks = readBlocks(readFileSync(join(ROOT, "docs/guides/any-language.md"), "utf8"));
+const curls = blocks.filter(({ kind, text }) => kind === "sh" && text.startsWith("curl ")).map(({ text }) => text);
+
+let stack: Stack;
+beforeAll(async () => {
+  requirePython();
+  requireCurl();
+  stack = await startStack();
+});
+afterAll(async () => {
+  await stack[Symbol.asyncDispose]();
+});
+
+test("[ANYLANG-7] the Python program of the guide works beside a copy of toolplane.py", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "toolplane-guide-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  copyFileSync(join(ROOT, "hosts/python/toolplane.py"), join(directory, "toolplane.py"));
+  writeFileSync(join(directory, "tools.py"), blocks.find(({ kind }) => kind === "python")?.text ?? "");
+  const env = { TOOLPLANE_URL: stack.url, TOOLPLANE_TOKEN: await stack.toolToken("text") };
+  await using service = await startProgram(["python3", "tools.py"], { cwd: directory, env });
+  await service.until("serving", (_, err) => (err.includes("serving") ? true : undefined));
+  expect(await stack.call("count_words", { text: "one two three" })).toMatchObject({
+    status: "success",
+    result: { words: 3 },
+  });
+});
+
+test("[ANYLANG-8] the steps of the guide, one curl after the other, settle a call", async () => {
+  const env: Record<string, string> = {
+    TOOLPLANE_TOKEN: await stack.toolToken("shell"),
+    api: `${stack.url}/projects/demo`,
+    child: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203332-01",
+  };
+  const step = async (index: number): Promise<Record<string, unknown>> => {
+    const said = await runProgram(["sh", "-c", curls[index] ?? ""], { cwd: join(ROOT, "examples/any-language"), env });
+    return JSON.parse(said.out) as Record<string, unknown>;
+  };
+  expect(curls).toHaveLength(5);
+  expect(await step(0)).toMatchObject({ tool_name: "greet", version: 1 });
+  const { tool_call_id: id } = await stack.call("greet", { name: "Ada" }, 0);
+  const { commands } = (await step(1)) as { commands: { headers: Record<string, string>; lease: { id: string } }[] };
+  env.call = commands[0]?.headers["CG-Tool-Call-Id"] ?? "";
+  env.lease = commands[0]?.lease.id ?? "";
+  expect(env.call).toBe(id);
+  expect(await step(2)).toMatchObject({ type: "tool.call", tool_call_id: id, content: { arguments: { name: "Ada" } } });
+  expect(await step(3)).toMatchObject({ cancel: false });
+  expect(await step(4)).toMatchObject({ status: "success", idempotent: false });
+  expect(await step(4)).toMatchObject({ status: "success", idempotent: true });
+  expect(await stack.api("GET", `/projects/demo/calls/${String(id)}`)).toMatchObject({
+    result: { greeting: "Hello!" },
+  });
+});
