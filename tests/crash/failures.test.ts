@@ -77,7 +77,7 @@ describe("a process that stands still", () => {
 
   let naps: ReadonlyMap<FaultPoint, Promise<Nap>>;
   beforeAll(() => {
-    naps = runLimited(POINTS, 3, napAt);
+    naps = runLimited(POINTS, 2, napAt);
   });
 
   afterAll(async () => {

@@ -1,0 +1,241 @@
+// Ways to damage the tables of a sound run, one at a time, and what the checker must call each.
+
+import type { Findings, JournalLine, Tables } from "@toolplane/testkit";
+
+type Rows = { -readonly [Name in keyof Tables]: Tables[Name][number] };
+
+/** A sound run, and the means to damage a copy of its tables. */
+export interface World {
+  readonly tables: Tables;
+  callOf(item: string): string;
+  isCallOf(item: string): (row: { readonly tool_call_id: string | null }) => boolean;
+  /** The tables with the first row that is wanted replaced by what `change` makes of it. */
+  damage<Name extends keyof Tables>(
+    name: Name,
+    wanted: (row: Rows[Name]) => boolean,
+    change: (row: Rows[Name]) => Rows[Name][],
+  ): Tables;
+}
+
+export const createWorld = (tables: Tables, lines: readonly JournalLine[]): World => {
+  const callOf = (item: string): string => {
+    const found = lines.find((line) => line.what === "accepted" && line.item.startsWith(item));
+    return found?.what === "accepted" ? found.call : "";
+  };
+  return {
+    tables,
+    callOf,
+    isCallOf: (item) => (row) => row.tool_call_id === callOf(item),
+    damage: (name, wanted, change) => {
+      const rows = [...tables[name]] as Rows[typeof name][];
+      const index = rows.findIndex(wanted);
+      const row = rows[index];
+      if (row === undefined) throw new RangeError(`no row of ${name} to damage`);
+      return { ...tables, [name]: [...rows.slice(0, index), ...change(row), ...rows.slice(index + 1)] };
+    },
+  };
+};
+
+const drop = (): never[] => [];
+const twice = <Row>(row: Row): Row[] => [row, row];
+const any = (): boolean => true;
+
+export const DAMAGES: [string, keyof Findings, (world: World) => Tables][] = [
+  ["an accepted call that is gone", "lost", (world) => world.damage("calls", world.isCallOf("safe"), drop)],
+  [
+    "a call that is still open",
+    "stuck",
+    (world) => world.damage("calls", world.isCallOf("safe"), (row) => [{ ...row, settled: false }]),
+  ],
+  [
+    "an open call nobody will look at",
+    "orphaned",
+    (world) =>
+      world.damage("calls", any, (row) => [
+        { ...row, settled: false, status: "queued", lease_id: null, watched: false },
+      ]),
+  ],
+  [
+    "a running call without a lease",
+    "orphaned",
+    (world) =>
+      world.damage("calls", any, (row) => [
+        { ...row, settled: false, status: "running", lease_id: null, watched: true },
+      ]),
+  ],
+  [
+    "a settled call that is still watched",
+    "orphaned",
+    (world) => world.damage("calls", any, (row) => [{ ...row, watched: true }]),
+  ],
+  [
+    "a settled call without a result",
+    "lost",
+    (world) => world.damage("calls", any, (row) => [{ ...row, result_card_id: null }]),
+  ],
+  [
+    "an acknowledged result that was replaced",
+    "lost",
+    (world) =>
+      world.damage("calls", world.isCallOf("unsafe"), (row) => [
+        {
+          ...row,
+          result_card_id:
+            world.tables.calls.find((other) => other.tool_call_id !== row.tool_call_id)?.result_card_id ?? null,
+        },
+      ]),
+  ],
+  [
+    "an acknowledged cancellation that did not last",
+    "lost",
+    (world) => world.damage("calls", world.isCallOf("cancel"), (row) => [{ ...row, status: "timeout" }]),
+  ],
+  [
+    "an end that cannot be",
+    "surprising",
+    (world) => world.damage("calls", world.isCallOf("timeout"), (row) => [{ ...row, error_code: "denied" }]),
+  ],
+  [
+    "two calls of one key",
+    "doubled",
+    (world) => world.damage("calls", world.isCallOf("keyed"), (row) => [row, { ...row, tool_call_id: "another" }]),
+  ],
+  [
+    "a second result card",
+    "doubled",
+    (world) =>
+      world.damage(
+        "cards",
+        (row) => row.type === "tool.result" && !row.candidate,
+        (row) => [row, { ...row, card_id: "another" }],
+      ),
+  ],
+  ["a result card that is gone", "lost", (world) => world.damage("cards", (row) => row.type === "tool.result", drop)],
+  ["a call card that is gone", "lost", (world) => world.damage("cards", (row) => row.type === "tool.call", drop)],
+  [
+    "a card of no call",
+    "orphaned",
+    (world) => world.damage("cards", any, (row) => [row, { ...row, card_id: "another", tool_call_id: "none" }]),
+  ],
+  [
+    "one byte of a card",
+    "broken",
+    (world) =>
+      world.damage("cards", any, (row) => [{ ...row, body: row.body.replace("tool_call_id", "tool_call_iD") }]),
+  ],
+  [
+    "a card whose column differs",
+    "broken",
+    (world) => world.damage("cards", any, (row) => [{ ...row, author_id: "sys.other" }]),
+  ],
+  [
+    "a call that cites another card",
+    "broken",
+    (world) => world.damage("calls", any, (row) => [{ ...row, call_card_hash: "0" }]),
+  ],
+  ["a result hash", "broken", (world) => world.damage("calls", any, (row) => [{ ...row, result_hash: "0" }])],
+  [
+    "a status its card does not have",
+    "broken",
+    (world) => world.damage("calls", world.isCallOf("safe"), (row) => [{ ...row, status: "partial" }]),
+  ],
+  [
+    "a chain link",
+    "broken",
+    (world) =>
+      world.damage(
+        "cards",
+        (row) => row.chain_seq === 2,
+        (row) => [{ ...row, chain_hash: "0" }],
+      ),
+  ],
+  ["a gap in a chain", "broken", (world) => world.damage("cards", (row) => row.chain_seq === 2, drop)],
+  [
+    "a head that cites another chain",
+    "broken",
+    (world) =>
+      world.damage(
+        "heads",
+        (row) => row.status === "suspended",
+        (row) => [{ ...row, chain_hash: "0" }],
+      ),
+  ],
+  ["a result told twice", "doubled", (world) => world.damage("inbox", any, twice)],
+  ["a result not told", "lost", (world) => world.damage("inbox", any, drop)],
+  [
+    "another result told",
+    "broken",
+    (world) =>
+      world.damage("inbox", any, (row) => [{ ...row, payload: '{"tool_result_card_id":"x","status":"success"}' }]),
+  ],
+  [
+    "an inbox row of no call",
+    "orphaned",
+    (world) => world.damage("inbox", any, (row) => [row, { ...row, correlation_id: "none" }]),
+  ],
+  ["a step that lost a call", "lost", (world) => world.damage("calls", (row) => !row.headless, drop)],
+  [
+    "a step dispatched twice",
+    "doubled",
+    (world) => world.damage("steps", any, (row) => [{ ...row, tool_call_ids: row.tool_call_ids.slice(1) }]),
+  ],
+  ["calls without a step", "orphaned", (world) => world.damage("steps", any, drop)],
+  [
+    "a head that waits for too many",
+    "orphaned",
+    (world) =>
+      world.damage(
+        "heads",
+        (row) => row.status === "suspended",
+        (row) => [{ ...row, waiting_tool_count: 9 }],
+      ),
+  ],
+  [
+    "a head that runs on while its calls are out",
+    "orphaned",
+    (world) =>
+      world.damage(
+        "heads",
+        (row) => row.status === "suspended",
+        (row) => [{ ...row, status: "running", waiting_tool_count: 0 }],
+      ),
+  ],
+  ["a missing dead letter", "lost", (world) => world.damage("deadLetters", any, drop)],
+  ["a second dead letter", "doubled", (world) => world.damage("deadLetters", any, twice)],
+  [
+    "a dead letter of no call",
+    "orphaned",
+    (world) => world.damage("deadLetters", any, (row) => [row, { ...row, tool_call_id: "none" }]),
+  ],
+  [
+    "a message that was given up",
+    "lost",
+    (world) => world.damage("deadLetters", any, (row) => [row, { ...row, kind: "message" }]),
+  ],
+  [
+    "a replay that is not noted",
+    "lost",
+    (world) =>
+      world.damage(
+        "deadLetters",
+        (row) => row.replayed_as !== null,
+        (row) => [{ ...row, replayed_as: null }],
+      ),
+  ],
+  [
+    "a letter replayed as two calls",
+    "doubled",
+    (world) =>
+      world.damage(
+        "calls",
+        (row) => row.retry_of !== null,
+        (row) => [row, { ...row, tool_call_id: "another" }],
+      ),
+  ],
+  [
+    "a command that did not leave",
+    "unsent",
+    (world) => world.damage("messages", any, (row) => [row, { ...row, category: "cmd" }]),
+  ],
+  ["a delivery nobody took", "unsent", (world) => ({ ...world.tables, deliveries: [{ durable: "audit", id: "1" }] })],
+];
