@@ -1,4 +1,4 @@
-// Time, ids and randomness are passed in, so that a test can choose them and a replay can repeat them. `protocol` takes
+// Time, timers, ids and randomness are passed in, so that a test can choose them and a replay can repeat them. `protocol` takes
 // all of them as parameters; `engine` has ports, and only the ports' default implementations touch the real thing.
 
 import ts from "typescript";
@@ -18,17 +18,37 @@ const MEMBERS = new Map([
 /** Names that mean randomness wherever they come from: `crypto.randomUUID`, `import { randomUUID }`. */
 const RANDOM = new Set(["randomUUID", "randomBytes", "randomInt", "getRandomValues"]);
 
+const TIMERS = new Set(["setTimeout", "setInterval", "setImmediate"]);
+
+const memberName = (node: ts.PropertyAccessExpression | ts.ElementAccessExpression): string => {
+  if (ts.isPropertyAccessExpression(node)) return node.name.text;
+  return ts.isStringLiteralLike(node.argumentExpression) ? node.argumentExpression.text : "";
+};
+
+/** `Date` and `globalThis.Date`; "" for anything else. */
+const globalName = (node: ts.Expression): string => {
+  if (ts.isIdentifier(node)) return node.text;
+  if (!ts.isPropertyAccessExpression(node) && !ts.isElementAccessExpression(node)) return "";
+  return ts.isIdentifier(node.expression) && node.expression.text === "globalThis" ? memberName(node) : "";
+};
+
 const ambientName = (node: ts.Node): string | undefined => {
   if (ts.isIdentifier(node) && RANDOM.has(node.text)) return node.text;
-  if (ts.isPropertyAccessExpression(node) && ts.isIdentifier(node.expression)) {
-    const known = MEMBERS.get(node.expression.text)?.has(node.name.text) === true;
-    return known ? `${node.expression.text}.${node.name.text}` : undefined;
+  if (ts.isPropertyAccessExpression(node) || ts.isElementAccessExpression(node)) {
+    const [owner, member] = [globalName(node.expression), memberName(node)];
+    return MEMBERS.get(owner)?.has(member) === true ? `${owner}.${member}` : undefined;
   }
-  if (ts.isNewExpression(node) && ts.isIdentifier(node.expression) && node.expression.text === "Date") {
+  if (ts.isNewExpression(node) && globalName(node.expression) === "Date") {
     return (node.arguments?.length ?? 0) === 0 ? "new Date()" : undefined;
   }
-  if (ts.isCallExpression(node) && ts.isIdentifier(node.expression)) {
-    return node.expression.text === "Date" ? "Date()" : undefined;
+  if (ts.isCallExpression(node)) {
+    const called = globalName(node.expression);
+    return called === "Date" || TIMERS.has(called) ? `${called}()` : undefined;
+  }
+  // Under another name it would not be recognised: `const { now } = Date`.
+  if (ts.isVariableDeclaration(node) && node.initializer !== undefined) {
+    const held = globalName(node.initializer);
+    return MEMBERS.has(held) || TIMERS.has(held) ? held : undefined;
   }
   return undefined;
 };

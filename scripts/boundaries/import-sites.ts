@@ -11,16 +11,21 @@ export interface ImportSite {
 const literalText = (node: ts.Node | undefined): string | undefined =>
   node !== undefined && ts.isStringLiteralLike(node) ? node.text : undefined;
 
+/** Our own packages' names have no other use in a call than to be loaded: `createRequire(here)("@toolplane/sdk")`. */
+const OWN_PACKAGE = "@toolplane/";
+
+const isLoader = ({ expression, arguments: given }: ts.CallExpression): boolean =>
+  expression.kind === ts.SyntaxKind.ImportKeyword ||
+  (ts.isIdentifier(expression) && expression.text === "require") ||
+  literalText(given[0])?.startsWith(OWN_PACKAGE) === true;
+
 const specifierOf = (node: ts.Node): string | undefined => {
   if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return literalText(node.moduleSpecifier);
   if (ts.isImportTypeNode(node)) {
     return ts.isLiteralTypeNode(node.argument) ? literalText(node.argument.literal) : undefined;
   }
-  if (ts.isCallExpression(node)) {
-    const callee = node.expression;
-    const names = callee.kind === ts.SyntaxKind.ImportKeyword || (ts.isIdentifier(callee) && callee.text === "require");
-    return names ? literalText(node.arguments[0]) : undefined;
-  }
+  if (ts.isExternalModuleReference(node)) return literalText(node.expression);
+  if (ts.isCallExpression(node)) return isLoader(node) ? literalText(node.arguments[0]) : undefined;
   return undefined;
 };
 

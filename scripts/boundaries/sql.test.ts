@@ -32,6 +32,12 @@ describe("[REPO-1-5] SQL text lives only in *.sql.ts", () => {
     expect(rulesFor("packages/engine/src/x.ts", `export const go = (pool) => pool.query("${word}");`)).toEqual([]);
   });
 
+  test("concatenation does not hide a statement", () => {
+    const text = 'export const q = (n) => "select " + columns + " from " + n;';
+    expect(rulesFor("packages/engine/src/x.ts", text)).toContain("packages/engine/src/x.ts:1 sql-outside-sql-file");
+    expect(rulesFor("packages/engine/src/x.ts", 'export const q = "call " + id + " was settled";')).toEqual([]);
+  });
+
   test("interpolation does not hide a statement", () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the text is a program
     const text = "export const q = (n) => `delete from ${n} where true`;";
@@ -62,6 +68,13 @@ test.each([
   "LISTEN doorbell",
   "begin transaction isolation level serializable",
   "set local lock_timeout = '1s'",
+  "/* why */ -- so\nselect * from t",
+  "(select 1) union (select 2)",
+  "explain analyze select * from t",
+  "do $$ begin end $$",
+  "call settle($1)",
+  "values (1), (2)",
+  "refresh materialized view v",
 ])("is SQL: %j", (text) => {
   expect(isSql(text)).toBe(true);
 });
@@ -81,6 +94,11 @@ test.each([
   "NOTIFY: a marker",
   "the call was settled; select another",
   "-- only a comment",
+  "/* only a comment",
+  "call the engine (see above)",
+  "explain what to do with it",
+  "do it",
+  "values are JSON",
 ])("is not SQL: %j", (text) => {
   expect(isSql(text)).toBe(false);
 });

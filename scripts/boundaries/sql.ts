@@ -26,6 +26,11 @@ const STATEMENTS: readonly RegExp[] = [
   /^begin isolation /,
   /^rollback to /,
   /^set (?:local|session|transaction) /,
+  /^explain (?:analyze |\([^)]*\) )?(?:select|insert|update|delete|with) /,
+  /^do \$/,
+  /^call [\w.]+ ?\(/,
+  /^values ?\(/,
+  /^refresh materialized view /,
 ];
 
 /** Words that are also English; in capitals, alone or first, they are SQL. */
@@ -33,17 +38,24 @@ const COMMANDS = /^(?:SAVEPOINT|TRUNCATE|LISTEN|UNLISTEN|NOTIFY|VACUUM|ANALYZE|C
 
 const TRANSACTION_WORDS = new Set(["begin", "commit", "rollback"]);
 
-const withoutLeadingComments = (text: string): string => {
+const afterFirst = (text: string, end: string): string => {
+  const at = text.indexOf(end);
+  return at === -1 ? "" : text.slice(at + end.length).trimStart();
+};
+
+/** What may stand before a statement: comments of both kinds, and the parentheses of a union. */
+const withoutPrelude = (text: string): string => {
   let rest = text.trimStart();
-  while (rest.startsWith("--")) {
-    const end = rest.indexOf("\n");
-    rest = end === -1 ? "" : rest.slice(end + 1).trimStart();
+  for (;;) {
+    if (rest.startsWith("--")) rest = afterFirst(rest, "\n");
+    else if (rest.startsWith("/*")) rest = afterFirst(rest, "*/");
+    else if (rest.startsWith("(")) rest = rest.slice(1).trimStart();
+    else return rest;
   }
-  return rest;
 };
 
 export const isSql = (text: string): boolean => {
-  const statement = withoutLeadingComments(text);
+  const statement = withoutPrelude(text);
   if (COMMANDS.test(statement)) return true;
   const first = /^[A-Za-z]+/.exec(statement)?.[0] ?? "";
   if (first !== first.toLowerCase() && first !== first.toUpperCase()) return false;
@@ -53,6 +65,10 @@ export const isSql = (text: string): boolean => {
 
 const textOf = (node: ts.Node): string | undefined => {
   if (ts.isStringLiteralLike(node)) return node.text;
+  if (ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.PlusToken) {
+    const [left, right] = [textOf(node.left), textOf(node.right)];
+    return left === undefined && right === undefined ? undefined : (left ?? "$0") + (right ?? "$0");
+  }
   if (!ts.isTemplateExpression(node)) return undefined;
   return node.head.text + node.templateSpans.map((span) => `$0${span.literal.text}`).join("");
 };

@@ -15,6 +15,11 @@ describe("[REPO-1-6] shipped code throws no error without a code", () => {
     'throw "x";',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the text is a program
     "throw `x ${1}`;",
+    'throw new globalThis.Error("x");',
+    'throw new Error("x") as unknown;',
+    'throw (late ? new TypeError("x") : error);',
+    'throw error ?? new Error("x");',
+    'const e = new Error("x"); throw e;',
     'Promise.reject(new Error("x"));',
     'new Promise((_, reject) => reject(new RangeError("x")));',
   ])("%s", (text) => {
@@ -27,6 +32,8 @@ describe("[REPO-1-6] shipped code throws no error without a code", () => {
     "throw error;",
     "Promise.reject(error);",
     'const cause = new Error("x");',
+    'const text = "x"; throw new UsageError(text);',
+    "throw known ?? error;",
   ])("fine: %s", (text) => {
     expect(rulesFor(PATH, text)).toEqual([]);
   });

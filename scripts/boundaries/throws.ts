@@ -6,11 +6,34 @@ import { isContract, isShipped, lineOf, type Workspace, walk } from "./workspace
 
 const CODELESS = new Set(["Error", "TypeError", "RangeError", "SyntaxError", "AggregateError"]);
 
-const isCodeless = (node: ts.Node | undefined): boolean => {
+/** `Error` and `globalThis.Error`. */
+const className = (node: ts.Expression): string | undefined => {
+  if (ts.isIdentifier(node)) return node.text;
+  return ts.isPropertyAccessExpression(node) ? node.name.text : undefined;
+};
+
+/** `known` are the names of variables that hold an error without a code. */
+const isCodeless = (node: ts.Node | undefined, known: ReadonlySet<string>): boolean => {
   if (node === undefined) return false;
   if (ts.isStringLiteralLike(node) || ts.isTemplateExpression(node)) return true;
+  if (ts.isIdentifier(node)) return known.has(node.text);
+  if (ts.isConditionalExpression(node)) return isCodeless(node.whenTrue, known) || isCodeless(node.whenFalse, known);
+  if (ts.isBinaryExpression(node)) return isCodeless(node.left, known) || isCodeless(node.right, known);
+  if (ts.isParenthesizedExpression(node) || ts.isAsExpression(node) || ts.isSatisfiesExpression(node)) {
+    return isCodeless(node.expression, known);
+  }
   if (!ts.isNewExpression(node) && !ts.isCallExpression(node)) return false;
-  return ts.isIdentifier(node.expression) && CODELESS.has(node.expression.text);
+  return CODELESS.has(className(node.expression) ?? "");
+};
+
+const variablesOf = (source: ts.SourceFile): ReadonlySet<string> => {
+  const found = new Set<string>();
+  walk(source, (node) => {
+    if (!ts.isVariableDeclaration(node) || !ts.isIdentifier(node.name)) return;
+    const made = node.initializer;
+    if (made !== undefined && !ts.isStringLiteralLike(made) && isCodeless(made, found)) found.add(node.name.text);
+  });
+  return found;
 };
 
 const isReject = (node: ts.Expression): boolean =>
@@ -21,13 +44,14 @@ export const checkThrows = (workspace: Workspace): readonly Violation[] => {
   const found: Violation[] = [];
   for (const [path, source] of workspace.sources) {
     if (!isShipped(path) || isContract(path)) continue;
+    const known = variablesOf(source);
     walk(source, (node) => {
       const thrown = ts.isThrowStatement(node)
         ? node.expression
         : ts.isCallExpression(node) && isReject(node.expression)
           ? node.arguments[0]
           : undefined;
-      if (!isCodeless(thrown)) return;
+      if (!isCodeless(thrown, known)) return;
       const advice = "throw a ToolplaneError with a code, or a UsageError for a programmer's mistake";
       found.push(broken("bare-error", path, lineOf(source, node), advice));
     });

@@ -20,12 +20,14 @@ test("reads text, leaves out what .gitignore names, binaries and links", () => {
   write("packages/b/x.log", "log");
   write("scratch", "s");
   write(".git/config", "g");
+  write("nul.ts", "a\0");
   write("picture.png", Buffer.from([1, 0, 2]));
   symlinkSync(join(root, "a.ts"), join(root, "link.ts"));
 
   expect([...readWorkingTree(root)]).toEqual([
     [".gitignore", "# comment\nnode_modules/\n*.log\nscratch\n"],
     ["a.ts", "a"],
+    ["nul.ts", "a\0"],
     ["packages/b/src/b.ts", "b"],
   ]);
 });

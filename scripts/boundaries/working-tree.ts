@@ -3,7 +3,7 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { FileMap } from "./workspace.ts";
+import { type FileMap, isCode } from "./workspace.ts";
 
 export type Ignore = (name: string, isDirectory: boolean) => boolean;
 
@@ -18,8 +18,8 @@ export const parseIgnore = (text: string): Ignore => {
     });
 };
 
-/** Text has no NUL; what has one is not ours to read. */
-const isBinary = (text: string): boolean => text.includes("\0");
+/** Text has no NUL; what has one is not ours to read, unless it says it is code. */
+const isBinary = (path: string, text: string): boolean => text.includes("\0") && !isCode(path);
 
 export const readWorkingTree = (root: string): FileMap => {
   const ignore = parseIgnore(readFileSync(join(root, ".gitignore"), "utf8"));
@@ -32,7 +32,7 @@ export const readWorkingTree = (root: string): FileMap => {
       if (entry.isDirectory()) read(path);
       if (!entry.isFile()) continue;
       const text = readFileSync(join(root, path), "utf8");
-      if (!isBinary(text)) files.set(path, text);
+      if (!isBinary(path, text)) files.set(path, text);
     }
   };
   read("");

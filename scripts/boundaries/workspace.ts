@@ -20,12 +20,12 @@ export interface Manifest {
 
 export interface Workspace {
   readonly files: FileMap;
-  /** Parsed `.ts`, `.tsx` and `.mjs` files. */
+  /** Everything a JavaScript engine could be given, parsed. */
   readonly sources: ReadonlyMap<string, ts.SourceFile>;
   readonly manifests: ReadonlyMap<string, Manifest>;
 }
 
-const isCode = (path: string): boolean => /\.(?:ts|tsx|mjs)$/.test(path) && !path.includes("/fixtures/");
+export const isCode = (path: string): boolean => /\.(?:[cm]?[jt]s|[jt]sx)$/.test(path) && !path.includes("/fixtures/");
 
 const keysOf = (value: unknown): readonly string[] =>
   typeof value === "object" && value !== null ? Object.keys(value) : [];
