@@ -13,7 +13,7 @@ const plan = ({ yaml, env = {}, flags = {} }: Given): Settings =>
   planSettings({
     flags,
     env,
-    cwd: "/home/ann",
+    cwd: "/srv/ann",
     file: yaml === undefined ? undefined : { ...parseConfigFile(yaml, "toolplane.yaml"), directory: "/etc/tp" },
   });
 
@@ -22,7 +22,7 @@ test("[SEC-16-U1] without configuration: loopback only, the embedded database, a
     port: 7420,
     host: "127.0.0.1",
     allowedHosts: [],
-    data: "/home/ann/.toolplane",
+    data: "/srv/ann/.toolplane",
     databaseUrl: undefined,
     roles: ["api", "tools"],
     demo: false,
@@ -64,7 +64,7 @@ describe("[API-3-1] the file, then TOOLPLANE_* variables, then flags; later wins
       { env: { TOOLPLANE_ALLOWED_HOSTS: "tools.example.com, Plane" } },
       { allowedHosts: ["tools.example.com", "plane"] },
     ],
-    ["data", { env: { TOOLPLANE_DATA: "there" } }, { data: "/home/ann/there" }],
+    ["data", { env: { TOOLPLANE_DATA: "there" } }, { data: "/srv/ann/there" }],
     ["roles", { env: { TOOLPLANE_ROLES: "tools" } }, { roles: ["tools"] }],
     [
       "roles by flag",
