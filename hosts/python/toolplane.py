@@ -49,7 +49,6 @@ __all__ = ["Cancelled", "Context", "Tool", "ToolError", "serve", "tool"]
 log = logging.getLogger("toolplane")
 
 REQUEST_SECONDS = 10.0  # nothing but a claim takes long on a healthy server
-CLAIM_SECONDS = 5.0  # a stopping service waits for its open claim, so this is also how long a stop may take
 SETTLE_SECONDS = 300.0  # a result is worth waiting for a server that is being updated
 STOP_SECONDS = 2.0  # for a tool that looks at ctx.cancelled now and then
 MAX_ATTEMPTS = 3
@@ -223,16 +222,35 @@ class Client:
         self._base = f"{parts.path.rstrip('/')}/projects/{urllib.parse.quote(project, safe='')}"
         self._token, self._idle, self._lock = token, [], threading.Lock()
 
-    def _connect(self, timeout: float) -> http.client.HTTPConnection:
-        with self._lock:
-            connection = self._idle.pop() if self._idle else None
-        if connection is None:
-            make = http.client.HTTPSConnection if self._secure else http.client.HTTPConnection
-            connection = make(self._host, self._port)
-        connection.timeout = timeout
-        if connection.sock is not None:
-            connection.sock.settimeout(timeout)
-        return connection
+    def _connect(self, kept: bool) -> Optional[http.client.HTTPConnection]:
+        if kept:
+            with self._lock:
+                return self._idle.pop() if self._idle else None
+        make = http.client.HTTPSConnection if self._secure else http.client.HTTPConnection
+        return make(self._host, self._port)
+
+    def _send(
+        self, method: str, path: str, data: Optional[bytes], headers: Dict[str, str], timeout: float
+    ) -> Tuple[http.client.HTTPConnection, http.client.HTTPResponse, bytes]:
+        """A kept connection may have been closed by the server meanwhile; then a new one is tried at once."""
+        for kept in (True, False):
+            connection = self._connect(kept)
+            if connection is None:
+                continue
+            connection.timeout = timeout
+            if connection.sock is not None:
+                connection.sock.settimeout(timeout)
+            try:
+                connection.request(method, path, body=data, headers=headers)
+                response = connection.getresponse()
+                return connection, response, response.read()
+            except (OSError, http.client.HTTPException) as error:
+                connection.close()
+                closed = isinstance(error, (ConnectionError, http.client.RemoteDisconnected))
+                if not (kept and closed):
+                    why = f"the server does not answer ({type(error).__name__})"
+                    raise ApiError(0, "upstream_unavailable", why) from error
+        raise ApiError(0, "upstream_unavailable", "the server does not answer")
 
     def request(
         self, method: str, path: str, body: Union[None, bytes, Dict[str, Any]] = None, timeout: float = REQUEST_SECONDS,
@@ -243,14 +261,7 @@ class Client:
         sent = {"authorization": f"Bearer {self._token}", "accept": "application/json", **(headers or {})}
         if data is not None:
             sent["content-type"] = "application/json"
-        connection = self._connect(timeout)
-        try:
-            connection.request(method, self._base + path, body=data, headers=sent)
-            response = connection.getresponse()
-            text = response.read()
-        except (OSError, http.client.HTTPException) as error:
-            connection.close()
-            raise ApiError(0, "upstream_unavailable", f"the server does not answer ({type(error).__name__})") from error
+        connection, response, text = self._send(method, self._base + path, data, sent, timeout)
         with self._lock:
             self._idle.append(connection)
         try:
@@ -432,11 +443,15 @@ def understand(error: BaseException) -> Dict[str, Any]:
 
 
 class Service:
-    def __init__(self, tools: Sequence[Tool], target: str, client: Client, concurrency: int, drain_seconds: float):
+    def __init__(
+        self, tools: Sequence[Tool], target: str, client: Client, concurrency: int, claim_seconds: float,
+        drain_seconds: float,
+    ):
         self.tools = {item.name: item for item in tools}
         if len(self.tools) != len(tools) or not tools:
             raise ValueError("serve() takes one or more tools with different names")
-        self.target, self.client, self.drain_seconds = target, client, drain_seconds
+        self.target, self.client = target, client
+        self.claim_seconds, self.drain_seconds = claim_seconds, drain_seconds
         self.holder = f"tool.{target} ({socket.gethostname()}, pid {os.getpid()})"[:128]
         self.hashes: Dict[str, str] = {}
         self.stopping = threading.Event()
@@ -487,8 +502,9 @@ class Service:
                 slots += 1
             calls: List[Call] = []
             try:
-                body = {"max": slots, "wait_seconds": CLAIM_SECONDS, "holder": self.holder}
-                answer, server_now = self.client.request("POST", path, body, timeout=CLAIM_SECONDS + REQUEST_SECONDS)
+                body = {"max": slots, "wait_seconds": self.claim_seconds, "holder": self.holder}
+                timeout = self.claim_seconds + REQUEST_SECONDS
+                answer, server_now = self.client.request("POST", path, body, timeout=timeout)
                 calls = [Call(self.client, command, server_now) for command in answer["commands"]]
                 failures = 0
             except ApiError as error:
@@ -635,9 +651,13 @@ def serve(
     token: Optional[str] = None,
     project: Optional[str] = None,
     concurrency: int = 4,
+    claim_seconds: float = 5.0,
     drain_seconds: float = 30.0,
 ) -> None:
-    """Registers the tools and serves their calls until SIGTERM or Ctrl-C. A second signal ends the process at once."""
+    """Registers the tools and serves their calls until SIGTERM or Ctrl-C. A second signal ends the process at once.
+
+    claim_seconds is how long one question for work stays open, and so how long an idle service takes to stop.
+    """
     if not logging.getLogger().handlers:
         logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     token = token or os.environ.get("TOOLPLANE_TOKEN", "")
@@ -648,7 +668,7 @@ def serve(
         token,
         project or os.environ.get("TOOLPLANE_PROJECT") or "demo",
     )
-    service = Service(tools, target, client, concurrency, drain_seconds)
+    service = Service(tools, target, client, concurrency, claim_seconds, drain_seconds)
 
     def stop(_signal: int, _frame: Any) -> None:
         if service.stopping.is_set():

@@ -81,6 +81,19 @@ describe("a result", () => {
   });
 });
 
+test("[HOSTPY-25] a connection the server has closed meanwhile costs no time and no warning", async () => {
+  for (const call of ["a", "b", "c"]) {
+    await until(
+      "all but the claim's connection to be closed",
+      async () => (await plane.connections()) <= 1,
+      PATIENCE_MS,
+    );
+    plane.offer(commandFor({ call, tool: "give" }));
+    await untilResults(call);
+  }
+  expect(service.err()).not.toMatch(/WARNING|trying again/);
+});
+
 describe("the server's word", () => {
   test.each([
     ["cancel", { body: { expires_at: null, cancel: true } }],

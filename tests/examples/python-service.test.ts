@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { until } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import type { Program } from "../cli/program.ts";
-import { type Stack, startStack } from "../cli/stack.ts";
+import { type Program, runProgram } from "../cli/program.ts";
+import { ROOT, type Stack, startStack } from "../cli/stack.ts";
 import { requirePython, startPython } from "./programs.ts";
 
 const ODD = "tests/examples/services/odd_tools.py";
@@ -241,6 +241,18 @@ describe("the end of a service", () => {
     expect(marked("once-started")).toHaveLength(1);
     expect((await stack.json("why", String(unknown.tool_call_id))).todo).toContain("toolplane dead replay ");
   });
+});
+
+test("[HOSTPY-26] it is one file of the standard library, in the syntax of Python 3.9", async () => {
+  const check = [
+    "import ast, sys",
+    "tree = ast.parse(open(sys.argv[1]).read(), feature_version=(3, 9))",
+    "nodes = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]",
+    "names = {alias.name if isinstance(node, ast.Import) else node.module for node in nodes for alias in node.names}",
+    "print(sorted({name.split('.')[0] for name in names} - set(getattr(sys, 'stdlib_module_names', names)) - {'__future__'}))",
+  ];
+  const argv = ["python3", "-c", check.join("\n"), join(ROOT, "hosts/python/toolplane.py")];
+  expect(await runProgram(argv, { cwd: ROOT })).toEqual({ code: 0, out: "[]\n", err: "" });
 });
 
 test("the example of the documentation works as it is written", async () => {

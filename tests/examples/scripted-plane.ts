@@ -29,6 +29,8 @@ export interface ScriptedPlane extends AsyncDisposable {
   holdClaims(): void;
   /** A claim is open at this moment. */
   claimIsOpen(): boolean;
+  /** Connections that are open at this moment. */
+  connections(): Promise<number>;
   /** Answers to requests whose path contains the text, one after the other; then as usual. */
   script(path: string, ...replies: readonly Reply[]): void;
 }
@@ -137,6 +139,8 @@ export const startScriptedPlane = async (): Promise<ScriptedPlane> => {
   };
 
   const server: Server = createServer((request, response) => void handle(request, response));
+  // Soon, so that clients meet connections that were closed behind their back.
+  server.keepAliveTimeout = 20;
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -150,6 +154,10 @@ export const startScriptedPlane = async (): Promise<ScriptedPlane> => {
       pollMs = 60_000;
     },
     claimIsOpen: () => claiming !== undefined,
+    connections: () =>
+      new Promise((resolve, reject) => {
+        server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)));
+      }),
     script: (path, ...replies) => void scripts.push({ path, replies: [...replies] }),
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();

@@ -112,4 +112,10 @@ def typed(
 TOOLS = [give, unspeakable, large, throw, flaky, wait_safe, wait_unsafe, deaf, who, later, typed]
 
 if __name__ == "__main__":
-    toolplane.serve(TOOLS, target="odd", concurrency=4, drain_seconds=float(os.environ.get("DRAIN", "30")))
+    toolplane.serve(
+        TOOLS,
+        target="odd",
+        concurrency=4,
+        claim_seconds=float(os.environ.get("CLAIM", "0.5")),
+        drain_seconds=float(os.environ.get("DRAIN", "30")),
+    )
