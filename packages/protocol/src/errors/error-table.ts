@@ -59,7 +59,11 @@ export const ERROR_TABLE = {
   internal_error: entry(500, "unsafe", "Something failed that should not have; the log has the cause."),
   unknown_error: entry(500, "unsafe", "A failure was reported without saying which."),
   outcome_unknown: entry(500, "never", "The tool may or may not have had its effect; it is not safe to run again."),
-  storage_error: entry(503, "later", "The database did not answer or refused; ask again, with the same idempotency key if a call was made."),
+  storage_error: entry(
+    503,
+    "later",
+    "The database did not answer or refused; ask again, with the same idempotency key if a call was made.",
+  ),
   upstream_unavailable: entry(503, "unsafe", "Something the tool depends on did not answer."),
   breaker_open: entry(503, "later", "The executor failed too often; it is left alone for a while."),
   queue_timeout: entry(504, "never", "Nobody started the call within queue_timeout_seconds; it was not executed."),
