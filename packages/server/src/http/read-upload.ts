@@ -1,30 +1,13 @@
 // A definition as people upload it: JSON, YAML (application/yaml, text/yaml), or a multipart form with a field `file`.
-// YAML is read without tags, with few aliases and a bounded size: a definition is data, never a program.
+// YAML is read as configuration is: without tags, with few aliases and a bounded size.
 
 import { parseJsonStrict, ToolplaneError } from "@toolplane/protocol";
-import { parseDocument } from "yaml";
+import { parseYamlFile } from "../config/yaml-file.ts";
 import { readBody } from "./read-body.ts";
 
 const MAX_UPLOAD_BYTES = 1024 * 1024;
-const MAX_ALIASES = 50;
 
-export const parseYaml = (text: string): unknown => {
-  const document = parseDocument(text, {
-    version: "1.2",
-    schema: "core",
-    customTags: [],
-    uniqueKeys: true,
-    prettyErrors: true,
-  });
-  const [error] = [...document.errors, ...document.warnings];
-  if (error !== undefined)
-    throw new ToolplaneError("bad_request", `the YAML cannot be read: ${error.message.split("\n")[0]}`);
-  try {
-    return document.toJS({ maxAliasCount: MAX_ALIASES });
-  } catch (cause) {
-    throw new ToolplaneError("bad_request", "the YAML has too many aliases", { cause });
-  }
-};
+const parseYaml = (text: string): unknown => parseYamlFile(text, "the upload").value;
 
 const readFile = async (request: Request, type: string): Promise<string> => {
   // The size is checked on the raw bytes first; only then is the form taken apart.
