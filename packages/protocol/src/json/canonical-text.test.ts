@@ -85,8 +85,9 @@ describe("canonical text", () => {
     );
   });
 
-  test("many keys are sorted as few are", () => {
-    const keys = Array.from({ length: 200 }, (_, i) => `k${(i * 7919) % 200}`);
+  test("[INV-I7-C1] many keys are sorted as few are, by code units and not as people would", () => {
+    const heads = ["k", "K", "\u00e9", "\u{1f600}", "\ufb33", "_"];
+    const keys = Array.from({ length: 200 }, (_, i) => `${heads[i % heads.length]}${(i * 7919) % 200}`);
     const text = canonicalText(Object.fromEntries(keys.map((key) => [key, 0])));
     expect(Object.keys(JSON.parse(text))).toEqual([...keys].sort());
   });
