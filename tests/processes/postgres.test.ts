@@ -62,7 +62,7 @@ describe("a running server", () => {
     expect(row?.version).toContain(`PostgreSQL ${server.version}`);
     expect(lstatSync(server.socketDir).mode & 0o777).toBe(0o700);
     expect(() => server.loopbackUrl()).toThrow("loopback");
-    expect(server.location).toBeUndefined();
+    expect(server.location?.data).toBeUndefined();
   });
 
   test("[ARCH-5-2] as root it runs under an unprivileged uid, otherwise as ourselves", async () => {
@@ -123,7 +123,7 @@ test("a data directory may be given relative to where we are", async () => {
   await using directory = await makeDataDirectory();
   const dataDir = `./${relative(process.cwd(), directory.path)}/`;
   await using server = await startPostgres({ dataDir, unsafeNoSync: true });
-  expect(server.location).toBeUndefined();
+  expect(server.location?.data).toBeUndefined();
   expect(await query(server.url(), "select 1 as one")).toEqual([{ one: 1 }]);
   expect(probePostgres(dataDir).state).toBe("live");
 });

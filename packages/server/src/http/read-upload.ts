@@ -1,13 +1,20 @@
 // A definition as people upload it: JSON, YAML (application/yaml, text/yaml), or a multipart form with a field `file`.
 // YAML is read as configuration is: without tags, with few aliases and a bounded size.
 
-import { parseJsonStrict, ToolplaneError } from "@toolplane/protocol";
+import { isToolplaneError, parseJsonStrict, ToolplaneError } from "@toolplane/protocol";
 import { parseYamlFile } from "../config/yaml-file.ts";
 import { readBody } from "./read-body.ts";
 
 const MAX_UPLOAD_BYTES = 1024 * 1024;
 
-const parseYaml = (text: string): unknown => parseYamlFile(text, "the upload").value;
+const parseYaml = (text: string): unknown => {
+  try {
+    return parseYamlFile(text, "upload").value;
+  } catch (error) {
+    if (!isToolplaneError(error)) throw error;
+    throw new ToolplaneError("bad_request", `the YAML cannot be read: ${error.message}`);
+  }
+};
 
 const readFile = async (request: Request, type: string): Promise<string> => {
   // The size is checked on the raw bytes first; only then is the form taken apart.
