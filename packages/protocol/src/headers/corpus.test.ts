@@ -13,7 +13,7 @@ import { type InboxRow, replay } from "./replay.ts";
 
 interface Fixture {
   readonly kind: string;
-  readonly valid: readonly { readonly name: string; readonly input: unknown; readonly expect: unknown }[];
+  readonly valid: readonly { readonly name: string; readonly input: unknown; readonly output: unknown }[];
   readonly invalid: readonly { readonly name: string; readonly input: unknown; readonly code: string }[];
 }
 
@@ -83,9 +83,9 @@ describe.each(FOLDERS)("fixtures/v1r4/%s", (folder, least) => {
       expect(fixture.valid.length + fixture.invalid.length).toBeGreaterThan(0);
     });
 
-    for (const { name, input, expect: expected } of fixture.valid) {
+    for (const { name, input, output } of fixture.valid) {
       test(`valid: ${name}`, () => {
-        expect(read?.(input)).toEqual(expected);
+        expect(read?.(input)).toEqual(output);
       });
     }
 
