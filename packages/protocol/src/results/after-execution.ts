@@ -1,5 +1,5 @@
-// What the results of a step mean for the turn. The verdict does not depend on the order in which results came in;
-// only which result is named as the reason does.
+// What the results of a step mean for the turn. The verdict does not depend on any order; which result is named as the
+// reason, and with it the task's status, follows the order of the calls.
 
 import type { ToolResultContent } from "../cards/content.ts";
 import { isFilled, isRecord } from "../json/json-value.ts";
@@ -18,7 +18,10 @@ export interface StepVerdict {
   readonly taskStatus: ResultStatus | undefined;
 }
 
-/** Over the results of every call of a step, locally failed ones included. */
+/**
+ * Over the results of every call of a step, locally failed ones included, in the order in which the step made the calls:
+ * then the result named as the reason does not depend on who answered first either.
+ */
 export const aggregateStep = (results: readonly ToolResultContent[]): StepVerdict => {
   const terminating = results.filter((content) => effectiveAfterExecution(content) === "terminate");
   const primary = terminating.find((content) => content.status !== "success") ?? terminating[0];
