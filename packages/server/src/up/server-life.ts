@@ -129,26 +129,38 @@ const ownStarted = async (server: RunningPostgres, options: LifeOptions): Promis
   };
 };
 
-export const beginLife = async (options: LifeOptions): Promise<ServerLife> => {
-  const { dataDir, guard, throwAway } = options;
-  const deadline = performance.now() + PATIENCE_MS;
-  do {
-    const adopted = await tryAdopt(options);
-    if (adopted !== undefined) return adopted;
-    if (probePostgres(dataDir).state !== "live") break;
-    await delay(POLL_MS);
-  } while (performance.now() < deadline);
-  const server = await startPostgres({
+const startOwn = ({ dataDir, guard, throwAway }: LifeOptions): Promise<RunningPostgres> =>
+  startPostgres({
     dataDir,
     guard,
     unsafeNoSync: throwAway,
     maxConnections: MAX_CONNECTIONS,
     settings: { ...FEWER_PROCESSES, ...QUICK_RECOVERY },
   });
-  try {
-    return await ownStarted(server, options);
-  } catch (error) {
-    await server.stop();
-    throw error;
+
+export const beginLife = async (options: LifeOptions): Promise<ServerLife> => {
+  const deadline = performance.now() + PATIENCE_MS;
+  const isLive = (): boolean => probePostgres(options.dataDir).state === "live" && performance.now() < deadline;
+  for (;;) {
+    const adopted = await tryAdopt(options);
+    if (adopted !== undefined) return adopted;
+    if (isLive()) {
+      await delay(POLL_MS);
+      continue;
+    }
+    let server: RunningPostgres;
+    try {
+      server = await startOwn(options);
+    } catch (error) {
+      // Somebody started on the same data at the same moment and was first: the next look says who.
+      if (isLive()) continue;
+      throw error;
+    }
+    try {
+      return await ownStarted(server, options);
+    } catch (error) {
+      await server.stop();
+      throw error;
+    }
   }
 };
