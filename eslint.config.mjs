@@ -2,7 +2,7 @@
 import tseslint from "typescript-eslint";
 
 export default tseslint.config({
-  files: ["packages/*/src/**/*.ts", "tests/**/*.ts", "bench/**/*.ts", "scripts/**/*.ts"],
+  files: ["packages/*/{src,test}/**/*.ts", "tests/**/*.ts", "bench/**/*.ts", "scripts/**/*.ts"],
   ignores: ["**/dist/**"],
   languageOptions: {
     parser: tseslint.parser,
