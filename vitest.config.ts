@@ -14,7 +14,7 @@ export default defineConfig({
     ],
     // A run that is killed leaves nothing; one PostgreSQL serves the whole run, with a database for every test file.
     globalSetup: ["packages/testkit/src/vitest-run.ts", "packages/testkit/src/vitest-postgres.ts"],
-    setupFiles: ["packages/testkit/src/vitest-worker.ts"],
+    setupFiles: ["packages/testkit/src/vitest-worker.ts", "tests/property-seed.ts"],
     testTimeout: 60_000,
     hookTimeout: 120_000,
     maxWorkers: 2,

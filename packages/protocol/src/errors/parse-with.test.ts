@@ -72,4 +72,11 @@ describe("[SEC-4-C15] a list of wrong items is refused at once, not once per ite
     expect(performance.now() - began).toBeLessThan(2000);
     expect(JSON.stringify(refusal.toWire()).length).toBeLessThan(MAX_SHOWN);
   });
+
+  test.each([
+    ["from JSON", JSON.parse('{"length":{"toString":1,"valueOf":1}}')],
+    ["without a prototype", { length: Object.create(null) }],
+  ])("[SEC-4-C13] a value whose length cannot be compared is refused, not thrown at: %s", (_name, name) => {
+    expect(refusalOf(() => parseTaskEvent({ ...{ agent_id: name }, agent_turn_id: name })).code).toBe("bad_request");
+  });
 });

@@ -29,8 +29,25 @@ export const fromSchemaIssues = (issues: readonly SchemaIssue[], what: string, c
   });
 };
 
+/**
+ * What a schema says of a value. zod asks for the length of whatever has a `length`, before it knows that it is text: a
+ * value whose `length` cannot be compared with a number makes it throw, and that is the value's fault too.
+ */
+export const checkWith = <S extends z.ZodType>(
+  schema: S,
+  input: unknown,
+): { readonly data: z.output<S> } | { readonly issues: readonly SchemaIssue[]; readonly cause: unknown } => {
+  try {
+    const parsed = schema.safeParse(input);
+    return parsed.success ? { data: parsed.data } : { issues: parsed.error.issues, cause: parsed.error };
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause;
+    return { issues: [{ message: "a value in it has the wrong type and cannot be read" }], cause };
+  }
+};
+
 export const parseWith = <S extends z.ZodType>(schema: S, input: unknown, what: string): z.output<S> => {
-  const parsed = schema.safeParse(input);
-  if (parsed.success) return parsed.data;
-  throw fromSchemaIssues(parsed.error.issues, what, parsed.error);
+  const checked = checkWith(schema, input);
+  if ("data" in checked) return checked.data;
+  throw fromSchemaIssues(checked.issues, what, checked.cause);
 };

@@ -1,7 +1,7 @@
 // What a parent may ask of a tool host. Three methods every host has, seven it may have, four that are negotiated.
 
 import { z } from "zod";
-import { fromSchemaIssues } from "../errors/parse-with.ts";
+import { checkWith, fromSchemaIssues } from "../errors/parse-with.ts";
 import { ToolplaneError } from "../errors/toolplane-error.ts";
 import { jsonObject, jsonObjects, jsonValue, texts } from "../json/json-schemas.ts";
 import { isFilled, isRecord, type JsonObject } from "../json/json-value.ts";
@@ -65,9 +65,9 @@ const readCall = (params: JsonObject): HostParams<"execute_tool"> | undefined =>
 export const parseHostParams = <M extends HostMethod>(method: M, params: JsonObject, id: string): HostParams<M> => {
   const fast = method === "execute_tool" ? readCall(params) : undefined;
   if (fast !== undefined) return fast as HostParams<M>;
-  const parsed = HOST_PARAMS[method].safeParse(params);
-  if (parsed.success) return parsed.data as HostParams<M>;
-  const { message } = fromSchemaIssues(parsed.error.issues, method);
+  const checked = checkWith(HOST_PARAMS[method], params);
+  if ("data" in checked) return checked.data as HostParams<M>;
+  const { message } = fromSchemaIssues(checked.issues, method);
   throw hostFault(HOST_ERROR_TYPES.params, message, id);
 };
 

@@ -1,6 +1,7 @@
 // What a host answers, by method. A host is a stranger: an answer of another shape is a protocol violation, named.
 
 import { z } from "zod";
+import { checkWith } from "../errors/parse-with.ts";
 import { violation } from "../errors/toolplane-error.ts";
 import { jsonObject, jsonObjects, texts } from "../json/json-schemas.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../json/json-value.ts";
@@ -22,8 +23,8 @@ export type PlainHostValue<M extends PlainHostMethod> = z.output<(typeof HOST_VA
 
 export const parseHostValue = <M extends PlainHostMethod>(method: M, value: JsonValue): PlainHostValue<M> => {
   const schema: z.ZodType = HOST_VALUES[method];
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data as PlainHostValue<M>;
+  const checked = checkWith(schema, value);
+  if ("data" in checked) return checked.data as PlainHostValue<M>;
   throw violation(`the host's answer to ${method} has the wrong shape`, { method });
 };
 

@@ -1,7 +1,7 @@
 // Calls: make one, make many, look, wait, cancel, try again, ask why.
 
 import { type CallRequest, type CallView, type Engine, isSettled } from "@toolplane/engine";
-import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
+import { isToolplaneError, parseWith, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
 import { CALLERS, OPERATORS, READERS, type Route, type RouteCall, route } from "../http/route.ts";
 import { explainCall } from "../why/explain-call.ts";
@@ -56,9 +56,7 @@ const batchItem = async (
   input: unknown,
 ): Promise<Record<string, unknown>> => {
   try {
-    const parsed = callBody.safeParse(input);
-    if (!parsed.success) throw new ToolplaneError("bad_request", z.prettifyError(parsed.error));
-    const body = parsed.data;
+    const body = parseWith(callBody, input, "the call");
     const view = await make(
       call.engine,
       requestOf(projectId, body, new Headers()),
