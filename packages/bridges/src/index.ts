@@ -1,0 +1,3 @@
+// Foreign tools become ordinary tools: NDJSON tool hosts.
+
+export {};
