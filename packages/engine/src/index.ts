@@ -63,4 +63,32 @@ export { createDatabase, type Database, type Queryer, type Statement } from "./s
 export { migrate, readMigrations } from "./sql/migrate.ts";
 // tokens
 export { ROLES, type Role, type Token, type TokenRequest, type Tokens } from "./tokens/tokens.ts";
+// turns
+export type {
+  Advanced,
+  AdvanceRequest,
+  AgentKey,
+  CommittedCall,
+  CommittedStep,
+  Deliverable,
+  Lineage,
+  ListTurnsRequest,
+  SpawnedTurn,
+  SpawnRequest,
+  StepCommit,
+  StepEntry,
+  StepView,
+  Stopped,
+  StopRequest,
+  TurnContext,
+  TurnEnd,
+  TurnFinish,
+  TurnKey,
+  TurnKind,
+  TurnStatus,
+  Turns,
+  TurnView,
+  Work,
+} from "./turns/turn.ts";
+export { stepIdOf } from "./turns/turn.ts";
 export type { Sweep } from "./watchdog/expire.ts";

@@ -1,0 +1,300 @@
+// Turns: what the agent side asks of the engine. Everything an agent does moves through five short transactions.
+//
+//   spawn    a turn is written down (queued) and, if its agent is idle, dispatched at once
+//   advance  an agent's inbox is drained and its head moved, both or neither (I5): results applied, the turn resumed,
+//            ended, or begun. What is left to do is work: the right to think for one turn, under a claim
+//   commit   one step of that work: its cards, its calls, the head running -> suspended (or running on)
+//   finish   the turn ends: one deliverable, one task event (I10), the head idle, the next queued turn dispatched
+//   stop     the same from outside: open calls are canceled in the transaction that ends the turn
+//
+//   T1. Work is a row (an inbox row in `processing`), never memory: a claim that lapses is offered to the next worker,
+//       which finds the turn where the last committed step left it.
+//   T2. Whoever lost the claim, or whose turn or epoch is not current, changes nothing (I2): every commit names all of them.
+//   T3. A step leaves cards, boxes, events and calls in one commit. A crash in the middle of thinking leaves nothing but
+//       "step started", and the step's id is derived from the turn and its number, so it starts again under the same id.
+//   T4. Asking again for what was committed (the answer was lost) is answered with what was written.
+//   T5. Depth is computed here from the stored lineage; nothing a caller says overrides it (I9).
+
+import type { Card, JsonObject, ResultStatus, ToolplaneError } from "@toolplane/protocol";
+import type { DepthPolicy, ResultField } from "@toolplane/protocol/agents";
+import type { CallAsk } from "../calls/plan-call.ts";
+import type { Queryer } from "../sql/database.ts";
+
+export interface TurnKey {
+  readonly projectId: string;
+  readonly agentTurnId: string;
+}
+
+export interface AgentKey {
+  readonly projectId: string;
+  readonly agentId: string;
+}
+
+export type TurnKind = "turn" | "ui_action";
+
+/** While it lives it is what the head says; afterwards how it ended. */
+export type TurnStatus = "queued" | "dispatched" | "running" | "suspended" | ResultStatus;
+
+// ------------------------------------------------------------------------------------------------------------- spawn
+
+/** The turn a new one descends from; its depth, trace and channel are read from the database. */
+export interface Lineage {
+  readonly agentId: string;
+  readonly agentTurnId: string;
+  readonly stepId?: string | undefined;
+}
+
+/** What the new turn is about: a box that exists, or what goes into a new one (inherited cards first). */
+export type TurnContext =
+  | { readonly boxId: string }
+  | {
+      readonly inheritBoxIds?: readonly string[] | undefined;
+      /** Author of the instruction card; the asking actor when left out. */
+      readonly packedBy?: string | undefined;
+      readonly instruction: string;
+      readonly resultFields?: readonly ResultField[] | undefined;
+      /** Further cards for the new box, after the instruction (a `meta.parent_pointer`). */
+      readonly cards?: readonly Card[] | undefined;
+    };
+
+export interface SpawnRequest extends AgentKey {
+  /** Who asks: `sys.*` and `tool.*` are trusted, anybody else must be an active agent of the project. */
+  readonly sourceAgentId: string;
+  readonly kind?: TurnKind | undefined;
+  readonly lineage?: Lineage | undefined;
+  /** `descend` with a lineage, `root` without. */
+  readonly depthPolicy?: DepthPolicy | undefined;
+  readonly context: TurnContext;
+  /** The roster's profile when left out. */
+  readonly profileBoxId?: string | undefined;
+  /** A new box when left out. */
+  readonly outputBoxId?: string | undefined;
+  readonly channelId?: string | undefined;
+  /**
+   * Names the request: the same correlation for the same agent is the same turn (T4), for another agent or with another
+   * instruction it is `conflict`. Never the turn id.
+   */
+  readonly correlationId?: string | undefined;
+  readonly displayName?: string | undefined;
+  /** For a ui_action: its tool and arguments. */
+  readonly payload?: JsonObject | undefined;
+  readonly runtimeConfig?: JsonObject | undefined;
+  readonly metadata?: JsonObject | undefined;
+  readonly traceparent?: string | undefined;
+  readonly tracestate?: string | undefined;
+}
+
+export interface SpawnedTurn extends TurnKey {
+  readonly agentId: string;
+  readonly correlationId: string;
+  readonly channelId: string;
+  /** Null while it is queued behind another turn. */
+  readonly turnEpoch: number | null;
+  readonly recursionDepth: number;
+  readonly contextBoxId: string;
+  readonly outputBoxId: string;
+  readonly traceId: string;
+  /** This correlation was spawned before. */
+  readonly idempotent: boolean;
+}
+
+// ----------------------------------------------------------------------------------------------------------- advance
+
+export interface AdvanceRequest extends AgentKey {
+  /** Who will think; shown to people. */
+  readonly workerId: string;
+  /** False: apply what arrived, but leave work for somebody with room. */
+  readonly takeWork: boolean;
+}
+
+/** The right to think for one turn, until the claim lapses. */
+export interface Work extends TurnKey, AgentKey {
+  readonly kind: TurnKind;
+  readonly inboxId: string;
+  readonly claimId: string;
+  /** On the database's clock, in milliseconds. */
+  readonly claimExpiresAtMs: number;
+  readonly turnEpoch: number;
+  /** Steps of this turn that were committed; the next step is this plus one. */
+  readonly stepCount: number;
+  readonly channelId: string;
+  readonly recursionDepth: number;
+  readonly traceId: string;
+  readonly traceparent: string;
+  readonly tracestate?: string | undefined;
+  readonly parentAgentId?: string | undefined;
+  readonly parentAgentTurnId?: string | undefined;
+  readonly parentStepId?: string | undefined;
+  readonly profileBoxId: string;
+  readonly contextBoxId: string;
+  readonly outputBoxId: string;
+  readonly displayName?: string | undefined;
+  readonly payload: JsonObject;
+  readonly runtimeConfig: JsonObject;
+  readonly metadata: JsonObject;
+  /** For timing fields, on the database's clock. */
+  readonly inboxCreatedAtMs: number;
+  readonly claimedAtMs: number;
+  readonly turnCreatedAtMs: number;
+}
+
+export interface Advanced {
+  readonly work?: Work | undefined;
+  /** Results applied in this transaction. */
+  readonly applied: number;
+  readonly ended?: TurnEnd | undefined;
+  /** There is work, and it was left because `takeWork` was false. */
+  readonly workLeft: boolean;
+}
+
+// -------------------------------------------------------------------------------------------------- commit and finish
+
+/** `step_<turn>_<number>`: the same step gets the same id again after a crash. */
+export const stepIdOf = (agentTurnId: string, stepNumber: number, kind: TurnKind = "turn"): string =>
+  `${kind === "ui_action" ? "step_ui" : "step"}_${agentTurnId.replace(/^turn_/, "")}_${stepNumber}`;
+
+/** In the order in which they enter the output box. */
+export type StepEntry =
+  /** A card of the step. `show: false` keeps it out of the output box (rendered prompt, tools). */
+  | { readonly card: Card; readonly show?: boolean | undefined }
+  /**
+   * A call the brain asked for. With `refuse` it is not dispatched: it gets its tool.call card and one failed result.
+   * The engine refuses by itself what it cannot plan (unknown tool, arguments against the schema, ...), the same way.
+   */
+  | { readonly call: CallAsk; readonly refuse?: ToolplaneError | undefined };
+
+export interface StepCommit {
+  readonly stepId: string;
+  readonly entries: readonly StepEntry[];
+  /** llm_usage, llm_response_cost, timing: stored with the step and shown in its events. */
+  readonly metadata?: JsonObject | undefined;
+}
+
+export interface CommittedCall {
+  readonly toolCallId: string;
+  readonly callCardId: string;
+  readonly toolName: string;
+  readonly providerCallId: string | null;
+  /** The failed result of a call that was not dispatched. */
+  readonly refusal?: ToolplaneError | undefined;
+}
+
+export interface CommittedStep {
+  /** `suspended`: the work is over until results arrive. `running`: every call was refused; think on. */
+  readonly next: "suspended" | "running";
+  readonly calls: readonly CommittedCall[];
+  readonly stepCount: number;
+}
+
+export type Deliverable = string | JsonObject | readonly unknown[];
+
+export interface TurnFinish {
+  /** The step in which it ends; absent when it ends between steps. */
+  readonly stepId?: string | undefined;
+  /** Cards only. */
+  readonly entries?: readonly StepEntry[] | undefined;
+  readonly status: ResultStatus;
+  /** Absent: the newest deliverable of the output box counts, else a fallback is made. */
+  readonly deliverable?: Deliverable | undefined;
+  readonly error?: string | undefined;
+  readonly errorCode?: string | undefined;
+  readonly metadata?: JsonObject | undefined;
+  /** Goes into the task event's stats beside duration_ms. */
+  readonly stats?: JsonObject | undefined;
+}
+
+export interface TurnEnd extends TurnKey {
+  readonly agentId: string;
+  readonly status: ResultStatus;
+  readonly deliverableCardId: string;
+  readonly outputBoxId: string;
+  readonly error: string | null;
+  readonly errorCode: string | null;
+}
+
+// ------------------------------------------------------------------------------------------------------ stop and read
+
+export interface StopRequest extends TurnKey {
+  readonly actorId: string;
+  /** `stopped_by_pmo` when left out. */
+  readonly reason?: string | undefined;
+}
+
+export interface Stopped {
+  /** False: it had ended before. */
+  readonly stopped: boolean;
+  readonly status: TurnStatus;
+}
+
+export interface TurnView extends TurnKey {
+  readonly agentId: string;
+  readonly kind: TurnKind;
+  readonly status: TurnStatus;
+  readonly turnEpoch: number;
+  readonly channelId: string;
+  readonly correlationId: string;
+  readonly recursionDepth: number;
+  readonly traceId: string;
+  readonly parentAgentId: string | null;
+  readonly parentAgentTurnId: string | null;
+  readonly parentStepId: string | null;
+  readonly profileBoxId: string;
+  readonly contextBoxId: string;
+  readonly outputBoxId: string;
+  readonly stepCount: number;
+  /** Calls the turn waits for. */
+  readonly waitingCount: number;
+  readonly deliverableCardId: string | null;
+  readonly error: string | null;
+  readonly errorCode: string | null;
+  readonly createdAt: string;
+  readonly dispatchedAt: string | null;
+  readonly endedAt: string | null;
+}
+
+export interface StepView {
+  readonly stepId: string;
+  readonly agentId: string;
+  readonly agentTurnId: string;
+  readonly status: string;
+  readonly toolCallIds: readonly string[];
+  readonly error: string | null;
+  readonly metadata: JsonObject;
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+}
+
+export interface ListTurnsRequest {
+  readonly agentId?: string | undefined;
+  readonly status?: TurnStatus | undefined;
+  readonly parentAgentTurnId?: string | undefined;
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+}
+
+export interface Turns {
+  /** Inside the caller's transaction when given one; ring `messages` after the commit then. */
+  spawn(request: SpawnRequest, tx?: Queryer): Promise<SpawnedTurn>;
+  advance(request: AdvanceRequest): Promise<Advanced>;
+  /** Extends the claims; answers with those that are gone (stopped, lapsed, taken over): abort what they do. */
+  heartbeat(work: readonly Work[]): Promise<readonly Work[]>;
+  /** Gives work back unfinished, for another worker. */
+  release(work: Work): Promise<void>;
+  /** Says that the next step began: its row, its event, the head's activity. Once per step, however often it is said. */
+  beginStep(work: Work, stepId: string): Promise<void>;
+  commitStep(work: Work, step: StepCommit): Promise<CommittedStep>;
+  finish(work: Work, end: TurnFinish): Promise<TurnEnd>;
+  /** Ends a turn wherever it is, also a queued one; its open calls are canceled in the same transaction. */
+  stop(request: StopRequest, tx?: Queryer): Promise<Stopped>;
+  /** Agents with something to do, of these pools, oldest first: for a worker that starts or missed a ring. */
+  due(workerTargets: readonly string[], limit: number): Promise<readonly AgentKey[]>;
+  get(key: TurnKey): Promise<TurnView | undefined>;
+  list(
+    projectId: string,
+    request?: ListTurnsRequest,
+  ): Promise<{ readonly items: readonly TurnView[]; readonly cursor: string | null }>;
+  steps(key: TurnKey): Promise<readonly StepView[]>;
+  /** The turn when it has ended, or as it is when the time is over. */
+  wait(key: TurnKey, waitMs: number, signal?: AbortSignal): Promise<TurnView | undefined>;
+  drain(): Promise<void>;
+}
