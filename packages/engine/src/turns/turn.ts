@@ -38,7 +38,7 @@ export type TurnStatus = "queued" | "dispatched" | "running" | "suspended" | Res
 // ------------------------------------------------------------------------------------------------------------- spawn
 
 /** The turn a new one descends from; its depth, trace and channel are read from the database. */
-export interface Lineage {
+export interface SpawnLineage {
   readonly agentId: string;
   readonly agentTurnId: string;
   readonly stepId?: string | undefined;
@@ -61,7 +61,7 @@ export interface SpawnRequest extends AgentKey {
   /** Who asks: `sys.*` and `tool.*` are trusted, anybody else must be an active agent of the project. */
   readonly sourceAgentId: string;
   readonly kind?: TurnKind | undefined;
-  readonly lineage?: Lineage | undefined;
+  readonly lineage?: SpawnLineage | undefined;
   /** `descend` with a lineage, `root` without. */
   readonly depthPolicy?: DepthPolicy | undefined;
   readonly context: TurnContext;
