@@ -1,3 +1,23 @@
 // Foreign tools become ordinary tools: NDJSON tool hosts.
 
-export {};
+// hosts
+export { createToolHost } from "./hosts/create-host.ts";
+export {
+  type AskOptions,
+  DIAGNOSTICS,
+  type DiagnosticKind,
+  type ExecuteRequest,
+  type ExecuteResult,
+  type HostDescription,
+  type HostDiagnostic,
+  type HostOptions,
+  type HostOutcome,
+  type HostPorts,
+  type HostProcessState,
+  type HostProcessStatus,
+  type HostSandbox,
+  type HostStatus,
+  type ToolHost,
+} from "./hosts/host.ts";
+export { createHostLimits, DEFAULT_HOST_LIMITS, type HostLimits } from "./hosts/host-limits.ts";
+export { systemTimers, type Timers } from "./hosts/timers.ts";
