@@ -1,7 +1,4 @@
 #!/usr/bin/env node
-// The `toolplane-host` command: runs a module as a tool host. Its program comes with the sdk package.
+// The `toolplane-host` command of the repository: the sdk package's own.
 
-import { refuseCommand, requireNode } from "../scripts/launcher/require-node.mjs";
-
-requireNode("toolplane-host");
-refuseCommand("toolplane-host", "see the status table in README.md for what is");
+import "@toolplane/sdk/host-launcher";

@@ -49,14 +49,6 @@ describe("[REPO-4-1] an old Node is answered with one sentence and exit code 1",
   );
 });
 
-describe("[REPO-4-2] a command that does not exist yet says so and exits with code 2", () => {
-  test.each(["toolplane-host"])("%s", (command) => {
-    const { status, stderr } = run({ name: "this Node", argv: [process.execPath] }, command);
-    expect(stderr).toBe(`${command} is not part of this version yet: see the status table in README.md for what is.\n`);
-    expect(status).toBe(2);
-  });
-});
-
 test.each([
   ["0.12.0", true],
   ["18.20.0", true],

@@ -1,0 +1,28 @@
+// Runs the host: from source in a checkout, where packages resolve to their TypeScript by the `source` condition, else what
+// was built.
+
+import { existsSync } from "node:fs";
+import module from "node:module";
+import { fileURLToPath } from "node:url";
+import { moveStdio } from "./move-stdio.mjs";
+
+const PROGRAM = fileURLToPath(new URL("./toolplane-host.mjs", import.meta.url));
+const SOURCE = new URL("../src/host/main.ts", import.meta.url);
+const BUILT = new URL("../dist/host/main.js", import.meta.url);
+
+const resolveToSource = () =>
+  module.registerHooks({
+    resolve: (specifier, context, next) =>
+      next(specifier, { ...context, conditions: ["source", ...context.conditions] }),
+  });
+
+/** @param {readonly string[]} args */
+export const launch = async (args) => {
+  const { argv, moved } = moveStdio(PROGRAM, args);
+  // Compiled code of the last run is used again: starting is then mostly reading.
+  module.enableCompileCache();
+  const fromSource = existsSync(SOURCE);
+  if (fromSource) resolveToSource();
+  const { main } = await import((fromSource ? SOURCE : BUILT).href);
+  await main(argv, moved);
+};

@@ -1,0 +1,196 @@
+// Takes the parent's lines one by one and sees to it that every request is answered exactly once.
+// D1. Requests run at the same time; the order of answers is free.
+// D2. Nothing a line says, and nothing plugin code throws, ends the host.
+// D3. A canceled request is answered when its code has come back, not before: until then it is still running, and a parent
+//     that waits in vain knows that it must end the process.
+
+import { isRecord, type JsonObject, MAX_JSON_DEPTH } from "@toolplane/protocol";
+import {
+  agreedExtensions,
+  encodeHostFailure,
+  encodeHostSuccess,
+  HOST_EXTENSIONS,
+  type HostMessage,
+  type HostParams,
+  type HostRequest,
+  methodNotFound,
+  parseHostLine,
+  parseHostParams,
+} from "@toolplane/protocol/host";
+import { describeRefusal, describeThrown, FAULT_TYPES, type Fault, HostFault } from "./host-fault.ts";
+import type { LineFault } from "./line-reader.ts";
+import type { LineWriter } from "./line-writer.ts";
+import type { HostPlugin } from "./plugin.ts";
+import { callPlugin, isPluginMethod, offers, type PluginMethod, readReturned } from "./plugin-methods.ts";
+import { Run, type RunDeps } from "./run.ts";
+import type { RunScope } from "./run-scope.ts";
+
+/** Room for a call whose arguments are as large as a result may be, and the line around them. */
+export const MAX_LINE_BYTES = 64 * 1024 * 1024;
+/** Arguments may be as deep as JSON may be here; they sit three levels down in the line. */
+const LINE_CAPS = { maxBytes: MAX_LINE_BYTES, maxDepth: MAX_JSON_DEPTH + 4 };
+/** A parent that sends more without waiting is broken; each one costs memory until it ends. */
+const MAX_RUNNING = 10_000;
+
+export interface DispatcherDeps {
+  readonly plugin: HostPlugin;
+  readonly writer: LineWriter;
+  readonly stderr: (text: string) => void;
+  readonly scope: RunScope;
+  /** The parent asked for the end; resolves when what runs has been answered. */
+  readonly onShutdown: () => Promise<void>;
+}
+
+export interface Dispatcher {
+  takeLine(line: string): void;
+  takeFault(fault: LineFault): void;
+  running(): number;
+  /** From now on requests are refused; resolves when nothing runs. */
+  drain(): Promise<void>;
+  /** An error that plugin code let fall while it worked on this request. */
+  crash(run: Run, error: unknown): void;
+  /** Answers what still runs as canceled; what it returns later is dropped. */
+  giveUp(): void;
+}
+
+const LINE_FAULTS: Readonly<Record<LineFault, string>> = {
+  too_long: `the line is longer than ${MAX_LINE_BYTES} bytes`,
+  not_utf8: "the line is not UTF-8",
+};
+
+/** An answer under this id would be taken for the other request's, so it is answered under none. */
+class RepeatedId extends HostFault {
+  constructor(id: string) {
+    super(FAULT_TYPES.params, `a request with the id ${JSON.stringify(id.slice(0, 100))} is running`);
+  }
+}
+
+const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+
+export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
+  const { plugin, writer, scope } = deps;
+  const runs = new Map<string, Run>();
+  let extensions: readonly string[] = [];
+  let draining = false;
+  let whenIdle: (() => void)[] = [];
+  const runDeps: RunDeps = { writer, stderr: deps.stderr, logsAsEvents: () => extensions.includes("log") };
+
+  const refuse = (id: string | null, fault: Fault): void => writer.writeAnswer(encodeHostFailure(id, fault));
+
+  const finish = (run: Run, line: string): void => {
+    runs.delete(run.id);
+    run.close();
+    writer.writeAnswer(line);
+    if (runs.size > 0 || whenIdle.length === 0) return;
+    const idle = whenIdle;
+    whenIdle = [];
+    for (const resolve of idle) resolve();
+  };
+
+  const fail = (run: Run, thrown: unknown): void => {
+    if (run.answered) return;
+    const fault = run.canceled
+      ? { type: FAULT_TYPES.canceled, detail: "the request was canceled" }
+      : describeThrown(thrown);
+    finish(run, encodeHostFailure(run.id, fault));
+  };
+
+  const succeed = (run: Run, method: PluginMethod, returned: unknown): void => {
+    if (run.answered) return;
+    try {
+      if (run.canceled) throw new HostFault(FAULT_TYPES.canceled, "the request was canceled");
+      const { value, state } = readReturned(method, returned, run.state);
+      finish(run, encodeHostSuccess(run.id, value, state));
+    } catch (error) {
+      fail(run, error);
+    }
+  };
+
+  const start = (request: HostRequest, method: PluginMethod): void => {
+    if (!offers(plugin, method)) throw methodNotFound(method, request.id);
+    const params = parseHostParams(method, request.params, request.id);
+    const { state = request.params.state, deadline_ms } = params as Partial<HostParams<"execute_tool">>;
+    const run = new Run(request, isRecord(state) ? (state as JsonObject) : undefined, deadline_ms, runDeps);
+    runs.set(run.id, run);
+    try {
+      const returned = scope.run(run, () => callPlugin(plugin, method, params, run));
+      if (isThenable(returned)) {
+        returned.then(
+          (value) => succeed(run, method, value),
+          (error: unknown) => fail(run, error),
+        );
+      } else {
+        succeed(run, method, returned);
+      }
+    } catch (error) {
+      fail(run, error);
+    }
+  };
+
+  const answer = (id: string, value: JsonObject | string): void => writer.writeAnswer(encodeHostSuccess(id, value));
+
+  /** The negotiated ones; true when it was one. */
+  const control = ({ id, method, params }: HostRequest): boolean => {
+    switch (method) {
+      case "ping":
+        answer(id, "pong");
+        return true;
+      case "hello": {
+        const offered = parseHostParams("hello", params, id).extensions;
+        extensions = agreedExtensions({ extensions: offered }, HOST_EXTENSIONS);
+        answer(id, { extensions: [...extensions] });
+        return true;
+      }
+      case "cancel": {
+        const run = runs.get(parseHostParams("cancel", params, id).id);
+        run?.cancel();
+        answer(id, { canceled: run !== undefined });
+        return true;
+      }
+      case "shutdown":
+        void deps.onShutdown().then(() => answer(id, {}));
+        return true;
+      default:
+        return false;
+    }
+  };
+
+  const take = (message: HostMessage): void => {
+    if (message.kind !== "request") throw new HostFault(FAULT_TYPES.params, "a host takes requests only");
+    if (runs.has(message.id)) throw new RepeatedId(message.id);
+    if (control(message)) return;
+    if (!isPluginMethod(message.method)) throw methodNotFound(message.method, message.id);
+    if (draining) throw new HostFault(FAULT_TYPES.shutdown, "the host is shutting down");
+    if (runs.size >= MAX_RUNNING) throw new HostFault(FAULT_TYPES.overloaded, `${MAX_RUNNING} requests are running`);
+    start(message, message.method);
+  };
+
+  return {
+    takeLine(line) {
+      let id: string | null = null;
+      try {
+        const message = parseHostLine(line, LINE_CAPS);
+        id = message.id;
+        take(message);
+      } catch (error) {
+        const refusal = describeRefusal(error);
+        refuse(error instanceof RepeatedId ? null : (refusal.id ?? id), refusal.fault);
+      }
+    },
+    takeFault: (fault) => refuse(null, { type: FAULT_TYPES.parse, detail: LINE_FAULTS[fault] }),
+    running: () => runs.size,
+    drain() {
+      draining = true;
+      if (runs.size === 0) return Promise.resolve();
+      return new Promise((resolve) => whenIdle.push(resolve));
+    },
+    crash: fail,
+    giveUp() {
+      for (const run of [...runs.values()]) {
+        run.cancel();
+        fail(run, undefined);
+      }
+    },
+  };
+};

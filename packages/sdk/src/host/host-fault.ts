@@ -1,0 +1,73 @@
+// Every failure a host answers with, as the `error` of a response. What plugin code threw is named by its class and its
+// message; faults of the protocol have fixed words.
+
+import { ToolplaneError } from "@toolplane/protocol";
+import { HOST_ERROR_TYPES } from "@toolplane/protocol/host";
+
+/** Words of this host beyond the protocol's own. */
+export const FAULT_TYPES = {
+  ...HOST_ERROR_TYPES,
+  /** The plugin gave something that JSON cannot say, or that is too large for one line. */
+  notJson: "NotJson",
+  /** The plugin gave JSON of another shape than the method has. */
+  result: "InvalidResult",
+  overloaded: "Overloaded",
+  shutdown: "ShuttingDown",
+} as const;
+
+export interface Fault {
+  readonly type: string;
+  readonly detail: string;
+  readonly stack?: string;
+}
+
+/** Thrown by the host's own code on the way of a request; its type is what is answered. */
+export class HostFault extends Error {
+  readonly type: string;
+
+  constructor(type: string, detail: string) {
+    super(detail);
+    this.type = type;
+  }
+}
+
+/** A message or a stack is for a person; more than this helps nobody and would have to be stored somewhere. */
+const MAX_TEXT = 16_384;
+
+const cut = (text: string): string => text.slice(0, MAX_TEXT).toWellFormed();
+
+const classOf = (error: Error): string => {
+  const name: unknown = (error as { constructor?: { name?: unknown } }).constructor?.name;
+  return typeof name === "string" && name !== "" ? name : "Error";
+};
+
+const say = (thrown: unknown): string => {
+  try {
+    return typeof thrown === "string" ? thrown : (JSON.stringify(thrown) ?? String(thrown));
+  } catch {
+    return "a value that cannot be shown";
+  }
+};
+
+/** Reading a foreign error may itself throw; then it is an error all the same. */
+export const describeThrown = (thrown: unknown): Fault => {
+  if (thrown instanceof HostFault) return { type: thrown.type, detail: cut(thrown.message) };
+  try {
+    if (!(thrown instanceof Error)) return { type: "Error", detail: cut(say(thrown)) };
+    const fault = { type: cut(classOf(thrown)), detail: cut(String(thrown.message)) };
+    return typeof thrown.stack === "string" ? { ...fault, stack: cut(thrown.stack) } : fault;
+  } catch {
+    return { type: "Error", detail: "an error that cannot be read" };
+  }
+};
+
+/** A request that was refused. What the protocol refused says in its detail what to answer, and to whom. */
+export const describeRefusal = (error: unknown): { readonly id: string | null; readonly fault: Fault } => {
+  if (error instanceof HostFault) return { id: null, fault: describeThrown(error) };
+  if (!(error instanceof ToolplaneError)) return { id: null, fault: { type: FAULT_TYPES.parse, detail: "unreadable" } };
+  const { type, id } = (error.detail ?? {}) as { type?: unknown; id?: unknown };
+  return {
+    id: typeof id === "string" ? id : null,
+    fault: { type: typeof type === "string" ? type : FAULT_TYPES.parse, detail: error.message },
+  };
+};

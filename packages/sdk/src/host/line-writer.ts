@@ -1,0 +1,102 @@
+// Lines to the parent. What is written during one turn of the event loop leaves in one piece, because a system call per line
+// costs more than everything else a small answer costs.
+// W1. While the parent does not read, nothing is handed to the stream: waiting lines stay here, where they can be overtaken.
+// W2. Lines of one request keep their order. An answer is its request's last line, so a long answer may be overtaken by
+//     the short lines of others: they wait for the one long line that is on its way, never for all of them.
+// W3. Long answers are not starved: after each batch of short lines one long line goes.
+
+import type { Writable } from "node:stream";
+
+/** From here on an answer takes longer to leave than a turn of the loop, and others should not wait behind several. */
+const LONG_LINE = 256 * 1024;
+
+export interface LineWriter {
+  write(line: string): void;
+  /** The last line of its request. */
+  writeAnswer(line: string): void;
+  /** Characters that have not left yet. */
+  waiting(): number;
+  /** Resolves when there is less waiting than this, or when nobody will read any more. */
+  below(limit: number): Promise<void>;
+}
+
+interface Waiter {
+  readonly limit: number;
+  readonly resolve: () => void;
+}
+
+export const createLineWriter = (output: Writable): LineWriter => {
+  let short: string[] = [];
+  const long: string[] = [];
+  const waiters = new Set<Waiter>();
+  let waitingChars = 0;
+  /** Handed to the stream, not yet confirmed by it. */
+  let leavingChars = 0;
+  let scheduled = false;
+  let broken = false;
+
+  const release = (): void => {
+    for (const waiter of waiters) {
+      if (!broken && waitingChars + leavingChars >= waiter.limit) continue;
+      waiters.delete(waiter);
+      waiter.resolve();
+    }
+  };
+
+  const hand = (text: string): void => {
+    waitingChars -= text.length;
+    leavingChars += text.length;
+    output.write(text, () => {
+      leavingChars -= text.length;
+      if (waiters.size > 0) release();
+      if (waitingChars > 0) schedule();
+    });
+  };
+
+  const flush = (): void => {
+    scheduled = false;
+    if (broken || output.writableNeedDrain) return;
+    if (short.length > 0) {
+      const batch = short.length === 1 ? (short[0] as string) : short.join("");
+      short = [];
+      hand(batch);
+      if (output.writableNeedDrain) return;
+    }
+    const next = long.shift();
+    if (next !== undefined) hand(next);
+  };
+
+  const schedule = (): void => {
+    if (scheduled || broken) return;
+    scheduled = true;
+    setImmediate(flush);
+  };
+
+  const breakOff = (): void => {
+    broken = true;
+    short = [];
+    long.length = 0;
+    release();
+  };
+  output.on("drain", schedule);
+  output.on("error", breakOff);
+  output.on("close", breakOff);
+
+  const add = (lane: string[], line: string): void => {
+    if (broken) return;
+    lane.push(line);
+    waitingChars += line.length;
+    schedule();
+  };
+
+  return {
+    write: (line) => add(short, line),
+    writeAnswer: (line) => add(line.length < LONG_LINE ? short : long, line),
+    waiting: () => waitingChars + leavingChars,
+    below: (limit) =>
+      new Promise((resolve) => {
+        waiters.add({ limit, resolve });
+        release();
+      }),
+  };
+};

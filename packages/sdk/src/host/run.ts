@@ -1,0 +1,121 @@
+// One request while plugin code works on it: its signal, its parts, its log. Made for every request, so what most tools never
+// touch (a signal, a timer) is made when it is first asked for.
+// N1. A request is answered once; parts and log events after the answer go nowhere.
+
+import { isRecord, type JsonObject, type JsonValue } from "@toolplane/protocol";
+import { encodeHostEvent, type HostRequest } from "@toolplane/protocol/host";
+import { createLineLog, type Log, type LogFields } from "../ports/log.ts";
+import type { LineWriter } from "./line-writer.ts";
+import { toJson } from "./plain-json.ts";
+import type { EmitPart } from "./plugin.ts";
+
+/** A tool that awaits its parts goes on when less than this waits for the parent. */
+const PART_ROOM = 1024 * 1024;
+/** Parts of tools that do not await are dropped from here on: a slow parent must not cost unbounded memory. */
+const MAX_WAITING_PARTS = 16 * 1024 * 1024;
+
+/** Timers of JavaScript fire at once when asked to wait longer. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+export interface RunDeps {
+  readonly writer: LineWriter;
+  /** Where notes go that no event carries. */
+  readonly stderr: (text: string) => void;
+  /** Did the parent take the `log` extension? */
+  readonly logsAsEvents: () => boolean;
+}
+
+const isEvent = (part: unknown): part is { readonly type: "part"; readonly payload: unknown } =>
+  isRecord(part) && part.type === "part" && "payload" in part && Object.keys(part).length === 2;
+
+/** A field that is no JSON must not cost the entry. */
+const fieldsOf = (fields: LogFields): JsonObject => {
+  try {
+    return toJson(fields, "the log entry") as JsonObject;
+  } catch {
+    return {};
+  }
+};
+
+export class Run {
+  readonly id: string;
+  readonly method: string;
+  readonly state: JsonObject | undefined;
+  answered = false;
+  canceled = false;
+  readonly #deps: RunDeps;
+  readonly #deadlineMs: number | undefined;
+  #controller: AbortController | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #dropped = 0;
+
+  constructor(
+    { id, method }: HostRequest,
+    state: JsonObject | undefined,
+    deadlineMs: number | undefined,
+    deps: RunDeps,
+  ) {
+    this.id = id;
+    this.method = method;
+    this.state = state;
+    this.#deadlineMs = deadlineMs;
+    this.#deps = deps;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.canceled) this.#abort("AbortError", "the call was canceled");
+      else if (this.#deadlineMs !== undefined) this.#arm(this.#deadlineMs);
+    }
+    return this.#controller.signal;
+  }
+
+  #arm(ms: number): void {
+    this.#timer = setTimeout(() => this.#abort("TimeoutError", "the call's time is over"), Math.min(ms, MAX_TIMER_MS));
+    this.#timer.unref();
+  }
+
+  #abort(name: string, message: string): void {
+    this.#controller?.abort(new DOMException(message, name));
+  }
+
+  /** The answer is then Canceled, whenever the plugin's code comes back. */
+  cancel(): void {
+    this.canceled = true;
+    this.#abort("AbortError", "the call was canceled");
+  }
+
+  /** After the answer. */
+  close(): void {
+    this.answered = true;
+    clearTimeout(this.#timer);
+    if (this.#dropped > 0)
+      this.#deps.stderr(`toolplane warn: ${this.#dropped} parts were dropped: the parent reads too slowly\n`);
+  }
+
+  readonly emit: EmitPart = (part) => {
+    const { writer, stderr } = this.#deps;
+    if (this.answered) return undefined;
+    let payload: JsonValue;
+    try {
+      payload = toJson(isEvent(part) ? part.payload : part, "the part");
+    } catch (error) {
+      stderr(`toolplane warn: a part was dropped: ${error instanceof Error ? error.message : "unreadable"}\n`);
+      return undefined;
+    }
+    if (writer.waiting() > MAX_WAITING_PARTS) this.#dropped += 1;
+    else writer.write(encodeHostEvent(this.id, "part", payload));
+    return writer.waiting() < PART_ROOM ? undefined : writer.below(PART_ROOM);
+  };
+
+  get log(): Log {
+    const note = (level: "info" | "warn" | "error") => (message: string, fields?: LogFields) => {
+      const { writer, stderr, logsAsEvents } = this.#deps;
+      if (this.answered || !logsAsEvents()) createLineLog(stderr)[level](message, fields);
+      else
+        writer.write(encodeHostEvent(this.id, "log", { ...fieldsOf(fields ?? {}), level, message: String(message) }));
+    };
+    return { info: note("info"), warn: note("warn"), error: note("error") };
+  }
+}

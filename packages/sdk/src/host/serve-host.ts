@@ -1,0 +1,105 @@
+// A tool host from its first line to its last: reader, dispatcher and writer joined, and an end that is always reached.
+// E1. When the parent stops writing, or asks for the end, what runs is finished within a bound; what is not is answered as
+//     canceled. Then everything that was answered leaves, within a bound of its own.
+// E2. A parent that does not read is not read from either: answers that wait are bounded by what was in flight.
+// E3. When nobody can read answers any more there is nothing to wait for.
+
+import type { Readable, Writable } from "node:stream";
+import type { Clock } from "../ports/clock.ts";
+import { createDispatcher, MAX_LINE_BYTES } from "./dispatcher.ts";
+import { createLineReader } from "./line-reader.ts";
+import { createLineWriter } from "./line-writer.ts";
+import type { HostPlugin } from "./plugin.ts";
+import { createRunScope } from "./run-scope.ts";
+
+/** Long enough for most tools to finish, short enough that a parent that waits for the exit does not give up. */
+export const DEFAULT_DRAIN_MS = 10_000;
+/** A parent that still wants the answers reads them at once. */
+const FLUSH_MS = 5_000;
+/** With this much waiting no further requests are read. */
+const PAUSE_CHARS = 16 * 1024 * 1024;
+
+export interface HostOptions {
+  readonly plugin: HostPlugin;
+  readonly input: Readable;
+  readonly output: Writable;
+  readonly stderr: (text: string) => void;
+  readonly clock: Clock;
+  readonly drainMs?: number | undefined;
+}
+
+export interface Host {
+  /** Resolves when the host has nothing more to do. */
+  readonly done: Promise<void>;
+  /** An error that reached the top of the process. */
+  takeUncaught(error: unknown): void;
+}
+
+const bounded = async (work: Promise<void>, ms: number, clock: Clock): Promise<void> => {
+  const over = new AbortController();
+  await Promise.race([work, clock.sleep(ms, over.signal)]);
+  over.abort();
+};
+
+const showUncaught = (error: unknown): string =>
+  `toolplane error: plugin code let an error fall: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`;
+
+export const serveHost = ({ plugin, input, output, stderr, clock, drainMs = DEFAULT_DRAIN_MS }: HostOptions): Host => {
+  const writer = createLineWriter(output);
+  const scope = createRunScope();
+  const ending = Promise.withResolvers<void>();
+  const cut = Promise.withResolvers<void>();
+  let ended: Promise<void> | undefined;
+
+  const end = async (): Promise<void> => {
+    await bounded(Promise.race([dispatcher.drain(), cut.promise]), drainMs, clock);
+    dispatcher.giveUp();
+  };
+  const endOnce = (): Promise<void> => {
+    ended ??= end();
+    ending.resolve();
+    return ended;
+  };
+
+  const dispatcher = createDispatcher({ plugin, writer, stderr, scope, onShutdown: endOnce });
+  const reader = createLineReader({
+    maxBytes: MAX_LINE_BYTES,
+    onLine: dispatcher.takeLine,
+    onFault: dispatcher.takeFault,
+  });
+
+  input.on("data", (chunk: Buffer) => {
+    reader.push(chunk);
+    if (writer.waiting() < PAUSE_CHARS) return;
+    input.pause();
+    void writer.below(PAUSE_CHARS / 2).then(() => input.resume());
+  });
+  const inputOver = (): void => {
+    reader.end();
+    void endOnce();
+  };
+  input.once("end", inputOver);
+  input.once("error", inputOver);
+  const outputOver = (): void => {
+    cut.resolve();
+    void endOnce();
+  };
+  output.once("error", outputOver);
+  output.once("close", outputOver);
+
+  const untilDone = async (): Promise<void> => {
+    await ending.promise;
+    await ended;
+    await bounded(writer.below(1), FLUSH_MS, clock);
+    input.destroy();
+  };
+
+  return {
+    done: untilDone(),
+    takeUncaught(error) {
+      const run = scope.current();
+      stderr(showUncaught(error));
+      if (run !== undefined) dispatcher.crash(run, error);
+    },
+  };
+};
