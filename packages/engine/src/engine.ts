@@ -9,6 +9,7 @@ import type { Bus } from "@toolplane/bus";
 import { type JsonCaps, type JsonObject, PROTOCOL_VERSION } from "@toolplane/protocol";
 import type { AllowEnv } from "@toolplane/protocol/registry";
 import type pg from "pg";
+import { type Approvals, createApprovals } from "./approvals/approvals.ts";
 import { createEventLog, type EventLog } from "./bus/event-log.ts";
 import { trimMessages } from "./bus/message-retention.ts";
 import { createPostgresBus } from "./bus/postgres-bus.ts";
@@ -80,6 +81,7 @@ export interface EngineStats {
 
 export interface Engine {
   readonly calls: Calls;
+  readonly approvals: Approvals;
   readonly cards: CardStore;
   readonly boxes: Boxes;
   readonly projects: Projects;
@@ -152,6 +154,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const agents = createAgents({ ...ground, profiles });
   const definitions = createDefinitions({ ...ground, compile });
   const calls = createCalls({ ...ground, definitions, leaseSeconds: options.leaseSeconds ?? LEASE_SECONDS });
+  const approvals = createApprovals({ ...ground, calls, cards, definitions });
   const deadLetters = createDeadLetters({ ...ground, dispatch: calls.dispatch });
   const tokens = createTokens({ ...ground, secret: randomSecret });
   const bus = createPostgresBus(ground);
@@ -191,6 +194,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
 
   return {
     calls,
+    approvals,
     cards,
     boxes,
     projects,

@@ -1,5 +1,7 @@
 // The public face of @toolplane/engine: named exports only, one block per noun.
 
+// approvals
+export type { Approvals, DecideRequest, Decision, Verdict, WaitingCall } from "./approvals/approvals.ts";
 export type { EventLog, LoggedEvent } from "./bus/event-log.ts";
 // bus
 export { type TrimMessagesOptions, type TrimmedMessages, trimMessages } from "./bus/message-retention.ts";

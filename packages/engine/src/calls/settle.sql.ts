@@ -3,13 +3,14 @@
 //   report  the holder of the lease on the row; or, without a lease, anybody (of the right actor) while none is live
 //           (I6); never while a person has not approved the call
 //   cancel  whoever may cancel; the call is open
+//   deny    a person; the call waits for exactly that
 //   expire  a watchdog; the call is open, due, and still in the hands it was read in
 // First valid result wins (I1): a settled row matches none of them.
 
 import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
 
-export type SettleMode = "report" | "cancel" | "expire";
+export type SettleMode = "report" | "cancel" | "deny" | "expire";
 
 export interface SettleRow {
   readonly projectId: string;
@@ -80,6 +81,7 @@ won as (
      and case i.mode
            when 'report' then c.status <> 'awaiting_approval' and (c.lease_id = i.lease_id
                 or (i.lease_id is null and (c.lease_id is null or c.lease_expires_at <= now())))
+           when 'deny' then c.status = 'awaiting_approval'
            when 'expire' then c.lease_id is not distinct from i.lease_id and c.due_at <= now()
            else true
          end

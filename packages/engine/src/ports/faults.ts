@@ -24,6 +24,8 @@ export const FAULT_POINTS = [
   "card:after-commit",
   "cancel:before-commit",
   "cancel:after-commit",
+  "approve:before-commit",
+  "approve:after-commit",
   "expire:after-read",
   "expire:before-commit",
   "expire:after-commit",

@@ -109,6 +109,13 @@ export const createCaller = ({ engine, journal, signal, inFlight }: CallerOption
     if (done?.canceled === true) journal.write({ what: "canceled", call: toolCallId });
   };
 
+  const decideAccepted = async (item: Item, verdict: "approve" | "deny"): Promise<void> => {
+    const toolCallId = accepted.get(item.id);
+    if (toolCallId === undefined) return;
+    const key = { projectId: CRASH_PROJECT, toolCallId, by: "a person" };
+    await insist(() => engine.approvals[verdict](key), signal);
+  };
+
   const ask = async (item: Item): Promise<void> => {
     if (item.kind === "event" || item.kind === "command") return;
     if (item.kind === "step") return askStep(item);
@@ -117,6 +124,8 @@ export const createCaller = ({ engine, journal, signal, inFlight }: CallerOption
     await (NAMED_KINDS.has(item.kind) ? askWithId : askOnce)(item, item.kind, shape);
     const call = accepted.get(item.id);
     if (item.kind === "cancel") await cancelAccepted(item);
+    if (item.kind === "allowed") await decideAccepted(item, "approve");
+    if (item.kind === "denied") await decideAccepted(item, "deny");
     if (item.kind === "silent" && call !== undefined) await replayLetterOf({ engine, journal, signal }, call);
   };
 

@@ -33,6 +33,11 @@ const TOOLS: readonly ToolSeed[] = [
     target: SERVED_TARGET,
     options: { approval: { policy: "required", timeout_seconds: SHORT_SECONDS } },
   },
+  {
+    name: "asked",
+    target: SERVED_TARGET,
+    options: { retry: "safe", approval: "required", timeout_seconds: RUN_SECONDS },
+  },
 ];
 
 export const seedCrashWorld = async (url: string): Promise<void> => {

@@ -13,6 +13,8 @@ export const CALL_KINDS = [
   "timeout",
   "silent",
   "gated",
+  "allowed",
+  "denied",
   "attic",
 ] as const;
 export type CallKind = (typeof CALL_KINDS)[number];
@@ -56,11 +58,21 @@ export const CALL_SHAPES: Readonly<Record<CallKind, CallShape>> = {
   timeout: { toolName: "hasty", way: "hang", outcomes: ["timeout/tool_timeout"] },
   silent: { toolName: "silent", way: "finish", outcomes: ["timeout/queue_timeout"] },
   gated: { toolName: "gated", way: "finish", outcomes: ["failed/approval_expired"] },
+  allowed: { toolName: "asked", way: "finish", outcomes: ["success", "failed/upstream_unavailable"] },
+  denied: { toolName: "asked", way: "finish", outcomes: ["failed/approval_denied"] },
   attic: { toolName: "safe", way: "finish", outcomes: ["success", "failed/upstream_unavailable"] },
 };
 
 /** Kinds whose callers choose the call's id, so that they can ask again when they were not answered. */
-export const NAMED_KINDS: ReadonlySet<CallKind> = new Set(["safe", "unsafe", "card", "cancel", "timeout"]);
+export const NAMED_KINDS: ReadonlySet<CallKind> = new Set([
+  "safe",
+  "unsafe",
+  "card",
+  "cancel",
+  "timeout",
+  "allowed",
+  "denied",
+]);
 
 /** The calls of every step: one that runs again, one that does not, one that never comes back. */
 export const STEP_KINDS: readonly CallKind[] = ["safe", "unsafe", "timeout"];

@@ -1,0 +1,55 @@
+// Approvals: a decided call leaves `awaiting_approval` once, by the condition of the UPDATE that moves it.
+
+import { offeredAt, RECHECK_PAUSED, WANTED_AT } from "../calls/offer.sql.ts";
+import { FACT_COLUMNS, type FactRow } from "../calls/read.sql.ts";
+import type { Statement } from "../sql/database.ts";
+
+/** A call for later, approved early, still waits for its time. */
+const WANTED = `greatest(now(), ${WANTED_AT})`;
+
+/**
+ * Into the queue, with the time the definition gives a call to wait there: the approval's own time is over.
+ * $1 project, $2 call, $3 queue timeout in seconds, $4 the command's payload and $5 seconds until it is published again
+ * (both null on the postgres bus).
+ */
+export const APPROVE: Statement = {
+  name: "approvals.approve",
+  text: `
+with offered as (
+  update state.calls c
+     set status = 'queued', available_at = ${offeredAt(WANTED)}, queue_timeout_seconds = $3::double precision,
+         queue_deadline = ${WANTED} + make_interval(secs => $3::double precision),
+         run_deadline = case when c.plain then ${WANTED} + make_interval(secs => c.timeout_seconds) end,
+         publishes = c.publishes + case when $4::text is null then 0 else 1 end,
+         due_at = least(${WANTED} + make_interval(secs => $3::double precision), ${RECHECK_PAUSED},
+                        case when c.plain then ${WANTED} + make_interval(secs => c.timeout_seconds)
+                             else ${WANTED} + make_interval(secs => $5::double precision) end)
+   where c.project_id = $1 and c.tool_call_id = $2 and c.status = 'awaiting_approval' and c.queue_deadline > now()
+  returning c.project_id, c.subject, c.target, c.headers, c.available_at
+),
+sent as (
+  insert into bus.messages (category, project_id, subject, component, target, headers, payload, available_at)
+  select 'cmd', project_id, subject, split_part(subject, '.', 6), target, headers, $4::text, available_at
+    from offered
+   where $4::text is not null and available_at < 'infinity'
+)
+select 1 as moved from offered`,
+};
+
+export interface WaitingRow extends FactRow {
+  readonly created_at: Date;
+  readonly queue_deadline: Date;
+  readonly call_body: string;
+}
+
+/** Oldest first: who waits longest is asked about first. $1 project, $2 after this id, $3 limit. */
+export const LIST_WAITING: Statement = {
+  name: "approvals.list",
+  text: `
+select ${FACT_COLUMNS}, c.created_at, c.queue_deadline, k.body as call_body
+  from state.calls c
+  join cards.cards k on k.project_id = c.project_id and k.card_id = c.call_card_id
+ where c.project_id = $1 and c.status = 'awaiting_approval' and c.tool_call_id > $2::text
+ order by c.tool_call_id
+ limit $3`,
+};

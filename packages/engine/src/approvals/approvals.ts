@@ -1,0 +1,240 @@
+// Approvals: a person says yes or no to a call of a tool with `approval: required`.
+//   A1. Exactly one decision per call, the first; the same again by anybody is answered with it, the opposite is `conflict`.
+//   A2. The decision is a card under an id derived from the call's, written in the transaction that moves the call (I7):
+//       who decided, what, when and why outlives the call's row.
+//   A3. A denied call was never in a queue, so nobody can have run it. It settles failed `approval_denied` with the reason,
+//       which is what the model is told.
+//   A4. Time is the database's: a call whose time to be approved is over cannot be approved, also before a watchdog came by.
+
+import { type Card, isRecord, type JsonObject, parseCard, resolveOptions, ToolplaneError } from "@toolplane/protocol";
+import { type CallKey, type CallStatus, type CallView, isSettled } from "../calls/call.ts";
+import type { Calls } from "../calls/calls.ts";
+import { ENGINE_ACTOR } from "../calls/cancel.ts";
+import { commandPayloadText } from "../calls/plan-call.ts";
+import { engineFailure, planSettlement, type SettlementMeans } from "../calls/plan-settlement.ts";
+import { bindSettle, SETTLE, type SettledRow } from "../calls/settle.sql.ts";
+import type { CardStore } from "../cards/card-store.ts";
+import type { CallObserver } from "../ports/call-observer.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Doorbell } from "../ports/doorbell.ts";
+import type { Faults } from "../ports/faults.ts";
+import type { Definitions } from "../registry/definition-cache.ts";
+import { type Page, type PageRequest, parsePage, toPage } from "../registry/page.ts";
+import type { Database, Queryer } from "../sql/database.ts";
+import { APPROVE, LIST_WAITING, type WaitingRow } from "./approvals.sql.ts";
+
+export type Verdict = "approved" | "denied";
+
+export interface DecideRequest extends CallKey {
+  /** Who decides; shown to the caller and kept with the call. */
+  readonly by: string;
+  readonly reason?: string | undefined;
+}
+
+export interface Decision {
+  readonly verdict: Verdict;
+  readonly by: string;
+  readonly reason: string | null;
+  readonly decidedAt: string;
+  /** Where the call is now. */
+  readonly status: CallStatus;
+  /** It had been decided so before. */
+  readonly idempotent: boolean;
+}
+
+export interface WaitingCall {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly agentId: string;
+  readonly agentTurnId: string;
+  /** As they would run: layered, without secret values. */
+  readonly arguments: JsonObject;
+  readonly callCardId: string;
+  readonly askedAt: string;
+  readonly expiresAt: string;
+}
+
+export interface Approvals {
+  approve(request: DecideRequest): Promise<Decision>;
+  deny(request: DecideRequest): Promise<Decision>;
+  /** What waits for a person, longest first. */
+  list(projectId: string, page?: PageRequest): Promise<Page<WaitingCall>>;
+  /** The decision about a call, if there was one. */
+  find(key: CallKey): Promise<Omit<Decision, "status" | "idempotent"> | undefined>;
+}
+
+export interface ApprovalsDeps extends Omit<SettlementMeans, "now"> {
+  readonly db: Database;
+  readonly calls: Pick<Calls, "get" | "watch">;
+  readonly cards: Pick<CardStore, "putCards" | "getCards">;
+  readonly definitions: Pick<Definitions, "resolveVersion">;
+  readonly doorbell: Doorbell;
+  readonly faults: Faults;
+  readonly clock: Clock;
+  readonly observe: CallObserver;
+  readonly protocolVersion: string;
+  readonly republishSeconds: number | null;
+}
+
+const CARD_TYPE = "call.approval";
+const MAX_TEXT = 500;
+
+const cardIdOf = (toolCallId: string): string => `approval_${toolCallId}`;
+
+const clean = (text: string): string => text.slice(0, MAX_TEXT).toWellFormed().replaceAll("\u0000", "").trim();
+
+const decisionCard = (view: CallView, request: DecideRequest, verdict: Verdict, now: string): Card => ({
+  card_id: cardIdOf(view.toolCallId),
+  project_id: view.projectId,
+  type: CARD_TYPE,
+  content: {
+    __type__: "JsonContent",
+    data: { verdict, by: clean(request.by), reason: clean(request.reason ?? "") || null, decided_at: now },
+  },
+  created_at: now,
+  author_id: ENGINE_ACTOR,
+  metadata: { tool_call_id: view.toolCallId, agent_turn_id: view.agentTurnId, step_id: view.stepId },
+  tool_calls: null,
+  tool_call_id: null,
+  ttl_seconds: null,
+});
+
+const readDecision = (card: Card | undefined): Omit<Decision, "status" | "idempotent"> | undefined => {
+  const data = card?.content.__type__ === "JsonContent" ? card.content.data : undefined;
+  if (!isRecord(data)) return undefined;
+  return {
+    verdict: data.verdict as Verdict,
+    by: String(data.by),
+    reason: typeof data.reason === "string" ? data.reason : null,
+    decidedAt: String(data.decided_at),
+  };
+};
+
+const argumentsOf = (body: string): JsonObject => {
+  const { content } = parseCard(JSON.parse(body));
+  return content.__type__ === "ToolCallContent" ? (content.arguments as JsonObject) : {};
+};
+
+const waitingOf = (row: WaitingRow): WaitingCall => ({
+  toolCallId: row.tool_call_id,
+  toolName: row.tool_name,
+  agentId: row.agent_id,
+  agentTurnId: row.agent_turn_id,
+  arguments: argumentsOf(row.call_body),
+  callCardId: row.call_card_id,
+  askedAt: row.created_at.toISOString(),
+  expiresAt: row.queue_deadline.toISOString(),
+});
+
+const refusal = (view: CallView): ToolplaneError => {
+  if (view.errorCode === "approval_expired" || view.status === "awaiting_approval")
+    return new ToolplaneError(
+      "approval_expired",
+      `the time to decide about ${view.toolName} is over; it was not executed`,
+    );
+  return new ToolplaneError(
+    "conflict",
+    isSettled(view.status)
+      ? `call ${view.toolCallId} is over (${view.status}); there is nothing to decide`
+      : `call ${view.toolCallId} does not wait for approval: it is ${view.status}`,
+    { detail: { status: view.status } },
+  );
+};
+
+export const createApprovals = (deps: ApprovalsDeps): Approvals => {
+  const { db, faults } = deps;
+
+  const find: Approvals["find"] = async ({ projectId, toolCallId }) => {
+    const [card] = await deps.cards.getCards(projectId, [cardIdOf(toolCallId)]);
+    return readDecision(card);
+  };
+
+  /** Moves the call out of the waiting room, or says that somebody else did. */
+  const offer = async (tx: Queryer, view: CallView): Promise<boolean> => {
+    const pinned = await deps.definitions.resolveVersion(view.projectId, view.toolName, view.toolVersion);
+    const { queueTimeoutSeconds } = resolveOptions(pinned?.definition.options ?? {});
+    const payload =
+      deps.republishSeconds === null ? null : commandPayloadText(view.callCardId, view.toolName, view.afterExecution);
+    const rows = await tx.query(APPROVE, [
+      view.projectId,
+      view.toolCallId,
+      queueTimeoutSeconds,
+      payload,
+      deps.republishSeconds,
+    ]);
+    return rows.length > 0;
+  };
+
+  const refuse = async (tx: Queryer, view: CallView, request: DecideRequest, now: string): Promise<boolean> => {
+    const by = clean(request.by);
+    const reason = clean(request.reason ?? "");
+    const message = `${by} denied ${view.toolName}${reason === "" ? "" : `: ${reason}`}; it was not executed`;
+    const error = new ToolplaneError("approval_denied", message, {
+      detail: { by, ...(reason === "" ? {} : { reason }) },
+    });
+    const row = planSettlement(
+      {
+        facts: view,
+        mode: "deny",
+        leaseId: null,
+        actorId: ENGINE_ACTOR,
+        messageType: "tool_result",
+        outcome: { given: engineFailure("failed", error, "worker") },
+      },
+      { ...deps, now },
+    );
+    const [settled] = await tx.query<SettledRow>(SETTLE, bindSettle([row], deps.protocolVersion));
+    return settled?.won === true;
+  };
+
+  const announce = (view: CallView, verdict: Verdict): void => {
+    deps.observe({ ...view, status: verdict === "approved" ? "queued" : "failed" });
+    if (verdict === "approved") {
+      deps.doorbell.ring("queued");
+      if (deps.republishSeconds !== null) deps.doorbell.ring("messages");
+      return;
+    }
+    deps.calls.watch.settled(view);
+    deps.doorbell.ring("settled");
+    if (!view.headless) deps.doorbell.ring("messages");
+  };
+
+  const decide = async (request: DecideRequest, verdict: Verdict): Promise<Decision> => {
+    if (clean(request.by) === "") throw new ToolplaneError("bad_request", "a decision names who made it");
+    const view = await deps.calls.get(request);
+    const now = new Date(deps.clock.now()).toISOString();
+    const moved =
+      view.status === "awaiting_approval" &&
+      (await db.transaction(async (tx) => {
+        const won = verdict === "approved" ? await offer(tx, view) : await refuse(tx, view, request, now);
+        if (won) await deps.cards.putCards(view.projectId, [decisionCard(view, request, verdict, now)], { tx });
+        await faults.at("approve:before-commit");
+        return won;
+      }));
+    await faults.at("approve:after-commit");
+    if (moved) announce(view, verdict);
+    const made = await find(request);
+    const { status } = await deps.calls.get(request);
+    if (made === undefined) throw refusal({ ...view, status });
+    if (made.verdict !== verdict)
+      throw new ToolplaneError(
+        "conflict",
+        `call ${view.toolCallId} was ${made.verdict} by ${made.by}; the first decision counts`,
+        {
+          detail: { verdict: made.verdict, by: made.by },
+        },
+      );
+    return { ...made, status, idempotent: !moved };
+  };
+
+  return {
+    approve: (request) => decide(request, "approved"),
+    deny: (request) => decide(request, "denied"),
+    find,
+    async list(projectId, request) {
+      const page = parsePage(request ?? {});
+      const rows = await db.query<WaitingRow>(LIST_WAITING, [projectId, page.after, page.limit + 1]);
+      return toPage(rows, page, (row) => row.tool_call_id, waitingOf);
+    },
+  };
+};
