@@ -20,6 +20,7 @@ export { createHttpGateway, type HttpGatewayOptions } from "./http/http-gateway.
 export { type Clock, systemClock } from "./ports/clock.ts";
 export { createIds, type Ids, type Random } from "./ports/ids.ts";
 export { createLineLog, type Log, type LogFields, silentLog, stderrLog } from "./ports/log.ts";
+export { DeferredCall, deferCall } from "./runner/deferred.ts";
 export type { ExecuteContext, Executor, ToolCall, ToolProfile } from "./runner/executor.ts";
 export { type Preview, previewJson } from "./runner/preview.ts";
 export type { RunOutcome, RunReport } from "./runner/run-report.ts";

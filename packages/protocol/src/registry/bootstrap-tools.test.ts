@@ -38,6 +38,10 @@ describe("[UTP-5.8-5] the tools of a new project", () => {
     expect(byName.get("emit_marker")?.options.args?.fixed).toEqual({ marker_type: "adoptable_recommendation" });
   });
 
+  test("[UTP-W27-R1] all of them may run again after a crash", () => {
+    for (const { options } of parsed) expect(resolveOptions(options).retry).toBe("safe");
+  });
+
   test("[UTP-W26-R1] fork_join outlives the deadline it gives its children", () => {
     const options = byName.get("fork_join")?.options ?? {};
     expect(resolveOptions(options).timeoutSeconds).toBeGreaterThan(FORK_JOIN_DEADLINE_SECONDS);

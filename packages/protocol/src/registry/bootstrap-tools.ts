@@ -113,7 +113,8 @@ export const bootstrapTools = ({ version, bundledTarget }: BootstrapOptions): re
     parameters,
     target_subject: `cg.${version}.${PLACEHOLDERS}.cmd.sys.pmo.internal.${name}`,
     after_execution: "suspend",
-    options,
+    // A call that is run again finds what it made the first time, so a manager that dies costs nothing but time.
+    options: { retry: "safe", ...options },
   })),
   {
     tool_name: "emit_marker",

@@ -42,6 +42,7 @@ const execute = async (run: Run, hydrated: HydratedCall): Promise<RunEnd> => {
   const leaseId = command.lease?.id;
   const call: Omit<ToolCall, "attempt"> = {
     toolName: payload.tool_name,
+    subject: command.subject,
     toolCallId,
     context: hydrated.context,
     afterExecution: payload.after_execution,

@@ -22,6 +22,8 @@ export interface ToolProfile extends SecretDeclaration {
 /** One call, for code that wants to know more than its arguments. */
 export interface ToolCall {
   readonly toolName: string;
+  /** The subject the command came on. */
+  readonly subject?: string | undefined;
   readonly toolCallId: string;
   /** Who is calling, in which turn and step, at which depth, in which trace. */
   readonly context: CGContext;

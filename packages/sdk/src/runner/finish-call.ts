@@ -1,5 +1,5 @@
 // From the end of a run to the end of its call: a result is built and handed over, or the call is given back, or there is
-// nothing to say because somebody else has ended it.
+// nothing to say because somebody else has ended it, or will.
 
 import { type JsonObject, type ResultContext, ToolplaneError, understandError } from "@toolplane/protocol";
 import { scrubLog } from "../secrets/scrubber.ts";
@@ -13,6 +13,7 @@ import {
   type ReadyResult,
   sessionStateOf,
 } from "./build-outcome.ts";
+import { DeferredCall } from "./deferred.ts";
 import { deliver, reportOf } from "./deliver.ts";
 import { planShutdown } from "./plan-run.ts";
 import type { RunReport } from "./run-report.ts";
@@ -121,6 +122,10 @@ export const finishCall = async (run: Run, end: RunEnd): Promise<CallEnd> => {
   if (signal.unwanted.aborted || (end.kind === "ended" && cause === "expired")) {
     const outcome = cause === "canceled" ? "canceled" : "lost";
     return { report: { outcome, toolCallId, toolName: payload.tool_name } };
+  }
+  if (end.kind === "value" && end.value instanceof DeferredCall) {
+    run.log.info("the result of a call comes later", { holder: end.value.holder });
+    return { report: { outcome: "deferred", toolCallId, toolName: payload.tool_name } };
   }
   if (end.kind === "value") return handOver(run, buildValue(outcomeInput(run), end.value), end.value);
   if (end.kind === "error") return handOver(run, buildFailed(outcomeInput(run), end.error), undefined);

@@ -27,6 +27,8 @@ import type { ClaimedCommand } from "../gateway/gateway.ts";
 export interface RunnerPlace {
   readonly projectId: string;
   readonly target: string;
+  /** `sys` for the plane's own services; `tool` for everybody else. */
+  readonly component?: "tool" | "sys" | undefined;
 }
 
 export type CommandPlan =
@@ -42,7 +44,9 @@ export type CommandPlan =
 
 const notOurs = (subject: Subject | undefined, place: RunnerPlace): string | undefined => {
   if (subject === undefined) return "the subject does not parse";
-  if (subject.category !== "cmd" || subject.component !== "tool") return "the subject is not a tool command's";
+  const { component = "tool" } = place;
+  if (subject.category !== "cmd" || subject.component !== component)
+    return `the subject is not a ${component} command's`;
   if (subject.target !== place.target) return "the command is for another target";
   return subject.projectId === place.projectId ? undefined : "the command is for another project";
 };

@@ -5,6 +5,7 @@ import type { ResultStatus } from "@toolplane/protocol";
 /**
  * settled     the result counts (or a refusal of the command does)
  * late        the call had ended otherwise; the result was not taken
+ * deferred    handed to another holder, which will settle it
  * canceled    the call was canceled or stopped while it ran
  * lost        the lease is gone; somebody else decides about the call
  * released    given back: not started, or safe to start again elsewhere
@@ -16,6 +17,7 @@ import type { ResultStatus } from "@toolplane/protocol";
 export type RunOutcome =
   | "settled"
   | "late"
+  | "deferred"
   | "canceled"
   | "lost"
   | "released"

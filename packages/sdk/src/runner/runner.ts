@@ -24,6 +24,8 @@ export interface RunnerOptions {
   readonly gateway: ToolGateway;
   readonly executor: Executor;
   readonly target: string;
+  /** `sys` for the plane's own services, whose commands run on `cmd.sys.<target>`. */
+  readonly component?: "tool" | "sys" | undefined;
   readonly actor?: string | undefined;
   readonly clock?: Clock | undefined;
   readonly ids?: Ids | undefined;
@@ -51,14 +53,14 @@ const DEFAULT_MAX_ATTEMPTS = 3;
 type Accepted = Extract<CommandPlan, { kind: "accept" }>;
 
 export const createRunner = (options: RunnerOptions): Runner => {
-  const { gateway, target, clock = systemClock, log = silentLog } = options;
+  const { gateway, target, component = "tool", clock = systemClock, log = silentLog } = options;
   const seen = createSeenRuns();
   let leftBehind = 0;
   const deps: RunnerDeps = {
     gateway,
     executor: options.executor,
     target,
-    actor: options.actor ?? `tool.${target}`,
+    actor: options.actor ?? `${component}.${target}`,
     clock,
     ids: options.ids ?? createIds(clock.now),
     random: options.random ?? Math.random,
@@ -108,7 +110,7 @@ export const createRunner = (options: RunnerOptions): Runner => {
   };
 
   const handle = async (command: ClaimedCommand, stop?: AbortSignal): Promise<RunReport> => {
-    const plan = planCommand(command, { projectId: gateway.projectId, target }, deps.ids);
+    const plan = planCommand(command, { projectId: gateway.projectId, target, component }, deps.ids);
     switch (plan.kind) {
       case "ignore":
         return ignore(command, plan.reason);
