@@ -229,6 +229,48 @@ create table resource.tools (
 grant delete, insert, select, update on resource.tools to toolplane_engine;
 grant select on resource.tools to toolplane_reader;
 
+create table state.batch_tasks (
+  project_id text collate "C" not null,
+  batch_id text collate "C" not null,
+  task_index integer not null,
+  status text not null default 'pending'::text,
+  agent_id text collate "C" not null,
+  agent_turn_id text collate "C",
+  output_box_id text collate "C",
+  attempts integer not null default 0,
+  next_attempt_at timestamp with time zone not null default now(),
+  error text,
+  task text not null,
+  result_view text,
+  constraint batch_tasks_pkey PRIMARY KEY (project_id, batch_id, task_index),
+  constraint batch_tasks_project_id_batch_id_fkey FOREIGN KEY (project_id, batch_id) REFERENCES state.batches(project_id, batch_id) ON DELETE CASCADE,
+  constraint batch_tasks_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'dispatched'::text, 'success'::text, 'failed'::text, 'canceled'::text, 'timeout'::text, 'partial'::text])))
+);
+CREATE INDEX batch_tasks_due ON state.batch_tasks USING btree (next_attempt_at) WHERE (status = 'pending'::text);
+CREATE INDEX batch_tasks_of_turn ON state.batch_tasks USING btree (project_id, agent_turn_id) WHERE (status = 'dispatched'::text);
+grant delete, insert, select, update on state.batch_tasks to toolplane_engine;
+grant select on state.batch_tasks to toolplane_reader;
+
+create table state.batches (
+  project_id text collate "C" not null,
+  batch_id text collate "C" not null,
+  status text not null,
+  parent_tool_call_id text collate "C" not null,
+  parent_agent_id text collate "C" not null,
+  parent_agent_turn_id text collate "C" not null,
+  parent_step_id text collate "C",
+  fail_fast boolean not null default false,
+  deadline_at timestamp with time zone not null,
+  created_at timestamp with time zone not null default now(),
+  ended_at timestamp with time zone,
+  constraint batches_pkey PRIMARY KEY (project_id, batch_id),
+  constraint batches_project_id_parent_tool_call_id_key UNIQUE (project_id, parent_tool_call_id),
+  constraint batches_status_check CHECK ((status = ANY (ARRAY['running'::text, 'success'::text, 'partial'::text, 'failed'::text, 'timeout'::text])))
+);
+CREATE INDEX batches_open ON state.batches USING btree (deadline_at) WHERE (ended_at IS NULL);
+grant delete, insert, select, update on state.batches to toolplane_engine;
+grant select on state.batches to toolplane_reader;
+
 create table state.calls (
   project_id text collate "C" not null,
   tool_call_id text collate "C" not null,
@@ -278,6 +320,7 @@ create table state.calls (
   settled_by text collate "C",
   settled_at timestamp with time zone,
   applied_at timestamp with time zone,
+  result_chain_seq integer,
   constraint calls_pkey PRIMARY KEY (project_id, tool_call_id),
   constraint calls_after_execution_check CHECK ((after_execution = ANY (ARRAY['suspend'::text, 'terminate'::text]))),
   constraint calls_recursion_depth_check CHECK ((recursion_depth >= 0)),
@@ -377,11 +420,28 @@ create table state.heads (
   chain_seq integer not null default 0,
   chain_hash text collate "C",
   updated_at timestamp with time zone not null default now(),
+  last_output_box_id text collate "C",
   constraint heads_pkey PRIMARY KEY (project_id, agent_id),
   constraint heads_status_check CHECK ((status = ANY (ARRAY['idle'::text, 'dispatched'::text, 'running'::text, 'suspended'::text])))
 );
 grant delete, insert, select, update on state.heads to toolplane_engine;
 grant select on state.heads to toolplane_reader;
+
+create table state.identity_edges (
+  project_id text collate "C" not null,
+  edge_id text collate "C" not null,
+  channel_id text collate "C" not null,
+  action text not null,
+  source_agent_id text collate "C",
+  target_agent_id text collate "C" not null,
+  trace_id text collate "C",
+  parent_step_id text collate "C",
+  metadata jsonb not null default '{}'::jsonb,
+  created_at timestamp with time zone not null default now(),
+  constraint identity_edges_pkey PRIMARY KEY (project_id, edge_id)
+);
+grant delete, insert, select, update on state.identity_edges to toolplane_engine;
+grant select on state.identity_edges to toolplane_reader;
 
 create table state.inbox (
   project_id text collate "C" not null,
@@ -402,17 +462,24 @@ create table state.inbox (
   processed_at timestamp with time zone,
   archived_at timestamp with time zone,
   created_at timestamp with time zone not null default now(),
+  claim_id text collate "C",
+  claim_expires_at timestamp with time zone,
+  worker text,
+  rings integer not null default 0,
+  ring_at timestamp with time zone not null default (now() + '00:00:05'::interval),
   constraint inbox_pkey PRIMARY KEY (project_id, inbox_id),
-  constraint inbox_message_type_check CHECK ((message_type = ANY (ARRAY['turn'::text, 'ui_action'::text, 'tool_result'::text, 'timeout'::text, 'stop'::text]))),
+  constraint inbox_message_type_check CHECK ((message_type = ANY (ARRAY['turn'::text, 'ui_action'::text, 'tool_result'::text, 'timeout'::text, 'stop'::text, 'continuation'::text]))),
   constraint inbox_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'pending'::text, 'processing'::text, 'deferred'::text, 'consumed'::text, 'error'::text, 'skipped'::text])))
 );
-CREATE INDEX inbox_due ON state.inbox USING btree (project_id, agent_id, next_retry_at) WHERE (status = ANY (ARRAY['pending'::text, 'deferred'::text]));
+CREATE INDEX inbox_claims ON state.inbox USING btree (claim_expires_at) WHERE (status = 'processing'::text);
+CREATE INDEX inbox_live ON state.inbox USING btree (project_id, agent_id, next_retry_at) WHERE (status = ANY (ARRAY['pending'::text, 'deferred'::text, 'processing'::text]));
 CREATE UNIQUE INDEX inbox_once ON state.inbox USING btree (project_id, agent_id, agent_turn_id, correlation_id, (
 CASE message_type
     WHEN 'timeout'::text THEN 'tool_result'::text
     ELSE message_type
 END));
-CREATE INDEX inbox_open ON state.inbox USING btree (status, created_at) WHERE (status = ANY (ARRAY['queued'::text, 'pending'::text, 'processing'::text, 'deferred'::text]));
+CREATE INDEX inbox_queued ON state.inbox USING btree (project_id, agent_id, created_at, inbox_id) WHERE (status = 'queued'::text);
+CREATE INDEX inbox_ring ON state.inbox USING btree (ring_at) WHERE (status = ANY (ARRAY['pending'::text, 'deferred'::text]));
 grant delete, insert, select, update on state.inbox to toolplane_engine;
 grant select on state.inbox to toolplane_reader;
 
@@ -430,7 +497,62 @@ create table state.steps (
   metadata jsonb not null default '{}'::jsonb,
   started_at timestamp with time zone not null default now(),
   ended_at timestamp with time zone,
+  request_hash text collate "C",
+  outcome text,
+  new_card_ids text[] not null default '{}'::text[],
   constraint steps_pkey PRIMARY KEY (project_id, agent_id, step_id)
 );
+CREATE INDEX steps_of_turn ON state.steps USING btree (project_id, agent_turn_id);
 grant delete, insert, select, update on state.steps to toolplane_engine;
 grant select on state.steps to toolplane_reader;
+
+create table state.turns (
+  project_id text collate "C" not null,
+  agent_turn_id text collate "C" not null,
+  agent_id text collate "C" not null,
+  kind text not null,
+  status text not null,
+  correlation_id text collate "C" not null,
+  request_hash text collate "C" not null,
+  source_agent_id text collate "C" not null,
+  channel_id text collate "C" not null,
+  recursion_depth integer not null,
+  trace_id text collate "C" not null,
+  traceparent text collate "C" not null,
+  tracestate text collate "C",
+  parent_agent_id text collate "C",
+  parent_agent_turn_id text collate "C",
+  parent_step_id text collate "C",
+  profile_box_id text collate "C" not null,
+  context_box_id text collate "C" not null,
+  output_box_id text collate "C" not null,
+  context_owned boolean not null,
+  output_owned boolean not null,
+  display_name text,
+  payload text not null,
+  runtime_config text not null,
+  metadata text not null,
+  step_count integer not null default 0,
+  turn_epoch bigint not null default 0,
+  deliverable_card_id text collate "C",
+  error text,
+  error_code text collate "C",
+  end_claim_id text collate "C",
+  chain_seq integer,
+  chain_hash text collate "C",
+  created_at timestamp with time zone not null default now(),
+  dispatched_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  constraint turns_pkey PRIMARY KEY (project_id, agent_turn_id),
+  constraint turns_project_id_correlation_id_key UNIQUE (project_id, correlation_id),
+  constraint turns_check CHECK (((ended_at IS NULL) = (status = ANY (ARRAY['queued'::text, 'active'::text])))),
+  constraint turns_kind_check CHECK ((kind = ANY (ARRAY['turn'::text, 'ui_action'::text]))),
+  constraint turns_recursion_depth_check CHECK ((recursion_depth >= 0)),
+  constraint turns_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'active'::text, 'success'::text, 'failed'::text, 'canceled'::text, 'timeout'::text, 'partial'::text])))
+);
+CREATE INDEX turns_of_agent ON state.turns USING btree (project_id, agent_id, agent_turn_id);
+CREATE INDEX turns_of_parent ON state.turns USING btree (project_id, parent_agent_turn_id, agent_turn_id) WHERE (parent_agent_turn_id IS NOT NULL);
+CREATE INDEX turns_open ON state.turns USING btree (project_id, agent_turn_id) WHERE (ended_at IS NULL);
+CREATE UNIQUE INDEX turns_output ON state.turns USING btree (project_id, output_box_id) WHERE (ended_at IS NULL);
+grant delete, insert, select, update on state.turns to toolplane_engine;
+grant select on state.turns to toolplane_reader;

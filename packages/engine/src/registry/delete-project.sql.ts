@@ -8,6 +8,7 @@ export const HAS_OPEN_WORK: Statement = {
   name: "projects.has-open-work",
   text: `
 select exists (select from state.calls where due_at is not null and settled_at is null and project_id = $1)
+    or exists (select from state.turns where project_id = $1 and ended_at is null)
     or exists (select from state.heads where project_id = $1 and status <> 'idle') as open`,
 };
 
@@ -36,11 +37,13 @@ gone as (delete from bus.messages where id = any (array(select id from picked)) 
 select count(*)::int as removed from gone`,
 };
 
-/** Calls first: without them nothing is offered any more. Boxes take their entries along. */
+/** Calls first: without them nothing is offered any more. Boxes take their entries along, batches their tasks. */
 export const SWEEPS: readonly Statement[] = [
   sweep("state.calls"),
   SWEEP_MESSAGES,
-  ...["inbox", "steps", "edges", "heads", "dead_letters"].map((noun) => sweep(`state.${noun}`)),
+  ...["inbox", "turns", "steps", "edges", "identity_edges", "batches", "heads", "dead_letters"].map((noun) =>
+    sweep(`state.${noun}`),
+  ),
   sweep("cards.boxes"),
   sweep("cards.cards"),
 ];

@@ -31,7 +31,7 @@ test.each([
     ["queued", "running", "awaiting_approval", "success", "failed", "canceled", "timeout", "partial"],
   ],
   ["state.calls", "after_execution", ["suspend", "terminate"]],
-  ["state.inbox", "message_type", ["turn", "ui_action", "tool_result", "timeout", "stop"]],
+  ["state.inbox", "message_type", ["turn", "ui_action", "tool_result", "timeout", "stop", "continuation"]],
   ["state.inbox", "status", ["queued", "pending", "processing", "deferred", "consumed", "error", "skipped"]],
   ["state.edges", "primitive", ["enqueue", "join"]],
   ["state.edges", "edge_phase", ["request", "response"]],
