@@ -182,6 +182,7 @@ export {
   type ResultContext,
   type ResultOutcome,
 } from "./results/result-builder.ts";
+export { MAX_VIEWS_BYTES, type ResultViews, readModelView, tryParseViews, VIEWS_KEY } from "./results/result-views.ts";
 export {
   buildValidationFailure,
   type FailureIdentity,
@@ -269,6 +270,7 @@ export {
   DEFAULT_APPROVAL_SECONDS,
   DEFAULT_QUEUE_TIMEOUT_SECONDS,
   DEFAULT_TIMEOUT_SECONDS,
+  isOfferedTo,
   type ResolvedToolOptions,
   resolveOptions,
   type ToolOptions,

@@ -2,6 +2,7 @@
 // transcript uses are the caller's to decide through the options.
 
 import { isRecord, type JsonObject, type JsonValue } from "../json/json-value.ts";
+import { readModelView } from "../results/result-views.ts";
 import type { Card } from "./card.ts";
 import { CARD_TYPES } from "./card-types.ts";
 import type { CardContent, ToolResultContent } from "./content.ts";
@@ -17,6 +18,8 @@ export interface ToolMessage {
   readonly role: "tool";
   readonly tool_call_id: string;
   readonly content: string;
+  /** The content in a provider's own shape, for brains that speak it. */
+  readonly native?: JsonObject;
 }
 
 export interface TextMessage {
@@ -97,15 +100,21 @@ const offeredTools = (card: Card): readonly JsonObject[] | undefined => {
   return isRecord(data) && Array.isArray(data.tools) ? (data.tools.filter(isRecord) as JsonObject[]) : undefined;
 };
 
+const isSuccess = (content: CardContent): boolean =>
+  content.__type__ === "ToolResultContent" && content.status === "success";
+
 const messageOf = (card: Card, options: ProjectionOptions): ModelMessage | undefined => {
   if (card.tool_calls !== null && card.tool_calls.length > 0) return assistantMessage(card, card.tool_calls);
   if (card.content.__type__ === "ToolCallContent") return undefined;
   if (card.tool_call_id === null) return plainMessage(card);
-  const body = contentText(card.content);
+  const view = isSuccess(card.content) ? readModelView(card.metadata) : undefined;
+  const body =
+    view === undefined ? contentText(card.content) : view.kind === "text" ? view.text : JSON.stringify(view.envelope);
   return {
     role: "tool",
     tool_call_id: options.transcriptId?.(card.tool_call_id) ?? card.tool_call_id,
     content: options.showToolBody?.(body, card) ?? body,
+    ...(view?.kind === "native" ? { native: view.envelope } : {}),
   };
 };
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { resolveOptions, type ToolOptions } from "./options.ts";
+import { isOfferedTo, resolveOptions, type ToolOptions } from "./options.ts";
 
 const pick = (options: ToolOptions, key: keyof ReturnType<typeof resolveOptions>) => resolveOptions(options)[key];
 
@@ -27,6 +27,10 @@ test.each<[string, ToolOptions, keyof ReturnType<typeof resolveOptions>, unknown
   ],
   ["[UTP-5.3-6] user interfaces are denied", {}, "uiAllowed", false],
   ["[UTP-5.3-6] user interfaces may be allowed", { ui_allowed: true }, "uiAllowed", true],
+  ["[HOST-4-16] a call has no session", {}, "session", "none"],
+  ["[HOST-4-14] an agent's calls may share one", { session: "agent" }, "session", "agent"],
+  ["[HOST-4-14] a session may be named by an argument", { session: "argument" }, "session", "argument"],
+  ["[HOST-2-T1] any model is offered a tool that asks for no tags", {}, "requiredTags", []],
   ["[UTP-5.3-16] secrets stay out of URLs", {}, "secretsInUrl", false],
   ["[UTP-5.3-17] there is no limit of calls at once", {}, "concurrency", undefined],
   ["[UTP-5.3-17] calls at once may be limited", { concurrency: 3 }, "concurrency", 3],
@@ -39,4 +43,14 @@ test.each<[string, ToolOptions, keyof ReturnType<typeof resolveOptions>, unknown
   ],
 ])("%s", (_title, options, key, expected) => {
   expect(pick(options, key)).toEqual(expected);
+});
+
+test.each<[string, ToolOptions, readonly string[], boolean]>([
+  ["no tags asked for", {}, [], true],
+  ["every tag there", { required_tags: ["vision", "long"] }, ["long", "vision", "fast"], true],
+  ["one missing", { required_tags: ["vision", "long"] }, ["vision"], false],
+  ["a model without tags", { required_tags: ["vision"] }, [], false],
+  ["the tool's own tags do not count", { tags: ["vision"] }, [], true],
+])("[HOST-2-T1] a tool is offered to a model that has its tags: %s", (_what, options, modelTags, offered) => {
+  expect(isOfferedTo(options, modelTags)).toBe(offered);
 });

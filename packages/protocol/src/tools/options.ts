@@ -22,6 +22,9 @@ const templateVariable = z.string().refine(isTemplateVariable, {
   error: `not a template variable (known: ${TEMPLATE_VARIABLES.join(", ")})`,
 });
 
+/** Tags are compared one by one with those of a model, for every tool of every step. */
+const tagList = z.array(z.string().min(1).max(64)).max(32);
+
 const approvalPolicy = z.enum(["required", "never"]);
 
 export const toolOptionsSchema = z.strictObject({
@@ -49,6 +52,12 @@ export const toolOptionsSchema = z.strictObject({
   service: z.enum(["plain", "leased"]).optional(),
   secrets_in_url: z.boolean().optional(),
   ui_allowed: z.boolean().optional(),
+  /** Whose state a call continues: nobody's, its agent's, or that of the session its `session_id` argument names. */
+  session: z.enum(["none", "agent", "argument"]).optional(),
+  /** What the tool is about, for people and for those who choose tools. */
+  tags: tagList.optional(),
+  /** What a model must be tagged with to be offered the tool. */
+  required_tags: tagList.optional(),
   jina: jsonObject.optional(),
   openapi: jsonObject.optional(),
   /** Older spellings read by the HTTP executor. */
@@ -77,6 +86,8 @@ export interface ResolvedToolOptions {
   readonly service: "plain" | "leased";
   readonly secretsInUrl: boolean;
   readonly uiAllowed: boolean;
+  readonly session: "none" | "agent" | "argument";
+  readonly requiredTags: readonly string[];
 }
 
 export const resolveOptions = (options: ToolOptions): ResolvedToolOptions => {
@@ -96,5 +107,11 @@ export const resolveOptions = (options: ToolOptions): ResolvedToolOptions => {
     service: options.service ?? "leased",
     secretsInUrl: options.secrets_in_url ?? false,
     uiAllowed: options.ui_allowed ?? false,
+    session: options.session ?? "none",
+    requiredTags: options.required_tags ?? [],
   };
 };
+
+/** Whether a model with these tags can use the tool. */
+export const isOfferedTo = (options: ToolOptions, modelTags: readonly string[]): boolean =>
+  resolveOptions(options).requiredTags.every((tag) => modelTags.includes(tag));
