@@ -139,6 +139,25 @@ describe("deleting", () => {
       [projectId],
     );
     await world.ask(
+      `insert into state.turns (project_id, agent_turn_id, agent_id, kind, status, correlation_id, request_hash, source_agent_id,
+         channel_id, recursion_depth, trace_id, traceparent, profile_box_id, context_box_id, output_box_id, context_owned,
+         output_owned, payload, runtime_config, metadata, ended_at)
+       values ($1, 't', 'a', 'turn', 'success', 'c', 'h', 'sys.api', 'public', 0, 't', 't', 'p', 'c', 'o', true, true, '{}', '{}', '{}', now())`,
+      [projectId],
+    );
+    await world.ask(
+      "insert into state.identity_edges (project_id, edge_id, channel_id, action, target_agent_id) values ($1, 'e', 'public', 'create', 'a')",
+      [projectId],
+    );
+    await world.ask(
+      "insert into state.batches (project_id, batch_id, status, parent_tool_call_id, parent_agent_id, parent_agent_turn_id, deadline_at) values ($1, 'b', 'success', 'c', 'a', 't', now())",
+      [projectId],
+    );
+    await world.ask(
+      "insert into state.batch_tasks (project_id, batch_id, task_index, agent_id, task) values ($1, 'b', 0, 'a', '{}')",
+      [projectId],
+    );
+    await world.ask(
       "insert into state.dead_letters (project_id, dead_letter_id, kind, subject, headers, payload, code, reason, attempts) values ($1, 'd', 'call', 's', '{}', '{}', 'c', 'r', 1)",
       [projectId],
     );
