@@ -67,6 +67,8 @@ export {
   untilGone,
 } from "./guarded-leftovers.ts";
 export { guardProgram, runTestProgram, type TestProgram } from "./guarded-program.ts";
+// hosts
+export { BAD_HOSTS, type BadHost, badHostCommand } from "./hosts/bad-hosts.ts";
 // install
 export { ensureProgram, type Installer, type WantedProgram } from "./install-program.ts";
 // nats

@@ -1,0 +1,226 @@
+// One host process as a conversation: requests out, answers and events in.
+// C1. An id is answered once, and only an id that was sent (SEC-9); everything else is dropped and reported.
+// C2. An event reaches its request only before the answer.
+// C3. Text that is no message changes nothing: it is reported, and the calls go on.
+// C4. A message for an open request that cannot be understood ends that request: its answer will not come a second time.
+
+import { isRecord, isToolplaneError, ToolplaneError, tryParseJsonStrict, violation } from "@toolplane/protocol";
+import { type HostMessage, type HostResponse, parseHostLine } from "@toolplane/protocol/host";
+import type { Diagnostics } from "./diagnostics.ts";
+import { createLineSplitter, type LineSplitter } from "./line-splitter.ts";
+import { createLineWriter, type LineWriter, type Outgoing, type WriteStream } from "./line-writer.ts";
+
+/** One open request. */
+export interface Ask extends Outgoing {
+  readonly id: string;
+  onEvent(type: string, payload: HostEventPayload, bytes: number): void;
+  onAnswer(response: HostResponse): void;
+  /** The answer came and cannot be used. */
+  onFault(error: ToolplaneError): void;
+  /** The host is writing more about it than a line may hold; the request stays open until the line ends. */
+  onTooLong(): void;
+}
+
+export type HostEventPayload = Extract<HostMessage, { kind: "event" }>["event"]["payload"];
+
+export interface ConnectionOptions {
+  readonly stdin: WriteStream;
+  readonly lineBytes: number;
+  readonly diagnostics: Diagnostics;
+  readonly pid: number;
+  readonly onBroken: (error: Error) => void;
+}
+
+export interface HostConnection {
+  /** Bytes from the host's stdout. */
+  push(chunk: Buffer): void;
+  /** The host's stdout is over. */
+  end(): void;
+  send(ask: Ask): void;
+  /** Takes back a request that was not written; true when it is gone without a trace. */
+  takeBack(ask: Ask): boolean;
+  /** No further requests; the host sees the end of its input. */
+  finish(): void;
+  open(): ReadonlyMap<string, Ask>;
+  /** Forgets a request: its answer, should it come, is dropped. */
+  forget(ask: Ask): void;
+  /** Lines read so far: a host that writes is alive. */
+  linesRead(): number;
+}
+
+/** Deep enough that an answer too deep for a card is still understood, and refused by name. */
+const MAX_DEPTH = 512;
+/** To tell "answered twice" from "never asked"; more would only cost memory. */
+const REMEMBERED_IDS = 256;
+
+/** An event that breaks the rules is not an answer: that may still come. */
+const isBadEvent = (text: string): boolean => {
+  const message = tryParseJsonStrict(text, { maxDepth: MAX_DEPTH });
+  return isRecord(message) && message.event !== undefined && message.ok === undefined;
+};
+
+const idOf = (error: unknown): string | null => {
+  const id = isToolplaneError(error) ? error.detail?.id : undefined;
+  return typeof id === "string" ? id : null;
+};
+
+class Connection implements HostConnection {
+  readonly #options: ConnectionOptions;
+  readonly #asks = new Map<string, Ask>();
+  readonly #answered = new Set<string>();
+  readonly #splitter: LineSplitter;
+  readonly #writer: LineWriter;
+  #tooLong: Ask | undefined;
+  #lines = 0;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    this.#writer = createLineWriter(options.stdin, options.onBroken);
+    this.#splitter = createLineSplitter(options.lineBytes, {
+      line: (text, bytes, valid) => this.#read(text, bytes, valid),
+      tooLong: (head) => this.#startTooLong(head),
+      tooLongEnded: (head, tail) => this.#endTooLong(head, tail),
+    });
+  }
+
+  push(chunk: Buffer): void {
+    this.#splitter.push(chunk);
+  }
+
+  end(): void {
+    this.#splitter.end();
+  }
+
+  send(ask: Ask): void {
+    this.#asks.set(ask.id, ask);
+    this.#writer.send(ask);
+  }
+
+  takeBack(ask: Ask): boolean {
+    if (!this.#writer.takeBack(ask)) return false;
+    this.#asks.delete(ask.id);
+    return true;
+  }
+
+  finish(): void {
+    this.#writer.end();
+  }
+
+  open(): ReadonlyMap<string, Ask> {
+    return this.#asks;
+  }
+
+  forget(ask: Ask): void {
+    this.#close(ask);
+  }
+
+  linesRead(): number {
+    return this.#lines;
+  }
+
+  #close(ask: Ask): void {
+    if (!this.#asks.delete(ask.id)) return;
+    this.#answered.add(ask.id);
+    if (this.#answered.size <= REMEMBERED_IDS) return;
+    for (const oldest of this.#answered) {
+      this.#answered.delete(oldest);
+      break;
+    }
+  }
+
+  #read(text: string, bytes: number, valid: boolean): void {
+    this.#lines += 1;
+    let message: HostMessage;
+    try {
+      message = parseHostLine(text, { maxBytes: this.#options.lineBytes, maxDepth: MAX_DEPTH });
+    } catch (error) {
+      this.#unreadable(text, error);
+      return;
+    }
+    if (!valid) {
+      this.#unreadable(text, violation("a line is not UTF-8", { id: message.id }));
+      return;
+    }
+    this.#take(message, bytes);
+  }
+
+  #take(message: HostMessage, bytes: number): void {
+    if (message.kind === "request") {
+      this.#report("unexpected_request", `it asked for ${message.method.slice(0, 40)}, which a host may not`);
+      return;
+    }
+    if (message.id === null) {
+      const { error } = message as Extract<HostResponse, { ok: false }>;
+      this.#report("host_error", "it could not read a line of ours", `${error.type}: ${error.detail}`);
+      return;
+    }
+    const ask = this.#asks.get(message.id);
+    if (ask === undefined) {
+      const twice = this.#answered.has(message.id);
+      const what = message.kind === "event" ? "an event" : "an answer";
+      this.#report(
+        twice ? "already_answered" : "unknown_id",
+        twice ? `${what} came after its answer` : `${what} has an id that was not asked`,
+      );
+      return;
+    }
+    if (message.kind === "event") {
+      ask.onEvent(message.event.type, message.event.payload, bytes);
+      return;
+    }
+    this.#close(ask);
+    ask.onAnswer(message);
+  }
+
+  #unreadable(text: string, error: unknown): void {
+    const id = idOf(error);
+    const ask = id === null ? undefined : this.#asks.get(id);
+    if (ask === undefined) {
+      this.#report("stray_output", "it wrote to stdout what is no message", text);
+      return;
+    }
+    const why = isToolplaneError(error) ? error.message : "it cannot be read";
+    this.#report("unreadable_message", "a message breaks the protocol", why);
+    if (isBadEvent(text)) return;
+    this.#close(ask);
+    ask.onFault(violation(`the host's answer breaks the protocol: ${why}`));
+  }
+
+  #startTooLong(head: string): void {
+    const ask = this.#findByText(head) ?? this.#onlyOpen();
+    this.#tooLong = ask;
+    this.#report("line_too_long", `a line has more than ${this.#options.lineBytes} bytes`);
+    ask?.onTooLong();
+  }
+
+  #endTooLong(head: string, tail: string): void {
+    this.#lines += 1;
+    const known = this.#tooLong;
+    this.#tooLong = undefined;
+    const ask = known ?? this.#findByText(tail);
+    if (ask === undefined || !this.#asks.has(ask.id)) return;
+    if (known === undefined) ask.onTooLong();
+    // An event leaves the request running; anything else was its answer.
+    if (head.includes('"event"')) return;
+    this.#close(ask);
+    ask.onFault(new ToolplaneError("result_too_large", "a line of the host is too long"));
+  }
+
+  /** Ids are random, so a text that has one is about its request. */
+  #findByText(text: string): Ask | undefined {
+    for (const [id, ask] of this.#asks) if (text.includes(`"${id}"`)) return ask;
+    return undefined;
+  }
+
+  #onlyOpen(): Ask | undefined {
+    if (this.#asks.size !== 1) return undefined;
+    for (const ask of this.#asks.values()) return ask;
+    return undefined;
+  }
+
+  #report(kind: Parameters<Diagnostics["report"]>[0], message: string, output?: string): void {
+    this.#options.diagnostics.report(kind, message, this.#options.pid, output);
+  }
+}
+
+export const createHostConnection = (options: ConnectionOptions): HostConnection => new Connection(options);

@@ -1,0 +1,107 @@
+// A host's own words - stderr and log events - as log lines.
+// O1. Bounded in every direction: a line is cut, so many lines per second are passed on and the rest is counted, so many
+//     bytes per second are read and then the host waits, and only the last lines are remembered.
+// O2. Secrets are removed before anything is kept (I8).
+
+import type { Readable } from "node:stream";
+import type { HostLog } from "@toolplane/protocol/host";
+import type { Log } from "@toolplane/sdk";
+import type { HostLimits } from "./host-limits.ts";
+import { createLineSplitter } from "./line-splitter.ts";
+import type { Timers } from "./timers.ts";
+
+/** Longer than any sensible log line; a stack trace has many lines, not one. */
+const LINE_BYTES = 8 * 1_024;
+/** What a person needs to see why a process died. */
+const KEPT_LINES = 20;
+const KEPT_CHARACTERS = 500;
+const SECOND_MS = 1_000;
+
+export interface HostLogPorts {
+  readonly log: Log;
+  readonly timers: Timers;
+  readonly scrub: (text: string) => string;
+}
+
+export interface HostWords {
+  /** Follows the stderr of one process until it ends. */
+  follow(stream: Readable, pid: number): void;
+  /** A log event. */
+  say(entry: HostLog, pid: number): void;
+  last(): readonly string[];
+}
+
+export const createHostWords = (host: string, limits: HostLimits, ports: HostLogPorts): HostWords => {
+  const kept: string[] = [];
+  let second = Number.NEGATIVE_INFINITY;
+  let lines = 0;
+  let left = 0;
+
+  const isTooMany = (): boolean => {
+    const now = ports.timers.now();
+    if (now - second >= SECOND_MS) {
+      if (left > 0) ports.log.warn(`host ${host}: ${left} lines of its log were left out`);
+      [second, lines, left] = [now, 0, 0];
+    }
+    lines += 1;
+    if (lines <= limits.stderrLinesPerSecond) return false;
+    left += 1;
+    return true;
+  };
+
+  const keep = (text: string): void => {
+    kept.push(text.slice(0, KEPT_CHARACTERS).toWellFormed());
+    if (kept.length > KEPT_LINES) kept.shift();
+  };
+
+  const passOn = (text: string, pid: number): void => {
+    if (isTooMany()) return;
+    const said = ports.scrub(text.endsWith("\r") ? text.slice(0, -1) : text).toWellFormed();
+    keep(said);
+    ports.log.info(`host ${host}: ${said}`, { pid });
+  };
+
+  const throttle = (stream: Readable): ((bytes: number) => void) => {
+    let since = ports.timers.now();
+    let read = 0;
+    return (bytes) => {
+      const now = ports.timers.now();
+      if (now - since >= SECOND_MS) [since, read] = [now, 0];
+      read += bytes;
+      if (read < limits.stderrBytesPerSecond || stream.isPaused()) return;
+      stream.pause();
+      ports.timers.afterQuietly(SECOND_MS - (now - since), () => stream.resume());
+    };
+  };
+
+  return {
+    follow: (stream, pid) => {
+      const splitter = createLineSplitter(LINE_BYTES, {
+        line: (text) => passOn(text, pid),
+        tooLong: (head) => passOn(`${head}...`, pid),
+        tooLongEnded: () => undefined,
+      });
+      const count = throttle(stream);
+      stream.on("data", (chunk: Buffer) => {
+        splitter.push(chunk);
+        count(chunk.length);
+      });
+      stream.once("end", () => splitter.end());
+      // A broken pipe ends it as well.
+      stream.on("error", () => undefined);
+    },
+    say: (entry, pid) => {
+      if (isTooMany()) return;
+      const message = ports.scrub(entry.message.slice(0, LINE_BYTES)).toWellFormed();
+      keep(message);
+      const level = entry.level === "debug" ? "info" : entry.level;
+      ports.log[level](`host ${host}: ${message}`, { pid, level: entry.level, ...scrubFields(entry, ports.scrub) });
+    },
+    last: () => [...kept],
+  };
+};
+
+const scrubFields = (entry: HostLog, scrub: (text: string) => string): { readonly fields?: string } => {
+  if (Object.keys(entry.fields).length === 0) return {};
+  return { fields: scrub(JSON.stringify(entry.fields).slice(0, LINE_BYTES)) };
+};

@@ -1,0 +1,356 @@
+// One process of a host, from its start to its end.
+// States: starting (the first words) -> ready -> draining (a call of it is stuck: no new ones) -> ready again, or
+// stopping (told to end) -> gone. Any of them -> gone when it dies.
+// P1. It is ended together with its whole group; `gone` is said once, after everything it wrote has been read.
+// P2. A call that was given up keeps its place until the host has answered it: a host is not given more than it can do.
+// P3. A host that cannot cancel is ended when its call is given up; one that can has a grace, and its other calls go on
+//     until only stuck ones are left, or until it does not even answer a ping.
+
+import { type ExitStatus, type Guard, type GuardedProcess, spawnGuarded } from "@toolplane/processes";
+import { exceedsBytes, type JsonObject, ToolplaneError } from "@toolplane/protocol";
+import { encodeHostRequest, type HostExtension, type HostResponse, readHostLog } from "@toolplane/protocol/host";
+import type { Diagnostics } from "./diagnostics.ts";
+import type { HostProcessState } from "./host.ts";
+import { createHostConnection, type HostConnection, type HostEventPayload } from "./host-connection.ts";
+import type { HostLimits } from "./host-limits.ts";
+import type { HostWords } from "./host-log.ts";
+import type { Launch } from "./launch.ts";
+import type { OpenedHost, Talk } from "./open-host.ts";
+import { tooLongError } from "./plan-failure.ts";
+import type { FeedView } from "./plan-feed.ts";
+import { createQuestion, type Job, type JobPlace, RunningJob } from "./running-job.ts";
+import type { Timers } from "./timers.ts";
+
+export interface ProcessDeps {
+  readonly name: string;
+  readonly launch: Launch;
+  readonly limits: HostLimits;
+  readonly timers: Timers;
+  readonly newId: () => string;
+  readonly diagnostics: Diagnostics;
+  readonly words: HostWords;
+  readonly guard: Guard | undefined;
+  /** There may be room for another call. */
+  readonly onRoom: () => void;
+  readonly onGone: (process: HostProcess, end: ProcessEnd) => void;
+}
+
+export interface ProcessEnd {
+  /** We ended it; otherwise it crashed. */
+  readonly asked: boolean;
+  readonly why: string;
+}
+
+/** What is still in a pipe when a process has exited is read for so long; a grandchild may hold the pipe open. */
+const LAST_WORDS_MS = 200;
+
+const describeExit = ({ code, signal }: ExitStatus): string =>
+  signal === null ? `its process ended with code ${code}` : `its process was ended by ${signal}`;
+
+export class HostProcess implements FeedView, JobPlace {
+  state: HostProcessState = "starting";
+  inFlight = 0;
+  bytes = 0;
+  answered = 0;
+  extensions: readonly HostExtension[] = [];
+  cancels = false;
+  initState: JsonObject = {};
+  readonly startedAt: number;
+  /** When it last had nothing to do. */
+  idleSince: number;
+  readonly #deps: ProcessDeps;
+  readonly #questions = new Set<(why: string) => void>();
+  readonly #running = new Set<RunningJob>();
+  #guarded: GuardedProcess | undefined;
+  #connection: HostConnection | undefined;
+  /** Why we are ending it. */
+  #ending: string | undefined;
+  #crash: string | undefined;
+  #stdoutOver = false;
+  #isGone = false;
+  #wasReady = false;
+  #ended: Promise<void> = Promise.resolve();
+
+  constructor(deps: ProcessDeps) {
+    this.#deps = deps;
+    this.startedAt = deps.timers.now();
+    this.idleSince = this.startedAt;
+  }
+
+  get pid(): number | undefined {
+    return this.#guarded?.pid;
+  }
+
+  /** Starts it; `open` holds the first conversation. Rejects with the reason when it cannot be used, and is gone then. */
+  async start(open: (talk: Talk) => Promise<OpenedHost | undefined>): Promise<OpenedHost | undefined> {
+    const { limits, timers, name } = this.#deps;
+    let opened: OpenedHost | undefined;
+    let late = false;
+    const callOff = timers.after(limits.startupMs, () => {
+      late = true;
+      this.kill(`it did not start within ${limits.startupMs} ms`, true);
+    });
+    try {
+      await this.#spawn();
+      opened = await open({
+        ask: (method, params, timeoutMs) => this.#ask(method, params, timeoutMs),
+        report: (message, output) => this.#deps.diagnostics.report("host_error", message, this.pid, output),
+      });
+    } catch (error) {
+      const failure = late
+        ? new ToolplaneError("upstream_unavailable", `host ${name}: it did not start within ${limits.startupMs} ms`)
+        : error;
+      this.kill("it could not be started", true);
+      await this.#ended;
+      throw failure;
+    } finally {
+      callOff();
+    }
+    if (opened === undefined || this.#ending !== undefined || this.#isGone) {
+      this.kill("it did not answer hello", true);
+      await this.#ended;
+      if (opened !== undefined) throw new ToolplaneError("upstream_unavailable", `host ${name}: ${this.#why()}`);
+      return undefined;
+    }
+    this.extensions = opened.extensions;
+    this.cancels = opened.extensions.includes("cancel");
+    this.initState = opened.initState;
+    this.idleSince = timers.now();
+    this.state = "ready";
+    this.#wasReady = true;
+    return opened;
+  }
+
+  /** Throws, and has done nothing, when the request cannot be written. */
+  run(job: Job): RunningJob {
+    const id = this.#deps.newId();
+    const line = encodeHostRequest(id, job.method, job.params(this));
+    const { lineBytes } = this.#deps.limits;
+    if (exceedsBytes(line, lineBytes)) {
+      throw new ToolplaneError("payload_too_large", `the call is larger than ${lineBytes} bytes; send less`, {
+        detail: { max_bytes: lineBytes },
+      });
+    }
+    const running = new RunningJob(id, line, job, this);
+    this.#running.add(running);
+    this.inFlight += 1;
+    this.bytes += running.line.length;
+    this.#connection?.send(running);
+    return running;
+  }
+
+  /** The caller no longer waits: its deadline or a cancellation came first. */
+  abandon(running: RunningJob): void {
+    if (running.abandoned || !this.#running.has(running)) return;
+    running.abandoned = true;
+    if (this.#connection?.takeBack(running) === true) {
+      this.jobDone(running, false);
+    } else if (this.cancels) {
+      this.giveUp(running);
+    } else {
+      this.kill("its call was given up and it cannot cancel");
+    }
+  }
+
+  /** A call that is over here must soon be over there. */
+  giveUp(running: RunningJob): void {
+    if (this.cancels) this.#quietly("cancel", { id: running.id });
+    this.#deps.timers.afterQuietly(this.#deps.limits.graceMs, () => {
+      if (!this.#running.has(running) || this.state === "stopping") return;
+      if (this.cancels) this.#drain();
+      else this.kill("its call did not end");
+    });
+  }
+
+  jobDone(running: RunningJob, answered: boolean): void {
+    if (!this.#running.delete(running)) return;
+    this.inFlight -= 1;
+    this.bytes -= running.line.length;
+    if (answered) this.answered += 1;
+    if (this.inFlight === 0) this.idleSince = this.#deps.timers.now();
+    this.#checkDrained();
+    if (!running.abandoned) return;
+    // The one whose answer is told pumps by itself.
+    this.#deps.onRoom();
+  }
+
+  hear(payload: HostEventPayload): void {
+    this.#deps.words.say(readHostLog(payload), this.pid ?? 0);
+  }
+
+  tooLong(): ToolplaneError {
+    return tooLongError(this.#deps.name, this.#deps.limits.lineBytes);
+  }
+
+  /** Asks it to finish and go; ends it when it does not within the grace. Resolves when nothing of it is left. */
+  async stop(why: string): Promise<void> {
+    if (this.state === "starting") this.kill(why, true);
+    if (this.#ending === undefined && !this.#isGone) {
+      this.#ending = why;
+      this.state = "stopping";
+      if (this.extensions.includes("shutdown")) this.#quietly("shutdown", {});
+      this.#connection?.finish();
+      const callOff = this.#deps.timers.after(this.#deps.limits.graceMs, () => this.#end("SIGTERM"));
+      void this.#guarded?.exited.then(callOff);
+    }
+    await this.#ended;
+  }
+
+  /** Ends the whole group: SIGTERM, grace, SIGKILL. `atOnce` when it has done nothing that could need cleaning up. */
+  kill(why: string, atOnce = false): void {
+    if (this.#isGone) return;
+    if (this.#ending === undefined) {
+      this.#ending = why;
+      if (this.state !== "starting") this.#deps.diagnostics.report("killed", `ended, because ${why}`, this.pid);
+    }
+    this.state = "stopping";
+    this.#end(atOnce ? "SIGKILL" : "SIGTERM");
+  }
+
+  async #spawn(): Promise<void> {
+    const { launch, name, guard, limits, diagnostics, words } = this.#deps;
+    const guarded = await spawnGuarded(launch.argv, {
+      label: `host ${name}`,
+      env: launch.env,
+      cwd: launch.cwd,
+      stdio: ["pipe", "pipe", "pipe"],
+      graceMs: limits.graceMs,
+      ...(guard === undefined ? {} : { guard }),
+    });
+    this.#guarded = guarded;
+    this.#ended = this.#watchEnd(guarded);
+    const { stdin, stdout, stderr } = guarded.child;
+    if (stdin === null || stdout === null || stderr === null) return;
+    this.#connection = createHostConnection({
+      stdin,
+      lineBytes: limits.lineBytes,
+      diagnostics,
+      pid: guarded.pid,
+      onBroken: () => this.#broke("it closed its stdin"),
+    });
+    stdin.on("error", () => undefined);
+    stdout.on("data", (chunk: Buffer) => this.#connection?.push(chunk));
+    stdout.on("error", () => undefined);
+    stdout.once("close", () => this.#endOfOutput());
+    words.follow(stderr, guarded.pid);
+    // Startup may have run out of time while the guard was asked.
+    if (this.#ending !== undefined) this.#end("SIGKILL");
+  }
+
+  async #watchEnd(guarded: GuardedProcess): Promise<void> {
+    const status = await guarded.exited;
+    if (!this.#stdoutOver) {
+      await new Promise<void>((resolve) => {
+        const callOff = this.#deps.timers.after(LAST_WORDS_MS, resolve);
+        guarded.child.stdout?.once("close", () => {
+          callOff();
+          resolve();
+        });
+      });
+    }
+    this.#crash ??= describeExit(status);
+    this.#gone();
+    await guarded.ended;
+    // A grandchild that had our pipes open is gone by now.
+    guarded.child.stdout?.destroy();
+    guarded.child.stderr?.destroy();
+    guarded.child.stdin?.destroy();
+  }
+
+  #endOfOutput(): void {
+    this.#stdoutOver = true;
+    this.#connection?.end();
+    // It lives and can never answer again; an exit would have been noticed in the same breath.
+    const callOff = this.#deps.timers.after(LAST_WORDS_MS, () => this.#broke("it closed its stdout"));
+    void this.#guarded?.exited.then(callOff);
+  }
+
+  #broke(what: string): void {
+    if (this.#isGone || this.#ending !== undefined) return;
+    this.#crash = what;
+    this.state = "stopping";
+    this.#end("SIGTERM");
+  }
+
+  #end(signal: "SIGTERM" | "SIGKILL"): void {
+    const graceMs = signal === "SIGKILL" ? 0 : this.#deps.limits.graceMs;
+    void this.#guarded?.end({ signal, graceMs });
+  }
+
+  #why(): string {
+    return this.#ending ?? this.#crash ?? "its process is gone";
+  }
+
+  #gone(): void {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    const asked = this.#ending !== undefined;
+    this.state = "stopping";
+    const why = this.#why();
+    for (const give of [...this.#questions]) give(why);
+    // Backwards: each that may run again goes to the front of the queue.
+    const lost = [...this.#running].reverse();
+    this.#running.clear();
+    this.inFlight = 0;
+    this.bytes = 0;
+    for (const running of lost) running.onLost(why);
+    // A process that never was ready is reported by its start.
+    if (this.#wasReady) this.#deps.onGone(this, { asked, why });
+  }
+
+  #ask(method: string, params: JsonObject, timeoutMs?: number): Promise<HostResponse> {
+    return new Promise((resolve, reject) => {
+      const id = this.#deps.newId();
+      let callOff = (): void => {};
+      const settle = (response: HostResponse | undefined, error: ToolplaneError | undefined): void => {
+        callOff();
+        this.#questions.delete(lost);
+        if (response !== undefined) resolve(response);
+        else reject(error);
+      };
+      const lost = (why: string): void =>
+        settle(undefined, new ToolplaneError("upstream_unavailable", `host ${this.#deps.name}: ${why}`));
+      this.#questions.add(lost);
+      const question = createQuestion(id, encodeHostRequest(id, method, params), settle);
+      if (timeoutMs !== undefined) {
+        callOff = this.#deps.timers.after(timeoutMs, () => {
+          this.#connection?.forget(question);
+          settle(undefined, new ToolplaneError("tool_timeout", `host ${this.#deps.name}: no answer to ${method}`));
+        });
+      }
+      if (this.#isGone) lost(this.#why());
+      else this.#connection?.send(question);
+    });
+  }
+
+  /** A request whose answer changes nothing. */
+  #quietly(method: string, params: JsonObject): void {
+    const id = this.#deps.newId();
+    this.#connection?.send(createQuestion(id, encodeHostRequest(id, method, params), () => undefined));
+  }
+
+  #drain(): void {
+    if (this.state !== "ready") return;
+    this.state = "draining";
+    this.#checkDrained();
+    if (this.state !== "draining" || !this.extensions.includes("ping")) return;
+    const lines = this.#connection?.linesRead() ?? 0;
+    this.#quietly("ping", {});
+    this.#deps.timers.after(this.#deps.limits.unresponsiveMs, () => {
+      if (this.state !== "draining" || this.#connection?.linesRead() !== lines) return;
+      this.kill("it does not answer");
+    });
+  }
+
+  #checkDrained(): void {
+    if (this.state !== "draining") return;
+    let stuck = 0;
+    for (const { abandoned } of this.#running) if (abandoned) stuck += 1;
+    if (stuck === 0) {
+      this.state = "ready";
+      this.#deps.onRoom();
+    } else if (stuck === this.#running.size) {
+      this.kill("calls that were canceled did not end");
+    }
+  }
+}

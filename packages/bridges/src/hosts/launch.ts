@@ -1,0 +1,52 @@
+// What a host is started as: an argv, its variables, its folder. No shell, nothing inherited by accident (SEC-9).
+
+import { isAbsolute } from "node:path";
+import { ToolplaneError, UsageError } from "@toolplane/protocol";
+import type { HostOptions } from "./host.ts";
+import { planSandboxArgs, type SandboxFiles } from "./sandbox.ts";
+
+export interface Launch {
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+}
+
+/** What no program can do without: where programs are, where a home and a temporary folder are, which language it is. */
+export const ALWAYS_PASSED = ["PATH", "HOME", "TMPDIR", "LANG"] as const;
+
+export const planHostEnv = (
+  ours: Readonly<Record<string, string | undefined>>,
+  allowed: readonly string[] = [],
+  set: Readonly<Record<string, string>> = {},
+): Record<string, string> => {
+  const env: Record<string, string> = {};
+  for (const name of [...ALWAYS_PASSED, ...allowed]) {
+    const value = ours[name];
+    if (value !== undefined && Object.hasOwn(ours, name)) env[name] = value;
+  }
+  return { ...env, ...set };
+};
+
+export interface LaunchPlace {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The Node that runs us. */
+  readonly node: string;
+  readonly files?: SandboxFiles;
+}
+
+export const planLaunch = (options: HostOptions, place: LaunchPlace): Launch => {
+  const [program, ...args] = options.command;
+  if (program === undefined || program === "") throw new UsageError(`host ${options.name}: its command is empty`);
+  if (!isAbsolute(options.cwd)) throw new UsageError(`host ${options.name}: its cwd must be an absolute path`);
+  const env = planHostEnv(place.env, options.env, options.setEnv);
+  const isNode = program === "node";
+  if (options.sandbox === undefined) return { argv: [isNode ? place.node : program, ...args], env, cwd: options.cwd };
+  if (!isNode) {
+    throw new ToolplaneError(
+      "bad_request",
+      `host ${options.name}: a sandbox needs a Node host; write its command as [node, FILE] or remove the sandbox`,
+    );
+  }
+  const fence = planSandboxArgs(options.sandbox, args, options.cwd, place.files);
+  return { argv: [place.node, ...fence, ...args], env, cwd: options.cwd };
+};

@@ -1,0 +1,129 @@
+// Cuts a byte stream into lines without looking at a byte twice.
+// L1. A line inside one chunk is decoded where it lies; only a line that spans chunks is copied, once.
+// L2. What is held is never more than the limit: a longer line is announced when it passes it, then thrown away as it
+//     comes, all but its first and last bytes, which say whose it was.
+// L3. Pieces are copied into one growing buffer, so a line that arrives byte by byte costs its bytes, not an object each.
+
+import { isUtf8 } from "node:buffer";
+
+export interface LineSink {
+  /** Without its line feed; `valid` is false when the bytes are not UTF-8 (the text then has replacement characters). */
+  line(text: string, bytes: number, valid: boolean): void;
+  /** The running line has passed the limit; `head` is how it begins. */
+  tooLong(head: string): void;
+  /** The end of that line. */
+  tooLongEnded(head: string, tail: string): void;
+}
+
+export interface LineSplitter {
+  push(chunk: Buffer): void;
+  /** The stream is over: what follows the last line feed is a line too. */
+  end(): void;
+  /** Bytes held for the running line. */
+  held(): number;
+}
+
+const LINE_FEED = 10;
+/** An id lies within the first or the last bytes of any message a host writes. */
+const EDGE_BYTES = 1_024;
+/** Lines are usually shorter; a buffer that grew beyond is given back when its line is done. */
+const KEPT_BYTES = 256 * 1_024;
+const FIRST_BYTES = 4 * 1_024;
+
+const REPLACEMENT = "\uFFFD";
+
+class Splitter implements LineSplitter {
+  readonly #limit: number;
+  readonly #sink: LineSink;
+  #buffer: Buffer = Buffer.alloc(0);
+  #used = 0;
+  /** The beginning of a line that is being thrown away. */
+  #head: string | undefined;
+  #tail: Buffer = Buffer.alloc(0);
+
+  constructor(limit: number, sink: LineSink) {
+    this.#limit = limit;
+    this.#sink = sink;
+  }
+
+  push(chunk: Buffer): void {
+    let start = 0;
+    for (;;) {
+      const end = chunk.indexOf(LINE_FEED, start);
+      if (end < 0) break;
+      this.#finish(chunk, start, end);
+      start = end + 1;
+    }
+    if (start < chunk.length) this.#keep(chunk, start, chunk.length);
+  }
+
+  end(): void {
+    if (this.#head !== undefined || this.#used > 0) this.#finish(Buffer.alloc(0), 0, 0);
+  }
+
+  held(): number {
+    return this.#used;
+  }
+
+  #finish(chunk: Buffer, start: number, end: number): void {
+    if (this.#head === undefined && this.#used === 0 && end - start <= this.#limit) {
+      this.#emit(chunk, start, end);
+      return;
+    }
+    this.#keep(chunk, start, end);
+    if (this.#head === undefined) {
+      const used = this.#used;
+      this.#used = 0;
+      const buffer = this.#buffer;
+      if (buffer.length > KEPT_BYTES) this.#buffer = Buffer.alloc(0);
+      this.#emit(buffer, 0, used);
+      return;
+    }
+    const head = this.#head;
+    const tail = this.#tail.toString("utf8");
+    this.#head = undefined;
+    this.#tail = Buffer.alloc(0);
+    this.#sink.tooLongEnded(head, tail);
+  }
+
+  #emit(buffer: Buffer, start: number, end: number): void {
+    if (end === start) return;
+    const text = buffer.toString("utf8", start, end);
+    // Only a text with a replacement character can come from bytes that are not UTF-8.
+    const valid = !text.includes(REPLACEMENT) || isUtf8(buffer.subarray(start, end));
+    this.#sink.line(text, end - start, valid);
+  }
+
+  #keep(chunk: Buffer, start: number, end: number): void {
+    if (this.#head === undefined && this.#used + (end - start) > this.#limit) this.#overflow(chunk, start, end);
+    if (this.#head !== undefined) {
+      const piece = chunk.subarray(Math.max(start, end - EDGE_BYTES), end);
+      const whole = Buffer.concat([this.#tail, piece]);
+      this.#tail = Buffer.from(whole.subarray(Math.max(0, whole.length - EDGE_BYTES)));
+      return;
+    }
+    const needed = this.#used + (end - start);
+    if (needed > this.#buffer.length) this.#grow(needed);
+    chunk.copy(this.#buffer, this.#used, start, end);
+    this.#used = needed;
+  }
+
+  #overflow(chunk: Buffer, start: number, end: number): void {
+    const held = this.#buffer.subarray(0, Math.min(this.#used, EDGE_BYTES));
+    const rest = chunk.subarray(start, Math.min(end, start + EDGE_BYTES - held.length));
+    this.#head = Buffer.concat([held, rest]).toString("utf8");
+    this.#tail = Buffer.alloc(0);
+    this.#buffer = Buffer.alloc(0);
+    this.#used = 0;
+    this.#sink.tooLong(this.#head);
+  }
+
+  #grow(needed: number): void {
+    const size = Math.min(Math.max(needed, this.#buffer.length * 2, FIRST_BYTES), Math.max(this.#limit, needed));
+    const larger = Buffer.allocUnsafeSlow(size);
+    this.#buffer.copy(larger, 0, 0, this.#used);
+    this.#buffer = larger;
+  }
+}
+
+export const createLineSplitter = (limit: number, sink: LineSink): LineSplitter => new Splitter(limit, sink);

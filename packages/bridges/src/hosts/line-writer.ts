@@ -1,0 +1,94 @@
+// Writes lines to a host's stdin: everything of one tick in one write, and the next write only when the last was taken.
+// W1. A line counts as written from the moment its write begins: from then on the host may have read it.
+// W2. What has not been written can be taken back, and a host that does not read makes nothing pile up in the stream.
+
+export interface Outgoing {
+  readonly line: string;
+  /** Set when the write that holds the line begins. */
+  written: boolean;
+}
+
+export interface LineWriter {
+  send(item: Outgoing): void;
+  /** Takes a line back that has not been written; false when it is too late. */
+  takeBack(item: Outgoing): boolean;
+  /** No more lines: ends the stream when what is there has been written. */
+  end(): void;
+}
+
+export interface WriteStream {
+  write(text: string, done: (error?: Error | null) => void): boolean;
+  end(): unknown;
+}
+
+/** Long enough that a write's own cost disappears, short enough that much of a large queue can still be taken back. */
+const BATCH_CHARACTERS = 256 * 1_024;
+
+class Writer implements LineWriter {
+  readonly #stream: WriteStream;
+  readonly #onBroken: (error: Error) => void;
+  #waiting: Outgoing[] = [];
+  #scheduled = false;
+  #writing = false;
+  #ending = false;
+  #broken = false;
+
+  constructor(stream: WriteStream, onBroken: (error: Error) => void) {
+    this.#stream = stream;
+    this.#onBroken = onBroken;
+  }
+
+  send(item: Outgoing): void {
+    if (this.#broken || this.#ending) return;
+    this.#waiting.push(item);
+    if (this.#scheduled || this.#writing) return;
+    this.#scheduled = true;
+    // After the promises of this tick, so that calls made by their continuations share the write.
+    process.nextTick(this.#flush);
+  }
+
+  takeBack(item: Outgoing): boolean {
+    if (item.written) return false;
+    const index = this.#waiting.indexOf(item);
+    if (index >= 0) this.#waiting.splice(index, 1);
+    return true;
+  }
+
+  end(): void {
+    if (this.#ending || this.#broken) return;
+    this.#ending = true;
+    if (!this.#writing && this.#waiting.length === 0) this.#stream.end();
+  }
+
+  readonly #flush = (): void => {
+    this.#scheduled = false;
+    if (this.#writing || this.#broken || this.#waiting.length === 0) return;
+    let text = "";
+    let count = 0;
+    for (const item of this.#waiting) {
+      text = count === 0 ? item.line : text + item.line;
+      item.written = true;
+      count += 1;
+      if (text.length >= BATCH_CHARACTERS) break;
+    }
+    this.#waiting = count === this.#waiting.length ? [] : this.#waiting.slice(count);
+    this.#writing = true;
+    this.#stream.write(text, this.#taken);
+  };
+
+  readonly #taken = (error?: Error | null): void => {
+    this.#writing = false;
+    if (error !== undefined && error !== null) {
+      if (!this.#broken) {
+        this.#broken = true;
+        this.#onBroken(error);
+      }
+      return;
+    }
+    if (this.#waiting.length > 0) this.#flush();
+    else if (this.#ending) this.#stream.end();
+  };
+}
+
+export const createLineWriter = (stream: WriteStream, onBroken: (error: Error) => void): LineWriter =>
+  new Writer(stream, onBroken);

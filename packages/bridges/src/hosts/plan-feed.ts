@@ -1,0 +1,50 @@
+// Which process gets the next request, and whether another one is needed.
+//   F1. A process that cannot cancel never has two requests; others have no more than the limit, in number and in bytes.
+//   F2. An idle process first, then the one with the least to do; a new one is started while everybody has something.
+//   F3. While the breaker is half open only one request is out: it is the probe.
+
+export interface FeedView {
+  readonly state: "starting" | "ready" | "draining" | "stopping";
+  readonly inFlight: number;
+  readonly bytes: number;
+  readonly cancels: boolean;
+}
+
+export interface FeedLimits {
+  readonly pool: number;
+  readonly inFlight: number;
+  readonly bytesInFlight: number;
+}
+
+export interface FeedPlan {
+  /** Its place in the list. */
+  readonly feed: number | undefined;
+  readonly start: boolean;
+}
+
+const hasRoom = (view: FeedView, limits: FeedLimits): boolean =>
+  view.state === "ready" &&
+  view.inFlight < (view.cancels ? limits.inFlight : 1) &&
+  (view.inFlight === 0 || view.bytes < limits.bytesInFlight);
+
+export const planFeed = (
+  views: readonly FeedView[],
+  limits: FeedLimits,
+  /** Calls that wait, the next one included. */
+  waiting: number,
+  probing: boolean,
+): FeedPlan => {
+  if (probing && views.some(({ inFlight }) => inFlight > 0)) return { feed: undefined, start: false };
+  let feed: number | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  let starting = 0;
+  for (const [index, view] of views.entries()) {
+    if (view.state === "starting") starting += 1;
+    if (view.inFlight >= least || !hasRoom(view, limits)) continue;
+    feed = index;
+    least = view.inFlight;
+  }
+  // Never more on their way than calls that wait: starting is what costs, and the first that is ready may do it all.
+  const start = least > 0 && starting < waiting && views.length < (probing ? 1 : limits.pool);
+  return { feed, start };
+};

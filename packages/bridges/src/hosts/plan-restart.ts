@@ -1,0 +1,71 @@
+// When a process may be started again after others crashed.
+//   R1. Each crash in a row doubles the wait, up to a maximum; an answered call ends the row.
+//   R2. So many crashes within the window open the breaker, whatever was answered in between: then nothing is started.
+//   R3. An open breaker lets one probe through when its time is over (half open): an answered call closes it and forgets
+//       the crashes, another crash opens it again.
+
+import type { HostLimits } from "./host-limits.ts";
+
+export interface RestartState {
+  /** When processes crashed, within the window, oldest first. */
+  readonly crashes: readonly number[];
+  /** Crashes since the last answered call. */
+  readonly row: number;
+  /** No start before this. */
+  readonly notBefore: number;
+  readonly breaker: "closed" | "open" | "half_open";
+}
+
+export const NO_CRASHES: RestartState = { crashes: [], row: 0, notBefore: 0, breaker: "closed" };
+
+export type RestartLimits = Pick<
+  HostLimits,
+  "backoffBaseMs" | "backoffMaxMs" | "breakerCrashes" | "breakerWindowMs" | "breakerOpenMs"
+>;
+
+/** Beyond it the doubling is over anyway. */
+const MAX_DOUBLINGS = 20;
+
+/** Between half and all of base * 2^(row - 1): processes of many hosts that share a fault do not start together. */
+const backoffMs = (row: number, limits: RestartLimits, chance: number): number => {
+  const full = Math.min(limits.backoffMaxMs, limits.backoffBaseMs * 2 ** Math.min(row - 1, MAX_DOUBLINGS));
+  return full / 2 + (full / 2) * chance;
+};
+
+export const planCrash = (
+  state: RestartState,
+  now: number,
+  limits: RestartLimits,
+  /** In [0, 1). */
+  chance: number,
+): RestartState => {
+  const crashes = [...state.crashes.filter((at) => now - at < limits.breakerWindowMs), now].slice(
+    -limits.breakerCrashes,
+  );
+  const row = state.row + 1;
+  const opens = state.breaker !== "closed" || crashes.length >= limits.breakerCrashes;
+  if (opens) return { crashes, row, notBefore: now + limits.breakerOpenMs, breaker: "open" };
+  return { crashes, row, notBefore: now + backoffMs(row, limits, chance), breaker: "closed" };
+};
+
+/** A call was answered: the host works. While the breaker is open that says nothing about a new process. */
+export const planAnswered = (state: RestartState): RestartState => {
+  if (state.breaker === "half_open") return NO_CRASHES;
+  if (state.breaker === "open") return state;
+  return state.row === 0 ? state : { ...state, row: 0, notBefore: 0 };
+};
+
+export type StartPlan =
+  | { readonly kind: "start"; readonly state: RestartState }
+  /** A backoff: what waits goes on waiting. */
+  | { readonly kind: "wait"; readonly ms: number }
+  /** The breaker is open: what waits is refused. */
+  | { readonly kind: "refuse"; readonly ms: number };
+
+export const planStart = (state: RestartState, now: number): StartPlan => {
+  const ms = Math.max(0, state.notBefore - now);
+  if (state.breaker === "open") {
+    return ms > 0 ? { kind: "refuse", ms } : { kind: "start", state: { ...state, breaker: "half_open" } };
+  }
+  return ms > 0 ? { kind: "wait", ms } : { kind: "start", state };
+};

@@ -1,0 +1,121 @@
+// The host's side of the protocol, by hand and with every door open: these programs break the rules on purpose, so they
+// use nothing of the project's own reader and writer. They run as processes of their own and import nothing but Node.
+
+import { writeSync } from "node:fs";
+
+export interface HostCall {
+  readonly id: string;
+  readonly method: string;
+  readonly params: {
+    readonly tool_name?: string;
+    readonly arguments?: Record<string, unknown>;
+    readonly state?: Record<string, unknown>;
+    readonly id?: string;
+    readonly deadline_ms?: number;
+  };
+}
+
+/** How a host misbehaves: what is not said it does properly. */
+export interface Habit {
+  /** The tool `bad`; `echo`, `wait` and `die` are the same in every program. */
+  readonly bad: (call: HostCall) => void;
+  readonly hello?: (call: HostCall) => void;
+  readonly init?: (call: HostCall) => void;
+  /** Ignores requests to cancel. */
+  readonly deafToCancel?: boolean;
+}
+
+/** Writes everything, however long it takes: a pipe may be full. */
+export const raw = (data: string | Buffer, descriptor = 1): void => {
+  const bytes = typeof data === "string" ? Buffer.from(data) : data;
+  for (let sent = 0; sent < bytes.length; ) {
+    try {
+      sent += writeSync(descriptor, bytes, sent);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") process.exit(0);
+    }
+  }
+};
+
+export const line = (message: unknown): string => `${JSON.stringify(message)}\n`;
+
+export const answerLine = (id: string, value: unknown, state?: unknown): string =>
+  line({ v: 1, id, ok: true, result: { value, ...(state === undefined ? {} : { state }) } });
+
+export const answer = (call: HostCall, result: unknown): void =>
+  raw(answerLine(call.id, { success: true, result }, call.params.state));
+
+export const refuse = (id: string | null, type: string, detail: string): void =>
+  raw(line({ v: 1, id, ok: false, error: { type, detail, stack: "secret stack" } }));
+
+export const part = (id: string, payload: unknown): string => line({ v: 1, id, event: { type: "part", payload } });
+
+const TOOLS = ["echo", "wait", "die", "count", "bad"].map((name) => ({
+  name,
+  description: name,
+  parameters: { type: "object", properties: {} },
+}));
+
+const waiting = new Map<string, NodeJS.Timeout>();
+
+const execute = (call: HostCall, habit: Habit): void => {
+  const given = call.params.arguments ?? {};
+  switch (call.params.tool_name) {
+    case "echo":
+      return answer(call, given);
+    case "count": {
+      const n = Number(call.params.state?.n ?? 0) + 1;
+      return raw(answerLine(call.id, { success: true, result: n }, { ...call.params.state, n }));
+    }
+    case "wait": {
+      const done = (): void => {
+        waiting.delete(call.id);
+        answer(call, { waited: given.ms, deadline: call.params.deadline_ms ?? null });
+      };
+      waiting.set(call.id, setTimeout(done, Number(given.ms)));
+      return;
+    }
+    case "die":
+      process.kill(process.pid, "SIGKILL");
+      return;
+    default:
+      return habit.bad(call);
+  }
+};
+
+const cancel = (call: HostCall, habit: Habit): void => {
+  const id = call.params.id ?? "";
+  const timer = waiting.get(id);
+  if (habit.deafToCancel !== true && timer !== undefined) {
+    clearTimeout(timer);
+    waiting.delete(id);
+    refuse(id, "Canceled", "canceled");
+  }
+  raw(answerLine(call.id, null));
+};
+
+export const handle = (call: HostCall, habit: Habit, extended: boolean): void => {
+  switch (call.method) {
+    case "hello":
+      if (habit.hello !== undefined) return habit.hello(call);
+      return extended
+        ? raw(answerLine(call.id, { extensions: ["cancel", "ping", "shutdown", "log", "deadline", "teleport"] }))
+        : refuse(call.id, "MethodNotFound", "unknown method hello");
+    case "init":
+      return habit.init === undefined ? raw(answerLine(call.id, { n: 0 }, { n: 0 })) : habit.init(call);
+    case "get_tool_schemas":
+      return raw(answerLine(call.id, TOOLS, call.params.state));
+    case "execute_tool":
+      return execute(call, habit);
+    case "cancel":
+      return cancel(call, habit);
+    case "ping":
+      return raw(answerLine(call.id, null));
+    case "shutdown":
+      raw(answerLine(call.id, null));
+      process.exit(0);
+      break;
+    default:
+      return refuse(call.id, "MethodNotFound", `unknown method ${call.method}`);
+  }
+};
