@@ -1,10 +1,12 @@
 // Every command of this version, in the order of the help.
 
 import type { Command } from "./command.ts";
+import { agentsCommands } from "./commands/agents.ts";
 import { callCommand } from "./commands/call.ts";
 import { callsCommands } from "./commands/calls.ts";
 import { conformCommand } from "./commands/conform.ts";
 import { deadCommands } from "./commands/dead.ts";
+import { profilesCommands } from "./commands/profiles.ts";
 import { projectsCommands } from "./commands/projects.ts";
 import { tailCommand } from "./commands/tail.ts";
 import { tokenCommands } from "./commands/token.ts";
@@ -19,6 +21,8 @@ export const COMMANDS: readonly Command[] = [
   ...callsCommands,
   ...toolsCommands,
   ...deadCommands,
+  ...profilesCommands,
+  ...agentsCommands,
   ...projectsCommands,
   ...tokenCommands,
   tailCommand,
@@ -28,9 +32,7 @@ export const COMMANDS: readonly Command[] = [
 /** Announced, and not there yet: they say so instead of being called unknown. */
 export const LATER_COMMANDS: ReadonlySet<string> = new Set([
   "run",
-  "agents",
   "turns",
-  "profiles",
   "verify",
   "trace",
   "host",
@@ -41,6 +43,4 @@ export const LATER_COMMANDS: ReadonlySet<string> = new Set([
   "init",
   "completion",
   "tools accept",
-  "calls approve",
-  "calls deny",
 ]);

@@ -34,10 +34,11 @@ export const OPTIONS = {
   key: { type: "string", value: "KEY", help: "idempotency key: the same key is the same call" },
   at: { type: "string", value: "TIME", help: "not before this time (ISO 8601, or +10m)" },
   // lists and actions
-  status: { type: "string", value: "STATUS", help: "only calls with this status" },
+  status: { type: "string", value: "STATUS", help: "only those with this status" },
   tool: { type: "string", value: "TOOL", help: "this tool only" },
   reason: { type: "string", value: "TEXT", help: "why, for whoever reads it later" },
-  title: { type: "string", value: "TEXT", help: "the project's title" },
+  title: { type: "string", value: "TEXT", help: "the name people see" },
+  profile: { type: "string", value: "NAME", help: "the profile of the agent" },
   owner: { type: "string", value: "ID", help: "who owns the project" },
   bare: { type: "boolean", help: "without the bundled tools" },
   force: { type: "boolean", help: "even while calls are open" },

@@ -7,7 +7,7 @@ import { CALLERS, OPERATORS, READERS, type Route, type RouteCall, route } from "
 import { explainCall } from "../why/explain-call.ts";
 import { callAnswer, callDetail, resultCards } from "./call-body.ts";
 
-const MAX_WAIT_SECONDS = 300;
+export const MAX_WAIT_SECONDS = 300;
 const MAX_BATCH = 100;
 
 const callBody = z.strictObject({

@@ -1,6 +1,8 @@
 // The table of routes: the whole HTTP API but /health and /live.
 
 import type { Route } from "../http/route.ts";
+import { agentRoutes } from "./agents.ts";
+import { approvalRoutes } from "./approvals.ts";
 import { callRoutes } from "./calls.ts";
 import { cardRoutes } from "./cards.ts";
 import { eventRoutes } from "./events.ts";
@@ -12,6 +14,8 @@ export const routes: readonly Route[] = [
   ...callRoutes,
   ...serviceRoutes,
   ...registryRoutes,
+  ...agentRoutes,
+  ...approvalRoutes,
   ...cardRoutes,
   ...operationRoutes,
   ...eventRoutes,

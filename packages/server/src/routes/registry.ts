@@ -3,13 +3,9 @@
 import type { RegisteredProject, RegisteredTool } from "@toolplane/engine";
 import { ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
+import { pageQuery } from "../http/page-query.ts";
 import { readUpload } from "../http/read-upload.ts";
 import { ADMINS, type Caller, OPERATORS, READERS, type Route, route } from "../http/route.ts";
-
-const pageQuery = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(500).optional(),
-  cursor: z.string().max(1_024).optional(),
-});
 
 const projectBody = (project: RegisteredProject) => ({
   project_id: project.projectId,

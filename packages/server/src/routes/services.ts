@@ -27,13 +27,14 @@ const keyFrom = (params: Readonly<Record<string, string>>): CallKey => ({
   toolCallId: params.call ?? "",
 });
 
-const commandOf = ({ command, lease, runDeadline, attempt }: LeasedCall) => ({
+const commandOf = ({ command, lease, runDeadline, attempt, session }: LeasedCall) => ({
   subject: command.subject,
   headers: command.headers,
   payload: command.payload,
   lease: { id: lease.id, expires_at: lease.expiresAt.toISOString() },
   run_deadline: runDeadline.toISOString(),
   attempt,
+  ...(session === undefined ? {} : { session }),
 });
 
 const leaseBody = z.strictObject({ lease: z.string().min(1).max(128) });
@@ -111,7 +112,7 @@ export const serviceRoutes: readonly Route[] = [
       error: z.unknown().optional(),
       after_execution: z.unknown().optional(),
       definition_hash: z.string().max(128).optional(),
-      /** The state of the call's session. A call without a session alias has none to keep, and no call has one yet. */
+      /** What the next call of the session begins with; a call of no session has none to keep. */
       session_state: z.record(z.string(), z.unknown()).optional(),
     }),
     handle: async ({ engine, params, body, caller, context }) => {
@@ -129,6 +130,7 @@ export const serviceRoutes: readonly Route[] = [
             error: body.error,
             afterExecution: body.after_execution,
             definitionHash: body.definition_hash,
+            sessionState: body.session_state,
           },
         },
       });

@@ -135,4 +135,35 @@ const retry: Command = {
   },
 };
 
-export const callsCommands: readonly Command[] = [list, show, cancel, retry];
+const decide = (verb: "approve" | "deny", said: string, summary: string): Command => ({
+  name: `calls ${verb}`,
+  usage: "ID",
+  least: 1,
+  most: 1,
+  options: ["project", "reason"],
+  summary,
+  async run(context) {
+    const { client, project, flags, output, io } = context;
+    const id = await resolveCallId(context);
+    const person = io.env.USER ?? io.env.LOGNAME;
+    const body = {
+      ...(flags.reason === undefined ? {} : { reason: flags.reason }),
+      ...(person === undefined || person === "" ? {} : { by: person }),
+    };
+    const answer = await client.request({ method: "POST", path: callPath(project, id, verb), body });
+    if (output.json) output.data(answer);
+    else if (answer.idempotent === true)
+      output.line(`call ${id} was ${said} before, by ${textOf(answer, "by") ?? "somebody"}`);
+    else output.line(`${said} ${id}; it is ${textOf(answer, "status") ?? "decided"}`);
+    return EXIT.ok;
+  },
+});
+
+export const callsCommands: readonly Command[] = [
+  list,
+  show,
+  cancel,
+  retry,
+  decide("approve", "approved", "let a call run that waits for a person"),
+  decide("deny", "denied", "refuse a call that waits for a person; it never runs"),
+];

@@ -1,11 +1,10 @@
 // `toolplane tools ...`: the tools of a project.
 
+import { applyFiles } from "../apply-files.ts";
 import { cellOf, shortTime, targetOf, textOf } from "../body.ts";
-import { type Body, pathOf } from "../client.ts";
-import type { Command, CommandContext } from "../command.ts";
-import { describeFailure, formatFailure } from "../error-line.ts";
+import { pathOf } from "../client.ts";
+import type { Command } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
-import { readInput } from "../input.ts";
 import { showProjectPage } from "../page.ts";
 import { shorten } from "../plain-text.ts";
 
@@ -15,13 +14,6 @@ const DESCRIPTION_WIDTH = 60;
 const toolPath = (project: string, name: string, ...rest: readonly string[]): string =>
   pathOf("projects", project, "tools", name, ...rest);
 
-const applyOne = async ({ client, project, io }: CommandContext, file: string): Promise<Body> => {
-  const text = await readInput(io, file);
-  // JSON is YAML, so only a file that says it is JSON is sent as such, for its stricter reader.
-  const type = file.endsWith(".json") ? "application/json" : "application/yaml";
-  return client.request({ method: "POST", path: pathOf("projects", project, "tools"), upload: { text, type } });
-};
-
 const apply: Command = {
   name: "tools apply",
   usage: "FILE...",
@@ -29,30 +21,13 @@ const apply: Command = {
   most: Number.POSITIVE_INFINITY,
   options: ["project"],
   summary: "register definitions from YAML or JSON files",
-  async run(context) {
-    const { args, output } = context;
-    const items: Body[] = [];
-    let failed = false;
-    // One bad file must not keep the others from being registered; each is answered for itself.
-    for (const file of args) {
-      try {
-        const tool = await applyOne(context, file);
-        items.push({ file, ...tool });
-        if (!output.json)
-          output.line(
-            `${textOf(tool, "outcome") ?? "registered"} ${textOf(tool, "tool_name") ?? "?"} version ${cellOf(tool, "version") ?? "?"}`,
-          );
-      } catch (error) {
-        if (args.length === 1) throw error;
-        failed = true;
-        const failure = describeFailure(error);
-        items.push({ file, error: failure });
-        output.note(formatFailure({ ...failure, message: `${file}: ${failure.message}` }, false));
-      }
-    }
-    if (output.json) output.data({ items });
-    return failed ? EXIT.failed : EXIT.ok;
-  },
+  run: (context) =>
+    applyFiles(
+      context,
+      "tools",
+      (tool) =>
+        `${textOf(tool, "outcome") ?? "registered"} ${textOf(tool, "tool_name") ?? "?"} version ${cellOf(tool, "version") ?? "?"}`,
+    ),
 };
 
 const list: Command = {

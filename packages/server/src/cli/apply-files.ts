@@ -1,0 +1,40 @@
+// Registering from files: each is answered for itself, so that one bad file does not keep the others out.
+
+import { type Body, pathOf } from "./client.ts";
+import type { CommandContext } from "./command.ts";
+import { describeFailure, formatFailure } from "./error-line.ts";
+import { EXIT } from "./exit-code.ts";
+import { readInput } from "./input.ts";
+
+const applyOne = async ({ client, project, io }: CommandContext, file: string, kind: string): Promise<Body> => {
+  const text = await readInput(io, file);
+  // JSON is YAML, so only a file that says it is JSON is sent as such, for its stricter reader.
+  const type = file.endsWith(".json") ? "application/json" : "application/yaml";
+  return client.request({ method: "POST", path: pathOf("projects", project, kind), upload: { text, type } });
+};
+
+/** Resolves to the exit code; `say` makes the line for one that was registered. */
+export const applyFiles = async (
+  context: CommandContext,
+  kind: "tools" | "profiles",
+  say: (registered: Body) => string,
+): Promise<number> => {
+  const { args, output } = context;
+  const items: Body[] = [];
+  let failed = false;
+  for (const file of args) {
+    try {
+      const registered = await applyOne(context, file, kind);
+      items.push({ file, ...registered });
+      if (!output.json) output.line(say(registered));
+    } catch (error) {
+      if (args.length === 1) throw error;
+      failed = true;
+      const failure = describeFailure(error);
+      items.push({ file, error: failure });
+      output.note(formatFailure({ ...failure, message: `${file}: ${failure.message}` }, false));
+    }
+  }
+  if (output.json) output.data({ items });
+  return failed ? EXIT.failed : EXIT.ok;
+};

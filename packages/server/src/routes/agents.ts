@@ -1,0 +1,137 @@
+// Profiles (what an agent is told and may use) and the roster (which agents a project has).
+
+import type { Agents, Profiles } from "@toolplane/engine";
+import { ToolplaneError } from "@toolplane/protocol";
+import { z } from "zod";
+import { pageQuery } from "../http/page-query.ts";
+import { readUpload } from "../http/read-upload.ts";
+import { OPERATORS, READERS, type Route, route } from "../http/route.ts";
+
+type Profile = NonNullable<Awaited<ReturnType<Profiles["getProfile"]>>>;
+type Agent = NonNullable<Awaited<ReturnType<Agents["getAgent"]>>>;
+
+const profileBody = (profile: Profile) => ({
+  project_id: profile.projectId,
+  profile_box_id: profile.profileBoxId,
+  name: profile.name,
+  worker_target: profile.workerTarget,
+  tags: profile.tags,
+  system_prompt_compiled: profile.systemPrompt,
+  updated_at: profile.updatedAt,
+});
+
+const agentBody = (agent: Agent) => ({
+  project_id: agent.projectId,
+  agent_id: agent.agentId,
+  profile_box_id: agent.profileBoxId,
+  worker_target: agent.workerTarget,
+  tags: agent.tags,
+  display_name: agent.displayName,
+  owner_agent_id: agent.ownerAgentId,
+  status: agent.status,
+  metadata: agent.metadata,
+  created_at: agent.createdAt,
+  updated_at: agent.updatedAt,
+});
+
+const noProfile = (name: string): ToolplaneError =>
+  new ToolplaneError("not_found", `this project has no profile ${name}`);
+const noAgent = (agentId: string): ToolplaneError =>
+  new ToolplaneError("not_found", `this project has no agent ${agentId}`);
+
+const agentQuery = pageQuery.extend({
+  worker_target: z.string().max(64).optional(),
+  tag: z.string().max(128).optional(),
+  status: z.enum(["active", "inactive"]).optional(),
+});
+
+export const agentRoutes: readonly Route[] = [
+  route({
+    method: "POST",
+    path: "/projects/:project/profiles",
+    roles: OPERATORS,
+    rawBody: true,
+    handle: async ({ engine, params, context }) => {
+      const upload = await readUpload(context.req.raw);
+      const { outcome, ...profile } = await engine.profiles.upsertProfile(params.project ?? "", upload);
+      return context.json({ ...profileBody(profile), outcome }, outcome === "created" ? 201 : 200);
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/projects/:project/profiles",
+    roles: READERS,
+    query: pageQuery,
+    handle: async ({ engine, params, query, context }) => {
+      const { items, nextCursor } = await engine.profiles.listProfiles(params.project ?? "", query);
+      return context.json({ items: items.map(profileBody), next_cursor: nextCursor ?? null });
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/projects/:project/profiles/:profile",
+    roles: READERS,
+    handle: async ({ engine, params, context }) => {
+      const profile = await engine.profiles.getProfile(params.project ?? "", params.profile ?? "");
+      if (profile === undefined) throw noProfile(params.profile ?? "");
+      const settings = await engine.profiles.loadProfile(profile.projectId, profile.profileBoxId);
+      return context.json({ ...profileBody(profile), profile: settings ?? null });
+    },
+  }),
+  route({
+    method: "DELETE",
+    path: "/projects/:project/profiles/:profile",
+    roles: OPERATORS,
+    handle: async ({ engine, params, context }) => {
+      await engine.profiles.deleteProfile(params.project ?? "", params.profile ?? "");
+      return context.body(null, 204);
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/projects/:project/agents",
+    roles: OPERATORS,
+    body: z.record(z.string(), z.unknown()),
+    handle: async ({ engine, params, body, context }) => {
+      const { outcome, ...agent } = await engine.agents.upsertAgent(params.project ?? "", body);
+      return context.json({ ...agentBody(agent), outcome }, outcome === "created" ? 201 : 200);
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/projects/:project/agents",
+    roles: READERS,
+    query: agentQuery,
+    handle: async ({ engine, params, query, context }) => {
+      const { worker_target: workerTarget, ...rest } = query;
+      const { items, nextCursor } = await engine.agents.listAgents(params.project ?? "", { ...rest, workerTarget });
+      return context.json({ items: items.map(agentBody), next_cursor: nextCursor ?? null });
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/projects/:project/agents/:agent",
+    roles: READERS,
+    handle: async ({ engine, params, context }) => {
+      const agent = await engine.agents.getAgent(params.project ?? "", params.agent ?? "");
+      if (agent === undefined) throw noAgent(params.agent ?? "");
+      return context.json(agentBody(agent));
+    },
+  }),
+  ...(["activate", "deactivate"] as const).map((verb) =>
+    route({
+      method: "POST",
+      path: `/projects/:project/agents/:agent/${verb}`,
+      roles: OPERATORS,
+      body: z.strictObject({ reason: z.string().max(500).optional() }),
+      handle: async ({ engine, params, body, context }) => {
+        const [projectId, agentId] = [params.project ?? "", params.agent ?? ""];
+        const agent =
+          verb === "activate"
+            ? await engine.agents.activateAgent(projectId, agentId)
+            : await engine.agents.deactivateAgent(projectId, agentId, body.reason ?? "deactivated");
+        return context.json(agentBody(agent));
+      },
+    }),
+  ),
+];

@@ -1,0 +1,59 @@
+// Calls that wait for a person: what waits, yes, no.
+
+import type { Decision, WaitingCall } from "@toolplane/engine";
+import { z } from "zod";
+import { pageQuery } from "../http/page-query.ts";
+import { OPERATORS, READERS, type Route, route } from "../http/route.ts";
+
+const waitingBody = (call: WaitingCall) => ({
+  tool_call_id: call.toolCallId,
+  tool_name: call.toolName,
+  agent_id: call.agentId,
+  agent_turn_id: call.agentTurnId,
+  arguments: call.arguments,
+  tool_call_card_id: call.callCardId,
+  asked_at: call.askedAt,
+  expires_at: call.expiresAt,
+});
+
+export const decisionBody = (decision: Omit<Decision, "status" | "idempotent">) => ({
+  verdict: decision.verdict,
+  by: decision.by,
+  reason: decision.reason,
+  decided_at: decision.decidedAt,
+});
+
+export const approvalRoutes: readonly Route[] = [
+  route({
+    method: "GET",
+    path: "/projects/:project/approvals",
+    roles: READERS,
+    query: pageQuery,
+    handle: async ({ engine, params, query, context }) => {
+      const { items, nextCursor } = await engine.approvals.list(params.project ?? "", query);
+      return context.json({ items: items.map(waitingBody), next_cursor: nextCursor ?? null });
+    },
+  }),
+  // An agent must not approve its own calls: only people who operate the project decide.
+  ...(["approve", "deny"] as const).map((verb) =>
+    route({
+      method: "POST",
+      path: `/projects/:project/calls/:call/${verb}`,
+      roles: OPERATORS,
+      body: z.strictObject({
+        reason: z.string().max(500).optional(),
+        /** The person, where the token is shared by several. */
+        by: z.string().min(1).max(128).optional(),
+      }),
+      handle: async ({ engine, params, body, caller, context }) => {
+        const { idempotent, status, ...decision } = await engine.approvals[verb]({
+          projectId: params.project ?? "",
+          toolCallId: params.call ?? "",
+          by: body.by ?? (caller.token.label || caller.actorId),
+          reason: body.reason,
+        });
+        return context.json({ tool_call_id: params.call, status, ...decisionBody(decision), idempotent });
+      },
+    }),
+  ),
+];

@@ -1,0 +1,9 @@
+// Agents as people meet them: over HTTP and on the command line.
+
+import type { Rule } from "./rule.ts";
+
+export const rules = [
+  { id: "API-profiles", source: "interfaces 4", part: "server", text: "Profiles are uploaded as YAML, form or JSON, found by name whatever its case, listed and deleted; a bad one is refused in one sentence that shows no key." },
+  { id: "API-agents", source: "interfaces 4", part: "server", text: "Agents are made of profiles, listed by pool, tag and status, deactivated and activated." },
+  { id: "API-approvals", source: "interfaces 4", part: "server", text: "Operators see which calls wait for a person and decide about each once; agents do not." },
+] as const satisfies readonly Rule[];
