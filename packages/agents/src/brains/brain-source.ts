@@ -1,0 +1,63 @@
+// Which brain a profile has. `llm_config` decides: `provider: script|function`, or a model named `script/NAME` or
+// `function/NAME`, or else a model of the `ai` SDK. What is missing is said in one sentence, when the profile is used.
+
+import { isFilled, ToolplaneError } from "@toolplane/protocol";
+import type { Profile } from "@toolplane/protocol/registry";
+import type { Brain, BrainSource } from "./brain.ts";
+import { type BrainFunction, createFunctionBrain } from "./function-brain.ts";
+import { parseScript, type Script } from "./script/script.ts";
+import { createScriptBrain } from "./script/script-brain.ts";
+
+export interface BrainSourceOptions {
+  /** Scripts by name, for `script/NAME`. */
+  readonly scripts?: ReadonlyMap<string, Script> | undefined;
+  /** The program's own functions by name, for `function/NAME`. */
+  readonly functions?: ReadonlyMap<string, BrainFunction> | undefined;
+}
+
+const SCRIPT = "script";
+const FUNCTION = "function";
+
+/** The name behind `kind/`, or the key of that kind, or the plain model name when the provider says the kind. */
+const nameOf = (profile: Profile, kind: string): string | undefined => {
+  const { model, provider, [kind]: named } = profile.llm_config;
+  if (model.startsWith(`${kind}/`)) return model.slice(kind.length + 1);
+  if (provider !== kind) return undefined;
+  return isFilled(named) ? named : model;
+};
+
+const missing = (what: string, name: string, known: Iterable<string>): ToolplaneError => {
+  const names = [...known].sort().slice(0, 10);
+  const hint = names.length === 0 ? `no ${what} is registered` : `known: ${names.join(", ")}`;
+  return new ToolplaneError(
+    "not_found",
+    `the profile names the ${what} "${name.slice(0, 100)}", which is not there (${hint})`,
+  );
+};
+
+/** A script may stand in the profile itself: `llm_config: {provider: script, script: {steps: [...]}}`. */
+const inlineScript = (profile: Profile): Script | undefined => {
+  const { provider, script } = profile.llm_config;
+  return provider === SCRIPT && typeof script === "object" && script !== null
+    ? parseScript(script, `of profile ${profile.name}`)
+    : undefined;
+};
+
+export const createBrainSource = ({ scripts = new Map(), functions = new Map() }: BrainSourceOptions): BrainSource => {
+  const choose = (profile: Profile): Brain => {
+    const inline = inlineScript(profile);
+    if (inline !== undefined) return createScriptBrain(inline);
+    const scriptName = nameOf(profile, SCRIPT);
+    if (scriptName !== undefined) {
+      const script = scripts.get(scriptName);
+      if (script === undefined) throw missing("script", scriptName, scripts.keys());
+      return createScriptBrain(script);
+    }
+    const functionName = nameOf(profile, FUNCTION);
+    if (functionName === undefined) throw missing("model", profile.llm_config.model, []);
+    const run = functions.get(functionName);
+    if (run === undefined) throw missing("function", functionName, functions.keys());
+    return createFunctionBrain(run, functionName);
+  };
+  return async (profile) => choose(profile);
+};

@@ -1,0 +1,79 @@
+// Keeps a transcript within a size. Nothing is ever left out: pairs of calls and answers stay whole, only texts get shorter.
+//   1. tool results, oldest first, down to a short excerpt (`read_card` still reads them whole)
+//   2. reasoning, oldest first, is dropped
+//   3. other texts, oldest first, except the last user message (the instruction) and the last message
+// What does not fit after all that is sent as it is and reported: the provider's refusal is clearer than our guess.
+
+import type { ModelMessage } from "@toolplane/protocol/agents";
+import { excerpt } from "./slice-text.ts";
+
+export interface BudgetItem {
+  readonly message: ModelMessage;
+  /** The same message in few words; only results have one. */
+  readonly shorten?: (() => ModelMessage) | undefined;
+}
+
+export interface FittedTranscript {
+  readonly messages: readonly ModelMessage[];
+  /** How many messages were made shorter. */
+  readonly shortened: number;
+  /** It is still larger than the budget. */
+  readonly overBudget: boolean;
+}
+
+/** What is left of an old text. */
+const SHORT_CHARS = 1000;
+
+/** Role, id and punctuation around a message. */
+const FRAME_CHARS = 16;
+
+export const messageChars = (message: ModelMessage): number => {
+  let chars = message.content.length + FRAME_CHARS;
+  if ("tool_calls" in message) {
+    chars += message.reasoning_content?.length ?? 0;
+    for (const call of message.tool_calls) chars += JSON.stringify(call).length;
+  }
+  return chars;
+};
+
+const dropReasoning = (message: ModelMessage): ModelMessage => {
+  if (!("reasoning_content" in message)) return message;
+  const { reasoning_content: _dropped, ...rest } = message;
+  return rest;
+};
+
+const shortenText = (message: ModelMessage): ModelMessage => {
+  const cut = excerpt(message.content, SHORT_CHARS);
+  if (cut === undefined) return message;
+  const content = `${cut.head}\n[... ${cut.to - cut.from} characters not shown ...]\n${cut.tail}`;
+  return { ...message, content };
+};
+
+type Shorten = (item: BudgetItem, current: ModelMessage, index: number) => ModelMessage;
+
+export const fitBudget = (items: readonly BudgetItem[], maxChars: number): FittedTranscript => {
+  const messages = items.map(({ message }) => message);
+  const touched = new Set<number>();
+  let total = messages.reduce((sum, message) => sum + messageChars(message), 0);
+
+  const pass = (shorten: Shorten): void => {
+    for (const [index, item] of items.entries()) {
+      if (total <= maxChars) return;
+      const current = messages[index] ?? item.message;
+      const shorter = shorten(item, current, index);
+      const saved = messageChars(current) - messageChars(shorter);
+      if (saved <= 0) continue;
+      messages[index] = shorter;
+      total -= saved;
+      touched.add(index);
+    }
+  };
+
+  const instruction = items.findLastIndex(({ message }) => message.role === "user");
+  pass(({ shorten }, current) => shorten?.() ?? current);
+  pass((_item, current) => dropReasoning(current));
+  pass(({ shorten }, current, index) =>
+    shorten !== undefined || index === instruction || index === items.length - 1 ? current : shortenText(current),
+  );
+  return { messages, shortened: touched.size, overBudget: total > maxChars };
+};

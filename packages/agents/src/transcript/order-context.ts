@@ -1,0 +1,25 @@
+// Which cards a step sees, and in which order: the output box first, then what the context box adds.
+//   O1. A card that is in both boxes, or twice in one, is shown once, where it stood first.
+//   O2. The order is the one the turn began with. What the turn itself wrote comes after the context: a conversation that
+//       shows the answers before the question is refused by some providers and misread by others. The transcript of a
+//       turn therefore only grows at its end.
+
+import type { Card } from "@toolplane/protocol";
+
+export interface ContextCards {
+  readonly agentTurnId: string;
+  readonly outputCards: readonly Card[];
+  readonly contextCards: readonly Card[];
+}
+
+export const orderContext = ({ agentTurnId, outputCards, contextCards }: ContextCards): readonly Card[] => {
+  const own = outputCards.findIndex(({ metadata }) => metadata.agent_turn_id === agentTurnId);
+  const split = own < 0 ? outputCards.length : own;
+  const inOutput = new Set(outputCards.map(({ card_id }) => card_id));
+  const added = contextCards.filter(({ card_id }) => !inOutput.has(card_id));
+  const ordered = new Map<string, Card>();
+  for (const card of [...outputCards.slice(0, split), ...added, ...outputCards.slice(split)]) {
+    if (!ordered.has(card.card_id)) ordered.set(card.card_id, card);
+  }
+  return [...ordered.values()];
+};

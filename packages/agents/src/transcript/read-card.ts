@@ -1,0 +1,66 @@
+// read_card: the built-in way to read what a preview left out. A plan, no I/O: the worker hands in the cards of the turn.
+//   R1. Only a card the turn can see is read; any other id does not exist, whatever project it is of (I7).
+//   R2. Reading on from `next_offset` until there is none gives the whole text, every character once.
+//   R3. What is read keeps the trust of the card it comes from (see transcript.ts).
+
+import { type Card, type JsonObject, parseRawArguments, parseWith, ToolplaneError } from "@toolplane/protocol";
+import type { ModelToolSpec } from "@toolplane/protocol/agents";
+import { z } from "zod";
+import { cardFullText } from "./card-text.ts";
+import { READ_CARD } from "./read-card-name.ts";
+import { characterEdge } from "./slice-text.ts";
+
+/** What one reading may bring into the conversation: about 2000 tokens. */
+export const MAX_READ_CHARS = 8000;
+
+export const readCardSpec = (): ModelToolSpec => ({
+  type: "function",
+  function: {
+    name: READ_CARD,
+    description:
+      "Read a part of a long result that was shown shortened. Answers with the text from offset and, when there is more, next_offset.",
+    parameters: {
+      type: "object",
+      properties: {
+        card_id: { type: "string", description: "The card_id named where the result was shortened." },
+        offset: { type: "integer", minimum: 0, default: 0, description: "First character to read." },
+        length: { type: "integer", minimum: 1, maximum: MAX_READ_CHARS, default: MAX_READ_CHARS },
+      },
+      required: ["card_id"],
+      additionalProperties: false,
+    },
+  },
+});
+
+/** A model that asks for more than there is gets less; one that asks for nonsense is told. */
+const argumentsSchema = z.strictObject({
+  card_id: z.string().min(1),
+  offset: z.int().nonnegative().default(0),
+  length: z.int().positive().default(MAX_READ_CHARS),
+});
+
+export type ReadCardResult = JsonObject & {
+  readonly card_id: string;
+  readonly offset: number;
+  readonly total_chars: number;
+  readonly text: string;
+};
+
+/** The result of the call; throws a ToolplaneError that becomes its failed result. */
+export const planReadCard = (rawArguments: unknown, visible: ReadonlyMap<string, Card>): ReadCardResult => {
+  const args = parseWith(argumentsSchema, parseRawArguments(rawArguments), "arguments of read_card");
+  const card = visible.get(args.card_id);
+  const text = card && cardFullText(card);
+  if (text === undefined) {
+    throw new ToolplaneError("not_found", "no card of this id is in the conversation; use a card_id that was shown");
+  }
+  const from = characterEdge(text, args.offset);
+  const to = characterEdge(text, from + Math.min(args.length, MAX_READ_CHARS));
+  return {
+    card_id: args.card_id,
+    offset: from,
+    total_chars: text.length,
+    text: text.slice(from, to),
+    ...(to < text.length ? { next_offset: to } : {}),
+  };
+};

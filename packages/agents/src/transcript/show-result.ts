@@ -1,0 +1,63 @@
+// How the text of one result is shown to a model: whole or as an excerpt with a pointer, bare or in a fence.
+
+import { type Card, isRecord } from "@toolplane/protocol";
+import { projectCards } from "@toolplane/protocol/agents";
+import { cardFullText } from "./card-text.ts";
+import { fence, fenceMark } from "./fence.ts";
+import { READ_CARD } from "./read-card-name.ts";
+import { excerpt } from "./slice-text.ts";
+import type { ToolTrust } from "./trust.ts";
+
+export interface ShowOptions {
+  readonly limit: number;
+  readonly trust: ToolTrust;
+  /** Whether `read_card` is offered in this step. */
+  readonly canReadMore: boolean;
+}
+
+interface Shown {
+  readonly text: string;
+  /** A sentence of ours about it; stands outside the fence. */
+  readonly note?: string | undefined;
+}
+
+const pointer = (cardId: string, offset: number): string =>
+  ` Read more with ${READ_CARD} ${JSON.stringify({ card_id: cardId, offset })}.`;
+
+/** A reading says where it stands; the piece itself is never shortened again, its length was chosen. */
+const showPiece = (card: Card): Shown | undefined => {
+  if (card.metadata.function_name !== READ_CARD || card.content.__type__ !== "ToolResultContent") return undefined;
+  const { result } = card.content;
+  if (!isRecord(result) || typeof result.text !== "string") return undefined;
+  const { card_id: source, offset, total_chars: total, next_offset: next } = result;
+  const more = typeof next === "number" ? ` The next part begins at offset ${next}.` : " This is its end.";
+  return { text: result.text, note: `From offset ${offset} of the ${total} characters of card ${source}.${more}` };
+};
+
+const showText = (card: Card, { limit, canReadMore }: ShowOptions): Shown => {
+  const full = cardFullText(card) ?? "";
+  const cut = excerpt(full, limit);
+  if (cut === undefined) {
+    const body = projectCards([card]).messages[0]?.content ?? full;
+    if (body.length >= full.length) return { text: body };
+    const note = `Long output was cut; the whole result has ${full.length} characters.`;
+    return { text: body, note: canReadMore ? note + pointer(card.card_id, 0) : note };
+  }
+  const left = cut.to - cut.from;
+  const note = `The result has ${full.length} characters; ${left} of them, from offset ${cut.from}, are not shown.`;
+  return {
+    text: `${cut.head}\n[... ${left} characters not shown ...]\n${cut.tail}`,
+    note: canReadMore ? note + pointer(card.card_id, cut.from) : note,
+  };
+};
+
+export const showResult = (card: Card, options: ShowOptions): string => {
+  const { text, note } = showPiece(card) ?? showText(card, options);
+  const { trust, source, version } = options.trust;
+  const name = card.metadata.function_name;
+  const body =
+    trust === "local" || text === ""
+      ? text
+      : fence(text, fenceMark(card.card_id, text), { tool: typeof name === "string" ? name : "", source, version });
+  return note === undefined ? body : `${body}\n\n${note}`;
+};

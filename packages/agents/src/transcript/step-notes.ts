@@ -1,0 +1,55 @@
+// What this system itself tells a model between steps: the budget is ending, the turn must end with a tool, fields are due.
+
+import { CARD_TYPES, type Card } from "@toolplane/protocol";
+import type { ModelToolSpec, ResultField } from "@toolplane/protocol/agents";
+import { SUBMIT_RESULT } from "@toolplane/protocol/registry";
+
+/** Marks our own sentences where a provider has no system role inside a conversation. */
+export const NOTE_PREFIX = "System note: ";
+
+export interface StepBudget {
+  /** Steps left, this one included. */
+  readonly remaining: number;
+  readonly alert?: string | undefined;
+  readonly tools: readonly ModelToolSpec[];
+}
+
+/** With two steps left the model is warned; in the last one it may only hand in its result, if it can. */
+export const planStepBudget = (
+  tools: readonly ModelToolSpec[],
+  maxSteps: number,
+  committedSteps: number,
+): StepBudget => {
+  const remaining = maxSteps - committedSteps;
+  if (remaining > 2 || remaining < 1) return { remaining, tools };
+  const submit = tools.filter((tool) => tool.function.name === SUBMIT_RESULT);
+  const howToEnd = submit.length > 0 ? `call ${SUBMIT_RESULT}` : "answer without calling a tool";
+  if (remaining === 2) {
+    return {
+      remaining,
+      tools,
+      alert: `Two steps are left, this one included. Finish: ${howToEnd} in the next step at the latest.`,
+    };
+  }
+  return {
+    remaining,
+    tools: submit.length > 0 ? submit : tools,
+    alert: `This is the last step. Now ${howToEnd} with what you have; anything else ends the task as failed.`,
+  };
+};
+
+export const mustEndWithText = (names: readonly string[]): string =>
+  names.length === 1
+    ? `The task is not finished: it must end with a call of ${names[0]}. Call it now.`
+    : `The task is not finished: it must end with a call of one of ${names.join(", ")}. Call one of them now.`;
+
+/** The newest list of required fields; the others are superseded. */
+export const requiredFields = (cards: readonly Card[]): readonly ResultField[] => {
+  for (let at = cards.length - 1; at >= 0; at--) {
+    const card = cards[at];
+    if (card?.type === CARD_TYPES.taskResultFields && card.content.__type__ === "FieldsSchemaContent") {
+      return card.content.fields;
+    }
+  }
+  return [];
+};

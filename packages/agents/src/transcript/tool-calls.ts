@@ -1,0 +1,72 @@
+// The calls of one answer as a thought card keeps them (the OpenAI form), and back.
+// The id in there is the provider's, or ours when it gave none; it is an alias for the transcript, never a key (W-03).
+
+import { isFilled, isRecord, type JsonObject } from "@toolplane/protocol";
+import type { BrainToolCall } from "../brains/brain.ts";
+
+export interface NamedToolCall {
+  /** Distinct within the step. */
+  readonly id: string;
+  readonly name: string;
+  /** As the brain gave them: an object, or text. */
+  readonly arguments: unknown;
+}
+
+/** Providers end at 40 to 64 characters; a longer one would be refused when it is shown back. */
+const MAX_ID_LENGTH = 64;
+
+const isUsableId = (id: unknown): id is string => isFilled(id) && id.length <= MAX_ID_LENGTH && id.isWellFormed();
+
+/** Gives every call an id that is its own within the step; a call without a name cannot be answered and is dropped. */
+export const planToolCalls = (calls: readonly BrainToolCall[], stepNumber: number): readonly NamedToolCall[] => {
+  const used = new Set<string>();
+  const named = calls.filter((call) => isRecord(call) && isFilled(call.name));
+  return named.map((call, index) => {
+    const id = isUsableId(call.id) && !used.has(call.id) ? call.id : freshId(`tc_${stepNumber}_${index + 1}`, used);
+    used.add(id);
+    return { id, name: call.name.trim(), arguments: call.arguments };
+  });
+};
+
+/** The first of `base`, `base_2`, `base_3`, ... that is not used. */
+export const freshId = (base: string, used: ReadonlySet<string>): string => {
+  if (!used.has(base)) return base;
+  for (let n = 2; ; n++) {
+    const id = `${base}_${n}`;
+    if (!used.has(id)) return id;
+  }
+};
+
+const argumentsText = (value: unknown): string => {
+  if (typeof value === "string") return value.toWellFormed();
+  if (value === undefined || value === null) return "{}";
+  try {
+    return JSON.stringify(value) ?? "{}";
+  } catch {
+    return "{}";
+  }
+};
+
+/** The entries of `tool_calls` on a thought card. */
+export const thoughtToolCalls = (calls: readonly NamedToolCall[]): readonly JsonObject[] =>
+  calls.map(({ id, name, arguments: args }) => ({
+    id,
+    type: "function",
+    function: { name: name.toWellFormed(), arguments: argumentsText(args) },
+  }));
+
+export interface ShownToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
+}
+
+/** An entry of a thought card, whoever wrote it. */
+export const readToolCall = (entry: JsonObject): ShownToolCall => {
+  const call = isRecord(entry.function) ? entry.function : entry;
+  return {
+    id: typeof entry.id === "string" ? entry.id : "",
+    name: isFilled(call.name) ? call.name : "unknown",
+    arguments: argumentsText(call.arguments),
+  };
+};
