@@ -46,7 +46,21 @@ export const FAULT_POINTS = [
   "retain:after-commit",
 ] as const;
 
-export type FaultPoint = (typeof FAULT_POINTS)[number];
+/** Around what the project manager commits; its own crash tests pass them, calls alone do not. */
+export const BATCH_FAULT_POINTS = [
+  "delegate:before-commit",
+  "delegate:after-commit",
+  "child:before-commit",
+  "child:after-commit",
+  "join:before-commit",
+  "join:after-commit",
+  "halt:before-commit",
+  "halt:after-commit",
+  "batch:before-commit",
+  "batch:after-commit",
+] as const;
+
+export type FaultPoint = (typeof FAULT_POINTS)[number] | (typeof BATCH_FAULT_POINTS)[number];
 
 export interface Faults {
   at(point: FaultPoint): void | Promise<void>;

@@ -1,0 +1,79 @@
+// A batch: work that one call split among several agents. The call waits for it, suspended; the batch holds its lease.
+//
+//   task:   pending --spawn--> dispatched --turn ended--> success | failed | canceled | timeout | partial
+//              |  ^ busy, 2 4 8 16 s        `--stopped---> canceled
+//              |  |____|  5th: failed
+//              `--batch closes--> canceled
+//   batch:  running --every task has ended--> success | partial | failed | timeout, and its call settles with it
+//
+//   BT1. All tasks, their agents, the batch and the hand-over of the call are one commit: it is there whole, or not.
+//   BT2. A child and the task's knowledge of it are one commit: no child is made twice, none is forgotten (W-27).
+//   BT3. What a child did is read from its turn, never from a message; a message only says when to look (I13).
+//   BT4. A batch closes by itself when its deadline passed, a task failed under fail_fast, or its call has ended. Closing
+//        stops the children first and ends the batch after: whoever reads the result knows that nothing runs on.
+//        Nothing is remembered about closing: the reasons stay true, so the next process closes on.
+//   BT5. The end of the batch and the settlement of its call are one commit, by one winner.
+
+import type { JsonObject, ResultStatus } from "@toolplane/protocol";
+
+export type BatchStatus = "running" | "success" | "partial" | "failed" | "timeout";
+export type TaskStatus = "pending" | "dispatched" | ResultStatus;
+
+export interface BatchKey {
+  readonly projectId: string;
+  readonly batchId: string;
+}
+
+/** What one task asks for; kept with the task until its child is made. */
+export interface BatchTaskAsk {
+  readonly agentId: string;
+  readonly targetStrategy: "new" | "reuse" | "clone";
+  readonly targetRef: string;
+  readonly instruction: string;
+  readonly profileBoxId: string;
+  readonly inheritBoxIds: readonly string[];
+}
+
+export interface NewBatch extends BatchKey {
+  /** The call that waits, and the lease under which it is handed over. */
+  readonly toolCallId: string;
+  readonly leaseId: string;
+  readonly toolName: string;
+  readonly agentId: string;
+  readonly agentTurnId: string;
+  readonly stepId: string | null;
+  readonly channelId: string;
+  readonly recursionDepth: number;
+  readonly traceId: string | null;
+  readonly failFast: boolean;
+  readonly deadlineSeconds: number;
+  readonly tasks: readonly BatchTaskAsk[];
+}
+
+export interface BatchTaskView {
+  readonly taskIndex: number;
+  readonly status: TaskStatus;
+  readonly agentId: string;
+  readonly agentTurnId: string | null;
+  readonly outputBoxId: string | null;
+  readonly attempts: number;
+  readonly error: string | null;
+  readonly resultView: JsonObject | null;
+}
+
+export interface BatchView extends BatchKey {
+  readonly status: BatchStatus;
+  readonly parentToolCallId: string;
+  readonly failFast: boolean;
+  readonly deadlineAt: Date;
+  readonly endedAt: Date | null;
+  readonly tasks: readonly BatchTaskView[];
+}
+
+/** Ids derived from the call: a command that comes again can only find them. */
+export const batchIdOf = (toolCallId: string): string => `batch_${toolCallId}`;
+export const batchTaskIdOf = (batchId: string, taskIndex: number): string => `${batchId}_${taskIndex}`;
+
+/** Who speaks for the project manager's tools, and who ends batches. */
+export const PMO_ACTOR = "sys.pmo";
+export const BATCH_MANAGER = "sys.pmo.batch_manager";

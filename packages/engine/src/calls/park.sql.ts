@@ -1,0 +1,25 @@
+// The lease as a lock: who works for a call holds its row while it writes what the call is about.
+
+import type { Statement } from "../sql/database.ts";
+
+/** $1 project, $2 call. The lock makes runs of one call wait for each other, and a settlement for the run. */
+export const HOLD_CALL: Statement = {
+  name: "calls.hold",
+  text: `
+select status, lease_id, headless
+  from state.calls
+ where project_id = $1 and tool_call_id = $2
+   for update`,
+};
+
+/** $1 project, $2 call, $3 lease, $4 new lease, $5 new holder, $6 seconds. */
+export const PARK_CALL: Statement = {
+  name: "calls.park",
+  text: `
+update state.calls
+   set lease_id = $4, lease_holder = $5, lease_expires_at = now() + make_interval(secs => $6::double precision),
+       run_deadline = now() + make_interval(secs => $6::double precision),
+       due_at = now() + make_interval(secs => $6::double precision)
+ where project_id = $1 and tool_call_id = $2 and lease_id = $3 and status = 'running'
+returning tool_call_id`,
+};

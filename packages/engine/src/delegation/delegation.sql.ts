@@ -1,0 +1,168 @@
+// Statements of delegation: who is concerned, and the agents that are made.
+
+import type { JsonObject } from "@toolplane/protocol";
+import type { RosterStatus } from "@toolplane/protocol/registry";
+import type { Statement } from "../sql/database.ts";
+import { setInput } from "../sql/input.sql.ts";
+
+export interface PartyRow {
+  readonly agent_id: string;
+  readonly profile_box_id: string | null;
+  readonly worker_target: string;
+  readonly tags: readonly string[];
+  readonly display_name: string | null;
+  readonly owner_agent_id: string | null;
+  readonly status: RosterStatus;
+  readonly metadata: JsonObject;
+  readonly head_profile_box_id: string | null;
+  readonly context_box_id: string | null;
+  readonly output_box_id: string | null;
+  readonly last_output_box_id: string | null;
+}
+
+/** $1 project, $2 agents. */
+export const READ_PARTIES: Statement = {
+  name: "delegation.read-parties",
+  text: `
+select a.agent_id, a.profile_box_id, a.worker_target, a.tags, a.display_name, a.owner_agent_id, a.status, a.metadata,
+       h.profile_box_id as head_profile_box_id, h.context_box_id, h.output_box_id, h.last_output_box_id
+  from unnest($2::text[]) as i (agent_id)
+  join resource.agents a on a.project_id = $1 and a.agent_id = i.agent_id
+  left join state.heads h on h.project_id = a.project_id and h.agent_id = a.agent_id`,
+};
+
+/** $1 project, $2 folded names. */
+export const READ_NAMED_PROFILES: Statement = {
+  name: "delegation.read-named-profiles",
+  text: `
+select p.name_key, p.profile_box_id
+  from unnest($2::text[]) as i (name_key)
+  join resource.profiles p on p.project_id = $1 and p.name_key = i.name_key`,
+};
+
+/** The profile card is the last one of its box. $1 project, $2 boxes. */
+export const READ_PROFILE_BOXES: Statement = {
+  name: "delegation.read-profile-boxes",
+  text: `
+select b.box_id, k.body
+  from unnest($2::text[]) as i (box_id)
+  join cards.boxes b on b.project_id = $1 and b.box_id = i.box_id
+  join cards.box_cards c on c.project_id = b.project_id and c.box_id = b.box_id and c.position = b.length - 1
+  join cards.cards k on k.project_id = c.project_id and k.card_id = c.card_id and k.type = 'sys.profile'`,
+};
+
+/** $1 project, $2 boxes. */
+export const READ_EXISTING_BOXES: Statement = {
+  name: "delegation.read-existing-boxes",
+  text: `
+select b.box_id from unnest($2::text[]) as i (box_id) join cards.boxes b on b.project_id = $1 and b.box_id = i.box_id`,
+};
+
+/**
+ * The output box an existing agent goes on with: its last one, unless a turn that has not ended writes into it. The head
+ * is locked, so that two requests for one idle agent do not choose the same box. $1 project, $2 agent.
+ */
+export const CHOOSE_OUTPUT_BOX: Statement = {
+  name: "delegation.choose-output-box",
+  text: `
+with head as materialized (
+  select project_id, coalesce(last_output_box_id, output_box_id) as box_id
+    from state.heads
+   where project_id = $1 and agent_id = $2
+     for update
+)
+select h.box_id
+  from head h
+  join cards.boxes b on b.project_id = h.project_id and b.box_id = h.box_id
+ where not exists (
+   select from state.turns t where t.project_id = h.project_id and t.output_box_id = h.box_id and t.ended_at is null)`,
+};
+
+export interface AgentWriteRow {
+  readonly projectId: string;
+  readonly agentId: string;
+  readonly profileBoxId: string;
+  readonly workerTarget: string;
+  /** A JSON array: arrays of arrays do not unnest. */
+  readonly tags: string;
+  readonly displayName: string | null;
+  readonly ownerAgentId: string | null;
+  readonly metadata: string;
+  readonly edgeId: string;
+  readonly action: string;
+  readonly sourceAgentId: string;
+  readonly channelId: string;
+  readonly activeChannelId: string | null;
+  readonly traceId: string | null;
+  readonly parentStepId: string | null;
+  readonly edgeMetadata: string;
+}
+
+const agents = setInput<AgentWriteRow>([
+  ["projectId", "text"],
+  ["agentId", "text"],
+  ["profileBoxId", "text"],
+  ["workerTarget", "text"],
+  ["tags", "text"],
+  ["displayName", "text"],
+  ["ownerAgentId", "text"],
+  ["metadata", "text"],
+  ["edgeId", "text"],
+  ["action", "text"],
+  ["sourceAgentId", "text"],
+  ["channelId", "text"],
+  ["activeChannelId", "text"],
+  ["traceId", "text"],
+  ["parentStepId", "text"],
+  ["edgeMetadata", "text"],
+]);
+
+/** Roster, identity edge and idle head of each. Who is known keeps all but its display name and metadata. */
+export const WRITE_AGENTS: Statement = {
+  name: "delegation.write-agents",
+  text: `
+with input as materialized (select * from ${agents.from}),
+rostered as (
+  insert into resource.agents (project_id, agent_id, profile_box_id, worker_target, tags, display_name, owner_agent_id, metadata)
+  select project_id, agent_id, profile_box_id, worker_target, array(select json_array_elements_text(tags::json)), display_name,
+         owner_agent_id, metadata::jsonb
+    from input
+      on conflict (project_id, agent_id) do update
+     set display_name = excluded.display_name, metadata = excluded.metadata, updated_at = now()
+),
+headed as (
+  insert into state.heads (project_id, agent_id, active_channel_id)
+  select project_id, agent_id, active_channel_id from input
+      on conflict do nothing
+)
+insert into state.identity_edges (project_id, edge_id, channel_id, action, source_agent_id, target_agent_id, trace_id, parent_step_id, metadata)
+select project_id, edge_id, channel_id, action, source_agent_id, agent_id, trace_id, parent_step_id, edge_metadata::jsonb from input
+    on conflict do nothing`,
+};
+
+export const bindAgents = (rows: readonly AgentWriteRow[]): unknown[] => agents.bind(rows);
+
+/** $1 project, $2 edge. */
+export const HAS_IDENTITY_EDGE: Statement = {
+  name: "delegation.has-identity-edge",
+  text: "select target_agent_id from state.identity_edges where project_id = $1 and edge_id = $2",
+};
+
+export interface SpawnedRow {
+  readonly agent_id: string;
+  readonly agent_turn_id: string;
+  readonly turn_epoch: string | null;
+  readonly context_box_id: string;
+  readonly output_box_id: string;
+}
+
+/** The turn a correlation made; its epoch while it is the head's, or once it has ended. $1 project, $2 correlation. */
+export const READ_SPAWNED: Statement = {
+  name: "delegation.read-spawned",
+  text: `
+select t.agent_id, t.agent_turn_id, t.context_box_id, t.output_box_id,
+       case when t.status = 'active' then h.turn_epoch when t.ended_at is not null then t.turn_epoch end as turn_epoch
+  from state.turns t
+  left join state.heads h on h.project_id = t.project_id and h.agent_id = t.agent_id and h.active_agent_turn_id = t.agent_turn_id
+ where t.project_id = $1 and t.correlation_id = $2`,
+};

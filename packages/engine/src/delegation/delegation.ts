@@ -1,0 +1,228 @@
+// Delegation: what the guards of agents that manage agents ask, and the agents they make. It decides nothing: who may do
+// what is planned elsewhere, purely. All of it runs in the transaction of whoever decides.
+//   DL1. An agent comes with its roster row, its identity edge and an idle head, all or none.
+//   DL2. The edge is named by the request that made the agent: asked again, the same request finds what it did.
+
+import { isToken, type JsonObject, type JsonValue } from "@toolplane/protocol";
+import { type Profile, parseProfileCard, profileKey, type RosterAgent } from "@toolplane/protocol/registry";
+import { isPossibleId } from "../cards/possible-id.ts";
+import { LOCK_PROJECT } from "../registry/projects.sql.ts";
+import { noProject } from "../registry/with-project.ts";
+import type { Queryer } from "../sql/database.ts";
+import {
+  bindAgents,
+  CHOOSE_OUTPUT_BOX,
+  HAS_IDENTITY_EDGE,
+  type PartyRow,
+  READ_EXISTING_BOXES,
+  READ_NAMED_PROFILES,
+  READ_PARTIES,
+  READ_PROFILE_BOXES,
+  READ_SPAWNED,
+  type SpawnedRow,
+  WRITE_AGENTS,
+} from "./delegation.sql.ts";
+
+/** What an agent has at hand: the boxes of its head, and where its last turn left its output. */
+export interface PartyBoxes {
+  readonly profile: string | null;
+  readonly context: string | null;
+  readonly output: string | null;
+  readonly lastOutput: string | null;
+}
+
+export interface Party {
+  readonly agent: RosterAgent;
+  /** Undefined when its profile box holds no profile. */
+  readonly profile: Profile | undefined;
+  readonly boxes: PartyBoxes;
+}
+
+export interface NamedProfile {
+  readonly profileBoxId: string;
+  readonly profile: Profile;
+}
+
+export interface PartiesAsked {
+  readonly agentIds?: readonly string[] | undefined;
+  readonly profileNames?: readonly string[] | undefined;
+  readonly profileBoxIds?: readonly string[] | undefined;
+  readonly boxIds?: readonly string[] | undefined;
+}
+
+/** What was found; what was not is missing from the maps. */
+export interface Parties {
+  readonly agents: ReadonlyMap<string, Party>;
+  /** By folded name. */
+  readonly profiles: ReadonlyMap<string, NamedProfile>;
+  /** By profile box. */
+  readonly profileBoxes: ReadonlyMap<string, Profile>;
+  readonly boxes: ReadonlySet<string>;
+}
+
+export interface AgentWrite {
+  readonly agent: Omit<RosterAgent, "status">;
+  readonly action: "provision" | "update";
+  /** Names the request (DL2). */
+  readonly edgeId: string;
+  readonly sourceAgentId: string;
+  readonly channelId: string;
+  readonly activeChannelId?: string | undefined;
+  readonly traceId?: string | undefined;
+  readonly parentStepId?: string | undefined;
+  readonly edgeMetadata?: JsonObject | undefined;
+}
+
+export interface DelegatedTurn {
+  readonly agentId: string;
+  readonly agentTurnId: string;
+  readonly turnEpoch: number | null;
+  readonly contextBoxId: string;
+  readonly outputBoxId: string;
+}
+
+export interface Delegation {
+  readParties(projectId: string, asked: PartiesAsked, tx: Queryer): Promise<Parties>;
+  /** Keeps the project's roster as it is until the transaction ends. */
+  lockRoster(projectId: string, tx: Queryer): Promise<void>;
+  writeAgents(agents: readonly AgentWrite[], tx: Queryer): Promise<void>;
+  /** The agent a request has provisioned before. */
+  findProvisioned(projectId: string, edgeId: string, tx: Queryer): Promise<string | undefined>;
+  /** The box an existing agent goes on writing into, if no turn of its own does. */
+  chooseOutputBox(projectId: string, agentId: string, tx: Queryer): Promise<string | undefined>;
+  findSpawned(projectId: string, correlationId: string, tx: Queryer): Promise<DelegatedTurn | undefined>;
+}
+
+const distinct = (ids: readonly (string | null | undefined)[], usable: (id: string) => boolean): string[] => [
+  ...new Set(ids.filter((id): id is string => typeof id === "string" && usable(id))),
+];
+
+const isStorable = (text: string): boolean => !text.includes("\u0000") && text.isWellFormed();
+
+/** A card this version cannot read is no profile: whoever depends on it is refused, nobody else. */
+const tryProfile = (body: string): Profile | undefined => {
+  try {
+    const { content } = JSON.parse(body) as { readonly content?: { readonly data?: JsonValue } };
+    return parseProfileCard(content?.data);
+  } catch {
+    return undefined;
+  }
+};
+
+const partyOf = (projectId: string, row: PartyRow, profiles: ReadonlyMap<string, Profile>): Party => ({
+  agent: {
+    project_id: projectId,
+    agent_id: row.agent_id,
+    profile_box_id: row.profile_box_id ?? "",
+    worker_target: row.worker_target,
+    tags: [...row.tags],
+    display_name: row.display_name,
+    owner_agent_id: row.owner_agent_id,
+    status: row.status,
+    metadata: row.metadata,
+  },
+  profile: profiles.get(row.profile_box_id ?? ""),
+  boxes: {
+    profile: row.head_profile_box_id ?? row.profile_box_id,
+    context: row.context_box_id,
+    output: row.output_box_id,
+    lastOutput: row.last_output_box_id,
+  },
+});
+
+export const createDelegation = (): Delegation => ({
+  async readParties(projectId, asked, tx) {
+    const agentIds = distinct(asked.agentIds ?? [], isToken);
+    const nameKeys = distinct((asked.profileNames ?? []).filter(isStorable).map(profileKey), isStorable);
+    const boxIds = distinct(asked.boxIds ?? [], isPossibleId);
+    const rows = agentIds.length === 0 ? [] : await tx.query<PartyRow>(READ_PARTIES, [projectId, agentIds]);
+    const named =
+      nameKeys.length === 0
+        ? []
+        : await tx.query<{ name_key: string; profile_box_id: string }>(READ_NAMED_PROFILES, [projectId, nameKeys]);
+    const profileBoxIds = distinct(
+      [
+        ...rows.map((row) => row.profile_box_id),
+        ...named.map((row) => row.profile_box_id),
+        ...(asked.profileBoxIds ?? []),
+      ],
+      isPossibleId,
+    );
+    const cards =
+      profileBoxIds.length === 0
+        ? []
+        : await tx.query<{ box_id: string; body: string }>(READ_PROFILE_BOXES, [projectId, profileBoxIds]);
+    const profileBoxes = new Map<string, Profile>();
+    for (const { box_id, body } of cards) {
+      const profile = tryProfile(body);
+      if (profile !== undefined) profileBoxes.set(box_id, profile);
+    }
+    const boxes =
+      boxIds.length === 0 ? [] : await tx.query<{ box_id: string }>(READ_EXISTING_BOXES, [projectId, boxIds]);
+    return {
+      agents: new Map(rows.map((row) => [row.agent_id, partyOf(projectId, row, profileBoxes)])),
+      profiles: new Map(
+        named.flatMap(({ name_key, profile_box_id }) => {
+          const profile = profileBoxes.get(profile_box_id);
+          return profile === undefined ? [] : [[name_key, { profileBoxId: profile_box_id, profile }]];
+        }),
+      ),
+      profileBoxes,
+      boxes: new Set(boxes.map(({ box_id }) => box_id)),
+    };
+  },
+
+  async lockRoster(projectId, tx) {
+    if ((await tx.query(LOCK_PROJECT, [projectId])).length === 0) throw noProject(projectId);
+  },
+
+  async writeAgents(agents, tx) {
+    if (agents.length === 0) return;
+    const rows = agents.map(({ agent, ...write }) => ({
+      projectId: agent.project_id,
+      agentId: agent.agent_id,
+      profileBoxId: agent.profile_box_id,
+      workerTarget: agent.worker_target,
+      tags: JSON.stringify(agent.tags),
+      displayName: agent.display_name,
+      ownerAgentId: agent.owner_agent_id,
+      metadata: JSON.stringify(agent.metadata),
+      edgeId: write.edgeId,
+      action: write.action,
+      sourceAgentId: write.sourceAgentId,
+      channelId: write.channelId,
+      activeChannelId: write.activeChannelId ?? null,
+      traceId: write.traceId ?? null,
+      parentStepId: write.parentStepId ?? null,
+      edgeMetadata: JSON.stringify({
+        owner_agent_id: agent.owner_agent_id,
+        worker_target: agent.worker_target,
+        tags: agent.tags,
+        ...write.edgeMetadata,
+      }),
+    }));
+    await tx.query(WRITE_AGENTS, bindAgents(rows));
+  },
+
+  async findProvisioned(projectId, edgeId, tx) {
+    const [row] = await tx.query<{ target_agent_id: string }>(HAS_IDENTITY_EDGE, [projectId, edgeId]);
+    return row?.target_agent_id;
+  },
+
+  async chooseOutputBox(projectId, agentId, tx) {
+    const [row] = await tx.query<{ box_id: string }>(CHOOSE_OUTPUT_BOX, [projectId, agentId]);
+    return row?.box_id;
+  },
+
+  async findSpawned(projectId, correlationId, tx) {
+    const [row] = await tx.query<SpawnedRow>(READ_SPAWNED, [projectId, correlationId]);
+    if (row === undefined) return undefined;
+    return {
+      agentId: row.agent_id,
+      agentTurnId: row.agent_turn_id,
+      turnEpoch: row.turn_epoch === null ? null : Number(row.turn_epoch),
+      contextBoxId: row.context_box_id,
+      outputBoxId: row.output_box_id,
+    };
+  },
+});
