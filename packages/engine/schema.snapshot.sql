@@ -321,15 +321,18 @@ create table state.calls (
   settled_at timestamp with time zone,
   applied_at timestamp with time zone,
   result_chain_seq integer,
+  session text collate "C",
   constraint calls_pkey PRIMARY KEY (project_id, tool_call_id),
   constraint calls_after_execution_check CHECK ((after_execution = ANY (ARRAY['suspend'::text, 'terminate'::text]))),
   constraint calls_recursion_depth_check CHECK ((recursion_depth >= 0)),
   constraint calls_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'awaiting_approval'::text, 'success'::text, 'failed'::text, 'canceled'::text, 'timeout'::text, 'partial'::text])))
 );
-CREATE INDEX calls_claimable ON state.calls USING btree (project_id, target, available_at, tool_call_id) WHERE (status = 'queued'::text);
+CREATE INDEX calls_claimable ON state.calls USING btree (project_id, target, session, available_at, tool_call_id) WHERE (status = 'queued'::text);
 CREATE INDEX calls_due ON state.calls USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE UNIQUE INDEX calls_idempotency ON state.calls USING btree (project_id, agent_id, tool_name, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE INDEX calls_of_turn ON state.calls USING btree (project_id, agent_turn_id) WHERE (NOT headless);
+CREATE UNIQUE INDEX calls_session_running ON state.calls USING btree (project_id, session) WHERE ((status = 'running'::text) AND (session IS NOT NULL));
+CREATE INDEX calls_waiting ON state.calls USING btree (project_id, tool_call_id) WHERE (status = 'awaiting_approval'::text);
 grant delete, insert, select, update on state.calls to toolplane_engine;
 grant select on state.calls to toolplane_reader;
 
@@ -482,6 +485,21 @@ CREATE INDEX inbox_queued ON state.inbox USING btree (project_id, agent_id, crea
 CREATE INDEX inbox_ring ON state.inbox USING btree (ring_at) WHERE (status = ANY (ARRAY['pending'::text, 'deferred'::text]));
 grant delete, insert, select, update on state.inbox to toolplane_engine;
 grant select on state.inbox to toolplane_reader;
+
+create table state.sessions (
+  project_id text collate "C" not null,
+  session text collate "C" not null,
+  agent_id text collate "C" not null,
+  target text collate "C" not null,
+  state text not null,
+  calls bigint not null default 1,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint sessions_pkey PRIMARY KEY (project_id, session)
+);
+CREATE INDEX sessions_idle ON state.sessions USING btree (project_id, updated_at);
+grant delete, insert, select, update on state.sessions to toolplane_engine;
+grant select on state.sessions to toolplane_reader;
 
 create table state.steps (
   project_id text collate "C" not null,

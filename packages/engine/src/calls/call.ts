@@ -51,6 +51,8 @@ export interface CallFacts extends CallKey {
   readonly retrySafe: boolean;
   readonly plain: boolean;
   readonly timeoutSeconds: number;
+  /** The key of its session; null when it has none. */
+  readonly session: string | null;
 }
 
 export interface CallView extends CallFacts {

@@ -40,6 +40,7 @@ export interface DispatchRow {
   readonly idempotencyKey: string | null;
   readonly argumentsHash: string;
   readonly retryOf: string | null;
+  readonly session: string | null;
   readonly chainSeq: number;
   readonly chainHash: string;
   readonly notBeforeMs: number | null;
@@ -86,6 +87,7 @@ const input = setInput<DispatchRow>([
   ["idempotencyKey", "text"],
   ["argumentsHash", "text"],
   ["retryOf", "text"],
+  ["session", "text"],
   ["chainSeq", "integer"],
   ["chainHash", "text"],
   ["notBeforeMs", "double precision"],
@@ -129,11 +131,11 @@ called as (
     project_id, tool_call_id, status, agent_id, agent_turn_id, turn_epoch, step_id, headless, channel_id, provider_call_id,
     tool_name, tool_version, definition_hash, subject, target, actor_id, after_execution, call_card_id, call_card_hash,
     headers, lineage, recursion_depth, trace_id, retry_safe, plain, timeout_seconds, queue_timeout_seconds,
-    idempotency_key, arguments_hash, retry_of, chain_hash, available_at, queue_deadline, due_at, publishes, run_deadline)
+    idempotency_key, arguments_hash, retry_of, session, chain_hash, available_at, queue_deadline, due_at, publishes, run_deadline)
   select project_id, tool_call_id, status, agent_id, agent_turn_id, turn_epoch, step_id, headless, channel_id,
     provider_call_id, tool_name, tool_version, definition_hash, subject, target, actor_id, after_execution, call_card_id,
     call_card_hash, headers, lineage, recursion_depth, trace_id, retry_safe, plain, timeout_seconds, queue_timeout_seconds,
-    idempotency_key, arguments_hash, retry_of, chain_hash,
+    idempotency_key, arguments_hash, retry_of, session, chain_hash,
     case when paused then 'infinity' else wanted_at end,
     wanted_at + make_interval(secs => queue_timeout_seconds),
     least(wanted_at + make_interval(secs => queue_timeout_seconds),

@@ -14,6 +14,8 @@ export interface ClaimRow {
   readonly leaseId: string;
   readonly holder: string;
   readonly leaseSeconds: number;
+  /** Who comes first when not all fit, the sessions or the calls of none; in turns, so that neither waits for ever. */
+  readonly sessionsFirst: boolean;
 }
 
 const claims = setInput<ClaimRow>([
@@ -23,6 +25,7 @@ const claims = setInput<ClaimRow>([
   ["leaseId", "text"],
   ["holder", "text"],
   ["leaseSeconds", "double precision"],
+  ["sessionsFirst", "boolean"],
 ]);
 
 const take = (isPicked: string): string => `
@@ -41,29 +44,73 @@ leased as (
    where ${isPicked}
   returning p.ord, c.*
 )
-select c.ord::int as ord, ${FACT_COLUMNS}, c.attempts, c.lease_id, c.lease_expires_at, c.run_deadline, k.body as card_body
+select c.ord::int as ord, ${FACT_COLUMNS}, c.attempts, c.lease_id, c.lease_expires_at, c.run_deadline, k.body as card_body,
+       s.state as session_state
   from leased c
   join cards.cards k on k.project_id = c.project_id and k.card_id = c.call_card_id
+  left join state.sessions s on s.project_id = c.project_id and s.session = c.session
  order by c.ord, c.available_at, c.tool_call_id`;
+
+const IS_DUE = "status = 'queued' and available_at <= now() and queue_deadline > now()";
+
+const isBusy = (session: string): string => `exists (
+  select from state.calls r where r.project_id = w.project_id and r.session = ${session} and r.status = 'running' and r.session is not null)`;
 
 // A picked row is locked, so it stays where it is and is found by its place, without the primary key. Only a row that
 // somebody put back into the queue after this statement began has moved; it is left for the look its ring brings.
+//
+// A session gives its first due call, and only while none of its calls runs. Everybody who looks at the same time sees
+// the same first call, so only one of them gets it; where two looks differ (a call committed or became due between them)
+// the unique index lets one through, and the other looks again. The walk goes from session to session, not from call to call.
 /** Takes up to `max` queued calls per (project, target); a pair must occur once per statement. */
 export const CLAIM: Statement = {
   name: "calls.claim",
   text: `
 with wanted as materialized (select * from ${claims.from}),
-picked as materialized (
+heads as materialized (
+  select w.*, h.tool_call_id, row_number() over (partition by w.ord order by h.available_at, h.tool_call_id) as place
+    from wanted w
+   cross join lateral (
+     with recursive walk as (
+       (select session from state.calls
+         where project_id = w.project_id and target = w.target and session is not null and status = 'queued' order by session limit 1)
+       union all
+       select (select c.session from state.calls c
+                where c.project_id = w.project_id and c.target = w.target and c.session > k.session and c.status = 'queued'
+                order by c.session limit 1)
+         from walk k where k.session is not null)
+     select first.*
+       from walk k
+      cross join lateral (
+        select tool_call_id, available_at from state.calls
+         where project_id = w.project_id and target = w.target and session = k.session and ${IS_DUE}
+         order by available_at, tool_call_id limit 1) first
+      where k.session is not null and not ${isBusy("k.session")}
+      order by first.available_at, first.tool_call_id
+      limit w.max) h
+),
+free as materialized (
   select w.ord, w.lease_id, w.holder, w.lease_seconds, c.place, c.retry_safe
     from wanted w
    cross join lateral (
      select ctid as place, retry_safe
        from state.calls
-      where project_id = w.project_id and target = w.target and status = 'queued'
-        and available_at <= now() and queue_deadline > now()
-      order by available_at, tool_call_id
-      limit w.max
+      where project_id = w.project_id and target = w.target and session is null and ${IS_DUE}
+      order by session, available_at, tool_call_id
+      limit case when w.sessions_first then w.max - (select count(*) from heads h where h.ord = w.ord) else w.max end
         for update skip locked) c
+),
+picked as materialized (
+  select * from free
+  union all
+  select h.ord, h.lease_id, h.holder, h.lease_seconds, c.place, c.retry_safe
+    from heads h
+   cross join lateral (
+     select ctid as place, retry_safe
+       from state.calls
+      where project_id = h.project_id and tool_call_id = h.tool_call_id and ${IS_DUE}
+        for update skip locked) c
+   where h.sessions_first or h.place <= h.max - (select count(*) from free f where f.ord = h.ord)
 ),${take("c.ctid = p.place")}`,
 };
 
@@ -94,15 +141,21 @@ export const LEASE: Statement = {
   name: "calls.lease",
   text: `
 with wanted as materialized (select * from ${leases.from}),
-picked as materialized (
-  select w.ord, w.lease_id, w.holder, w.lease_seconds, c.project_id, c.tool_call_id, c.retry_safe
+free as materialized (
+  select w.ord, w.lease_id, w.holder, w.lease_seconds, c.*
     from wanted w
    cross join lateral (
-     select project_id, tool_call_id, retry_safe
-       from state.calls
+     select project_id, tool_call_id, retry_safe, session
+       from state.calls q
       where project_id = w.project_id and tool_call_id = w.tool_call_id and agent_turn_id = w.agent_turn_id
-        and call_card_id = w.call_card_id and status = 'queued' and available_at <= now() and queue_deadline > now()
+        and call_card_id = w.call_card_id and ${IS_DUE}
+        and (session is null or not ${isBusy("q.session")})
         for update skip locked) c
+),
+picked as materialized (
+  select * from free where session is null
+  union all
+  (select distinct on (project_id, session) * from free where session is not null order by project_id, session, ord)
 ),${take("c.project_id = p.project_id and c.tool_call_id = p.tool_call_id")}`,
 };
 
@@ -112,9 +165,11 @@ export const bindLeases = (rows: readonly LeaseRow[]): unknown[] => leases.bind(
 export const RECALL: Statement = {
   name: "calls.recall-claim",
   text: `
-select array_position($1::text[], c.lease_id) as ord, ${FACT_COLUMNS}, c.attempts, c.lease_id, c.lease_expires_at, c.run_deadline, k.body as card_body
+select array_position($1::text[], c.lease_id) as ord, ${FACT_COLUMNS}, c.attempts, c.lease_id, c.lease_expires_at, c.run_deadline,
+       k.body as card_body, s.state as session_state
   from state.calls c
   join cards.cards k on k.project_id = c.project_id and k.card_id = c.call_card_id
+  left join state.sessions s on s.project_id = c.project_id and s.session = c.session
  where c.due_at is not null and c.lease_id = any($1::text[]) and c.status = 'running'`,
 };
 

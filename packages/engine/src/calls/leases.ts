@@ -1,16 +1,18 @@
 // Leases: claim, lease by id, heartbeat, release. A lease is a service's time-limited right to run a call; lease =
 // started, so a service takes only what it runs at once.
 //   I6. The lease id on the row is the fence: a taker replaces it, and from then on the old holder can do nothing.
+//   Calls of one session run one after the other: the statements take one at a time, an index makes sure.
 //   A claim whose answer was lost (the connection broke around the commit) is recalled by its lease id, and given back
 //   if it cannot be, so that an unsafe call nobody started is not taken for one whose outcome is unknown.
 
-import { type CommandPayload, ToolplaneError } from "@toolplane/protocol";
+import { type CommandPayload, isRecord, isToolplaneError, type JsonObject, ToolplaneError } from "@toolplane/protocol";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
 import type { CallObserver } from "../ports/call-observer.ts";
+import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Ids } from "../ports/ids.ts";
-import type { Database } from "../sql/database.ts";
+import type { Database, Statement } from "../sql/database.ts";
 import { type CallFacts, type CallKey, type CallView, callKey, isSettled } from "./call.ts";
 import {
   bindClaims,
@@ -32,6 +34,8 @@ export interface LeasedCall {
   readonly runDeadline: Date;
   /** The tool.call card, canonical text. */
   readonly cardBody: string;
+  /** What the last call of its session left behind; undefined at the beginning of one, and for a call of none. */
+  readonly session: JsonObject | undefined;
   readonly command: {
     readonly subject: string;
     readonly headers: Readonly<Record<string, string>>;
@@ -69,6 +73,7 @@ interface LeasedRow extends FactRow {
   readonly lease_expires_at: Date;
   readonly run_deadline: Date;
   readonly card_body: string;
+  readonly session_state: string | null;
 }
 
 interface KeptRow {
@@ -81,6 +86,7 @@ export interface LeaseDeps {
   readonly doorbell: Doorbell;
   readonly faults: Faults;
   readonly ids: Ids;
+  readonly clock: Clock;
   readonly leaseSeconds: number;
   readonly republishSeconds: number | null;
   readonly observe: CallObserver;
@@ -104,6 +110,7 @@ const leasedOf = (row: LeasedRow): LeasedCall => {
     attempt: row.attempts,
     runDeadline: row.run_deadline,
     cardBody: row.card_body,
+    session: row.session_state === null ? undefined : (JSON.parse(row.session_state) as JsonObject),
     command: {
       subject: facts.subject,
       headers: facts.headers,
@@ -126,8 +133,17 @@ const lost = (held: CallKey, view: CallView | undefined): ToolplaneError => {
   return new ToolplaneError("lease_lost", `the lease on call ${held.toolCallId} is gone: ${now}; stop working on it`);
 };
 
+/** The index that keeps a session's calls apart. Two statements at one moment is rare, twice in a row hardly ever. */
+const SESSION_INDEX = "calls_session_running";
+const MAX_RACES = 5;
+const RACE_PAUSE_MS = 5;
+
+const isSessionRace = (error: unknown): boolean =>
+  isToolplaneError(error) && isRecord(error.detail) && error.detail.constraint === SESSION_INDEX;
+
 export const createLeases = (deps: LeaseDeps): Leases => {
   const { db, faults, ids, leaseSeconds } = deps;
+  let sessionsFirst = false;
 
   const taken = (rows: readonly LeasedRow[], count: number): LeasedCall[][] => {
     const perItem = Array.from({ length: count }, (): LeasedCall[] => []);
@@ -140,13 +156,27 @@ export const createLeases = (deps: LeaseDeps): Leases => {
     return perItem;
   };
 
+  /** A taking statement, again when another one took a call of the same session at the same moment: nothing was taken. */
+  const run = async (statement: Statement, values: unknown[]): Promise<LeasedRow[]> => {
+    for (let races = 1; ; races++) {
+      try {
+        return await db.query<LeasedRow>(statement, values);
+      } catch (error) {
+        if (!isSessionRace(error) || races >= MAX_RACES) throw error;
+        // The server says so before it has let go of the rows, which the next try would pass over.
+        await deps.clock.sleep(RACE_PAUSE_MS * races);
+      }
+    }
+  };
+
   /** Runs a taking statement; if its answer is lost, asks what it took, and if that is not known gives it back. */
-  const take = async (run: () => Promise<LeasedRow[]>, leaseIds: readonly string[]): Promise<LeasedRow[]> => {
+  const take = async (statement: Statement, values: unknown[], leaseIds: readonly string[]): Promise<LeasedRow[]> => {
     await faults.at("lease:before-commit");
     let rows: LeasedRow[];
     try {
-      rows = await run();
+      rows = await run(statement, values);
     } catch (error) {
+      if (isSessionRace(error)) throw error;
       rows = await db.query<LeasedRow>(RECALL, [leaseIds]).catch(() => []);
       if (rows.length === 0) {
         deps.giveBack(leaseIds);
@@ -160,11 +190,10 @@ export const createLeases = (deps: LeaseDeps): Leases => {
   const claim = createCoalescer<ClaimRequest, readonly LeasedCall[]>({
     keyOf: (item) => `${item.projectId}/${item.target}`,
     flush: async (items) => {
-      const rows = items.map((item) => ({ ...item, leaseId: ids.uuid(), leaseSeconds }));
-      const leased = await take(
-        () => db.query<LeasedRow>(CLAIM, bindClaims(rows)),
-        rows.map((row) => row.leaseId),
-      );
+      sessionsFirst = !sessionsFirst;
+      const rows = items.map((item) => ({ ...item, leaseId: ids.uuid(), leaseSeconds, sessionsFirst }));
+      const leaseIds = rows.map((row) => row.leaseId);
+      const leased = await take(CLAIM, bindClaims(rows), leaseIds);
       return taken(leased, items.length);
     },
   });
@@ -173,16 +202,14 @@ export const createLeases = (deps: LeaseDeps): Leases => {
     keyOf: callKey,
     flush: async (items) => {
       const rows = items.map((item) => ({ ...item, leaseId: ids.uuid(), leaseSeconds }));
-      const leased = await take(
-        () => db.query<LeasedRow>(LEASE, bindLeases(rows)),
-        rows.map((row) => row.leaseId),
-      );
+      const leaseIds = rows.map((row) => row.leaseId);
+      const leased = await take(LEASE, bindLeases(rows), leaseIds);
       return taken(leased, items.length).map(
         (calls, index) =>
           calls[0] ??
           new ToolplaneError(
             "lease_lost",
-            `call ${items[index]?.toolCallId} cannot be leased: it is not queued under this turn and card`,
+            `call ${items[index]?.toolCallId} cannot be leased: it is not queued under this turn and card, or its session is busy`,
           ),
       );
     },

@@ -27,6 +27,7 @@ import {
 } from "@toolplane/protocol";
 import { commandSubject, type ValidateValue } from "@toolplane/protocol/registry";
 import type { Ids } from "../ports/ids.ts";
+import { planSession } from "../sessions/plan-session.ts";
 import type { DispatchRow } from "./dispatch.sql.ts";
 import { type ChainLink, chainStart, extendChain, type Sha256 } from "./turn-chain.ts";
 
@@ -256,6 +257,7 @@ export const planCall = (input: PlanCallInput): PlannedCall => {
       idempotencyKey: ask.idempotencyKey ?? null,
       argumentsHash: rawArgumentsHash(ask.arguments, sha256),
       retryOf: ask.retryOf ?? null,
+      session: planSession({ ...origin, target: subject.target }, options.session, planned.arguments),
       chainSeq: chain.seq,
       chainHash: chain.hash,
       notBeforeMs: ask.notBeforeMs ?? null,

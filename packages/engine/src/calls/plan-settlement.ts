@@ -18,8 +18,11 @@ import {
   type ResultStatus,
   type ToolplaneError,
   type ToolResultContent,
+  tryParseViews,
+  VIEWS_KEY,
 } from "@toolplane/protocol";
 import type { Ids } from "../ports/ids.ts";
+import { planSessionState } from "../sessions/plan-session-state.ts";
 import type { CallFacts } from "./call.ts";
 import type { SettleMode, SettleRow } from "./settle.sql.ts";
 import type { Sha256 } from "./turn-chain.ts";
@@ -32,6 +35,10 @@ export interface GivenResult {
   readonly afterExecution?: unknown;
   /** The definition the code ran under, where the service says so. */
   readonly definitionHash?: string | undefined;
+  /** What the next call of the session begins with; kept only when this one succeeds. */
+  readonly sessionState?: unknown;
+  /** Further ways to show the result; what is no view is left out. */
+  readonly views?: unknown;
 }
 
 /** A result card that exists already: the protocol's two steps, or a card found when its call ends without a report. */
@@ -78,6 +85,7 @@ const errorCodeOf = (content: ToolResultContent): string | null => {
 
 const makeCard = (settlement: Settlement, given: GivenResult, means: SettlementMeans) => {
   const { facts, actorId } = settlement;
+  const views = given.views === undefined ? undefined : tryParseViews(given.views);
   const { card } = buildResult(
     {
       cardId: means.ids.uuid(),
@@ -91,6 +99,7 @@ const makeCard = (settlement: Settlement, given: GivenResult, means: SettlementM
       toolCallMetadata: { ...facts.lineage },
       definitionHash: given.definitionHash ?? facts.definitionHash,
       caps: means.caps,
+      ...(views === undefined ? {} : { extra: { [VIEWS_KEY]: views } }),
     },
     given,
   );
@@ -143,9 +152,23 @@ const inboxPart = (settlement: Settlement, cardId: string, status: string, ids: 
   };
 };
 
+/** A failed call does not change its session. */
+const CHANGES_SESSION: ReadonlySet<string> = new Set(["success", "partial"]);
+
+/** What was given, and the state that goes with it; a state that cannot be kept makes it a failure. */
+const withState = ({ facts, mode, leaseId }: Settlement, given: GivenResult, { caps }: SettlementMeans) => {
+  if (facts.session === null || !CHANGES_SESSION.has(String(given.status))) return { given, state: null };
+  const held = mode === "report" && leaseId !== null;
+  const state = planSessionState({ session: facts.session, held, state: given.sessionState }, caps);
+  return state === null || typeof state === "string"
+    ? { given, state }
+    : { given: engineFailure("failed", state, "worker"), state: null };
+};
+
 export const planSettlement = (settlement: Settlement, means: SettlementMeans): SettleRow => {
   const { facts, outcome } = settlement;
-  const made = "given" in outcome ? makeCard(settlement, outcome.given, means) : undefined;
+  const kept = "given" in outcome ? withState(settlement, outcome.given, means) : undefined;
+  const made = kept === undefined ? undefined : makeCard(settlement, kept.given, means);
   const content = made?.content ?? (outcome as { written: WrittenResult }).written.content;
   const cardId = made?.cardId ?? (outcome as { written: WrittenResult }).written.cardId;
   return {
@@ -163,5 +186,6 @@ export const planSettlement = (settlement: Settlement, means: SettlementMeans): 
     agentTurnId: facts.agentTurnId,
     stepId: facts.stepId,
     ...inboxPart(settlement, cardId, content.status, means.ids),
+    sessionState: CHANGES_SESSION.has(content.status) ? (kept?.state ?? null) : null,
   };
 };

@@ -10,7 +10,7 @@ export const FACT_COLUMNS = `
   c.project_id, c.tool_call_id, c.agent_id, c.agent_turn_id, c.turn_epoch::float8 as turn_epoch, c.step_id, c.headless, c.channel_id,
   c.provider_call_id, c.tool_name, c.tool_version, c.definition_hash, c.subject, c.target, c.actor_id, c.after_execution,
   c.call_card_id, c.call_card_hash, c.headers, c.lineage, c.recursion_depth, c.trace_id, c.retry_safe, c.plain,
-  c.timeout_seconds`;
+  c.timeout_seconds, c.session`;
 
 const STATE_COLUMNS = `
   c.status, c.idempotency_key, c.retry_of, c.attempts, c.lease_id, c.lease_holder, c.lease_expires_at, c.run_deadline,
@@ -43,6 +43,7 @@ export interface FactRow {
   readonly retry_safe: boolean;
   readonly plain: boolean;
   readonly timeout_seconds: number;
+  readonly session: string | null;
 }
 
 export interface ViewRow extends FactRow {
@@ -91,6 +92,7 @@ export const factsOf = (row: FactRow): CallFacts => ({
   retrySafe: row.retry_safe,
   plain: row.plain,
   timeoutSeconds: row.timeout_seconds,
+  session: row.session,
 });
 
 export const viewOf = (row: ViewRow): CallView => ({

@@ -33,6 +33,8 @@ export interface SettleRow {
   readonly contextHeaders: string | null;
   readonly payload: string | null;
   readonly wakeupHeaders: string | null;
+  /** What the next call of the session begins with; null leaves it as it is. Only a holder of the lease may say. */
+  readonly sessionState: string | null;
 }
 
 export interface SettledRow {
@@ -61,11 +63,13 @@ const input = setInput<SettleRow>([
   ["contextHeaders", "text"],
   ["payload", "text"],
   ["wakeupHeaders", "text"],
+  ["sessionState", "text"],
 ]);
 
 // The update returns all that the inserts need, and the answer asks by hashed subplans: no CTE is joined with another,
 // which would be a nested loop under our settings (256 results a flush took 33 ms, 27 of them in such loops; now 6).
 // A card that is written here has an id minted for this settlement, which no other card can have: no conflict is asked for.
+// A session has one leased call at a time, so no two rows of this or of another statement write its state.
 // $next: the protocol version, first tokens of the wakeup's subject.
 export const SETTLE: Statement = {
   name: "calls.settle",
@@ -87,13 +91,20 @@ won as (
          end
   returning i.ord, c.project_id, c.agent_id, c.channel_id, c.agent_turn_id, c.turn_epoch, c.tool_call_id, c.headless,
             i.settled_by, i.result_card_id, i.card_hash, i.card_body, i.agent_turn_id as card_turn_id, i.step_id, i.inbox_id,
-            i.message_type, i.context_headers, i.payload, i.wakeup_headers
+            i.message_type, i.context_headers, i.payload, i.wakeup_headers, c.target, c.session, i.session_state
 ),
 written as (
   insert into cards.cards (project_id, card_id, type, author_id, tool_call_id, agent_turn_id, step_id, hash, body)
   select project_id, result_card_id, 'tool.result', settled_by, tool_call_id, card_turn_id, step_id, card_hash, card_body
     from won
    where card_body is not null
+),
+remembered as (
+  insert into state.sessions (project_id, session, agent_id, target, state)
+  select project_id, session, agent_id, target, session_state
+    from won
+   where session_state is not null and session is not null
+  on conflict (project_id, session) do update set state = excluded.state, calls = sessions.calls + 1, updated_at = now()
 ),
 landed as (
   insert into state.inbox (project_id, inbox_id, agent_id, channel_id, message_type, correlation_id, agent_turn_id, turn_epoch,

@@ -131,6 +131,8 @@ export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled
     }
     deps.doorbell.ring("settled");
     if (won.some(({ facts }) => !facts.headless)) deps.doorbell.ring("messages");
+    // The next call of the session may run.
+    if (won.some(({ facts }) => facts.session !== null)) deps.doorbell.ring("queued");
     if (rows.some((row) => row.unrung))
       deps.log.warn("an agent has no worker_target: its inbox waits, nobody was rung");
     await faults.at("settle:after-doorbell");

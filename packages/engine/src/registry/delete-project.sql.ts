@@ -41,8 +41,8 @@ select count(*)::int as removed from gone`,
 export const SWEEPS: readonly Statement[] = [
   sweep("state.calls"),
   SWEEP_MESSAGES,
-  ...["inbox", "turns", "steps", "edges", "identity_edges", "batches", "heads", "dead_letters"].map((noun) =>
-    sweep(`state.${noun}`),
+  ...["inbox", "turns", "steps", "edges", "identity_edges", "batches", "heads", "dead_letters", "sessions"].map(
+    (noun) => sweep(`state.${noun}`),
   ),
   sweep("cards.boxes"),
   sweep("cards.cards"),

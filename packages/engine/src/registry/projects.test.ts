@@ -158,6 +158,10 @@ describe("deleting", () => {
       [projectId],
     );
     await world.ask(
+      "insert into state.sessions (project_id, session, agent_id, target, state) values ($1, 's', 'a', 't', '{}')",
+      [projectId],
+    );
+    await world.ask(
       "insert into state.dead_letters (project_id, dead_letter_id, kind, subject, headers, payload, code, reason, attempts) values ($1, 'd', 'call', 's', '{}', '{}', 'c', 'r', 1)",
       [projectId],
     );

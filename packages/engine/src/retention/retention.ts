@@ -4,6 +4,7 @@
 import type { Clock } from "../ports/clock.ts";
 import type { Faults } from "../ports/faults.ts";
 import { oldestUuidOf } from "../ports/ids.ts";
+import { FORGET_SESSIONS } from "../sessions/sessions.sql.ts";
 import type { Database, Statement } from "../sql/database.ts";
 import { ALL_PROJECTS, FORGET_CALLS, FORGET_DEAD } from "./retention.sql.ts";
 
@@ -17,6 +18,7 @@ export interface RetentionPolicy {
 export interface Forgotten {
   readonly calls: number;
   readonly deadLetters: number;
+  readonly sessions: number;
 }
 
 // Small enough to stay far below anybody's lock timeout, large enough to be worth a commit.
@@ -43,11 +45,13 @@ export const createRetention = (deps: { readonly db: Database; readonly clock: C
         : [projectId];
     let calls = 0;
     let deadLetters = 0;
+    let sessions = 0;
     for (const project of projects) {
       const seconds = policy.projects?.[project] ?? policy.seconds;
       calls += await drain(FORGET_CALLS, project, "", seconds);
       deadLetters += await drain(FORGET_DEAD, project, "dead_", seconds);
+      sessions += await drain(FORGET_SESSIONS, project, "", seconds);
     }
-    return { calls, deadLetters };
+    return { calls, deadLetters, sessions };
   };
 };

@@ -22,6 +22,7 @@ export const commandOf = (leased: LeasedCall, offset: ClockOffset): ClaimedComma
   lease: { id: leased.lease.id, expiresAt: leased.lease.expiresAt.getTime() - offset.aheadMs() },
   runDeadline: leased.runDeadline.getTime() - offset.aheadMs(),
   card: JSON.parse(leased.cardBody) as unknown,
+  session: leased.session,
 });
 
 export const createEngineGateway = (options: EngineGatewayOptions): ToolGateway => {
@@ -50,8 +51,8 @@ export const createEngineGateway = (options: EngineGatewayOptions): ToolGateway 
 
     settle: (settlement, patience = {}) =>
       withPatience(options, patience, () => {
-        const { toolCallId, leaseId, status, result, error, definitionHash, traceparent } = settlement;
-        const given = { status, result, error, definitionHash };
+        const { toolCallId, leaseId, status, result, error, definitionHash, sessionState, traceparent } = settlement;
+        const given = { status, result, error, definitionHash, sessionState };
         return engine.calls.settle({ ...keyOf(toolCallId), actorId, leaseId, traceparent, outcome: { given } });
       }),
 

@@ -1,0 +1,27 @@
+// What a call leaves to the next one of its session. Pure.
+//   SE3. A call that fails changes nothing; one whose state cannot be kept fails, or the session would go on from a lie.
+//   SE4. Only the holder of the lease speaks for the session: nobody else was given its state.
+
+import { canonicalText, isRecord, type JsonCaps, ToolplaneError, understandError } from "@toolplane/protocol";
+
+export interface StateLeft {
+  /** The key of the call's session. */
+  readonly session: string | null;
+  readonly held: boolean;
+  readonly state: unknown;
+}
+
+/** The state as it is stored; null when there is none to store; or why it cannot be. */
+export const planSessionState = (
+  { session, held, state }: StateLeft,
+  caps: JsonCaps,
+): string | null | ToolplaneError => {
+  if (session === null || !held || state === undefined) return null;
+  if (!isRecord(state)) return new ToolplaneError("result_not_serializable", "a session's state is a JSON object");
+  try {
+    return canonicalText(state, caps);
+  } catch (error) {
+    const { code, message, detail } = understandError(error, { keepMessage: true });
+    return new ToolplaneError(code, `the state of the session cannot be kept: ${message}`, { detail, cause: error });
+  }
+};
