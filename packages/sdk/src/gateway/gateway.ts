@@ -83,6 +83,8 @@ export interface Settlement {
   /** The definition the code ran under. */
   readonly definitionHash?: string | undefined;
   readonly sessionState?: JsonObject | undefined;
+  /** Further ways to show the result. */
+  readonly views?: JsonObject | undefined;
   /** The run's own span. */
   readonly traceparent?: string | undefined;
 }

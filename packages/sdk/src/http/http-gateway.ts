@@ -44,6 +44,7 @@ const settlementBody = (settlement: Settlement): Record<string, unknown> => ({
   result: settlement.result,
   ...(settlement.error === null ? {} : { error: settlement.error }),
   ...(settlement.sessionState === undefined ? {} : { session_state: settlement.sessionState }),
+  ...(settlement.views === undefined ? {} : { views: settlement.views }),
   ...(settlement.definitionHash === undefined ? {} : { definition_hash: settlement.definitionHash }),
 });
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createScrubber } from "../secrets/scrubber.ts";
 import { toolResult } from "../tools/tool-result.ts";
-import { buildFailed, buildValue, type OutcomeInput, sessionStateOf } from "./build-outcome.ts";
+import { buildFailed, buildValue, type OutcomeInput, sessionStateOf, viewsOf } from "./build-outcome.ts";
 
 const SECRET = "s3cr3t-value";
 const input = (change: Partial<OutcomeInput> = {}): OutcomeInput => ({
@@ -183,4 +183,18 @@ test.each([
 ])("[HOST-4-S1] session state %s", (_name, value, state) => {
   const { content } = buildValue(input(), value);
   expect(sessionStateOf(value, content, input().scrubber)).toEqual(state);
+});
+
+test.each<[string, unknown, unknown]>([
+  [
+    "are kept, clean of secrets",
+    toolResult({ status: "success", views: { model: `key ${SECRET}`, preview: "p" } }),
+    { model: expect.not.stringContaining(SECRET), preview: "p" },
+  ],
+  ["of a failure are not", toolResult({ status: "failed", error: "x", views: { preview: "p" } }), undefined],
+  ["that are none are not", toolResult({ status: "success", views: { preview: "\ud800" } }), undefined],
+  ["of a plain value are none", { views: { model: "m" } }, undefined],
+])("[HOST-2-V1] views %s", (_name, value, views) => {
+  const { content } = buildValue(input(), value);
+  expect(viewsOf(value, content, input().scrubber)).toEqual(views);
 });

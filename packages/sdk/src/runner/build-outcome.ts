@@ -15,6 +15,7 @@ import {
   stripControl,
   ToolplaneError,
   type ToolResultContent,
+  tryParseViews,
 } from "@toolplane/protocol";
 import type { Scrubber } from "../secrets/scrubber.ts";
 import { PreparedResult } from "../tools/tool-result.ts";
@@ -127,4 +128,11 @@ export const sessionStateOf = (
     // State that is no JSON is not kept; the call has its result all the same.
     return undefined;
   }
+};
+
+/** The views of a prepared result that succeeded, clean of secrets (I8); in the two-step way there is no place for them. */
+export const viewsOf = (value: unknown, content: ToolResultContent, scrubber: Scrubber): JsonObject | undefined => {
+  if (!(value instanceof PreparedResult) || content.status !== "success") return undefined;
+  const views = value.fields.views === undefined ? undefined : tryParseViews(value.fields.views);
+  return views === undefined ? undefined : (scrubber.value(views) as JsonObject);
 };

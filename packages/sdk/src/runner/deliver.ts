@@ -33,6 +33,7 @@ export interface Deliverable {
   readonly traceparent: string;
   readonly definitionHash: string | undefined;
   readonly sessionState: JsonObject | undefined;
+  readonly views?: JsonObject | undefined;
   readonly patience: Patience;
 }
 
@@ -87,6 +88,7 @@ const send = async (result: ReadyResult, to: Deliverable, deps: DeliveryDeps): P
       error: status === "success" ? null : error,
       definitionHash: to.definitionHash,
       sessionState: to.sessionState,
+      views: to.views,
       traceparent: to.traceparent,
     },
     to.patience,
@@ -127,7 +129,7 @@ export const deliver = async (
   const refusal = planRefusal(error);
   if (refusal !== "replace" || replace === undefined) return { end: endOf(refusal), result, error };
   const second = replace(error);
-  const again = await trySend(second, { ...to, sessionState: undefined }, deps);
+  const again = await trySend(second, { ...to, sessionState: undefined, views: undefined }, deps);
   if (again === undefined) return { end: "settled", result: second, error };
   return { end: endOf(planRefusal(again)), result: second, error: again };
 };

@@ -12,6 +12,7 @@ import {
   outcomeOf,
   type ReadyResult,
   sessionStateOf,
+  viewsOf,
 } from "./build-outcome.ts";
 import { DeferredCall } from "./deferred.ts";
 import { deliver, reportOf } from "./deliver.ts";
@@ -91,6 +92,7 @@ const handOver = async (run: Run, result: ReadyResult, value: unknown): Promise<
     traceparent,
     definitionHash: run.profile?.definitionHash,
     sessionState: sessionStateOf(value, result.content, run.scrubber),
+    views: viewsOf(value, result.content, run.scrubber),
     // Not by a signal: the news that the call is over may be the news of this very settlement, under way.
     patience: {
       until: () => (run.signal.unwanted.aborted ? 0 : Math.max(keeper?.expiresAt() ?? 0, startedAt) + SETTLE_GRACE_MS),

@@ -1,6 +1,6 @@
 // A result a tool has prepared itself: another status than success, an error beside data, a wish for the turn.
 
-import type { AfterExecution, JsonObject, ResultStatus } from "@toolplane/protocol";
+import type { AfterExecution, JsonObject, ResultStatus, ResultViews } from "@toolplane/protocol";
 
 export interface ToolResultFields {
   readonly status: ResultStatus;
@@ -11,6 +11,8 @@ export interface ToolResultFields {
   readonly afterExecution?: AfterExecution | undefined;
   /** For executors with sessions: the state to keep. Kept only when the call succeeds. */
   readonly sessionState?: JsonObject | undefined;
+  /** Further ways to show the result: what a model reads, what people see. Kept only when the call succeeds. */
+  readonly views?: ResultViews | undefined;
 }
 
 /** A class, so that data which happens to have the same keys is never taken for one. */

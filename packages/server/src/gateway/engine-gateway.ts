@@ -51,8 +51,9 @@ export const createEngineGateway = (options: EngineGatewayOptions): ToolGateway 
 
     settle: (settlement, patience = {}) =>
       withPatience(options, patience, () => {
-        const { toolCallId, leaseId, status, result, error, definitionHash, sessionState, traceparent } = settlement;
-        const given = { status, result, error, definitionHash, sessionState };
+        const { toolCallId, leaseId, status, result, error, definitionHash, sessionState, views, traceparent } =
+          settlement;
+        const given = { status, result, error, definitionHash, sessionState, views };
         return engine.calls.settle({ ...keyOf(toolCallId), actorId, leaseId, traceparent, outcome: { given } });
       }),
 

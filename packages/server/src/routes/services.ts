@@ -114,6 +114,8 @@ export const serviceRoutes: readonly Route[] = [
       definition_hash: z.string().max(128).optional(),
       /** What the next call of the session begins with; a call of no session has none to keep. */
       session_state: z.record(z.string(), z.unknown()).optional(),
+      /** Further ways to show the result: `model`, `display`, `preview`. */
+      views: z.record(z.string(), z.unknown()).optional(),
     }),
     handle: async ({ engine, params, body, caller, context }) => {
       const key = keyFrom(params);
@@ -131,6 +133,7 @@ export const serviceRoutes: readonly Route[] = [
             afterExecution: body.after_execution,
             definitionHash: body.definition_hash,
             sessionState: body.session_state,
+            views: body.views,
           },
         },
       });
