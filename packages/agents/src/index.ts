@@ -37,3 +37,8 @@ export {
   type TranscriptLimits,
 } from "./transcript/transcript.ts";
 export { planTrust, type ToolTrust, type TrustInput, type TrustSource, trustFrom } from "./transcript/trust.ts";
+// worker
+export { DEFAULT_LIMITS, type TurnLimits } from "./worker/limits.ts";
+export { resolveTiming, type TimingPlan, type TimingSwitches } from "./worker/timing.ts";
+export { createWorker, type StopOptions, type Worker, type WorkerOptions, type WorkerStats } from "./worker/worker.ts";
+export type { WorkerEngine } from "./worker/worker-engine.ts";

@@ -1,0 +1,108 @@
+// Work in hand: one heartbeat statement for all of it, and an aborted signal for what is gone (stopped, or taken over).
+//   H1. A ring for an agent in hand beats for that work at once, so a stop interrupts a model call in milliseconds and
+//       not after the next beat. Rings that come while a beat is under way are one beat more.
+//   H2. A beat that fails says nothing: the claim may still be ours, and every commit is fenced by the engine.
+
+import type { Clock, Log, Turns, Work } from "@toolplane/engine";
+import { isToolplaneError } from "@toolplane/protocol";
+
+/** Why a signal was aborted. */
+export type Interruption = "claim_lost" | "draining";
+
+export interface Holding {
+  readonly work: Work;
+  readonly signal: AbortSignal;
+  /** What aborted it, if anything did. */
+  interruption(): Interruption | undefined;
+}
+
+export interface Holdings {
+  take(work: Work): Holding;
+  leave(holding: Holding): void;
+  /** Look at this work's claim now. */
+  check(work: Work): void;
+  interruptAll(why: Interruption): void;
+  beats(): number;
+  /** Ends the beating. */
+  close(): Promise<void>;
+}
+
+export interface HoldingsOptions {
+  readonly turns: Pick<Turns, "heartbeat">;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly everyMs: number;
+}
+
+interface Entry extends Holding {
+  readonly controller: AbortController;
+}
+
+export const createHoldings = ({ turns, clock, log, everyMs }: HoldingsOptions): Holdings => {
+  const entries = new Map<string, Entry>();
+  const stopping = new AbortController();
+  let rung = new Set<string>();
+  let checking: Promise<void> | undefined;
+  let beats = 0;
+
+  const beat = async (work: readonly Work[]): Promise<void> => {
+    if (work.length === 0) return;
+    beats++;
+    try {
+      for (const { claimId } of await turns.heartbeat(work)) entries.get(claimId)?.controller.abort("claim_lost");
+    } catch (error) {
+      log.warn("a heartbeat of turns failed; it is tried again", {
+        code: isToolplaneError(error) ? error.code : "internal_error",
+        work: work.length,
+      });
+    }
+  };
+
+  const checkRung = async (): Promise<void> => {
+    // The end of this tick, so that rings that arrive together are one beat.
+    await Promise.resolve();
+    while (rung.size > 0) {
+      const asked = rung;
+      rung = new Set();
+      await beat([...asked].map((claimId) => entries.get(claimId)?.work).filter((work) => work !== undefined));
+    }
+    checking = undefined;
+  };
+
+  const loop = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      await clock.sleep(everyMs, stopping.signal);
+      if (!stopping.signal.aborted) await beat([...entries.values()].map(({ work }) => work));
+    }
+  };
+  const beating = loop();
+
+  return {
+    take(work) {
+      const controller = new AbortController();
+      const { signal } = controller;
+      const interruption = (): Interruption | undefined =>
+        signal.aborted ? (signal.reason === "draining" ? "draining" : "claim_lost") : undefined;
+      const entry: Entry = { work, signal, controller, interruption };
+      entries.set(work.claimId, entry);
+      return entry;
+    },
+    leave(holding) {
+      entries.delete(holding.work.claimId);
+    },
+    check(work) {
+      if (!entries.has(work.claimId)) return;
+      rung.add(work.claimId);
+      checking ??= checkRung();
+    },
+    interruptAll(why) {
+      for (const { controller } of entries.values()) controller.abort(why);
+    },
+    beats: () => beats,
+    async close() {
+      stopping.abort();
+      await beating;
+      await checking;
+    },
+  };
+};

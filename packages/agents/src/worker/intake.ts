@@ -1,0 +1,169 @@
+// The intake: which agents are looked at, and when. Rings come from the bus, from the slow look at what is due, and from
+// work that ends.
+//   N1. An agent is scanned by one scan at a time; rings meanwhile are one more scan afterwards, however many they were.
+//   N2. Work is taken only where there is room for it. Without room results are still applied, and the agent waits here
+//       for a place; what does not fit is found again by the slow look.
+//   N3. A ring for an agent whose work is in hand is passed on at once (a stop rings), and scanned when the work ends:
+//       a fast tool answers before its caller has learnt that the step was committed.
+//   N4. Nothing is kept about an agent that has nothing to do.
+
+import type { Advanced, AgentKey, Work } from "@toolplane/engine";
+
+export interface IntakeOptions {
+  readonly capacity: number;
+  readonly advance: (key: AgentKey, takeWork: boolean) => Promise<Advanced>;
+  /** Resolves when the work is over, however it ended; never rejects. */
+  readonly perform: (work: Work) => Promise<void>;
+  readonly rungWhileHeld: (work: Work) => void;
+  readonly scanFailed: (key: AgentKey, error: unknown) => void;
+  /** There is room and nothing waits for it. */
+  readonly hungry: () => void;
+}
+
+export interface IntakeStats {
+  readonly held: number;
+  readonly dirty: number;
+  readonly scanning: number;
+  readonly waiting: number;
+  readonly scans: number;
+}
+
+export interface Intake {
+  ring(key: AgentKey): void;
+  /** Takes no more; resolves when nothing is in hand and no scan is under way. */
+  close(): Promise<void>;
+  room(): number;
+  stats(): IntakeStats;
+}
+
+interface Held {
+  readonly work: Work;
+  again: boolean;
+}
+
+/** The engine joins them into few statements; more at once than fit into two of those only wait in memory. */
+const MAX_SCANS = 512;
+/** Keys, not agents: some hundred bytes each. */
+const MAX_WAITING = 10_000;
+
+export const agentName = ({ projectId, agentId }: AgentKey): string => `${projectId}/${agentId}`;
+
+const takeFirst = (keys: Map<string, AgentKey>): AgentKey | undefined => {
+  const [first] = keys;
+  if (first === undefined) return undefined;
+  keys.delete(first[0]);
+  return first[1];
+};
+
+export const createIntake = (options: IntakeOptions): Intake => {
+  const { capacity, advance, perform } = options;
+  const dirty = new Map<string, AgentKey>();
+  const waiting = new Map<string, AgentKey>();
+  const scanning = new Map<string, { again: boolean }>();
+  const held = new Map<string, Held>();
+  let reserved = 0;
+  let scans = 0;
+  let closing = false;
+  let drained: (() => void) | undefined;
+
+  const room = (): number => (closing ? 0 : capacity - held.size - reserved);
+  const isQuiet = (): boolean => held.size === 0 && scanning.size === 0;
+
+  const ring = (key: AgentKey): void => {
+    if (closing) return;
+    const name = agentName(key);
+    const inHand = held.get(name);
+    if (inHand !== undefined) {
+      inHand.again = true;
+      options.rungWhileHeld(inHand.work);
+      return;
+    }
+    const scan = scanning.get(name);
+    if (scan !== undefined) scan.again = true;
+    else {
+      waiting.delete(name);
+      dirty.set(name, key);
+    }
+    pump();
+  };
+
+  const hold = (key: AgentKey, work: Work, again: boolean): void => {
+    const name = agentName(key);
+    const entry: Held = { work, again };
+    held.set(name, entry);
+    const over = perform(work);
+    if (again) options.rungWhileHeld(work);
+    void over.finally(() => {
+      held.delete(name);
+      if (entry.again) ring(key);
+      pump();
+    });
+  };
+
+  const settleScan = (key: AgentKey, advanced: Advanced, again: boolean): void => {
+    if (advanced.work !== undefined) hold(key, advanced.work, again);
+    else if (again) ring(key);
+    else if (advanced.workLeft && !closing && waiting.size < MAX_WAITING) waiting.set(agentName(key), key);
+  };
+
+  const scan = async (key: AgentKey, takeWork: boolean): Promise<void> => {
+    const name = agentName(key);
+    const entry = { again: false };
+    scanning.set(name, entry);
+    scans++;
+    if (takeWork) reserved++;
+    let advanced: Advanced | undefined;
+    try {
+      advanced = await advance(key, takeWork);
+    } catch (error) {
+      options.scanFailed(key, error);
+    }
+    scanning.delete(name);
+    if (takeWork) reserved--;
+    if (advanced !== undefined) settleScan(key, advanced, entry.again);
+    pump();
+  };
+
+  /** Those that wait for a place come first: they were rung earlier. */
+  const next = (): { readonly key: AgentKey; readonly takeWork: boolean } | undefined => {
+    if (room() > 0) {
+      const key = takeFirst(waiting) ?? takeFirst(dirty);
+      return key === undefined ? undefined : { key, takeWork: true };
+    }
+    // Places are reserved by scans that will soon have answered: most bring no work.
+    if (reserved > 0 && held.size < capacity) return undefined;
+    const key = takeFirst(dirty);
+    return key === undefined ? undefined : { key, takeWork: false };
+  };
+
+  const pump = (): void => {
+    if (closing) {
+      if (isQuiet()) drained?.();
+      return;
+    }
+    while (scanning.size < MAX_SCANS) {
+      const item = next();
+      if (item === undefined) break;
+      void scan(item.key, item.takeWork);
+    }
+    if (room() > 0 && dirty.size === 0 && waiting.size === 0) options.hungry();
+  };
+
+  return {
+    ring,
+    room,
+    close() {
+      closing = true;
+      dirty.clear();
+      waiting.clear();
+      return isQuiet() ? Promise.resolve() : new Promise((resolve) => (drained = resolve));
+    },
+    stats: () => ({
+      held: held.size,
+      dirty: dirty.size,
+      scanning: scanning.size,
+      waiting: waiting.size,
+      scans,
+    }),
+  };
+};

@@ -1,0 +1,209 @@
+// One step of a turn: read, show, think, carry out. What is decided is decided by planStep and planAnswer; here is what
+// touches the world, in the order of the protocol.
+//   I8. What is logged are ids and codes, never a prompt, an answer or an argument.
+
+import {
+  type Clock,
+  type Ids,
+  type Log,
+  type StepEntry,
+  stepIdOf,
+  type TurnFinish,
+  type Work,
+} from "@toolplane/engine";
+import { isToolplaneError, type JsonObject, ToolplaneError } from "@toolplane/protocol";
+import { mayUseTool, type Profile } from "@toolplane/protocol/registry";
+import type { BrainAnswer, BrainSource } from "../brains/brain.ts";
+import { planReadCard } from "../transcript/read-card.ts";
+import { askBrain } from "./ask-brain.ts";
+import { type AskedCall, readAskedCalls } from "./asked-calls.ts";
+import { errorTrace } from "./error-trace.ts";
+import type { Holding } from "./holdings.ts";
+import type { TurnLimits } from "./limits.ts";
+import { persist } from "./persist.ts";
+import { type AnswerPlan, type Fate, planAnswer } from "./plan-answer.ts";
+import { BUILT_IN_TOOLS, planFailure, planStep, profileNotFound, type StepPlan } from "./plan-step.ts";
+import type { PromptSource } from "./prompt-source.ts";
+import * as cards from "./step-cards.ts";
+import type { StepReader, TurnBoxes } from "./step-reader.ts";
+import { type StepTiming, startStepTiming, type TimingPlan } from "./timing.ts";
+import { turnStats } from "./usage.ts";
+import type { WorkerEngine } from "./worker-engine.ts";
+
+export interface StepDeps {
+  readonly engine: Pick<WorkerEngine, "turns" | "bus">;
+  readonly brains: BrainSource;
+  readonly reader: StepReader;
+  readonly prompts: PromptSource;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly limits: TurnLimits;
+  readonly timing: TimingPlan;
+  readonly bundledTargets?: ReadonlySet<string> | undefined;
+}
+
+export type StepOutcome =
+  | { readonly next: "running"; readonly stepCount: number }
+  | { readonly next: "suspended" }
+  | { readonly next: "end"; readonly end: TurnFinish };
+
+export interface StepAsk {
+  readonly holding: Holding;
+  /** The holding's work, with the steps committed since. */
+  readonly work: Work;
+  /** When this process got it, on its own clock. */
+  readonly receivedAt: number;
+}
+
+export type RunStep = (ask: StepAsk) => Promise<StepOutcome>;
+
+interface Scene {
+  readonly work: Work;
+  readonly holding: Holding;
+  readonly stepId: string;
+  readonly profile: Profile;
+  readonly boxes: TurnBoxes;
+  readonly plan: StepPlan;
+  readonly timing: StepTiming;
+}
+
+export const createRunStep = (deps: StepDeps): RunStep => {
+  const { engine, clock, limits, reader, log } = deps;
+  const asking = {
+    brains: deps.brains,
+    bus: engine.bus,
+    clock,
+    log,
+    thinkMs: limits.thinkMs,
+    showTiming: deps.timing.streamMetadata,
+  };
+
+  const makerOf = ({ work, stepId }: Scene): cards.CardMaker => ({
+    work,
+    stepId,
+    now: new Date(clock.now()).toISOString(),
+    cardId: deps.ids.uuid,
+  });
+
+  const runLocal = (fate: Extract<Fate, { do: "local" }>, index: number, maker: cards.CardMaker, { plan }: Scene) => {
+    const { call } = fate;
+    try {
+      return cards.localResultCard(maker, call, index, planReadCard(fate.arguments, plan.visible));
+    } catch (error) {
+      if (!isToolplaneError(error)) log.error("a built-in tool failed", { tool: call.name, ...errorTrace(error) });
+      const failure = isToolplaneError(error)
+        ? error
+        : new ToolplaneError("internal_error", `${call.name} failed; do without it`);
+      return cards.localFailureCard(maker, call, index, failure);
+    }
+  };
+
+  const entryOf = (fate: Fate, index: number, maker: cards.CardMaker, scene: Scene): StepEntry => {
+    const { call } = fate;
+    const ofProject = { toolName: call.name, arguments: call.arguments, providerCallId: call.alias };
+    switch (fate.do) {
+      case "dispatch":
+        return { call: ofProject };
+      case "refuse":
+        return { call: ofProject, refuse: fate.error };
+      case "fail":
+        return { card: cards.localFailureCard(maker, call, index, fate.error) };
+      case "local":
+        return { card: runLocal(fate, index, maker, scene) };
+    }
+  };
+
+  const metadataOf = (answer: BrainAnswer | undefined, { timing }: Scene): JsonObject => ({
+    ...(answer?.usage === undefined ? {} : { llm_usage: answer.usage }),
+    ...(answer?.cost === undefined ? {} : { llm_response_cost: answer.cost }),
+    ...(answer?.model === undefined ? {} : { llm_model: answer.model }),
+    ...(deps.timing.stepEvent ? { timing: timing.fields() } : {}),
+  });
+
+  const statsOf = (answer: BrainAnswer | undefined, { work, boxes, timing }: Scene): JsonObject => ({
+    ...turnStats(boxes.output, work.agentTurnId, work.stepCount + 1, answer),
+    ...(deps.timing.taskEvent ? { timing: timing.fields() } : {}),
+  });
+
+  const decide = (answer: BrainAnswer, calls: readonly AskedCall[], { plan, profile }: Scene): AnswerPlan =>
+    planAnswer({
+      text: answer.text,
+      calls,
+      mustEndWith: profile.must_end_with,
+      offered: plan.offered,
+      restricted: plan.restricted,
+      mayUse: (name) => mayUseTool(profile, name) && !plan.withheld.has(name),
+      builtIn: BUILT_IN_TOOLS,
+      requiredFields: plan.requiredFields,
+      maxCalls: limits.maxCallsPerStep,
+    });
+
+  const carryOut = async (answer: BrainAnswer, scene: Scene): Promise<StepOutcome> => {
+    const { work, stepId, plan, profile, holding } = scene;
+    const maker = makerOf(scene);
+    const calls = readAskedCalls(answer.toolCalls, work.stepCount + 1);
+    const decided = decide(answer, calls, scene);
+    const saveReasoning = profile.llm_config.save_reasoning_content;
+    const said: readonly StepEntry[] = [
+      ...cards.requestCards(maker, plan.system, plan.tools),
+      { card: cards.thoughtCard(maker, answer, calls, { saveReasoning }) },
+    ];
+    const step = { stepId, metadata: metadataOf(answer, scene) };
+    const finish = { ...step, status: "success", stats: statsOf(answer, scene) } as const;
+    switch (decided.kind) {
+      case "deliver":
+        return { next: "end", end: { ...finish, entries: said, deliverable: decided.text } };
+      case "submit": {
+        const entries = [...said, { card: cards.submittedCard(maker, decided.call) }];
+        return { next: "end", end: { ...finish, entries, deliverable: decided.deliverable } };
+      }
+      case "remind":
+      case "act": {
+        const acts =
+          decided.kind === "remind"
+            ? [{ card: cards.reminderCard(maker, decided.text) }]
+            : decided.fates.map((fate, index) => entryOf(fate, index, maker, scene));
+        const commit = { ...step, entries: [...said, ...acts] };
+        const done = await persist(clock, holding.signal, () => engine.turns.commitStep(work, commit));
+        return done.next === "running" ? { next: "running", stepCount: done.stepCount } : { next: "suspended" };
+      }
+    }
+  };
+
+  const failureOf = (error: unknown, scene: Scene): StepOutcome => {
+    const { work, stepId, plan } = scene;
+    if (!isToolplaneError(error))
+      log.error("a brain failed", { agentTurnId: work.agentTurnId, stepId, ...errorTrace(error) });
+    const entries = cards.requestCards(makerOf(scene), plan.system, plan.tools);
+    const metadata = metadataOf(undefined, scene);
+    return { next: "end", end: { ...planFailure(error), stepId, entries, metadata, stats: statsOf(undefined, scene) } };
+  };
+
+  return async ({ holding, work, receivedAt }) => {
+    const stepId = stepIdOf(work.agentTurnId, work.stepCount + 1, work.kind);
+    const { signal } = holding;
+    const profile = await persist(clock, signal, () => reader.profile(work.projectId, work.profileBoxId));
+    if (profile === undefined) return { next: "end", end: profileNotFound(work) };
+    const timing = startStepTiming(clock, work, stepId, receivedAt);
+    const [boxes, definitions, promptValues] = await persist(clock, signal, () =>
+      Promise.all([
+        reader.boxes(work),
+        reader.tools(work.projectId, profile),
+        deps.prompts.valuesFor(work.projectId, profile),
+        engine.turns.beginStep(work, stepId),
+      ]),
+    );
+    const plan = planStep({ ...deps, work, profile, boxes, definitions, promptValues });
+    const scene: Scene = { work, holding, stepId, profile, boxes, plan, timing };
+    let answer: BrainAnswer;
+    try {
+      answer = await askBrain(asking, { ...scene, signal });
+    } catch (error) {
+      // Gone, or told to stop: not the brain's fault, and not an end of the turn.
+      if (holding.interruption() !== undefined) throw error;
+      return failureOf(error, scene);
+    }
+    return carryOut(answer, scene);
+  };
+};

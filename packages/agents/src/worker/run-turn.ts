@@ -1,0 +1,120 @@
+// Work from the claim to where it can go no further: suspended, ended, given back, or gone.
+//   Every failure ends the turn with a status, a code and a deliverable (W-13, W-35). Two things do not: a claim that is
+//   gone (somebody else has the turn, or it was stopped) and a database that is away (the claim lapses and the turn goes on).
+
+import type { TurnFinish, Work } from "@toolplane/engine";
+import { isToolplaneError } from "@toolplane/protocol";
+import { errorTrace } from "./error-trace.ts";
+import type { Holding } from "./holdings.ts";
+import { isAway, persist } from "./persist.ts";
+import { planFailure, planTurnLimit } from "./plan-step.ts";
+import { createRunStep, type StepDeps } from "./run-step.ts";
+import { runUiAction } from "./ui-action.ts";
+import { turnStats } from "./usage.ts";
+import type { WorkerEngine } from "./worker-engine.ts";
+
+export type TurnOutcome = "suspended" | "finished" | "failed" | "lost" | "released";
+
+export interface TurnDeps extends StepDeps {
+  readonly engine: Pick<WorkerEngine, "turns" | "bus" | "definitions">;
+  readonly stepDone: () => void;
+  /** What is not finished at the end of a step is left to others. */
+  readonly isDraining: () => boolean;
+}
+
+/** The claim, the turn or the epoch is not current any more (T2): whoever has it now goes on. */
+const isGone = (error: unknown): boolean =>
+  isToolplaneError(error) && (error.code === "lease_lost" || error.code === "conflict");
+
+export const createRunTurn = (deps: TurnDeps): ((holding: Holding) => Promise<TurnOutcome>) => {
+  const { engine, clock, log, limits, reader } = deps;
+  const runStep = createRunStep(deps);
+
+  const finish = async (holding: Holding, work: Work, end: TurnFinish): Promise<TurnOutcome> => {
+    const write = (what: TurnFinish) => persist(clock, holding.signal, () => engine.turns.finish(work, what));
+    try {
+      await write(end);
+      return end.status === "success" ? "finished" : "failed";
+    } catch (error) {
+      if (isGone(error) || isAway(error)) throw error;
+      // What it brings cannot be stored: the turn ends without it.
+      log.error("a turn's end could not be written as it was", { agentTurnId: work.agentTurnId, ...errorTrace(error) });
+      await write({ ...planFailure(error), stepId: end.stepId, stats: end.stats });
+      return "failed";
+    }
+  };
+
+  /** An end between steps knows its usage only from the cards. */
+  const withStats = async (work: Work, end: TurnFinish): Promise<TurnFinish> => {
+    if (end.stats !== undefined) return end;
+    const { output } = await reader.boxes(work);
+    return { ...end, stats: turnStats(output, work.agentTurnId, work.stepCount) };
+  };
+
+  const runSteps = async (holding: Holding): Promise<TurnOutcome> => {
+    const receivedAt = clock.now();
+    let work = holding.work;
+    for (;;) {
+      const limit = planTurnLimit(work, limits);
+      if (limit !== undefined) return finish(holding, work, await withStats(work, limit));
+      const outcome = await runStep({ holding, work, receivedAt });
+      if (outcome.next === "end") {
+        const ended = await finish(holding, work, await withStats(work, outcome.end));
+        deps.stepDone();
+        return ended;
+      }
+      deps.stepDone();
+      if (outcome.next === "suspended") return "suspended";
+      if (holding.signal.aborted || deps.isDraining()) return giveBack(holding);
+      work = { ...work, stepCount: outcome.stepCount };
+    }
+  };
+
+  const runAction = async (holding: Holding): Promise<TurnOutcome> => {
+    const { work } = holding;
+    const boxes = (of: Work) => reader.boxes(of);
+    const end = await persist(clock, holding.signal, () => runUiAction({ engine, boxes }, work));
+    return end === undefined ? "suspended" : finish(holding, work, end);
+  };
+
+  const giveBack = async ({ work, interruption }: Holding): Promise<TurnOutcome> => {
+    if (interruption() === "claim_lost") return "lost";
+    try {
+      await engine.turns.release(work);
+    } catch (error) {
+      log.warn("work could not be given back; its claim lapses", {
+        agentTurnId: work.agentTurnId,
+        ...errorTrace(error),
+      });
+    }
+    return "released";
+  };
+
+  const endBroken = async (holding: Holding, error: unknown): Promise<TurnOutcome> => {
+    const { work } = holding;
+    log.error("a step failed", { agentTurnId: work.agentTurnId, agentId: work.agentId, ...errorTrace(error) });
+    return finish(holding, work, planFailure(error));
+  };
+
+  const rescue = async (holding: Holding, error: unknown): Promise<TurnOutcome> => {
+    if (holding.signal.aborted) return giveBack(holding);
+    if (isGone(error)) return "lost";
+    if (!isAway(error)) return endBroken(holding, error);
+    log.warn("the database is away; a turn is left to whoever finds it", { agentTurnId: holding.work.agentTurnId });
+    return giveBack(holding);
+  };
+
+  return async (holding) => {
+    try {
+      return await (holding.work.kind === "ui_action" ? runAction(holding) : runSteps(holding));
+    } catch (error) {
+      try {
+        return await rescue(holding, error);
+      } catch (again) {
+        if (!isGone(again))
+          log.error("a turn could not be ended", { agentTurnId: holding.work.agentTurnId, ...errorTrace(again) });
+        return "lost";
+      }
+    }
+  };
+};

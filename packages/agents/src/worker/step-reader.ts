@@ -1,0 +1,119 @@
+// What a step reads: the turn's two boxes with their cards, the profile, the definitions of the tools it allows.
+// Boxes of many turns are read together. Profiles and lists of tools are remembered, within a bound; a box and its profile
+// card never change, a list of tools is forgotten when the registry rings or grows old (a ring may be lost, I13).
+
+import type { Clock, CompiledDefinition, Engine } from "@toolplane/engine";
+import type { Card } from "@toolplane/protocol";
+import type { Profile } from "@toolplane/protocol/registry";
+import { joinReads } from "./join-reads.ts";
+
+export interface TurnBoxes {
+  readonly context: readonly Card[];
+  readonly output: readonly Card[];
+}
+
+export interface BoxAsk {
+  readonly projectId: string;
+  readonly contextBoxId: string;
+  readonly outputBoxId: string;
+}
+
+export type StepReaderEngine = Pick<Engine, "boxes" | "profiles" | "definitions" | "tools" | "doorbell">;
+
+export interface StepReader {
+  boxes(ask: BoxAsk): Promise<TurnBoxes>;
+  /** Undefined when the box holds no profile. */
+  profile(projectId: string, profileBoxId: string): Promise<Profile | undefined>;
+  /** What the profile allows and the project has, in the profile's order. */
+  tools(projectId: string, profile: Profile): Promise<readonly CompiledDefinition[]>;
+  close(): void;
+}
+
+export interface StepReaderOptions {
+  readonly engine: StepReaderEngine;
+  readonly clock: Clock;
+}
+
+/** The newest cards of a box that a step looks at; what is older a model has no room for. */
+const BOX_TAIL = 500;
+/** Two boxes each, of at most a hundred in one read. */
+const STEPS_PER_READ = 50;
+const MAX_PROFILES = 500;
+const MAX_PROJECTS = 200;
+/** A tool registered elsewhere while a ring was lost is seen this much later. */
+const TOOL_LIST_MS = 15_000;
+/** As many as one answer of the registry has. */
+const PAGE = 500;
+
+const remember = <Value>(map: Map<string, Value>, key: string, value: Value, most: number): void => {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > most && oldest !== undefined) map.delete(oldest);
+};
+
+export const createStepReader = ({ engine, clock }: StepReaderOptions): StepReader => {
+  const profiles = new Map<string, Profile>();
+  const toolLists = new Map<string, { readonly names: readonly string[]; readonly readAt: number }>();
+  const stopListening = engine.doorbell.listen("registry", () => {
+    toolLists.clear();
+  });
+
+  const readProject = async (projectId: string, asks: readonly BoxAsk[]): Promise<Map<string, readonly Card[]>> => {
+    const ids = [...new Set(asks.flatMap(({ contextBoxId, outputBoxId }) => [contextBoxId, outputBoxId]))];
+    const { boxes } = await engine.boxes.loadBoxes(projectId, ids, { hydrate: true, limit: BOX_TAIL });
+    return new Map(boxes.map(({ boxId, hydratedCards }) => [boxId, hydratedCards ?? []]));
+  };
+
+  const boxes = joinReads<BoxAsk, TurnBoxes>({
+    maxItems: STEPS_PER_READ,
+    read: async (asks) => {
+      const projects = [...new Set(asks.map(({ projectId }) => projectId))];
+      const found = new Map(
+        await Promise.all(
+          projects.map(async (project) => {
+            const own = asks.filter(({ projectId }) => projectId === project);
+            return [project, await readProject(project, own)] as const;
+          }),
+        ),
+      );
+      return asks.map(({ projectId, contextBoxId, outputBoxId }) => ({
+        context: contextBoxId === outputBoxId ? [] : (found.get(projectId)?.get(contextBoxId) ?? []),
+        output: found.get(projectId)?.get(outputBoxId) ?? [],
+      }));
+    },
+  });
+
+  const listAll = async (projectId: string): Promise<readonly string[]> => {
+    const known = toolLists.get(projectId);
+    if (known !== undefined && clock.now() - known.readAt < TOOL_LIST_MS) return known.names;
+    const names: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await engine.tools.listTools(projectId, { includeInternal: true, limit: PAGE, cursor });
+      names.push(...page.items.map(({ toolName }) => toolName));
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    remember(toolLists, projectId, { names, readAt: clock.now() }, MAX_PROJECTS);
+    return names;
+  };
+
+  return {
+    boxes,
+    async profile(projectId, profileBoxId) {
+      const key = `${projectId}/${profileBoxId}`;
+      const known = profiles.get(key);
+      if (known !== undefined) return known;
+      const profile = await engine.profiles.loadProfile(projectId, profileBoxId);
+      if (profile !== undefined) remember(profiles, key, profile, MAX_PROFILES);
+      return profile;
+    },
+    async tools(projectId, profile) {
+      const names = profile.allowed_tools ?? (await listAll(projectId));
+      const asks = [...new Set(names)].map((toolName) => ({ projectId, toolName }));
+      if (asks.length === 0) return [];
+      return (await engine.definitions.resolve(asks)).filter((definition) => definition !== undefined);
+    },
+    close: stopListening,
+  };
+};

@@ -1,0 +1,59 @@
+// What a turn's thinking used: counts of tokens and cost, added up over its thoughts.
+
+import type { Card, JsonObject, JsonValue } from "@toolplane/protocol";
+
+export interface TurnUsage {
+  readonly usage: JsonObject;
+  readonly cost: number | undefined;
+}
+
+/** Deeper than any provider nests its counts. */
+const MAX_DEPTH = 4;
+
+const isObject = (value: JsonValue | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Numbers add up, groups of numbers by group; anything else is not a count and is left out. */
+const add = (sum: JsonObject, more: JsonObject, depth = 0): JsonObject => {
+  const total: Record<string, JsonValue> = { ...sum };
+  for (const [key, value] of Object.entries(more)) {
+    const before = Object.hasOwn(total, key) ? total[key] : undefined;
+    if (typeof value === "number") total[key] = (typeof before === "number" ? before : 0) + value;
+    else if (isObject(value) && depth < MAX_DEPTH) total[key] = add(isObject(before) ? before : {}, value, depth + 1);
+  }
+  return total;
+};
+
+export const sumUsage = (
+  cards: readonly Card[],
+  agentTurnId: string,
+  last: { readonly usage?: JsonObject | undefined; readonly cost?: number | undefined } = {},
+): TurnUsage => {
+  const thoughts = cards.filter(
+    ({ type, metadata }) => type === "agent.thought" && metadata.agent_turn_id === agentTurnId,
+  );
+  let usage: JsonObject = {};
+  let cost: number | undefined;
+  const take = (counts: JsonValue | undefined, price: JsonValue | undefined): void => {
+    if (isObject(counts)) usage = add(usage, counts);
+    if (typeof price === "number") cost = (cost ?? 0) + price;
+  };
+  for (const { metadata } of thoughts) take(metadata.llm_usage, metadata.llm_response_cost);
+  take(last.usage, last.cost);
+  return { usage, cost };
+};
+
+/** What a task event says about its turn, beside the duration. */
+export const turnStats = (
+  cards: readonly Card[],
+  agentTurnId: string,
+  steps: number,
+  last: { readonly usage?: JsonObject | undefined; readonly cost?: number | undefined } = {},
+): JsonObject => {
+  const { usage, cost } = sumUsage(cards, agentTurnId, last);
+  return {
+    step_count: steps,
+    ...(Object.keys(usage).length === 0 ? {} : { llm_usage: usage }),
+    ...(cost === undefined ? {} : { llm_response_cost: cost }),
+  };
+};

@@ -1,0 +1,8 @@
+// What a worker needs of an engine.
+
+import type { Engine, Turns } from "@toolplane/engine";
+
+export type WorkerEngine = Pick<
+  Engine,
+  "bus" | "boxes" | "profiles" | "agents" | "definitions" | "tools" | "doorbell"
+> & { readonly turns: Turns };

@@ -1,0 +1,200 @@
+// The agent worker: rings in, turns run. All state that matters is rows; this process may die at any moment and another
+// one goes on from the last committed step.
+//   I13. A ring that is lost costs time: what is due is looked for on start, now and then, and whenever there is room and
+//        the last look had more than it could take.
+//   One worker serves any number of pools; any number of workers serve one pool.
+
+import {
+  type AgentKey,
+  type Clock,
+  createIds,
+  type Ids,
+  type Log,
+  silentLog,
+  systemClock,
+  type Work,
+} from "@toolplane/engine";
+import { UsageError } from "@toolplane/protocol";
+import type { BrainSource } from "../brains/brain.ts";
+import { errorTrace } from "./error-trace.ts";
+import { createHoldings } from "./holdings.ts";
+import { createIntake, type IntakeStats } from "./intake.ts";
+import { DEFAULT_LIMITS, type TurnLimits } from "./limits.ts";
+import { createPromptSource } from "./prompt-source.ts";
+import { createRunTurn, type TurnOutcome } from "./run-turn.ts";
+import { createStepReader } from "./step-reader.ts";
+import { resolveTiming, type TimingSwitches } from "./timing.ts";
+import { consumeWakeups, type Wakeups } from "./wakeups.ts";
+import type { WorkerEngine } from "./worker-engine.ts";
+
+export interface WorkerOptions {
+  readonly engine: WorkerEngine;
+  readonly brains: BrainSource;
+  readonly workerTargets?: readonly string[] | undefined;
+  /** Shown to people beside a claim. */
+  readonly workerId?: string | undefined;
+  /** Turns that think at the same time. */
+  readonly concurrency?: number | undefined;
+  readonly limits?: Partial<TurnLimits> | undefined;
+  readonly timing?: TimingSwitches | undefined;
+  readonly heartbeatMs?: number | undefined;
+  /** How often to look for what no ring told of. */
+  readonly lookMs?: number | undefined;
+  /** Targets this installation serves with code of its own: what they say is not fenced as foreign. */
+  readonly bundledTargets?: ReadonlySet<string> | undefined;
+  readonly clock?: Clock | undefined;
+  readonly ids?: Ids | undefined;
+  readonly log?: Log | undefined;
+}
+
+export interface WorkerStats extends IntakeStats {
+  readonly rings: number;
+  readonly looks: number;
+  readonly heartbeats: number;
+  readonly steps: number;
+  readonly turns: Readonly<Record<TurnOutcome, number>>;
+}
+
+export interface StopOptions {
+  /** How long what is in hand may take; then it is interrupted and given back. */
+  readonly drainMs?: number | undefined;
+}
+
+export interface Worker {
+  readonly workerId: string;
+  /** Resolves when rings are heard and what was due has been looked for. */
+  start(): Promise<void>;
+  stop(options?: StopOptions): Promise<void>;
+  stats(): WorkerStats;
+}
+
+const DEFAULT_TARGET = "worker_generic";
+/** Thinking is mostly waiting for somebody else's computer. */
+const DEFAULT_CONCURRENCY = 16;
+/** A third of the engine's claim, so that two may be lost. */
+const HEARTBEAT_MS = 5_000;
+const LOOK_MS = 5_000;
+const LOOK_LIMIT = 500;
+const DRAIN_MS = 10_000;
+
+export const createWorker = (options: WorkerOptions): Worker => {
+  const { engine, clock = systemClock, ids = createIds(), log = silentLog } = options;
+  const { workerTargets = [DEFAULT_TARGET], concurrency = DEFAULT_CONCURRENCY } = options;
+  if (workerTargets.length === 0) throw new UsageError("a worker needs at least one worker target");
+  if (!Number.isInteger(concurrency) || concurrency < 1) throw new UsageError("concurrency is a whole number above 0");
+  const workerId = options.workerId ?? `worker_${ids.uuid()}`;
+  const outcomes: Record<TurnOutcome, number> = { suspended: 0, finished: 0, failed: 0, lost: 0, released: 0 };
+  const ending = new AbortController();
+  let steps = 0;
+  let looks = 0;
+  let looking: Promise<void> | undefined;
+  let moreDue = false;
+  let wakeups: Wakeups | undefined;
+  let ticking: Promise<void> | undefined;
+  let stopped: Promise<void> | undefined;
+
+  const holdings = createHoldings({ turns: engine.turns, clock, log, everyMs: options.heartbeatMs ?? HEARTBEAT_MS });
+  const reader = createStepReader({ engine, clock });
+  const runTurn = createRunTurn({
+    engine,
+    brains: options.brains,
+    reader,
+    prompts: createPromptSource({ engine, clock }),
+    clock,
+    ids,
+    log,
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    timing: resolveTiming(options.timing),
+    bundledTargets: options.bundledTargets,
+    isDraining: () => ending.signal.aborted,
+    stepDone: () => {
+      steps++;
+    },
+  });
+
+  const perform = async (work: Work): Promise<void> => {
+    const holding = holdings.take(work);
+    try {
+      outcomes[await runTurn(holding)]++;
+    } finally {
+      holdings.leave(holding);
+    }
+  };
+
+  const intake = createIntake({
+    capacity: concurrency,
+    advance: (key: AgentKey, takeWork) => engine.turns.advance({ ...key, workerId, takeWork }),
+    perform,
+    rungWhileHeld: (work) => {
+      holdings.check(work);
+    },
+    scanFailed: (key, error) => {
+      log.warn("an agent's inbox could not be drained; it is looked at again", { ...key, ...errorTrace(error) });
+    },
+    hungry: () => {
+      if (moreDue) void look();
+    },
+  });
+
+  const lookOnce = async (): Promise<void> => {
+    looks++;
+    moreDue = false;
+    try {
+      const due = await engine.turns.due(workerTargets, LOOK_LIMIT);
+      moreDue = due.length >= LOOK_LIMIT;
+      for (const key of due) intake.ring(key);
+    } catch (error) {
+      log.warn("what is due could not be looked for; it is tried again", errorTrace(error));
+    }
+  };
+
+  const look = (): Promise<void> => {
+    looking ??= lookOnce().finally(() => {
+      looking = undefined;
+    });
+    return looking;
+  };
+
+  const tick = async (): Promise<void> => {
+    while (!ending.signal.aborted) {
+      await clock.sleep(options.lookMs ?? LOOK_MS, ending.signal);
+      if (!ending.signal.aborted) await look();
+    }
+  };
+
+  const stop = async (drainMs: number): Promise<void> => {
+    ending.abort();
+    await wakeups?.stop();
+    await ticking;
+    await looking;
+    const drained = intake.close();
+    const inTime = new AbortController();
+    await Promise.race([drained.finally(() => inTime.abort()), clock.sleep(drainMs, inTime.signal)]);
+    holdings.interruptAll("draining");
+    await drained;
+    await holdings.close();
+    reader.close();
+  };
+
+  return {
+    workerId,
+    async start() {
+      if (wakeups !== undefined || ending.signal.aborted) throw new UsageError("a worker is started once");
+      wakeups = await consumeWakeups({ bus: engine.bus, workerTargets, log, ring: intake.ring });
+      await look();
+      ticking = tick();
+    },
+    stop({ drainMs = DRAIN_MS } = {}) {
+      stopped ??= stop(drainMs);
+      return stopped;
+    },
+    stats: () => ({
+      ...intake.stats(),
+      rings: wakeups?.rings() ?? 0,
+      looks,
+      heartbeats: holdings.beats(),
+      steps,
+      turns: { ...outcomes },
+    }),
+  };
+};
