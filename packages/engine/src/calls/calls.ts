@@ -7,6 +7,7 @@ import { parsePage } from "../registry/page.ts";
 import type { Database } from "../sql/database.ts";
 import type { CallFacts, CallKey, CallView } from "./call.ts";
 import { createFactMemory } from "./call-facts.ts";
+import { createCallReads, noCall } from "./call-reads.ts";
 import { type CancelDeps, type Canceled, type CancelRequest, createCancel } from "./cancel.ts";
 import { type ClaimAcrossRequest, createClaimAcross } from "./claim-across.ts";
 import { type ClaimLine, createClaimLine } from "./claim-line.ts";
@@ -14,7 +15,7 @@ import { type CallRequest, createDispatch, type DispatchDeps, type Dispatched } 
 import { createDispatchStep } from "./dispatch-step.ts";
 import { createGiveBack } from "./give-back.ts";
 import { type Beat, type ClaimRequest, createLeases, type Held, type LeasedCall, type LeaseRequest } from "./leases.ts";
-import { bindKeys, LIST_CALLS, READ_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
+import { LIST_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
 import { createReports, type PutResultCard, type ReportRequest } from "./reports.ts";
 import { createSeenServices, EVERY_PROJECT, type SeenService } from "./seen-services.ts";
 import { createSettle, type Settled, type SettleRequest } from "./settle.ts";
@@ -69,9 +70,6 @@ const MAX_PAGE = 500;
 const DEFAULT_PAGE = 100;
 const MAX_CLAIM = 256;
 
-const noCall = (key: CallKey): ToolplaneError =>
-  new ToolplaneError("not_found", `there is no call ${key.toolCallId} in this project`);
-
 const checkClaim = (request: ClaimAcrossRequest): void => {
   if (!Number.isInteger(request.max) || request.max < 1 || request.max > MAX_CLAIM)
     throw new ToolplaneError("bad_request", `a claim takes 1 to ${MAX_CLAIM} calls`);
@@ -91,16 +89,9 @@ export const createCalls = (deps: CallsDeps): Calls => {
   const settle = createSettle({ ...deps, facts, watch });
   const cancel = createCancel({ ...deps, facts, watch });
   const reports = createReports({ ...deps, facts, settle: settle.submit });
-  const coalescers = { dispatch, dispatchStep, settle, cancel, ...leases };
-
-  const find = async (keys: readonly CallKey[]): Promise<readonly CallView[]> =>
-    keys.length === 0 ? [] : (await db.query<ViewRow>(READ_CALLS, bindKeys(keys))).map(viewOf);
-
-  const get = async (key: CallKey): Promise<CallView> => {
-    const [view] = await find([key]);
-    if (view === undefined) throw noCall(key);
-    return view;
-  };
+  const reads = createCallReads(db);
+  const coalescers = { dispatch, dispatchStep, settle, cancel, read: reads.one, ...leases };
+  const get = reads.one.submit;
 
   return {
     dispatch: dispatch.submit,
@@ -141,7 +132,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
       if (known === undefined) throw noCall(key);
       return known;
     },
-    find,
+    find: reads.find,
     async list(projectId, filter = {}) {
       const { limit } = parsePage({ limit: Math.min(filter.limit ?? DEFAULT_PAGE, MAX_PAGE) });
       const values = [projectId, filter.before ?? null, limit, filter.status ?? null, filter.toolName ?? null];
@@ -156,6 +147,8 @@ export const createCalls = (deps: CallsDeps): Calls => {
       across.close();
       watch.close();
       await Promise.all(Object.values(coalescers).map((coalescer) => coalescer.idle()));
+      // Those whose wait ended just now read their call once more.
+      await reads.one.idle();
       await unheard.stop();
     },
   };

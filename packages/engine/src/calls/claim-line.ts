@@ -50,6 +50,7 @@ export const createClaimLine = ({ claim, doorbell, clock }: ClaimLineDeps): Clai
     const key = `${request.projectId}/${request.target}`;
     const giveUp = new AbortController();
     const onAbort = (): void => giveUp.abort();
+    if (signal?.aborted === true) onAbort();
     signal?.addEventListener("abort", onAbort, { once: true });
     void clock.sleep(waitMs, giveUp.signal).then(onAbort);
     let rung = new AbortController();
@@ -76,13 +77,10 @@ export const createClaimLine = ({ claim, doorbell, clock }: ClaimLineDeps): Clai
   };
 
   return {
-    async wait(request, waitMs, signal) {
-      const key = `${request.projectId}/${request.target}`;
-      if (!lines.has(key)) {
-        const found = await claim(request);
-        if (found.length > 0 || waitMs <= 0 || signal?.aborted) return found;
-      }
-      return standInLine(request, waitMs, signal);
+    // In line first, then the look: a ring in between is heard, and an empty queue is looked at once, not twice.
+    wait(request, waitMs, signal) {
+      const alone = !lines.has(`${request.projectId}/${request.target}`);
+      return waitMs <= 0 && alone ? claim(request) : standInLine(request, waitMs, signal);
     },
     waiting: () => [...lines.values()].reduce((sum, line) => sum + line.length, 0),
     close: () => {

@@ -200,6 +200,22 @@ describe("reading", () => {
     expect(world.db.stats().statements - before).toBe(1);
   });
 
+  test("[UTP-4.5-E2] those who ask at the same moment share a query, and each sees its own project's cards alone", async () => {
+    const cards = await putMany(20);
+    const before = world.db.stats().statements;
+    const answers = await Promise.all(
+      cards.flatMap(({ card_id }) => [world.cards.getCards(A, [card_id]), world.cards.getCards(B, [card_id])]),
+    );
+    expect(world.db.stats().statements - before).toBe(1);
+    expect(answers).toEqual(cards.flatMap((card) => [[card], []]));
+  });
+
+  test("many cards asked for at once leave in several queries", async () => {
+    const cards = await putMany(90);
+    const answers = await Promise.all(cards.map(({ card_id }) => world.cards.getCards(A, [card_id])));
+    expect(answers.flat()).toEqual(cards);
+  });
+
   test("[UTP-13.2-E1] a batch gives each card once and lists what is missing", async () => {
     const [x, y] = await putMany(2);
     const batch = await world.cards.getCardBatch(A, [

@@ -13,11 +13,11 @@ import {
   ToolplaneError,
 } from "@toolplane/protocol";
 import type { Queryer } from "../sql/database.ts";
+import { createCardReads } from "./card-reads.ts";
 import {
   bindCards,
   type CardRow,
   PUT_CARDS,
-  READ_CARDS,
   READ_CARDS_OF_CALLS,
   READ_LATEST_OF_STEP,
   type StoredBody,
@@ -120,10 +120,9 @@ const nameConflict = (error: unknown): unknown => {
 };
 
 export const createCardStore = ({ db, sha256, caps = DEFAULT_CARD_CAPS }: CardStoreOptions): CardStore => {
-  const readByIds = async (projectId: string, ids: readonly string[], tx: Queryer): Promise<StoredBody[]> => {
-    const possible = ids.filter(isPossibleId);
-    return possible.length === 0 ? [] : tx.query<StoredBody>(READ_CARDS, [projectId, possible]);
-  };
+  const read = createCardReads(db);
+  const readByIds = (projectId: string, ids: readonly string[], tx?: Queryer): Promise<readonly StoredBody[]> =>
+    read(projectId, ids.filter(isPossibleId), tx);
 
   return {
     async putCards(projectId, cards, { tx = db, candidate = false } = {}) {
@@ -140,14 +139,14 @@ export const createCardStore = ({ db, sha256, caps = DEFAULT_CARD_CAPS }: CardSt
         throw nameConflict(error);
       }
     },
-    async getCards(projectId, ids, tx = db) {
+    async getCards(projectId, ids, tx) {
       const rows = await readByIds(projectId, distinctIds(ids), tx);
       return orderAsRequested(ids, rows.map(readCard));
     },
     async getCardBatch(projectId, ids) {
       const wanted = distinctIds(ids);
       if (wanted.length > MAX_CARD_BATCH) throw tooMany("card_ids", MAX_CARD_BATCH);
-      const cards = orderAsRequested(wanted, (await readByIds(projectId, wanted, db)).map(readCard));
+      const cards = orderAsRequested(wanted, (await readByIds(projectId, wanted)).map(readCard));
       const found = new Set(cards.map(({ card_id }) => card_id));
       return { cards, missingIds: wanted.filter((id) => !found.has(id)) };
     },
@@ -163,7 +162,7 @@ export const createCardStore = ({ db, sha256, caps = DEFAULT_CARD_CAPS }: CardSt
       return row === undefined ? undefined : readCard(row);
     },
     async verifyCard(projectId, cardId) {
-      const [row] = await readByIds(projectId, [cardId], db);
+      const [row] = await readByIds(projectId, [cardId]);
       return row === undefined ? undefined : { cardId, hash: row.hash, intact: sha256(row.body) === row.hash };
     },
   };

@@ -55,13 +55,24 @@ export interface StoredBody {
 
 const LIVE = "(c.expires_at is null or c.expires_at > now())";
 
-/** $1 project, $2 ids. */
+export interface CardKey {
+  readonly projectId: string;
+  readonly cardId: string;
+}
+
+const keys = setInput<CardKey>([
+  ["projectId", "text"],
+  ["cardId", "text"],
+]);
+
+export const bindCardKeys = (rows: readonly CardKey[]): unknown[] => keys.bind(rows);
+
 export const READ_CARDS: Statement = {
   name: "cards.read",
   text: `
-select c.card_id, c.hash, c.body
-  from unnest($2::text[]) as i (card_id)
-  join cards.cards c on c.project_id = $1 and c.card_id = i.card_id
+select i.ord::int as ord, c.card_id, c.hash, c.body
+  from ${keys.from}
+  join cards.cards c on c.project_id = i.project_id and c.card_id = i.card_id
  where ${LIVE}`,
 };
 

@@ -142,6 +142,24 @@ describe("C1, C4: keys", () => {
 });
 
 describe("C2: caps", () => {
+  test("a crowd is shared among the free flights; a smaller one is not", async () => {
+    const { coalescer, flight, tick, landed } = createTower();
+    const crowd = Array.from({ length: 201 }, (_, index) => coalescer.submit(String(index)));
+    await tick();
+    expect(landed().map(({ length }) => length)).toEqual([101, 100]);
+    // One flight is free: whoever waits then goes together.
+    const late = Array.from({ length: 150 }, (_, index) => coalescer.submit(`late ${index}`));
+    await flight(0).land();
+    expect(landed().map(({ length }) => length)).toEqual([101, 100, 150]);
+    await flight(1).land();
+    await flight(2).land();
+    await Promise.all([...crowd, ...late]);
+    const few = Array.from({ length: 127 }, (_, index) => coalescer.submit(`few ${index}`));
+    await tick();
+    await flight(3).land();
+    expect(await Promise.all(few)).toHaveLength(127);
+  });
+
   test("[ARCH-5-E3] a flush is capped by count", async () => {
     const { coalescer, flight, tick, landed } = createTower({ maxItems: 2, inFlight: 1 });
     const answers = ["a", "b", "c", "d", "e"].map((item) => coalescer.submit(item));

@@ -3,7 +3,9 @@
 // While a flush is in flight, what arrives waits; when a slot is free, everything that waits goes together. No timers:
 // a lone item leaves at once, and batches grow exactly as fast as the database is slow.
 //   C1. At most one item per key in a flush (a set-based UPDATE applies one row per target); later ones go next.
-//   C2. A flush is capped by count and by bytes; at most `inFlight` flushes run at once.
+//   C2. A flush is capped by count and by bytes; at most `inFlight` flushes run at once. A crowd is shared among the free
+//       slots: callers that were answered together come again together, and in one flush this process and the database
+//       would wait for each other in turns (256 in flight on 2 busy cores: 1.4 times the calls per second).
 //   C3. A flush that fails as a whole is run again item by item, so that one bad item fails alone. When the database
 //       itself is away the first of them shows it, and the rest fail with it instead of each waiting for its own timeout.
 //       A lone item is run again only when the database did not answer: it may have happened, and then finds itself.
@@ -60,6 +62,13 @@ const ITS_OWN_TROUBLE = new Set(["40001", "40P01", "55P03", "57014"]);
 const isAway = (error: unknown): boolean =>
   isToolplaneError(error) && error.code === "storage_error" && !ITS_OWN_TROUBLE.has(String(error.detail?.sqlstate));
 
+// From this many on the fixed part of a statement (some 0.2 ms) is small against its rows, even when they are halved.
+const WORTH_SHARING = 128;
+
+/** How many of those who wait a flush takes when so many slots are free. */
+const shareOf = (count: number, free: number): number =>
+  count < WORTH_SHARING ? count : Math.ceil(count / Math.max(free, 1));
+
 const byKey = (a: { readonly key: string | undefined }, b: { readonly key: string | undefined }): number =>
   a.key === b.key ? 0 : (a.key ?? "") < (b.key ?? "") ? -1 : 1;
 
@@ -84,8 +93,9 @@ export const createCoalescer = <Item, Outcome>(options: CoalescerOptions<Item, O
     let left: Entry<Item, Outcome>[] = [];
     const keys = overlap ? new Set<string>() : busyKeys;
     let bytes = 0;
+    const most = Math.min(maxItems, shareOf(waiting.length, maxInFlight - inFlight));
     for (const [index, entry] of waiting.entries()) {
-      const full = taken.length >= maxItems || (taken.length > 0 && bytes + entry.bytes > maxBytes);
+      const full = taken.length >= most || (taken.length > 0 && bytes + entry.bytes > maxBytes);
       if (full) {
         left = left.concat(waiting.slice(index));
         break;

@@ -1,0 +1,32 @@
+// Reading calls. Whoever asks for one call (a caller whose wait is over, a page that shows one) shares a statement with
+// those who ask at the same moment.
+//   A read leaves after it was asked for, never before: it sees everything that was committed until then.
+
+import { ToolplaneError } from "@toolplane/protocol";
+import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
+import type { Queryer } from "../sql/database.ts";
+import { type CallKey, type CallView, callKey } from "./call.ts";
+import { bindKeys, READ_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
+
+export interface CallReads {
+  /** In the order asked; what does not exist is left out. */
+  find(keys: readonly CallKey[]): Promise<readonly CallView[]>;
+  readonly one: Coalescer<CallKey, CallView>;
+}
+
+export const noCall = (key: CallKey): ToolplaneError =>
+  new ToolplaneError("not_found", `there is no call ${key.toolCallId} in this project`);
+
+export const createCallReads = (db: Queryer): CallReads => {
+  const find = async (keys: readonly CallKey[]): Promise<readonly CallView[]> =>
+    keys.length === 0 ? [] : (await db.query<ViewRow>(READ_CALLS, bindKeys(keys))).map(viewOf);
+
+  // No keys: a read locks nothing, and two who ask for the same call may have the same answer.
+  const one = createCoalescer<CallKey, CallView>({
+    flush: async (keys) => {
+      const views = new Map((await find(keys)).map((view) => [callKey(view), view]));
+      return keys.map((key) => views.get(callKey(key)) ?? noCall(key));
+    },
+  });
+  return { find, one };
+};
