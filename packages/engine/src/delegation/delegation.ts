@@ -5,10 +5,13 @@
 
 import { isToken, type JsonObject, type JsonValue } from "@toolplane/protocol";
 import { type Profile, parseProfileCard, profileKey, type RosterAgent } from "@toolplane/protocol/registry";
+import type { Held } from "../calls/leases.ts";
+import { type HeldCall, holdCall } from "../calls/park.ts";
 import { isPossibleId } from "../cards/possible-id.ts";
+import type { Faults } from "../ports/faults.ts";
 import { LOCK_PROJECT } from "../registry/projects.sql.ts";
 import { noProject } from "../registry/with-project.ts";
-import type { Queryer } from "../sql/database.ts";
+import type { Database, Queryer } from "../sql/database.ts";
 import {
   bindAgents,
   CHOOSE_OUTPUT_BOX,
@@ -82,6 +85,8 @@ export interface DelegatedTurn {
 }
 
 export interface Delegation {
+  /** Runs `work` in a transaction that holds the call; `lease_lost` when it is in other hands. */
+  forCall<T>(held: Held, work: (tx: Queryer, call: HeldCall) => Promise<T>): Promise<T>;
   readParties(projectId: string, asked: PartiesAsked, tx: Queryer): Promise<Parties>;
   /** Keeps the project's roster as it is until the transaction ends. */
   lockRoster(projectId: string, tx: Queryer): Promise<void>;
@@ -130,7 +135,22 @@ const partyOf = (projectId: string, row: PartyRow, profiles: ReadonlyMap<string,
   },
 });
 
-export const createDelegation = (): Delegation => ({
+export interface DelegationDeps {
+  readonly db: Database;
+  readonly faults: Faults;
+}
+
+export const createDelegation = ({ db, faults }: DelegationDeps): Delegation => ({
+  async forCall(held, work) {
+    const done = await db.transaction(async (tx) => {
+      const outcome = await work(tx, await holdCall(tx, held));
+      await faults.at("delegate:before-commit");
+      return outcome;
+    });
+    await faults.at("delegate:after-commit");
+    return done;
+  },
+
   async readParties(projectId, asked, tx) {
     const agentIds = distinct(asked.agentIds ?? [], isToken);
     const nameKeys = distinct((asked.profileNames ?? []).filter(isStorable).map(profileKey), isStorable);

@@ -1,0 +1,164 @@
+// The batch manager: moves batches on until they end. Nobody is in charge: every process may look at every batch, and
+// locks decide who does what. What is missed by one look is seen by the next (see batch.ts for the rules).
+
+import { isToolplaneError, type JsonObject, understandError } from "@toolplane/protocol";
+import type { Queryer } from "../sql/database.ts";
+import type { Turns } from "../turns/turn.ts";
+import type { BatchKey, BatchStatus, BatchView, NewBatch, TaskStatus } from "./batch.ts";
+import {
+  type BatchRow,
+  READ_BATCH,
+  READ_BATCH_OF_TURN,
+  READ_DUE_BATCHES,
+  READ_TASKS,
+  type TaskRow,
+} from "./batches.sql.ts";
+import { createDispatchTasks, type DispatchTasksDeps } from "./dispatch-tasks.ts";
+import { createEndBatch, type EndBatchDeps } from "./end-batch.ts";
+import { createJoinTasks, type JoinTasksDeps } from "./join-tasks.ts";
+import { openBatch } from "./open-batch.ts";
+import { planClosing } from "./plan-batch.ts";
+
+export interface BatchSweep {
+  /** Batches that were looked at. */
+  readonly looked: number;
+}
+
+export interface Batches {
+  /** Writes a batch down and takes over its call, in the caller's transaction; `advance` it after the commit. */
+  open(batch: NewBatch, tx: Queryer): Promise<void>;
+  /** Does for a batch what can be done now; resolves when there is nothing left to do at once. */
+  advance(key: BatchKey): Promise<void>;
+  /** A turn has ended: if it is a child of a batch, that batch is moved on. */
+  turnEnded(projectId: string, agentTurnId: string): Promise<void>;
+  /** One bounded look at all batches that are due; the watchdog does it by itself. */
+  sweep(limit?: number): Promise<BatchSweep>;
+  get(key: BatchKey): Promise<BatchView | undefined>;
+  /** Resolves when nothing of this process moves a batch. */
+  drain(): Promise<void>;
+}
+
+export interface BatchesDeps extends Omit<DispatchTasksDeps, "turns">, Omit<JoinTasksDeps, "turns">, EndBatchDeps {
+  readonly turns: Pick<Turns, "spawn" | "stop">;
+}
+
+const SWEEP_LIMIT = 50;
+/** Each round makes, stops or collects something; more rounds than this are left to the next look. */
+const MAX_ROUNDS = 100;
+
+const keyText = ({ projectId, batchId }: BatchKey): string => `${projectId}/${batchId}`;
+
+export const createBatches = (deps: BatchesDeps): Batches => {
+  const { db, log } = deps;
+  const dispatch = createDispatchTasks(deps);
+  const join = createJoinTasks(deps);
+  const end = createEndBatch(deps);
+  /** Batches this process is moving; true when somebody asked again meanwhile. */
+  const moving = new Map<string, { again: boolean; readonly done: Promise<void> }>();
+
+  const read = async ({ projectId, batchId }: BatchKey): Promise<BatchRow | undefined> =>
+    (await db.query<BatchRow>(READ_BATCH, [projectId, batchId]))[0];
+
+  /** True when another round may find more to do. */
+  const round = async (key: BatchKey): Promise<boolean> => {
+    await join.collect(key);
+    const batch = await read(key);
+    if (batch === undefined || batch.ended_at !== null) return false;
+    const open = batch.pending + batch.dispatched;
+    if (open === 0) {
+      await end(key);
+      return false;
+    }
+    const reason = planClosing({
+      failFast: batch.fail_fast,
+      overdue: batch.overdue,
+      parentEnded: batch.parent_ended,
+      bad: batch.bad,
+      open,
+    });
+    if (reason !== undefined) {
+      await join.close(key, reason);
+      await end(key);
+      return false;
+    }
+    return batch.due > 0 && (await dispatch(key, batch));
+  };
+
+  const move = async (key: BatchKey): Promise<void> => {
+    for (let rounds = 0; rounds < MAX_ROUNDS && (await round(key)); ) rounds++;
+  };
+
+  const advance = async (key: BatchKey): Promise<void> => {
+    const name = keyText(key);
+    const known = moving.get(name);
+    if (known !== undefined) {
+      known.again = true;
+      return known.done;
+    }
+    const work = async (): Promise<void> => {
+      try {
+        for (;;) {
+          await move(key);
+          const entry = moving.get(name);
+          if (entry === undefined || !entry.again) return;
+          entry.again = false;
+        }
+      } finally {
+        moving.delete(name);
+      }
+    };
+    const done = Promise.resolve().then(work);
+    moving.set(name, { again: false, done });
+    return done;
+  };
+
+  /** A batch that cannot be moved holds no other up; it is due again at the next look. */
+  const tryAdvance = async (key: BatchKey): Promise<void> => {
+    try {
+      await advance(key);
+    } catch (thrown) {
+      const error = isToolplaneError(thrown) ? thrown : understandError(thrown);
+      log.error("a batch cannot be moved on; it is tried again", { ...key, code: error.code, reason: error.message });
+    }
+  };
+
+  return {
+    open: openBatch,
+    advance,
+    async turnEnded(projectId, agentTurnId) {
+      const rows = await db.query<{ batch_id: string }>(READ_BATCH_OF_TURN, [projectId, agentTurnId]);
+      for (const { batch_id } of rows) await advance({ projectId, batchId: batch_id });
+    },
+    async sweep(limit = SWEEP_LIMIT) {
+      const due = await db.query<{ project_id: string; batch_id: string }>(READ_DUE_BATCHES, [limit]);
+      for (const row of due) await tryAdvance({ projectId: row.project_id, batchId: row.batch_id });
+      return { looked: due.length };
+    },
+    async get(key) {
+      const batch = await read(key);
+      if (batch === undefined) return undefined;
+      const tasks = await db.query<TaskRow>(READ_TASKS, [key.projectId, key.batchId]);
+      return {
+        ...key,
+        status: batch.status as BatchStatus,
+        parentToolCallId: batch.parent_tool_call_id,
+        failFast: batch.fail_fast,
+        deadlineAt: batch.deadline_at,
+        endedAt: batch.ended_at,
+        tasks: tasks.map((row) => ({
+          taskIndex: row.task_index,
+          status: row.status as TaskStatus,
+          agentId: row.agent_id,
+          agentTurnId: row.agent_turn_id,
+          outputBoxId: row.output_box_id,
+          attempts: row.attempts,
+          error: row.error,
+          resultView: row.result_view === null ? null : (JSON.parse(row.result_view) as JsonObject),
+        })),
+      };
+    },
+    async drain() {
+      await Promise.allSettled([...moving.values()].map(({ done }) => done));
+    },
+  };
+};

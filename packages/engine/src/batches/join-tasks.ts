@@ -1,0 +1,119 @@
+// What became of the children: read from their turns (BT3), and when the batch closes, made by stopping them (BT4).
+
+import type { ResultStatus } from "@toolplane/protocol";
+import type { Doorbell } from "../ports/doorbell.ts";
+import type { Faults } from "../ports/faults.ts";
+import type { Database } from "../sql/database.ts";
+import type { Turns } from "../turns/turn.ts";
+import { type BatchKey, PMO_ACTOR } from "./batch.ts";
+import {
+  bindEnds,
+  CANCEL_PENDING,
+  END_TASKS,
+  type EndedRow,
+  LOCK_DISPATCHED,
+  READ_DISPATCHED,
+  READ_ENDED,
+  TASK_STOPPED,
+} from "./batches.sql.ts";
+import { type CloseReason, planTaskEnd } from "./plan-batch.ts";
+
+export interface JoinTasksDeps {
+  readonly db: Database;
+  readonly turns: Pick<Turns, "stop">;
+  readonly doorbell: Doorbell;
+  readonly faults: Faults;
+  readonly lanes: number;
+}
+
+export interface JoinTasks {
+  /** Takes over what children have delivered; true when there was any. */
+  collect(key: BatchKey): Promise<boolean>;
+  /** Cancels what waits and stops what runs. */
+  close(key: BatchKey, reason: CloseReason): Promise<void>;
+}
+
+/** Deliverables are read whole, and one may have a megabyte. */
+const COLLECT_AT_ONCE = 32;
+
+const WORDS: Readonly<Record<CloseReason, string>> = {
+  deadline_exceeded: "stopped_by_pmo: the batch reached its deadline",
+  fail_fast: "stopped_by_pmo: another task of the batch failed",
+  parent_ended: "stopped_by_pmo: the call that waited for the batch has ended",
+};
+
+export const createJoinTasks = (deps: JoinTasksDeps): JoinTasks => {
+  const { db, faults } = deps;
+
+  const collectSome = async ({ projectId, batchId }: BatchKey): Promise<number> => {
+    const count = await db.transaction(async (tx) => {
+      const rows = await tx.query<EndedRow>(READ_ENDED, [projectId, batchId, COLLECT_AT_ONCE]);
+      if (rows.length === 0) return 0;
+      const ends = rows.map((row) => {
+        const end = planTaskEnd({
+          status: row.status as ResultStatus,
+          deliverableCardId: row.deliverable_card_id,
+          deliverableBody: row.body,
+          error: row.error,
+          errorCode: row.error_code,
+        });
+        return {
+          projectId,
+          batchId,
+          taskIndex: row.task_index,
+          status: end.status,
+          error: end.error,
+          resultView: JSON.stringify(end.resultView),
+          outputBoxId: row.output_box_id,
+        };
+      });
+      await tx.query(END_TASKS, bindEnds(ends));
+      await faults.at("join:before-commit");
+      return rows.length;
+    });
+    if (count > 0) await faults.at("join:after-commit");
+    return count;
+  };
+
+  const collect = async (key: BatchKey): Promise<boolean> => {
+    let collected = false;
+    for (let count = COLLECT_AT_ONCE; count === COLLECT_AT_ONCE; ) {
+      count = await collectSome(key);
+      collected ||= count > 0;
+    }
+    return collected;
+  };
+
+  /** Stopped and known to be stopped in one commit; one that ended by itself meanwhile keeps its own end. */
+  const stopOne = async ({ projectId, batchId }: BatchKey, taskIndex: number, reason: CloseReason): Promise<void> => {
+    const stopped = await db.transaction(async (tx) => {
+      const [row] = await tx.query<{ agent_turn_id: string }>(LOCK_DISPATCHED, [projectId, batchId, taskIndex]);
+      if (row === undefined) return false;
+      const request = { projectId, agentTurnId: row.agent_turn_id, actorId: PMO_ACTOR, reason: WORDS[reason] };
+      const outcome = await deps.turns.stop(request, tx);
+      if (!outcome.stopped) return false;
+      await tx.query(TASK_STOPPED, [projectId, batchId, taskIndex, reason]);
+      await faults.at("halt:before-commit");
+      return true;
+    });
+    if (!stopped) return;
+    await faults.at("halt:after-commit");
+    deps.doorbell.ring("messages");
+    deps.doorbell.ring("settled");
+  };
+
+  return {
+    collect,
+    async close(key, reason) {
+      await db.query(CANCEL_PENDING, [key.projectId, key.batchId, reason]);
+      const running = await db.query<{ task_index: number }>(READ_DISPATCHED, [key.projectId, key.batchId]);
+      const waiting = running.map(({ task_index }) => task_index);
+      const lane = async (): Promise<void> => {
+        for (let index = waiting.shift(); index !== undefined; index = waiting.shift())
+          await stopOne(key, index, reason);
+      };
+      await Promise.all(Array.from({ length: Math.min(deps.lanes, waiting.length) }, lane));
+      await collect(key);
+    },
+  };
+};
