@@ -49,7 +49,14 @@ export { type Carrier, type StuckMessages, type StuckOptions, stuckMessages } fr
 export type { CallChange, CallObserver } from "./ports/call-observer.ts";
 export { type Clock, systemClock } from "./ports/clock.ts";
 export { DOORBELL_KINDS, type Doorbell, type DoorbellKind, type RingOrigin } from "./ports/doorbell.ts";
-export { BATCH_FAULT_POINTS, FAULT_POINTS, type FaultPoint, type Faults, noFaults } from "./ports/faults.ts";
+export {
+  BATCH_FAULT_POINTS,
+  FAULT_POINTS,
+  type FaultPoint,
+  type Faults,
+  noFaults,
+  TURN_FAULT_POINTS,
+} from "./ports/faults.ts";
 export { createIds, type Ids, oldestUuidOf } from "./ports/ids.ts";
 export { type Log, type LogFields, silentLog } from "./ports/log.ts";
 // registry

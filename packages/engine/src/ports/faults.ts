@@ -60,7 +60,29 @@ export const BATCH_FAULT_POINTS = [
   "batch:after-commit",
 ] as const;
 
-export type FaultPoint = (typeof FAULT_POINTS)[number] | (typeof BATCH_FAULT_POINTS)[number];
+/** The moments of turns: around each of their transactions, and of what heals them. */
+export const TURN_FAULT_POINTS = [
+  "spawn:before-commit",
+  "spawn:after-commit",
+  "advance:before-commit",
+  "advance:after-commit",
+  "begin:before-commit",
+  "begin:after-commit",
+  "commit:before-dispatch",
+  "commit:before-commit",
+  "commit:after-commit",
+  "finish:before-commit",
+  "finish:after-commit",
+  "stop:before-commit",
+  "stop:after-commit",
+  "reap:before-commit",
+  "reap:after-commit",
+] as const;
+
+export type FaultPoint =
+  | (typeof FAULT_POINTS)[number]
+  | (typeof BATCH_FAULT_POINTS)[number]
+  | (typeof TURN_FAULT_POINTS)[number];
 
 export interface Faults {
   at(point: FaultPoint): void | Promise<void>;

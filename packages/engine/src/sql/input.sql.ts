@@ -24,17 +24,21 @@ const SPARE = 1.2;
 
 const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Columns named after the fields of `Row`: `projectId` becomes `project_id`. */
+/**
+ * Columns named after the fields of `Row`: `projectId` becomes `project_id`. A statement with several inputs numbers
+ * their parameters on: `first` is the `next` of the one before.
+ */
 export const setInput = <Row extends object>(
   fields: readonly (readonly [keyof Row & string, SqlType])[],
+  first = 1,
 ): SetInput<Row> => {
   const columns = fields.map(([field, type]): InputColumn<Row> => ({ field, column: snakeCase(field), type }));
-  const arrays = columns.map(({ type }, index) => `$${index + 1}::${type}[]`).join(", ");
+  const arrays = columns.map(({ type }, index) => `$${index + first}::${type}[]`).join(", ");
   const names = columns.map(({ column }) => column).join(", ");
   let bytesPerRow = 0;
   return {
     from: `unnest(${arrays}) with ordinality as i (${names}, ord)`,
-    next: columns.length + 1,
+    next: columns.length + first,
     bind(rows) {
       const values = columns.map(({ field, type }) => ({ type, values: rows.map((row) => row[field]) }));
       const encoded = encodeArrays(values, Math.ceil(rows.length * bytesPerRow * SPARE));
