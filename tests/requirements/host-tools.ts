@@ -5,6 +5,10 @@ import type { Rule } from "./rule.ts";
 export const rules = [
   { id: "HOST-2-T1", source: "tool-host 2", part: "protocol", text: "A tool with required tags is offered only to models that have them all." },
   { id: "HOST-2-V1", source: "tool-host 2", part: "protocol", text: "What a model sees is the host's formatted text; only the explicit provider-native envelope stays structured; the raw result is kept." },
+  { id: "HOST-2-V2", source: "tool-host 2", part: "bridges", text: "format_tool_result, format_tool_call_preview and to_display_format are asked for where a host offers them; a call that succeeded stays so whatever becomes of them." },
+  { id: "HOST-4-T1", source: "tool-host 4", part: "bridges", text: "Deadline, retry_safe, session and control of a host's tools are the configuration's; tags and required tags the host's own." },
+  { id: "HOST-4-20", source: "tool-host 4", part: "bridges", text: "Tools of a host register as host__tool on its own target; a schema that fails validation is reported by name and skipped." },
+  { id: "UTP-D28-T1", source: "utp 17 D-28", part: "bridges", text: "A stdio host is an executor behind the runner and speaks nothing of the bus protocol." },
   { id: "HOST-4-14", source: "tool-host 4", part: "engine", text: "Session state is stored per project, agent, host and alias, and written in the settling transaction." },
   { id: "HOST-4-15", source: "tool-host 4", part: "engine", text: "Calls of one session run one after the other; a failed call leaves the state unchanged." },
   { id: "HOST-4-16", source: "tool-host 4", part: "engine", text: "Without an alias a call starts from the init state and the returned state is dropped." },

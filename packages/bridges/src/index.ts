@@ -21,3 +21,15 @@ export {
 } from "./hosts/host.ts";
 export { createHostLimits, DEFAULT_HOST_LIMITS, type HostLimits } from "./hosts/host-limits.ts";
 export { systemTimers, type Timers } from "./hosts/timers.ts";
+
+// hosts as tools
+export {
+  type DefinedHostTool,
+  type DefinedHostTools,
+  type DefineMeans,
+  defineHostTools,
+  type HostToolsOptions,
+  hostTarget,
+  type OfferedTools,
+} from "./hosts-as-tools/host-definitions.ts";
+export { createHostExecutor, type HostExecutorOptions } from "./hosts-as-tools/host-executor.ts";

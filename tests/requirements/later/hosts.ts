@@ -31,7 +31,6 @@ export const rules = [
   { id: "HOST-4-17", source: "tool-host 4", part: "hosts", text: "A host that did not negotiate cancel gets one request per process at a time." },
   { id: "HOST-4-18", source: "tool-host 4", part: "hosts", text: "A host silent on hello for one second is started again as plain v1." },
   { id: "HOST-4-19", source: "tool-host 4", part: "hosts", text: "command [node, ...] means the project's own Node; PATH, HOME, TMPDIR and LANG always pass." },
-  { id: "HOST-4-20", source: "tool-host 4", part: "hosts", text: "Tools of a host register as host__tool on its own target; a schema that fails validation is reported by name and skipped." },
   { id: "HOST-4-21", source: "tool-host 4", part: "hosts", text: "A host lacking an optional method is treated as not offering it, never as failing." },
   { id: "HOST-4-22", source: "tool-host 4", part: "hosts", text: "Parts reach str.agent.{agent_id}.part in order, and none after the response." },
   { id: "HOST-5-1", source: "tool-host 5", part: "hosts", text: "A host gets only the extensions it answered hello with; one that answers with an error gets plain v1." },

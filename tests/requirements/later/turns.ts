@@ -62,7 +62,6 @@ export const rules = [
   { id: "UTP-D13-T1", source: "utp 17 D-13", part: "turns", text: "A terminating result ends the turn only when all awaited results of the step are in." },
   { id: "UTP-D18-T1", source: "utp 17 D-18", part: "turns", text: "A second result or timeout of a call that has one is an accepted no-op." },
   { id: "UTP-D25-T1", source: "utp 17 D-25", part: "agents", text: "submit_result is no tool of the protocol, and still writes a tool.result card." },
-  { id: "UTP-D28-T1", source: "utp 17 D-28", part: "hosts", text: "A stdio host is an executor behind the runner and speaks nothing of the bus protocol." },
   { id: "UTP-W04-T1", source: "utp 15 W-04", part: "pmo", text: "A batch that fails fast or passes its deadline really stops its children." },
   { id: "UTP-W05-T1", source: "utp 15 W-05", part: "pmo", text: "Queued children of a batch can be canceled." },
   { id: "UTP-W06-T1", source: "utp 15 W-06", part: "turn watchdogs", text: "Ringing again neither postpones the dispatch timeout nor queues the turn twice." },
