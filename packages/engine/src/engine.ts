@@ -21,6 +21,7 @@ import { type Boxes, createBoxes } from "./cards/boxes.ts";
 import { type CardStore, createCardStore } from "./cards/card-store.ts";
 import { DEFAULT_CARD_CAPS } from "./cards/prepare-card.ts";
 import { createDeadLetters, type DeadLetters } from "./dead-letters/dead-letters.ts";
+import { createDelegation, type Delegation } from "./delegation/delegation.ts";
 import { stuckMessages } from "./outbox/stuck-messages.ts";
 import { type CallObserver, nobodyWatches } from "./ports/call-observer.ts";
 import { type Clock, systemClock } from "./ports/clock.ts";
@@ -90,6 +91,8 @@ export interface Engine {
   readonly agents: Agents;
   readonly profiles: Profiles;
   readonly tokens: Tokens;
+  /** What agents that manage agents may ask and make. */
+  readonly delegation: Delegation;
   readonly deadLetters: DeadLetters;
   readonly bus: Bus;
   readonly events: EventLog;
@@ -203,6 +206,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     agents,
     profiles,
     tokens,
+    delegation: createDelegation(ground),
     deadLetters,
     bus,
     events: createEventLog(db),

@@ -2,6 +2,22 @@
 
 // approvals
 export type { Approvals, DecideRequest, Decision, Verdict, WaitingCall } from "./approvals/approvals.ts";
+// batches
+export {
+  BATCH_MANAGER,
+  type BatchKey,
+  type BatchStatus,
+  type BatchTaskAsk,
+  type BatchTaskView,
+  type BatchView,
+  batchIdOf,
+  batchTaskIdOf,
+  type NewBatch,
+  PMO_ACTOR,
+  type TaskStatus,
+} from "./batches/batch.ts";
+export { type Batches, type BatchesDeps, type BatchSweep, createBatches } from "./batches/batches.ts";
+export { batchHolder } from "./batches/open-batch.ts";
 export type { EventLog, LoggedEvent } from "./bus/event-log.ts";
 // bus
 export { type TrimMessagesOptions, type TrimmedMessages, trimMessages } from "./bus/message-retention.ts";
@@ -28,6 +44,7 @@ export type { Canceled, CancelRequest } from "./calls/cancel.ts";
 export type { ClaimAcrossRequest } from "./calls/claim-across.ts";
 export type { CallRequest, Dispatched } from "./calls/dispatch.ts";
 export type { Beat, ClaimRequest, Held, LeasedCall, LeaseRequest } from "./calls/leases.ts";
+export { type HeldCall, holdCall, type ParkRequest, parkCall } from "./calls/park.ts";
 export type { CallAsk, CallOrigin } from "./calls/plan-call.ts";
 export type { GivenResult, WrittenResult } from "./calls/plan-settlement.ts";
 export type { PutResultCard, ReportRequest } from "./calls/reports.ts";
@@ -39,6 +56,18 @@ export type { Box, BoxBatch, Boxes, HydratedBox } from "./cards/boxes.ts";
 export type { CardBatch, CardRef, CardStore, CardVerdict } from "./cards/card-store.ts";
 // dead letters, watchdog, retention
 export type { DeadLetter, DeadLetters } from "./dead-letters/dead-letters.ts";
+// delegation
+export {
+  type AgentWrite,
+  createDelegation,
+  type DelegatedTurn,
+  type Delegation,
+  type NamedProfile,
+  type Parties,
+  type PartiesAsked,
+  type Party,
+  type PartyBoxes,
+} from "./delegation/delegation.ts";
 // engine
 export { createEngine, type Engine, type EngineOptions, type EngineStats, sha256 } from "./engine.ts";
 // outbox

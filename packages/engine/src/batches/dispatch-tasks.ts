@@ -80,9 +80,11 @@ export const createDispatchTasks = (deps: DispatchTasksDeps) => {
       channelId: batch.channel_id ?? undefined,
       correlationId: batchTaskIdOf(batchId, taskIndex),
       metadata,
+      ...traceOf(batch.headers),
+      freshTrace: true,
     };
-    // A direct call has no turn to descend from; its children begin a chain of their own in its trace.
-    if (batch.headless) return { ...common, ...traceOf(batch.headers) };
+    // A direct call has no turn to descend from; its children begin a chain of their own.
+    if (batch.headless) return common;
     return {
       ...common,
       lineage: {

@@ -1,0 +1,116 @@
+// The project manager: the tools with which agents manage agents. They run through the runner every tool runs through,
+// on target `pmo` as `sys.pmo`; what they have beside it is the engine.
+//
+//   const pmo = createPmo({ engine });
+//   const runner = createRunner({ gateway, executor: pmo.executor, ...PMO_SERVICE });
+//   const listening = await pmo.listen();
+//
+//   PM1. Everything a tool does is one transaction under its call's lease: a command that comes again, or a run that
+//        lost its lease, makes no second child.
+//   PM2. Task events only say when to look; a batch that hears of none is looked at by the watchdogs all the same.
+
+import { createIds, type Engine, PMO_ACTOR, sha256 } from "@toolplane/engine";
+import { DEFAULT_TIMEOUT_SECONDS, type JsonObject, parseSubject } from "@toolplane/protocol";
+import { parseTaskEvent, taskEventSubscription } from "@toolplane/protocol/agents";
+import { FORK_JOIN_DEADLINE_SECONDS, type PmoToolName } from "@toolplane/protocol/registry";
+import { type Executor, type Log, silentLog, type ToolProfile } from "@toolplane/sdk";
+import { createDelegate, type PmoEngine, type PmoMeans } from "./delegate.ts";
+import { createForkJoin } from "./fork-join.ts";
+import { planRoute } from "./plan-route.ts";
+import { parseDelegate, parseExpert, parseLaunch } from "./pmo-arguments.ts";
+import { type PmoCall, pmoCallOf } from "./pmo-call.ts";
+import { createProvision } from "./provision.ts";
+
+/** How the project manager's runner is made: whose commands it takes, and under which name it answers. */
+export const PMO_SERVICE = { target: "pmo", component: "sys", actor: PMO_ACTOR } as const;
+
+export interface PmoOptions {
+  readonly engine: PmoEngine & Pick<Engine, "bus">;
+  /** The bus that carries events, when it is not the engine's own. */
+  readonly bus?: Engine["bus"] | undefined;
+  /** Tasks one fork_join may have: 8, at most 1000. */
+  readonly maxTasks?: number | undefined;
+  /** How long fork_join waits when the caller says nothing; 0 or less: seven days. */
+  readonly deadlineSeconds?: number | undefined;
+  readonly uuid?: (() => string) | undefined;
+  readonly now?: (() => number) | undefined;
+  readonly log?: Log | undefined;
+}
+
+export interface Listening {
+  stop(): Promise<void>;
+}
+
+export interface Pmo {
+  readonly executor: Executor;
+  /** Moves batches on as their children end, until stopped. */
+  listen(): Promise<Listening>;
+}
+
+const DEFAULT_MAX_TASKS = 8;
+/** The result of more would not fit into one card. */
+const MOST_TASKS = 1_000;
+const EVENTS_AT_ONCE = 32;
+const HANDLERS_AT_ONCE = 8;
+
+const PROFILE: ToolProfile = {
+  retry: "safe",
+  timeoutSeconds: DEFAULT_TIMEOUT_SECONDS,
+  pin: "record",
+  control: "allow",
+  secrets: [],
+  envs: {},
+};
+
+export const createPmo = (options: PmoOptions): Pmo => {
+  const { engine, bus = engine.bus, log = silentLog, now = Date.now } = options;
+  const means: PmoMeans = { engine, uuid: options.uuid ?? createIds(now).uuid, now, sha256 };
+  const delegate = createDelegate(means);
+  const forkJoin = createForkJoin(means, {
+    maxTasks: Math.min(Math.max(options.maxTasks ?? DEFAULT_MAX_TASKS, 1), MOST_TASKS),
+    deadlineSeconds: options.deadlineSeconds ?? FORK_JOIN_DEADLINE_SECONDS,
+  });
+  const provision = createProvision(means);
+
+  const tools: Readonly<Record<PmoToolName, (call: PmoCall, args: JsonObject) => Promise<unknown>>> = {
+    delegate_async: (call, args) => delegate(call, { task: parseDelegate(args) }),
+    launch_principal: (call, args) => delegate(call, { task: parseLaunch(args) }),
+    ask_expert: (call, args) => delegate(call, parseExpert(args)),
+    fork_join: forkJoin,
+    provision_agent: provision,
+  };
+
+  return {
+    executor: {
+      // Whatever is asked for is looked at: what it is not, the route says.
+      find: () => PROFILE,
+      async execute(call) {
+        const tool = await engine.tools.getTool(call.context.projectId, call.toolName, true);
+        const name = planRoute(call, tool?.definition);
+        return tools[name](pmoCallOf(call), call.arguments);
+      },
+    },
+    async listen() {
+      const { pattern, durable } = taskEventSubscription();
+      return bus.consume(
+        {
+          pattern: pattern.text,
+          durable,
+          category: "evt",
+          deliver: "new",
+          batch: EVENTS_AT_ONCE,
+          maxInFlight: HANDLERS_AT_ONCE,
+        },
+        async ({ subject, payload }) => {
+          try {
+            const { agent_turn_id: agentTurnId } = parseTaskEvent(JSON.parse(payload));
+            await engine.batches.turnEnded(parseSubject(subject).projectId, agentTurnId);
+          } catch (error) {
+            // A bell that rings in vain is no dead letter; the next look finds what it was about.
+            log.warn("a task event could not be followed", { subject, reason: String(error) });
+          }
+        },
+      );
+    },
+  };
+};
