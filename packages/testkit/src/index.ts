@@ -71,6 +71,15 @@ export { guardProgram, runTestProgram, type TestProgram } from "./guarded-progra
 export { BAD_HOSTS, type BadHost, badHostCommand } from "./hosts/bad-hosts.ts";
 // install
 export { ensureProgram, type Installer, type WantedProgram } from "./install-program.ts";
+// model server
+export { answerByBrain, type BrainLike, type BrainLikeRequest } from "./model-server/answer-by-brain.ts";
+export type { Completion, ModelReply, Refusal, ReplyToolCall, StreamTrouble } from "./model-server/model-reply.ts";
+export {
+  type AnswerModel,
+  type ModelRequest,
+  type ModelServer,
+  startModelServer,
+} from "./model-server/model-server.ts";
 // nats
 export { type NatsOptions, startNats, type TestNats } from "./nats.ts";
 // postgres

@@ -19,7 +19,6 @@ export const rules = [
   { id: "UTP-10.2-8", source: "utp 10.2", part: "agents", text: "The rendered prompt, the tools and the request box are saved before the model is asked." },
   { id: "UTP-10.2-9", source: "utp 10.2", part: "agents", text: "With two steps left the model is warned; with one left and submit_result offered only that is offered." },
   { id: "UTP-10.2-10", source: "utp 10.2", part: "agents", text: "Keys and token-like options are not in the metadata of stream chunks." },
-  { id: "UTP-10.2-11", source: "utp 10.2", part: "agents", text: "A provider is asked up to three times with exponential backoff on rate limits, connection errors and timeouts." },
   { id: "UTP-10.2-12", source: "utp 10.2", part: "agents", text: "Tool calls without an id get one; the provider's id is kept as an alias." },
   { id: "UTP-10.3-1", source: "utp 10.3", part: "agents", text: "submit_result beside another call executes nothing, and every call of the step gets a failed result." },
   { id: "UTP-10.3-2", source: "utp 10.3", part: "agents", text: "A call to a tool the profile does not allow gets a failed result and is not dispatched." },

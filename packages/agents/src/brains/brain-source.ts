@@ -3,12 +3,14 @@
 
 import { isFilled, ToolplaneError } from "@toolplane/protocol";
 import type { Profile } from "@toolplane/protocol/registry";
+import type { AiBrainOptions } from "./ai/ai-brain.ts";
+import { loadAi } from "./ai/load-ai.ts";
 import type { Brain, BrainSource } from "./brain.ts";
 import { type BrainFunction, createFunctionBrain } from "./function-brain.ts";
 import { parseScript, type Script } from "./script/script.ts";
 import { createScriptBrain } from "./script/script-brain.ts";
 
-export interface BrainSourceOptions {
+export interface BrainSourceOptions extends AiBrainOptions {
   /** Scripts by name, for `script/NAME`. */
   readonly scripts?: ReadonlyMap<string, Script> | undefined;
   /** The program's own functions by name, for `function/NAME`. */
@@ -43,8 +45,9 @@ const inlineScript = (profile: Profile): Script | undefined => {
     : undefined;
 };
 
-export const createBrainSource = ({ scripts = new Map(), functions = new Map() }: BrainSourceOptions): BrainSource => {
-  const choose = (profile: Profile): Brain => {
+export const createBrainSource = (options: BrainSourceOptions): BrainSource => {
+  const { scripts = new Map<string, Script>(), functions = new Map<string, BrainFunction>() } = options;
+  const choose = async (profile: Profile): Promise<Brain> => {
     const inline = inlineScript(profile);
     if (inline !== undefined) return createScriptBrain(inline);
     const scriptName = nameOf(profile, SCRIPT);
@@ -54,10 +57,13 @@ export const createBrainSource = ({ scripts = new Map(), functions = new Map() }
       return createScriptBrain(script);
     }
     const functionName = nameOf(profile, FUNCTION);
-    if (functionName === undefined) throw missing("model", profile.llm_config.model, []);
+    if (functionName === undefined) {
+      const { createAiBrain } = await loadAi();
+      return createAiBrain(profile.llm_config, options);
+    }
     const run = functions.get(functionName);
     if (run === undefined) throw missing("function", functionName, functions.keys());
     return createFunctionBrain(run, functionName);
   };
-  return async (profile) => choose(profile);
+  return choose;
 };

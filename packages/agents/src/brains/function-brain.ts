@@ -2,6 +2,7 @@
 
 import { isRecord, isToolplaneError, type JsonObject, ToolplaneError, understandError } from "@toolplane/protocol";
 import type { Brain, BrainAnswer, BrainRequest, BrainToolCall } from "./brain.ts";
+import { canceled, unlessAborted } from "./unless-aborted.ts";
 
 export interface FunctionAnswer {
   readonly text?: string | undefined;
@@ -13,16 +14,6 @@ export interface FunctionAnswer {
 }
 
 export type BrainFunction = (request: BrainRequest) => Promise<FunctionAnswer | string> | FunctionAnswer | string;
-
-const stopped = (): ToolplaneError => new ToolplaneError("canceled", "the step was stopped");
-
-/** B1 holds whatever the function does: a function that does not listen is left behind. */
-const unlessAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
-  new Promise((resolve, reject) => {
-    const abort = (): void => reject(stopped());
-    signal.addEventListener("abort", abort, { once: true });
-    void work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  });
 
 const failure = (error: unknown, name: string): ToolplaneError => {
   if (isToolplaneError(error)) return error;
@@ -44,12 +35,12 @@ const answerOf = (given: unknown, name: string): BrainAnswer => {
 
 export const createFunctionBrain = (run: BrainFunction, name = "brain"): Brain => ({
   async think(request) {
-    if (request.signal.aborted) throw stopped();
+    if (request.signal.aborted) throw canceled();
     try {
       const work = (async () => run(request))();
       return answerOf(await unlessAborted(work, request.signal), name);
     } catch (error) {
-      throw request.signal.aborted ? stopped() : failure(error, name);
+      throw request.signal.aborted ? canceled() : failure(error, name);
     }
   },
 });

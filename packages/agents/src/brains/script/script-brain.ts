@@ -4,6 +4,7 @@ import { isToolplaneError, type JsonObject, type JsonValue, ToolplaneError } fro
 import { SUBMIT_RESULT } from "@toolplane/protocol/registry";
 import { characterEdge } from "../../transcript/slice-text.ts";
 import type { Brain, BrainAnswer, BrainPiece, BrainRequest, BrainToolCall } from "../brain.ts";
+import { canceled, unlessAborted } from "../unless-aborted.ts";
 import type { Computed, Script, ScriptCall, ScriptStep } from "./script.ts";
 import { renderScriptText, renderScriptValue, type TemplateScope } from "./script-template.ts";
 import { type ScriptView, scopeOf } from "./script-view.ts";
@@ -11,14 +12,6 @@ import { callsOf, findPosition, type ScriptPosition } from "./script-walk.ts";
 
 /** So that a stream can be seen streaming. */
 const PIECE_CHARS = 24;
-
-export const canceled = (): ToolplaneError => new ToolplaneError("canceled", "the step was stopped");
-
-const untilAborted = (signal: AbortSignal): Promise<never> =>
-  new Promise((_resolve, reject) => {
-    if (signal.aborted) return reject(canceled());
-    signal.addEventListener("abort", () => reject(canceled()), { once: true });
-  });
 
 const emit = (kind: BrainPiece["kind"], text: string, onPiece: BrainRequest["onPiece"]): void => {
   for (let at = 0; at < text.length; ) {
@@ -85,7 +78,7 @@ export const createScriptBrain = (script: Script): Brain => ({
   async think(request) {
     if (request.signal.aborted) throw canceled();
     const position = findPosition(script, request);
-    if (position.step.hang === true) return untilAborted(request.signal);
+    if (position.step.hang === true) return unlessAborted(new Promise<never>(() => {}), request.signal);
     if (position.step.fail !== undefined) throw failure(position.step.fail);
     const given = answerAt(position, `script/${script.name}`);
     emit("reasoning", given.reasoning ?? "", request.onPiece);

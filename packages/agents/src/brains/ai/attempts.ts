@@ -1,0 +1,45 @@
+// Three attempts at one answer. What may pass is tried again after 2 to 10 seconds, doubled each time, or after as long as
+// the endpoint asks for; what cannot pass is said at once.
+
+import type { ToolplaneError } from "@toolplane/protocol";
+import type { Clock } from "@toolplane/sdk";
+import { canceled, unlessAborted } from "../unless-aborted.ts";
+import type { ModelFailure } from "./model-failure.ts";
+
+export const MAX_ATTEMPTS = 3;
+const FIRST_DELAY_MS = 2000;
+const MAX_DELAY_MS = 10_000;
+/** An endpoint that wants a longer rest is not waited for: the turn would look dead. */
+const MAX_RETRY_AFTER_MS = 60_000;
+
+/** Undefined: do not try again. */
+export const planDelay = (attempt: number, failure: Omit<ModelFailure, "error">): number | undefined => {
+  if (!failure.retry || attempt >= MAX_ATTEMPTS) return undefined;
+  const asked = failure.retryAfterMs ?? 0;
+  if (asked > MAX_RETRY_AFTER_MS) return undefined;
+  return Math.max(asked, Math.min(FIRST_DELAY_MS * 2 ** (attempt - 1), MAX_DELAY_MS));
+};
+
+export interface AttemptPorts {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly onRetry?: ((attempt: number, error: ToolplaneError) => void) | undefined;
+}
+
+export type Attempt<T> = { readonly answer: T } | { readonly failure: ModelFailure };
+
+export const withAttempts = async <T>(
+  { clock, signal, onRetry }: AttemptPorts,
+  run: () => Promise<Attempt<T>>,
+): Promise<T> => {
+  for (let attempt = 1; ; attempt++) {
+    const made = await unlessAborted(run(), signal);
+    if ("answer" in made) return made.answer;
+    if (signal.aborted) throw canceled();
+    const delay = planDelay(attempt, made.failure);
+    if (delay === undefined) throw made.failure.error;
+    onRetry?.(attempt, made.failure.error);
+    await clock.sleep(delay, signal);
+    if (signal.aborted) throw canceled();
+  }
+};

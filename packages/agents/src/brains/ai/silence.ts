@@ -1,0 +1,33 @@
+// Notices an endpoint that says nothing. The time counts from the last sign of life, not from the start: a long answer that
+// keeps coming is never cut.
+
+import type { Clock } from "@toolplane/sdk";
+
+export interface SilenceWatch {
+  /** Aborts when it was silent for too long. */
+  readonly signal: AbortSignal;
+  alive(): void;
+  /** No more watching. */
+  end(): void;
+}
+
+export const watchSilence = (clock: Clock, maxMs: number): SilenceWatch => {
+  const silent = new AbortController();
+  const over = new AbortController();
+  let last = clock.now();
+  const watch = async (): Promise<void> => {
+    for (let left = maxMs; left > 0; left = maxMs - (clock.now() - last)) {
+      await clock.sleep(left, over.signal);
+      if (over.signal.aborted) return;
+    }
+    silent.abort();
+  };
+  void watch();
+  return {
+    signal: silent.signal,
+    alive: () => {
+      last = clock.now();
+    },
+    end: () => over.abort(),
+  };
+};
