@@ -12,4 +12,7 @@ export const rules = [
   { id: "HOST-4-14", source: "tool-host 4", part: "engine", text: "Session state is stored per project, agent, host and alias, and written in the settling transaction." },
   { id: "HOST-4-15", source: "tool-host 4", part: "engine", text: "Calls of one session run one after the other; a failed call leaves the state unchanged." },
   { id: "HOST-4-16", source: "tool-host 4", part: "engine", text: "Without an alias a call starts from the init state and the returned state is dropped." },
+  { id: "API-3-H1", source: "interfaces 3", part: "server", text: "hosts in toolplane.yaml: name, command, config, pool, env, timeout_seconds, retry_safe, session, prefix, and their limits." },
+  { id: "API-3-H2", source: "interfaces 3", part: "server", text: "A host entry that is wrong is refused with the key and the line before anything starts." },
+  { id: "INV-I8-H1", source: "architecture 4", part: "server", text: "The value of a variable that a host is given is removed from everything the host says." },
 ] as const satisfies readonly Rule[];

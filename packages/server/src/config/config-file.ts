@@ -11,6 +11,7 @@ const argv = z.array(z.string().min(1)).min(1);
 const globs = z.array(z.string().min(1));
 const envNames = z.array(z.string().min(1));
 const seconds = z.number().positive();
+const paths = z.array(z.string().min(1));
 
 const host = z.strictObject({
   name,
@@ -20,8 +21,14 @@ const host = z.strictObject({
   env: envNames.optional(),
   timeout_seconds: seconds.optional(),
   retry_safe: globs.optional(),
-  session: z.enum(["none", "agent"]).optional(),
+  session: z.enum(["none", "agent", "argument"]).optional(),
   prefix: z.string().optional(),
+  control: z.enum(["allow", "strip"]).optional(),
+  sandbox: z
+    .strictObject({ read: paths.optional(), write: paths.optional(), child_process: z.boolean().optional() })
+    .optional(),
+  /** By their names in snake_case; checked where hosts are made. */
+  limits: z.record(z.string(), z.number()).optional(),
 });
 
 const mcpServer = z.strictObject({

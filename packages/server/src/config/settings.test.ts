@@ -32,6 +32,7 @@ test("[SEC-16-U1] without configuration: loopback only, the embedded database, a
     tools: [],
     profiles: [],
     agents: [],
+    hosts: [],
     allowEnv: new Set(),
     logLevel: "info",
   });
@@ -87,11 +88,10 @@ describe("[API-3-1] the file, then TOOLPLANE_* variables, then flags; later wins
 describe("[UP-3-3] what this version does not have is refused when it is used, never ignored", () => {
   test.each<[string, Given, string]>([
     [
-      "hosts",
-      { yaml: "project: a\nhosts: [{ name: a, command: [x] }]\n" },
-      "toolplane.yaml:2: hosts is not part of this version",
+      "mcp_servers",
+      { yaml: "project: a\nmcp_servers: [{ name: a, command: [x] }]\n" },
+      "toolplane.yaml:2: mcp_servers is not part of this version",
     ],
-    ["mcp_servers", { yaml: "mcp_servers: [{ name: a, command: [x] }]\n" }, "mcp_servers is not part of this version"],
     ["openapi", { yaml: "openapi: [{ name: a, spec: b }]\n" }, "openapi is not part of this version"],
     ["bus", { yaml: "bus: { url: nats://x }\n" }, "toolplane.yaml:1: the NATS bus is not part"],
     ["--nats-url", { flags: { natsUrl: "nats://x" } }, "--nats-url is not part of this version"],

@@ -5,6 +5,7 @@
 import { isAbsolute, join, resolve } from "node:path";
 import { isToken, type JsonObject, type ToolplaneError } from "@toolplane/protocol";
 import { isEnvName, isOwnEnvName } from "@toolplane/protocol/registry";
+import { type HostSetting, readHostSettings } from "../hosts/host-settings.ts";
 import { type LogLevel, parseLogLevel } from "../log/log.ts";
 import type { UpOptions } from "../up/up-options.ts";
 import type { ConfigFile } from "./config-file.ts";
@@ -35,6 +36,7 @@ export interface Settings {
   readonly tools: readonly string[];
   readonly profiles: readonly string[];
   readonly agents: readonly JsonObject[];
+  readonly hosts: readonly HostSetting[];
   readonly allowEnv: ReadonlySet<string>;
   readonly logLevel: LogLevel;
 }
@@ -108,7 +110,7 @@ const readValue = ({ env, file }: SettingsInput, path: readonly string[], text?:
 
 const refuseLater = (input: SettingsInput): void => {
   const { file, flags, env } = input;
-  for (const key of ["hosts", "mcp_servers", "openapi"] as const)
+  for (const key of ["mcp_servers", "openapi"] as const)
     if ((file?.config[key]?.length ?? 0) > 0) throw notBuilt(`${file?.where([key])}: ${key}`, "leave it out");
   const overPostgres = "leave it out; calls travel over PostgreSQL";
   if (file?.config.bus?.url !== undefined) throw notBuilt(`${file.where(["bus", "url"])}: the NATS bus`, overPostgres);
@@ -170,6 +172,7 @@ export const planSettings = (input: SettingsInput): Settings => {
     tools: patterns(file?.config.tools),
     profiles: patterns(file?.config.profiles),
     agents: (file?.config.agents ?? []) as readonly JsonObject[],
+    hosts: readHostSettings(file),
     allowEnv: readAllowEnv(input),
     logLevel: parseLogLevel(filled(env.TOOLPLANE_LOG_LEVEL) ?? "info"),
   };

@@ -7,6 +7,7 @@
 import type { Engine, Log, Token } from "@toolplane/engine";
 import { parseJsonStrict, parseWith, ToolplaneError } from "@toolplane/protocol";
 import { type Context, Hono } from "hono";
+import { NO_TOOL_HOSTS, type ToolHosts } from "../hosts/tool-hosts.ts";
 import { checkHost } from "./check-host.ts";
 import { notThere, problem } from "./problem.ts";
 import { readBody } from "./read-body.ts";
@@ -15,6 +16,8 @@ import type { Caller, Route } from "./route.ts";
 export interface AppOptions {
   /** Undefined while the stack is starting. */
   readonly engine: () => Engine | undefined;
+  /** The tool hosts of this process; none unless given. */
+  readonly toolHosts?: (() => ToolHosts | undefined) | undefined;
   readonly routes: readonly Route[];
   readonly log: Log;
   readonly health: () => Promise<{ readonly ok: boolean; readonly body: Readonly<Record<string, unknown>> }>;
@@ -68,8 +71,9 @@ export const createApp = (options: AppOptions): Hono => {
       const text = await readBody(context.req.raw, route.maxBytes ?? DEFAULT_MAX_BYTES);
       body = parseWith(route.body, text === "" ? {} : parseJsonStrict(text), "body");
     }
+    const toolHosts = options.toolHosts?.() ?? NO_TOOL_HOSTS;
     const signal = AbortSignal.any([context.req.raw.signal, options.draining]);
-    return route.handle({ params, body, query, caller: callerOf(token), engine, log, context, signal });
+    return route.handle({ params, body, query, caller: callerOf(token), engine, toolHosts, log, context, signal });
   };
 
   app.use(async (context, next) => {

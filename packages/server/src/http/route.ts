@@ -4,6 +4,7 @@
 import type { Engine, Log, Role, Token } from "@toolplane/engine";
 import type { Context } from "hono";
 import type { z } from "zod";
+import type { ToolHosts } from "../hosts/tool-hosts.ts";
 
 export interface Caller {
   readonly token: Token;
@@ -17,6 +18,7 @@ export interface RouteCall<Body, Query> {
   readonly query: Query;
   readonly caller: Caller;
   readonly engine: Engine;
+  readonly toolHosts: ToolHosts;
   readonly log: Log;
   readonly context: Context;
   /** Aborted when the client goes away or the server drains. */

@@ -153,7 +153,8 @@ export const callRoutes: readonly Route[] = [
     method: "GET",
     path: "/projects/:project/calls/:call/why",
     roles: READERS,
-    handle: async ({ engine, params, context }) => context.json(await explainCall(engine, keyFrom(params))),
+    handle: async ({ engine, toolHosts, params, context }) =>
+      context.json(await explainCall(engine, keyFrom(params), toolHosts)),
   }),
   route({
     method: "POST",

@@ -6,6 +6,7 @@ import { approvalRoutes } from "./approvals.ts";
 import { callRoutes } from "./calls.ts";
 import { cardRoutes } from "./cards.ts";
 import { eventRoutes } from "./events.ts";
+import { hostRoutes } from "./hosts.ts";
 import { operationRoutes } from "./operations.ts";
 import { registryRoutes } from "./registry.ts";
 import { serviceRoutes } from "./services.ts";
@@ -18,5 +19,6 @@ export const routes: readonly Route[] = [
   ...approvalRoutes,
   ...cardRoutes,
   ...operationRoutes,
+  ...hostRoutes,
   ...eventRoutes,
 ];

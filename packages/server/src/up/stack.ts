@@ -1,5 +1,5 @@
 // The parts of the stack, started one after the other and stopped in the order that loses nothing.
-//   start: listen (answers 503) -> store -> engine -> token -> configuration -> bundled tools -> ready
+//   start: listen (answers 503) -> store -> engine -> token -> configuration -> bundled tools -> hosts -> ready
 //   stop:  no new requests, long polls end -> requests and bundled tools finish -> engine -> store -> data -> guard
 //   U1. Whatever was started is stopped, also when a later part could not start.
 //   U2. The port is taken before the data: whoever asks meanwhile hears "starting", not silence.
@@ -13,7 +13,8 @@ import { BUNDLED_TARGET, bundledDefinitions } from "../bundled/bundled-tools.ts"
 import { serveBundled } from "../bundled/serve-bundled.ts";
 import { applyConfig, type ConfigDefinitions, ensureProject, readDefinitions } from "../config/apply-config.ts";
 import type { Settings } from "../config/settings.ts";
-import { createClockOffset, NO_OFFSET } from "../gateway/clock-offset.ts";
+import { type ClockOffset, createClockOffset, NO_OFFSET } from "../gateway/clock-offset.ts";
+import { listHosts, startHosts, type ToolHosts } from "../hosts/tool-hosts.ts";
 import { createApp } from "../http/app.ts";
 import { routes } from "../routes/index.ts";
 import { type DataDirectory, openDataDirectory, openThrowAwayDirectory } from "./data-directory.ts";
@@ -29,6 +30,8 @@ export interface StackOptions {
   readonly settings: Settings;
   readonly version: string;
   readonly cwd: string;
+  /** Our own variables, of which hosts get those they are allowed. */
+  readonly env: Readonly<Record<string, string | undefined>>;
   readonly pid: number;
   readonly log: Log;
   readonly guard: Guard;
@@ -51,6 +54,7 @@ interface Parts {
   store?: Store;
   engine?: Engine;
   bundled?: ToolService;
+  toolHosts?: ToolHosts;
 }
 
 const DEMO_PROJECT = "demo";
@@ -63,6 +67,7 @@ const LOOPBACK: ReadonlySet<string> = new Set(["127.0.0.1", "::1", "localhost"])
 const createStackApp = (parts: Parts, { settings, version, log }: StackOptions) =>
   createApp({
     engine: () => (parts.phase === "starting" ? undefined : parts.engine),
+    toolHosts: () => parts.toolHosts,
     routes: settings.roles.includes("api") ? routes : [],
     log,
     hosts: [...servedHosts(settings.host), ...settings.allowedHosts],
@@ -112,10 +117,27 @@ const prepare = async (
   await applyConfig({ engine, settings, definitions, log });
 };
 
-const startBundled = async (engine: Engine, store: Store, options: StackOptions): Promise<ToolService> => {
-  const { settings, log, pid } = options;
+const measureOffset = async (engine: Engine, settings: Settings): Promise<ClockOffset> => {
   const offset = settings.databaseUrl === undefined ? NO_OFFSET : createClockOffset(engine.databaseNow, systemClock);
   await offset.measure();
+  return offset;
+};
+
+const startToolHosts = async (engine: Engine, offset: ClockOffset, options: StackOptions): Promise<ToolHosts> => {
+  const { settings, log, pid, env, guard } = options;
+  const { hosts, project: projectId } = settings;
+  if (hosts.length > 0) await ensureProject(engine.projects, projectId, projectId);
+  const means = { engine, clock: systemClock, random: Math.random, log, offset };
+  return startHosts({ ...means, settings: hosts, projectId, pid, env, guard });
+};
+
+const startBundled = async (
+  engine: Engine,
+  store: Store,
+  offset: ClockOffset,
+  options: StackOptions,
+): Promise<ToolService> => {
+  const { log, pid } = options;
   const holder = `bundled tools (process ${pid} on ${hostname()})`;
   const storeBack = (): Promise<void> | undefined => (store.ready() ? undefined : store.untilReady());
   return serveBundled({ engine, clock: systemClock, random: Math.random, log, offset, holder, storeBack });
@@ -145,7 +167,12 @@ const start = async (parts: Parts, options: StackOptions): Promise<string> => {
   });
   goOn();
   await prepare(parts.engine, dataDir, definitions, options);
-  if (settings.roles.includes("tools")) parts.bundled = await startBundled(parts.engine, parts.store, options);
+  parts.toolHosts = listHosts(settings.hosts, settings.project);
+  if (settings.roles.includes("tools")) {
+    const offset = await measureOffset(parts.engine, settings);
+    parts.bundled = await startBundled(parts.engine, parts.store, offset, options);
+    parts.toolHosts = await startToolHosts(parts.engine, offset, options);
+  }
   goOn();
   parts.phase = "ready";
   return address;
@@ -160,6 +187,7 @@ const stopParts = async (parts: Parts, { log, guard }: StackOptions): Promise<vo
   await Promise.all([
     end("requests", parts.http?.close(REQUEST_GRACE_MS)),
     end("bundled tools", parts.bundled?.stop({ drainMs: TOOL_GRACE_MS })),
+    end("hosts", parts.toolHosts?.stop(TOOL_GRACE_MS)),
   ]);
   await end("engine", parts.engine?.close());
   await end("store", parts.store?.stop());

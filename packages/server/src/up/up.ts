@@ -58,6 +58,7 @@ const run = async (options: UpOptions, io: UpIo, stop: AbortSignal): Promise<num
     settings,
     version: readVersion(),
     cwd,
+    env: io.env,
     pid: process.pid,
     log,
     guard: createGuard(),

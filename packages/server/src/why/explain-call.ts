@@ -1,6 +1,7 @@
 // Why is this call where it is, and what does it wait for: one sentence, then the facts behind it.
 
 import { type CallKey, type CallView, type Engine, isSettled } from "@toolplane/engine";
+import { NO_TOOL_HOSTS, type ToolHosts } from "../hosts/tool-hosts.ts";
 
 export interface Explanation {
   readonly tool_call_id: string;
@@ -18,6 +19,8 @@ export interface WhyFacts {
   readonly toolStatus: string | undefined;
   /** How many services asked for work of this target lately. */
   readonly consumers: number;
+  /** Why the host whose tool it is does not run, if that is so. */
+  readonly hostProblem?: string | undefined;
   readonly deadLetterId: string | undefined;
 }
 
@@ -26,7 +29,7 @@ const seconds = (ms: number): string => `${Math.max(0, Math.round(ms / 1000))} s
 const until = (date: Date | null, nowMs: number): string =>
   date === null ? "an unknown time" : `${date.toISOString()} (in ${seconds(date.getTime() - nowMs)})`;
 
-const whyQueued = ({ view, nowMs, toolStatus, consumers }: WhyFacts): readonly [string, string | null] => {
+const whyQueued = ({ view, nowMs, toolStatus, consumers, hostProblem }: WhyFacts): readonly [string, string | null] => {
   if (toolStatus === "paused")
     return [
       `${view.toolName} is paused: the call waits until somebody resumes it`,
@@ -39,12 +42,18 @@ const whyQueued = ({ view, nowMs, toolStatus, consumers }: WhyFacts): readonly [
           null,
         ]
       : [`it is for later: it is offered at ${until(view.availableAt, nowMs)}`, null];
+  if (hostProblem !== undefined)
+    return [
+      `${hostProblem}; the call waits until it does, and gives up at ${until(view.queueDeadline, nowMs)}`,
+      `put host ${view.target.replace("host_", "")} right: its program, its config, or its entry in toolplane.yaml`,
+    ];
   if (consumers === 0)
     return [
       `no service for target ${view.target} has asked for work lately; the call waits ${seconds(nowMs - view.createdAt.getTime())} already and gives up at ${until(view.queueDeadline, nowMs)}`,
       `start a service for target ${view.target}`,
     ];
-  return [`it waits its turn: ${consumers} service(s) of target ${view.target} take calls`, null];
+  const alone = view.session === null ? "" : ", those of its session one after the other";
+  return [`it waits its turn: ${consumers} service(s) of target ${view.target} take calls${alone}`, null];
 };
 
 const whyRunning = ({ view, nowMs }: WhyFacts): readonly [string, string | null] => {
@@ -105,7 +114,11 @@ export const planExplanation = (facts: WhyFacts): Explanation => {
   };
 };
 
-export const explainCall = async (engine: Engine, key: CallKey): Promise<Explanation> => {
+export const explainCall = async (
+  engine: Engine,
+  key: CallKey,
+  toolHosts: Pick<ToolHosts, "problemOf"> = NO_TOOL_HOSTS,
+): Promise<Explanation> => {
   const view = await engine.calls.get(key);
   const tool = await engine.tools.getTool(key.projectId, view.toolName, true);
   const letter = isSettled(view.status) ? await engine.deadLetters.ofCall(key.projectId, key.toolCallId) : undefined;
@@ -115,5 +128,6 @@ export const explainCall = async (engine: Engine, key: CallKey): Promise<Explana
     toolStatus: tool?.status,
     consumers: engine.calls.services(key.projectId, view.target).length,
     deadLetterId: letter?.deadLetterId,
+    hostProblem: toolHosts.problemOf(key.projectId, view.target),
   });
 };

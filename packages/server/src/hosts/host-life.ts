@@ -1,0 +1,220 @@
+// The life of one configured host: started, its tools registered, served; or not, and then it is said why and tried again.
+//
+// starting --described, registered--> ready
+//    |                                  (from here on its supervisor restarts what dies)
+//    +--anything wrong--> failed --backoff--> starting     a configuration the host refuses stays failed: nothing would change
+//
+//   HL1. Nothing that goes wrong here stops the stack; it is logged once per reason and shown by GET /hosts and by `why`.
+//   HL2. Tools the host used to have and has no more are deleted; those of a host that does not start stay registered.
+
+import {
+  createHostExecutor,
+  createHostLimits,
+  createToolHost,
+  type DefinedHostTool,
+  defineHostTools,
+  type HostDescription,
+  type HostPorts,
+  type ToolHost,
+} from "@toolplane/bridges";
+import { createSchemaCompiler, type Engine, sha256 } from "@toolplane/engine";
+import { type ToolplaneError, understandError } from "@toolplane/protocol";
+import type { RefusedHostTool } from "@toolplane/protocol/host";
+import {
+  type Clock,
+  createRunner,
+  createScrubber,
+  type Log,
+  type Random,
+  startToolService,
+  type ToolGateway,
+  type ToolService,
+} from "@toolplane/sdk";
+import { type HostSetting, hostSecrets } from "./host-settings.ts";
+
+export type HostPhase = "starting" | "ready" | "failed" | "elsewhere";
+
+export interface HostView {
+  readonly setting: HostSetting;
+  readonly phase: HostPhase;
+  /** Why it is not ready, in one sentence. */
+  readonly problem: ToolplaneError | undefined;
+  readonly description: HostDescription | undefined;
+  /** Names under which its tools are registered. */
+  readonly tools: readonly string[];
+  readonly refused: readonly RefusedHostTool[];
+  readonly host: Pick<ToolHost, "status"> | undefined;
+}
+
+export interface HostLifeOptions {
+  readonly setting: HostSetting;
+  readonly engine: Pick<Engine, "tools">;
+  readonly gateway: ToolGateway;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly guard?: HostPorts["guard"];
+}
+
+export interface HostLife {
+  /** Resolves when the first try has ended, well or not. */
+  readonly tried: Promise<void>;
+  view(): HostView;
+  stop(drainMs: number): Promise<void>;
+}
+
+/** A program that is being replaced is back within seconds; one that is broken stays so for hours. */
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
+/** What one claim takes at most. */
+const MAX_CONCURRENCY = 256;
+const PAGE = 200;
+
+export const createHostLife = (options: HostLifeOptions): HostLife => {
+  const { setting, engine, gateway, clock, random, env } = options;
+  const { name, target } = setting;
+  const secrets = hostSecrets(setting, env);
+  const scrubber = createScrubber(secrets);
+  const log = options.log;
+  const source = `host:${name}`;
+  const compileSchema = createSchemaCompiler();
+  const stopping = new AbortController();
+  let host: ToolHost | undefined;
+  let service: ToolService | undefined;
+  let phase: HostPhase = "starting";
+  let problem: ToolplaneError | undefined;
+  let registered: readonly DefinedHostTool[] = [];
+  let refused: readonly RefusedHostTool[] = [];
+
+  /** What the registry takes of what the host offers. */
+  const register = async (description: HostDescription): Promise<void> => {
+    const given = { ...setting, host: name, projectId: gateway.projectId };
+    const isRetrySafe = (tool: string): boolean => host?.isRetrySafe(tool) ?? false;
+    const defined = defineHostTools(description, { ...given, isRetrySafe }, { compileSchema, sha256 });
+    const uploads = defined.tools.map(({ definition }) => definition);
+    const results = uploads.length === 0 ? [] : await engine.tools.upsertTools(gateway.projectId, uploads, { source });
+    const conflicts = results.flatMap((result, index) =>
+      result instanceof Error ? [{ name: defined.tools[index]?.hostTool ?? "", reason: result.message }] : [],
+    );
+    registered = defined.tools.filter((_, index) => !(results[index] instanceof Error));
+    refused = [...defined.refused, ...conflicts].map(({ name: tool, reason }) => ({
+      name: tool,
+      reason: scrubber.text(reason),
+    }));
+    for (const { name: tool, reason } of refused)
+      log.warn("a tool of a host is left out", { host: name, tool, reason });
+  };
+
+  const forgetOldTools = async (): Promise<void> => {
+    const kept = new Set(registered.map(({ definition }) => definition.tool_name));
+    let cursor: string | undefined;
+    do {
+      const page = await engine.tools.listTools(gateway.projectId, { limit: PAGE, cursor });
+      for (const tool of page.items) {
+        if (tool.source !== source || kept.has(tool.toolName)) continue;
+        await engine.tools.deleteTool(gateway.projectId, tool.toolName);
+        log.info("a tool its host no longer has was deleted", { host: name, tool: tool.toolName });
+      }
+      cursor = page.nextCursor ?? undefined;
+    } while (cursor !== undefined);
+  };
+
+  const serve = (running: ToolHost, description: HostDescription): void => {
+    const { pool, inFlight } = createHostLimits(setting.options.limits);
+    const atOnce = pool * (description.extensions.includes("cancel") ? inFlight : 1);
+    service = startToolService({
+      gateway,
+      runner: createRunner({
+        gateway,
+        executor: createHostExecutor({ host: running, tools: registered, now: clock.now }),
+        target,
+        clock,
+        random,
+        log,
+        secrets: () => undefined,
+        ownSecrets: secrets,
+        // The supervisor tries again what may be tried again.
+        maxAttempts: 1,
+      }),
+      target,
+      concurrency: Math.min(atOnce, MAX_CONCURRENCY),
+      clock,
+      random,
+      log,
+    });
+  };
+
+  const attempt = async (): Promise<void> => {
+    host ??= createToolHost(setting.options, {
+      compileSchema,
+      log,
+      env,
+      random,
+      scrub: scrubber.text,
+      ...(options.guard === undefined ? {} : { guard: options.guard }),
+    });
+    const description = await host.start();
+    await register(description);
+    await forgetOldTools();
+    if (stopping.signal.aborted) return;
+    serve(host, description);
+    phase = "ready";
+    problem = undefined;
+    log.info("a host is ready", { host: name, target, tools: registered.length, left_out: refused.length });
+  };
+
+  const fail = (error: unknown): void => {
+    const understood = understandError(error, { keepMessage: true });
+    // Once per reason: a host that stays broken says nothing new every minute.
+    if (problem?.message !== understood.message)
+      log.error("a host cannot be used", {
+        host: name,
+        code: understood.code,
+        reason: scrubber.text(understood.message),
+      });
+    phase = "failed";
+    problem = understood;
+  };
+
+  const live = async (onTried: () => void): Promise<void> => {
+    for (let pauseMs = FIRST_PAUSE_MS; !stopping.signal.aborted; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+      try {
+        await attempt();
+        return;
+      } catch (error) {
+        if (!stopping.signal.aborted) fail(error);
+      } finally {
+        onTried();
+      }
+      if (problem?.code === "bad_request") return;
+      await clock.sleep(pauseMs, stopping.signal);
+      if (!stopping.signal.aborted) phase = "starting";
+    }
+  };
+
+  let onTried = (): void => {};
+  const tried = new Promise<void>((resolve) => {
+    onTried = resolve;
+  });
+  const living = live(onTried);
+
+  return {
+    tried,
+    view: () => ({
+      setting,
+      phase,
+      problem,
+      description: host?.describe(),
+      tools: registered.map(({ definition }) => definition.tool_name),
+      refused,
+      host,
+    }),
+    async stop(drainMs) {
+      stopping.abort();
+      await service?.stop({ drainMs });
+      await host?.close();
+      await living;
+    },
+  };
+};

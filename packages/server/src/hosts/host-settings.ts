@@ -1,0 +1,117 @@
+// The hosts of the configuration, checked: what is wrong with one is said with its line before anything is started.
+//   A host gets the variables its entry names and no other; those that open this system itself are refused (SEC-7).
+
+import { DEFAULT_HOST_LIMITS, type HostLimits, type HostOptions, hostTarget } from "@toolplane/bridges";
+import { isToken, type JsonObject } from "@toolplane/protocol";
+import { isEnvName, isOwnEnvName } from "@toolplane/protocol/registry";
+import type { ConfigFile, FileConfig } from "../config/config-file.ts";
+import { refuseConfig } from "../config/refuse.ts";
+
+type HostEntry = NonNullable<FileConfig["hosts"]>[number];
+
+export interface HostSetting {
+  readonly name: string;
+  readonly target: string;
+  readonly options: HostOptions;
+  readonly prefix: string | undefined;
+  readonly timeoutSeconds: number | undefined;
+  readonly session: "none" | "agent" | "argument";
+  readonly control: "allow" | "strip";
+}
+
+/** A command's target is a token of its subject; this leaves room for the rest. */
+const MAX_NAME_LENGTH = 40;
+
+const camelCase = (name: string): string =>
+  name
+    .split("_")
+    .map((word, index) => (index === 0 ? word : `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`))
+    .join("");
+
+const readLimits = (entry: HostEntry, at: (...path: PropertyKey[]) => string): Partial<HostLimits> => {
+  const limits: Record<string, number> = entry.pool === undefined ? {} : { pool: entry.pool };
+  for (const [key, value] of Object.entries(entry.limits ?? {})) {
+    const name = camelCase(key);
+    if (name === "pool" || !Object.hasOwn(DEFAULT_HOST_LIMITS, name))
+      throw refuseConfig(`${at("limits", key)}: there is no limit ${JSON.stringify(key)} of a host`);
+    limits[name] = value;
+  }
+  // A deadline of the runner's own comes with every call; this one is for the questions around it.
+  if (entry.timeout_seconds !== undefined) limits.callMs ??= entry.timeout_seconds * 1_000;
+  return limits;
+};
+
+const checkEnv = (names: readonly string[], at: (...path: PropertyKey[]) => string): void => {
+  names.forEach((name, index) => {
+    if (!isEnvName(name))
+      throw refuseConfig(`${at("env", index)}: ${JSON.stringify(name)} is not the name of a variable`);
+    if (isOwnEnvName(name) && name !== "PATH")
+      throw refuseConfig(`${at("env", index)}: ${name} belongs to the system and is never given to a host`);
+  });
+};
+
+const readHost = (entry: HostEntry, directory: string, at: (...path: PropertyKey[]) => string): HostSetting => {
+  const { name, sandbox } = entry;
+  if (!isToken(name) || name.length > MAX_NAME_LENGTH)
+    throw refuseConfig(`${at("name")}: a host's name has 1 to ${MAX_NAME_LENGTH} of the characters A-Z a-z 0-9 _ -`);
+  checkEnv(entry.env ?? [], at);
+  return {
+    name,
+    target: hostTarget(name),
+    prefix: entry.prefix,
+    timeoutSeconds: entry.timeout_seconds,
+    session: entry.session ?? "none",
+    control: entry.control ?? "strip",
+    options: {
+      name,
+      command: entry.command,
+      cwd: directory,
+      limits: readLimits(entry, at),
+      ...(entry.config === undefined ? {} : { config: entry.config as JsonObject }),
+      ...(entry.env === undefined ? {} : { env: entry.env }),
+      ...(entry.retry_safe === undefined ? {} : { retrySafe: entry.retry_safe }),
+      ...(sandbox === undefined
+        ? {}
+        : {
+            sandbox: {
+              ...(sandbox.read === undefined ? {} : { read: sandbox.read }),
+              ...(sandbox.write === undefined ? {} : { write: sandbox.write }),
+              ...(sandbox.child_process === undefined ? {} : { childProcess: sandbox.child_process }),
+            },
+          }),
+    },
+  };
+};
+
+export const readHostSettings = (
+  file: (ConfigFile & { readonly directory: string }) | undefined,
+): readonly HostSetting[] => {
+  const hosts = (file?.config.hosts ?? []).map((entry, index) =>
+    readHost(entry, file?.directory ?? "/", (...path) => {
+      const where = file?.where(["hosts", index, ...path] as (string | number)[]) ?? "";
+      return `${where}: hosts[${index}].${path.map(String).join(".")}`;
+    }),
+  );
+  const names = new Set<string>();
+  hosts.forEach(({ name }, index) => {
+    if (names.has(name)) throw refuseConfig(`${file?.where(["hosts", index, "name"])}: two hosts are named ${name}`);
+    names.add(name);
+  });
+  return hosts;
+};
+
+/** Variables everybody may know; what else a host is given counts as a secret and is removed from what it says (I8). */
+const HARMLESS: ReadonlySet<string> = new Set(["PATH", "HOME", "TMPDIR", "LANG", "LANGUAGE", "TZ", "TERM", "NODE_ENV"]);
+
+export const hostSecrets = (
+  { options }: HostSetting,
+  env: Readonly<Record<string, string | undefined>>,
+): ReadonlyMap<string, string> => {
+  const secrets = new Map<string, string>();
+  for (const name of options.env ?? []) {
+    const value = Object.hasOwn(env, name) ? env[name] : undefined;
+    if (value !== undefined && value.trim() !== "" && !HARMLESS.has(name) && !name.startsWith("LC_"))
+      secrets.set(name, value);
+  }
+  return secrets;
+};
