@@ -1,66 +1,34 @@
 // Builds a supervised tool host from its configuration.
 
 import { randomUUID } from "node:crypto";
-import { isToolplaneError, type JsonObject, type JsonValue, ToolplaneError } from "@toolplane/protocol";
+import type { JsonObject, JsonValue } from "@toolplane/protocol";
 import {
+  type HostResponse,
   isNotOffered,
   type PlainHostMethod,
   type PlainHostValue,
   parseHostValue,
-  parseToolOutcome,
   readFormattedResult,
 } from "@toolplane/protocol/host";
 import { silentLog } from "@toolplane/sdk";
+import type { CrewDeps } from "./crew.ts";
 import { createDiagnostics } from "./diagnostics.ts";
-import type { AskOptions, ExecuteResult, HostOptions, HostPorts, ToolHost } from "./host.ts";
+import type { AskOptions, HostOptions, HostPorts, ToolHost } from "./host.ts";
 import { createHostLimits } from "./host-limits.ts";
 import { createHostWords } from "./host-log.ts";
 import { planLaunch } from "./launch.ts";
 import { openHost } from "./open-host.ts";
 import { hostSaidError } from "./plan-failure.ts";
 import { HostPool } from "./pool.ts";
-import type { PoolTask, TaskEnd, TaskRequest } from "./pool-task.ts";
+import { ExecuteTask, type Question, QuestionTask } from "./pool-task.ts";
 import { createRetrySafe } from "./retry-safe.ts";
 import { systemTimers } from "./timers.ts";
 
-const failed = (error: ToolplaneError, task: PoolTask): ExecuteResult => ({
-  outcome: { status: "failed", error, written: task.written },
-  state: undefined,
-  attempts: task.attempts,
-  pid: task.pid,
-});
-
-const readOutcome = (host: string, end: TaskEnd, task: PoolTask): ExecuteResult => {
-  if (end.kind === "failed") return failed(end.error, task);
-  const { response } = end;
-  if (!response.ok) return failed(hostSaidError(host, response), task);
-  try {
-    const said = parseToolOutcome(response.value);
-    if (!said.success) return failed(new ToolplaneError("tool_error", said.error), task);
-    return {
-      outcome: { status: "success", result: said.result },
-      state: response.state,
-      attempts: task.attempts,
-      pid: task.pid,
-    };
-  } catch (error) {
-    if (!isToolplaneError(error)) throw error;
-    return failed(error, task);
-  }
-};
-
-export const createToolHost = (options: HostOptions, ports: HostPorts = {}): ToolHost => {
+const createDeps = (options: HostOptions, ports: HostPorts): CrewDeps => {
   const { name, config = {}, models = [] } = options;
   const limits = createHostLimits(options.limits);
-  const timers = ports.timers ?? systemTimers;
-  const log = ports.log ?? silentLog;
-  const scrub = ports.scrub ?? ((text: string) => text);
-  const isRetrySafe = createRetrySafe(options.retrySafe ?? []);
-  const onDiagnostic = ports.onDiagnostic ?? (() => undefined);
-  /** Optional methods the host said it does not have. */
-  const notOffered = new Set<string>();
-
-  const pool = new HostPool({
+  const { timers = systemTimers, log = silentLog, scrub = (text) => text, onDiagnostic = () => undefined } = ports;
+  return {
     name,
     limits,
     timers,
@@ -80,62 +48,56 @@ export const createToolHost = (options: HostOptions, ports: HostPorts = {}): Too
         helloMs: limits.helloMs,
         compileSchema: ports.compileSchema,
       }),
-  });
+  };
+};
 
-  const ask = (method: string, params: TaskRequest["params"], given: AskOptions): Promise<JsonValue | undefined> =>
+type Params = Question["params"];
+
+/** The optional questions; a method the host said it lacks is not asked again. */
+const createQuestions = (name: string, pool: HostPool, callMs: number) => {
+  const notOffered = new Set<string>();
+  const submit = (method: string, params: Params, given: AskOptions): Promise<HostResponse> =>
     new Promise((resolve, reject) => {
-      if (notOffered.has(method)) return resolve(undefined);
-      pool.submit({
-        method,
-        params,
-        // Questions about a result change nothing.
-        retrySafe: true,
-        deadlineMs: given.deadlineMs ?? limits.callMs,
-        signal: given.signal,
-        emit: undefined,
-        settle: (end) => {
-          if (end.kind === "failed") return reject(end.error);
-          if (end.response.ok) return resolve(end.response.value);
-          if (!isNotOffered(end.response)) return reject(hostSaidError(name, end.response));
-          notOffered.add(method);
-          resolve(undefined);
-        },
-      });
+      const { deadlineMs = callMs, signal } = given;
+      pool.submit(new QuestionTask({ method, params, deadlineMs, signal }, resolve, reject));
     });
-
+  const ask = async (method: string, params: Params, given: AskOptions): Promise<JsonValue | undefined> => {
+    if (notOffered.has(method)) return undefined;
+    const response = await submit(method, params, given);
+    if (response.ok) return response.value;
+    if (!isNotOffered(response)) throw hostSaidError(name, response);
+    notOffered.add(method);
+    return undefined;
+  };
   const askPlain = async <M extends PlainHostMethod>(
     method: M,
-    params: TaskRequest["params"],
+    params: Params,
     given: AskOptions,
   ): Promise<PlainHostValue<M> | undefined> => {
     const value = await ask(method, params, given);
     return value === undefined ? undefined : parseHostValue(method, value);
   };
+  return { ask, askPlain };
+};
+
+export const createToolHost = (options: HostOptions, ports: HostPorts = {}): ToolHost => {
+  const { name, config = {} } = options;
+  const deps = createDeps(options, ports);
+  const { callMs } = deps.limits;
+  const pool = new HostPool(deps);
+  const isRetrySafe = createRetrySafe(options.retrySafe ?? []);
+  const { ask, askPlain } = createQuestions(name, pool, callMs);
+  const close = (): Promise<void> => pool.close();
 
   return {
     name,
-    start: () => pool.start(),
-    describe: () => pool.description,
+    start: () => pool.crew.start(),
+    describe: () => pool.crew.description,
     isRetrySafe,
     execute: (request) =>
       new Promise((resolve) => {
-        pool.submit({
-          method: "execute_tool",
-          params: ({ initState, extensions }, msLeft) => {
-            const params: Record<string, JsonValue> = {
-              tool_name: request.toolName,
-              arguments: request.arguments,
-              state: request.state ?? initState,
-            };
-            if (extensions.includes("deadline")) params.deadline_ms = msLeft;
-            return params;
-          },
-          retrySafe: isRetrySafe(request.toolName),
-          deadlineMs: request.deadlineMs ?? limits.callMs,
-          signal: request.signal,
-          emit: request.emit,
-          settle: (end, task) => resolve(readOutcome(name, end, task)),
-        });
+        const choice = { retrySafe: isRetrySafe(request.toolName), callMs };
+        pool.submit(new ExecuteTask(name, request, choice, resolve));
       }),
     formatResult: async ({ result, state, ...given }) => {
       const value = await ask("format_tool_result", (place) => ({ result, state: state ?? place.initState }), given);
@@ -149,10 +111,9 @@ export const createToolHost = (options: HostOptions, ports: HostPorts = {}): Too
       ),
     toDisplayFormat: ({ text, result, state, ...given }) =>
       askPlain("to_display_format", (place) => ({ text, result, state: state ?? place.initState }), given),
-    tagsFor: (asked, given = {}) =>
-      askPlain("get_tags", () => ({ config, models: asked as readonly JsonObject[] }), given),
+    tagsFor: (models: readonly JsonObject[], given = {}) => askPlain("get_tags", () => ({ config, models }), given),
     status: () => pool.status(),
-    close: () => pool.close(),
-    [Symbol.asyncDispose]: () => pool.close(),
+    close,
+    [Symbol.asyncDispose]: close,
   };
 };

@@ -4,7 +4,7 @@
 // C3. Text that is no message changes nothing: it is reported, and the calls go on.
 // C4. A message for an open request that cannot be understood ends that request: its answer will not come a second time.
 
-import { isRecord, isToolplaneError, ToolplaneError, tryParseJsonStrict, violation } from "@toolplane/protocol";
+import { isRecord, isToolplaneError, type JsonValue, ToolplaneError, violation } from "@toolplane/protocol";
 import { type HostMessage, type HostResponse, parseHostLine } from "@toolplane/protocol/host";
 import type { Diagnostics } from "./diagnostics.ts";
 import { createLineSplitter, type LineSplitter } from "./line-splitter.ts";
@@ -13,15 +13,13 @@ import { createLineWriter, type LineWriter, type Outgoing, type WriteStream } fr
 /** One open request. */
 export interface Ask extends Outgoing {
   readonly id: string;
-  onEvent(type: string, payload: HostEventPayload, bytes: number): void;
+  onEvent(type: string, payload: JsonValue, bytes: number): void;
   onAnswer(response: HostResponse): void;
   /** The answer came and cannot be used. */
   onFault(error: ToolplaneError): void;
   /** The host is writing more about it than a line may hold; the request stays open until the line ends. */
   onTooLong(): void;
 }
-
-export type HostEventPayload = Extract<HostMessage, { kind: "event" }>["event"]["payload"];
 
 export interface ConnectionOptions {
   readonly stdin: WriteStream;
@@ -53,21 +51,24 @@ const MAX_DEPTH = 512;
 /** To tell "answered twice" from "never asked"; more would only cost memory. */
 const REMEMBERED_IDS = 256;
 
-/** An event that breaks the rules is not an answer: that may still come. */
-const isBadEvent = (text: string): boolean => {
-  const message = tryParseJsonStrict(text, { maxDepth: MAX_DEPTH });
-  return isRecord(message) && message.event !== undefined && message.ok === undefined;
-};
-
-const idOf = (error: unknown): string | null => {
-  const id = isToolplaneError(error) ? error.detail?.id : undefined;
-  return typeof id === "string" ? id : null;
+/** What a line that breaks the rules would have been: only an answer ends a request, and that may still come. */
+const readBroken = (text: string): { readonly id: string | undefined; readonly isAnswer: boolean } => {
+  try {
+    // Not ours to keep, so nothing is checked: it may be deeper than we read.
+    const message: unknown = JSON.parse(text);
+    if (!isRecord(message) || typeof message.id !== "string") return { id: undefined, isAnswer: false };
+    return { id: message.id, isAnswer: message.method === undefined && message.event === undefined };
+  } catch {
+    return { id: undefined, isAnswer: false };
+  }
 };
 
 class Connection implements HostConnection {
   readonly #options: ConnectionOptions;
   readonly #asks = new Map<string, Ask>();
-  readonly #answered = new Set<string>();
+  /** A ring: the oldest is overwritten. */
+  readonly #answered: string[] = [];
+  #answeredAt = 0;
   readonly #splitter: LineSplitter;
   readonly #writer: LineWriter;
   #tooLong: Ask | undefined;
@@ -120,12 +121,8 @@ class Connection implements HostConnection {
 
   #close(ask: Ask): void {
     if (!this.#asks.delete(ask.id)) return;
-    this.#answered.add(ask.id);
-    if (this.#answered.size <= REMEMBERED_IDS) return;
-    for (const oldest of this.#answered) {
-      this.#answered.delete(oldest);
-      break;
-    }
+    this.#answered[this.#answeredAt] = ask.id;
+    this.#answeredAt = (this.#answeredAt + 1) % REMEMBERED_IDS;
   }
 
   #read(text: string, bytes: number, valid: boolean): void {
@@ -138,7 +135,7 @@ class Connection implements HostConnection {
       return;
     }
     if (!valid) {
-      this.#unreadable(text, violation("a line is not UTF-8", { id: message.id }));
+      this.#unreadable(text, violation("a line is not UTF-8"));
       return;
     }
     this.#take(message, bytes);
@@ -156,7 +153,7 @@ class Connection implements HostConnection {
     }
     const ask = this.#asks.get(message.id);
     if (ask === undefined) {
-      const twice = this.#answered.has(message.id);
+      const twice = this.#answered.includes(message.id);
       const what = message.kind === "event" ? "an event" : "an answer";
       this.#report(
         twice ? "already_answered" : "unknown_id",
@@ -173,15 +170,15 @@ class Connection implements HostConnection {
   }
 
   #unreadable(text: string, error: unknown): void {
-    const id = idOf(error);
-    const ask = id === null ? undefined : this.#asks.get(id);
+    const { id, isAnswer } = readBroken(text);
+    const ask = id === undefined ? undefined : this.#asks.get(id);
     if (ask === undefined) {
       this.#report("stray_output", "it wrote to stdout what is no message", text);
       return;
     }
     const why = isToolplaneError(error) ? error.message : "it cannot be read";
     this.#report("unreadable_message", "a message breaks the protocol", why);
-    if (isBadEvent(text)) return;
+    if (!isAnswer) return;
     this.#close(ask);
     ask.onFault(violation(`the host's answer breaks the protocol: ${why}`));
   }

@@ -7,18 +7,19 @@
 //     until only stuck ones are left, or until it does not even answer a ping.
 
 import { type ExitStatus, type Guard, type GuardedProcess, spawnGuarded } from "@toolplane/processes";
-import { exceedsBytes, type JsonObject, ToolplaneError } from "@toolplane/protocol";
+import { exceedsBytes, type JsonObject, type JsonValue, ToolplaneError } from "@toolplane/protocol";
 import { encodeHostRequest, type HostExtension, type HostResponse, readHostLog } from "@toolplane/protocol/host";
 import type { Diagnostics } from "./diagnostics.ts";
 import type { HostProcessState } from "./host.ts";
-import { createHostConnection, type HostConnection, type HostEventPayload } from "./host-connection.ts";
+import { createHostConnection, type HostConnection } from "./host-connection.ts";
 import type { HostLimits } from "./host-limits.ts";
 import type { HostWords } from "./host-log.ts";
 import type { Launch } from "./launch.ts";
 import type { OpenedHost, Talk } from "./open-host.ts";
 import { tooLongError } from "./plan-failure.ts";
 import type { FeedView } from "./plan-feed.ts";
-import { createQuestion, type Job, type JobPlace, RunningJob } from "./running-job.ts";
+import type { PoolTask } from "./pool-task.ts";
+import { createQuestion, type JobOwner, type JobPlace, RunningJob } from "./running-job.ts";
 import type { Timers } from "./timers.ts";
 
 export interface ProcessDeps {
@@ -60,7 +61,6 @@ export class HostProcess implements FeedView, JobPlace {
   idleSince: number;
   readonly #deps: ProcessDeps;
   readonly #questions = new Set<(why: string) => void>();
-  readonly #running = new Set<RunningJob>();
   #guarded: GuardedProcess | undefined;
   #connection: HostConnection | undefined;
   /** Why we are ending it. */
@@ -122,17 +122,16 @@ export class HostProcess implements FeedView, JobPlace {
   }
 
   /** Throws, and has done nothing, when the request cannot be written. */
-  run(job: Job): RunningJob {
+  run(task: PoolTask, owner: JobOwner, msLeft: number): RunningJob {
     const id = this.#deps.newId();
-    const line = encodeHostRequest(id, job.method, job.params(this));
+    const line = encodeHostRequest(id, task.method, task.params(this, msLeft));
     const { lineBytes } = this.#deps.limits;
     if (exceedsBytes(line, lineBytes)) {
       throw new ToolplaneError("payload_too_large", `the call is larger than ${lineBytes} bytes; send less`, {
         detail: { max_bytes: lineBytes },
       });
     }
-    const running = new RunningJob(id, line, job, this);
-    this.#running.add(running);
+    const running = new RunningJob(id, line, { task, owner, place: this });
     this.inFlight += 1;
     this.bytes += running.line.length;
     this.#connection?.send(running);
@@ -141,7 +140,7 @@ export class HostProcess implements FeedView, JobPlace {
 
   /** The caller no longer waits: its deadline or a cancellation came first. */
   abandon(running: RunningJob): void {
-    if (running.abandoned || !this.#running.has(running)) return;
+    if (running.abandoned || !this.#isOpen(running)) return;
     running.abandoned = true;
     if (this.#connection?.takeBack(running) === true) {
       this.jobDone(running, false);
@@ -156,14 +155,13 @@ export class HostProcess implements FeedView, JobPlace {
   giveUp(running: RunningJob): void {
     if (this.cancels) this.#quietly("cancel", { id: running.id });
     this.#deps.timers.afterQuietly(this.#deps.limits.graceMs, () => {
-      if (!this.#running.has(running) || this.state === "stopping") return;
+      if (!this.#isOpen(running) || this.state === "stopping") return;
       if (this.cancels) this.#drain();
       else this.kill("its call did not end");
     });
   }
 
   jobDone(running: RunningJob, answered: boolean): void {
-    if (!this.#running.delete(running)) return;
     this.inFlight -= 1;
     this.bytes -= running.line.length;
     if (answered) this.answered += 1;
@@ -174,7 +172,7 @@ export class HostProcess implements FeedView, JobPlace {
     this.#deps.onRoom();
   }
 
-  hear(payload: HostEventPayload): void {
+  hear(payload: JsonValue): void {
     this.#deps.words.say(readHostLog(payload), this.pid ?? 0);
   }
 
@@ -226,7 +224,7 @@ export class HostProcess implements FeedView, JobPlace {
       lineBytes: limits.lineBytes,
       diagnostics,
       pid: guarded.pid,
-      onBroken: () => this.#broke("it closed its stdin"),
+      onBroken: () => this.#brokeUnlessExiting("it closed its stdin"),
     });
     stdin.on("error", () => undefined);
     stdout.on("data", (chunk: Buffer) => this.#connection?.push(chunk));
@@ -260,21 +258,32 @@ export class HostProcess implements FeedView, JobPlace {
   #endOfOutput(): void {
     this.#stdoutOver = true;
     this.#connection?.end();
-    // It lives and can never answer again; an exit would have been noticed in the same breath.
-    const callOff = this.#deps.timers.after(LAST_WORDS_MS, () => this.#broke("it closed its stdout"));
-    void this.#guarded?.exited.then(callOff);
+    this.#brokeUnlessExiting("it closed its stdout");
   }
 
-  #broke(what: string): void {
-    if (this.#isGone || this.#ending !== undefined) return;
-    this.#crash = what;
-    this.state = "stopping";
-    this.#end("SIGTERM");
+  /** Without its pipes a process is of no use. Most often they break because it is exiting, which says more. */
+  #brokeUnlessExiting(what: string): void {
+    if (this.state === "ready" || this.state === "draining") this.state = "stopping";
+    const callOff = this.#deps.timers.after(LAST_WORDS_MS, () => {
+      if (this.#isGone || this.#ending !== undefined) return;
+      this.#crash = what;
+      this.#end("SIGTERM");
+    });
+    void this.#guarded?.exited.then(callOff);
   }
 
   #end(signal: "SIGTERM" | "SIGKILL"): void {
     const graceMs = signal === "SIGKILL" ? 0 : this.#deps.limits.graceMs;
     void this.#guarded?.end({ signal, graceMs });
+  }
+
+  #isOpen(running: RunningJob): boolean {
+    return this.#connection?.open().has(running.id) === true;
+  }
+
+  #openJobs(): RunningJob[] {
+    const asks = [...(this.#connection?.open().values() ?? [])];
+    return asks.filter((ask) => ask instanceof RunningJob);
   }
 
   #why(): string {
@@ -289,11 +298,14 @@ export class HostProcess implements FeedView, JobPlace {
     const why = this.#why();
     for (const give of [...this.#questions]) give(why);
     // Backwards: each that may run again goes to the front of the queue.
-    const lost = [...this.#running].reverse();
-    this.#running.clear();
+    const lost = this.#openJobs().reverse();
     this.inFlight = 0;
     this.bytes = 0;
-    for (const running of lost) running.onLost(why);
+    for (const running of lost) {
+      // A grandchild may still write to our pipe.
+      this.#connection?.forget(running);
+      running.onLost(why);
+    }
     // A process that never was ready is reported by its start.
     if (this.#wasReady) this.#deps.onGone(this, { asked, why });
   }
@@ -344,12 +356,12 @@ export class HostProcess implements FeedView, JobPlace {
 
   #checkDrained(): void {
     if (this.state !== "draining") return;
-    let stuck = 0;
-    for (const { abandoned } of this.#running) if (abandoned) stuck += 1;
+    const open = this.#openJobs();
+    const stuck = open.filter(({ abandoned }) => abandoned).length;
     if (stuck === 0) {
       this.state = "ready";
       this.#deps.onRoom();
-    } else if (stuck === this.#running.size) {
+    } else if (stuck === open.length) {
       this.kill("calls that were canceled did not end");
     }
   }

@@ -1,5 +1,6 @@
 // Writes lines to a host's stdin: everything of one tick in one write, and the next write only when the last was taken.
 // W1. A line counts as written from the moment its write begins: from then on the host may have read it.
+//     Except the last line of a write that failed: its line feed did not arrive, so no host can have taken it for a line.
 // W2. What has not been written can be taken back, and a host that does not read makes nothing pile up in the stream.
 
 export interface Outgoing {
@@ -28,6 +29,7 @@ class Writer implements LineWriter {
   readonly #stream: WriteStream;
   readonly #onBroken: (error: Error) => void;
   #waiting: Outgoing[] = [];
+  #last: Outgoing | undefined;
   #scheduled = false;
   #writing = false;
   #ending = false;
@@ -68,6 +70,7 @@ class Writer implements LineWriter {
     for (const item of this.#waiting) {
       text = count === 0 ? item.line : text + item.line;
       item.written = true;
+      this.#last = item;
       count += 1;
       if (text.length >= BATCH_CHARACTERS) break;
     }
@@ -79,12 +82,12 @@ class Writer implements LineWriter {
   readonly #taken = (error?: Error | null): void => {
     this.#writing = false;
     if (error !== undefined && error !== null) {
-      if (!this.#broken) {
-        this.#broken = true;
-        this.#onBroken(error);
-      }
+      if (this.#last !== undefined) this.#last.written = false;
+      this.#broken = true;
+      this.#onBroken(error);
       return;
     }
+    this.#last = undefined;
     if (this.#waiting.length > 0) this.#flush();
     else if (this.#ending) this.#stream.end();
   };

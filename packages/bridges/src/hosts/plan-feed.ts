@@ -38,7 +38,8 @@ export const planFeed = (
   let feed: number | undefined;
   let least = Number.POSITIVE_INFINITY;
   let starting = 0;
-  for (const [index, view] of views.entries()) {
+  for (let index = 0; index < views.length; index += 1) {
+    const view = views[index] as FeedView;
     if (view.state === "starting") starting += 1;
     if (view.inFlight >= least || !hasRoom(view, limits)) continue;
     feed = index;

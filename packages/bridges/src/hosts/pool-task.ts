@@ -1,52 +1,138 @@
 // One call on its way through the pool: waiting, in a process, waiting again after a crash, settled once.
+// One object per call and methods instead of closures: this is the hot path.
 
-import type { JsonObject, JsonValue, ToolplaneError } from "@toolplane/protocol";
-import type { HostResponse } from "@toolplane/protocol/host";
-import type { HostProcess } from "./host-process.ts";
+import { isToolplaneError, type JsonObject, type JsonValue, ToolplaneError } from "@toolplane/protocol";
+import { type HostResponse, parseToolOutcome } from "@toolplane/protocol/host";
+import type { ExecuteRequest, ExecuteResult } from "./host.ts";
+import { hostSaidError } from "./plan-failure.ts";
 import type { JobPlace, RunningJob } from "./running-job.ts";
 
-export type TaskEnd =
-  | { readonly kind: "answer"; readonly response: HostResponse }
-  | { readonly kind: "failed"; readonly error: ToolplaneError };
+const NOTHING = (): void => {};
 
-export interface TaskRequest {
+export abstract class PoolTask {
   readonly method: string;
-  readonly params: (process: JobPlace, msLeft: number) => JsonObject;
   readonly retrySafe: boolean;
   readonly deadlineMs: number;
   readonly signal: AbortSignal | undefined;
   readonly emit: ((part: JsonValue) => void) | undefined;
-  readonly settle: (end: TaskEnd, task: PoolTask) => void;
-}
-
-/** Mutable on purpose: there is one per call, on the hot path, and the pool alone writes it. */
-export interface PoolTask {
-  readonly request: TaskRequest;
-  readonly deadlineAt: number;
+  deadlineAt = 0;
   /** Requests that were given to a process. */
-  attempts: number;
+  attempts = 0;
   /** Starts that failed while it waited. */
-  failedStarts: number;
-  parts: number;
-  partBytes: number;
-  /** Where it runs; undefined while it waits. */
-  place: { readonly process: HostProcess; readonly running: RunningJob } | undefined;
-  pid: number | undefined;
-  written: boolean;
-  settled: boolean;
-  stopListening: () => void;
+  failedStarts = 0;
+  parts = 0;
+  partBytes = 0;
+  /** The attempt that is in a process; undefined while it waits. */
+  running: RunningJob | undefined = undefined;
+  pid: number | undefined = undefined;
+  written = false;
+  settled = false;
+  stopListening: () => void = NOTHING;
+
+  constructor(
+    method: string,
+    retrySafe: boolean,
+    limits: {
+      deadlineMs: number;
+      signal?: AbortSignal | undefined;
+      emit?: ((part: JsonValue) => void) | undefined;
+    },
+  ) {
+    this.method = method;
+    this.retrySafe = retrySafe;
+    this.deadlineMs = limits.deadlineMs;
+    this.signal = limits.signal;
+    this.emit = limits.emit;
+  }
+
+  abstract params(place: JobPlace, msLeft: number): JsonObject;
+  abstract onAnswer(response: HostResponse): void;
+  abstract onFailed(error: ToolplaneError): void;
 }
 
-export const createPoolTask = (request: TaskRequest, now: number): PoolTask => ({
-  request,
-  deadlineAt: now + request.deadlineMs,
-  attempts: 0,
-  failedStarts: 0,
-  parts: 0,
-  partBytes: 0,
-  place: undefined,
-  pid: undefined,
-  written: false,
-  settled: false,
-  stopListening: () => undefined,
-});
+/** A tool's run. */
+export class ExecuteTask extends PoolTask {
+  readonly #host: string;
+  readonly #request: ExecuteRequest;
+  readonly #resolve: (result: ExecuteResult) => void;
+
+  constructor(
+    host: string,
+    request: ExecuteRequest,
+    choice: { readonly retrySafe: boolean; readonly callMs: number },
+    resolve: (result: ExecuteResult) => void,
+  ) {
+    super("execute_tool", choice.retrySafe, {
+      deadlineMs: request.deadlineMs ?? choice.callMs,
+      signal: request.signal,
+      emit: request.emit,
+    });
+    this.#host = host;
+    this.#request = request;
+    this.#resolve = resolve;
+  }
+
+  override params({ initState, extensions }: JobPlace, msLeft: number): JsonObject {
+    const { toolName, arguments: given, state = initState } = this.#request;
+    const params = { tool_name: toolName, arguments: given, state };
+    return extensions.includes("deadline") ? { ...params, deadline_ms: msLeft } : params;
+  }
+
+  override onAnswer(response: HostResponse): void {
+    if (!response.ok) {
+      this.onFailed(hostSaidError(this.#host, response));
+      return;
+    }
+    try {
+      const said = parseToolOutcome(response.value);
+      if (said.success) this.#succeed(said.result, response.state);
+      else this.onFailed(new ToolplaneError("tool_error", said.error));
+    } catch (error) {
+      if (!isToolplaneError(error)) throw error;
+      this.onFailed(error);
+    }
+  }
+
+  override onFailed(error: ToolplaneError): void {
+    const { written, attempts, pid } = this;
+    this.#resolve({ outcome: { status: "failed", error, written }, state: undefined, attempts, pid });
+  }
+
+  #succeed(result: JsonValue, state: JsonObject | undefined): void {
+    const { attempts, pid } = this;
+    this.#resolve({ outcome: { status: "success", result }, state, attempts, pid });
+  }
+}
+
+export interface Question {
+  readonly method: string;
+  readonly deadlineMs: number;
+  readonly signal: AbortSignal | undefined;
+  readonly params: (place: JobPlace) => JsonObject;
+}
+
+/** A question about a tool or a result: it changes nothing, so it may be asked again. */
+export class QuestionTask extends PoolTask {
+  readonly #question: Question;
+  readonly #resolve: (response: HostResponse) => void;
+  readonly #reject: (error: ToolplaneError) => void;
+
+  constructor(question: Question, resolve: (response: HostResponse) => void, reject: (error: ToolplaneError) => void) {
+    super(question.method, true, question);
+    this.#question = question;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  override params(place: JobPlace): JsonObject {
+    return this.#question.params(place);
+  }
+
+  override onAnswer(response: HostResponse): void {
+    this.#resolve(response);
+  }
+
+  override onFailed(error: ToolplaneError): void {
+    this.#reject(error);
+  }
+}

@@ -1,18 +1,22 @@
-// A request of the pool while it is in a process: what it is told, and by whom.
+// One attempt of a call while it is in a process: what it is told, and by whom.
 // J1. It ends once; what comes after it was given up changes nothing.
 
-import type { JsonObject, ToolplaneError } from "@toolplane/protocol";
+import type { JsonObject, JsonValue, ToolplaneError } from "@toolplane/protocol";
 import type { HostResponse } from "@toolplane/protocol/host";
-import type { Ask, HostEventPayload } from "./host-connection.ts";
+import type { Ask } from "./host-connection.ts";
+import type { PoolTask } from "./pool-task.ts";
 
-/** The process a job runs in. */
+/** The process an attempt runs in. */
 export interface JobPlace {
   readonly pid: number | undefined;
   readonly initState: JsonObject;
   readonly extensions: readonly string[];
-  hear(payload: HostEventPayload): void;
+  hear(payload: JsonValue): void;
   tooLong(): ToolplaneError;
   jobDone(running: RunningJob, answered: boolean): void;
+  /** The caller no longer waits: its deadline or a cancellation came first. */
+  abandon(running: RunningJob): void;
+  /** The call is over here and must soon be over there. */
   giveUp(running: RunningJob): void;
 }
 
@@ -23,50 +27,49 @@ export type JobEnd =
   /** The process is gone. */
   | { readonly kind: "lost"; readonly written: boolean; readonly why: string };
 
-/** One request of the pool, as the process that runs it sees it. */
-export interface Job {
-  readonly method: string;
-  params(process: JobPlace): JsonObject;
-  onPart(payload: HostEventPayload, bytes: number, pid: number): void;
-  onEnd(end: JobEnd, process: JobPlace): void;
+/** Who gave the job out. */
+export interface JobOwner {
+  onPart(task: PoolTask, payload: JsonValue, bytes: number): void;
+  onEnd(task: PoolTask, end: JobEnd): void;
 }
 
-/** A job on its way. */
 export class RunningJob implements Ask {
   readonly id: string;
   readonly line: string;
+  readonly place: JobPlace;
   written = false;
   abandoned = false;
-  readonly #job: Job;
-  readonly #process: JobPlace;
+  readonly #task: PoolTask;
+  readonly #owner: JobOwner;
 
-  constructor(id: string, line: string, job: Job, process: JobPlace) {
+  constructor(id: string, line: string, given: { task: PoolTask; owner: JobOwner; place: JobPlace }) {
     this.id = id;
     this.line = line;
-    this.#job = job;
-    this.#process = process;
+    this.place = given.place;
+    this.#task = given.task;
+    this.#owner = given.owner;
   }
 
-  onEvent(type: string, payload: HostEventPayload, bytes: number): void {
-    if (type === "log") this.#process.hear(payload);
-    else if (type === "part" && !this.abandoned) this.#job.onPart(payload, bytes, this.#process.pid ?? 0);
+  onEvent(type: string, payload: JsonValue, bytes: number): void {
+    if (type === "log") this.place.hear(payload);
+    else if (type === "part" && !this.abandoned) this.#owner.onPart(this.#task, payload, bytes);
   }
 
   onAnswer(response: HostResponse): void {
-    this.#process.jobDone(this, true);
+    this.place.jobDone(this, true);
     this.#tell({ kind: "answer", response });
   }
 
   onFault(error: ToolplaneError): void {
-    this.#process.jobDone(this, true);
+    this.place.jobDone(this, true);
     this.#tell({ kind: "fault", error });
   }
 
   onTooLong(): void {
     if (this.abandoned) return;
-    this.#tell({ kind: "fault", error: this.#process.tooLong() });
+    this.#tell({ kind: "fault", error: this.place.tooLong() });
     this.abandoned = true;
-    this.#process.giveUp(this);
+    this.place.giveUp(this);
   }
 
   onLost(why: string): void {
@@ -74,7 +77,7 @@ export class RunningJob implements Ask {
   }
 
   #tell(end: JobEnd): void {
-    if (!this.abandoned) this.#job.onEnd(end, this.#process);
+    if (!this.abandoned) this.#owner.onEnd(this.#task, end);
   }
 }
 

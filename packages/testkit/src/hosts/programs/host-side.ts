@@ -58,29 +58,23 @@ const TOOLS = ["echo", "wait", "die", "count", "bad"].map((name) => ({
 
 const waiting = new Map<string, NodeJS.Timeout>();
 
-const execute = (call: HostCall, habit: Habit): void => {
-  const given = call.params.arguments ?? {};
-  switch (call.params.tool_name) {
-    case "echo":
-      return answer(call, given);
-    case "count": {
-      const n = Number(call.params.state?.n ?? 0) + 1;
-      return raw(answerLine(call.id, { success: true, result: n }, { ...call.params.state, n }));
-    }
-    case "wait": {
-      const done = (): void => {
-        waiting.delete(call.id);
-        answer(call, { waited: given.ms, deadline: call.params.deadline_ms ?? null });
-      };
-      waiting.set(call.id, setTimeout(done, Number(given.ms)));
-      return;
-    }
-    case "die":
-      process.kill(process.pid, "SIGKILL");
-      return;
-    default:
-      return habit.bad(call);
-  }
+type Handler = (call: HostCall, habit: Habit) => void;
+
+const EXECUTE: Readonly<Record<string, Handler>> = {
+  echo: (call) => answer(call, call.params.arguments),
+  count: (call) => {
+    const n = Number(call.params.state?.n ?? 0) + 1;
+    raw(answerLine(call.id, { success: true, result: n }, { ...call.params.state, n }));
+  },
+  wait: (call) => {
+    const ms = Number(call.params.arguments?.ms);
+    const done = (): void => {
+      waiting.delete(call.id);
+      answer(call, { waited: ms, deadline: call.params.deadline_ms ?? null });
+    };
+    waiting.set(call.id, setTimeout(done, ms));
+  },
+  die: () => process.kill(process.pid, "SIGKILL"),
 };
 
 const cancel = (call: HostCall, habit: Habit): void => {
@@ -94,28 +88,23 @@ const cancel = (call: HostCall, habit: Habit): void => {
   raw(answerLine(call.id, null));
 };
 
+const METHODS: Readonly<Record<string, Handler>> = {
+  init: (call, habit) => (habit.init ?? (() => raw(answerLine(call.id, { n: 0 }, { n: 0 }))))(call),
+  get_tool_schemas: (call) => raw(answerLine(call.id, TOOLS, call.params.state)),
+  execute_tool: (call, habit) => (EXECUTE[call.params.tool_name ?? ""] ?? habit.bad)(call, habit),
+  cancel,
+  ping: (call) => raw(answerLine(call.id, null)),
+  shutdown: (call) => {
+    raw(answerLine(call.id, null));
+    process.exit(0);
+  },
+};
+
+const EXTENSIONS = ["cancel", "ping", "shutdown", "log", "deadline", "teleport"];
+
 export const handle = (call: HostCall, habit: Habit, extended: boolean): void => {
-  switch (call.method) {
-    case "hello":
-      if (habit.hello !== undefined) return habit.hello(call);
-      return extended
-        ? raw(answerLine(call.id, { extensions: ["cancel", "ping", "shutdown", "log", "deadline", "teleport"] }))
-        : refuse(call.id, "MethodNotFound", "unknown method hello");
-    case "init":
-      return habit.init === undefined ? raw(answerLine(call.id, { n: 0 }, { n: 0 })) : habit.init(call);
-    case "get_tool_schemas":
-      return raw(answerLine(call.id, TOOLS, call.params.state));
-    case "execute_tool":
-      return execute(call, habit);
-    case "cancel":
-      return cancel(call, habit);
-    case "ping":
-      return raw(answerLine(call.id, null));
-    case "shutdown":
-      raw(answerLine(call.id, null));
-      process.exit(0);
-      break;
-    default:
-      return refuse(call.id, "MethodNotFound", `unknown method ${call.method}`);
-  }
+  if (call.method === "hello" && habit.hello !== undefined) habit.hello(call);
+  else if (call.method === "hello" && extended) raw(answerLine(call.id, { extensions: EXTENSIONS }));
+  else if (Object.hasOwn(METHODS, call.method)) METHODS[call.method]?.(call, habit);
+  else refuse(call.id, "MethodNotFound", `unknown method ${call.method}`);
 };

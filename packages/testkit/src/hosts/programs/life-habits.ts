@@ -102,6 +102,7 @@ export const LIFE_HABITS = {
       raw(answerLine(call.id, {}, {}));
       // Reads what describes it, then no more.
       setTimeout(() => process.stdin.pause(), 200);
+      setInterval(() => undefined, 1_000);
     },
     bad: () => undefined,
   },

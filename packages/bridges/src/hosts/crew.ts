@@ -1,0 +1,226 @@
+// The processes of one host: started as needed, replaced when they crash, stopped when they have nothing to do.
+// K1. A host that crashes again and again is left alone (plan-restart); whoever waits is told.
+// K2. What the first process says about the host holds for all; every process has its own init.
+// K3. A host that does not answer hello, or dies of it, is started again as plain v1, once and for all.
+
+import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
+import type { Random } from "@toolplane/sdk";
+import type { HostDescription, HostStatus } from "./host.ts";
+import { HostProcess, type ProcessDeps, type ProcessEnd } from "./host-process.ts";
+import type { HostMode, OpenedHost, Talk } from "./open-host.ts";
+import { breakerError, closedError } from "./plan-failure.ts";
+import { NO_CRASHES, planAnswered, planCrash, planStart, type RestartState } from "./plan-restart.ts";
+
+export interface CrewDeps extends Omit<ProcessDeps, "onRoom" | "onGone"> {
+  readonly random: Random;
+  /** The first conversation with a process. */
+  readonly open: (talk: Talk, mode: HostMode, describe: boolean) => Promise<OpenedHost | undefined>;
+}
+
+export interface CrewListener {
+  /** There may be room for a call, or a new process may be started. */
+  onRoom(): void;
+  /** A process could not be started, and no other one is there. */
+  onStartFailed(error: ToolplaneError): void;
+}
+
+const asToolplaneError = (error: unknown, name: string): ToolplaneError =>
+  isToolplaneError(error)
+    ? error
+    : new ToolplaneError("upstream_unavailable", `host ${name}: it could not be started`, { cause: error });
+
+export class HostCrew {
+  readonly processes: HostProcess[] = [];
+  readonly #deps: CrewDeps;
+  readonly #listener: CrewListener;
+  readonly #endings = new Set<Promise<unknown>>();
+  #restart: RestartState = NO_CRASHES;
+  #mode: HostMode = "unknown";
+  #description: HostDescription | undefined;
+  /** The start that is under way. */
+  #opening: Promise<void> | undefined;
+  #starts = 0;
+  #crashes = 0;
+  #lastFailure: string | undefined;
+  #callOffRetry = (): void => {};
+  #callOffIdle: (() => void) | undefined;
+  #closed = false;
+
+  constructor(deps: CrewDeps, listener: CrewListener) {
+    this.#deps = deps;
+    this.#listener = listener;
+  }
+
+  get description(): HostDescription | undefined {
+    return this.#description;
+  }
+
+  get lastFailure(): string | undefined {
+    return this.#lastFailure;
+  }
+
+  /** Only one call may be out: it decides whether the host works again. */
+  get probing(): boolean {
+    return this.#restart.breaker === "half_open";
+  }
+
+  /** One process at least, and what it offers. */
+  async start(): Promise<HostDescription> {
+    const { name } = this.#deps;
+    if (this.#closed) throw closedError(name);
+    // Whoever asks for a start by name does not wait for a backoff; it is the breaker's probe.
+    if (this.#restart.breaker === "open") this.#restart = { ...this.#restart, breaker: "half_open" };
+    const ready = this.processes.some(({ state }) => state === "ready");
+    if (!ready || this.#description === undefined) await (this.#opening ?? this.#startProcess());
+    if (this.#description === undefined) throw closedError(name);
+    return this.#description;
+  }
+
+  /** Starts another process if it may; otherwise `onRoom` says when it is worth asking again. */
+  tryStart(): boolean {
+    if (this.#closed) return false;
+    const plan = planStart(this.#restart, this.#deps.timers.now());
+    if (plan.kind === "start") {
+      this.#restart = plan.state;
+      void this.#startProcess().catch(() => undefined);
+      return true;
+    }
+    if (plan.kind === "wait") {
+      this.#callOffRetry();
+      this.#callOffRetry = this.#deps.timers.after(Math.ceil(plan.ms), () => this.#listener.onRoom());
+    }
+    return false;
+  }
+
+  /** The breaker refuses only when there is nobody left who could do it. */
+  refusal(): ToolplaneError | undefined {
+    if (this.#restart.breaker !== "open" || this.processes.some(({ state }) => state !== "stopping")) return undefined;
+    const plan = planStart(this.#restart, this.#deps.timers.now());
+    return plan.kind === "refuse" ? breakerError(this.#deps.name, plan.ms, this.#lastFailure) : undefined;
+  }
+
+  /** A call was answered. */
+  answered(): void {
+    if (this.#restart.row > 0 || this.#restart.breaker === "half_open") this.#restart = planAnswered(this.#restart);
+    if (this.#callOffIdle === undefined) this.#watchIdle();
+  }
+
+  status(): Omit<HostStatus, "queued"> {
+    const plan = planStart(this.#restart, this.#deps.timers.now());
+    return {
+      name: this.#deps.name,
+      processes: this.processes.map(({ pid, state, inFlight, answered, startedAt, extensions }) => ({
+        pid,
+        state,
+        inFlight,
+        answered,
+        startedAt,
+        extensions,
+      })),
+      starts: this.#starts,
+      crashes: this.#crashes,
+      breaker: { state: this.#restart.breaker, retryInMs: plan.kind === "start" ? 0 : Math.ceil(plan.ms) },
+      lastStderr: this.#deps.words.last(),
+      lastFailure: this.#lastFailure,
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#callOffRetry();
+    this.#callOffIdle?.();
+    await Promise.all(this.processes.map((process) => process.stop("the host is being closed")));
+    await Promise.all(this.#endings);
+  }
+
+  #startProcess(): Promise<void> {
+    const opening = this.#openProcess().finally(() => {
+      if (this.#opening === opening) this.#opening = undefined;
+    });
+    this.#opening = opening;
+    this.#track(opening);
+    return opening;
+  }
+
+  async #openProcess(): Promise<void> {
+    this.#starts += 1;
+    const describe = this.#description === undefined;
+    const process = new HostProcess({
+      ...this.#deps,
+      onRoom: () => this.#listener.onRoom(),
+      onGone: (gone, end) => this.#gone(gone, end),
+    });
+    this.processes.push(process);
+    let opened: OpenedHost | undefined;
+    try {
+      opened = await process.start((talk) => this.#deps.open(talk, this.#mode, describe));
+    } catch (cause) {
+      const error = asToolplaneError(cause, this.#deps.name);
+      this.#startFailed(process, error);
+      throw error;
+    }
+    if (opened === undefined) {
+      this.#remove(process);
+      this.#mode = "plain";
+      const why = "it did not answer hello and is started again as plain v1";
+      this.#deps.diagnostics.report("plain_v1", why, process.pid);
+      if (this.#closed) throw closedError(this.#deps.name);
+      await this.#openProcess();
+      return;
+    }
+    if (this.#mode === "unknown") this.#mode = opened.extensions.length > 0 ? "extended" : "plain";
+    if (opened.description !== undefined) this.#description ??= { ...opened.description, pid: process.pid ?? 0 };
+    this.#watchIdle();
+    this.#listener.onRoom();
+  }
+
+  #startFailed(process: HostProcess, error: ToolplaneError): void {
+    this.#remove(process);
+    if (this.#closed) return;
+    this.#crashed(error.message, process.pid);
+    if (this.processes.some(({ state }) => state === "ready" || state === "draining")) this.#listener.onRoom();
+    else this.#listener.onStartFailed(error);
+  }
+
+  #crashed(why: string, pid: number | undefined): void {
+    const { timers, limits, random, diagnostics } = this.#deps;
+    this.#crashes += 1;
+    this.#lastFailure = why;
+    this.#restart = planCrash(this.#restart, timers.now(), limits, random());
+    diagnostics.report("crashed", why, pid);
+  }
+
+  #gone(process: HostProcess, { asked, why }: ProcessEnd): void {
+    this.#remove(process);
+    this.#track(process.stop(why));
+    if (!asked && !this.#closed) this.#crashed(why, process.pid);
+    this.#listener.onRoom();
+  }
+
+  #remove(process: HostProcess): void {
+    const index = this.processes.indexOf(process);
+    if (index >= 0) this.processes.splice(index, 1);
+  }
+
+  /** What `close` waits for. */
+  #track(work: Promise<unknown>): void {
+    const tracked = work.catch(() => undefined).finally(() => this.#endings.delete(tracked));
+    this.#endings.add(tracked);
+  }
+
+  #watchIdle(): void {
+    if (this.#callOffIdle !== undefined || this.#closed) return;
+    const { timers, limits } = this.#deps;
+    this.#callOffIdle = timers.afterQuietly(limits.idleMs, () => {
+      this.#callOffIdle = undefined;
+      const now = timers.now();
+      let left = false;
+      for (const process of this.processes) {
+        const idle = process.state === "ready" && process.inFlight === 0;
+        if (idle && now - process.idleSince >= limits.idleMs) this.#track(process.stop("it has nothing to do"));
+        else left = true;
+      }
+      if (left) this.#watchIdle();
+    });
+  }
+}
