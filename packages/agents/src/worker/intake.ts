@@ -70,7 +70,6 @@ export const createIntake = (options: IntakeOptions): Intake => {
   const isQuiet = (): boolean => held.size === 0 && scanning.size === 0;
 
   const ring = (key: AgentKey): void => {
-    if (closing) return;
     const name = agentName(key);
     const inHand = held.get(name);
     if (inHand !== undefined) {
@@ -78,6 +77,7 @@ export const createIntake = (options: IntakeOptions): Intake => {
       options.rungWhileHeld(inHand.work);
       return;
     }
+    if (closing) return;
     const scan = scanning.get(name);
     if (scan !== undefined) scan.again = true;
     else {

@@ -144,11 +144,9 @@ export const createRunStep = (deps: StepDeps): RunStep => {
     const maker = makerOf(scene);
     const calls = readAskedCalls(answer.toolCalls, work.stepCount + 1);
     const decided = decide(answer, calls, scene);
-    const saveReasoning = profile.llm_config.save_reasoning_content;
-    const said: readonly StepEntry[] = [
-      ...cards.requestCards(maker, plan.system, plan.tools),
-      { card: cards.thoughtCard(maker, answer, calls, { saveReasoning }) },
-    ];
+    const request = cards.requestCards(maker, scene.boxes.output, plan.system, plan.tools);
+    const thought = { ...request, saveReasoning: profile.llm_config.save_reasoning_content };
+    const said: readonly StepEntry[] = [...request.entries, { card: cards.thoughtCard(maker, answer, calls, thought) }];
     const step = { stepId, metadata: metadataOf(answer, scene) };
     const finish = { ...step, status: "success", stats: statsOf(answer, scene) } as const;
     switch (decided.kind) {
@@ -172,10 +170,10 @@ export const createRunStep = (deps: StepDeps): RunStep => {
   };
 
   const failureOf = (error: unknown, scene: Scene): StepOutcome => {
-    const { work, stepId, plan } = scene;
+    const { work, stepId, plan, boxes } = scene;
     if (!isToolplaneError(error))
       log.error("a brain failed", { agentTurnId: work.agentTurnId, stepId, ...errorTrace(error) });
-    const entries = cards.requestCards(makerOf(scene), plan.system, plan.tools);
+    const { entries } = cards.requestCards(makerOf(scene), boxes.output, plan.system, plan.tools);
     const metadata = metadataOf(undefined, scene);
     return { next: "end", end: { ...planFailure(error), stepId, entries, metadata, stats: statsOf(undefined, scene) } };
   };

@@ -1,6 +1,6 @@
 // The cards of a step. Each is written once, with the step (T3 of turns).
-//   The prompt and the list of tools of a turn rarely change from step to step. Their cards' ids and times are made from
-//   the turn and the text, so the same text again is the same card, which is written once (I7).
+//   The prompt and the list of tools rarely change from step to step. A thought names the cards it was shown, so a step
+//   whose texts an earlier thought of the turn has seen names those cards and writes none.
 
 import { type StepEntry, sha256, type Work } from "@toolplane/engine";
 import {
@@ -43,32 +43,54 @@ const originOf = ({ work, now, cardId }: CardMaker) => ({
   authorId: work.agentId,
 });
 
-/** What the brain was given; kept out of the output box. */
-export const requestCards = (
-  { work }: CardMaker,
-  system: string,
-  tools: readonly ModelToolSpec[],
-): readonly StepEntry[] => {
-  const { agentTurnId, projectId, profileBoxId } = work;
-  const createdAt = new Date(work.turnCreatedAtMs).toISOString();
-  const idOf = (kind: string, text: string): string => `${kind}_${sha256(`${agentTurnId}\n${text}`).slice(0, 32)}`;
-  const text = storableText(system);
-  const specs = tools as unknown as readonly JsonObject[];
-  const prompt = createRenderedPromptCard({
-    cardId: idOf("prompt", text),
-    projectId,
-    createdAt,
-    text,
-    profileId: profileBoxId,
-  });
-  const offered = createToolsCard({ cardId: idOf("tools", JSON.stringify(specs)), projectId, createdAt, tools: specs });
-  return [
-    { card: prompt, show: false },
-    { card: offered, show: false },
-  ];
+/** What the brain was given: named by its thought, kept out of the output box. */
+export interface RequestCards {
+  readonly promptCardId: string;
+  readonly toolsCardId: string;
+  /** Those that no earlier step of the turn has written. */
+  readonly entries: readonly StepEntry[];
+}
+
+/** The id ends with the text's hash: two cards of a turn with the same ending have the same text. */
+const HASH_LENGTH = 20;
+
+const seenBefore = (output: readonly Card[], agentTurnId: string, key: string, hash: string): string | undefined => {
+  for (const { type, metadata } of output) {
+    const id = type === "agent.thought" && metadata.agent_turn_id === agentTurnId ? metadata[key] : undefined;
+    if (typeof id === "string" && id.endsWith(`_${hash}`)) return id;
+  }
+  return undefined;
 };
 
-export interface ThoughtOptions {
+export const requestCards = (
+  { work, stepId, now }: CardMaker,
+  output: readonly Card[],
+  system: string,
+  tools: readonly ModelToolSpec[],
+): RequestCards => {
+  const { agentTurnId, projectId } = work;
+  const entries: StepEntry[] = [];
+  const cardOf = (key: string, kind: string, text: string, create: (cardId: string) => Card): string => {
+    const hash = sha256(text).slice(0, HASH_LENGTH);
+    const seen = seenBefore(output, agentTurnId, key, hash);
+    if (seen !== undefined) return seen;
+    const cardId = `${kind}_${stepId}_${hash}`;
+    entries.push({ card: create(cardId), show: false });
+    return cardId;
+  };
+  const text = storableText(system);
+  const specs = tools as unknown as readonly JsonObject[];
+  const origin = { projectId, createdAt: now };
+  const promptCardId = cardOf("prompt_card_id", "prompt", text, (cardId) =>
+    createRenderedPromptCard({ ...origin, cardId, text, profileId: work.profileBoxId }),
+  );
+  const toolsCardId = cardOf("tools_card_id", "tools", JSON.stringify(specs), (cardId) =>
+    createToolsCard({ ...origin, cardId, tools: specs }),
+  );
+  return { promptCardId, toolsCardId, entries };
+};
+
+export interface ThoughtOptions extends Pick<RequestCards, "promptCardId" | "toolsCardId"> {
   readonly saveReasoning: boolean;
 }
 
@@ -76,7 +98,7 @@ export const thoughtCard = (
   maker: CardMaker,
   answer: BrainAnswer,
   calls: readonly AskedCall[],
-  { saveReasoning }: ThoughtOptions,
+  { saveReasoning, promptCardId, toolsCardId }: ThoughtOptions,
 ): Card => {
   const { reasoning, usage, cost, model } = answer;
   return createThoughtCard({
@@ -86,8 +108,10 @@ export const thoughtCard = (
     toolCalls: calls.map(({ shown }) => shown),
     reasoningContent: saveReasoning && reasoning !== undefined ? storableText(reasoning) : undefined,
     lineage: lineageOf(maker),
-    // The next step adds them up from here, without reading the steps again.
+    // The next step adds usage up from here, without reading the steps again.
     extra: {
+      prompt_card_id: promptCardId,
+      tools_card_id: toolsCardId,
       ...(usage === undefined ? {} : { llm_usage: usage }),
       ...(cost === undefined ? {} : { llm_response_cost: cost }),
       ...(model === undefined ? {} : { llm_model: storableText(model) }),

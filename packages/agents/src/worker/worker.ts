@@ -164,14 +164,15 @@ export const createWorker = (options: WorkerOptions): Worker => {
 
   const stop = async (drainMs: number): Promise<void> => {
     ending.abort();
-    await wakeups?.stop();
-    await ticking;
-    await looking;
+    // Nothing new is taken from this moment; rings for what is in hand are still heard until it is over.
     const drained = intake.close();
     const inTime = new AbortController();
     await Promise.race([drained.finally(() => inTime.abort()), clock.sleep(drainMs, inTime.signal)]);
     holdings.interruptAll("draining");
     await drained;
+    await wakeups?.stop();
+    await ticking;
+    await looking;
     await holdings.close();
     reader.close();
   };
