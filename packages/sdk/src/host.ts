@@ -9,5 +9,6 @@ export type {
   HostToolSchema,
   WrappedToolSchema,
 } from "./host/plugin.ts";
+export { type RunHostOptions, runHost } from "./host/run-host.ts";
 export { DEFAULT_DRAIN_MS, type Host, type HostOptions, serveHost } from "./host/serve-host.ts";
 export { createToolsPlugin } from "./host/tools-plugin.ts";

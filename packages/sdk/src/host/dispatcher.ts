@@ -36,6 +36,7 @@ export interface DispatcherDeps {
   readonly plugin: HostPlugin;
   readonly writer: LineWriter;
   readonly stderr: (text: string) => void;
+  readonly now: () => number;
   readonly scope: RunScope;
   /** The parent asked for the end; resolves when what runs has been answered. */
   readonly onShutdown: () => Promise<void>;
@@ -74,7 +75,12 @@ export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
   let extensions: readonly string[] = [];
   let draining = false;
   let whenIdle: (() => void)[] = [];
-  const runDeps: RunDeps = { writer, stderr: deps.stderr, logsAsEvents: () => extensions.includes("log") };
+  const runDeps: RunDeps = {
+    writer,
+    stderr: deps.stderr,
+    now: deps.now,
+    logsAsEvents: () => extensions.includes("log"),
+  };
 
   const refuse = (id: string | null, fault: Fault): void => writer.writeAnswer(encodeHostFailure(id, fault));
 
@@ -88,12 +94,14 @@ export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
     for (const resolve of idle) resolve();
   };
 
+  const faultOf = (run: Run, thrown: unknown): Fault => {
+    if (run.canceled) return { type: FAULT_TYPES.canceled, detail: "the request was canceled" };
+    if (run.late) return { type: FAULT_TYPES.deadline, detail: "the call's time is over" };
+    return describeThrown(thrown);
+  };
+
   const fail = (run: Run, thrown: unknown): void => {
-    if (run.answered) return;
-    const fault = run.canceled
-      ? { type: FAULT_TYPES.canceled, detail: "the request was canceled" }
-      : describeThrown(thrown);
-    finish(run, encodeHostFailure(run.id, fault));
+    if (!run.answered) finish(run, encodeHostFailure(run.id, faultOf(run, thrown)));
   };
 
   const succeed = (run: Run, method: PluginMethod, returned: unknown): void => {

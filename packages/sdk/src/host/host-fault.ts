@@ -11,6 +11,8 @@ export const FAULT_TYPES = {
   notJson: "NotJson",
   /** The plugin gave JSON of another shape than the method has. */
   result: "InvalidResult",
+  /** The call failed after its time was over, whatever its code threw then. */
+  deadline: "DeadlineExceeded",
   overloaded: "Overloaded",
   shutdown: "ShuttingDown",
 } as const;

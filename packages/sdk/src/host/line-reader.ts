@@ -60,7 +60,8 @@ export const createLineReader = ({ maxBytes, onLine, onFault }: LineReaderOption
     for (let start = 0; start <= block.length; ) {
       const found = block.indexOf(NEWLINE, start);
       const line = block.subarray(start, found < 0 ? block.length : found);
-      if (isUtf8(line)) onLine(line.toString("utf8"));
+      if (line.length > maxBytes) onFault("too_long");
+      else if (isUtf8(line)) onLine(line.toString("utf8"));
       else onFault("not_utf8");
       start += line.length + 1;
     }
@@ -68,7 +69,7 @@ export const createLineReader = ({ maxBytes, onLine, onFault }: LineReaderOption
 
   /** One or more whole lines without the last line's end. */
   const readBlock = (block: Buffer): void => {
-    if (isUtf8(block)) readText(block.toString("utf8"));
+    if (block.length <= maxBytes && isUtf8(block)) readText(block.toString("utf8"));
     else readOneByOne(block);
   };
 

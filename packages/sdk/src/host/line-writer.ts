@@ -21,14 +21,15 @@ export interface LineWriter {
 }
 
 interface Waiter {
-  readonly limit: number;
+  readonly promise: Promise<void>;
   readonly resolve: () => void;
 }
 
 export const createLineWriter = (output: Writable): LineWriter => {
   let short: string[] = [];
   const long: string[] = [];
-  const waiters = new Set<Waiter>();
+  /** By limit: a tool that floods asks as often as it emits, and all wait for the same moment. */
+  const waiters = new Map<number, Waiter>();
   let waitingChars = 0;
   /** Handed to the stream, not yet confirmed by it. */
   let leavingChars = 0;
@@ -36,9 +37,9 @@ export const createLineWriter = (output: Writable): LineWriter => {
   let broken = false;
 
   const release = (): void => {
-    for (const waiter of waiters) {
-      if (!broken && waitingChars + leavingChars >= waiter.limit) continue;
-      waiters.delete(waiter);
+    for (const [limit, waiter] of waiters) {
+      if (!broken && waitingChars + leavingChars >= limit) continue;
+      waiters.delete(limit);
       waiter.resolve();
     }
   };
@@ -93,10 +94,11 @@ export const createLineWriter = (output: Writable): LineWriter => {
     write: (line) => add(short, line),
     writeAnswer: (line) => add(line.length < LONG_LINE ? short : long, line),
     waiting: () => waitingChars + leavingChars,
-    below: (limit) =>
-      new Promise((resolve) => {
-        waiters.add({ limit, resolve });
-        release();
-      }),
+    below(limit) {
+      if (broken || waitingChars + leavingChars < limit) return Promise.resolve();
+      const waiter = waiters.get(limit) ?? Promise.withResolvers<void>();
+      waiters.set(limit, waiter);
+      return waiter.promise;
+    },
   };
 };

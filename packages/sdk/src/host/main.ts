@@ -2,28 +2,29 @@
 
 import { parseArgs } from "node:util";
 import { UsageError } from "@toolplane/protocol";
-import { systemClock } from "../ports/clock.ts";
-import { divertStdout, type HostDescriptors, openInput, openOutput } from "./host-stdio.ts";
+import { serveProcess, takeProcess, writeStderr } from "./host-process.ts";
+import type { HostDescriptors } from "./host-stdio.ts";
 import { loadPlugin } from "./load-plugin.ts";
 import type { HostPlugin } from "./plugin.ts";
-import { serveHost } from "./serve-host.ts";
 
-const USAGE = "usage: toolplane-host [--drain-seconds N] MODULE\n";
+const USAGE = `usage: toolplane-host [--drain-seconds N] MODULE
 
-const STANDARD: HostDescriptors = { input: 0, output: 1 };
+Runs a JavaScript or TypeScript module as a tool host: requests on stdin, answers on stdout, one JSON object per line.
+`;
 
 interface Arguments {
   readonly module: string;
   readonly drainMs: number | undefined;
 }
 
-const readArguments = (argv: readonly string[]): Arguments | undefined => {
+const readArguments = (argv: readonly string[]): Arguments | "help" | undefined => {
   try {
     const { values, positionals } = parseArgs({
       args: [...argv],
-      options: { "drain-seconds": { type: "string" } },
+      options: { "drain-seconds": { type: "string" }, help: { type: "boolean", short: "h" } },
       allowPositionals: true,
     });
+    if (values.help === true) return "help";
     const seconds = values["drain-seconds"];
     const drainMs = seconds === undefined ? undefined : Number(seconds) * 1000;
     const [module] = positionals;
@@ -34,54 +35,28 @@ const readArguments = (argv: readonly string[]): Arguments | undefined => {
   }
 };
 
-const stderr = (text: string): void => {
-  process.stderr.write(text);
-};
-
-/** A library that ends the process when it is displeased would end every other call with it. */
-const refuseExit = (): never => {
-  throw new UsageError("a tool must not end its host: process.exit was refused");
+const explain = (error: unknown): string => {
+  if (error instanceof UsageError) return error.message;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 };
 
 const load = async (module: string): Promise<HostPlugin | undefined> => {
   try {
     return await loadPlugin(module, process.cwd());
   } catch (error) {
-    const why =
-      error instanceof UsageError
-        ? error.message
-        : error instanceof Error
-          ? (error.stack ?? error.message)
-          : String(error);
-    stderr(`toolplane-host cannot load ${module}: ${why}\n`);
+    writeStderr(`toolplane-host cannot load ${module}: ${explain(error)}\n`);
     return undefined;
   }
 };
 
-/** Ends the process by itself; nothing that plugin code left open may keep it. */
+/** Ends the process by itself. */
 export const main = async (argv: readonly string[], moved: HostDescriptors | undefined): Promise<never> => {
-  const exit = process.exit.bind(process);
   const given = readArguments(argv);
-  if (given === undefined) {
-    stderr(USAGE);
-    return exit(2);
+  if (given === undefined || given === "help") {
+    writeStderr(USAGE);
+    return process.exit(given === "help" ? 0 : 2);
   }
-  const { input, output } = moved ?? STANDARD;
-  const out = openOutput(output);
-  if (moved === undefined) divertStdout();
-  process.exit = refuseExit;
+  const taken = takeProcess(moved);
   const plugin = await load(given.module);
-  if (plugin === undefined) return exit(1);
-  const host = serveHost({
-    plugin,
-    input: openInput(input),
-    output: out,
-    stderr,
-    clock: systemClock,
-    drainMs: given.drainMs,
-  });
-  process.on("uncaughtException", host.takeUncaught);
-  process.on("unhandledRejection", host.takeUncaught);
-  await host.done;
-  return exit(0);
+  return plugin === undefined ? taken.exit(1) : serveProcess(plugin, taken, given.drainMs);
 };

@@ -1,6 +1,7 @@
 // What plugin code returns, made certain to be JSON: JSON.stringify alone would drop a function and write NaN as null without
 // a word. Almost everything a tool returns is plain already, so one walk without a copy decides; only what is not plain takes
-// the thorough way, which brings Dates and the like into shape or names the path of what cannot be.
+// the thorough way, which brings Dates and the like into shape or names the path of what cannot be; it is slower, so less may
+// go that way.
 
 import {
   copyJson,
@@ -12,13 +13,19 @@ import {
 } from "@toolplane/protocol";
 import { FAULT_TYPES, HostFault } from "./host-fault.ts";
 
-/** A small graph can be an enormous tree; one line of this length already takes a text of as much memory. */
+/** One line of this length already takes a text of as much memory; a small graph can be an enormous tree. */
 export const MAX_VALUE_BYTES = 128 * 1024 * 1024;
 
 interface Walk {
-  /** Characters and nodes that may still come. */
+  /** A lower bound of the bytes that may still come. */
   left: number;
 }
+
+/** What a value costs at least, with the comma after it. */
+const NODE_BYTES = 2;
+
+const tooLarge = (what: string): HostFault =>
+  new HostFault(FAULT_TYPES.notJson, `${what} cannot be sent: it is larger than ${MAX_VALUE_BYTES} bytes of JSON`);
 
 const isPlainObject = (value: object): boolean => {
   const prototype: unknown = Object.getPrototypeOf(value);
@@ -42,7 +49,7 @@ const isPlainTree = (value: object, levels: number, walk: Walk): boolean => {
 };
 
 const isPlain = (value: unknown, levels: number, walk: Walk): boolean => {
-  walk.left -= 1;
+  walk.left -= NODE_BYTES;
   if (walk.left < 0) return false;
   switch (typeof value) {
     case "string":
@@ -66,13 +73,15 @@ const explain = (error: unknown, what: string): HostFault => {
 
 /** The value as it can be written, or a fault that names the path. */
 export const toJson = (value: unknown, what: string): JsonValue => {
+  const walk: Walk = { left: MAX_VALUE_BYTES };
   try {
-    if (isPlain(value, MAX_JSON_DEPTH, { left: MAX_VALUE_BYTES })) return value as JsonValue;
+    if (isPlain(value, MAX_JSON_DEPTH, walk)) return value as JsonValue;
   } catch {
     // A getter that throws: the thorough way says where.
   }
+  if (walk.left < 0) throw tooLarge(what);
   try {
-    return copyJson(value, { maxBytes: MAX_VALUE_BYTES });
+    return copyJson(value);
   } catch (error) {
     throw explain(error, what);
   }

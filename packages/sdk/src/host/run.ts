@@ -21,6 +21,7 @@ export interface RunDeps {
   readonly writer: LineWriter;
   /** Where notes go that no event carries. */
   readonly stderr: (text: string) => void;
+  readonly now: () => number;
   /** Did the parent take the `log` extension? */
   readonly logsAsEvents: () => boolean;
 }
@@ -43,8 +44,11 @@ export class Run {
   readonly state: JsonObject | undefined;
   answered = false;
   canceled = false;
+  /** Its time is over; what it returns all the same still counts. */
+  late = false;
   readonly #deps: RunDeps;
   readonly #deadlineMs: number | undefined;
+  readonly #startedAt: number;
   #controller: AbortController | undefined;
   #timer: NodeJS.Timeout | undefined;
   #dropped = 0;
@@ -60,6 +64,7 @@ export class Run {
     this.state = state;
     this.#deadlineMs = deadlineMs;
     this.#deps = deps;
+    this.#startedAt = deadlineMs === undefined ? 0 : deps.now();
   }
 
   get signal(): AbortSignal {
@@ -71,9 +76,16 @@ export class Run {
     return this.#controller.signal;
   }
 
-  #arm(ms: number): void {
-    this.#timer = setTimeout(() => this.#abort("TimeoutError", "the call's time is over"), Math.min(ms, MAX_TIMER_MS));
+  /** From the request's arrival on, however late the signal is asked for. */
+  #arm(deadlineMs: number): void {
+    const left = deadlineMs - (this.#deps.now() - this.#startedAt);
+    this.#timer = setTimeout(() => this.#expire(), Math.min(Math.max(left, 0), MAX_TIMER_MS));
     this.#timer.unref();
+  }
+
+  #expire(): void {
+    this.late = true;
+    this.#abort("TimeoutError", "the call's time is over");
   }
 
   #abort(name: string, message: string): void {

@@ -61,7 +61,7 @@ export const serveHost = ({ plugin, input, output, stderr, clock, drainMs = DEFA
     return ended;
   };
 
-  const dispatcher = createDispatcher({ plugin, writer, stderr, scope, onShutdown: endOnce });
+  const dispatcher = createDispatcher({ plugin, writer, stderr, scope, now: clock.now, onShutdown: endOnce });
   const reader = createLineReader({
     maxBytes: MAX_LINE_BYTES,
     onLine: dispatcher.takeLine,
@@ -80,6 +80,7 @@ export const serveHost = ({ plugin, input, output, stderr, clock, drainMs = DEFA
   };
   input.once("end", inputOver);
   input.once("error", inputOver);
+  input.once("close", inputOver);
   const outputOver = (): void => {
     cut.resolve();
     void endOnce();

@@ -1,0 +1,41 @@
+import { ToolplaneError } from "@toolplane/protocol";
+import { describe, expect, test } from "vitest";
+import { describeRefusal, describeThrown, HostFault } from "./host-fault.ts";
+
+class ShopClosed extends Error {}
+
+const unreadable = new Proxy(new ShopClosed("x"), {
+  get: () => {
+    throw new TypeError("no");
+  },
+});
+
+describe("[HOST-3-4] whatever was thrown", () => {
+  test.each<[string, unknown, object]>([
+    [
+      "an error of a class",
+      new ShopClosed("closed"),
+      { type: "ShopClosed", detail: "closed", stack: expect.stringContaining("closed") },
+    ],
+    ["a text", "no", { type: "Error", detail: "no" }],
+    ["data", { code: 3 }, { type: "Error", detail: '{"code":3}' }],
+    ["nothing", undefined, { type: "Error", detail: "undefined" }],
+    ["a value that cannot be shown", { big: 1n }, { type: "Error", detail: "a value that cannot be shown" }],
+    ["an error that cannot be read", unreadable, { type: "Error", detail: "an error that cannot be read" }],
+    ["the host's own fault, without a stack", new HostFault("NotJson", "d"), { type: "NotJson", detail: "d" }],
+    ["half a character", "\ud83d", { type: "Error", detail: "\ufffd" }],
+  ])("%s", (_name, thrown, fault) => {
+    expect(describeThrown(thrown)).toEqual(fault);
+  });
+
+  test("a message of a megabyte is cut", () => {
+    const { detail, stack } = describeThrown(new ShopClosed("x".repeat(1 << 20)));
+    expect([detail.length, stack?.length]).toEqual([16_384, 16_384]);
+  });
+});
+
+test("[HOST-3-6] a refusal without a type of its own is a ParseError", () => {
+  const refusal = describeRefusal(new ToolplaneError("payload_too_large", "too large"));
+  expect(refusal).toEqual({ id: null, fault: { type: "ParseError", detail: "too large" } });
+  expect(describeRefusal("odd").fault.type).toBe("ParseError");
+});
