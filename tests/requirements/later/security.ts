@@ -22,6 +22,5 @@ export const rules = [
   { id: "SEC-12-2", source: "security 12", part: "security", text: "Durable names are never chosen by a user." },
   { id: "SEC-13-1", source: "security 13", part: "security", text: "Specifications are fetched under the egress guard and cannot point a tool at loopback." },
   { id: "SEC-14-1", source: "security 14", part: "security", text: "A token of one project reads no card, inbox, trace or call of another, by any route, also with the right id." },
-  { id: "SEC-15-1", source: "security 15", part: "security", text: "Results shown to a model carry where they come from, are cut to a preview with a pointer, and are fenced with a nonce." },
   { id: "SEC-16-1", source: "security 16", part: "security", text: "Started with an empty configuration nothing is open: no anonymous API, no egress, no host command, no readable variable." },
 ] as const satisfies readonly Rule[];

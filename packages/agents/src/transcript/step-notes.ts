@@ -7,6 +7,9 @@ import { SUBMIT_RESULT } from "@toolplane/protocol/registry";
 /** Marks our own sentences where a provider has no system role inside a conversation. */
 export const NOTE_PREFIX = "System note: ";
 
+/** How a result is introduced that belongs to no call of the conversation. */
+export const STRAY_PREFIX = "An earlier result of ";
+
 export interface StepBudget {
   /** Steps left, this one included. */
   readonly remaining: number;

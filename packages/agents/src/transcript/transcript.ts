@@ -11,7 +11,7 @@ import { type ContextCards, orderContext } from "./order-context.ts";
 import { type PairedCall, type Pairing, pairResults } from "./pair-results.ts";
 import { READ_CARD } from "./read-card-name.ts";
 import { showResult } from "./show-result.ts";
-import { requiredFields } from "./step-notes.ts";
+import { requiredFields, STRAY_PREFIX } from "./step-notes.ts";
 import { resultTrust, type ToolTrust, UNKNOWN } from "./trust.ts";
 
 export interface TranscriptLimits {
@@ -96,7 +96,7 @@ const strayItem = (card: Card, setting: Setting): BudgetItem => {
   const name = card.metadata.function_name;
   const message = (limit: number): ModelMessage => ({
     role: "user",
-    content: `An earlier result of ${typeof name === "string" ? name : "a tool"}:\n${textOf(card, limit, setting)}`,
+    content: `${STRAY_PREFIX}${typeof name === "string" ? name : "a tool"}:\n${textOf(card, limit, setting)}`,
   });
   return {
     message: message(setting.limits.resultChars),

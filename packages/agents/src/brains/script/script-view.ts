@@ -3,7 +3,7 @@
 import { isRecord, type JsonValue, tryParseJsonStrict } from "@toolplane/protocol";
 import type { AssistantMessage, ModelMessage } from "@toolplane/protocol/agents";
 import { unfence } from "../../transcript/fence.ts";
-import { NOTE_PREFIX } from "../../transcript/step-notes.ts";
+import { NOTE_PREFIX, STRAY_PREFIX } from "../../transcript/step-notes.ts";
 import { readToolCall } from "../../transcript/tool-calls.ts";
 import type { BrainRequest } from "../brain.ts";
 import type { TemplateScope } from "./script-template.ts";
@@ -50,7 +50,8 @@ const readRound = (messages: readonly ModelMessage[], at: number): Round => {
   });
 };
 
-const isInstruction = ({ role, content }: ModelMessage): boolean => role === "user" && !content.startsWith(NOTE_PREFIX);
+const isInstruction = ({ role, content }: ModelMessage): boolean =>
+  role === "user" && !content.startsWith(NOTE_PREFIX) && !content.startsWith(STRAY_PREFIX);
 
 export interface Reading {
   readonly instruction: string;
