@@ -17,6 +17,10 @@ export {
 export { createScriptBrain } from "./brains/script/script-brain.ts";
 export type { ScriptResult, ScriptView } from "./brains/script/script-view.ts";
 export { parseScriptYaml } from "./brains/script/script-yaml.ts";
+// pmo
+export type { PmoEngine } from "./pmo/delegate.ts";
+export { createPmo, type Listening, PMO_SERVICE, type Pmo, type PmoOptions } from "./pmo/pmo.ts";
+// transcript
 export { cardFullText } from "./transcript/card-text.ts";
 export { fence, fenceMark, unfence } from "./transcript/fence.ts";
 export { orderContext } from "./transcript/order-context.ts";
