@@ -15,4 +15,12 @@ export const rules = [
   { id: "API-3-H1", source: "interfaces 3", part: "server", text: "hosts in toolplane.yaml: name, command, config, pool, env, timeout_seconds, retry_safe, session, prefix, and their limits." },
   { id: "API-3-H2", source: "interfaces 3", part: "server", text: "A host entry that is wrong is refused with the key and the line before anything starts." },
   { id: "INV-I8-H1", source: "architecture 4", part: "server", text: "The value of a variable that a host is given is removed from everything the host says." },
+  { id: "INV-I11-H1", source: "architecture 4", part: "server", text: "Control keys in a host's result are stripped unless its configuration allows control." },
+  { id: "HOST-4-T2", source: "tool-host 4", part: "server", text: "Whatever a host answers, its call settles with the documented code: tool_error, internal_error, tool_timeout, result_too_large, result_not_serializable; a stack is never stored." },
+  { id: "HOST-4-T3", source: "tool-host 4", part: "server", text: "A host killed in the middle of 200 calls: all settle, safe ones succeed on a new process, unsafe ones are outcome_unknown, sessions are consistent." },
+  { id: "HOST-4-T4", source: "tool-host 4", part: "server", text: "When up is killed no process of a host is left after two seconds; when it stops they drain." },
+  { id: "HOST-4-T5", source: "tool-host 4", part: "server", text: "Parts of a host's tool reach the HTTP event stream in order." },
+  { id: "API-4-H1", source: "interfaces 4", part: "server", text: "GET /hosts shows every configured host, its tools, what was left out, its processes and its problem; a host that does not start stops nothing." },
+  { id: "API-4-H2", source: "interfaces 2", part: "server", text: "why says that a call waits for a host that does not run." },
+  { id: "API-4-H3", source: "interfaces 4", part: "server", text: "A claim brings the state of the call's session, and session_state of a result replaces it." },
 ] as const satisfies readonly Rule[];

@@ -59,7 +59,8 @@ const plugin: HostPlugin<{ count: number; greeting: string }> = {
         await delay(Number(args.ms ?? 50));
         return { success: true, result: { slept: true, n: args.n ?? null, pid: process.pid } };
       case "die":
-        return process.exit(7);
+        process.kill(process.pid, "SIGKILL");
+        return delay(60_000, { success: true });
       case "control":
         return { success: true, result: { kept: 1, __cg_control: { after_execution: "terminate" }, __cg_other: 2 } };
       case "leak":

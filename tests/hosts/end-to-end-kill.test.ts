@@ -1,0 +1,112 @@
+// Hosts that are killed, and a parent that is killed: every call settles, states stay whole, nothing is left running.
+
+import { rememberProcess, until, untilGone } from "@toolplane/testkit";
+import { describe, expect, test } from "vitest";
+import { type HostStack, NODE_HOST, PATIENT, PYTHON_HOST, startHostStack } from "./end-to-end-stack.ts";
+
+const CALLS = 200;
+/** Long enough that the kill comes in the middle of them. */
+const RUN_MS = 300;
+const TEST_MS = 120_000;
+
+interface Settled {
+  readonly status: string;
+  readonly result?: { readonly pid?: number; readonly count?: number };
+  readonly error?: { readonly code: string };
+  readonly tool_call_id: string;
+}
+
+const start = (): Promise<HostStack> =>
+  startHostStack([
+    { name: "text", command: NODE_HOST, pool: 2, retry_safe: ["slow_safe"], limits: PATIENT },
+    { name: "memory", command: NODE_HOST, session: "agent", retry_safe: ["count"], limits: PATIENT },
+    { name: "data", command: PYTHON_HOST, limits: PATIENT },
+  ]);
+
+const pidsOf = async (stack: HostStack): Promise<readonly number[]> =>
+  (await stack.hosts()).flatMap(({ processes }) => processes.map(({ pid }) => pid));
+
+describe("a host that is killed", () => {
+  test(
+    `[HOST-4-T3] in the middle of ${CALLS} calls: all settle, safe ones succeed on a new process, unsafe ones are outcome_unknown`,
+    async () => {
+      await using stack = await start();
+      const make = (tool: string, args: object): Promise<Settled> =>
+        stack.call(tool, args) as unknown as Promise<Settled>;
+      const safe = Array.from({ length: CALLS / 2 }, (_, n) => make("text__slow_safe", { n, ms: RUN_MS }));
+      const unsafe = Array.from({ length: CALLS / 2 }, (_, n) => make("text__slow", { n, ms: RUN_MS }));
+      const counted = Array.from({ length: 30 }, () => make("memory__count", {}));
+      const busy = async (name: string, least: number): Promise<boolean> => {
+        const host = (await stack.hosts()).find((one) => one.name === name);
+        const running = host?.processes as readonly { readonly in_flight: number }[] | undefined;
+        return (running ?? []).reduce((sum, { in_flight }) => sum + in_flight, 0) >= least;
+      };
+      await until("both hosts to be busy", () => busy("text", 20), TEST_MS);
+      const killed = new Set(await pidsOf(stack));
+      for (const pid of killed) process.kill(pid, "SIGKILL");
+
+      const settledSafe = await Promise.all(safe);
+      const settledUnsafe = await Promise.all(unsafe);
+      const settledCounts = await Promise.all(counted);
+
+      expect(settledSafe.filter(({ status }) => status !== "success")).toEqual([]);
+      expect(settledSafe.some(({ result }) => !killed.has(result?.pid ?? 0))).toBe(true);
+
+      const lost = settledUnsafe.filter(({ status }) => status !== "success");
+      expect(lost.length).toBeGreaterThan(0);
+      expect(new Set(lost.map(({ status, error }) => `${status} ${error?.code}`))).toEqual(
+        new Set(["failed outcome_unknown"]),
+      );
+
+      // Whatever was run twice, every session counted each of its calls once.
+      expect(settledCounts.filter(({ status }) => status !== "success")).toEqual([]);
+      const counts = settledCounts.map(({ result }) => result?.count ?? 0).sort((a, b) => a - b);
+      expect(counts).toEqual(Array.from({ length: counts.length }, (_, index) => index + 1));
+
+      const open = await stack.get("/calls?status=running");
+      expect(open.items).toEqual([]);
+      expect((await stack.hosts()).every(({ state }) => state === "ready")).toBe(true);
+      expect(await stack.call("text__slow", { ms: 1 })).toMatchObject({ status: "success" });
+
+      expect(await stack.call("data__slow", { ms: 1 })).toMatchObject({ status: "success" });
+      expect(await stack.call("text__die")).toMatchObject({ status: "failed", error: { code: "outcome_unknown" } });
+      expect(await stack.call("text__slow", { ms: 1 })).toMatchObject({ status: "success" });
+    },
+    TEST_MS,
+  );
+});
+
+describe("a parent that goes", () => {
+  test(
+    "[HOST-4-T4] killed: no process of a host is left after two seconds",
+    async () => {
+      await using stack = await start();
+      void stack.call("text__slow", { ms: 60_000 }).catch(() => undefined);
+      void stack.call("data__slow", { ms: 60_000 }).catch(() => undefined);
+      const hosts = (await pidsOf(stack)).map(rememberProcess);
+      expect(hosts.length).toBeGreaterThanOrEqual(3);
+      stack.up.signal("SIGKILL");
+      await stack.up.exited;
+      await untilGone(hosts, 2_000);
+    },
+    TEST_MS,
+  );
+
+  test(
+    "[HOST-4-T4] told to stop: it drains, exits with 0, and none is left",
+    async () => {
+      await using stack = await start();
+      const last = stack.call("text__slow", { ms: 500 });
+      await until(
+        "the call to run",
+        async () => JSON.stringify((await stack.hosts())[0]?.processes).includes('"in_flight":1'),
+        TEST_MS,
+      );
+      const hosts = (await pidsOf(stack)).map(rememberProcess);
+      expect(await stack.up.stop()).toBe(0);
+      expect(await last).toMatchObject({ status: expect.stringMatching(/success|running/) });
+      await untilGone(hosts, 2_000);
+    },
+    TEST_MS,
+  );
+});
