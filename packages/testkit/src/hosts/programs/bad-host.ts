@@ -1,10 +1,11 @@
 // A tool host with one bad habit: `bad-host HABIT [extended]`.
 
+import { FULL_HABITS } from "./full-habits.ts";
 import { type Habit, type HostCall, handle } from "./host-side.ts";
 import { LIFE_HABITS } from "./life-habits.ts";
 import { OUTPUT_HABITS } from "./output-habits.ts";
 
-const HABITS: Readonly<Record<string, Habit>> = { ...OUTPUT_HABITS, ...LIFE_HABITS };
+const HABITS: Readonly<Record<string, Habit>> = { ...OUTPUT_HABITS, ...LIFE_HABITS, ...FULL_HABITS };
 
 const [name = "", mode] = process.argv.slice(2);
 const habit = HABITS[name];

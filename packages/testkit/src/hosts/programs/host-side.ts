@@ -12,6 +12,10 @@ export interface HostCall {
     readonly state?: Record<string, unknown>;
     readonly id?: string;
     readonly deadline_ms?: number;
+    readonly config?: Record<string, unknown>;
+    readonly models?: readonly unknown[];
+    readonly result?: unknown;
+    readonly text?: string;
   };
 }
 
@@ -21,6 +25,8 @@ export interface Habit {
   readonly bad: (call: HostCall) => void;
   readonly hello?: (call: HostCall) => void;
   readonly init?: (call: HostCall) => void;
+  /** Methods beyond the required ones, or in place of them. */
+  readonly methods?: Readonly<Record<string, (call: HostCall) => void>>;
   /** Ignores requests to cancel. */
   readonly deafToCancel?: boolean;
 }
@@ -105,6 +111,7 @@ const EXTENSIONS = ["cancel", "ping", "shutdown", "log", "deadline", "teleport"]
 export const handle = (call: HostCall, habit: Habit, extended: boolean): void => {
   if (call.method === "hello" && habit.hello !== undefined) habit.hello(call);
   else if (call.method === "hello" && extended) raw(answerLine(call.id, { extensions: EXTENSIONS }));
+  else if (habit.methods?.[call.method] !== undefined) habit.methods[call.method]?.(call);
   else if (Object.hasOwn(METHODS, call.method)) METHODS[call.method]?.(call, habit);
   else refuse(call.id, "MethodNotFound", `unknown method ${call.method}`);
 };
