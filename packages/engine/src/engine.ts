@@ -10,6 +10,7 @@ import { type JsonCaps, type JsonObject, PROTOCOL_VERSION } from "@toolplane/pro
 import type { AllowEnv } from "@toolplane/protocol/registry";
 import type pg from "pg";
 import { type Approvals, createApprovals } from "./approvals/approvals.ts";
+import { type Batches, createBatches } from "./batches/batches.ts";
 import { createEventLog, type EventLog } from "./bus/event-log.ts";
 import { trimMessages } from "./bus/message-retention.ts";
 import { createPostgresBus } from "./bus/postgres-bus.ts";
@@ -40,6 +41,8 @@ import { createDatabase, type Database } from "./sql/database.ts";
 import { migrate } from "./sql/migrate.ts";
 import { COUNT_LIVE, DATABASE_NOW, type LiveCallsRow } from "./stats/stats.sql.ts";
 import { createTokens, type Tokens } from "./tokens/tokens.ts";
+import type { Turns } from "./turns/turn.ts";
+import { createTurns, type TurnsOptions } from "./turns/turns.ts";
 import { createExpire, type Sweep } from "./watchdog/expire.ts";
 import { startWatchdog, type Watchdog, type WatchdogJob } from "./watchdog/watchdog.ts";
 
@@ -66,6 +69,7 @@ export interface EngineOptions {
   readonly bundledTarget?: string | undefined;
   /** Definitions every project starts with, beside the protocol's own. */
   readonly bundledTools?: readonly JsonObject[] | undefined;
+  readonly turns?: TurnsOptions | undefined;
   /** Which variables tools may name, whoever registers them; without it only the system's own are refused. */
   readonly allowEnv?: AllowEnv | undefined;
 }
@@ -82,6 +86,7 @@ export interface EngineStats {
 
 export interface Engine {
   readonly calls: Calls;
+  readonly turns: Turns;
   readonly approvals: Approvals;
   readonly cards: CardStore;
   readonly boxes: Boxes;
@@ -93,6 +98,7 @@ export interface Engine {
   readonly tokens: Tokens;
   /** What agents that manage agents may ask and make. */
   readonly delegation: Delegation;
+  readonly batches: Batches;
   readonly deadLetters: DeadLetters;
   readonly bus: Bus;
   readonly events: EventLog;
@@ -115,6 +121,12 @@ const LEASE_SECONDS = 15;
 const MAX_ATTEMPTS = 5;
 const SWEEP_LIMIT = 200;
 const EXPIRE_EVERY_MS = 500;
+// Events say when a child has ended; this is how late a batch is looked at when one was lost.
+const BATCHES_EVERY_MS = 1_000;
+const BATCHES_LIMIT = 50;
+// Children of a batch that are made or stopped at once, if that leaves half of the connections to others.
+const BATCH_LANES = 8;
+const DEFAULT_CONNECTIONS = 10;
 const STUCK_EVERY_MS = 15_000;
 const STUCK_AFTER_MS = 30_000;
 const FORGET_EVERY_MS = 60_000;
@@ -157,6 +169,10 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const agents = createAgents({ ...ground, profiles });
   const definitions = createDefinitions({ ...ground, compile });
   const calls = createCalls({ ...ground, definitions, leaseSeconds: options.leaseSeconds ?? LEASE_SECONDS });
+  const turns = createTurns({ ...ground, definitions, settled: calls.watch.settled, options: options.turns });
+  const delegation = createDelegation(ground);
+  const lanes = Math.max(Math.min(BATCH_LANES, Math.floor((options.maxConnections ?? DEFAULT_CONNECTIONS) / 2)), 1);
+  const batches = createBatches({ ...ground, turns, delegation, watch: calls.watch, lanes });
   const approvals = createApprovals({ ...ground, calls, cards, definitions });
   const deadLetters = createDeadLetters({ ...ground, dispatch: calls.dispatch });
   const tokens = createTokens({ ...ground, secret: randomSecret });
@@ -172,6 +188,11 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
 
   const jobs: WatchdogJob[] = [
     { name: "expire", everyMs: EXPIRE_EVERY_MS, run: async () => (await expire(SWEEP_LIMIT)).looked === SWEEP_LIMIT },
+    {
+      name: "batches",
+      everyMs: BATCHES_EVERY_MS,
+      run: async () => (await batches.sweep(BATCHES_LIMIT)).looked === BATCHES_LIMIT,
+    },
     {
       name: "stuck messages",
       everyMs: STUCK_EVERY_MS,
@@ -197,6 +218,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
 
   return {
     calls,
+    turns,
     approvals,
     cards,
     boxes,
@@ -206,7 +228,8 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     agents,
     profiles,
     tokens,
-    delegation: createDelegation(ground),
+    delegation,
+    batches,
     deadLetters,
     bus,
     events: createEventLog(db),
@@ -225,7 +248,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
       const [live] = await db.query<LiveCallsRow>(COUNT_LIVE);
       return {
         calls: live as LiveCallsRow,
-        coalescers: calls.stats(),
+        coalescers: { ...calls.stats(), ...turns.stats() },
         database: db.stats(),
         bus: bus.stats(),
         doorbell: doorbell.stats(),
@@ -236,6 +259,8 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     async close() {
       await watchdog?.stop();
       await bus.close();
+      await batches.drain();
+      await turns.drain();
       await calls.drain();
       definitions.close();
       tokens.close();

@@ -82,6 +82,8 @@ export interface SpawnRequest extends AgentKey {
   readonly metadata?: JsonObject | undefined;
   readonly traceparent?: string | undefined;
   readonly tracestate?: string | undefined;
+  /** One child of a fan-out: a trace of its own, linked to the asking one. */
+  readonly freshTrace?: boolean | undefined;
 }
 
 export interface SpawnedTurn extends TurnKey {

@@ -1,0 +1,257 @@
+// Advance: an agent's inbox is drained and its head moved, both or neither (I5).
+//   The way of a flush: hold the heads -> read rows, turns and awaited calls -> plan each -> one statement.
+//   Between "the last result was applied" and "the turn runs again" there is no state, so no crash can be in it (W-08).
+
+import type { Coalescer } from "../coalescer/coalescer.ts";
+import type { Queryer } from "../sql/database.ts";
+import { bindLive, bindWaits, READ_LIVE, READ_WAITED } from "./advance.sql.ts";
+import {
+  applyResults,
+  type Claim,
+  endByTool,
+  endUnreadable,
+  runAgain,
+  stayWaiting,
+  takeWork,
+  tellWaiting,
+  workOf,
+} from "./advance-writes.ts";
+import { announce, createHeadCoalescer, lockHeads, meansOf, type TurnDeps } from "./held-heads.ts";
+import { closeLedger, type Ledger, type LedgerMeans, mergeWrites, openLedger } from "./ledger.ts";
+import { type InboxPlan, type LiveRow, planInbox } from "./plan-advance.ts";
+import { planDispatch, type QueuedRow } from "./plan-dispatch.ts";
+import type { EndingRow } from "./plan-end.ts";
+import { planResume, type Resume, type WaitedCall } from "./plan-resume.ts";
+import type { Advanced, AdvanceRequest, TurnEnd, TurnKey } from "./turn.ts";
+import { wakeupOf } from "./turn-messages.ts";
+import { chainOfHead, type HeadRow, type TurnRow } from "./turn-row.ts";
+import { createTurnWrites, writeTurns } from "./turn-writes.ts";
+import { bindAgents, bindTurns, READ_ENDINGS, READ_QUEUED, READ_TURNS } from "./turns.sql.ts";
+import type { TurnWrites } from "./write-turns.sql.ts";
+
+const NOTHING: Advanced = { applied: 0, workLeft: false };
+
+/** A request with the claim it will hold, whichever attempt gets it. */
+interface AdvanceItem extends AdvanceRequest {
+  readonly claimId: string;
+}
+
+/** One agent's part of a flush, from what was read to what will be written. */
+interface Case {
+  readonly request: AdvanceItem;
+  readonly head: HeadRow | undefined;
+  readonly turn: TurnRow | undefined;
+  readonly calls: readonly WaitedCall[];
+  readonly inbox: InboxPlan;
+  readonly resume: Resume | undefined;
+}
+
+const endsByResume = ({ resume, inbox }: Case): boolean =>
+  resume !== undefined &&
+  (resume.next.act === "end" || (inbox.exhausted && resume.waiting === resume.unreadable.length));
+
+interface Moved {
+  readonly advanced: Advanced;
+  readonly parts: readonly TurnWrites[];
+  readonly ended: readonly TurnKey[];
+}
+
+export const createAdvance = (deps: TurnDeps & { readonly maxClaims: number }): Coalescer<AdvanceRequest, Advanced> => {
+  const readTurns = async (
+    tx: Queryer,
+    heads: readonly (HeadRow | undefined)[],
+  ): Promise<ReadonlyMap<number, TurnRow>> => {
+    const active = heads.flatMap((head, index) =>
+      head === undefined || head.active_agent_turn_id === null
+        ? []
+        : [{ index, key: { projectId: head.project_id, agentTurnId: head.active_agent_turn_id } }],
+    );
+    if (active.length === 0) return new Map();
+    const rows = await tx.query<TurnRow & { ord: number }>(READ_TURNS, bindTurns(active.map(({ key }) => key)));
+    return new Map(rows.map((row) => [active[row.ord - 1]?.index ?? -1, row]));
+  };
+
+  const readCalls = async (
+    tx: Queryer,
+    heads: readonly (HeadRow | undefined)[],
+    turns: ReadonlyMap<number, TurnRow>,
+  ): Promise<ReadonlyMap<number, readonly WaitedCall[]>> => {
+    const suspended = heads.flatMap((head, index) => {
+      const turn = turns.get(index);
+      if (head?.status !== "suspended" || turn === undefined) return [];
+      const key = { projectId: turn.project_id, agentTurnId: turn.agent_turn_id, turnEpoch: head.turn_epoch };
+      return [{ index, key }];
+    });
+    if (suspended.length === 0) return new Map();
+    const rows = await tx.query<WaitedCall>(READ_WAITED, bindWaits(suspended.map(({ key }) => key)));
+    const byOrd = Map.groupBy(rows, ({ ord }) => ord);
+    return new Map(suspended.map(({ index }, place) => [index, byOrd.get(place + 1) ?? []]));
+  };
+
+  /** Someone has come for it too often; a watchdog ends it. */
+  const isWornOut = (row: LiveRow, claimId: string): boolean =>
+    row.status === "processing" && row.claim_id !== claimId && row.retry_count + 1 >= deps.maxClaims;
+
+  const readCases = async (
+    tx: Queryer,
+    requests: readonly AdvanceItem[],
+    heads: readonly (HeadRow | undefined)[],
+  ): Promise<Case[]> => {
+    const rows = Map.groupBy(await tx.query<LiveRow>(READ_LIVE, bindLive(requests)), ({ ord }) => ord);
+    const turns = await readTurns(tx, heads);
+    const calls = await readCalls(tx, heads, turns);
+    return requests.map((request, index) => {
+      const head = heads[index];
+      const turn = turns.get(index);
+      const waited = calls.get(index) ?? [];
+      const live = (rows.get(index + 1) ?? []).filter((row) => !isWornOut(row, request.claimId));
+      // A head whose turn is not here was not made by a spawn: nothing of it is touched.
+      const inbox: InboxPlan =
+        head !== undefined && head.status !== "idle" && turn === undefined
+          ? { changes: [], work: undefined, exhausted: false }
+          : planInbox(request, head, live, waited, deps.ids);
+      const resume = head?.status === "suspended" && turn !== undefined ? planResume(waited) : undefined;
+      return { request, head, turn, calls: waited, inbox, resume };
+    });
+  };
+
+  const readEnds = async (tx: Queryer, cases: readonly Case[]) => {
+    const ending = cases.filter(endsByResume);
+    const facts = new Map<Case, EndingRow>();
+    const queues = new Map<Case, readonly QueuedRow[]>();
+    if (ending.length === 0) return { facts, queues };
+    const keys = ending.flatMap(({ turn }) =>
+      turn === undefined ? [] : [{ projectId: turn.project_id, agentTurnId: turn.agent_turn_id }],
+    );
+    for (const row of await tx.query<EndingRow>(READ_ENDINGS, bindTurns(keys))) {
+      const one = ending[row.ord - 1];
+      if (one !== undefined) facts.set(one, row);
+    }
+    const queued = Map.groupBy(
+      await tx.query<QueuedRow>(READ_QUEUED, bindAgents(ending.map(({ request }) => request))),
+      ({ ord }) => ord,
+    );
+    for (const [index, one] of ending.entries()) queues.set(one, queued.get(index + 1) ?? []);
+    return { facts, queues };
+  };
+
+  const claimFor = (request: AdvanceItem): Claim | undefined =>
+    request.takeWork
+      ? { claimId: request.claimId, claimSeconds: deps.claimSeconds, worker: request.workerId.slice(0, 200) }
+      : undefined;
+
+  const moveResumed = (
+    one: Case,
+    ledger: Ledger,
+    head: HeadRow,
+    resume: Resume,
+    ends: { readonly facts: ReadonlyMap<Case, EndingRow>; readonly queues: ReadonlyMap<Case, readonly QueuedRow[]> },
+    means: LedgerMeans,
+  ): Moved => {
+    const { turn } = ledger;
+    applyResults(ledger, resume, means);
+    tellWaiting(ledger, head, resume, means);
+    const applied = resume.apply.length;
+    if (endsByResume(one)) {
+      const known = ends.facts.get(one) ?? { ord: 0, results: 0, thought: null, deliverable_card_id: null };
+      const facts = { ...known, results: known.results + applied };
+      const end: TurnEnd =
+        resume.next.act === "end"
+          ? endByTool(
+              ledger,
+              head,
+              one.calls,
+              { content: resume.next.primary, cardId: resume.next.primaryCardId },
+              facts,
+              means,
+            )
+          : endUnreadable(ledger, head, one.calls, resume.unreadable, facts, means);
+      const toIdle = { lastOutputBoxId: turn.output_box_id };
+      const next = planDispatch(head, head.turn_epoch, ends.queues.get(one) ?? [], means, toIdle);
+      return {
+        advanced: { applied, ended: end, workLeft: next.dispatched !== undefined },
+        parts: [closeLedger(ledger), ...next.parts],
+        ended: [end, ...next.ended],
+      };
+    }
+    if (resume.next.act === "wait") {
+      if (applied > 0 || resume.waiting !== head.waiting_tool_count) stayWaiting(ledger, head, resume);
+      return { advanced: { applied, workLeft: false }, parts: [closeLedger(ledger)], ended: [] };
+    }
+    const claim = claimFor(one.request);
+    const inboxId = `inbox_${deps.ids.uuid()}`;
+    const epoch = runAgain(ledger, head, one.calls, { inboxId, claim }, means);
+    if (claim === undefined) ledger.writes.wakeups.push(wakeupOf(turn, epoch, { inboxId }, means));
+    const row = { inboxId, epoch, createdMs: head.now_ms, nowMs: head.now_ms };
+    return {
+      advanced: {
+        applied,
+        workLeft: claim === undefined,
+        ...(claim === undefined ? {} : { work: workOf(turn, row, claim) }),
+      },
+      parts: [closeLedger(ledger)],
+      ended: [],
+    };
+  };
+
+  const move = (one: Case, ends: Awaited<ReturnType<typeof readEnds>>, means: LedgerMeans): Moved => {
+    const { head, turn, inbox, resume } = one;
+    const changed = { ...createTurnWrites(), changes: [...inbox.changes] };
+    if (head === undefined || turn === undefined) return { advanced: NOTHING, parts: [changed], ended: [] };
+    const ledger = openLedger(turn, chainOfHead(head, turn, deps.sha256));
+    if (resume !== undefined) {
+      const moved = moveResumed(one, ledger, head, resume, ends, means);
+      return { ...moved, parts: [changed, ...moved.parts] };
+    }
+    const claim = claimFor(one.request);
+    if (inbox.work === undefined || claim === undefined)
+      return { advanced: { applied: 0, workLeft: inbox.work !== undefined }, parts: [changed], ended: [] };
+    takeWork(ledger, head, inbox.work, claim, means);
+    const row = {
+      inboxId: inbox.work.inbox_id,
+      epoch: head.turn_epoch,
+      createdMs: inbox.work.created_ms,
+      nowMs: head.now_ms,
+    };
+    return {
+      advanced: { applied: 0, workLeft: false, work: workOf(turn, row, claim) },
+      parts: [changed, closeLedger(ledger)],
+      ended: [],
+    };
+  };
+
+  const flush = async (requests: readonly AdvanceItem[]): Promise<readonly (Advanced | "locked")[]> => {
+    const done = await deps.db.transaction(async (tx) => {
+      const means = meansOf(deps);
+      const locked = await lockHeads(tx, requests);
+      const held = requests.flatMap((request, index) => {
+        const head = locked[index];
+        return head === "locked" ? [] : [{ request, head, index }];
+      });
+      const cases = await readCases(
+        tx,
+        held.map(({ request }) => request),
+        held.map(({ head }) => head),
+      );
+      const ends = await readEnds(tx, cases);
+      const moved = cases.map((one) => move(one, ends, means));
+      const writes = mergeWrites(moved.flatMap(({ parts }) => parts));
+      const unrung = await writeTurns(tx, writes, deps.protocolVersion);
+      await deps.faults.at("advance:before-commit");
+      const outcomes: (Advanced | "locked")[] = requests.map(() => "locked");
+      for (const [place, { index }] of held.entries()) outcomes[index] = moved[place]?.advanced ?? NOTHING;
+      const rang = writes.messages.length + writes.wakeups.length > 0;
+      return { outcomes, ended: moved.flatMap(({ ended }) => ended), rang, unrung };
+    });
+    await deps.faults.at("advance:after-commit");
+    announce(deps, done);
+    return done.outcomes;
+  };
+
+  const coalescer = createHeadCoalescer<AdvanceItem, Advanced>({ flush }, deps.clock);
+  return {
+    submit: (request) => coalescer.submit({ ...request, claimId: `claim_${deps.ids.uuid()}` }),
+    idle: coalescer.idle,
+    stats: coalescer.stats,
+  };
+};

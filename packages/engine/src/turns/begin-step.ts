@@ -1,0 +1,67 @@
+// The beginning of a step: its row and its event, once, however often it is said. A step that was begun and never
+// committed begins again under the same id, and nobody is told twice.
+
+import { claimLost, holdWork } from "./claimed-work.ts";
+import { announce, createHeadCoalescer, meansOf, type TurnDeps } from "./held-heads.ts";
+import { closeLedger, mergeWrites, openLedger } from "./ledger.ts";
+import type { AgentKey, Work } from "./turn.ts";
+import { stepEvent } from "./turn-messages.ts";
+import { chainOfHead } from "./turn-row.ts";
+import { writeTurns } from "./turn-writes.ts";
+import type { TurnWrites } from "./write-turns.sql.ts";
+
+interface BeginItem extends AgentKey {
+  readonly work: Work;
+  readonly stepId: string;
+}
+
+export const createBeginStep = (deps: TurnDeps) => {
+  const flush = async (items: readonly BeginItem[]): Promise<readonly (undefined | Error | "locked")[]> => {
+    const done = await deps.db.transaction(async (tx) => {
+      const held = await holdWork(tx, items);
+      const means = meansOf(deps);
+      const parts: TurnWrites[] = [];
+      const outcomes = items.map(({ work, stepId }, index): undefined | Error | "locked" => {
+        const one = held[index];
+        if (one === "locked") return "locked";
+        if (one === undefined || (!one.current && one.turn.step_status === null)) return claimLost(work);
+        if (one.turn.step_status !== null) return undefined;
+        const { turn, head } = one;
+        const ledger = openLedger(turn, chainOfHead(head, turn, deps.sha256));
+        ledger.writes.steps.push({
+          projectId: turn.project_id,
+          agentId: turn.agent_id,
+          stepId,
+          agentTurnId: turn.agent_turn_id,
+          channelId: turn.channel_id,
+          parentStepId: turn.parent_step_id,
+          traceId: turn.trace_id,
+          status: "started",
+          toolCallIds: null,
+          newCardIds: null,
+          error: null,
+          metadata: null,
+          requestHash: null,
+          outcome: null,
+          ended: false,
+        });
+        ledger.writes.messages.push(stepEvent(turn, head.turn_epoch, { stepId, phase: "started" }, means));
+        parts.push(closeLedger(ledger));
+        return undefined;
+      });
+      await writeTurns(tx, mergeWrites(parts), deps.protocolVersion);
+      await deps.faults.at("begin:before-commit");
+      return { outcomes, rang: parts.length > 0 };
+    });
+    await deps.faults.at("begin:after-commit");
+    announce(deps, { ended: [], rang: done.rang, unrung: 0 });
+    return done.outcomes;
+  };
+
+  const coalescer = createHeadCoalescer<BeginItem, undefined>({ flush }, deps.clock);
+  return {
+    coalescer,
+    submit: (work: Work, stepId: string): Promise<undefined> =>
+      coalescer.submit({ projectId: work.projectId, agentId: work.agentId, work, stepId }),
+  };
+};

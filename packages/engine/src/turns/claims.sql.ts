@@ -1,0 +1,92 @@
+// Claims on work: kept alive, given back, and who has something to do.
+
+import type { Statement } from "../sql/database.ts";
+import { setInput } from "../sql/input.sql.ts";
+
+export interface ClaimRow {
+  readonly projectId: string;
+  readonly inboxId: string;
+  readonly claimId: string;
+}
+
+const claims = setInput<ClaimRow>([
+  ["projectId", "text"],
+  ["inboxId", "text"],
+  ["claimId", "text"],
+]);
+
+// A row that somebody is just writing is not waited for: it is alive until the next heartbeat says otherwise. So a
+// heartbeat never waits behind a commit, and the two never wait for each other.
+/** $next: seconds. Which of the claims are alive. */
+export const EXTEND_CLAIMS: Statement = {
+  name: "turns.extend-claims",
+  text: `
+with held as materialized (
+  select r.project_id, r.inbox_id
+    from ${claims.from}
+    join state.inbox r on r.project_id = i.project_id and r.inbox_id = i.inbox_id
+   where r.status = 'processing' and r.claim_id = i.claim_id
+   order by r.project_id, r.inbox_id
+     for update of r skip locked
+),
+extended as (
+  update state.inbox r
+     set claim_expires_at = now() + make_interval(secs => $${claims.next}::double precision)
+    from held h
+   where r.project_id = h.project_id and r.inbox_id = h.inbox_id
+)
+select i.ord::int as ord
+  from ${claims.from}
+  join state.inbox r on r.project_id = i.project_id and r.inbox_id = i.inbox_id
+ where r.status = 'processing' and r.claim_id = i.claim_id`,
+};
+
+export const bindExtend = (rows: readonly ClaimRow[], seconds: number): unknown[] => [...claims.bind(rows), seconds];
+
+/**
+ * $1 project, $2 inbox row, $3 claim, $4 wakeup headers, $5 protocol version. The row waits for somebody else, and the pool
+ * is rung.
+ */
+export const RELEASE_CLAIM: Statement = {
+  name: "turns.release-claim",
+  text: `
+with released as (
+  update state.inbox r
+     set status = 'pending', claim_id = null, claim_expires_at = null, worker = null, processed_at = null,
+         next_retry_at = now(), ring_at = now() + interval '5 seconds'
+   where r.project_id = $1 and r.inbox_id = $2 and r.claim_id = $3 and r.status = 'processing'
+  returning r.project_id, r.agent_id, r.channel_id, r.inbox_id
+),
+rung as (
+  insert into bus.messages (category, project_id, subject, component, target, headers, payload)
+  select 'cmd', r.project_id, 'cg.' || $5::text || '.' || r.project_id || '.' || r.channel_id || '.cmd.agent.' || a.worker_target || '.wakeup',
+         'agent', a.worker_target, $4::text, '{"inbox_id":"' || r.inbox_id || '"}'
+    from released r
+    join resource.agents a on a.project_id = r.project_id and a.agent_id = r.agent_id
+)
+select 1 as released from released`,
+};
+
+/** $1 worker targets, $2 limit. Rows by when somebody should look, and claims that have lapsed. */
+export const READ_DUE_AGENTS: Statement = {
+  name: "turns.read-due-agents",
+  text: `
+select d.project_id, d.agent_id
+  from (
+    (select r.project_id, r.agent_id, r.ring_at as since
+       from state.inbox r
+       join resource.agents a on a.project_id = r.project_id and a.agent_id = r.agent_id and a.worker_target = any ($1::text[])
+      where r.status in ('pending', 'deferred') and r.ring_at <= 'infinity' and r.next_retry_at <= now()
+      order by r.ring_at
+      limit $2::int)
+    union all
+    (select r.project_id, r.agent_id, r.claim_expires_at
+       from state.inbox r
+       join resource.agents a on a.project_id = r.project_id and a.agent_id = r.agent_id and a.worker_target = any ($1::text[])
+      where r.status = 'processing' and r.claim_expires_at <= now()
+      order by r.claim_expires_at
+      limit $2::int)) d
+ group by d.project_id, d.agent_id
+ order by min(d.since)
+ limit $2::int`,
+};

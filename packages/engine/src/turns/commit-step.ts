@@ -1,0 +1,298 @@
+// Commit of a step: its cards, its calls, its events, and the head running -> suspended, in one transaction. When every
+// call was refused, or there was none, the head stays running and the work goes on.
+//   T2. Only the holder of the claim, in the turn's current epoch.
+//   T4. A step that was committed answers with what was written; another step under its id is refused.
+//   I4. The calls become visible in the transaction that suspends the turn: no result can meet it running.
+//   A definition that was replaced under the plan is read again and the step planned again; nothing of the first try stays.
+
+import { isErrorCode, isToolplaneError, type JsonObject, ToolplaneError } from "@toolplane/protocol";
+import {
+  bindDispatch,
+  bindRefusals,
+  DISPATCH,
+  type DispatchedRow,
+  EXPLAIN_REFUSAL,
+  type RefusalRow,
+} from "../calls/dispatch.sql.ts";
+import { refusalOf } from "../calls/dispatch-outcome.ts";
+import type { Coalescer } from "../coalescer/coalescer.ts";
+import { roughBytes } from "../coalescer/rough-bytes.ts";
+import type { CallObserver } from "../ports/call-observer.ts";
+import type { Definitions } from "../registry/definition-cache.ts";
+import type { Queryer } from "../sql/database.ts";
+import { claimLost, type HeldWork, holdWork } from "./claimed-work.ts";
+import { announce, createHeadCoalescer, meansOf, type TurnDeps } from "./held-heads.ts";
+import { closeLedger, type Ledger, mergeWrites, openLedger } from "./ledger.ts";
+import { headInTurn, inboxChange, turnGoesOn } from "./plan-head.ts";
+import { type CallGround, isCall, noDefinition, type PlannedStep, planStep, stepHash } from "./plan-step.ts";
+import type { AgentKey, CommittedCall, CommittedStep, StepCommit, Work } from "./turn.ts";
+import { stateEvent, stepEvent } from "./turn-messages.ts";
+import { chainOfHead } from "./turn-row.ts";
+import { storableText, writeTurns } from "./turn-writes.ts";
+import type { StepWrite, TurnWrites } from "./write-turns.sql.ts";
+
+export interface CommitDeps extends TurnDeps {
+  readonly definitions: Definitions;
+  readonly observe: CallObserver;
+  readonly republishSeconds: number | null;
+}
+
+interface CommitItem extends AgentKey {
+  readonly work: Work;
+  readonly step: StepCommit;
+  readonly hash: string;
+}
+
+type Outcome = CommittedStep | Error | "locked";
+
+// As for direct calls: large steps travel in small company.
+const MAX_FLUSH_BYTES = 4 * 1024 * 1024;
+const MAX_FLUSH_ITEMS = 64;
+// A definition that changes more often than this within one commit is being fought over.
+const MAX_REPLANS = 5;
+// Metadata travels in every event of the step.
+const MAX_METADATA_BYTES = 64 * 1024;
+
+/** Calls that the database did not take; the transaction is rolled back and the step planned again. */
+class UnreadyCalls extends ToolplaneError {
+  readonly places: readonly { readonly item: number; readonly call: number; readonly ready: boolean }[];
+  constructor(places: UnreadyCalls["places"]) {
+    super("conflict", "the definitions of the called tools kept changing; try again in a moment");
+    this.places = places;
+  }
+}
+
+const anotherStep = (stepId: string): ToolplaneError =>
+  new ToolplaneError("conflict", `step ${stepId} was committed with other content; what was written stands`);
+
+const storedOutcome = (step: CommittedStep): string =>
+  JSON.stringify({
+    ...step,
+    calls: step.calls.map(({ refusal, ...call }) => ({
+      ...call,
+      ...(refusal === undefined ? {} : { refusal: { code: refusal.code, message: refusal.message } }),
+    })),
+  });
+
+interface StoredCall extends Omit<CommittedCall, "refusal"> {
+  readonly refusal?: { readonly code: string; readonly message: string };
+}
+
+const readOutcome = (text: string): CommittedStep => {
+  const stored = JSON.parse(text) as Omit<CommittedStep, "calls"> & { readonly calls: readonly StoredCall[] };
+  return {
+    ...stored,
+    calls: stored.calls.map(({ refusal, ...call }) =>
+      refusal === undefined
+        ? call
+        : {
+            ...call,
+            refusal: new ToolplaneError(isErrorCode(refusal.code) ? refusal.code : "internal_error", refusal.message),
+          },
+    ),
+  };
+};
+
+const stepRow = (
+  ledger: Ledger,
+  step: StepCommit,
+  done: CommittedStep,
+  planned: PlannedStep,
+  hash: string,
+): StepWrite => {
+  const { turn } = ledger;
+  return {
+    projectId: turn.project_id,
+    agentId: turn.agent_id,
+    stepId: step.stepId,
+    agentTurnId: turn.agent_turn_id,
+    channelId: turn.channel_id,
+    parentStepId: turn.parent_step_id,
+    traceId: turn.trace_id,
+    status: done.next === "suspended" ? "suspended" : "completed",
+    toolCallIds: JSON.stringify(planned.rows.map(({ toolCallId }) => toolCallId)),
+    newCardIds: JSON.stringify(ledger.said),
+    error: null,
+    metadata: step.metadata === undefined ? null : storableText(step.metadata),
+    requestHash: hash,
+    outcome: storedOutcome(done),
+    ended: done.next === "running",
+  };
+};
+
+export const createCommitStep = (deps: CommitDeps) => {
+  const external = deps.republishSeconds !== null;
+
+  /** Definitions are remembered and read before the heads are held. */
+  const groundsOf = async (
+    items: readonly CommitItem[],
+    refused: ReadonlyMap<string, ToolplaneError>,
+  ): Promise<readonly (readonly CallGround[])[]> => {
+    const asks = items.flatMap(({ step, projectId }, item) =>
+      step.entries
+        .filter(isCall)
+        .map((entry, call) => ({ projectId, toolName: entry.call.toolName, entry, item, call })),
+    );
+    const pinned = asks.length === 0 ? [] : await deps.definitions.resolve(asks);
+    const grounds: CallGround[][] = items.map(() => []);
+    for (const [index, { entry, item, call }] of asks.entries()) {
+      const refusal = refused.get(`${item}/${call}`);
+      const definition = pinned[index];
+      if (refusal !== undefined) grounds[item]?.push({ refusal });
+      else
+        grounds[item]?.push(definition === undefined ? { refusal: noDefinition(entry.call) } : { pinned: definition });
+    }
+    return grounds;
+  };
+
+  const finishPlan = (held: HeldWork, item: CommitItem, ledger: Ledger, planned: PlannedStep): CommittedStep => {
+    const { step, hash, work } = item;
+    const { turn, head } = held;
+    const { writes } = ledger;
+    const means = meansOf(deps);
+    const epoch = head.turn_epoch;
+    const waiting = planned.rows.length;
+    const done: CommittedStep = {
+      next: waiting > 0 ? "suspended" : "running",
+      calls: planned.calls,
+      stepCount: turn.step_count + 1,
+    };
+    writes.steps.push(stepRow(ledger, step, done, planned, hash));
+    writes.turns.push(turnGoesOn(turn, epoch, { stepCount: done.stepCount }));
+    writes.heads.push(headInTurn(turn, { status: done.next, epoch, waiting, chain: ledger.chain }));
+    const metadata = step.metadata === undefined ? undefined : (JSON.parse(storableText(step.metadata)) as JsonObject);
+    const event = { stepId: step.stepId, metadata, newCardIds: ledger.said };
+    if (done.next === "running") {
+      writes.messages.push(stepEvent(turn, epoch, { ...event, phase: "completed" }, means));
+      return done;
+    }
+    writes.changes.push(inboxChange({ projectId: turn.project_id, inboxId: work.inboxId }, { status: "consumed" }));
+    if (metadata?.timing !== undefined)
+      writes.messages.push(stepEvent(turn, epoch, { ...event, phase: "executing" }, means));
+    const suspension = {
+      activity: "awaiting_tool_result",
+      waiting_tool_count: waiting,
+      waiting_tool_call_ids: planned.rows.map(({ toolCallId }) => toolCallId),
+    };
+    writes.messages.push(stateEvent(turn, { status: "suspended", epoch, metadata: suspension }, means));
+    return done;
+  };
+
+  const dispatchCalls = async (
+    tx: Queryer,
+    planned: readonly { readonly item: number; readonly plan: PlannedStep }[],
+  ): Promise<void> => {
+    const rows = planned.flatMap(({ plan }) => plan.rows);
+    if (rows.length === 0) return;
+    await deps.faults.at("commit:before-dispatch");
+    const written = await tx.query<DispatchedRow>(DISPATCH, bindDispatch(rows, deps.republishSeconds));
+    if (written.every(({ inserted }) => inserted)) return;
+    let next = 0;
+    const places = planned.flatMap(({ item, plan }) => {
+      const dispatched = plan.calls.flatMap(({ refusal }, call) => (refusal === undefined ? [call] : []));
+      return dispatched.flatMap((call) => {
+        const row = written[next++];
+        return row?.inserted === true ? [] : [{ item, call, ready: row?.ready === true }];
+      });
+    });
+    throw new UnreadyCalls(places);
+  };
+
+  const attempt = async (tx: Queryer, items: readonly CommitItem[], grounds: readonly (readonly CallGround[])[]) => {
+    const held = await holdWork(
+      tx,
+      items.map(({ work, step }) => ({ work, stepId: step.stepId })),
+    );
+    const outcomes: Outcome[] = [];
+    const planned: { item: number; plan: PlannedStep; ledger: Ledger; held: HeldWork }[] = [];
+    for (const [index, item] of items.entries()) {
+      const one = held[index];
+      if (one === "locked") outcomes[index] = "locked";
+      else if (one === undefined) outcomes[index] = claimLost(item.work);
+      else if (one.turn.step_outcome !== null)
+        outcomes[index] =
+          one.turn.step_hash === item.hash ? readOutcome(one.turn.step_outcome) : anotherStep(item.step.stepId);
+      else if (!one.current) outcomes[index] = claimLost(item.work);
+      else {
+        const ledger = openLedger(one.turn, chainOfHead(one.head, one.turn, deps.sha256));
+        try {
+          const means = { ...meansOf(deps), external };
+          const plan = planStep(ledger, item.step, one.head.turn_epoch, grounds[index] ?? [], means);
+          planned.push({ item: index, plan, ledger, held: one });
+        } catch (error) {
+          if (!isToolplaneError(error)) throw error;
+          outcomes[index] = error;
+        }
+      }
+    }
+    await dispatchCalls(tx, planned);
+    const parts: TurnWrites[] = [];
+    for (const { item, plan, ledger, held: one } of planned) {
+      outcomes[item] = finishPlan(one, items[item] as CommitItem, ledger, plan);
+      parts.push(closeLedger(ledger));
+    }
+    const unrung = await writeTurns(tx, mergeWrites(parts), deps.protocolVersion);
+    await deps.faults.at("commit:before-commit");
+    return { outcomes, rows: planned.flatMap(({ plan }) => plan.rows), unrung };
+  };
+
+  /** Why calls were not taken: for good, or only because the definition moved. */
+  const explain = async (
+    items: readonly CommitItem[],
+    { places }: UnreadyCalls,
+    refused: Map<string, ToolplaneError>,
+  ): Promise<void> => {
+    const names = places.map(({ item, call }) => {
+      const { step, projectId, agentId } = items[item] as CommitItem;
+      return { projectId, agentId, toolName: step.entries.filter(isCall)[call]?.call.toolName ?? "" };
+    });
+    const rows = await deps.db.query<RefusalRow>(EXPLAIN_REFUSAL, bindRefusals(names));
+    const byOrd = new Map(rows.map((row) => [row.ord, row]));
+    for (const [index, { item, call, ready }] of places.entries()) {
+      const name = names[index];
+      if (name === undefined) continue;
+      const refusal = ready
+        ? new ToolplaneError("idempotency_conflict", "the idempotency key was used before; use a new key")
+        : refusalOf(byOrd.get(index + 1), name);
+      if (refusal === "replan") deps.definitions.forget(name.projectId, name.toolName);
+      else refused.set(`${item}/${call}`, refusal);
+    }
+  };
+
+  const flush = async (items: readonly CommitItem[]): Promise<readonly Outcome[]> => {
+    const refused = new Map<string, ToolplaneError>();
+    for (let round = 1; ; round++) {
+      const grounds = await groundsOf(items, refused);
+      try {
+        const done = await deps.db.transaction((tx) => attempt(tx, items, grounds));
+        await deps.faults.at("commit:after-commit");
+        for (const row of done.rows) deps.observe(row);
+        if (done.rows.length > 0) deps.doorbell.ring("queued");
+        announce(deps, { ended: [], rang: true, unrung: done.unrung });
+        return done.outcomes;
+      } catch (error) {
+        if (!(error instanceof UnreadyCalls) || round === MAX_REPLANS) throw error;
+        await explain(items, error, refused);
+      }
+    }
+  };
+
+  const coalescer: Coalescer<CommitItem, CommittedStep> = createHeadCoalescer<CommitItem, CommittedStep>(
+    {
+      flush,
+      bytesOf: ({ step }) => roughBytes(step.entries, MAX_FLUSH_BYTES),
+      maxBytes: MAX_FLUSH_BYTES,
+      maxItems: MAX_FLUSH_ITEMS,
+    },
+    deps.clock,
+  );
+  return {
+    coalescer,
+    async submit(work: Work, step: StepCommit): Promise<CommittedStep> {
+      if (step.metadata !== undefined && roughBytes(step.metadata, MAX_METADATA_BYTES) >= MAX_METADATA_BYTES)
+        throw new ToolplaneError("payload_too_large", `a step's metadata is at most ${MAX_METADATA_BYTES} bytes`);
+      const { projectId, agentId } = work;
+      return coalescer.submit({ projectId, agentId, work, step, hash: stepHash(step, deps.sha256) });
+    },
+  };
+};

@@ -1,0 +1,205 @@
+// Ending a turn from outside, whoever wants it ended: a person, the project manager, a watchdog. Its open calls are
+// canceled in the same transaction, so that nothing of it runs on; a result card that was already written is used. The
+// epoch rises, so whatever is still on its way to the turn is late (I2).
+
+import { CARD_AUTHORS, type JsonObject, type ResultStatus, ToolplaneError } from "@toolplane/protocol";
+import { createAgentErrorCard, type FallbackSource } from "@toolplane/protocol/agents";
+import { type CallFacts, type CallStatus, callKey } from "../calls/call.ts";
+import { ENGINE_ACTOR } from "../calls/cancel.ts";
+import { readCandidates } from "../calls/candidates.ts";
+import { engineFailure, planSettlement, type Settlement } from "../calls/plan-settlement.ts";
+import { type FactRow, factsOf } from "../calls/read.sql.ts";
+import { bindSettle, SETTLE, type SettledRow } from "../calls/settle.sql.ts";
+import type { CallObserver } from "../ports/call-observer.ts";
+import type { Queryer } from "../sql/database.ts";
+import { bindWaits, READ_WAITED } from "./advance.sql.ts";
+import { applyResults } from "./advance-writes.ts";
+import { CONSUME_ROWS, FAIL_STEPS, READ_OPEN_CALLS, SKIP_QUEUED } from "./end-turn.sql.ts";
+import { meansOf, type TurnDeps } from "./held-heads.ts";
+import { closeLedger, type Ledger, type LedgerMeans, mergeWrites, openLedger, sayCard } from "./ledger.ts";
+import { planDispatch, type QueuedRow } from "./plan-dispatch.ts";
+import { type EndingRow, planEnd } from "./plan-end.ts";
+import { planResume, type WaitedCall } from "./plan-resume.ts";
+import type { TurnEnd, TurnKey } from "./turn.ts";
+import { stateEvent, stepEvent } from "./turn-messages.ts";
+import { chainOfHead, type HeadRow, type TurnRow } from "./turn-row.ts";
+import { errorText, writeTurns } from "./turn-writes.ts";
+import { bindAgents, bindTurns, READ_ENDINGS, READ_QUEUED } from "./turns.sql.ts";
+
+export interface OutsideEnd {
+  readonly status: ResultStatus;
+  /** What people read. */
+  readonly error: string;
+  readonly errorCode: string;
+  readonly source: FallbackSource;
+  readonly headline: string;
+  /** Who wants it ended; shown with the calls that are canceled. */
+  readonly by: string;
+  /** A stop leaves a card that says so. */
+  readonly stopped: boolean;
+}
+
+export interface EndedTurn {
+  readonly end: TurnEnd;
+  /** This turn and those that could not be started after it. */
+  readonly ended: readonly TurnKey[];
+  readonly settled: readonly { readonly facts: CallFacts; readonly status: CallStatus }[];
+  readonly unrung: number;
+}
+
+export interface EndDeps extends TurnDeps {
+  readonly observe: CallObserver;
+  readonly settled: (key: CallFacts) => void;
+}
+
+/** After the commit: whoever waits for one of the calls, or watches them. */
+export const announceCalls = (deps: EndDeps, ended: readonly EndedTurn[]): void => {
+  const settled = ended.flatMap((one) => one.settled);
+  for (const { facts, status } of settled) {
+    deps.settled(facts);
+    deps.observe({ ...facts, status });
+  }
+  if (settled.length > 0) deps.doorbell.ring("settled");
+};
+
+export const createEndTurn = (deps: EndDeps) => {
+  const cancelCalls = async (
+    tx: Queryer,
+    turn: TurnRow,
+    how: OutsideEnd,
+    means: LedgerMeans,
+  ): Promise<EndedTurn["settled"]> => {
+    const open = await tx.query<FactRow>(READ_OPEN_CALLS, [turn.project_id, turn.agent_turn_id]);
+    if (open.length === 0) return [];
+    const calls = open.map(factsOf);
+    const candidates = await readCandidates(tx, calls);
+    const error = new ToolplaneError("canceled", `the turn was ended: ${how.error}`, { detail: { by: how.by } });
+    const now = new Date(means.nowMs).toISOString();
+    const rows = calls.map((facts) => {
+      const written = candidates.get(callKey(facts));
+      const settlement: Settlement = {
+        facts,
+        mode: "cancel",
+        leaseId: null,
+        actorId: written === undefined ? ENGINE_ACTOR : facts.actorId,
+        messageType: "tool_result",
+        outcome: written === undefined ? { given: engineFailure("canceled", error, "worker") } : { written },
+      };
+      return planSettlement(settlement, { ...means, now });
+    });
+    const won = await tx.query<SettledRow>(SETTLE, bindSettle(rows, deps.protocolVersion));
+    return calls.flatMap((facts, index) =>
+      won[index]?.won === true ? [{ facts, status: rows[index]?.status as CallStatus }] : [],
+    );
+  };
+
+  /** One result per call, also at the end: what was canceled enters the box like what was answered. */
+  const applyAll = async (tx: Queryer, ledger: Ledger, head: HeadRow, means: LedgerMeans): Promise<number> => {
+    const { turn } = ledger;
+    const key = { projectId: turn.project_id, agentTurnId: turn.agent_turn_id, turnEpoch: head.turn_epoch };
+    const calls = await tx.query<WaitedCall>(READ_WAITED, bindWaits([key]));
+    const resume = planResume(calls);
+    applyResults(ledger, resume, means);
+    return resume.apply.length;
+  };
+
+  const failSteps = async (
+    tx: Queryer,
+    ledger: Ledger,
+    epoch: number,
+    error: string,
+    means: LedgerMeans,
+  ): Promise<void> => {
+    const { turn, writes } = ledger;
+    const rows = await tx.query<{ step_id: string; new_card_ids: readonly string[] }>(FAIL_STEPS, [
+      turn.project_id,
+      turn.agent_turn_id,
+      error,
+    ]);
+    for (const { step_id, new_card_ids } of rows) {
+      const metadata: JsonObject = { error };
+      const step = { stepId: step_id, phase: "failed" as const, metadata, newCardIds: new_card_ids };
+      writes.messages.push(stepEvent(turn, epoch, step, means));
+    }
+  };
+
+  const readFacts = async (tx: Queryer, turn: TurnRow): Promise<EndingRow> => {
+    const key = { projectId: turn.project_id, agentTurnId: turn.agent_turn_id };
+    const [facts] = await tx.query<EndingRow>(READ_ENDINGS, bindTurns([key]));
+    return facts ?? { ord: 0, results: 0, thought: null, deliverable_card_id: null };
+  };
+
+  const planEnding = (
+    ledger: Ledger,
+    how: OutsideEnd,
+    epoch: number,
+    facts: EndingRow,
+    means: LedgerMeans,
+  ): TurnEnd => {
+    const { turn } = ledger;
+    if (how.stopped)
+      sayCard(
+        ledger,
+        createAgentErrorCard({
+          cardId: means.ids.uuid(),
+          projectId: turn.project_id,
+          createdAt: new Date(means.nowMs).toISOString(),
+          authorId: CARD_AUTHORS.stopHandler,
+          extra: { agent_turn_id: turn.agent_turn_id },
+          error: how.error,
+        }),
+        means,
+      );
+    return planEnd(
+      ledger,
+      {
+        status: how.status,
+        error: how.error,
+        errorCode: how.errorCode,
+        deliverable:
+          facts.deliverable_card_id === null
+            ? { source: how.source, headline: how.headline, reason: how.errorCode, facts }
+            : { cardId: facts.deliverable_card_id },
+        marks: how.stopped ? { stopReason: how.error } : undefined,
+        stepCount: turn.step_count,
+      },
+      epoch,
+      means,
+    );
+  };
+
+  /** The head is held by the caller and is in this turn. */
+  const endActive = async (tx: Queryer, head: HeadRow, turn: TurnRow, asked: OutsideEnd): Promise<EndedTurn> => {
+    const means = meansOf(deps);
+    const how = { ...asked, error: errorText(asked.error) };
+    const epoch = head.turn_epoch + 1;
+    const settled = await cancelCalls(tx, turn, how, means);
+    await tx.query(CONSUME_ROWS, [turn.project_id, turn.agent_id, turn.agent_turn_id]);
+    const known = await readFacts(tx, turn);
+    const ledger = openLedger(turn, chainOfHead(head, turn, deps.sha256));
+    const applied = head.status === "suspended" ? await applyAll(tx, ledger, head, means) : 0;
+    const end = planEnding(ledger, how, epoch, { ...known, results: known.results + applied }, means);
+    await failSteps(tx, ledger, epoch, how.error, means);
+    ledger.writes.messages.push(stateEvent(turn, { status: "idle", epoch, metadata: { error: how.error } }, means));
+    const agent = { projectId: turn.project_id, agentId: turn.agent_id };
+    const queue = await tx.query<QueuedRow>(READ_QUEUED, bindAgents([agent]));
+    const next = planDispatch(head, epoch, queue, means, { lastOutputBoxId: turn.output_box_id });
+    const unrung = await writeTurns(tx, mergeWrites([closeLedger(ledger), ...next.parts]), deps.protocolVersion);
+    return { end, ended: [end, ...next.ended], settled, unrung };
+  };
+
+  /** A turn that waits behind another; its agent's head is held by the caller. */
+  const endQueued = async (tx: Queryer, head: HeadRow, turn: TurnRow, asked: OutsideEnd): Promise<EndedTurn> => {
+    const means = meansOf(deps);
+    const how = { ...asked, error: errorText(asked.error) };
+    await tx.query(SKIP_QUEUED, [turn.project_id, turn.agent_id, turn.agent_turn_id, how.error]);
+    const ledger = openLedger(turn, chainOfHead({ ...head, chain_hash: null }, turn, deps.sha256));
+    const end = planEnding(ledger, how, 0, await readFacts(tx, turn), means);
+    const unrung = await writeTurns(tx, closeLedger(ledger), deps.protocolVersion);
+    return { end, ended: [end], settled: [], unrung };
+  };
+
+  return { endActive, endQueued };
+};
+
+export type EndTurn = ReturnType<typeof createEndTurn>;

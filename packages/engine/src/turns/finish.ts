@@ -1,0 +1,205 @@
+// Finish: the turn ends. One deliverable, one task event (I10), the head idle or already with the next turn.
+//   T4. Whoever ended the turn and was not told is answered with what was written.
+
+import { CARD_TYPES, type JsonObject, ToolplaneError } from "@toolplane/protocol";
+import { FALLBACK_SOURCES } from "@toolplane/protocol/agents";
+import { roughBytes } from "../coalescer/rough-bytes.ts";
+import type { Queryer } from "../sql/database.ts";
+import { claimLost, type HeldWork, holdWork } from "./claimed-work.ts";
+import { announce, createHeadCoalescer, meansOf, type TurnDeps } from "./held-heads.ts";
+import { closeLedger, type Ledger, type LedgerMeans, mergeWrites, openLedger, sayCard } from "./ledger.ts";
+import { planDispatch, type QueuedRow } from "./plan-dispatch.ts";
+import { type Ending, type EndingRow, planEnd } from "./plan-end.ts";
+import { inboxChange } from "./plan-head.ts";
+import { isCall } from "./plan-step.ts";
+import type { AgentKey, TurnEnd, TurnFinish, TurnKey, Work } from "./turn.ts";
+import { stateEvent, stepEvent } from "./turn-messages.ts";
+import { chainOfHead, type TurnRow } from "./turn-row.ts";
+import { errorText, storableText, writeTurns } from "./turn-writes.ts";
+import { bindAgents, bindTurns, READ_ENDINGS, READ_QUEUED } from "./turns.sql.ts";
+import type { TurnWrites } from "./write-turns.sql.ts";
+
+interface FinishItem extends AgentKey {
+  readonly work: Work;
+  readonly end: TurnFinish;
+}
+
+type Outcome = TurnEnd | Error | "locked";
+
+const MAX_FLUSH_BYTES = 4 * 1024 * 1024;
+
+const checkFinish = ({ entries = [], deliverable }: TurnFinish): void => {
+  if (entries.some(isCall))
+    throw new ToolplaneError("bad_request", "a turn that ends asks for no more calls: commit them as a step instead");
+  const delivered = entries.filter((entry) => !isCall(entry) && entry.card.type === CARD_TYPES.taskDeliverable).length;
+  if (delivered + (deliverable === undefined ? 0 : 1) > 1)
+    throw new ToolplaneError("bad_request", "a turn has one deliverable: give it once");
+};
+
+export const endedBefore = (turn: TurnRow): TurnEnd => ({
+  projectId: turn.project_id,
+  agentTurnId: turn.agent_turn_id,
+  agentId: turn.agent_id,
+  status: turn.status as TurnEnd["status"],
+  deliverableCardId: turn.deliverable_card_id ?? "",
+  outputBoxId: turn.output_box_id,
+  error: turn.error,
+  errorCode: turn.error_code,
+});
+
+export const createFinish = (deps: TurnDeps) => {
+  const endingOf = (item: FinishItem, held: HeldWork, facts: EndingRow | undefined): Ending => {
+    const { end, work } = item;
+    const said = (end.entries ?? []).flatMap((entry) =>
+      !isCall(entry) && entry.card.type === CARD_TYPES.taskDeliverable ? [entry.card.card_id] : [],
+    );
+    const found = said[0] ?? facts?.deliverable_card_id ?? undefined;
+    const deliverable: Ending["deliverable"] =
+      end.deliverable !== undefined
+        ? { body: end.deliverable }
+        : found !== undefined
+          ? { cardId: found }
+          : {
+              source: end.status === "success" ? FALLBACK_SOURCES.terminal : FALLBACK_SOURCES.partial,
+              headline: end.status === "success" ? "the turn ended without a deliverable" : "the turn ended early",
+              reason: end.errorCode ?? end.error ?? end.status,
+              facts: facts ?? { ord: 0, results: 0, thought: null, deliverable_card_id: null },
+            };
+    return {
+      status: end.status,
+      error: end.error ?? null,
+      errorCode: end.errorCode ?? null,
+      deliverable,
+      stepId: end.stepId,
+      stepCount: held.turn.step_count + (end.stepId === undefined || held.turn.step_hash !== null ? 0 : 1),
+      stats: end.stats,
+      claimId: work.claimId,
+    };
+  };
+
+  const endStep = (ledger: Ledger, held: HeldWork, end: TurnFinish, means: LedgerMeans): void => {
+    if (end.stepId === undefined) return;
+    const { turn } = ledger;
+    const failed = end.status !== "success";
+    const metadata = end.metadata === undefined ? undefined : storableText(end.metadata);
+    ledger.writes.steps.push({
+      projectId: turn.project_id,
+      agentId: turn.agent_id,
+      stepId: end.stepId,
+      agentTurnId: turn.agent_turn_id,
+      channelId: turn.channel_id,
+      parentStepId: turn.parent_step_id,
+      traceId: turn.trace_id,
+      status: failed ? "failed" : "completed",
+      toolCallIds: null,
+      newCardIds: JSON.stringify(ledger.said),
+      error: failed ? errorText(end.error ?? end.errorCode ?? end.status) : null,
+      metadata: metadata ?? null,
+      requestHash: null,
+      outcome: null,
+      ended: true,
+    });
+    ledger.writes.messages.push(
+      stepEvent(
+        turn,
+        held.head.turn_epoch,
+        {
+          stepId: end.stepId,
+          phase: failed ? "failed" : "completed",
+          metadata: metadata === undefined ? undefined : (JSON.parse(metadata) as JsonObject),
+          newCardIds: ledger.said,
+        },
+        means,
+      ),
+    );
+  };
+
+  const plan = (
+    item: FinishItem,
+    held: HeldWork,
+    facts: EndingRow | undefined,
+    queue: readonly QueuedRow[],
+    means: LedgerMeans,
+  ): { readonly end: TurnEnd; readonly parts: readonly TurnWrites[]; readonly ended: readonly TurnKey[] } => {
+    const { turn, head } = held;
+    const ledger = openLedger(turn, chainOfHead(head, turn, deps.sha256));
+    for (const entry of item.end.entries ?? [])
+      if (!isCall(entry)) sayCard(ledger, entry.card, means, entry.show !== false);
+    const end = planEnd(ledger, endingOf(item, held, facts), head.turn_epoch, means);
+    endStep(ledger, held, item.end, means);
+    ledger.writes.changes.push(
+      inboxChange({ projectId: turn.project_id, inboxId: item.work.inboxId }, { status: "consumed" }),
+    );
+    const metadata = end.error === null ? undefined : { error: end.error };
+    const idle = { status: "idle" as const, epoch: head.turn_epoch, ...(metadata === undefined ? {} : { metadata }) };
+    ledger.writes.messages.push(stateEvent(turn, idle, means));
+    const next = planDispatch(head, head.turn_epoch, queue, means, { lastOutputBoxId: turn.output_box_id });
+    return { end, parts: [closeLedger(ledger), ...next.parts], ended: [end, ...next.ended] };
+  };
+
+  const finishAll = async (tx: Queryer, items: readonly FinishItem[]) => {
+    const held = await holdWork(
+      tx,
+      items.map(({ work, end }) => ({ work, stepId: end.stepId })),
+    );
+    const current = items.flatMap((item, index) => {
+      const one = held[index];
+      return one !== undefined && one !== "locked" && one.current ? [{ item, index, held: one }] : [];
+    });
+    const keys = current.map(({ item: { work } }) => ({ projectId: work.projectId, agentTurnId: work.agentTurnId }));
+    const wanting = current.some(({ item }) => item.end.deliverable === undefined);
+    const facts = wanting ? await tx.query<EndingRow>(READ_ENDINGS, bindTurns(keys)) : [];
+    const factsOf = new Map(facts.map((row) => [row.ord, row]));
+    const queues =
+      current.length === 0
+        ? []
+        : await tx.query<QueuedRow>(READ_QUEUED, bindAgents(current.map(({ item: { work } }) => work)));
+    const queueOf = Map.groupBy(queues, ({ ord }) => ord);
+    const means = meansOf(deps);
+    const outcomes: Outcome[] = items.map((item, index) => {
+      const one = held[index];
+      if (one === "locked") return "locked";
+      if (one !== undefined && !one.current && one.turn.end_claim_id === item.work.claimId)
+        return endedBefore(one.turn);
+      return claimLost(item.work);
+    });
+    const parts: TurnWrites[] = [];
+    const ended: TurnKey[] = [];
+    for (const [place, { item, index, held: one }] of current.entries()) {
+      try {
+        const planned = plan(item, one, factsOf.get(place + 1), queueOf.get(place + 1) ?? [], means);
+        outcomes[index] = planned.end;
+        parts.push(...planned.parts);
+        ended.push(...planned.ended);
+      } catch (error) {
+        if (!(error instanceof ToolplaneError)) throw error;
+        outcomes[index] = error;
+      }
+    }
+    const unrung = await writeTurns(tx, mergeWrites(parts), deps.protocolVersion);
+    return { outcomes, ended, rang: parts.length > 0, unrung };
+  };
+
+  const flush = async (items: readonly FinishItem[]): Promise<readonly Outcome[]> => {
+    const done = await deps.db.transaction(async (tx) => {
+      const finished = await finishAll(tx, items);
+      await deps.faults.at("finish:before-commit");
+      return finished;
+    });
+    await deps.faults.at("finish:after-commit");
+    announce(deps, done);
+    return done.outcomes;
+  };
+
+  const coalescer = createHeadCoalescer<FinishItem, TurnEnd>(
+    { flush, bytesOf: ({ end }) => roughBytes(end, MAX_FLUSH_BYTES), maxBytes: MAX_FLUSH_BYTES, maxItems: 64 },
+    deps.clock,
+  );
+  return {
+    coalescer,
+    async submit(work: Work, end: TurnFinish): Promise<TurnEnd> {
+      checkFinish(end);
+      return coalescer.submit({ projectId: work.projectId, agentId: work.agentId, work, end });
+    },
+  };
+};

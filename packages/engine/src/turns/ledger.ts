@@ -1,0 +1,78 @@
+// What one turn adds in one transaction: its cards in the order they are said, each a link of the turn's chain, and which
+// of them its output box shows. Kept per turn until it is decided that all of it happens.
+
+import type { Card, JsonCaps } from "@toolplane/protocol";
+import { type ChainLink, extendChain, type Sha256 } from "../calls/turn-chain.ts";
+import { prepareCard } from "../cards/prepare-card.ts";
+import type { TurnMeans } from "./turn-messages.ts";
+import type { TurnRow } from "./turn-row.ts";
+import { createTurnWrites } from "./turn-writes.ts";
+import type { TurnWrites } from "./write-turns.sql.ts";
+
+export interface LedgerMeans extends TurnMeans {
+  readonly sha256: Sha256;
+  readonly caps: JsonCaps;
+}
+
+export interface Ledger {
+  readonly turn: TurnRow;
+  readonly writes: TurnWrites;
+  chain: ChainLink;
+  /** Cards for the output box. */
+  readonly shown: string[];
+  /** Everything said here, shown or not. */
+  readonly said: string[];
+}
+
+export const openLedger = (turn: TurnRow, chain: ChainLink): Ledger => ({
+  turn,
+  writes: createTurnWrites(),
+  chain,
+  shown: [],
+  said: [],
+});
+
+export const sayCard = (ledger: Ledger, card: Card, means: LedgerMeans, show = true): void => {
+  const { candidate: _, ...row } = prepareCard(card, {
+    projectId: ledger.turn.project_id,
+    caps: means.caps,
+    sha256: means.sha256,
+    candidate: false,
+  });
+  ledger.chain = extendChain(ledger.chain, row.hash, means.sha256);
+  ledger.writes.cards.push({ ...row, chainSeq: ledger.chain.seq, chainHash: ledger.chain.hash });
+  ledger.said.push(card.card_id);
+  if (show) ledger.shown.push(card.card_id);
+};
+
+/** A card that somebody else wrote - a result - is cited: the chain goes on over its hash. */
+export const citeCard = (ledger: Ledger, cardId: string, hash: string, sha256: Sha256): number => {
+  ledger.chain = extendChain(ledger.chain, hash, sha256);
+  ledger.shown.push(cardId);
+  return ledger.chain.seq;
+};
+
+/** All of it, with the output box grown at once. */
+export const closeLedger = ({ turn, writes, shown }: Ledger): TurnWrites => {
+  if (shown.length > 0)
+    writes.boxes.push({
+      projectId: turn.project_id,
+      boxId: turn.output_box_id,
+      fresh: false,
+      cardIds: JSON.stringify(shown),
+    });
+  return writes;
+};
+
+export const mergeWrites = (all: readonly TurnWrites[]): TurnWrites => ({
+  cards: all.flatMap(({ cards }) => cards),
+  boxes: all.flatMap(({ boxes }) => boxes),
+  steps: all.flatMap(({ steps }) => steps),
+  heads: all.flatMap(({ heads }) => heads),
+  turns: all.flatMap(({ turns }) => turns),
+  changes: all.flatMap(({ changes }) => changes),
+  arrivals: all.flatMap(({ arrivals }) => arrivals),
+  applied: all.flatMap(({ applied }) => applied),
+  messages: all.flatMap(({ messages }) => messages),
+  wakeups: all.flatMap(({ wakeups }) => wakeups),
+});

@@ -1,0 +1,137 @@
+// Dispatch-next: the oldest turn that waits gets its agent's head, in the transaction that found the head idle or made it
+// so. A row that cannot run ends its turn with the reason, and the next is tried.
+
+import { isFilled, isToolplaneError } from "@toolplane/protocol";
+import { FALLBACK_SOURCES, replay } from "@toolplane/protocol/agents";
+import { chainStart } from "../calls/turn-chain.ts";
+import { closeLedger, type LedgerMeans, openLedger } from "./ledger.ts";
+import { planEnd } from "./plan-end.ts";
+import { headInTurn, idleHead, inboxChange, turnGoesOn } from "./plan-head.ts";
+import type { TurnEnd } from "./turn.ts";
+import { stateEvent, wakeupOf } from "./turn-messages.ts";
+import { type HeadRow, parseDocument, type TurnRow } from "./turn-row.ts";
+import { createTurnWrites } from "./turn-writes.ts";
+import type { TurnWrites } from "./write-turns.sql.ts";
+
+export interface QueuedRow extends TurnRow {
+  readonly ord: number;
+  readonly inbox_id: string;
+  readonly context_headers: string;
+  readonly inbox_payload: string;
+}
+
+export interface Dispatch {
+  readonly writes: TurnWrites;
+  readonly dispatched: { readonly agentTurnId: string; readonly epoch: number } | undefined;
+  /** Turns that could not run. */
+  readonly ended: readonly TurnEnd[];
+}
+
+const BOXES = ["profile_box_id", "context_box_id", "output_box_id"] as const;
+
+interface Fault {
+  readonly code: string;
+  readonly message: string;
+}
+
+const faultOf = (row: QueuedRow, means: LedgerMeans): Fault | undefined => {
+  let payload: unknown;
+  try {
+    payload = parseDocument(row.inbox_payload);
+  } catch {
+    return { code: "invalid_payload_json", message: "the turn's payload is not JSON" };
+  }
+  try {
+    const replayed = replay(
+      {
+        inboxId: row.inbox_id,
+        messageType: row.kind,
+        projectId: row.project_id,
+        agentId: row.agent_id,
+        channelId: row.channel_id,
+        agentTurnId: row.agent_turn_id,
+        turnEpoch: 0,
+        correlationId: row.correlation_id,
+        contextHeaders: row.context_headers,
+        payload,
+      },
+      means.ids,
+    );
+    const missing = BOXES.filter((name) => !isFilled(replayed.payload[name]));
+    if (missing.length > 0) return { code: "missing_required_fields", message: `the turn lacks ${missing.join(", ")}` };
+    return undefined;
+  } catch (error) {
+    return { code: "invalid_context", message: isToolplaneError(error) ? error.message : "the turn's row is damaged" };
+  }
+};
+
+const endUnrunnable = (row: QueuedRow, fault: Fault, writes: TurnWrites[], means: LedgerMeans): TurnEnd => {
+  const ledger = openLedger(row, chainStart(row.project_id, row.agent_turn_id, means.sha256));
+  const end = planEnd(
+    ledger,
+    {
+      status: "failed",
+      error: fault.message,
+      errorCode: fault.code,
+      deliverable: {
+        source: FALLBACK_SOURCES.watchdog,
+        headline: "the turn could not be started",
+        reason: fault.code,
+        facts: { ord: 0, results: 0, thought: null, deliverable_card_id: null },
+      },
+      stepCount: row.step_count,
+    },
+    0,
+    means,
+  );
+  ledger.writes.changes.push(
+    inboxChange(
+      { projectId: row.project_id, inboxId: row.inbox_id },
+      { status: "error", reason: fault.code, error: fault.message },
+    ),
+  );
+  writes.push(closeLedger(ledger));
+  return end;
+};
+
+/**
+ * For a head that is idle, or is about to be: `epoch` is the one it has then. Without a turn to give it, it becomes idle
+ * only if `toIdle` says so.
+ */
+export const planDispatch = (
+  head: HeadRow,
+  epoch: number,
+  queue: readonly QueuedRow[],
+  means: LedgerMeans,
+  toIdle?: { readonly lastOutputBoxId: string | null },
+): Dispatch & { readonly parts: readonly TurnWrites[] } => {
+  const writes = createTurnWrites();
+  const parts: TurnWrites[] = [writes];
+  const ended: TurnEnd[] = [];
+  for (const turn of queue) {
+    const fault = faultOf(turn, means);
+    if (fault !== undefined) {
+      ended.push(endUnrunnable(turn, fault, parts, means));
+      continue;
+    }
+    const next = epoch + 1;
+    writes.heads.push(
+      headInTurn(turn, {
+        status: "dispatched",
+        epoch: next,
+        waiting: 0,
+        chain: undefined,
+        lastOutputBoxId: toIdle?.lastOutputBoxId ?? undefined,
+      }),
+    );
+    writes.turns.push(turnGoesOn(turn, next, { dispatched: true }));
+    writes.changes.push(
+      inboxChange({ projectId: turn.project_id, inboxId: turn.inbox_id }, { status: "pending", turnEpoch: next }),
+    );
+    writes.messages.push(stateEvent(turn, { status: "dispatched", epoch: next }, means));
+    writes.wakeups.push(wakeupOf(turn, next, { inboxId: turn.inbox_id, reason: "dispatch_next" }, means));
+    return { writes, parts, dispatched: { agentTurnId: turn.agent_turn_id, epoch: next }, ended };
+  }
+  if (toIdle !== undefined) writes.heads.push(idleHead(head, epoch, toIdle.lastOutputBoxId));
+  return { writes, parts, dispatched: undefined, ended };
+};

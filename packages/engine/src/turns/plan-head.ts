@@ -1,0 +1,91 @@
+// The head as it shall be. Idle forgets the turn, keeps the profile and remembers where the output is.
+
+import type { ChainLink } from "../calls/turn-chain.ts";
+import type { HeadRow, HeadStatus, TurnRow } from "./turn-row.ts";
+import type { HeadWrite, InboxChange, TurnWrite } from "./write-turns.sql.ts";
+
+export const headInTurn = (
+  turn: TurnRow,
+  state: {
+    readonly status: Exclude<HeadStatus, "idle">;
+    readonly epoch: number;
+    readonly waiting: number;
+    readonly chain: ChainLink | undefined;
+    readonly lastOutputBoxId?: string | undefined;
+  },
+): HeadWrite => ({
+  projectId: turn.project_id,
+  agentId: turn.agent_id,
+  status: state.status,
+  activeAgentTurnId: turn.agent_turn_id,
+  activeChannelId: turn.channel_id,
+  turnEpoch: state.epoch,
+  activeRecursionDepth: turn.recursion_depth,
+  parentStepId: turn.parent_step_id,
+  traceId: turn.trace_id,
+  profileBoxId: turn.profile_box_id,
+  contextBoxId: turn.context_box_id,
+  outputBoxId: turn.output_box_id,
+  waitingToolCount: state.waiting,
+  chainSeq: state.chain?.seq ?? 0,
+  chainHash: state.chain?.hash ?? null,
+  lastOutputBoxId: state.lastOutputBoxId ?? null,
+});
+
+export const idleHead = (
+  head: Pick<HeadRow, "project_id" | "agent_id">,
+  epoch: number,
+  lastOutputBoxId: string | null,
+): HeadWrite => ({
+  projectId: head.project_id,
+  agentId: head.agent_id,
+  status: "idle",
+  activeAgentTurnId: null,
+  activeChannelId: null,
+  turnEpoch: epoch,
+  activeRecursionDepth: 0,
+  parentStepId: null,
+  traceId: null,
+  profileBoxId: null,
+  contextBoxId: null,
+  outputBoxId: null,
+  waitingToolCount: 0,
+  chainSeq: 0,
+  chainHash: null,
+  lastOutputBoxId,
+});
+
+/** A change of an inbox row that only names what differs from "over, nobody holds it". */
+export const inboxChange = (
+  row: { readonly projectId: string; readonly inboxId: string },
+  change: Partial<InboxChange> & Pick<InboxChange, "status">,
+): InboxChange => ({
+  turnEpoch: null,
+  claimId: null,
+  claimSeconds: null,
+  worker: null,
+  retries: 0,
+  delaySeconds: 0,
+  reason: null,
+  error: null,
+  ...row,
+  ...change,
+});
+
+/** A turn that goes on. */
+export const turnGoesOn = (turn: TurnRow, epoch: number, change: Partial<TurnWrite> = {}): TurnWrite => ({
+  projectId: turn.project_id,
+  agentTurnId: turn.agent_turn_id,
+  status: "active",
+  stepCount: turn.step_count,
+  turnEpoch: epoch,
+  deliverableCardId: null,
+  error: null,
+  errorCode: null,
+  endClaimId: null,
+  chainSeq: null,
+  chainHash: null,
+  dispatched: false,
+  ended: false,
+  ...change,
+});

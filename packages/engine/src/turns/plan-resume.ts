@@ -1,0 +1,69 @@
+// What the results of a suspended step mean for its turn. Pure.
+//   The calls are the truth: a result counts because its call has settled, whatever became of the row that told of it. So
+//   a turn can never be left suspended with nothing outstanding (W-08).
+//   Results enter the output box, and the chain, in the order in which the step made its calls: the same transcript,
+//   whoever answered first.
+//   D-13. The turn ends by a tool only when all results of the step are in.
+
+import type { JsonObject, ToolResultContent } from "@toolplane/protocol";
+import { aggregateStep } from "@toolplane/protocol/agents";
+
+export interface WaitedCall {
+  readonly ord: number;
+  readonly tool_call_id: string;
+  readonly step_id: string;
+  readonly status: string;
+  readonly settled: boolean;
+  readonly applied: boolean;
+  /** Its result is in the output box. */
+  readonly released: boolean;
+  readonly result_card_id: string | null;
+  readonly card_hash: string | null;
+  /** Only where it may end the turn. */
+  readonly body: string | null;
+  readonly step_card_ids: readonly string[] | null;
+  readonly step_metadata: JsonObject | null;
+}
+
+/** A call whose result can be read. */
+export type Answered = WaitedCall & { readonly result_card_id: string; readonly card_hash: string };
+
+export interface Resume {
+  /** Results that count from now on. */
+  readonly apply: readonly Answered[];
+  /** Results for the output box, in order. */
+  readonly release: readonly Answered[];
+  /** Settled, but their card cannot be read. */
+  readonly unreadable: readonly WaitedCall[];
+  /** How many are still awaited. */
+  readonly waiting: number;
+  readonly next:
+    | { readonly act: "wait" }
+    | { readonly act: "run" }
+    | { readonly act: "end"; readonly primary: ToolResultContent; readonly primaryCardId: string | undefined };
+}
+
+export const isAnswered = (call: WaitedCall): call is Answered =>
+  call.settled && call.result_card_id !== null && call.card_hash !== null;
+
+const contentOf = (body: string): ToolResultContent =>
+  (JSON.parse(body) as { readonly content: ToolResultContent }).content;
+
+/** `calls` in the order the step made them. */
+export const planResume = (calls: readonly WaitedCall[]): Resume => {
+  const apply = calls.filter((call): call is Answered => !call.applied && isAnswered(call));
+  const unreadable = calls.filter((call) => call.settled && !isAnswered(call));
+  const waiting = calls.filter((call) => !call.applied && !isAnswered(call)).length;
+  const held = calls.findIndex((call) => !call.applied && !isAnswered(call));
+  const ready = held === -1 ? calls : calls.slice(0, held);
+  const release = ready.filter((call): call is Answered => !call.released && isAnswered(call));
+  const base = { apply, release, unreadable, waiting };
+  if (waiting > 0) return { ...base, next: { act: "wait" } };
+  const contents = calls.flatMap(({ body, result_card_id }) =>
+    body === null ? [] : [{ content: contentOf(body), cardId: result_card_id }],
+  );
+  const { primary } = aggregateStep(contents.map(({ content }) => content));
+  if (primary === undefined) return { ...base, next: { act: "run" } };
+  const primaryCardId = contents.find(({ content }) => content === primary)?.cardId ?? undefined;
+  return { ...base, next: { act: "end", primary, primaryCardId } };
+};

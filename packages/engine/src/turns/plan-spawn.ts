@@ -1,0 +1,308 @@
+// From a request to a turn: who may ask, how deep it is, which trace it belongs to, what it starts from. Pure but for the
+// ids and the time passed in.
+//   T5, I9. Depth comes from the stored lineage and the policy, never from a header or the caller.
+//   The turn's id is minted here; a correlation names the request and never becomes the id (it may be the other way round).
+
+import {
+  canonicalText,
+  childTraceparent,
+  createContext,
+  createTraceparent,
+  DEFAULT_CHANNEL,
+  egress,
+  HEADERS,
+  isToken,
+  isTrustedActor,
+  type JsonObject,
+  parseToken,
+  parseTraceparent,
+  ToolplaneError,
+  violation,
+} from "@toolplane/protocol";
+import {
+  checkDepth,
+  createInstructionCard,
+  createResultFieldsCard,
+  type DepthPolicy,
+  planDepth,
+} from "@toolplane/protocol/agents";
+import type { Sha256 } from "../calls/turn-chain.ts";
+import { prepareCard } from "../cards/prepare-card.ts";
+import type { LedgerMeans } from "./ledger.ts";
+import type { SpawnFacts, SpawnLookup, SpawnRow } from "./spawn.sql.ts";
+import type { SpawnedTurn, SpawnRequest, TurnContext } from "./turn.ts";
+import type { TurnRow } from "./turn-row.ts";
+import { createTurnWrites } from "./turn-writes.ts";
+import type { TurnWrites } from "./write-turns.sql.ts";
+
+/** A request with everything minted that a second try must find again. */
+export interface SpawnItem {
+  readonly request: SpawnRequest;
+  readonly agentTurnId: string;
+  readonly correlationId: string;
+  readonly requestHash: string;
+  readonly contextBoxId: string;
+  readonly outputBoxId: string;
+  readonly inboxId: string;
+}
+
+const MAX_CORRELATION_LENGTH = 255;
+const MAX_DOCUMENT_BYTES = 256 * 1024;
+
+const dashed = (hex: string): string =>
+  [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+
+const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes("\u0000");
+
+const checkText = (name: string, text: string | undefined, max: number): void => {
+  if (text === undefined) return;
+  if (text === "" || text.length > max || !isStorable(text))
+    throw new ToolplaneError("bad_request", `${name} is 1 to ${max} characters of well-formed text`);
+};
+
+const askedOf = (context: TurnContext): JsonObject =>
+  "boxId" in context
+    ? { box_id: context.boxId }
+    : {
+        instruction: context.instruction,
+        inherit_box_ids: [...(context.inheritBoxIds ?? [])],
+        result_fields: (context.resultFields ?? []).map(({ name, description }) => ({
+          name,
+          description: description ?? "",
+        })),
+      };
+
+/** Refuses what no database is needed to refuse, and mints the ids. */
+export const prepareSpawn = (request: SpawnRequest, ids: LedgerMeans["ids"], sha256: Sha256): SpawnItem => {
+  const { context, kind = "turn" } = request;
+  if (!isToken(request.projectId)) throw new ToolplaneError("not_found", "there is no project of that id");
+  if (!isToken(request.agentId)) throw new ToolplaneError("not_found", "there is no agent of that id");
+  if (request.sourceAgentId === "") throw violation("an intent names its source agent");
+  checkText("correlation_id", request.correlationId, MAX_CORRELATION_LENGTH);
+  checkText("display_name", request.displayName, MAX_CORRELATION_LENGTH);
+  if (request.channelId !== undefined) parseToken(request.channelId, "channel_id");
+  if (!("boxId" in context) && kind === "turn" && context.instruction.trim() === "")
+    throw new ToolplaneError("bad_request", "a turn needs an instruction: say what the agent shall do");
+  for (const document of [request.payload, request.runtimeConfig, request.metadata])
+    canonicalText(document ?? {}, { maxBytes: MAX_DOCUMENT_BYTES });
+  const agentTurnId = `turn_${ids.uuid()}`;
+  const asked = { agent_id: request.agentId, kind, context: askedOf(context), payload: request.payload ?? {} };
+  return {
+    request,
+    agentTurnId,
+    correlationId: request.correlationId ?? agentTurnId,
+    requestHash: sha256(canonicalText(asked)),
+    contextBoxId: "boxId" in context ? context.boxId : dashed(ids.uuid()),
+    outputBoxId: request.outputBoxId ?? dashed(ids.uuid()),
+    inboxId: `inbox_${ids.uuid()}`,
+  };
+};
+
+export const lookupOf = ({ request, correlationId }: SpawnItem): SpawnLookup => ({
+  projectId: request.projectId,
+  agentId: request.agentId,
+  sourceAgentId: request.sourceAgentId,
+  correlationId,
+  lineageTurnId: request.lineage?.agentTurnId ?? null,
+  contextBoxId: "boxId" in request.context ? request.context.boxId : null,
+  outputBoxId: request.outputBoxId ?? null,
+  profileBoxId: request.profileBoxId ?? null,
+});
+
+/** The turn that this correlation named before. */
+export const planRepeatedSpawn = (item: SpawnItem, turn: TurnRow): SpawnedTurn | ToolplaneError => {
+  if (turn.agent_turn_id !== item.agentTurnId && turn.request_hash !== item.requestHash)
+    return new ToolplaneError(
+      "conflict",
+      `correlation ${item.correlationId} names another request; use a new correlation for a new turn`,
+      { detail: { agent_turn_id: turn.agent_turn_id } },
+    );
+  return {
+    projectId: turn.project_id,
+    agentTurnId: turn.agent_turn_id,
+    agentId: turn.agent_id,
+    correlationId: turn.correlation_id,
+    channelId: turn.channel_id,
+    turnEpoch: turn.turn_epoch > 0 ? turn.turn_epoch : null,
+    recursionDepth: turn.recursion_depth,
+    contextBoxId: turn.context_box_id,
+    outputBoxId: turn.output_box_id,
+    traceId: turn.trace_id,
+    idempotent: turn.agent_turn_id !== item.agentTurnId,
+  };
+};
+
+const checkFacts = ({ request }: SpawnItem, facts: SpawnFacts): void => {
+  const { projectId, agentId, sourceAgentId, lineage } = request;
+  if (facts.project_status === null) throw new ToolplaneError("not_found", `there is no project ${projectId}`);
+  if (facts.project_status !== "active")
+    throw new ToolplaneError("conflict", `project ${projectId} is ${facts.project_status}: it takes no new turns`);
+  if (!isTrustedActor(sourceAgentId) && facts.source_active !== true)
+    throw new ToolplaneError(
+      "invalid_source_actor",
+      `${isToken(sourceAgentId) ? sourceAgentId : "the source"} is not an active agent of project ${projectId}`,
+    );
+  if (facts.agent_status === null)
+    throw new ToolplaneError("not_found", `project ${projectId} has no agent ${agentId}: register it first`);
+  if (facts.agent_status !== "active")
+    throw new ToolplaneError("conflict", `agent ${agentId} is inactive: activate it to give it turns`);
+  if (!facts.has_context) throw new ToolplaneError("not_found", "the context box does not exist in this project");
+  if (!facts.has_output) throw new ToolplaneError("not_found", "the output box does not exist in this project");
+  if (!facts.has_profile) throw new ToolplaneError("not_found", "the profile box does not exist in this project");
+  if (request.profileBoxId === undefined && facts.roster_profile === null)
+    throw new ToolplaneError("bad_request", `agent ${agentId} has no profile: give it one, or name a profile box`);
+  if (lineage !== undefined && facts.lineage_agent !== lineage.agentId)
+    throw violation("the lineage names a turn that its agent does not have");
+};
+
+interface SpawnTrace {
+  readonly traceparent: string;
+  readonly tracestate: string | undefined;
+  readonly parentTraceparent: string | undefined;
+}
+
+const traceOf = (request: SpawnRequest, facts: SpawnFacts, ids: LedgerMeans["ids"]): SpawnTrace => {
+  const from = request.traceparent ?? facts.lineage_traceparent ?? undefined;
+  const tracestate = request.tracestate ?? facts.lineage_tracestate ?? undefined;
+  if (from === undefined) return { traceparent: createTraceparent(ids), tracestate, parentTraceparent: undefined };
+  if (request.freshTrace === true)
+    return { traceparent: createTraceparent(ids), tracestate: undefined, parentTraceparent: from };
+  return { traceparent: childTraceparent(from, ids), tracestate, parentTraceparent: undefined };
+};
+
+const openingCards = (
+  item: SpawnItem,
+  inherited: readonly string[],
+  means: LedgerMeans,
+): { readonly writes: TurnWrites; readonly cardIds: readonly string[] } => {
+  const { request } = item;
+  const writes = createTurnWrites();
+  if ("boxId" in request.context) return { writes, cardIds: [] };
+  const { instruction, packedBy = request.sourceAgentId, resultFields = [], cards = [] } = request.context;
+  const origin = () => ({
+    cardId: means.ids.uuid(),
+    projectId: request.projectId,
+    createdAt: new Date(means.nowMs).toISOString(),
+    authorId: packedBy,
+  });
+  const said = [
+    ...(instruction === "" ? [] : [createInstructionCard({ ...origin(), text: instruction })]),
+    ...(resultFields.length === 0 ? [] : [createResultFieldsCard({ ...origin(), fields: resultFields })]),
+    ...cards,
+  ];
+  for (const card of said) {
+    const options = { projectId: request.projectId, caps: means.caps, sha256: means.sha256, candidate: false };
+    const { candidate: _, ...row } = prepareCard(card, options);
+    writes.cards.push({ ...row, chainSeq: null, chainHash: null });
+  }
+  return { writes, cardIds: [...inherited, ...said.map(({ card_id }) => card_id)] };
+};
+
+export interface PlannedSpawn {
+  readonly item: SpawnItem;
+  readonly row: SpawnRow;
+  /** Cards and boxes it starts with. */
+  readonly writes: TurnWrites;
+}
+
+/** `inherited`: the cards of the boxes it inherits, in order. Throws what is refused. */
+export const planSpawn = (
+  item: SpawnItem,
+  facts: SpawnFacts,
+  inherited: readonly string[],
+  limits: { readonly maxDepth: number },
+  means: LedgerMeans,
+): PlannedSpawn => {
+  const { request } = item;
+  checkFacts(item, facts);
+  const policy: DepthPolicy = request.depthPolicy ?? (request.lineage === undefined ? "root" : "descend");
+  const parent = policy === "root" ? undefined : request.lineage;
+  const depth = request.lineage === undefined ? 0 : planDepth(facts.lineage_depth ?? 0, policy);
+  checkDepth(depth, limits.maxDepth);
+  const trace = traceOf(request, facts, means.ids);
+  const { traceId } = parseTraceparent(trace.traceparent);
+  const kind = request.kind ?? "turn";
+  const channelId = request.channelId ?? facts.lineage_channel ?? DEFAULT_CHANNEL;
+  const profileBoxId = request.profileBoxId ?? facts.roster_profile ?? "";
+  const displayName = request.displayName ?? facts.roster_name ?? undefined;
+  const context = createContext({
+    projectId: request.projectId,
+    agentId: request.agentId,
+    channelId,
+    agentTurnId: item.agentTurnId,
+    turnEpoch: 0,
+    recursionDepth: depth,
+    traceId,
+    parentAgentId: parent?.agentId,
+    parentAgentTurnId: parent?.agentTurnId,
+    parentStepId: parent?.stepId,
+    headers: {
+      [HEADERS.traceparent]: trace.traceparent,
+      ...(trace.tracestate === undefined ? {} : { [HEADERS.tracestate]: trace.tracestate }),
+      ...(trace.parentTraceparent === undefined ? {} : { [HEADERS.parentTraceparent]: trace.parentTraceparent }),
+    },
+  });
+  const documents = {
+    payload: canonicalText(request.payload ?? {}),
+    runtimeConfig: canonicalText(request.runtimeConfig ?? {}),
+    metadata: canonicalText(request.metadata ?? {}),
+  };
+  const inboxPayload = canonicalText({
+    profile_box_id: profileBoxId,
+    context_box_id: item.contextBoxId,
+    output_box_id: item.outputBoxId,
+    runtime_config: request.runtimeConfig ?? {},
+    metadata: request.metadata ?? {},
+    ...(displayName === undefined ? {} : { display_name: displayName }),
+  });
+  const opening = openingCards(item, inherited, means);
+  const box = { projectId: request.projectId, fresh: true };
+  if (!("boxId" in request.context))
+    opening.writes.boxes.push({ ...box, boxId: item.contextBoxId, cardIds: JSON.stringify(opening.cardIds) });
+  if (request.outputBoxId === undefined) opening.writes.boxes.push({ ...box, boxId: item.outputBoxId, cardIds: "[]" });
+  const row: SpawnRow = {
+    projectId: request.projectId,
+    agentTurnId: item.agentTurnId,
+    agentId: request.agentId,
+    kind,
+    correlationId: item.correlationId,
+    requestHash: item.requestHash,
+    sourceAgentId: request.sourceAgentId,
+    sourceTurnId: request.lineage?.agentTurnId ?? null,
+    sourceStepId: request.lineage?.stepId ?? null,
+    channelId,
+    recursionDepth: depth,
+    traceId,
+    traceparent: trace.traceparent,
+    tracestate: trace.tracestate ?? null,
+    parentAgentId: parent?.agentId ?? null,
+    parentAgentTurnId: parent?.agentTurnId ?? null,
+    parentStepId: parent?.stepId ?? null,
+    profileBoxId,
+    contextBoxId: item.contextBoxId,
+    outputBoxId: item.outputBoxId,
+    contextOwned: !("boxId" in request.context),
+    outputOwned: request.outputBoxId === undefined,
+    displayName: displayName ?? null,
+    ...documents,
+    inboxId: item.inboxId,
+    contextHeaders: JSON.stringify(egress(context, means.ids, "topology")),
+    inboxPayload,
+    edgeId: `edge_${item.agentTurnId}`,
+  };
+  return { item, row, writes: opening.writes };
+};
+
+export const spawnedOf = ({ row }: PlannedSpawn, turnEpoch: number | null): SpawnedTurn => ({
+  projectId: row.projectId,
+  agentTurnId: row.agentTurnId,
+  agentId: row.agentId,
+  correlationId: row.correlationId,
+  channelId: row.channelId,
+  turnEpoch,
+  recursionDepth: row.recursionDepth,
+  contextBoxId: row.contextBoxId,
+  outputBoxId: row.outputBoxId,
+  traceId: row.traceId,
+  idempotent: false,
+});

@@ -1,0 +1,178 @@
+// What a spawn asks of the database, and the rows it begins a turn with.
+
+import type { Statement } from "../sql/database.ts";
+import { setInput } from "../sql/input.sql.ts";
+import type { TurnRow } from "./turn-row.ts";
+import { TURN_COLUMNS } from "./turn-row.ts";
+
+export interface SpawnLookup {
+  readonly projectId: string;
+  readonly agentId: string;
+  readonly sourceAgentId: string;
+  readonly correlationId: string;
+  readonly lineageTurnId: string | null;
+  readonly contextBoxId: string | null;
+  readonly outputBoxId: string | null;
+  readonly profileBoxId: string | null;
+}
+
+/** The columns of an earlier turn under the correlation are null when there is none. */
+export interface SpawnFacts extends TurnRow {
+  readonly ord: number;
+  readonly project_status: string | null;
+  readonly agent_status: string | null;
+  readonly roster_profile: string | null;
+  readonly roster_name: string | null;
+  readonly source_active: boolean | null;
+  readonly has_context: boolean;
+  readonly has_output: boolean;
+  readonly has_profile: boolean;
+  readonly lineage_agent: string | null;
+  readonly lineage_depth: number | null;
+  readonly lineage_channel: string | null;
+  readonly lineage_traceparent: string | null;
+  readonly lineage_tracestate: string | null;
+}
+
+const lookups = setInput<SpawnLookup>([
+  ["projectId", "text"],
+  ["agentId", "text"],
+  ["sourceAgentId", "text"],
+  ["correlationId", "text"],
+  ["lineageTurnId", "text"],
+  ["contextBoxId", "text"],
+  ["outputBoxId", "text"],
+  ["profileBoxId", "text"],
+]);
+
+const hasBox = (column: string): string =>
+  `(${column} is null or exists (select from cards.boxes b where b.project_id = i.project_id and b.box_id = ${column}))`;
+
+// A lineage is a turn of an agent, or the headless turn of a direct call, whose id is its call's.
+export const READ_SPAWN: Statement = {
+  name: "turns.read-spawn",
+  text: `
+select i.ord::int as ord, p.status as project_status, a.status as agent_status, a.profile_box_id as roster_profile, a.display_name as roster_name,
+       (select s.status = 'active' from resource.agents s where s.project_id = i.project_id and s.agent_id = i.source_agent_id) as source_active,
+       ${hasBox("i.context_box_id")} as has_context, ${hasBox("i.output_box_id")} as has_output, ${hasBox("i.profile_box_id")} as has_profile,
+       coalesce(l.agent_id, c.agent_id) as lineage_agent, coalesce(l.recursion_depth, c.recursion_depth) as lineage_depth,
+       coalesce(l.channel_id, c.channel_id) as lineage_channel,
+       coalesce(l.traceparent, c.headers::json ->> 'traceparent') as lineage_traceparent,
+       coalesce(l.tracestate, c.headers::json ->> 'tracestate') as lineage_tracestate, ${TURN_COLUMNS}
+  from ${lookups.from}
+  left join resource.projects p on p.project_id = i.project_id
+  left join resource.agents a on a.project_id = i.project_id and a.agent_id = i.agent_id
+  left join state.turns l on l.project_id = i.project_id and l.agent_turn_id = i.lineage_turn_id
+  left join state.calls c on c.project_id = i.project_id and c.tool_call_id = substr(i.lineage_turn_id, 6) and c.headless
+  left join state.turns t on t.project_id = i.project_id and t.correlation_id = i.correlation_id
+ order by i.ord`,
+};
+
+export const bindLookups = (rows: readonly SpawnLookup[]): unknown[] => lookups.bind(rows);
+
+export interface SpawnRow {
+  readonly projectId: string;
+  readonly agentTurnId: string;
+  readonly agentId: string;
+  readonly kind: string;
+  readonly correlationId: string;
+  readonly requestHash: string;
+  readonly sourceAgentId: string;
+  readonly sourceTurnId: string | null;
+  readonly sourceStepId: string | null;
+  readonly channelId: string;
+  readonly recursionDepth: number;
+  readonly traceId: string;
+  readonly traceparent: string;
+  readonly tracestate: string | null;
+  readonly parentAgentId: string | null;
+  readonly parentAgentTurnId: string | null;
+  readonly parentStepId: string | null;
+  readonly profileBoxId: string;
+  readonly contextBoxId: string;
+  readonly outputBoxId: string;
+  readonly contextOwned: boolean;
+  readonly outputOwned: boolean;
+  readonly displayName: string | null;
+  readonly payload: string;
+  readonly runtimeConfig: string;
+  readonly metadata: string;
+  readonly inboxId: string;
+  readonly contextHeaders: string;
+  readonly inboxPayload: string;
+  readonly edgeId: string;
+}
+
+const spawned = setInput<SpawnRow>([
+  ["projectId", "text"],
+  ["agentTurnId", "text"],
+  ["agentId", "text"],
+  ["kind", "text"],
+  ["correlationId", "text"],
+  ["requestHash", "text"],
+  ["sourceAgentId", "text"],
+  ["sourceTurnId", "text"],
+  ["sourceStepId", "text"],
+  ["channelId", "text"],
+  ["recursionDepth", "integer"],
+  ["traceId", "text"],
+  ["traceparent", "text"],
+  ["tracestate", "text"],
+  ["parentAgentId", "text"],
+  ["parentAgentTurnId", "text"],
+  ["parentStepId", "text"],
+  ["profileBoxId", "text"],
+  ["contextBoxId", "text"],
+  ["outputBoxId", "text"],
+  ["contextOwned", "boolean"],
+  ["outputOwned", "boolean"],
+  ["displayName", "text"],
+  ["payload", "text"],
+  ["runtimeConfig", "text"],
+  ["metadata", "text"],
+  ["inboxId", "text"],
+  ["contextHeaders", "text"],
+  ["inboxPayload", "text"],
+  ["edgeId", "text"],
+]);
+
+/** The turn, its inbox row and its request edge; a correlation or an output box that is taken gets none of them. */
+export const SPAWN_TURNS: Statement = {
+  name: "turns.spawn",
+  text: `
+with input as materialized (select * from ${spawned.from}),
+begun as (
+  insert into state.turns (
+    project_id, agent_turn_id, agent_id, kind, status, correlation_id, request_hash, source_agent_id, channel_id, recursion_depth,
+    trace_id, traceparent, tracestate, parent_agent_id, parent_agent_turn_id, parent_step_id, profile_box_id, context_box_id,
+    output_box_id, context_owned, output_owned, display_name, payload, runtime_config, metadata)
+  select project_id, agent_turn_id, agent_id, kind, 'queued', correlation_id, request_hash, source_agent_id, channel_id,
+    recursion_depth, trace_id, traceparent, tracestate, parent_agent_id, parent_agent_turn_id, parent_step_id, profile_box_id,
+    context_box_id, output_box_id, context_owned, output_owned, display_name, payload, runtime_config, metadata
+    from input
+   order by ord
+  on conflict do nothing
+  returning project_id, agent_turn_id
+),
+queued as (
+  insert into state.inbox (project_id, inbox_id, agent_id, channel_id, message_type, correlation_id, agent_turn_id, turn_epoch,
+                           context_headers, payload, status)
+  select project_id, inbox_id, agent_id, channel_id, kind, correlation_id, agent_turn_id, 0, context_headers, inbox_payload, 'queued'
+    from input i
+   where ((i.project_id, i.agent_turn_id) in (select project_id, agent_turn_id from begun)) is true
+),
+asked as (
+  insert into state.edges (project_id, edge_id, channel_id, primitive, edge_phase, source_agent_id, source_turn_id, source_step_id,
+                           target_agent_id, target_turn_id, correlation_id, recursion_depth, trace_id, parent_step_id)
+  select project_id, edge_id, channel_id, 'enqueue', 'request', source_agent_id, source_turn_id, source_step_id, agent_id,
+         agent_turn_id, correlation_id, recursion_depth, trace_id, parent_step_id
+    from input i
+   where ((i.project_id, i.agent_turn_id) in (select project_id, agent_turn_id from begun)) is true
+  on conflict do nothing
+)
+select i.ord::int as ord, ((i.project_id, i.agent_turn_id) in (select project_id, agent_turn_id from begun)) is true as begun
+  from input i
+ order by i.ord`,
+};
+
+export const bindSpawn = (rows: readonly SpawnRow[]): unknown[] => spawned.bind(rows);

@@ -1,0 +1,175 @@
+// What a turn tells others: its state, its steps, its end; and the bell of its worker pool.
+// Events have ids derived from what they report, so an attempt that is repeated never says a thing twice.
+
+import {
+  canonicalText,
+  egress,
+  type JsonObject,
+  type ResultStatus,
+  stampHeaders,
+  stateEventSubject,
+  stepEventSubject,
+  taskEventSubject,
+  type WakeupReason,
+} from "@toolplane/protocol";
+import type { StateEvent, StepEvent, StepPhase, TaskEvent } from "@toolplane/protocol/agents";
+import { planMessageRow } from "../outbox/append-messages.ts";
+import type { MessageRow } from "../outbox/messages.sql.ts";
+import type { Ids } from "../ports/ids.ts";
+import { contextOfTurn, type HeadStatus, type TurnRow } from "./turn-row.ts";
+import type { Wakeup } from "./write-turns.sql.ts";
+
+export interface TurnMeans {
+  readonly ids: Ids;
+  readonly nowMs: number;
+}
+
+const SENDER = "toolplane";
+
+const eventRow = (
+  turn: TurnRow,
+  epoch: number,
+  event: {
+    readonly subject: string;
+    readonly msgType: string;
+    readonly messageId: string;
+    readonly payload: JsonObject;
+  },
+  means: TurnMeans,
+): MessageRow =>
+  planMessageRow({
+    subject: event.subject,
+    headers: stampHeaders(egress(contextOfTurn(turn, epoch), means.ids, "doorbell"), {
+      timestampMs: means.nowMs,
+      msgType: event.msgType,
+      sender: SENDER,
+    }),
+    payload: canonicalText(event.payload),
+    messageId: event.messageId,
+  });
+
+const scopeOf = (turn: TurnRow) => ({ projectId: turn.project_id, channelId: turn.channel_id });
+
+/** `more` tells two events of one state and epoch apart. */
+export const stateEvent = (
+  turn: TurnRow,
+  state: {
+    readonly status: HeadStatus;
+    readonly epoch: number;
+    readonly metadata?: JsonObject;
+    readonly more?: string;
+  },
+  means: TurnMeans,
+): MessageRow => {
+  const payload: StateEvent = {
+    agent_id: turn.agent_id,
+    agent_turn_id: turn.agent_turn_id,
+    status: state.status,
+    turn_epoch: state.epoch,
+    updated_at: new Date(means.nowMs).toISOString(),
+    output_box_id: turn.output_box_id,
+    ...(state.metadata === undefined ? {} : { metadata: state.metadata }),
+  };
+  const more = state.more === undefined ? "" : `:${state.more}`;
+  return eventRow(
+    turn,
+    state.epoch,
+    {
+      subject: stateEventSubject(scopeOf(turn), turn.agent_id),
+      msgType: "AgentStatePayload",
+      messageId: `${turn.agent_turn_id}:state:${state.epoch}:${state.status}${more}`,
+      payload: payload as JsonObject,
+    },
+    means,
+  );
+};
+
+export const stepEvent = (
+  turn: TurnRow,
+  epoch: number,
+  step: {
+    readonly stepId: string;
+    readonly phase: StepPhase;
+    readonly metadata?: JsonObject | undefined;
+    readonly newCardIds?: readonly string[] | undefined;
+  },
+  means: TurnMeans,
+): MessageRow => {
+  const payload: StepEvent = {
+    agent_turn_id: turn.agent_turn_id,
+    step_id: step.stepId,
+    phase: step.phase,
+    ...(step.metadata === undefined ? {} : { metadata: step.metadata }),
+    ...(step.newCardIds === undefined ? {} : { new_card_ids: [...step.newCardIds] }),
+  };
+  return eventRow(
+    turn,
+    epoch,
+    {
+      subject: stepEventSubject(scopeOf(turn), turn.agent_id),
+      msgType: "AgentStepPayload",
+      messageId: `${turn.agent_turn_id}:${step.stepId}:${step.phase}`,
+      payload: payload as JsonObject,
+    },
+    means,
+  );
+};
+
+export const taskEvent = (
+  turn: TurnRow,
+  epoch: number,
+  task: {
+    readonly status: ResultStatus;
+    readonly deliverableCardId: string;
+    readonly toolResultCardId?: string | undefined;
+    readonly error: string | null;
+    readonly errorCode: string | null;
+    readonly stats: JsonObject;
+    readonly chainHead: string;
+  },
+  means: TurnMeans,
+): MessageRow => {
+  const payload: TaskEvent = {
+    agent_turn_id: turn.agent_turn_id,
+    status: task.status,
+    output_box_id: turn.output_box_id,
+    deliverable_card_id: task.deliverableCardId,
+    ...(task.toolResultCardId === undefined ? {} : { tool_result_card_id: task.toolResultCardId }),
+    ...(task.error === null ? {} : { error: task.error }),
+    ...(task.errorCode === null ? {} : { error_code: task.errorCode }),
+    stats: task.stats,
+    chain_head: task.chainHead,
+  };
+  return eventRow(
+    turn,
+    epoch,
+    {
+      subject: taskEventSubject(scopeOf(turn), turn.agent_id),
+      msgType: "AgentTaskPayload",
+      messageId: `${turn.agent_turn_id}:task`,
+      payload: payload as JsonObject,
+    },
+    means,
+  );
+};
+
+export const wakeupOf = (
+  turn: TurnRow,
+  epoch: number,
+  ring: {
+    readonly inboxId?: string | undefined;
+    readonly reason?: WakeupReason | undefined;
+    readonly messageId?: string | undefined;
+  },
+  means: TurnMeans,
+): Wakeup => ({
+  projectId: turn.project_id,
+  agentId: turn.agent_id,
+  channelId: turn.channel_id,
+  headers: JSON.stringify(egress(contextOfTurn(turn, epoch), means.ids, "doorbell")),
+  payload: canonicalText({
+    ...(ring.inboxId === undefined ? {} : { inbox_id: ring.inboxId }),
+    ...(ring.reason === undefined ? {} : { reason: ring.reason }),
+  }),
+  messageId: ring.messageId ?? null,
+});

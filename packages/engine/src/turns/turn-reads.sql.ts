@@ -1,0 +1,71 @@
+// Looking at turns: what they are doing is the head's word while they live.
+
+import type { Statement } from "../sql/database.ts";
+import { setInput } from "../sql/input.sql.ts";
+import type { TurnKey } from "./turn.ts";
+import { TURN_COLUMNS } from "./turn-row.ts";
+
+const keys = setInput<TurnKey>([
+  ["projectId", "text"],
+  ["agentTurnId", "text"],
+]);
+
+const VIEW = `${TURN_COLUMNS}, h.status as head_status, h.turn_epoch::float8 as head_epoch, h.waiting_tool_count,
+       t.created_at, t.dispatched_at, t.ended_at`;
+
+const HEAD = `
+  left join state.heads h on h.project_id = t.project_id and h.agent_id = t.agent_id and h.active_agent_turn_id = t.agent_turn_id`;
+
+export const READ_TURN_VIEWS: Statement = {
+  name: "turns.read-views",
+  text: `
+select i.ord::int as ord, ${VIEW}
+  from ${keys.from}
+  join state.turns t on t.project_id = i.project_id and t.agent_turn_id = i.agent_turn_id${HEAD}`,
+};
+
+export const bindTurnKeys = (rows: readonly TurnKey[]): unknown[] => keys.bind(rows);
+
+/** Which of these turns have ended. */
+export const READ_ENDED: Statement = {
+  name: "turns.read-ended",
+  text: `
+select i.ord::int as ord
+  from ${keys.from}
+  join state.turns t on t.project_id = i.project_id and t.agent_turn_id = i.agent_turn_id and t.ended_at is not null`,
+};
+
+// The agent, the parent and the whole project each have an index that ends with the turn's id, which sorts by time.
+const FILTERS = `
+   and ($2::text is null or t.agent_turn_id < $2::text)
+   and ($4::text is null or (case when t.status = 'active' then h.status else t.status end) = $4::text)
+ order by t.agent_turn_id desc
+ limit $3::int`;
+
+const list = (name: string, condition: string): Statement => ({
+  name: `turns.list${name}`,
+  text: `
+select ${VIEW}
+  from state.turns t${HEAD}
+ where t.project_id = $1${condition}${FILTERS}`,
+});
+
+/** Newest first. $1 project, $2 before this turn or null, $3 limit, $4 status or null. */
+export const LIST_TURNS = list("", "");
+/** $5 agent. */
+export const LIST_TURNS_OF_AGENT = list("-of-agent", " and t.agent_id = $5::text");
+/** $5 parent turn, $6 agent or null. */
+export const LIST_TURNS_OF_PARENT = list(
+  "-of-parent",
+  " and t.parent_agent_turn_id = $5::text and ($6::text is null or t.agent_id = $6::text)",
+);
+
+/** $1 project, $2 turn. */
+export const LIST_STEPS: Statement = {
+  name: "turns.list-steps",
+  text: `
+select s.step_id, s.agent_id, s.agent_turn_id, s.status, s.tool_call_ids, s.error, s.metadata, s.started_at, s.ended_at
+  from state.steps s
+ where s.project_id = $1 and s.agent_turn_id = $2
+ order by s.started_at, s.step_id`,
+};

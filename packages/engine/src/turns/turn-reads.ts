@@ -1,0 +1,120 @@
+// Views of turns and steps, for people and programs that look.
+
+import type { JsonObject } from "@toolplane/protocol";
+import { isPossibleId } from "../cards/possible-id.ts";
+import { createCoalescer } from "../coalescer/coalescer.ts";
+import { parsePage, toPage } from "../registry/page.ts";
+import type { Database } from "../sql/database.ts";
+import type { ListTurnsRequest, StepView, TurnKey, TurnStatus, Turns, TurnView } from "./turn.ts";
+import {
+  bindTurnKeys,
+  LIST_STEPS,
+  LIST_TURNS,
+  LIST_TURNS_OF_AGENT,
+  LIST_TURNS_OF_PARENT,
+  READ_TURN_VIEWS,
+} from "./turn-reads.sql.ts";
+import type { HeadStatus, TurnRow } from "./turn-row.ts";
+
+interface ViewRow extends TurnRow {
+  readonly ord: number;
+  readonly head_status: HeadStatus | null;
+  readonly head_epoch: number | null;
+  readonly waiting_tool_count: number | null;
+  readonly created_at: Date;
+  readonly dispatched_at: Date | null;
+  readonly ended_at: Date | null;
+}
+
+interface StepRow {
+  readonly step_id: string;
+  readonly agent_id: string;
+  readonly agent_turn_id: string;
+  readonly status: string;
+  readonly tool_call_ids: readonly string[];
+  readonly error: string | null;
+  readonly metadata: JsonObject;
+  readonly started_at: Date;
+  readonly ended_at: Date | null;
+}
+
+const statusOf = (row: ViewRow): TurnStatus =>
+  row.status === "active" ? ((row.head_status ?? "dispatched") as TurnStatus) : row.status;
+
+const viewOf = (row: ViewRow): TurnView => ({
+  projectId: row.project_id,
+  agentTurnId: row.agent_turn_id,
+  agentId: row.agent_id,
+  kind: row.kind,
+  status: statusOf(row),
+  turnEpoch: row.head_epoch ?? row.turn_epoch,
+  channelId: row.channel_id,
+  correlationId: row.correlation_id,
+  recursionDepth: row.recursion_depth,
+  traceId: row.trace_id,
+  parentAgentId: row.parent_agent_id,
+  parentAgentTurnId: row.parent_agent_turn_id,
+  parentStepId: row.parent_step_id,
+  profileBoxId: row.profile_box_id,
+  contextBoxId: row.context_box_id,
+  outputBoxId: row.output_box_id,
+  stepCount: row.step_count,
+  waitingCount: row.waiting_tool_count ?? 0,
+  deliverableCardId: row.deliverable_card_id,
+  error: row.error,
+  errorCode: row.error_code,
+  createdAt: row.created_at.toISOString(),
+  dispatchedAt: row.dispatched_at?.toISOString() ?? null,
+  endedAt: row.ended_at?.toISOString() ?? null,
+});
+
+export const createTurnReads = (db: Database) => {
+  const views = createCoalescer<TurnKey, TurnView | undefined>({
+    async flush(keys) {
+      const rows = await db.query<ViewRow>(READ_TURN_VIEWS, bindTurnKeys(keys));
+      const byOrd = new Map(rows.map((row) => [row.ord, viewOf(row)]));
+      return keys.map((_, index) => byOrd.get(index + 1));
+    },
+  });
+
+  const listRows = (projectId: string, request: ListTurnsRequest, before: string | null, limit: number) => {
+    const common = [projectId, before, limit, request.status ?? null];
+    if (request.parentAgentTurnId !== undefined)
+      return db.query<ViewRow>(LIST_TURNS_OF_PARENT, [...common, request.parentAgentTurnId, request.agentId ?? null]);
+    if (request.agentId !== undefined) return db.query<ViewRow>(LIST_TURNS_OF_AGENT, [...common, request.agentId]);
+    return db.query<ViewRow>(LIST_TURNS, common);
+  };
+
+  const isAskable = (...ids: (string | undefined)[]): boolean =>
+    ids.every((id) => id === undefined || isPossibleId(id));
+
+  const get: Turns["get"] = async (key) => (isAskable(key.projectId, key.agentTurnId) ? views.submit(key) : undefined);
+
+  return {
+    views,
+    get,
+    async list(projectId: string, request: ListTurnsRequest = {}) {
+      const { after, limit } = parsePage({ limit: request.limit, cursor: request.cursor });
+      const bounds = { after, limit };
+      if (!isAskable(projectId, request.agentId, request.parentAgentTurnId)) return { items: [], cursor: null };
+      const rows = await listRows(projectId, request, after === "" ? null : after, limit + 1);
+      const page = toPage(rows, bounds, (row) => row.agent_turn_id, viewOf);
+      return { items: page.items, cursor: page.nextCursor ?? null };
+    },
+    async steps(key: TurnKey): Promise<readonly StepView[]> {
+      if (!isAskable(key.projectId, key.agentTurnId)) return [];
+      const rows = await db.query<StepRow>(LIST_STEPS, [key.projectId, key.agentTurnId]);
+      return rows.map((row) => ({
+        stepId: row.step_id,
+        agentId: row.agent_id,
+        agentTurnId: row.agent_turn_id,
+        status: row.status,
+        toolCallIds: row.tool_call_ids,
+        error: row.error,
+        metadata: row.metadata,
+        startedAt: row.started_at.toISOString(),
+        endedAt: row.ended_at?.toISOString() ?? null,
+      }));
+    },
+  };
+};

@@ -1,0 +1,129 @@
+// Reading turns under the lock of their agents' heads. The lock is a statement of its own: what is read after it was
+// committed by whoever held the head before.
+
+import type { Statement } from "../sql/database.ts";
+import { setInput } from "../sql/input.sql.ts";
+import type { AgentKey, TurnKey } from "./turn.ts";
+import { TURN_COLUMNS } from "./turn-row.ts";
+
+const agents = setInput<AgentKey>([
+  ["projectId", "text"],
+  ["agentId", "text"],
+]);
+
+const lockHeads = (ending: string): string => `
+select i.ord::int as ord, h.project_id, h.agent_id, h.status, h.active_agent_turn_id, h.active_channel_id,
+       h.turn_epoch::float8 as turn_epoch, h.waiting_tool_count, h.chain_seq, h.chain_hash,
+       floor(extract(epoch from now()) * 1000)::float8 as now_ms
+  from ${agents.from}
+  join state.heads h on h.project_id = i.project_id and h.agent_id = i.agent_id
+ order by h.project_id, h.agent_id
+   for update of h ${ending}`;
+
+/** In sorted order; a head that somebody else holds is left out and asked for again. */
+export const LOCK_HEADS: Statement = { name: "turns.lock-heads", text: lockHeads("skip locked") };
+
+/** The same for those who cannot come again: a spawn or a stop inside somebody's transaction. */
+export const AWAIT_HEADS: Statement = { name: "turns.await-heads", text: lockHeads("") };
+
+export const KNOWN_HEADS: Statement = {
+  name: "turns.known-heads",
+  text: `
+select i.ord::int as ord
+  from ${agents.from}
+  join state.heads h on h.project_id = i.project_id and h.agent_id = i.agent_id`,
+};
+
+/** A head for agents of the roster that have none yet. */
+export const ENSURE_HEADS: Statement = {
+  name: "turns.ensure-heads",
+  text: `
+insert into state.heads (project_id, agent_id)
+select i.project_id, i.agent_id
+  from ${agents.from}
+  join resource.agents a on a.project_id = i.project_id and a.agent_id = i.agent_id
+ where not exists (select from state.heads h where h.project_id = i.project_id and h.agent_id = i.agent_id)
+ order by 1, 2
+on conflict do nothing`,
+};
+
+export const bindAgents = (rows: readonly AgentKey[]): unknown[] => agents.bind(rows);
+
+const turns = setInput<TurnKey>([
+  ["projectId", "text"],
+  ["agentTurnId", "text"],
+]);
+
+export const READ_TURNS: Statement = {
+  name: "turns.read",
+  text: `
+select i.ord::int as ord, ${TURN_COLUMNS}
+  from ${turns.from}
+  join state.turns t on t.project_id = i.project_id and t.agent_turn_id = i.agent_turn_id`,
+};
+
+export const bindTurns = (rows: readonly TurnKey[]): unknown[] => turns.bind(rows);
+
+export interface ClaimKey extends TurnKey {
+  readonly inboxId: string;
+  /** The step it is about, if any. */
+  readonly stepId: string | null;
+}
+
+const claims = setInput<ClaimKey>([
+  ["projectId", "text"],
+  ["agentTurnId", "text"],
+  ["inboxId", "text"],
+  ["stepId", "text"],
+]);
+
+/** A turn with the row somebody says to work on, and the step somebody says to do. */
+export const READ_CLAIMED: Statement = {
+  name: "turns.read-claimed",
+  text: `
+select i.ord::int as ord, r.status as inbox_status, r.claim_id, s.status as step_status, s.request_hash as step_hash, s.outcome as step_outcome,
+       s.new_card_ids as step_card_ids, ${TURN_COLUMNS}
+  from ${claims.from}
+  join state.turns t on t.project_id = i.project_id and t.agent_turn_id = i.agent_turn_id
+  join state.inbox r on r.project_id = i.project_id and r.inbox_id = i.inbox_id
+  left join state.steps s on s.project_id = t.project_id and s.agent_id = t.agent_id and s.step_id = i.step_id`,
+};
+
+export const bindClaims = (rows: readonly ClaimKey[]): unknown[] => claims.bind(rows);
+
+// Further rows only count if the first cannot run; a queue of nothing but broken ones is left to the next dispatch.
+const TRY_AT_ONCE = 5;
+
+/** The oldest turns that wait for these agents. */
+export const READ_QUEUED: Statement = {
+  name: "turns.read-queued",
+  text: `
+select i.ord::int as ord, q.inbox_id, q.context_headers, q.payload as inbox_payload, ${TURN_COLUMNS}
+  from ${agents.from}
+ cross join lateral (
+   select r.project_id, r.inbox_id, r.agent_turn_id, r.context_headers, r.payload, r.created_at
+     from state.inbox r
+    where r.project_id = i.project_id and r.agent_id = i.agent_id and r.status = 'queued'
+    order by r.created_at, r.inbox_id
+    limit ${TRY_AT_ONCE}) q
+  join state.turns t on t.project_id = q.project_id and t.agent_turn_id = q.agent_turn_id
+ order by i.ord, q.created_at, q.inbox_id`,
+};
+
+// A fallback deliverable says what the turn got to; deliverables of other turns in a shared box are not this one's.
+/** What is needed to end turns that bring no deliverable of their own. */
+export const READ_ENDINGS: Statement = {
+  name: "turns.read-endings",
+  text: `
+select i.ord::int as ord,
+       (select count(*)::int from state.calls c
+         where c.project_id = t.project_id and c.agent_turn_id = t.agent_turn_id and not c.headless and c.applied_at is not null) as results,
+       (select k.body from cards.box_cards b join cards.cards k on k.project_id = b.project_id and k.card_id = b.card_id
+         where b.project_id = t.project_id and b.box_id = t.output_box_id and k.type = 'agent.thought' and k.agent_turn_id = t.agent_turn_id
+         order by b.position desc limit 1) as thought,
+       (select k.card_id from cards.box_cards b join cards.cards k on k.project_id = b.project_id and k.card_id = b.card_id
+         where b.project_id = t.project_id and b.box_id = t.output_box_id and k.type = 'task.deliverable' and k.agent_turn_id = t.agent_turn_id
+         order by b.position desc limit 1) as deliverable_card_id
+  from ${turns.from}
+  join state.turns t on t.project_id = i.project_id and t.agent_turn_id = i.agent_turn_id`,
+};
