@@ -2,7 +2,15 @@
 // Nothing of a response body, a header or a prompt gets into it (B3, I8): of what the endpoint says only a short code is kept.
 
 import { type ErrorCode, isRecord, ToolplaneError } from "@toolplane/protocol";
-import { APICallError } from "ai";
+
+/** The SDK's error for a request that was made, by its shape: its class would load the whole SDK. */
+interface CallError {
+  readonly statusCode?: number | undefined;
+  readonly responseHeaders?: Readonly<Record<string, string>> | undefined;
+  readonly data?: unknown;
+}
+
+const isCallError = (error: unknown): error is CallError => isRecord(error) && error.name === "AI_APICallError";
 
 export interface ModelFailure {
   readonly error: ToolplaneError;
@@ -76,7 +84,8 @@ export const retryAfterMs = (
   const text = headers?.["retry-after"];
   if (text === undefined) return undefined;
   const seconds = Number(text);
-  if (Number.isFinite(seconds) && seconds >= 0) return seconds * 1000;
+  // A number is never read as a date: "-1" would be a day in 2001.
+  if (Number.isFinite(seconds)) return seconds >= 0 ? seconds * 1000 : undefined;
   const date = Date.parse(text);
   return Number.isFinite(date) ? Math.max(0, date - now) : undefined;
 };
@@ -95,7 +104,7 @@ const namesOf = (error: unknown): readonly string[] => {
 const isUnreadable = (names: readonly string[]): boolean =>
   names.includes("AI_JSONParseError") || names.includes("AI_TypeValidationError");
 
-const fromCall = (failed: APICallError, now: number): ModelFailure => {
+const fromCall = (failed: CallError, now: number): ModelFailure => {
   const { statusCode: status } = failed;
   if (status === undefined) return unreachable();
   if (status < 300 && !isUnreadable(namesOf(failed))) return broken();
@@ -134,7 +143,7 @@ const isPromptFault = (name: string): boolean =>
 /** Whatever the SDK, the socket or the stream threw. */
 export const understandModelFailure = (error: unknown, now: number): ModelFailure => {
   if (error instanceof ToolplaneError) return { error, retry: false };
-  if (APICallError.isInstance(error)) return fromCall(error, now);
+  if (isCallError(error)) return fromCall(error, now);
   const names = namesOf(error);
   if (isUnreadable(names)) return passing("the model endpoint sent something that cannot be read");
   if (names.includes("AI_InvalidResponseDataError"))
