@@ -177,6 +177,15 @@ test("[ARCH-6-37] two relays share the work: nothing is published twice, nothing
   expect(bus.accepted.items.map(({ payload }) => Number(payload)).sort((a, b) => a - b)).toEqual(payloads.map(Number));
 });
 
+test("what was put off leaves when it is due, not at the next slow look", async () => {
+  await append("later");
+  await harness.rows("update bus.messages set available_at = now() + interval '300 milliseconds'");
+  const relay = start({ lookAgainMs: 600_000 });
+  const [accepted] = await bus.accepted.until(1);
+  expect(accepted).toMatchObject({ payload: "later" });
+  await relay.stop();
+});
+
 test("stopping finishes the batch in hand", async () => {
   const held = createCollector<() => void>();
   const slow = {

@@ -20,6 +20,18 @@ test("[ENG-cancel] cancel settles an open call once, queued or running; a settle
   expect(await t.engine.calls.cancel(running.facts)).toEqual({ canceled: false, status: "success" });
 });
 
+test("a cancel whose answer was lost says the same again; with other words it says what it finds", async () => {
+  await using t = await startTestEngine();
+  const { toolCallId } = await t.engine.calls.dispatch({ projectId: t.projectId, toolName: "safe", arguments: {} });
+  const request = { projectId: t.projectId, toolCallId, reason: "not needed", by: "sys.test" };
+  const first = await t.engine.calls.cancel(request);
+  const before = await fingerprint(t);
+  expect(await t.engine.calls.cancel(request)).toEqual(first);
+  expect(first).toEqual({ canceled: true, status: "canceled" });
+  expect(await t.engine.calls.cancel({ ...request, by: "sys.other" })).toEqual({ canceled: false, status: "canceled" });
+  expect(await fingerprint(t)).toBe(before);
+});
+
 test("[ENG-cancel-race] cancel and settle at the same moment: exactly one wins", async () => {
   await using t = await startTestEngine();
   for (let i = 0; i < 10; i++) {
@@ -85,6 +97,41 @@ test("[ENG-retention] old settled calls are forgotten with their cards; open and
   const before = await fingerprint(t);
   expect(await t.engine.retain({ seconds: 30 * 86_400 })).toEqual({ calls: 0, deadLetters: 0, sessions: 0 });
   expect(await fingerprint(t)).toBe(before);
+});
+
+test("retention passes over the calls of agents' turns, however many, and finds direct calls behind and among them", async () => {
+  await using t = await startTestEngine();
+  const { engine, projectId } = t;
+  const made = [];
+  for (let i = 0; i < 3; i++) {
+    const call = await dispatchAndClaim(t, "safe");
+    await engine.calls.settle(resultFor(call));
+    made.push(call.facts.toolCallId);
+  }
+  const age = (id: string) =>
+    withClient(t, (client) =>
+      client.query(
+        "update state.calls set settled_at = now() - interval '40 days', tool_call_id = '000' || substr(tool_call_id, 4) where tool_call_id = $1",
+        [id],
+      ),
+    );
+  // 1,200 copies of the first call as an agent's, older than it.
+  await withClient(t, (client) =>
+    client.query(
+      `insert into state.calls select (jsonb_populate_record(c, jsonb_build_object('headless', false,
+         'tool_call_id', '0001' || lpad(n::text, 6, '0'), 'settled_at', now() - interval '40 days'))).*
+         from state.calls c, generate_series(1, 1200) n where tool_call_id = $1`,
+      [made[0]],
+    ),
+  );
+  await age(made[0] ?? "");
+  const policy = { seconds: 30 * 86_400 };
+  expect(await engine.retain(policy)).toMatchObject({ calls: 1 });
+  // Its id lies behind those that were passed.
+  await age(made[1] ?? "");
+  expect(await engine.retain(policy)).toMatchObject({ calls: 1 });
+  expect(await engine.retain(policy)).toMatchObject({ calls: 0 });
+  expect((await engine.calls.list(projectId, { status: "success", limit: 500 })).length).toBe(500);
 });
 
 test("[ENG-retention-project] a project may keep its work longer than the others", async () => {

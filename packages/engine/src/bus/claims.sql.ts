@@ -64,7 +64,7 @@ update bus.deliveries d
  where ${DELIVERY}`,
 };
 
-/** $3 codes, $4 reasons. A letter's id begins with the claim's time-ordered id, so letters sort by when they died. */
+/** $3 codes, $4 reasons. A letter's id goes on with the claim's time-ordered id, like a call's: letters of all kinds sort by when they died. */
 export const BURY_MESSAGES = {
   name: "bus_bury_messages",
   text: `
@@ -72,7 +72,7 @@ with gone as (
   delete from bus.messages m where ${MESSAGE}
   returning m.id, m.project_id, m.subject, m.headers, m.payload, m.deliveries, m.claim_id)
 ${DEAD_LETTER}
-select project_id, claim_id || '-' || id, 'message', headers::json ->> 'CG-Tool-Call-Id', subject, headers, payload,
+select project_id, 'dead_' || claim_id || '-' || id, 'message', headers::json ->> 'CG-Tool-Call-Id', subject, headers, payload,
        ($3::text[])[array_position($1::bigint[], id)], ($4::text[])[array_position($1::bigint[], id)], deliveries
   from gone`,
 };
@@ -83,7 +83,7 @@ export const BURY_DELIVERIES = {
   text: `
 with gone as (delete from bus.deliveries d where ${DELIVERY} returning d.id, d.deliveries, d.claim_id)
 ${DEAD_LETTER}
-select m.project_id, g.claim_id || '-' || g.id, 'message', m.headers::json ->> 'CG-Tool-Call-Id', m.subject, m.headers, m.payload,
+select m.project_id, 'dead_' || g.claim_id || '-' || g.id, 'message', m.headers::json ->> 'CG-Tool-Call-Id', m.subject, m.headers, m.payload,
        ($4::text[])[array_position($1::bigint[], g.id)], ($5::text[])[array_position($1::bigint[], g.id)], g.deliveries
   from gone g
  cross join lateral (

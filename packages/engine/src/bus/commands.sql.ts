@@ -32,7 +32,7 @@ spent as (
   returning m.id, m.project_id, m.subject, m.headers, m.payload, m.deliveries),
 buried as (
   insert into state.dead_letters (project_id, dead_letter_id, kind, tool_call_id, subject, headers, payload, code, reason, attempts)
-  select project_id, $5::text || '-' || id, 'message', headers::json ->> 'CG-Tool-Call-Id', subject, headers, payload, $8::text, $9::text, deliveries
+  select project_id, 'dead_' || $5::text || '-' || id, 'message', headers::json ->> 'CG-Tool-Call-Id', subject, headers, payload, $8::text, $9::text, deliveries
     from spent
   returning 1),
 claimed as (

@@ -98,7 +98,7 @@ spent as (
   returning d.id, d.deliveries),
 buried as (
   insert into state.dead_letters (project_id, dead_letter_id, kind, tool_call_id, subject, headers, payload, code, reason, attempts)
-  select m.project_id, $3::text || '-' || m.id, 'message', m.headers::json ->> 'CG-Tool-Call-Id', m.subject, m.headers, m.payload, $6::text, $7::text, s.deliveries
+  select m.project_id, 'dead_' || $3::text || '-' || m.id, 'message', m.headers::json ->> 'CG-Tool-Call-Id', m.subject, m.headers, m.payload, $6::text, $7::text, s.deliveries
     from spent s cross join lateral (
       select id, project_id, subject, headers, payload from bus.messages where id = s.id offset 0) m
   returning 1),

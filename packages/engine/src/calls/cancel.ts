@@ -9,12 +9,12 @@ import type { Doorbell } from "../ports/doorbell.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Database } from "../sql/database.ts";
-import { type CallFacts, type CallKey, type CallStatus, callKey } from "./call.ts";
+import { type CallFacts, type CallKey, type CallStatus, type CallView, callKey } from "./call.ts";
 import type { FactMemory } from "./call-facts.ts";
 import { readCandidates } from "./candidates.ts";
 import { engineFailure, planSettlement, type Settlement } from "./plan-settlement.ts";
 import { bindKeys, READ_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
-import { bindSettle, SETTLE, type SettledRow } from "./settle.sql.ts";
+import { bindSettle, SETTLE, type SettledRow, type SettleRow } from "./settle.sql.ts";
 import type { SettleWatch } from "./settle-watch.ts";
 import type { Sha256 } from "./turn-chain.ts";
 
@@ -25,7 +25,7 @@ export interface CancelRequest extends CallKey {
 }
 
 export interface Canceled {
-  /** False when the call had settled before; its own result stands. */
+  /** False when the call had settled before otherwise; its own result stands. */
   readonly canceled: boolean;
   readonly status: string;
 }
@@ -67,13 +67,21 @@ const settlementOf = (
   };
 };
 
+/** The same request has done it before, and its answer was lost: the very same words, from the engine itself. */
+const isRepeat = (row: SettleRow | undefined, view: CallView): boolean =>
+  row !== undefined &&
+  row.settledBy === ENGINE_ACTOR &&
+  view.settledBy === ENGINE_ACTOR &&
+  view.status === row.status &&
+  view.resultHash === row.resultHash;
+
 export const createCancel = (deps: CancelDeps): Coalescer<CancelRequest, Canceled> => {
   const { db, faults } = deps;
 
   const flush = async (requests: readonly CancelRequest[]): Promise<readonly (Canceled | Error)[]> => {
-    const found = await deps.facts.recall(requests);
+    const known = await deps.facts.recall(requests);
     const open = requests.flatMap((request, index) => {
-      const facts = found[index];
+      const facts = known[index];
       return facts === undefined ? [] : [{ request, facts }];
     });
     const candidates = await readCandidates(
@@ -101,12 +109,14 @@ export const createCancel = (deps: CancelDeps): Coalescer<CancelRequest, Cancele
       if (open.some(({ facts }) => facts.session !== null)) deps.doorbell.ring("queued");
     }
     const views = await db.query<ViewRow>(READ_CALLS, bindKeys(requests));
-    const statuses = new Map(views.map(viewOf).map((view) => [callKey(view), view.status]));
+    const found = new Map(views.map(viewOf).map((view) => [callKey(view), view]));
+    const planned = new Map(rows.map((row) => [callKey(row), row]));
     return requests.map((request) => {
-      const status = statuses.get(callKey(request));
-      if (status === undefined)
+      const view = found.get(callKey(request));
+      if (view === undefined)
         return new ToolplaneError("not_found", `there is no call ${request.toolCallId} in this project`);
-      return { canceled: won.has(callKey(request)), status };
+      const canceled = won.has(callKey(request)) || isRepeat(planned.get(callKey(request)), view);
+      return { canceled, status: view.status };
     });
   };
 

@@ -4,14 +4,7 @@
 //   A definition that was replaced under the plan is read again and planned again; the statement itself tells.
 //   A flush whose answer was lost may run again: ids were minted with the request, so the second run finds the first.
 
-import {
-  type AfterExecution,
-  DEFAULT_CHANNEL,
-  isTrustedActor,
-  type JsonCaps,
-  rawArgumentsHash,
-  ToolplaneError,
-} from "@toolplane/protocol";
+import { type AfterExecution, DEFAULT_CHANNEL, type JsonCaps, ToolplaneError } from "@toolplane/protocol";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
 import { roughBytes } from "../coalescer/rough-bytes.ts";
 import type { CallObserver } from "../ports/call-observer.ts";
@@ -37,6 +30,7 @@ import {
   type MadeRow,
   type RefusalRow,
 } from "./dispatch.sql.ts";
+import { dispatchedOf, inLockOrder, keyedOutcome, madeOutcome, type Pending, refusalOf } from "./dispatch-outcome.ts";
 import { type CallAsk, checkIdempotencyKey, headlessOrigin, originChain, planCall } from "./plan-call.ts";
 import type { Sha256 } from "./turn-chain.ts";
 
@@ -76,87 +70,11 @@ export interface DispatchDeps {
   readonly republishSeconds: number | null;
 }
 
-interface Pending {
-  readonly toolCallId: string;
-  readonly request: CallRequest;
-  readonly agentId: string;
-  outcome: Dispatched | Error | undefined;
-  row: DispatchRow | undefined;
-}
-
 const API_AGENT = "sys.api";
 // A definition that changes more often than this within one dispatch is being fought over.
 const MAX_REPLANS = 5;
 // Large arguments travel in small company rather than hold up a batch of small ones.
 const MAX_FLUSH_BYTES = 4 * 1024 * 1024;
-
-const dispatchedOf = (row: DispatchRow): Dispatched => ({
-  toolCallId: row.toolCallId,
-  agentTurnId: row.agentTurnId,
-  callCardId: row.callCardId,
-  traceId: row.traceId,
-  afterExecution: row.afterExecution as AfterExecution,
-  status: row.status,
-  idempotent: false,
-});
-
-// Whoever inserts a key makes others who insert it wait; in one order everywhere, so that two never wait for each other.
-// By project and tool first: should a plan look those up before the calls, the order is still this one.
-const orderOf = ({ request, agentId }: Pending): string =>
-  [request.projectId, request.toolName, agentId, request.idempotencyKey ?? ""].join("\n");
-
-const inLockOrder = (items: readonly Pending[]): Pending[] =>
-  items
-    .map((item) => ({ item, order: orderOf(item) }))
-    .sort((a, b) => (a.order === b.order ? 0 : a.order < b.order ? -1 : 1))
-    .map(({ item }) => item);
-
-const foundOf = (row: KeyedRow, idempotent: boolean): Dispatched => ({
-  toolCallId: row.tool_call_id,
-  agentTurnId: row.agent_turn_id,
-  callCardId: row.call_card_id,
-  traceId: row.trace_id,
-  afterExecution: row.after_execution,
-  status: row.status,
-  idempotent,
-});
-
-/** The call under this very id: what an earlier run of this request wrote, or somebody else's. */
-const madeOutcome = ({ request, agentId }: Pending, found: MadeRow, sha256: Sha256): Dispatched | Error =>
-  found.tool_name === request.toolName &&
-  found.agent_id === agentId &&
-  found.arguments_hash === rawArgumentsHash(request.arguments, sha256)
-    ? foundOf(found, false)
-    : new ToolplaneError("conflict", `there is another call ${found.tool_call_id} in this project`);
-
-const keyedOutcome = (pending: Pending, found: KeyedRow, sha256: Sha256): Dispatched | Error => {
-  if (
-    found.tool_call_id !== pending.toolCallId &&
-    found.arguments_hash !== rawArgumentsHash(pending.request.arguments, sha256)
-  )
-    return new ToolplaneError(
-      "idempotency_conflict",
-      `the idempotency key was used before for ${pending.request.toolName} with other arguments; use a new key`,
-      { detail: { tool_call_id: found.tool_call_id } },
-    );
-  return foundOf(found, found.tool_call_id !== pending.toolCallId);
-};
-
-export const refusalOf = (
-  row: RefusalRow | undefined,
-  names: { readonly projectId: string; readonly toolName: string; readonly agentId: string },
-): ToolplaneError | "replan" => {
-  const { projectId, toolName, agentId } = names;
-  if (row === undefined || row.project_status === null)
-    return new ToolplaneError("not_found", `there is no project ${projectId}`);
-  if (row.project_status !== "active")
-    return new ToolplaneError("conflict", `project ${projectId} is ${row.project_status}: it takes no new calls`);
-  if (row.tool_status === null || row.tool_status === "deleted")
-    return new ToolplaneError("not_found", `project ${projectId} has no tool ${toolName}`);
-  if (!row.agent_known && !isTrustedActor(agentId))
-    return new ToolplaneError("invalid_source_actor", `${agentId} is not an active agent of project ${projectId}`);
-  return "replan";
-};
 
 export const createDispatch = (deps: DispatchDeps): Coalescer<CallRequest, Dispatched> => {
   const { db, definitions, faults, ids, sha256 } = deps;

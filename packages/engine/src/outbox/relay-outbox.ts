@@ -3,7 +3,7 @@
 //       lapses, and the same message is published again under the same id, so the bus can tell.
 //   R2. A message the bus refuses for good becomes a dead letter; everything else is tried for as long as it takes (I3).
 //   R3. One message that cannot be published does not hold up the others: a batch that fails is tried one by one.
-//   R4. Idle, it waits for the doorbell; the slow look is for rings that were lost (I13).
+//   R4. Idle, it waits for the doorbell or until what was put off is due; the slow look is for rings that were lost (I13).
 
 import type { Bus, BusMessage } from "@toolplane/bus";
 import { type HeaderMap, isToolplaneError } from "@toolplane/protocol";
@@ -16,7 +16,7 @@ import type { Faults } from "../ports/faults.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import type { Database } from "../sql/database.ts";
-import { CLAIM_OUTBOX, type RelayRow } from "./relay.sql.ts";
+import { CLAIM_OUTBOX, NEXT_DUE, type RelayRow } from "./relay.sql.ts";
 
 export interface RelayOptions {
   readonly db: Database;
@@ -49,6 +49,11 @@ const DEFAULT_BATCH = 256;
 /** Far longer than a batch takes, so that a slow bus is not served the same batch by two relays. */
 const DEFAULT_CLAIM_MS = 30_000;
 const DEFAULT_LOOK_AGAIN_MS = 5_000;
+
+/** Of those that were put off so many are looked at, the oldest first: a few milliseconds. */
+const MAX_PUT_OFF = 10_000;
+/** What is due and was not claimed a moment ago is just being claimed by another relay. */
+const LEAST_WAIT_MS = 20;
 
 const FIRST_RETRY_MS = 100;
 /** A bus that comes back is noticed within this time. */
@@ -122,11 +127,16 @@ export const relayOutbox = (options: RelayOptions): Relay => {
     return dueMs;
   };
 
+  const nextDueMs = async (): Promise<number> => {
+    const [next] = await db.query<{ due_ms: number | null }>(NEXT_DUE, [MAX_PUT_OFF]);
+    return Math.max(LEAST_WAIT_MS, next?.due_ms ?? Number.POSITIVE_INFINITY);
+  };
+
   /** What to do next: wait for this long, with rings cutting it short unless nothing gets through. */
   const carry = async (): Promise<{ readonly waitMs: number; readonly outage: boolean }> => {
     const claimId = ids.uuid();
     const rows = await db.query<RelayRow>(CLAIM_OUTBOX, [batch, claimId, claimMs]);
-    if (rows.length === 0) return { waitMs: lookAgainMs, outage: false };
+    if (rows.length === 0) return { waitMs: Math.min(lookAgainMs, await nextDueMs()), outage: false };
     await faults.at("relay:after-claim");
     const outcomes = await publishAll(rows);
     await faults.at("relay:after-publish");
@@ -135,7 +145,7 @@ export const relayOutbox = (options: RelayOptions): Relay => {
     );
     await faults.at("relay:after-mark");
     const outage = due.every((ms) => ms < Number.POSITIVE_INFINITY);
-    return { waitMs: rows.length < batch ? Math.min(lookAgainMs, ...due) : 0, outage };
+    return { waitMs: rows.length < batch ? Math.min(...due, await nextDueMs(), lookAgainMs) : 0, outage };
   };
 
   const loop = async (): Promise<void> => {

@@ -26,6 +26,14 @@ claimed as (
 select * from claimed order by id`,
 };
 
+/** In how many ms the next one is due; null when there is none. Asked after a look, so one may be due already. $1 limit. */
+export const NEXT_DUE = {
+  name: "outbox_next_due",
+  text: `
+select (extract(epoch from min(available_at) - now()) * 1000)::float8 as due_ms
+  from (select available_at from bus.messages order by id limit $1) waiting`,
+};
+
 export interface StuckRow {
   readonly category: "cmd" | "evt";
   readonly project_id: string;

@@ -4,19 +4,31 @@ import type { Statement } from "../sql/database.ts";
 
 // "offset 0" keeps the lookup of unreported results a lookup: a plan made while there are none would read all of them.
 /**
- * Direct calls that settled long enough ago, with their cards, a bounded number at a time; what others hold is skipped.
- * $1 project, $2 no younger id than this, $3 seconds since settlement, $4 limit.
+ * Looks at the next so many calls of a project and forgets the direct ones that settled long enough ago, with their
+ * cards; what others hold is skipped. Calls of agents' turns are passed over: the limit counts them, so that no statement
+ * is long where a project has little else.
+ * $1 project, $2 no younger id than this, $3 seconds since settlement, $4 limit, $5 after this id.
  */
 export const FORGET_CALLS: Statement = {
   name: "retention.forget-calls",
   text: `
-with old as materialized (
-  select project_id, tool_call_id, call_card_id, result_card_id
+with looked as materialized (
+  select tool_call_id, headless
     from state.calls
-   where project_id = $1 and tool_call_id < $2 and headless and settled_at < now() - make_interval(secs => $3::double precision)
+   where project_id = $1 and tool_call_id > $5 and tool_call_id < $2
    order by project_id, tool_call_id
    limit $4
-     for update skip locked
+),
+old as materialized (
+  select c.*
+    from looked l
+   cross join lateral (
+     select project_id, tool_call_id, call_card_id, result_card_id
+       from state.calls
+      where project_id = $1 and tool_call_id = l.tool_call_id and headless
+        and settled_at < now() - make_interval(secs => $3::double precision)
+        for update skip locked) c
+   where l.headless
 ),
 said as (
   delete from cards.cards k using (
@@ -32,8 +44,19 @@ said as (
 gone as (
   delete from state.calls c using old o where c.project_id = o.project_id and c.tool_call_id = o.tool_call_id
 )
-select count(*)::int as forgotten from old`,
+select (select count(*) from old)::int as forgotten, (select count(*) from looked)::int as looked,
+       (select max(tool_call_id) from looked) as last,
+       (select min(tool_call_id) from looked where headless and (tool_call_id in (select tool_call_id from old)) is not true) as kept`,
 };
+
+export interface ForgottenRow {
+  readonly forgotten: number;
+  readonly looked: number;
+  /** The last id that was looked at; null when there was none. */
+  readonly last: string | null;
+  /** The first direct call that was left: open, settled not long enough ago, or in other hands. */
+  readonly kept: string | null;
+}
 
 /** $1 project, $2 no younger id than this, $3 seconds, $4 limit. */
 export const FORGET_DEAD: Statement = {

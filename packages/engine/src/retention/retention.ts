@@ -1,12 +1,14 @@
 // Retention: settled work older than a bound is forgotten, project by project, a few hundred rows per transaction, so
 // that no lock is held for long. Open calls are never touched, whatever their age.
+//   Calls of agents' turns stay with their turns. Where they are all that is left, a look goes on behind them the next
+//   time; now and then it begins at the beginning, for ids that do not sort by time.
 
 import type { Clock } from "../ports/clock.ts";
 import type { Faults } from "../ports/faults.ts";
 import { oldestUuidOf } from "../ports/ids.ts";
 import { FORGET_SESSIONS } from "../sessions/sessions.sql.ts";
 import type { Database, Statement } from "../sql/database.ts";
-import { ALL_PROJECTS, FORGET_CALLS, FORGET_DEAD } from "./retention.sql.ts";
+import { ALL_PROJECTS, FORGET_CALLS, FORGET_DEAD, type ForgottenRow } from "./retention.sql.ts";
 
 export interface RetentionPolicy {
   /** Settled work older than this is forgotten. */
@@ -23,11 +25,38 @@ export interface Forgotten {
 
 // Small enough to stay far below anybody's lock timeout, large enough to be worth a commit.
 const BATCH = 500;
+/** A call whose id sorts before its time (a caller may choose one) is forgotten at most this much later. */
+const FROM_THE_BEGINNING_MS = 3_600_000;
 
 export const createRetention = (deps: { readonly db: Database; readonly clock: Clock; readonly faults: Faults }) => {
+  /** Per project: up to here there are no direct calls left. */
+  const passed = new Map<string, string>();
+  let beganMs = deps.clock.now();
+
+  // The id is only a hint where to look; the database's own clock decides.
+  const newestOf = (seconds: number): string =>
+    oldestUuidOf(Math.max(0, Math.trunc(deps.clock.now() - seconds * 1000) + 1));
+
+  const forgetCalls = async (projectId: string, seconds: number): Promise<number> => {
+    const newest = newestOf(seconds);
+    let after = passed.get(projectId) ?? "";
+    let isAllPassed = true;
+    let total = 0;
+    for (;;) {
+      await deps.faults.at("retain:before-commit");
+      const [row] = await deps.db.query<ForgottenRow>(FORGET_CALLS, [projectId, newest, seconds, BATCH, after]);
+      await deps.faults.at("retain:after-commit");
+      if (row === undefined || row.last === null) return total;
+      total += row.forgotten;
+      after = row.last;
+      if (row.kept !== null) isAllPassed = false;
+      if (isAllPassed) passed.set(projectId, after);
+      if (row.looked < BATCH) return total;
+    }
+  };
+
   const drain = async (statement: Statement, projectId: string, prefix: string, seconds: number): Promise<number> => {
-    // The id is only a hint where to look; the database's own clock decides.
-    const newest = `${prefix}${oldestUuidOf(Math.max(0, Math.trunc(deps.clock.now() - seconds * 1000) + 1))}`;
+    const newest = `${prefix}${newestOf(seconds)}`;
     let total = 0;
     for (;;) {
       await deps.faults.at("retain:before-commit");
@@ -46,9 +75,13 @@ export const createRetention = (deps: { readonly db: Database; readonly clock: C
     let calls = 0;
     let deadLetters = 0;
     let sessions = 0;
+    if (deps.clock.now() - beganMs > FROM_THE_BEGINNING_MS) {
+      passed.clear();
+      beganMs = deps.clock.now();
+    }
     for (const project of projects) {
       const seconds = policy.projects?.[project] ?? policy.seconds;
-      calls += await drain(FORGET_CALLS, project, "", seconds);
+      calls += await forgetCalls(project, seconds);
       deadLetters += await drain(FORGET_DEAD, project, "dead_", seconds);
       sessions += await drain(FORGET_SESSIONS, project, "", seconds);
     }

@@ -18,13 +18,25 @@ const NO_TEXT = "22021";
 
 const isSqlState = (code: unknown): code is string => typeof code === "string" && /^[0-9A-Z]{5}$/.test(code);
 
+// Wrong data, a broken rule, a deadlock, a lock or a time limit, our own refusals. Everything else may be about the
+// connection: above all a plan that no longer fits its table (0A000) would fail there again and again.
+const OF_THE_STATEMENT = ["22", "23", "40", "55P03", "57014", "TP"];
+
+/** The server answered, and the connection is as good as before. For errors that were understood. */
+export const isOfTheStatement = (error: unknown): boolean => {
+  const { code } = ((error as Error | undefined)?.cause ?? {}) as DriverError;
+  return isSqlState(code) && OF_THE_STATEMENT.some((start) => code.startsWith(start));
+};
+
 export const understandDatabaseError = (error: unknown, statement: string): Error => {
   if (isToolplaneError(error) || error instanceof UsageError) return error;
   const { code, constraint } = (error ?? {}) as DriverError;
   if (code === CARD_CONFLICT || (code === UNIQUE_VIOLATION && constraint === CARD_KEY))
     return new ToolplaneError("conflict", "a card with this id exists with other content", { cause: error });
   if (code === NO_TEXT)
-    return new ToolplaneError("bad_request", "text with a NUL character can neither be stored nor found");
+    return new ToolplaneError("bad_request", "text with a NUL character can neither be stored nor found", {
+      cause: error,
+    });
   const detail = {
     statement,
     ...(isSqlState(code) ? { sqlstate: code } : {}),

@@ -52,6 +52,32 @@ describe("statements", () => {
   });
 });
 
+test.each([
+  ["select 1 / $1::int as n", "22012"],
+  [
+    "insert into resource.projects (project_id, title, owner_id) values ($1::int::text, '', 'o') returning 1 as n",
+    "23514",
+  ],
+])("a statement that fails keeps its connection, and the plans made there: %s", async (text, sqlstate) => {
+  const one = createDatabase({ connection: { connectionString: server.url }, maxConnections: 1 });
+  const pid = async () => (await one.query(adHoc("select pg_backend_pid() as pid")))[0];
+  const before = await pid();
+  await expect(one.query(adHoc(text), [0])).rejects.toMatchObject({ detail: { sqlstate } });
+  expect(await pid()).toEqual(before);
+  await one.close();
+});
+
+test("a plan that no longer fits its table is made anew, on another connection", async () => {
+  const one = createDatabase({ connection: { connectionString: server.url }, maxConnections: 1 });
+  await one.query(adHoc("create table public.fitting (a int)"));
+  const all = adHoc("select * from public.fitting");
+  await one.query(all);
+  await one.query(adHoc("alter table public.fitting add column b int"));
+  await expect(one.query(all)).rejects.toMatchObject({ detail: { sqlstate: "0A000" } });
+  expect(await one.query(all)).toEqual([]);
+  await one.close();
+});
+
 describe("sessions", () => {
   test("[ENG-session] what a database is set to otherwise does not reach the engine: isolation, dates, time zone", async () => {
     const own = await createTestDatabase(ENGINE_TEMPLATE);

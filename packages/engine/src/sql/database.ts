@@ -4,7 +4,7 @@
 
 import { ToolplaneError } from "@toolplane/protocol";
 import pg from "pg";
-import { understandDatabaseError } from "./database-error.ts";
+import { isOfTheStatement, understandDatabaseError } from "./database-error.ts";
 
 export interface Statement {
   readonly name: string;
@@ -85,7 +85,7 @@ export const createDatabase = (options: DatabaseOptions): Database => {
   let closed = false;
 
   const runOn = async <Row extends object>(
-    client: pg.Pool | pg.PoolClient,
+    client: pg.PoolClient,
     statement: Statement,
     values: readonly unknown[],
   ): Promise<Row[]> => {
@@ -98,15 +98,28 @@ export const createDatabase = (options: DatabaseOptions): Database => {
     }
   };
 
+  const acquire = (): Promise<pg.PoolClient> =>
+    pool.connect().catch((error: unknown) => {
+      throw understandDatabaseError(error, "connect");
+    });
+
   return {
-    query(statement, values = []) {
-      if (closed) return Promise.reject(new ToolplaneError("storage_error", "the database connection is closed"));
-      return runOn(pool, statement, values);
+    async query(statement, values = []) {
+      if (closed) throw new ToolplaneError("storage_error", "the database connection is closed");
+      const client = await acquire();
+      let broken: Error | undefined;
+      try {
+        return await runOn(client, statement, values);
+      } catch (error) {
+        // The pool's own `query` gives up the connection, and the plans it has made, for any error.
+        if (!isOfTheStatement(error)) broken = error as Error;
+        throw error;
+      } finally {
+        client.release(broken);
+      }
     },
     async transaction(work) {
-      const client = await pool.connect().catch((error: unknown) => {
-        throw understandDatabaseError(error, "connect");
-      });
+      const client = await acquire();
       const command = (text: "begin" | "commit"): Promise<pg.QueryResult> =>
         client.query(text).catch((error: unknown) => {
           throw understandDatabaseError(error, text);

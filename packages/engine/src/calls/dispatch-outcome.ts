@@ -1,0 +1,84 @@
+// What became of a direct call's dispatch, in the words its caller hears: written now, found again, or refused. Pure.
+//   I12. A key that was used answers with its call, or with a conflict when the arguments differ.
+
+import { type AfterExecution, isTrustedActor, rawArgumentsHash, ToolplaneError } from "@toolplane/protocol";
+import type { DispatchRow, KeyedRow, MadeRow, RefusalRow } from "./dispatch.sql.ts";
+import type { CallRequest, Dispatched } from "./dispatch.ts";
+import type { Sha256 } from "./turn-chain.ts";
+
+/** A request on its way through a flush. */
+export interface Pending {
+  readonly toolCallId: string;
+  readonly request: CallRequest;
+  readonly agentId: string;
+  outcome: Dispatched | Error | undefined;
+  row: DispatchRow | undefined;
+}
+
+export const dispatchedOf = (row: DispatchRow): Dispatched => ({
+  toolCallId: row.toolCallId,
+  agentTurnId: row.agentTurnId,
+  callCardId: row.callCardId,
+  traceId: row.traceId,
+  afterExecution: row.afterExecution as AfterExecution,
+  status: row.status,
+  idempotent: false,
+});
+
+// Whoever inserts a key makes others who insert it wait; in one order everywhere, so that two never wait for each other.
+// By project and tool first: should a plan look those up before the calls, the order is still this one.
+const orderOf = ({ request, agentId }: Pending): string =>
+  [request.projectId, request.toolName, agentId, request.idempotencyKey ?? ""].join("\n");
+
+export const inLockOrder = (items: readonly Pending[]): Pending[] =>
+  items
+    .map((item) => ({ item, order: orderOf(item) }))
+    .sort((a, b) => (a.order === b.order ? 0 : a.order < b.order ? -1 : 1))
+    .map(({ item }) => item);
+
+const foundOf = (row: KeyedRow, idempotent: boolean): Dispatched => ({
+  toolCallId: row.tool_call_id,
+  agentTurnId: row.agent_turn_id,
+  callCardId: row.call_card_id,
+  traceId: row.trace_id,
+  afterExecution: row.after_execution,
+  status: row.status,
+  idempotent,
+});
+
+/** The call under this very id: what an earlier run of this request wrote, or somebody else's. */
+export const madeOutcome = ({ request, agentId }: Pending, found: MadeRow, sha256: Sha256): Dispatched | Error =>
+  found.tool_name === request.toolName &&
+  found.agent_id === agentId &&
+  found.arguments_hash === rawArgumentsHash(request.arguments, sha256)
+    ? foundOf(found, false)
+    : new ToolplaneError("conflict", `there is another call ${found.tool_call_id} in this project`);
+
+export const keyedOutcome = (pending: Pending, found: KeyedRow, sha256: Sha256): Dispatched | Error => {
+  if (
+    found.tool_call_id !== pending.toolCallId &&
+    found.arguments_hash !== rawArgumentsHash(pending.request.arguments, sha256)
+  )
+    return new ToolplaneError(
+      "idempotency_conflict",
+      `the idempotency key was used before for ${pending.request.toolName} with other arguments; use a new key`,
+      { detail: { tool_call_id: found.tool_call_id } },
+    );
+  return foundOf(found, found.tool_call_id !== pending.toolCallId);
+};
+
+export const refusalOf = (
+  row: RefusalRow | undefined,
+  names: { readonly projectId: string; readonly toolName: string; readonly agentId: string },
+): ToolplaneError | "replan" => {
+  const { projectId, toolName, agentId } = names;
+  if (row === undefined || row.project_status === null)
+    return new ToolplaneError("not_found", `there is no project ${projectId}`);
+  if (row.project_status !== "active")
+    return new ToolplaneError("conflict", `project ${projectId} is ${row.project_status}: it takes no new calls`);
+  if (row.tool_status === null || row.tool_status === "deleted")
+    return new ToolplaneError("not_found", `project ${projectId} has no tool ${toolName}`);
+  if (!row.agent_known && !isTrustedActor(agentId))
+    return new ToolplaneError("invalid_source_actor", `${agentId} is not an active agent of project ${projectId}`);
+  return "replan";
+};
