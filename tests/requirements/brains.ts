@@ -29,6 +29,7 @@ export const rules = [
   { id: "ARCH-9-A13", source: "architecture 9", part: "agents", text: "OpenAI, Anthropic and Google models are asked at their own addresses with the profile's key, whatever the environment says." },
   { id: "ARCH-9-B1", source: "architecture 9", part: "agents", text: "llm_config decides between a model, a script and a function; what is missing is said in one sentence." },
   { id: "ARCH-9-B2", source: "architecture 9", part: "agents", text: "The same script gives the same turn directly and through the ai SDK and a socket." },
+  { id: "ARCH-9-B3", source: "architecture 9", part: "agents", text: "The scripts and profiles that the guides show are valid." },
   { id: "ARCH-9-F1", source: "architecture 9", part: "agents", text: "A function may be a brain; it is left behind when the step is stopped, and its failures hold none of its words." },
   { id: "ARCH-9-M1", source: "architecture 9", part: "agents", text: "The test kit's model server speaks the OpenAI chat-completions format, in one body and as a stream." },
   { id: "ARCH-9-M2", source: "architecture 9", part: "agents", text: "The test kit's model server misbehaves as it is told to." },
