@@ -25,9 +25,9 @@ import { planResume, type Resume, type WaitedCall } from "./plan-resume.ts";
 import type { Advanced, AdvanceRequest, TurnEnd, TurnKey } from "./turn.ts";
 import { wakeupOf } from "./turn-messages.ts";
 import { chainOfHead, type HeadRow, type TurnRow } from "./turn-row.ts";
+import type { TurnWrites } from "./turn-write-rows.sql.ts";
 import { createTurnWrites, writeTurns } from "./turn-writes.ts";
 import { bindAgents, bindTurns, READ_ENDINGS, READ_QUEUED, READ_TURNS } from "./turns.sql.ts";
-import type { TurnWrites } from "./write-turns.sql.ts";
 
 const NOTHING: Advanced = { applied: 0, workLeft: false };
 

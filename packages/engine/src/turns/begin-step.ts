@@ -7,8 +7,8 @@ import { closeLedger, mergeWrites, openLedger } from "./ledger.ts";
 import type { AgentKey, Work } from "./turn.ts";
 import { stepEvent } from "./turn-messages.ts";
 import { chainOfHead } from "./turn-row.ts";
+import type { TurnWrites } from "./turn-write-rows.sql.ts";
 import { writeTurns } from "./turn-writes.ts";
-import type { TurnWrites } from "./write-turns.sql.ts";
 
 interface BeginItem extends AgentKey {
   readonly work: Work;

@@ -28,8 +28,8 @@ import { type CallGround, isCall, noDefinition, type PlannedStep, planStep, step
 import type { AgentKey, CommittedCall, CommittedStep, StepCommit, Work } from "./turn.ts";
 import { stateEvent, stepEvent } from "./turn-messages.ts";
 import { chainOfHead } from "./turn-row.ts";
+import type { StepWrite, TurnWrites } from "./turn-write-rows.sql.ts";
 import { storableText, writeTurns } from "./turn-writes.ts";
-import type { StepWrite, TurnWrites } from "./write-turns.sql.ts";
 
 export interface CommitDeps extends TurnDeps {
   readonly definitions: Definitions;

@@ -15,9 +15,9 @@ import { isCall } from "./plan-step.ts";
 import type { AgentKey, TurnEnd, TurnFinish, TurnKey, Work } from "./turn.ts";
 import { stateEvent, stepEvent } from "./turn-messages.ts";
 import { chainOfHead, type TurnRow } from "./turn-row.ts";
+import type { TurnWrites } from "./turn-write-rows.sql.ts";
 import { errorText, storableText, writeTurns } from "./turn-writes.ts";
 import { bindAgents, bindTurns, READ_ENDINGS, READ_QUEUED } from "./turns.sql.ts";
-import type { TurnWrites } from "./write-turns.sql.ts";
 
 interface FinishItem extends AgentKey {
   readonly work: Work;

@@ -6,8 +6,8 @@ import { type ChainLink, extendChain, type Sha256 } from "../calls/turn-chain.ts
 import { prepareCard } from "../cards/prepare-card.ts";
 import type { TurnMeans } from "./turn-messages.ts";
 import type { TurnRow } from "./turn-row.ts";
+import type { TurnWrites } from "./turn-write-rows.sql.ts";
 import { createTurnWrites } from "./turn-writes.ts";
-import type { TurnWrites } from "./write-turns.sql.ts";
 
 export interface LedgerMeans extends TurnMeans {
   readonly sha256: Sha256;

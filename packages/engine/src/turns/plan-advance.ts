@@ -22,7 +22,7 @@ import type { Ids } from "../ports/ids.ts";
 import { inboxChange } from "./plan-head.ts";
 import { isAnswered, type WaitedCall } from "./plan-resume.ts";
 import type { HeadRow } from "./turn-row.ts";
-import type { InboxChange } from "./write-turns.sql.ts";
+import type { InboxChange } from "./turn-write-rows.sql.ts";
 
 export interface LiveRow {
   readonly ord: number;

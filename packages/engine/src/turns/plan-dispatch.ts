@@ -10,8 +10,8 @@ import { headInTurn, idleHead, inboxChange, turnGoesOn } from "./plan-head.ts";
 import type { TurnEnd } from "./turn.ts";
 import { stateEvent, wakeupOf } from "./turn-messages.ts";
 import { type HeadRow, parseDocument, type TurnRow } from "./turn-row.ts";
+import type { TurnWrites } from "./turn-write-rows.sql.ts";
 import { createTurnWrites } from "./turn-writes.ts";
-import type { TurnWrites } from "./write-turns.sql.ts";
 
 export interface QueuedRow extends TurnRow {
   readonly ord: number;

@@ -2,7 +2,7 @@
 
 import type { ChainLink } from "../calls/turn-chain.ts";
 import type { HeadRow, HeadStatus, TurnRow } from "./turn-row.ts";
-import type { HeadWrite, InboxChange, TurnWrite } from "./write-turns.sql.ts";
+import type { HeadWrite, InboxChange, TurnWrite } from "./turn-write-rows.sql.ts";
 
 export const headInTurn = (
   turn: TurnRow,

@@ -13,8 +13,6 @@ import {
   HEADERS,
   isToken,
   isTrustedActor,
-  type JsonObject,
-  parseToken,
   parseTraceparent,
   ToolplaneError,
   violation,
@@ -26,88 +24,14 @@ import {
   type DepthPolicy,
   planDepth,
 } from "@toolplane/protocol/agents";
-import type { Sha256 } from "../calls/turn-chain.ts";
 import { prepareCard } from "../cards/prepare-card.ts";
 import type { LedgerMeans } from "./ledger.ts";
-import type { SpawnFacts, SpawnLookup, SpawnRow } from "./spawn.sql.ts";
-import type { SpawnedTurn, SpawnRequest, TurnContext } from "./turn.ts";
+import type { SpawnItem } from "./prepare-spawn.ts";
+import type { SpawnFacts, SpawnRow } from "./spawn.sql.ts";
+import type { SpawnedTurn, SpawnRequest } from "./turn.ts";
 import type { TurnRow } from "./turn-row.ts";
+import type { TurnWrites } from "./turn-write-rows.sql.ts";
 import { createTurnWrites } from "./turn-writes.ts";
-import type { TurnWrites } from "./write-turns.sql.ts";
-
-/** A request with everything minted that a second try must find again. */
-export interface SpawnItem {
-  readonly request: SpawnRequest;
-  readonly agentTurnId: string;
-  readonly correlationId: string;
-  readonly requestHash: string;
-  readonly contextBoxId: string;
-  readonly outputBoxId: string;
-  readonly inboxId: string;
-}
-
-const MAX_CORRELATION_LENGTH = 255;
-const MAX_DOCUMENT_BYTES = 256 * 1024;
-
-const dashed = (hex: string): string =>
-  [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
-
-const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes("\u0000");
-
-const checkText = (name: string, text: string | undefined, max: number): void => {
-  if (text === undefined) return;
-  if (text === "" || text.length > max || !isStorable(text))
-    throw new ToolplaneError("bad_request", `${name} is 1 to ${max} characters of well-formed text`);
-};
-
-const askedOf = (context: TurnContext): JsonObject =>
-  "boxId" in context
-    ? { box_id: context.boxId }
-    : {
-        instruction: context.instruction,
-        inherit_box_ids: [...(context.inheritBoxIds ?? [])],
-        result_fields: (context.resultFields ?? []).map(({ name, description }) => ({
-          name,
-          description: description ?? "",
-        })),
-      };
-
-/** Refuses what no database is needed to refuse, and mints the ids. */
-export const prepareSpawn = (request: SpawnRequest, ids: LedgerMeans["ids"], sha256: Sha256): SpawnItem => {
-  const { context, kind = "turn" } = request;
-  if (!isToken(request.projectId)) throw new ToolplaneError("not_found", "there is no project of that id");
-  if (!isToken(request.agentId)) throw new ToolplaneError("not_found", "there is no agent of that id");
-  if (request.sourceAgentId === "") throw violation("an intent names its source agent");
-  checkText("correlation_id", request.correlationId, MAX_CORRELATION_LENGTH);
-  checkText("display_name", request.displayName, MAX_CORRELATION_LENGTH);
-  if (request.channelId !== undefined) parseToken(request.channelId, "channel_id");
-  if (!("boxId" in context) && kind === "turn" && context.instruction.trim() === "")
-    throw new ToolplaneError("bad_request", "a turn needs an instruction: say what the agent shall do");
-  for (const document of [request.payload, request.runtimeConfig, request.metadata])
-    canonicalText(document ?? {}, { maxBytes: MAX_DOCUMENT_BYTES });
-  const agentTurnId = `turn_${ids.uuid()}`;
-  const asked = { agent_id: request.agentId, kind, context: askedOf(context), payload: request.payload ?? {} };
-  return {
-    request,
-    agentTurnId,
-    correlationId: request.correlationId ?? agentTurnId,
-    requestHash: sha256(canonicalText(asked)),
-    contextBoxId: "boxId" in context ? context.boxId : dashed(ids.uuid()),
-    outputBoxId: request.outputBoxId ?? dashed(ids.uuid()),
-    inboxId: `inbox_${ids.uuid()}`,
-  };
-};
-
-export const lookupOf = ({ request, correlationId }: SpawnItem): SpawnLookup => ({
-  projectId: request.projectId,
-  agentId: request.agentId,
-  sourceAgentId: request.sourceAgentId,
-  correlationId,
-  lineageTurnId: request.lineage?.agentTurnId ?? null,
-  contextBoxId: "boxId" in request.context ? request.context.boxId : null,
-  outputBoxId: request.outputBoxId ?? null,
-  profileBoxId: request.profileBoxId ?? null,
-});
 
 /** The turn that this correlation named before. */
 export const planRepeatedSpawn = (item: SpawnItem, turn: TurnRow): SpawnedTurn | ToolplaneError => {

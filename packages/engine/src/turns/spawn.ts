@@ -12,21 +12,14 @@ import type { Queryer } from "../sql/database.ts";
 import { announce, meansOf, type TurnDeps } from "./held-heads.ts";
 import { type LedgerMeans, mergeWrites } from "./ledger.ts";
 import { planDispatch, type QueuedRow } from "./plan-dispatch.ts";
-import {
-  lookupOf,
-  type PlannedSpawn,
-  planRepeatedSpawn,
-  planSpawn,
-  prepareSpawn,
-  type SpawnItem,
-  spawnedOf,
-} from "./plan-spawn.ts";
+import { type PlannedSpawn, planRepeatedSpawn, planSpawn, spawnedOf } from "./plan-spawn.ts";
+import { lookupOf, prepareSpawn, type SpawnItem } from "./prepare-spawn.ts";
 import { bindLookups, bindSpawn, READ_SPAWN, SPAWN_TURNS, type SpawnFacts } from "./spawn.sql.ts";
 import type { AgentKey, SpawnedTurn, SpawnRequest, TurnKey } from "./turn.ts";
 import { agentKey, type HeadRow } from "./turn-row.ts";
+import type { TurnWrites } from "./turn-write-rows.sql.ts";
 import { writeTurns } from "./turn-writes.ts";
 import { AWAIT_HEADS, bindAgents, ENSURE_HEADS, READ_QUEUED } from "./turns.sql.ts";
-import type { TurnWrites } from "./write-turns.sql.ts";
 
 type Outcome = SpawnedTurn | Error;
 

@@ -17,7 +17,7 @@ import { planMessageRow } from "../outbox/append-messages.ts";
 import type { MessageRow } from "../outbox/messages.sql.ts";
 import type { Ids } from "../ports/ids.ts";
 import { contextOfTurn, type HeadStatus, type TurnRow } from "./turn-row.ts";
-import type { Wakeup } from "./write-turns.sql.ts";
+import type { Wakeup } from "./turn-write-rows.sql.ts";
 
 export interface TurnMeans {
   readonly ids: Ids;

@@ -2,7 +2,8 @@
 
 import type { JsonValue } from "@toolplane/protocol";
 import type { Queryer } from "../sql/database.ts";
-import { bindTurnWrites, type TurnWrites, WRITE_TURNS } from "./write-turns.sql.ts";
+import { bindTurnWrites, type TurnWrites } from "./turn-write-rows.sql.ts";
+import { WRITE_TURNS } from "./write-turns.sql.ts";
 
 export const createTurnWrites = (): TurnWrites => ({
   cards: [],

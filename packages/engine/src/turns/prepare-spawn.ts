@@ -1,0 +1,81 @@
+// A spawn before the database is asked: what no database is needed to refuse, and the ids that a second try must find.
+
+import { canonicalText, isToken, type JsonObject, parseToken, ToolplaneError, violation } from "@toolplane/protocol";
+import type { Sha256 } from "../calls/turn-chain.ts";
+import type { Ids } from "../ports/ids.ts";
+import type { SpawnLookup } from "./spawn.sql.ts";
+import type { SpawnRequest, TurnContext } from "./turn.ts";
+
+/** A request with everything minted that a second try must find again. */
+export interface SpawnItem {
+  readonly request: SpawnRequest;
+  readonly agentTurnId: string;
+  readonly correlationId: string;
+  readonly requestHash: string;
+  readonly contextBoxId: string;
+  readonly outputBoxId: string;
+  readonly inboxId: string;
+}
+
+const MAX_CORRELATION_LENGTH = 255;
+const MAX_DOCUMENT_BYTES = 256 * 1024;
+
+const dashed = (hex: string): string =>
+  [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+
+const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes("\u0000");
+
+const checkText = (name: string, text: string | undefined, max: number): void => {
+  if (text === undefined) return;
+  if (text === "" || text.length > max || !isStorable(text))
+    throw new ToolplaneError("bad_request", `${name} is 1 to ${max} characters of well-formed text`);
+};
+
+const askedOf = (context: TurnContext): JsonObject =>
+  "boxId" in context
+    ? { box_id: context.boxId }
+    : {
+        instruction: context.instruction,
+        inherit_box_ids: [...(context.inheritBoxIds ?? [])],
+        result_fields: (context.resultFields ?? []).map(({ name, description }) => ({
+          name,
+          description: description ?? "",
+        })),
+      };
+
+/** Refuses what no database is needed to refuse, and mints the ids. */
+export const prepareSpawn = (request: SpawnRequest, ids: Ids, sha256: Sha256): SpawnItem => {
+  const { context, kind = "turn" } = request;
+  if (!isToken(request.projectId)) throw new ToolplaneError("not_found", "there is no project of that id");
+  if (!isToken(request.agentId)) throw new ToolplaneError("not_found", "there is no agent of that id");
+  if (request.sourceAgentId === "") throw violation("an intent names its source agent");
+  checkText("correlation_id", request.correlationId, MAX_CORRELATION_LENGTH);
+  checkText("display_name", request.displayName, MAX_CORRELATION_LENGTH);
+  if (request.channelId !== undefined) parseToken(request.channelId, "channel_id");
+  if (!("boxId" in context) && kind === "turn" && context.instruction.trim() === "")
+    throw new ToolplaneError("bad_request", "a turn needs an instruction: say what the agent shall do");
+  for (const document of [request.payload, request.runtimeConfig, request.metadata])
+    canonicalText(document ?? {}, { maxBytes: MAX_DOCUMENT_BYTES });
+  const agentTurnId = `turn_${ids.uuid()}`;
+  const asked = { agent_id: request.agentId, kind, context: askedOf(context), payload: request.payload ?? {} };
+  return {
+    request,
+    agentTurnId,
+    correlationId: request.correlationId ?? agentTurnId,
+    requestHash: sha256(canonicalText(asked)),
+    contextBoxId: "boxId" in context ? context.boxId : dashed(ids.uuid()),
+    outputBoxId: request.outputBoxId ?? dashed(ids.uuid()),
+    inboxId: `inbox_${ids.uuid()}`,
+  };
+};
+
+export const lookupOf = ({ request, correlationId }: SpawnItem): SpawnLookup => ({
+  projectId: request.projectId,
+  agentId: request.agentId,
+  sourceAgentId: request.sourceAgentId,
+  correlationId,
+  lineageTurnId: request.lineage?.agentTurnId ?? null,
+  contextBoxId: "boxId" in request.context ? request.context.boxId : null,
+  outputBoxId: request.outputBoxId ?? null,
+  profileBoxId: request.profileBoxId ?? null,
+});

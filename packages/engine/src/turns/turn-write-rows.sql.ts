@@ -1,0 +1,320 @@
+// The rows a turn leaves behind, as they are handed to the one statement that writes them; each list is an input of it.
+
+import type { MessageRow } from "../outbox/messages.sql.ts";
+import { setInput } from "../sql/input.sql.ts";
+
+export interface TurnCardRow {
+  readonly projectId: string;
+  readonly cardId: string;
+  readonly type: string;
+  readonly authorId: string;
+  readonly toolCallId: string | null;
+  readonly agentTurnId: string | null;
+  readonly stepId: string | null;
+  readonly hash: string;
+  readonly body: string;
+  readonly chainSeq: number | null;
+  readonly chainHash: string | null;
+  readonly ttlSeconds: number | null;
+}
+
+export const cards = setInput<TurnCardRow>([
+  ["projectId", "text"],
+  ["cardId", "text"],
+  ["type", "text"],
+  ["authorId", "text"],
+  ["toolCallId", "text"],
+  ["agentTurnId", "text"],
+  ["stepId", "text"],
+  ["hash", "text"],
+  ["body", "text"],
+  ["chainSeq", "integer"],
+  ["chainHash", "text"],
+  ["ttlSeconds", "double precision"],
+]);
+
+/** One row per box; `cardIds` is a JSON array, because arrays of arrays do not unnest. */
+export interface BoxGrowth {
+  readonly projectId: string;
+  readonly boxId: string;
+  readonly fresh: boolean;
+  readonly cardIds: string;
+}
+
+export const boxes = setInput<BoxGrowth>(
+  [
+    ["projectId", "text"],
+    ["boxId", "text"],
+    ["fresh", "boolean"],
+    ["cardIds", "text"],
+  ],
+  cards.next,
+);
+
+export interface StepWrite {
+  readonly projectId: string;
+  readonly agentId: string;
+  readonly stepId: string;
+  readonly agentTurnId: string;
+  readonly channelId: string;
+  readonly parentStepId: string | null;
+  readonly traceId: string;
+  readonly status: string;
+  /** JSON arrays; null keeps what is there. */
+  readonly toolCallIds: string | null;
+  readonly newCardIds: string | null;
+  readonly error: string | null;
+  readonly metadata: string | null;
+  readonly requestHash: string | null;
+  readonly outcome: string | null;
+  readonly ended: boolean;
+}
+
+export const steps = setInput<StepWrite>(
+  [
+    ["projectId", "text"],
+    ["agentId", "text"],
+    ["stepId", "text"],
+    ["agentTurnId", "text"],
+    ["channelId", "text"],
+    ["parentStepId", "text"],
+    ["traceId", "text"],
+    ["status", "text"],
+    ["toolCallIds", "text"],
+    ["newCardIds", "text"],
+    ["error", "text"],
+    ["metadata", "text"],
+    ["requestHash", "text"],
+    ["outcome", "text"],
+    ["ended", "boolean"],
+  ],
+  boxes.next,
+);
+
+/** The whole head as it shall be: its row is locked, so nobody else's change can be overwritten. */
+export interface HeadWrite {
+  readonly projectId: string;
+  readonly agentId: string;
+  readonly status: string;
+  readonly activeAgentTurnId: string | null;
+  readonly activeChannelId: string | null;
+  readonly turnEpoch: number;
+  readonly activeRecursionDepth: number;
+  readonly parentStepId: string | null;
+  readonly traceId: string | null;
+  readonly profileBoxId: string | null;
+  readonly contextBoxId: string | null;
+  readonly outputBoxId: string | null;
+  readonly waitingToolCount: number;
+  readonly chainSeq: number;
+  readonly chainHash: string | null;
+  readonly lastOutputBoxId: string | null;
+}
+
+export const heads = setInput<HeadWrite>(
+  [
+    ["projectId", "text"],
+    ["agentId", "text"],
+    ["status", "text"],
+    ["activeAgentTurnId", "text"],
+    ["activeChannelId", "text"],
+    ["turnEpoch", "bigint"],
+    ["activeRecursionDepth", "integer"],
+    ["parentStepId", "text"],
+    ["traceId", "text"],
+    ["profileBoxId", "text"],
+    ["contextBoxId", "text"],
+    ["outputBoxId", "text"],
+    ["waitingToolCount", "integer"],
+    ["chainSeq", "integer"],
+    ["chainHash", "text"],
+    ["lastOutputBoxId", "text"],
+  ],
+  steps.next,
+);
+
+export interface TurnWrite {
+  readonly projectId: string;
+  readonly agentTurnId: string;
+  /** `active`: dispatched now, or still going on; otherwise how it ended. */
+  readonly status: string;
+  readonly stepCount: number;
+  readonly turnEpoch: number;
+  readonly deliverableCardId: string | null;
+  readonly error: string | null;
+  readonly errorCode: string | null;
+  readonly endClaimId: string | null;
+  readonly chainSeq: number | null;
+  readonly chainHash: string | null;
+  readonly dispatched: boolean;
+  readonly ended: boolean;
+}
+
+export const turns = setInput<TurnWrite>(
+  [
+    ["projectId", "text"],
+    ["agentTurnId", "text"],
+    ["status", "text"],
+    ["stepCount", "integer"],
+    ["turnEpoch", "bigint"],
+    ["deliverableCardId", "text"],
+    ["error", "text"],
+    ["errorCode", "text"],
+    ["endClaimId", "text"],
+    ["chainSeq", "integer"],
+    ["chainHash", "text"],
+    ["dispatched", "boolean"],
+    ["ended", "boolean"],
+  ],
+  heads.next,
+);
+
+export interface InboxChange {
+  readonly projectId: string;
+  readonly inboxId: string;
+  readonly status: string;
+  /** Null keeps the epoch of the row. */
+  readonly turnEpoch: number | null;
+  readonly claimId: string | null;
+  readonly claimSeconds: number | null;
+  readonly worker: string | null;
+  /** Added to the retries. */
+  readonly retries: number;
+  /** Seconds until it is looked at again. */
+  readonly delaySeconds: number;
+  readonly reason: string | null;
+  readonly error: string | null;
+}
+
+export const changes = setInput<InboxChange>(
+  [
+    ["projectId", "text"],
+    ["inboxId", "text"],
+    ["status", "text"],
+    ["turnEpoch", "bigint"],
+    ["claimId", "text"],
+    ["claimSeconds", "double precision"],
+    ["worker", "text"],
+    ["retries", "integer"],
+    ["delaySeconds", "double precision"],
+    ["reason", "text"],
+    ["error", "text"],
+  ],
+  turns.next,
+);
+
+export interface InboxInsert {
+  readonly projectId: string;
+  readonly inboxId: string;
+  readonly agentId: string;
+  readonly channelId: string;
+  readonly messageType: string;
+  readonly correlationId: string;
+  readonly agentTurnId: string;
+  readonly turnEpoch: number;
+  readonly contextHeaders: string;
+  readonly payload: string;
+  readonly status: string;
+  readonly claimId: string | null;
+  readonly claimSeconds: number | null;
+  readonly worker: string | null;
+}
+
+export const arrivals = setInput<InboxInsert>(
+  [
+    ["projectId", "text"],
+    ["inboxId", "text"],
+    ["agentId", "text"],
+    ["channelId", "text"],
+    ["messageType", "text"],
+    ["correlationId", "text"],
+    ["agentTurnId", "text"],
+    ["turnEpoch", "bigint"],
+    ["contextHeaders", "text"],
+    ["payload", "text"],
+    ["status", "text"],
+    ["claimId", "text"],
+    ["claimSeconds", "double precision"],
+    ["worker", "text"],
+  ],
+  changes.next,
+);
+
+export interface AppliedCall {
+  readonly projectId: string;
+  readonly toolCallId: string;
+  /** Its result's place in the chain, once it has one. */
+  readonly chainSeq: number | null;
+}
+
+export const applied = setInput<AppliedCall>(
+  [
+    ["projectId", "text"],
+    ["toolCallId", "text"],
+    ["chainSeq", "integer"],
+  ],
+  arrivals.next,
+);
+
+export const messages = setInput<MessageRow>(
+  [
+    ["category", "text"],
+    ["projectId", "text"],
+    ["subject", "text"],
+    ["component", "text"],
+    ["target", "text"],
+    ["headers", "text"],
+    ["payload", "text"],
+    ["messageId", "text"],
+  ],
+  applied.next,
+);
+
+export interface Wakeup {
+  readonly projectId: string;
+  readonly agentId: string;
+  readonly channelId: string;
+  readonly headers: string;
+  readonly payload: string;
+  /** Only a watchdog's: one that still waits to be heard is enough. */
+  readonly messageId: string | null;
+}
+
+export const wakeups = setInput<Wakeup>(
+  [
+    ["projectId", "text"],
+    ["agentId", "text"],
+    ["channelId", "text"],
+    ["headers", "text"],
+    ["payload", "text"],
+    ["messageId", "text"],
+  ],
+  messages.next,
+);
+
+export interface TurnWrites {
+  readonly cards: TurnCardRow[];
+  readonly boxes: BoxGrowth[];
+  readonly steps: StepWrite[];
+  readonly heads: HeadWrite[];
+  readonly turns: TurnWrite[];
+  readonly changes: InboxChange[];
+  readonly arrivals: InboxInsert[];
+  readonly applied: AppliedCall[];
+  readonly messages: MessageRow[];
+  readonly wakeups: Wakeup[];
+}
+
+export const bindTurnWrites = (writes: TurnWrites, protocolVersion: string): unknown[] => [
+  ...cards.bind(writes.cards),
+  ...boxes.bind(writes.boxes),
+  ...steps.bind(writes.steps),
+  ...heads.bind(writes.heads),
+  ...turns.bind(writes.turns),
+  ...changes.bind(writes.changes),
+  ...arrivals.bind(writes.arrivals),
+  ...applied.bind(writes.applied),
+  ...messages.bind(writes.messages),
+  ...wakeups.bind(writes.wakeups),
+  protocolVersion,
+];
