@@ -43,6 +43,8 @@ export {
   type TranscriptLimits,
 } from "./transcript/transcript.ts";
 export { planTrust, type ToolTrust, type TrustInput, type TrustSource, trustFrom } from "./transcript/trust.ts";
+// ui actions
+export { startUiActions, UI_WORKER_TARGET, type UiActionsOptions } from "./ui-actions/ui-actions.ts";
 // worker
 export { DEFAULT_LIMITS, type TurnLimits } from "./worker/limits.ts";
 export { resolveTiming, type TimingPlan, type TimingSwitches } from "./worker/timing.ts";

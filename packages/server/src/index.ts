@@ -1,7 +1,7 @@
 // The public face of @toolplane/server: named exports only.
 
 export { BUNDLED_TARGET, BUNDLED_TOOLS, bundledDefinitions } from "./bundled/bundled-tools.ts";
-export { type ServeBundledOptions, serveBundled } from "./bundled/serve-bundled.ts";
+export { serveBundled } from "./bundled/serve-bundled.ts";
 export { type CliIo, createCliIo } from "./cli/io.ts";
 export { CLAUSES, type Clause, type ClauseId } from "./conform/clauses.ts";
 export type { Connection } from "./conform/launch-command.ts";

@@ -1,115 +1,23 @@
-// Serves the bundled tools in every project that has them: one service, one line of work for all projects, and a runner
-// per project because a gateway is bound to one.
+// Serves the bundled tools in every project that has them.
 
-import { type Engine, type LeasedCall, sha256 } from "@toolplane/engine";
-import { tryParseSubject } from "@toolplane/protocol";
-import {
-  type ClaimedCommand,
-  type Clock,
-  createFunctionExecutor,
-  createIds,
-  createRunner,
-  type Log,
-  type Random,
-  type Runner,
-  startToolService,
-  type Tool,
-  type ToolGateway,
-  type ToolService,
-} from "@toolplane/sdk";
-import type { ClockOffset } from "../gateway/clock-offset.ts";
-import { commandOf, createEngineGateway } from "../gateway/engine-gateway.ts";
+import { sha256 } from "@toolplane/engine";
+import { createFunctionExecutor, createIds, type Tool, type ToolService } from "@toolplane/sdk";
+import { type ServiceMeans, serveAcross } from "../gateway/serve-across.ts";
 import { BUNDLED_TARGET, BUNDLED_TOOLS } from "./bundled-tools.ts";
 import { createEmitMarker } from "./emit-marker.ts";
 
-export interface ServeBundledOptions {
-  readonly engine: Engine;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly offset: ClockOffset;
-  /** While the store is away: when it is back. Asking it before would only make the service hesitate longer. */
-  readonly storeBack?: (() => Promise<void> | undefined) | undefined;
-  /** This process, as people read it in `why`. */
-  readonly holder: string;
-}
-
-const ACTOR = `tool.${BUNDLED_TARGET}`;
 /** They mostly wait; as many as one claim takes, so that a few long sleeps do not keep an echo waiting. */
 const CONCURRENCY = 256;
-/** A runner is small; one that is forgotten only forgets which commands it has seen. */
-const MAX_RUNNERS = 256;
 
-/** Until the store is back, or the service is to stop. */
-const untilBack = async (back: Promise<void>, stop: AbortSignal | undefined): Promise<void> => {
-  const done = new AbortController();
-  const stopped = new Promise<void>((resolve) => {
-    if (stop?.aborted) resolve();
-    else stop?.addEventListener("abort", () => resolve(), { once: true, signal: done.signal });
-  });
-  await Promise.race([back, stopped]);
-  done.abort();
-};
-
-export const serveBundled = (options: ServeBundledOptions): ToolService => {
-  const { engine, clock, random, log, offset, holder } = options;
-  const ids = createIds(clock.now);
-  const tools: readonly Tool[] = [...BUNDLED_TOOLS, createEmitMarker({ bus: engine.bus, ids, now: clock.now })];
-  const runners = new Map<string, Runner>();
-  /** Whose the leases are that were not started yet. */
-  const projectOf = new Map<string, string>();
-
-  const gatewayFor = (projectId: string): ToolGateway =>
-    createEngineGateway({ engine, projectId, actorId: ACTOR, holder, clock, random, offset });
-
-  const runnerFor = (projectId: string): Runner => {
-    const known = runners.get(projectId);
-    if (known !== undefined) return known;
-    const runner = createRunner({
-      gateway: gatewayFor(projectId),
-      executor: createFunctionExecutor({ tools, sha256, projectId, target: BUNDLED_TARGET }),
-      target: BUNDLED_TARGET,
-      clock,
-      ids,
-      random,
-      log,
-      // None of them needs one, and a definition that names one must not get it.
-      secrets: () => undefined,
-    });
-    const oldest = runners.size >= MAX_RUNNERS ? runners.keys().next().value : undefined;
-    if (oldest !== undefined) runners.delete(oldest);
-    runners.set(projectId, runner);
-    return runner;
-  };
-
-  const remember = (leased: LeasedCall): ClaimedCommand => {
-    projectOf.set(leased.lease.id, leased.facts.projectId);
-    return commandOf(leased, offset);
-  };
-
-  return startToolService({
-    gateway: {
-      async claim({ target, max, waitMs }, signal) {
-        const back = options.storeBack?.();
-        if (back !== undefined) await untilBack(back, signal);
-        return (await engine.calls.claimAcross({ target, max, holder }, waitMs, signal)).map(remember);
-      },
-      async release(held, patience) {
-        const projectId = projectOf.get(held.leaseId);
-        projectOf.delete(held.leaseId);
-        if (projectId !== undefined) await gatewayFor(projectId).release(held, patience);
-      },
-    },
-    runner: {
-      handle(command, stop) {
-        if (command.lease !== undefined) projectOf.delete(command.lease.id);
-        return runnerFor(tryParseSubject(command.subject)?.projectId ?? "").handle(command, stop);
-      },
-    },
+export const serveBundled = (means: ServiceMeans): ToolService => {
+  const { engine, clock } = means;
+  const marker = createEmitMarker({ bus: engine.bus, ids: createIds(clock.now), now: clock.now });
+  const tools: readonly Tool[] = [...BUNDLED_TOOLS, marker];
+  return serveAcross({
+    ...means,
     target: BUNDLED_TARGET,
+    actor: `tool.${BUNDLED_TARGET}`,
     concurrency: CONCURRENCY,
-    clock,
-    random,
-    log,
+    executorFor: (projectId) => createFunctionExecutor({ tools, sha256, projectId, target: BUNDLED_TARGET }),
   });
 };

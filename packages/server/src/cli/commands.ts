@@ -6,19 +6,24 @@ import { callCommand } from "./commands/call.ts";
 import { callsCommands } from "./commands/calls.ts";
 import { conformCommand } from "./commands/conform.ts";
 import { deadCommands } from "./commands/dead.ts";
+import { hostCommands } from "./commands/host.ts";
 import { profilesCommands } from "./commands/profiles.ts";
 import { projectsCommands } from "./commands/projects.ts";
+import { runCommand } from "./commands/run.ts";
 import { tailCommand } from "./commands/tail.ts";
 import { tokenCommands } from "./commands/token.ts";
 import { toolsCommands } from "./commands/tools.ts";
+import { turnsCommands } from "./commands/turns.ts";
 import { upCommand } from "./commands/up.ts";
 import { whyCommand } from "./commands/why.ts";
 
 export const COMMANDS: readonly Command[] = [
   upCommand,
   callCommand,
+  runCommand,
   whyCommand,
   ...callsCommands,
+  ...turnsCommands,
   ...toolsCommands,
   ...deadCommands,
   ...profilesCommands,
@@ -27,15 +32,13 @@ export const COMMANDS: readonly Command[] = [
   ...tokenCommands,
   tailCommand,
   conformCommand,
+  ...hostCommands,
 ];
 
 /** Announced, and not there yet: they say so instead of being called unknown. */
 export const LATER_COMMANDS: ReadonlySet<string> = new Set([
-  "run",
-  "turns",
   "verify",
   "trace",
-  "host",
   "mcp",
   "export",
   "import",

@@ -38,6 +38,7 @@ export const OPTIONS = {
   tool: { type: "string", value: "TOOL", help: "this tool only" },
   reason: { type: "string", value: "TEXT", help: "why, for whoever reads it later" },
   title: { type: "string", value: "TEXT", help: "the name people see" },
+  follow: { type: "boolean", help: "show steps and text until the agent is done" },
   profile: { type: "string", value: "NAME", help: "the profile of the agent" },
   owner: { type: "string", value: "ID", help: "who owns the project" },
   bare: { type: "boolean", help: "without the bundled tools" },
@@ -54,6 +55,8 @@ export const OPTIONS = {
   http: { type: "boolean", help: "the service pulls its work over HTTP" },
   arguments: { type: "string", value: "JSON", help: "arguments the tool takes; an array of two to try both" },
   timeout: { type: "string", value: "10s", help: "how long one answer may take" },
+  // host check
+  "host-config": { type: "string", value: "JSON", help: "the config a tool host is started with" },
 } as const satisfies Record<string, Option>;
 
 export type OptionName = keyof typeof OPTIONS;

@@ -60,6 +60,7 @@ const configSchema = z.strictObject({
   tools: globs.optional(),
   profiles: globs.optional(),
   /** Checked by the registry, whose rules they are. */
+  worker_targets: z.array(name).optional(),
   agents: z.array(z.record(z.string(), z.json())).optional(),
   secrets: z.strictObject({ allow_env: envNames.optional() }).optional(),
 });

@@ -11,10 +11,8 @@ import type { UpOptions } from "../up/up-options.ts";
 import type { ConfigFile } from "./config-file.ts";
 import { refuseConfig } from "./refuse.ts";
 
-export const ROLES = ["api", "tools"] as const;
+export const ROLES = ["api", "worker", "pmo", "tools"] as const;
 export type UpRole = (typeof ROLES)[number];
-/** Roles of the architecture whose parts this version does not have. */
-const LATER_ROLES: ReadonlySet<string> = new Set(["worker", "pmo"]);
 
 export interface Settings {
   readonly port: number;
@@ -36,6 +34,8 @@ export interface Settings {
   readonly tools: readonly string[];
   readonly profiles: readonly string[];
   readonly agents: readonly JsonObject[];
+  /** The pools whose agents this process thinks for. */
+  readonly workerTargets: readonly string[];
   readonly hosts: readonly HostSetting[];
   readonly allowEnv: ReadonlySet<string>;
   readonly logLevel: LogLevel;
@@ -90,11 +90,20 @@ const parseRoles = (given: readonly string[] | undefined): readonly UpRole[] => 
   const asked = new Set(given.map((role) => role.trim()).filter((role) => role !== ""));
   if (asked.size === 0) throw refuseConfig(`name at least one role: ${ROLES.join(", ")}`);
   for (const role of asked) {
-    if (LATER_ROLES.has(role)) throw notBuilt(`the role ${role}`, `leave it out; there are ${ROLES.join(" and ")}`);
     if (!ROLES.some((known) => known === role))
       throw refuseConfig(`there is no role ${role}; there are ${ROLES.join(", ")}`);
   }
   return ROLES.filter((role) => asked.has(role));
+};
+
+const DEFAULT_WORKER_TARGET = "worker_generic";
+
+const parseTargets = (given: readonly string[] = [DEFAULT_WORKER_TARGET]): readonly string[] => {
+  const targets = given.map((target) => target.trim()).filter((target) => target !== "");
+  for (const target of targets)
+    if (!isToken(target)) throw refuseConfig(`${JSON.stringify(target)} is not the name of a worker target`);
+  if (targets.length === 0) throw refuseConfig("worker_targets names at least one pool");
+  return targets;
 };
 
 /** A value of the file, or of the variable it names. */
@@ -172,6 +181,7 @@ export const planSettings = (input: SettingsInput): Settings => {
     tools: patterns(file?.config.tools),
     profiles: patterns(file?.config.profiles),
     agents: (file?.config.agents ?? []) as readonly JsonObject[],
+    workerTargets: parseTargets(file?.config.worker_targets ?? filled(env.TOOLPLANE_WORKER_TARGETS)?.split(",")),
     hosts: readHostSettings(file),
     allowEnv: readAllowEnv(input),
     logLevel: parseLogLevel(filled(env.TOOLPLANE_LOG_LEVEL) ?? "info"),

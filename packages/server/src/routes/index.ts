@@ -10,6 +10,7 @@ import { hostRoutes } from "./hosts.ts";
 import { operationRoutes } from "./operations.ts";
 import { registryRoutes } from "./registry.ts";
 import { serviceRoutes } from "./services.ts";
+import { turnRoutes } from "./turns.ts";
 
 export const routes: readonly Route[] = [
   ...callRoutes,
@@ -17,6 +18,7 @@ export const routes: readonly Route[] = [
   ...registryRoutes,
   ...agentRoutes,
   ...approvalRoutes,
+  ...turnRoutes,
   ...cardRoutes,
   ...operationRoutes,
   ...hostRoutes,

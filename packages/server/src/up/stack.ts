@@ -1,6 +1,6 @@
 // The parts of the stack, started one after the other and stopped in the order that loses nothing.
-//   start: listen (answers 503) -> store -> engine -> token -> configuration -> bundled tools -> hosts -> ready
-//   stop:  no new requests, long polls end -> requests and bundled tools finish -> engine -> store -> data -> guard
+//   start: listen (answers 503) -> store -> engine -> token -> configuration -> bundled tools -> hosts -> project manager -> worker -> ready
+//   stop:  no new requests, long polls end -> requests, turns and tools finish -> engine -> store -> data -> guard
 //   U1. Whatever was started is stopped, also when a later part could not start.
 //   U2. The port is taken before the data: whoever asks meanwhile hears "starting", not silence.
 
@@ -9,11 +9,15 @@ import { type Engine, type Log, systemClock } from "@toolplane/engine";
 import type { Guard } from "@toolplane/processes";
 import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
 import type { ToolService } from "@toolplane/sdk";
+import { type RunningAgents, runAgents } from "../agents/run-agents.ts";
+import { type PmoService, servePmo } from "../agents/serve-pmo.ts";
 import { BUNDLED_TARGET, bundledDefinitions } from "../bundled/bundled-tools.ts";
 import { serveBundled } from "../bundled/serve-bundled.ts";
 import { applyConfig, type ConfigDefinitions, ensureProject, readDefinitions } from "../config/apply-config.ts";
 import type { Settings } from "../config/settings.ts";
+import { seedDemo } from "../demo/demo-project.ts";
 import { type ClockOffset, createClockOffset, NO_OFFSET } from "../gateway/clock-offset.ts";
+import type { ServiceMeans } from "../gateway/serve-across.ts";
 import { listHosts, startHosts, type ToolHosts } from "../hosts/tool-hosts.ts";
 import { createApp } from "../http/app.ts";
 import { routes } from "../routes/index.ts";
@@ -55,9 +59,10 @@ interface Parts {
   engine?: Engine;
   bundled?: ToolService;
   toolHosts?: ToolHosts;
+  pmo?: PmoService;
+  agents?: RunningAgents;
 }
 
-const DEMO_PROJECT = "demo";
 /** Requests that are not long polls take milliseconds; a supervisor's patience is ten seconds. */
 const REQUEST_GRACE_MS = 5_000;
 const TOOL_GRACE_MS = 5_000;
@@ -110,10 +115,7 @@ const prepare = async (
   const label = settings.databaseUrl === undefined ? "toolplane up" : `toolplane up ${hostname()}:${dataDir}`;
   const made = await ensureTokenFile({ dataDir, tokens: engine.tokens, label, log });
   log.info(made ? "an admin token was made" : "the admin token is there", { file: tokenPath(dataDir) });
-  if (settings.demo) {
-    const demo = await ensureProject(engine.projects, DEMO_PROJECT, "Demo");
-    if (demo === "created") log.info("the demo project was made", { project: DEMO_PROJECT });
-  }
+  if (settings.demo) await seedDemo(engine, log);
   await applyConfig({ engine, settings, definitions, log });
 };
 
@@ -131,16 +133,44 @@ const startToolHosts = async (engine: Engine, offset: ClockOffset, options: Stac
   return startHosts({ ...means, settings: hosts, projectId, pid, env, guard });
 };
 
-const startBundled = async (
+const meansOf = (
+  what: string,
   engine: Engine,
   store: Store,
   offset: ClockOffset,
   options: StackOptions,
-): Promise<ToolService> => {
-  const { log, pid } = options;
-  const holder = `bundled tools (process ${pid} on ${hostname()})`;
-  const storeBack = (): Promise<void> | undefined => (store.ready() ? undefined : store.untilReady());
-  return serveBundled({ engine, clock: systemClock, random: Math.random, log, offset, holder, storeBack });
+): ServiceMeans => ({
+  engine,
+  clock: systemClock,
+  random: Math.random,
+  log: options.log,
+  offset,
+  holder: `${what} (process ${options.pid} on ${hostname()})`,
+  storeBack: () => (store.ready() ? undefined : store.untilReady()),
+});
+
+const startAgents = (engine: Engine, { settings, log, env, pid }: StackOptions): Promise<RunningAgents> =>
+  runAgents({
+    engine,
+    log,
+    env,
+    workerTargets: settings.workerTargets,
+    workerId: `worker (process ${pid} on ${hostname()})`,
+    allowEnv: settings.allowEnv,
+  });
+
+/** Tools before those who call them: the first turn after a restart finds everybody at work. */
+const startServices = async (parts: Parts, engine: Engine, store: Store, options: StackOptions): Promise<void> => {
+  const { settings } = options;
+  const offset = await measureOffset(engine, settings);
+  const means = (what: string) => meansOf(what, engine, store, offset, options);
+  parts.toolHosts = listHosts(settings.hosts, settings.project);
+  if (settings.roles.includes("tools")) {
+    parts.bundled = serveBundled(means("bundled tools"));
+    parts.toolHosts = await startToolHosts(engine, offset, options);
+  }
+  if (settings.roles.includes("pmo")) parts.pmo = await servePmo(means("project manager"));
+  if (settings.roles.includes("worker")) parts.agents = await startAgents(engine, options);
 };
 
 const start = async (parts: Parts, options: StackOptions): Promise<string> => {
@@ -167,12 +197,7 @@ const start = async (parts: Parts, options: StackOptions): Promise<string> => {
   });
   goOn();
   await prepare(parts.engine, dataDir, definitions, options);
-  parts.toolHosts = listHosts(settings.hosts, settings.project);
-  if (settings.roles.includes("tools")) {
-    const offset = await measureOffset(parts.engine, settings);
-    parts.bundled = await startBundled(parts.engine, parts.store, offset, options);
-    parts.toolHosts = await startToolHosts(parts.engine, offset, options);
-  }
+  await startServices(parts, parts.engine, parts.store, options);
   goOn();
   parts.phase = "ready";
   return address;
@@ -188,6 +213,8 @@ const stopParts = async (parts: Parts, { log, guard }: StackOptions): Promise<vo
     end("requests", parts.http?.close(REQUEST_GRACE_MS)),
     end("bundled tools", parts.bundled?.stop({ drainMs: TOOL_GRACE_MS })),
     end("hosts", parts.toolHosts?.stop(TOOL_GRACE_MS)),
+    end("project manager", parts.pmo?.stop(TOOL_GRACE_MS)),
+    end("worker", parts.agents?.stop(TOOL_GRACE_MS)),
   ]);
   await end("engine", parts.engine?.close());
   await end("store", parts.store?.stop());

@@ -1,0 +1,171 @@
+// Turns: an agent is asked for something, and what became of it.
+
+import type { Engine, TurnView } from "@toolplane/engine";
+import { type Card, ToolplaneError } from "@toolplane/protocol";
+import { z } from "zod";
+import { pageQuery } from "../http/page-query.ts";
+import { CALLERS, READERS, type Route, route } from "../http/route.ts";
+import { MAX_WAIT_SECONDS } from "./calls.ts";
+
+const TURN_STATUSES = [
+  "queued",
+  "dispatched",
+  "running",
+  "suspended",
+  "success",
+  "failed",
+  "canceled",
+  "timeout",
+  "partial",
+] as const;
+
+const waitSeconds = z.coerce.number().min(0).max(MAX_WAIT_SECONDS);
+
+const turnBody = (turn: TurnView) => ({
+  agent_turn_id: turn.agentTurnId,
+  agent_id: turn.agentId,
+  kind: turn.kind,
+  status: turn.status,
+  turn_epoch: turn.turnEpoch,
+  step_count: turn.stepCount,
+  waiting_tool_count: turn.waitingCount,
+  channel_id: turn.channelId,
+  correlation_id: turn.correlationId,
+  recursion_depth: turn.recursionDepth,
+  trace_id: turn.traceId,
+  parent_agent_id: turn.parentAgentId,
+  parent_agent_turn_id: turn.parentAgentTurnId,
+  parent_step_id: turn.parentStepId,
+  profile_box_id: turn.profileBoxId,
+  context_box_id: turn.contextBoxId,
+  output_box_id: turn.outputBoxId,
+  deliverable_card_id: turn.deliverableCardId,
+  error: turn.error === null ? null : { code: turn.errorCode ?? "internal_error", message: turn.error },
+  created_at: turn.createdAt,
+  dispatched_at: turn.dispatchedAt,
+  ended_at: turn.endedAt,
+});
+
+/** What the turn handed over: a text, or a document. */
+const deliverableOf = (card: Card | undefined): unknown => {
+  if (card?.content.__type__ === "TextContent") return card.content.text;
+  return card?.content.__type__ === "JsonContent" ? card.content.data : null;
+};
+
+const detailOf = async (engine: Engine, turn: TurnView) => {
+  const [card] = await engine.cards.getCards(turn.projectId, [turn.deliverableCardId]);
+  return { ...turnBody(turn), deliverable: deliverableOf(card) };
+};
+
+const isOver = (turn: TurnView): boolean => turn.endedAt !== null;
+
+const noTurn = (turnId: string): ToolplaneError =>
+  new ToolplaneError("not_found", `there is no turn ${turnId} in this project`);
+
+const keyFrom = (params: Readonly<Record<string, string>>) => ({
+  projectId: params.project ?? "",
+  agentTurnId: params.turn ?? "",
+});
+
+const askBody = z.strictObject({
+  instruction: z.string().min(1).max(200_000).optional(),
+  context_box_id: z.string().min(1).max(128).optional(),
+  result_fields: z
+    .array(z.strictObject({ name: z.string().min(1).max(128), description: z.string().max(2_000).optional() }))
+    .max(100)
+    .optional(),
+  channel_id: z.string().min(1).max(64).optional(),
+  correlation_id: z.string().min(1).max(255).optional(),
+  wait_seconds: z.number().min(0).max(MAX_WAIT_SECONDS).optional(),
+});
+
+/** An instruction makes a new box, after what a given one holds; a box alone is taken as it is. */
+const contextOf = (body: z.infer<typeof askBody>, packedBy: string) => {
+  const { instruction, context_box_id: boxId, result_fields: resultFields } = body;
+  if (instruction !== undefined)
+    return { instruction, resultFields, packedBy, inheritBoxIds: boxId === undefined ? [] : [boxId] };
+  if (boxId === undefined || resultFields !== undefined)
+    throw new ToolplaneError("bad_request", "a turn needs an instruction: what the agent is to do");
+  return { boxId };
+};
+
+export const turnRoutes: readonly Route[] = [
+  route({
+    method: "POST",
+    path: "/projects/:project/agents/:agent/turns",
+    roles: CALLERS,
+    body: askBody,
+    handle: async ({ engine, params, body, caller, context, signal }) => {
+      const projectId = params.project ?? "";
+      const traceparent = context.req.header("traceparent");
+      const spawned = await engine.turns.spawn({
+        projectId,
+        agentId: params.agent ?? "",
+        sourceAgentId: caller.actorId,
+        context: contextOf(body, caller.actorId),
+        channelId: body.channel_id,
+        correlationId: body.correlation_id ?? context.req.header("idempotency-key"),
+        traceparent,
+        tracestate: traceparent === undefined ? undefined : context.req.header("tracestate"),
+      });
+      const key = { projectId, agentTurnId: spawned.agentTurnId };
+      const turn = await engine.turns.wait(key, (body.wait_seconds ?? 0) * 1000, signal);
+      if (turn === undefined) throw noTurn(spawned.agentTurnId);
+      const status = isOver(turn) ? 200 : 202;
+      return context.json({ ...(await detailOf(engine, turn)), idempotent: spawned.idempotent }, status);
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/projects/:project/turns",
+    roles: READERS,
+    query: pageQuery.extend({
+      agent_id: z.string().max(128).optional(),
+      status: z.enum(TURN_STATUSES).optional(),
+      parent_agent_turn_id: z.string().max(128).optional(),
+    }),
+    handle: async ({ engine, params, query, context }) => {
+      const { items, cursor } = await engine.turns.list(params.project ?? "", {
+        agentId: query.agent_id,
+        status: query.status,
+        parentAgentTurnId: query.parent_agent_turn_id,
+        limit: query.limit,
+        cursor: query.cursor,
+      });
+      return context.json({ items: items.map(turnBody), next_cursor: cursor });
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/projects/:project/turns/:turn",
+    roles: READERS,
+    query: z.strictObject({ wait_seconds: waitSeconds.optional() }),
+    handle: async ({ engine, params, query, context, signal }) => {
+      const key = keyFrom(params);
+      const waitMs = (query.wait_seconds ?? 0) * 1000;
+      const turn = waitMs === 0 ? await engine.turns.get(key) : await engine.turns.wait(key, waitMs, signal);
+      if (turn === undefined) throw noTurn(key.agentTurnId);
+      const steps = (await engine.turns.steps(key)).map((step) => ({
+        step_id: step.stepId,
+        status: step.status,
+        tool_call_ids: step.toolCallIds,
+        error: step.error,
+        metadata: step.metadata,
+        started_at: step.startedAt,
+        ended_at: step.endedAt,
+      }));
+      return context.json({ ...(await detailOf(engine, turn)), steps });
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/projects/:project/turns/:turn/stop",
+    roles: CALLERS,
+    body: z.strictObject({ reason: z.string().max(500).optional() }),
+    handle: async ({ engine, params, body, caller, context }) => {
+      const key = keyFrom(params);
+      const { stopped, status } = await engine.turns.stop({ ...key, actorId: caller.actorId, reason: body.reason });
+      return context.json({ agent_turn_id: key.agentTurnId, stopped, status });
+    },
+  }),
+];
