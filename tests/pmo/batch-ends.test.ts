@@ -1,0 +1,260 @@
+// How batches end when not everything goes well: haste, deadlines, refusals, callers that leave.
+
+import { batchIdOf, type Engine, type Turns } from "@toolplane/engine";
+import { ToolplaneError } from "@toolplane/protocol";
+import { queryTestDatabase } from "@toolplane/testkit";
+import { describe, expect, test } from "vitest";
+import { LET_BATCH, NEXT_ATTEMPTS, RESULTS_OF, TASK_EVENTS } from "./pmo-world.sql.ts";
+import { BOSS, type PmoWorld, PROJECT, startPmoWorld, WORKER } from "./pmo-world.ts";
+
+const tasks = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({ ...WORKER, instruction: `part ${index}` }));
+
+const fork = async (world: PmoWorld, args: Record<string, unknown>) => {
+  const asked = await world.ask("fork_join", args as { readonly tasks: [] });
+  await world.serve();
+  const batchId = batchIdOf(asked.toolCallId);
+  const view = async () => {
+    const batch = await world.engine.batches.get({ projectId: PROJECT, batchId });
+    if (batch === undefined) throw new RangeError("there is no batch");
+    return batch;
+  };
+  const agents = (await view()).tasks.map(({ agentId }) => agentId);
+  return { ...asked, batchId, view, agents };
+};
+
+const letPass = (world: PmoWorld, batchId: string, what: keyof typeof LET_BATCH) =>
+  queryTestDatabase(world.test.database.url, LET_BATCH[what], [batchId]);
+
+describe("fail_fast", () => {
+  test("[UTP-11.6-4] [UTP-11.6-10] the first failure stops the running, cancels the queued and ends the batch", async () => {
+    await using world = await startPmoWorld();
+    await world.engine.agents.upsertAgent(PROJECT, { agent_id: "busy", profile_name: "Worker" });
+    await world.engine.turns.spawn({
+      projectId: PROJECT,
+      agentId: "busy",
+      sourceAgentId: "sys.test",
+      context: { instruction: "something else" },
+    });
+    const queued = { ...WORKER, target_strategy: "reuse", target_ref: "busy" };
+    const { toolCallId, agentTurnId, agents } = await fork(world, { tasks: [...tasks(3), queued], fail_fast: true });
+    const [thinking = "", waiting = "", failing = ""] = agents;
+    const work = await world.takeWork(thinking);
+    const slowCall = await world.suspend(waiting);
+    await world.finish(failing, { status: "failed", error: "it broke", errorCode: "tool_error" });
+    await world.engine.batches.sweep();
+
+    const { status, result, error } = await world.resultOf(toolCallId);
+    expect([status, error?.code]).toEqual(["failed", "batch_failed"]);
+    expect(result).toMatchObject({
+      status: "failed",
+      results: [
+        { task_index: 0, status: "canceled", error: "fail_fast" },
+        { task_index: 1, status: "canceled", error: "fail_fast" },
+        { task_index: 2, status: "failed", error: "tool_error" },
+        { task_index: 3, status: "canceled", error: "fail_fast" },
+      ],
+    });
+    // W-04, W-05: they really are stopped, the one that thinks, the one that waits for a tool and the one in the queue.
+    const children = await world.children(agentTurnId);
+    expect(children.map((child) => child.errorCode).sort()).toEqual(["stopped", "stopped", "stopped", "tool_error"]);
+    expect(await world.engine.turns.heartbeat([work])).toEqual([work]);
+    expect((await world.engine.calls.get({ projectId: PROJECT, toolCallId: slowCall })).status).toBe("canceled");
+    const [own] = (await world.engine.turns.list(PROJECT, { agentId: "busy" })).items.filter(
+      ({ parentAgentId }) => parentAgentId === null,
+    );
+    expect(own?.status).toBe("dispatched");
+  });
+
+  test("[UTP-11.6-4] without it the others go on, and what they found is kept", async () => {
+    await using world = await startPmoWorld();
+    const { toolCallId, agents } = await fork(world, { tasks: tasks(2) });
+    await world.finish(agents[0] ?? "", { status: "failed", error: "it broke" });
+    await world.engine.batches.sweep();
+    expect((await world.resultOf(toolCallId)).status).toBe("running");
+    await world.finish(agents[1] ?? "", { deliverable: { fields: [{ name: "words", value: "7" }] } });
+    await world.engine.batches.sweep();
+    const { status, result, error } = await world.resultOf(toolCallId);
+    expect(status).toBe("partial");
+    expect(result).toMatchObject({
+      results: [
+        { status: "failed", error: "it broke" },
+        { status: "success", summary: "words: 7" },
+      ],
+    });
+    expect(error).toMatchObject({ code: "batch_failed", detail: { status: "partial" } });
+  });
+});
+
+describe("the deadline", () => {
+  test("[UTP-11.6-5] [UTP-11.6-10] ends the batch as timeout; what was delivered in time is in the result", async () => {
+    await using world = await startPmoWorld();
+    const { toolCallId, agentTurnId, agents, batchId } = await fork(world, { tasks: tasks(3) });
+    await world.finish(agents[1] ?? "", { deliverable: "in time" });
+    const slowCall = await world.suspend(agents[2] ?? "");
+    await letPass(world, batchId, "deadline");
+    await world.engine.batches.sweep();
+    const { status, author, result } = await world.resultOf(toolCallId);
+    expect([status, author]).toEqual(["timeout", "sys.pmo.batch_manager"]);
+    expect(result).toMatchObject({
+      status: "timeout",
+      results: [
+        { status: "canceled", error: "deadline_exceeded" },
+        { status: "success", summary: "in time" },
+        { status: "canceled", error: "deadline_exceeded" },
+      ],
+    });
+    const children = await world.children(agentTurnId);
+    expect(children.every(({ endedAt }) => endedAt !== null)).toBe(true);
+    expect((await world.engine.calls.get({ projectId: PROJECT, toolCallId: slowCall })).status).toBe("canceled");
+    const events = await queryTestDatabase(world.test.database.url, TASK_EVENTS);
+    for (const child of children) expect(events).toContainEqual({ agent_turn_id: child.agentTurnId, events: 1 });
+    expect((await world.takeWork(BOSS)).agentTurnId).toBe(agentTurnId);
+  });
+
+  test("[UTP-11.6-5] a batch whose tasks had all ended is not a timeout", async () => {
+    await using world = await startPmoWorld();
+    const { toolCallId, agents, batchId } = await fork(world, { tasks: tasks(2) });
+    for (const agent of agents) await world.finish(agent);
+    await letPass(world, batchId, "deadline");
+    await world.engine.batches.sweep();
+    expect((await world.resultOf(toolCallId)).status).toBe("success");
+  });
+
+  test("without one from the caller the project's counts; switched off it is the longest there is", async () => {
+    const far = async (deadlineSeconds: number): Promise<number> => {
+      await using world = await startPmoWorld({ pmo: { deadlineSeconds } });
+      const { view } = await fork(world, { tasks: tasks(1) });
+      return (await view()).deadlineAt.getTime() - (await world.engine.databaseNow());
+    };
+    expect(await far(100)).toBeLessThan(100_001);
+    expect(await far(0)).toBeGreaterThan(6 * 86_400_000);
+  });
+});
+
+describe("a caller that leaves", () => {
+  test("[UTP-11.6-R5] stopping its turn stops its children, and theirs", async () => {
+    await using world = await startPmoWorld();
+    const outer = await fork(world, { tasks: [{ ...WORKER, target_ref: "Boss" }] });
+    const [middle = ""] = outer.agents;
+    const stepWork = await world.takeWork(middle);
+    const stepId = `step_${stepWork.agentTurnId.replace("turn_", "")}_1`;
+    await world.engine.turns.beginStep(stepWork, stepId);
+    await world.engine.turns.commitStep(stepWork, {
+      stepId,
+      entries: [{ call: { toolName: "fork_join", arguments: { tasks: tasks(2) } } }],
+    });
+    await world.serve();
+    const grandchildren = await world.children(stepWork.agentTurnId);
+    expect(grandchildren).toHaveLength(2);
+    await world.engine.turns.stop({ projectId: PROJECT, agentTurnId: outer.agentTurnId, actorId: "sys.test" });
+    for (let rounds = 0; rounds < 3; rounds++) await world.engine.batches.sweep();
+    const all = [...(await world.children(outer.agentTurnId)), ...(await world.children(stepWork.agentTurnId))];
+    expect(all).toHaveLength(3);
+    expect(all.every(({ endedAt }) => endedAt !== null)).toBe(true);
+    const counts = await queryTestDatabase(world.test.database.url, RESULTS_OF, [outer.toolCallId]);
+    expect(counts).toMatchObject([{ settled: 1, cards: 1 }]);
+    expect(await world.engine.batches.sweep()).toEqual({ looked: 0 });
+  });
+
+  test("[UTP-11.6-R5] canceling the call stops its children; its own result stands", async () => {
+    await using world = await startPmoWorld();
+    const { toolCallId, agentTurnId } = await fork(world, { tasks: tasks(2) });
+    await world.engine.calls.cancel({ projectId: PROJECT, toolCallId, reason: "enough" });
+    await world.engine.batches.sweep();
+    expect((await world.resultOf(toolCallId)).status).toBe("canceled");
+    expect((await world.children(agentTurnId)).map(({ errorCode }) => errorCode)).toEqual(["stopped", "stopped"]);
+  });
+});
+
+/** The engine's turns, whose spawn fails as long as it is told to. */
+const stumble = (engine: Engine, fail: () => ToolplaneError | undefined): void => {
+  const turns = engine.turns as { spawn: Turns["spawn"] };
+  const spawn = turns.spawn.bind(engine.turns);
+  turns.spawn = async (request, tx) => {
+    const error = request.correlationId?.startsWith("batch_") === true ? fail() : undefined;
+    if (error !== undefined) throw error;
+    return spawn(request, tx);
+  };
+};
+
+describe("tasks that cannot be dispatched", () => {
+  test("[UTP-11.6-3] [UTP-2.7-R1] the depth limit fails them at once, and says so", async () => {
+    await using world = await startPmoWorld({ turns: { maxDepth: 1 } });
+    const { toolCallId } = await fork(world, { tasks: tasks(2) });
+    const { status, result } = await world.resultOf(toolCallId);
+    expect(status).toBe("failed");
+    expect(result).toMatchObject({
+      results: [0, 1].map((task_index) => ({
+        task_index,
+        status: "failed",
+        error: "dispatch_rejected:recursion_depth_exceeded",
+      })),
+    });
+  });
+
+  test("[UTP-11.6-3] busy is tried again, later and later, and given up after the fifth time", async () => {
+    await using world = await startPmoWorld();
+    stumble(world.engine, () => new ToolplaneError("agent_busy", "later"));
+    const { toolCallId, batchId } = await fork(world, { tasks: tasks(1) });
+    const seen: unknown[] = [];
+    for (let rounds = 0; rounds < 4; rounds++) {
+      const [row] = await queryTestDatabase(world.test.database.url, NEXT_ATTEMPTS, [batchId]);
+      seen.push([row?.attempts, row?.seconds]);
+      expect(await world.engine.batches.sweep()).toEqual({ looked: 0 });
+      await letPass(world, batchId, "retry");
+      await world.engine.batches.sweep();
+    }
+    expect(seen).toEqual([
+      [1, 2],
+      [2, 4],
+      [3, 8],
+      [4, 16],
+    ]);
+    expect(await world.resultOf(toolCallId)).toMatchObject({
+      status: "failed",
+      result: { results: [{ status: "failed", error: "dispatch_retry_exhausted" }] },
+    });
+  });
+
+  test("[UTP-11.6-3] one that succeeds in the end is a child like any other", async () => {
+    await using world = await startPmoWorld();
+    let failures = 1;
+    stumble(world.engine, () => (failures-- > 0 ? new ToolplaneError("internal_error", "oops") : undefined));
+    const { toolCallId, batchId, agents } = await fork(world, { tasks: tasks(1) });
+    await letPass(world, batchId, "retry");
+    await world.engine.batches.sweep();
+    await world.finish(agents[0] ?? "");
+    await world.engine.batches.sweep();
+    expect((await world.resultOf(toolCallId)).status).toBe("success");
+  });
+});
+
+describe("many managers", () => {
+  test("[UTP-11.6-7] [INV-I1] of several that end one batch one wins, and there is one result", async () => {
+    await using world = await startPmoWorld();
+    const others = [await world.test.another(), await world.test.another()];
+    for (let rounds = 0; rounds < 5; rounds++) {
+      const { toolCallId, agents } = await fork(world, { tasks: tasks(4) });
+      for (const agent of agents) await world.finish(agent);
+      await Promise.all([world.engine, ...others].map(({ batches }) => batches.sweep()));
+      const [counts] = await queryTestDatabase(world.test.database.url, RESULTS_OF, [toolCallId]);
+      expect(counts).toEqual({ cards: 1, inbox: 1, settled: 1 });
+      expect((await world.resultOf(toolCallId)).status).toBe("success");
+      await world.finish(BOSS);
+    }
+  });
+
+  test("[UTP-11.6-7] closing from several sides ends it once", async () => {
+    await using world = await startPmoWorld();
+    const other = await world.test.another();
+    const { toolCallId, agents, batchId } = await fork(world, { tasks: tasks(6), fail_fast: true });
+    await world.finish(agents[0] ?? "", { status: "failed", error: "it broke" });
+    await letPass(world, batchId, "deadline");
+    await Promise.all([world.engine.batches.sweep(), other.batches.sweep(), world.engine.batches.sweep()]);
+    await world.engine.batches.sweep();
+    const [counts] = await queryTestDatabase(world.test.database.url, RESULTS_OF, [toolCallId]);
+    expect(counts).toEqual({ cards: 1, inbox: 1, settled: 1 });
+    expect((await world.resultOf(toolCallId)).status).toBe("failed");
+  });
+});

@@ -1,0 +1,326 @@
+// delegate_async, launch_principal and ask_expert through the runner, on a real engine.
+
+import { createPmo, PMO_SERVICE } from "@toolplane/agents";
+import { ToolplaneError } from "@toolplane/protocol";
+import { createRunner, silentLog, systemClock } from "@toolplane/sdk";
+import { createEngineGateway } from "@toolplane/server";
+import { codeOf, letPass, queryTestDatabase } from "@toolplane/testkit";
+import { describe, expect, test } from "vitest";
+import { IDENTITY_EDGES, LEFT_BEHIND, OFFER_NOW, TURNS_LIKE } from "./pmo-world.sql.ts";
+import { BOSS, PROJECT, startPmoWorld, WORKER } from "./pmo-world.ts";
+
+describe("delegate_async", () => {
+  test("[UTP-11.3-2] [UTP-11.2-2] answers with the child, which is under way and one deeper, and waits for nobody", async () => {
+    await using world = await startPmoWorld();
+    const asked = await world.ask("delegate_async", { ...WORKER });
+    expect(await world.serve()).toMatchObject([{ outcome: "settled", status: "success" }]);
+    const { status, author, result, error } = await world.resultOf(asked.toolCallId);
+    expect([status, author, error]).toEqual(["success", "sys.pmo", null]);
+    const [child] = await world.children(asked.agentTurnId);
+    expect(result).toEqual({
+      status: "accepted",
+      agent_id: child?.agentId,
+      agent_turn_id: child?.agentTurnId,
+      turn_epoch: 1,
+      context_box_id: child?.contextBoxId,
+      output_box_id: child?.outputBoxId,
+    });
+    expect(child).toMatchObject({ status: "dispatched", recursionDepth: 1, parentAgentId: BOSS });
+    const agent = await world.engine.agents.getAgent(PROJECT, String(result.agent_id));
+    expect(agent).toMatchObject({
+      workerTarget: "floor",
+      ownerAgentId: BOSS,
+      metadata: { profile_name: "Worker", spawned_by: BOSS },
+    });
+    expect(agent?.agentId).toBe(`${agent?.profileBoxId}_${agent?.agentId.slice(-32)}`);
+    const edges = await queryTestDatabase(world.test.database.url, IDENTITY_EDGES, [agent?.agentId]);
+    expect(edges).toMatchObject([{ action: "provision", source_agent_id: BOSS }]);
+  });
+
+  test("[UTP-11.3-3] [UTP-W01-R1] depth grows with every delegation", async () => {
+    await using world = await startPmoWorld();
+    const first = await world.ask("delegate_async", { ...WORKER, target_ref: "Boss" });
+    await world.serve();
+    const [child] = await world.children(first.agentTurnId);
+    const work = await world.takeWork(child?.agentId ?? "");
+    expect(work).toMatchObject({ recursionDepth: 1, parentAgentTurnId: first.agentTurnId });
+    await world.engine.turns.release(work);
+  });
+
+  test("[UTP-11.1-6] the reply carries the lineage of the call", async () => {
+    await using world = await startPmoWorld();
+    const asked = await world.ask("delegate_async", { ...WORKER });
+    await world.serve();
+    const view = await world.engine.calls.get({ projectId: PROJECT, toolCallId: asked.toolCallId });
+    const [card] = await world.engine.cards.getCards(PROJECT, [view.resultCardId]);
+    expect(card?.metadata).toMatchObject({
+      function_name: "delegate_async",
+      step_id: view.stepId,
+      trace_id: view.traceId,
+      agent_turn_id: asked.agentTurnId,
+    });
+  });
+
+  test("[UTP-11.2-7] the context: inherited cards once each, the instruction by the tool, a pointer to the parent", async () => {
+    await using world = await startPmoWorld();
+    const { engine } = world;
+    await engine.turns.spawn({
+      projectId: PROJECT,
+      agentId: BOSS,
+      sourceAgentId: "sys.test",
+      context: { instruction: "manage" },
+    });
+    const work = await world.takeWork(BOSS);
+    await engine.turns.release(work);
+    await engine.turns.stop({ projectId: PROJECT, agentTurnId: work.agentTurnId, actorId: "sys.test" });
+    const asked = await world.ask("delegate_async", { ...WORKER });
+    const { contextBoxId } = await world.turn(asked.agentTurnId);
+    await world.serve();
+    const again = await world.resultOf(asked.toolCallId);
+    expect(again.result.status).toBe("accepted");
+
+    await world
+      .takeWork(BOSS)
+      .then((resumed) => engine.turns.finish(resumed, { status: "success", deliverable: "ok" }));
+    const second = await world.ask("delegate_async", { ...WORKER, context_box_id: contextBoxId });
+    await world.serve();
+    // The box of a turn that has ended is not the caller's any more.
+    expect((await world.resultOf(second.toolCallId)).error).toMatchObject({ code: "bad_request" });
+
+    await world
+      .takeWork(BOSS)
+      .then((resumed) => engine.turns.finish(resumed, { status: "success", deliverable: "ok" }));
+    await engine.turns.spawn({
+      projectId: PROJECT,
+      agentId: BOSS,
+      sourceAgentId: "sys.test",
+      context: { instruction: "share what you were told" },
+    });
+    const sharing = await world.takeWork(BOSS);
+    const own = await engine.boxes.loadBox(PROJECT, sharing.contextBoxId);
+    const stepArgs = { ...WORKER, context_box_id: sharing.contextBoxId };
+    const stepId = `step_${sharing.agentTurnId.replace("turn_", "")}_1`;
+    await engine.turns.beginStep(sharing, stepId);
+    await engine.turns.commitStep(sharing, {
+      stepId,
+      entries: [{ call: { toolName: "delegate_async", arguments: stepArgs } }],
+    });
+    await world.serve();
+    const [child] = await world.children(sharing.agentTurnId);
+    const box = await engine.boxes.loadBoxCards(PROJECT, child?.contextBoxId ?? "");
+    expect(box?.slice(0, own?.cardIds.length).map(({ card_id }) => card_id)).toEqual(own?.cardIds);
+    expect(box?.slice(-2)).toMatchObject([
+      { type: "task.instruction", author_id: "delegate_async", content: { text: WORKER.instruction } },
+      { type: "meta.parent_pointer", content: { data: { parent_agent_id: BOSS } } },
+    ]);
+  });
+
+  test("[UTP-11.3-1] [UTP-11.2-5] a refusal by the guard leaves nothing behind", async () => {
+    await using world = await startPmoWorld();
+    const asked = await world.ask("delegate_async", { ...WORKER, target_ref: "Chef" });
+    const before = await queryTestDatabase(world.test.database.url, LEFT_BEHIND);
+    await world.serve();
+    expect(await world.resultOf(asked.toolCallId)).toMatchObject({
+      status: "failed",
+      error: { code: "auth_failed" },
+      result: { error_code: "auth_failed" },
+    });
+    expect(await queryTestDatabase(world.test.database.url, LEFT_BEHIND)).toEqual(before);
+  });
+
+  test("[UTP-11.1-5] [UTP-11.3-1] the depth limit is told as data, and leaves nothing behind", async () => {
+    await using world = await startPmoWorld({ turns: { maxDepth: 1 } });
+    const asked = await world.ask("delegate_async", { ...WORKER });
+    const before = await queryTestDatabase(world.test.database.url, LEFT_BEHIND);
+    await world.serve();
+    expect(await world.resultOf(asked.toolCallId)).toMatchObject({
+      status: "success",
+      result: { status: "rejected", error_code: "recursion_depth_exceeded", agent_id: expect.any(String) },
+    });
+    expect(await queryTestDatabase(world.test.database.url, LEFT_BEHIND)).toEqual(before);
+  });
+});
+
+describe("a command that comes again", () => {
+  test("[UTP-11.1-8] [UTP-W27-R3] makes no second child, also when a manager died before it could answer", async () => {
+    await using world = await startPmoWorld();
+    const { engine } = world;
+    const asked = await world.ask("delegate_async", { ...WORKER });
+    const [leased] = await world.claim();
+    const gateway = createEngineGateway({
+      engine,
+      projectId: PROJECT,
+      actorId: PMO_SERVICE.actor,
+      holder: "mute",
+      clock: systemClock,
+      random: Math.random,
+    });
+    const mute = createRunner({
+      gateway: { ...gateway, settle: () => Promise.reject(new ToolplaneError("lease_lost", "cut off")) },
+      executor: createPmo({ engine }).executor,
+      ...PMO_SERVICE,
+      log: silentLog,
+    });
+    const command = leased && {
+      ...leased.command,
+      lease: { id: leased.lease.id, expiresAt: leased.lease.expiresAt.getTime() },
+      card: JSON.parse(leased.cardBody) as unknown,
+    };
+    expect(command && (await mute.handle(command))).toMatchObject({ outcome: "lost" });
+    const [first] = await world.children(asked.agentTurnId);
+    // The profile changes meanwhile: the child that was made is found all the same.
+    await engine.profiles.upsertProfile(PROJECT, { name: "Worker", worker_target: "attic" });
+    await letPass(world.test, asked.toolCallId, "lease");
+    await engine.expire();
+    await queryTestDatabase(world.test.database.url, OFFER_NOW, [asked.toolCallId]);
+    expect(await world.serve()).toMatchObject([{ outcome: "settled", status: "success" }]);
+    const children = await world.children(asked.agentTurnId);
+    expect(children.map(({ agentTurnId }) => agentTurnId)).toEqual([first?.agentTurnId]);
+    expect((await world.resultOf(asked.toolCallId)).result).toMatchObject({
+      status: "accepted",
+      agent_turn_id: first?.agentTurnId,
+      agent_id: first?.agentId,
+    });
+  });
+
+  test("[UTP-11.1-8] a run that lost its lease makes nothing", async () => {
+    await using world = await startPmoWorld();
+    const { toolCallId } = await world.ask("delegate_async", { ...WORKER });
+    const [leased] = await world.claim();
+    await world.engine.calls.cancel({ projectId: PROJECT, toolCallId, reason: "changed our mind" });
+    expect(leased && (await world.run(leased))).toMatchObject({ outcome: expect.stringMatching(/late|lost|canceled/) });
+    expect(await queryTestDatabase(world.test.database.url, TURNS_LIKE, ["delegate_%"])).toEqual([]);
+  });
+
+  test("[UTP-11.1-8] two runs of one call at once make one child", async () => {
+    await using world = await startPmoWorld();
+    const asked = await world.ask("delegate_async", { ...WORKER });
+    const [leased] = await world.claim();
+    const other = await world.test.another();
+    await Promise.all([leased && world.run(leased), leased && world.run(leased, other)]);
+    expect(await world.children(asked.agentTurnId)).toHaveLength(1);
+  });
+});
+
+describe("targets", () => {
+  test("[UTP-11.2-3] reuse goes on in the agent's last output box while it is idle, in a fresh one while it is busy", async () => {
+    await using world = await startPmoWorld();
+    await world.engine.agents.upsertAgent(PROJECT, { agent_id: "w1", profile_name: "Worker" });
+    const reuse = { ...WORKER, target_strategy: "reuse", target_ref: "w1" };
+    const first = await world.call("delegate_async", reuse);
+    await world.finish("w1");
+    await world.finish(BOSS);
+    const second = await world.call("delegate_async", reuse);
+    expect(second.result).toMatchObject({ agent_id: "w1", turn_epoch: expect.any(Number) });
+    expect(second.result.output_box_id).toBe(first.result.output_box_id);
+    await world.finish(BOSS);
+    const third = await world.call("delegate_async", reuse);
+    expect(third.result).toMatchObject({ status: "accepted", agent_id: "w1", turn_epoch: null });
+    expect(third.result.output_box_id).not.toBe(first.result.output_box_id);
+    await world.finish("w1");
+    const queued = await world.takeWork("w1");
+    expect(queued.agentTurnId).toBe(third.result.agent_turn_id);
+  });
+
+  test("[UTP-11.2-4] a clone is derived from its source and begins with its output", async () => {
+    await using world = await startPmoWorld();
+    await world.engine.agents.upsertAgent(PROJECT, { agent_id: "w1", profile_name: "Worker" });
+    const clone = { ...WORKER, target_strategy: "clone", target_ref: "w1" };
+    const early = await world.call("delegate_async", clone);
+    expect(early.error).toMatchObject({ code: "bad_request" });
+    await world.finish(BOSS);
+    await world.call("delegate_async", { ...WORKER, target_strategy: "reuse", target_ref: "w1" });
+    const end = await world.finish("w1");
+    await world.finish(BOSS);
+    const { result } = await world.call("delegate_async", clone);
+    const agent = await world.engine.agents.getAgent(PROJECT, String(result.agent_id));
+    expect(agent).toMatchObject({ ownerAgentId: "w1", metadata: { derived_from: "w1", spawned_by: BOSS } });
+    const box = await world.engine.boxes.loadBox(PROJECT, String(result.context_box_id));
+    expect(box?.cardIds).toContain(end.deliverableCardId);
+  });
+
+  test("[UTP-11.4-1] launch_principal starts a new agent of the profile", async () => {
+    await using world = await startPmoWorld();
+    const { result } = await world.call("launch_principal", { profile_name: "boss", instruction: "lead" });
+    const agent = await world.engine.agents.getAgent(PROJECT, String(result.agent_id));
+    expect(agent).toMatchObject({ workerTarget: "office", metadata: { profile_name: "Boss" } });
+  });
+
+  test("[UTP-11.4-2] ask_expert passes the caller's output when asked to; without one bad_request", async () => {
+    await using world = await startPmoWorld();
+    const question = { expert_profile: "Worker", question: "how many?", include_history: true };
+    const asked = await world.ask("ask_expert", question);
+    const { outputBoxId } = await world.turn(asked.agentTurnId);
+    const output = await world.engine.boxes.loadBox(PROJECT, outputBoxId);
+    await world.serve();
+    const { result } = await world.resultOf(asked.toolCallId);
+    const context = await world.engine.boxes.loadBox(PROJECT, String(result.context_box_id));
+    expect(output?.cardIds.length).toBeGreaterThan(0);
+    expect(context?.cardIds.slice(0, output?.cardIds.length)).toEqual(output?.cardIds);
+
+    await world.engine.agents.upsertAgent(PROJECT, { agent_id: "idle", profile_name: "Boss" });
+    const direct = { projectId: PROJECT, agentId: "idle", toolName: "ask_expert", arguments: question };
+    const { toolCallId } = await world.engine.calls.dispatch(direct);
+    await world.serve();
+    expect((await world.resultOf(toolCallId)).error).toMatchObject({ code: "bad_request" });
+  });
+
+  test("a direct call has no turn to descend from: its child begins a chain of its own", async () => {
+    await using world = await startPmoWorld();
+    const direct = { projectId: PROJECT, agentId: BOSS, toolName: "delegate_async", arguments: { ...WORKER } };
+    const { toolCallId } = await world.engine.calls.dispatch(direct);
+    await world.serve();
+    const { result } = await world.resultOf(toolCallId);
+    expect(await world.turn(String(result.agent_turn_id))).toMatchObject({ recursionDepth: 0, parentAgentId: null });
+    const nobody = { projectId: PROJECT, toolName: "delegate_async", arguments: { ...WORKER } };
+    const second = await world.engine.calls.dispatch(nobody);
+    await world.serve();
+    expect((await world.resultOf(second.toolCallId)).error).toMatchObject({ code: "not_found" });
+  });
+});
+
+describe("commands that are not for it", () => {
+  test("[UTP-11.1-1] a command that inlines args or a call id is refused, and its call fails", async () => {
+    for (const extra of [{ args: {} }, { tool_call_id: "x" }]) {
+      await using world = await startPmoWorld();
+      const { toolCallId } = await world.ask("delegate_async", { ...WORKER });
+      const [leased] = await world.claim();
+      const forged = leased && {
+        ...leased,
+        command: { ...leased.command, payload: { ...leased.command.payload, ...extra } },
+      };
+      expect(forged && (await world.run(forged))).toMatchObject({ outcome: "settled", status: "failed" });
+      expect((await world.resultOf(toolCallId)).error).toMatchObject({ code: "protocol_violation" });
+    }
+  });
+
+  test.each([
+    [
+      "[UTP-11.1-4] an unknown function",
+      { subject: "cg.v1r4.factory.public.cmd.sys.pmo.internal.dismiss" },
+      "not_implemented",
+    ],
+    [
+      "[UTP-11.1-4] another route",
+      { subject: "cg.v1r4.factory.public.cmd.sys.pmo.open.delegate_async" },
+      "unsupported_pmo_route",
+    ],
+    [
+      "[UTP-11.1-7] another tool's route",
+      { subject: "cg.v1r4.factory.public.cmd.sys.pmo.internal.fork_join" },
+      "bad_request",
+    ],
+  ])("%s is refused by name", async (_name, change, code) => {
+    await using world = await startPmoWorld();
+    const { toolCallId } = await world.ask("delegate_async", { ...WORKER });
+    const [leased] = await world.claim();
+    const forged = leased && { ...leased, command: { ...leased.command, ...change } };
+    await (forged && world.run(forged));
+    expect((await world.resultOf(toolCallId)).error).toMatchObject({ code });
+  });
+
+  test("arguments that break the tool's schema never reach it", async () => {
+    await using world = await startPmoWorld();
+    expect(await codeOf(world.ask("delegate_async", { target_strategy: "steal" }))).toBe("bad_request");
+  });
+});
