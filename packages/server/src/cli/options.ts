@@ -25,7 +25,7 @@ export const OPTIONS = {
   host: { type: "string", value: "127.0.0.1", help: "the address to listen on" },
   "database-url": { type: "string", value: "URL", help: "your own PostgreSQL instead of the embedded one" },
   "nats-url": { type: "string", value: "URL", help: "NATS as the message bus" },
-  roles: { type: "string", value: "api,tools", help: "which parts to run" },
+  roles: { type: "string", value: "api,worker,pmo,tools", help: "which parts to run" },
   config: { type: "string", value: "FILE", help: "the configuration file (toolplane.yaml)" },
   demo: { type: "boolean", help: "make the project demo if it is not there" },
   ephemeral: { type: "boolean", help: "use a throw-away data directory" },

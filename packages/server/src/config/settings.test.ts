@@ -24,7 +24,7 @@ test("[SEC-16-U1] without configuration: loopback only, the embedded database, a
     allowedHosts: [],
     data: "/srv/ann/.toolplane",
     databaseUrl: undefined,
-    roles: ["api", "tools"],
+    roles: ["api", "worker", "pmo", "tools"],
     demo: false,
     ephemeral: false,
     project: "demo",
@@ -32,6 +32,7 @@ test("[SEC-16-U1] without configuration: loopback only, the embedded database, a
     tools: [],
     profiles: [],
     agents: [],
+    workerTargets: ["worker_generic"],
     hosts: [],
     allowEnv: new Set(),
     logLevel: "info",
@@ -72,6 +73,12 @@ describe("[API-3-1] the file, then TOOLPLANE_* variables, then flags; later wins
       { env: { TOOLPLANE_ROLES: "tools" }, flags: { roles: ["api", " tools"] } },
       { roles: ["api", "tools"] },
     ],
+    ["pools in the file", { yaml: "worker_targets: [crew, night]\n" }, { workerTargets: ["crew", "night"] }],
+    [
+      "pools in the environment",
+      { env: { TOOLPLANE_WORKER_TARGETS: "crew, night" } },
+      { workerTargets: ["crew", "night"] },
+    ],
     ["demo", { env: { TOOLPLANE_DEMO: "true" } }, { demo: true }],
     ["demo by flag", { env: { TOOLPLANE_DEMO: "true" }, flags: { demo: false } }, { demo: false }],
     ["a blank variable is none", { env: { TOOLPLANE_PORT: " ", TOOLPLANE_DATA: "" } }, { port: 7420 }],
@@ -96,14 +103,12 @@ describe("[UP-3-3] what this version does not have is refused when it is used, n
     ["bus", { yaml: "bus: { url: nats://x }\n" }, "toolplane.yaml:1: the NATS bus is not part"],
     ["--nats-url", { flags: { natsUrl: "nats://x" } }, "--nats-url is not part of this version"],
     ["TOOLPLANE_NATS_URL", { env: { TOOLPLANE_NATS_URL: "nats://x" } }, "TOOLPLANE_NATS_URL is not part"],
-    ["the worker", { flags: { roles: ["api", "worker"] } }, "the role worker is not part of this version"],
-    ["the pmo", { env: { TOOLPLANE_ROLES: "pmo" } }, "the role pmo is not part of this version"],
   ])("%s", (_what, given, message) => {
     expect(() => plan(given)).toThrow(message);
   });
 
   test("lists without entries are no use of them", () => {
-    expect(plan({ yaml: "hosts: []\nmcp_servers: []\nopenapi: []\nbus: {}\n" }).roles).toEqual(["api", "tools"]);
+    expect(plan({ yaml: "hosts: []\nmcp_servers: []\nopenapi: []\nbus: {}\n" }).hosts).toEqual([]);
   });
 });
 

@@ -181,7 +181,7 @@ export const planSettings = (input: SettingsInput): Settings => {
     tools: patterns(file?.config.tools),
     profiles: patterns(file?.config.profiles),
     agents: (file?.config.agents ?? []) as readonly JsonObject[],
-    workerTargets: parseTargets(file?.config.worker_targets ?? filled(env.TOOLPLANE_WORKER_TARGETS)?.split(",")),
+    workerTargets: parseTargets(filled(env.TOOLPLANE_WORKER_TARGETS)?.split(",") ?? file?.config.worker_targets),
     hosts: readHostSettings(file),
     allowEnv: readAllowEnv(input),
     logLevel: parseLogLevel(filled(env.TOOLPLANE_LOG_LEVEL) ?? "info"),

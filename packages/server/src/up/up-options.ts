@@ -8,7 +8,7 @@ export interface UpOptions {
   readonly data?: string | undefined;
   readonly databaseUrl?: string | undefined;
   readonly natsUrl?: string | undefined;
-  /** As typed: `api,tools` split at the commas. */
+  /** As typed: `api,worker` split at the commas. */
   readonly roles?: readonly string[] | undefined;
   /** The configuration file; without it `toolplane.yaml` is read if it is there. */
   readonly config?: string | undefined;
