@@ -1,6 +1,6 @@
 // How the text of one result is shown to a model: whole or as an excerpt with a pointer, bare or in a fence.
 
-import { type Card, isRecord } from "@toolplane/protocol";
+import { type Card, isRecord, isToken } from "@toolplane/protocol";
 import { projectCards } from "@toolplane/protocol/agents";
 import { cardFullText } from "./card-text.ts";
 import { fence, fenceMark } from "./fence.ts";
@@ -9,6 +9,8 @@ import { excerpt } from "./slice-text.ts";
 import type { ToolTrust } from "./trust.ts";
 
 export interface ShowOptions {
+  /** Whose transcript it is; only what its own worker wrote as a reading is one. */
+  readonly agentId: string;
   readonly limit: number;
   readonly trust: ToolTrust;
   /** Whether `read_card` is offered in this step. */
@@ -21,17 +23,25 @@ interface Shown {
   readonly note?: string | undefined;
 }
 
+/** Our sentences stand outside the fence, so nothing of a stranger's making may be in them: ids that are words are not shown. */
+const isPlainId = (id: unknown): id is string => isToken(id) && id.length <= 64;
+
 const pointer = (cardId: string, offset: number): string =>
-  ` Read more with ${READ_CARD} ${JSON.stringify({ card_id: cardId, offset })}.`;
+  isPlainId(cardId) ? ` Read more with ${READ_CARD} ${JSON.stringify({ card_id: cardId, offset })}.` : "";
+
+/** A tool of the same name must not pass for the built-in one: its result would choose its own trust. */
+export const isReading = (card: Card, agentId: string): boolean =>
+  card.metadata.function_name === READ_CARD && card.author_id === agentId;
 
 /** A reading says where it stands; the piece itself is never shortened again, its length was chosen. */
-const showPiece = (card: Card): Shown | undefined => {
-  if (card.metadata.function_name !== READ_CARD || card.content.__type__ !== "ToolResultContent") return undefined;
+const showPiece = (card: Card, agentId: string): Shown | undefined => {
+  if (!isReading(card, agentId) || card.content.__type__ !== "ToolResultContent") return undefined;
   const { result } = card.content;
   if (!isRecord(result) || typeof result.text !== "string") return undefined;
   const { card_id: source, offset, total_chars: total, next_offset: next } = result;
   const more = typeof next === "number" ? ` The next part begins at offset ${next}.` : " This is its end.";
-  return { text: result.text, note: `From offset ${offset} of the ${total} characters of card ${source}.${more}` };
+  const of = isPlainId(source) ? ` of card ${source}` : "";
+  return { text: result.text, note: `From offset ${Number(offset)} of the ${Number(total)} characters${of}.${more}` };
 };
 
 const showText = (card: Card, { limit, canReadMore }: ShowOptions): Shown => {
@@ -52,7 +62,7 @@ const showText = (card: Card, { limit, canReadMore }: ShowOptions): Shown => {
 };
 
 export const showResult = (card: Card, options: ShowOptions): string => {
-  const { text, note } = showPiece(card) ?? showText(card, options);
+  const { text, note } = showPiece(card, options.agentId) ?? showText(card, options);
   const { trust, source, version } = options.trust;
   const name = card.metadata.function_name;
   const body =

@@ -6,11 +6,12 @@
 
 import { CARD_TYPES, type Card } from "@toolplane/protocol";
 import { type ModelMessage, projectCards, type ResultField } from "@toolplane/protocol/agents";
+import { isToolName } from "@toolplane/protocol/registry";
 import { type BudgetItem, type FittedTranscript, fitBudget } from "./fit-budget.ts";
 import { type ContextCards, orderContext } from "./order-context.ts";
 import { type PairedCall, type Pairing, pairResults } from "./pair-results.ts";
 import { READ_CARD } from "./read-card-name.ts";
-import { showResult } from "./show-result.ts";
+import { isReading, showResult } from "./show-result.ts";
 import { requiredFields, STRAY_PREFIX } from "./step-notes.ts";
 import { resultTrust, type ToolTrust, UNKNOWN } from "./trust.ts";
 
@@ -54,7 +55,7 @@ interface Setting {
 
 /** A reading has the trust of what was read. */
 const trustOfCard = (card: Card, { input, visible }: Setting): ToolTrust => {
-  if (card.metadata.function_name !== READ_CARD) return resultTrust(card, input.trustOf, input.agentId);
+  if (!isReading(card, input.agentId)) return resultTrust(card, input.trustOf, input.agentId);
   const result = card.content.__type__ === "ToolResultContent" ? card.content.result : null;
   if (result === null) return resultTrust(card, () => UNKNOWN, input.agentId);
   const id =
@@ -65,7 +66,12 @@ const trustOfCard = (card: Card, { input, visible }: Setting): ToolTrust => {
 };
 
 const textOf = (card: Card, limit: number, setting: Setting): string =>
-  showResult(card, { limit, trust: trustOfCard(card, setting), canReadMore: setting.input.canReadMore });
+  showResult(card, {
+    limit,
+    trust: trustOfCard(card, setting),
+    agentId: setting.input.agentId,
+    canReadMore: setting.input.canReadMore,
+  });
 
 const toolItem = (call: PairedCall, setting: Setting): BudgetItem => {
   const message = (content: string): ModelMessage => ({ role: "tool", tool_call_id: call.id, content });
@@ -96,7 +102,7 @@ const strayItem = (card: Card, setting: Setting): BudgetItem => {
   const name = card.metadata.function_name;
   const message = (limit: number): ModelMessage => ({
     role: "user",
-    content: `${STRAY_PREFIX}${typeof name === "string" ? name : "a tool"}:\n${textOf(card, limit, setting)}`,
+    content: `${STRAY_PREFIX}${isToolName(name) ? name : "a tool"}:\n${textOf(card, limit, setting)}`,
   });
   return {
     message: message(setting.limits.resultChars),

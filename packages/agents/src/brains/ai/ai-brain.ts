@@ -30,6 +30,9 @@ export interface AiBrainOptions {
 /** How long an endpoint may be silent. Models that think before they write have been seen silent for minutes. */
 const DEFAULT_SILENCE_MS = 300_000;
 
+/** The endpoint says its name itself, at whatever length. */
+const MAX_MODEL_NAME = 200;
+
 const silenceMs = ({ provider_options: options }: LlmConfig): number => {
   const seconds = options?.timeout_seconds;
   return typeof seconds === "number" && seconds > 0 ? seconds * 1000 : DEFAULT_SILENCE_MS;
@@ -51,7 +54,7 @@ const finish = (answer: ModelAnswer, config: LlmConfig, choice: ModelChoice, scr
   return {
     text: scrubber.text(answer.text),
     toolCalls: answer.toolCalls.map((call) => scrubCall(call, scrubber)),
-    model: scrubber.text(answer.model ?? choice.model),
+    model: scrubber.text(answer.model ?? choice.model).slice(0, MAX_MODEL_NAME),
     ...(answer.reasoning === "" ? {} : { reasoning: scrubber.text(answer.reasoning) }),
     ...(usage === undefined ? {} : { usage }),
     ...(cost === undefined ? {} : { cost }),

@@ -175,6 +175,7 @@ describe("a bad script is refused with its line", () => {
     ["a wrong tool name", "steps:\n  - call:\n      tool: a b\n", "s.yaml:3"],
     ["a tag", "steps: !!set [{ finish: a }]", "s.yaml:1"],
     ["a code that does not exist", "steps:\n  - fail: { code: oops }\n", "s.yaml:2: not an error code"],
+    ["nested beyond reading", "[".repeat(100_000), "s.yaml"],
     ["doubled keys", "steps:\n  - finish: a\n    finish: b\n", "s.yaml:3"],
   ])("[ARCH-9-S9] %s", (_name, yaml, message) => {
     expect(() => parseScriptYaml(yaml, "s.yaml")).toThrow(

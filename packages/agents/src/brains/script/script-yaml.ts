@@ -18,6 +18,16 @@ const offsetOf = (document: Document, path: readonly PropertyKey[], key?: string
   return path.length === 0 ? 0 : offsetOf(document, path.slice(0, -1), String(path.at(-1)));
 };
 
+/** Undefined when it is nested so deep that reading it fails. */
+const readDocument = (text: string, lineCounter: LineCounter): Document | undefined => {
+  const options = { version: "1.2", schema: "core", uniqueKeys: true, prettyErrors: false, lineCounter } as const;
+  try {
+    return parseDocument(text, options);
+  } catch {
+    return undefined;
+  }
+};
+
 /** `name` is the script's, when it does not give one itself, and the file's in complaints. */
 export const parseScriptYaml = (text: string, name: string): Script => {
   const refuse = (place: string, message: string): never => {
@@ -25,13 +35,7 @@ export const parseScriptYaml = (text: string, name: string): Script => {
   };
   if (text.length > MAX_CHARS) refuse(name, `a script has at most ${MAX_CHARS} characters`);
   const lines = new LineCounter();
-  const document: Document = parseDocument(text, {
-    version: "1.2",
-    schema: "core",
-    uniqueKeys: true,
-    prettyErrors: false,
-    lineCounter: lines,
-  });
+  const document = readDocument(text, lines) ?? refuse(name, "it is nested too deep");
   const place = (offset: number): string => `${name}:${lines.linePos(offset).line}`;
   const [fault] = [...document.errors, ...document.warnings];
   if (fault !== undefined) refuse(place(fault.pos[0]), fault.message);
