@@ -1,4 +1,4 @@
-import { silentLog, systemClock, type Work } from "@toolplane/engine";
+import { silentLog, type Work } from "@toolplane/engine";
 import { ToolplaneError } from "@toolplane/protocol";
 import { expect, test } from "vitest";
 import { createHoldings } from "./holdings.ts";
@@ -8,9 +8,10 @@ const work = (claimId: string): Work => ({ claimId, agentId: claimId }) as Work;
 /** A clock whose sleeps end when told to. */
 const handClock = () => {
   const sleepers: (() => void)[] = [];
+  let now = 0;
   return {
     clock: {
-      now: systemClock.now,
+      now: () => now,
       sleep: (_ms: number, signal?: AbortSignal) =>
         new Promise<void>((resolve) => {
           sleepers.push(resolve);
@@ -18,6 +19,7 @@ const handClock = () => {
         }),
     },
     tick: async () => {
+      now += 1_000;
       for (const wake of sleepers.splice(0)) wake();
       for (let i = 0; i < 10; i++) await Promise.resolve();
     },
@@ -66,6 +68,20 @@ test("[UTP-10.7-3] a ring looks at the claim at once; rings meanwhile are one lo
   await holdings.close();
   expect(asked).toEqual([["a"], ["b"]]);
   expect(a.interruption()).toBe("claim_lost");
+});
+
+test("work that was only just taken is not beaten for", async () => {
+  const beats: number[] = [];
+  const { holdings, tick } = open(async (works) => {
+    beats.push(works.length);
+    return [];
+  });
+  await tick();
+  holdings.take(work("a"));
+  await tick();
+  holdings.take(work("b"));
+  await holdings.close();
+  expect(beats).toEqual([1]);
 });
 
 test("a beat that fails says nothing about the claim", async () => {

@@ -36,6 +36,7 @@ export interface HoldingsOptions {
 
 interface Entry extends Holding {
   readonly controller: AbortController;
+  readonly takenAt: number;
 }
 
 export const createHoldings = ({ turns, clock, log, everyMs }: HoldingsOptions): Holdings => {
@@ -69,10 +70,16 @@ export const createHoldings = ({ turns, clock, log, everyMs }: HoldingsOptions):
     checking = undefined;
   };
 
+  /** Most work is over before its first beat is due. */
+  const overdue = (): readonly Work[] => {
+    const since = clock.now() - everyMs;
+    return [...entries.values()].filter(({ takenAt }) => takenAt <= since).map(({ work }) => work);
+  };
+
   const loop = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       await clock.sleep(everyMs, stopping.signal);
-      if (!stopping.signal.aborted) await beat([...entries.values()].map(({ work }) => work));
+      if (!stopping.signal.aborted) await beat(overdue());
     }
   };
   const beating = loop();
@@ -83,7 +90,7 @@ export const createHoldings = ({ turns, clock, log, everyMs }: HoldingsOptions):
       const { signal } = controller;
       const interruption = (): Interruption | undefined =>
         signal.aborted ? (signal.reason === "draining" ? "draining" : "claim_lost") : undefined;
-      const entry: Entry = { work, signal, controller, interruption };
+      const entry: Entry = { work, signal, controller, interruption, takenAt: clock.now() };
       entries.set(work.claimId, entry);
       return entry;
     },

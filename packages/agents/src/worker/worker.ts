@@ -71,8 +71,8 @@ export interface Worker {
 const DEFAULT_TARGET = "worker_generic";
 /** Thinking is mostly waiting for somebody else's computer. */
 const DEFAULT_CONCURRENCY = 16;
-/** A third of the engine's claim, so that two may be lost. */
-const HEARTBEAT_MS = 5_000;
+/** A claim lives for many of these; a stop whose ring went elsewhere interrupts a model call this much later. */
+const HEARTBEAT_MS = 1_000;
 const LOOK_MS = 5_000;
 const LOOK_LIMIT = 500;
 const DRAIN_MS = 10_000;
