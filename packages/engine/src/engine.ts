@@ -41,6 +41,7 @@ import { createDatabase, type Database } from "./sql/database.ts";
 import { migrate } from "./sql/migrate.ts";
 import { COUNT_LIVE, DATABASE_NOW, type LiveCallsRow } from "./stats/stats.sql.ts";
 import { createTokens, type Tokens } from "./tokens/tokens.ts";
+import type { TendTurns } from "./turns/tend-turns.ts";
 import type { Turns } from "./turns/turn.ts";
 import { createTurns, type TurnsOptions } from "./turns/turns.ts";
 import { createExpire, type Sweep } from "./watchdog/expire.ts";
@@ -109,6 +110,8 @@ export interface Engine {
   emitParts(key: CallKey, parts: readonly Part[]): Promise<void>;
   /** One bounded sweep over the calls that are due; the watchdog does it by itself. */
   expire(limit?: number): Promise<Sweep>;
+  /** The same for turns: three bounded sweeps. */
+  readonly tendTurns: TendTurns;
   retain(policy: RetentionPolicy, projectId?: string): Promise<Forgotten>;
   stats(): Promise<EngineStats>;
   /** Finishes what was submitted, then lets go of the database. */
@@ -127,9 +130,14 @@ const BATCHES_LIMIT = 50;
 // Children of a batch that are made or stopped at once, if that leaves half of the connections to others.
 const BATCH_LANES = 8;
 const DEFAULT_CONNECTIONS = 10;
+const TEND_EVERY_MS = 1_000;
+// All open turns are looked at; nothing here is urgent, it only must not be forgotten.
+const OPEN_TURNS_EVERY_MS = 30_000;
 const STUCK_EVERY_MS = 15_000;
 const STUCK_AFTER_MS = 30_000;
 const FORGET_EVERY_MS = 60_000;
+
+const isFull = ({ looked }: { readonly looked: number }): boolean => looked === SWEEP_LIMIT;
 
 export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
@@ -193,6 +201,16 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
       everyMs: BATCHES_EVERY_MS,
       run: async () => (await batches.sweep(BATCHES_LIMIT)).looked === BATCHES_LIMIT,
     },
+    { name: "lapsed claims", everyMs: TEND_EVERY_MS, run: async () => isFull(await turns.tend.lapsed(SWEEP_LIMIT)) },
+    { name: "unheard rows", everyMs: TEND_EVERY_MS, run: async () => isFull(await turns.tend.unheard(SWEEP_LIMIT)) },
+    {
+      name: "open turns",
+      everyMs: OPEN_TURNS_EVERY_MS,
+      run: async () => {
+        await turns.tend.open(SWEEP_LIMIT);
+        return false;
+      },
+    },
     {
       name: "stuck messages",
       everyMs: STUCK_EVERY_MS,
@@ -243,6 +261,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
       emitParts(bus, await calls.facts(key), parts);
     },
     expire: (limit = SWEEP_LIMIT) => expire(limit),
+    tendTurns: turns.tend,
     retain,
     async stats() {
       const [live] = await db.query<LiveCallsRow>(COUNT_LIVE);

@@ -101,6 +101,7 @@ export { createDatabase, type Database, type Queryer, type Statement } from "./s
 export { migrate, readMigrations } from "./sql/migrate.ts";
 // tokens
 export { ROLES, type Role, type Token, type TokenRequest, type Tokens } from "./tokens/tokens.ts";
+export type { Tended, TendTurns } from "./turns/tend-turns.ts";
 // turns
 export type {
   Advanced,
@@ -129,4 +130,5 @@ export type {
   Work,
 } from "./turns/turn.ts";
 export { stepIdOf } from "./turns/turn.ts";
+export type { TurnsOptions } from "./turns/turns.ts";
 export type { Sweep } from "./watchdog/expire.ts";

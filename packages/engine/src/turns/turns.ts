@@ -6,10 +6,13 @@ import { createAdvance } from "./advance.ts";
 import { createBeginStep } from "./begin-step.ts";
 import { createClaims } from "./claims.ts";
 import { type CommitDeps, createCommitStep } from "./commit-step.ts";
+import { createDispatchNext } from "./dispatch-next.ts";
 import { createEndTurn, type EndDeps } from "./end-turn.ts";
 import { createFinish } from "./finish.ts";
+import { createReap } from "./reap.ts";
 import { createSpawn } from "./spawn.ts";
 import { createStop } from "./stop.ts";
+import { createTendTurns, type TendTurns } from "./tend-turns.ts";
 import type { Turns } from "./turn.ts";
 import { createTurnReads } from "./turn-reads.ts";
 import { createTurnWatch } from "./turn-watch.ts";
@@ -20,6 +23,11 @@ export interface TurnsOptions {
   /** Times the work on one row may lose its worker before the turn is given up. */
   readonly maxClaims?: number | undefined;
   readonly maxDepth?: number | undefined;
+  /**
+   * How long a turn may wait for a worker of its pool once it is its turn; null: for ever. It is rung one last time when
+   * the time is over, so that whoever was away finds it.
+   */
+  readonly dispatchTimeoutSeconds?: number | null | undefined;
 }
 
 export type TurnsDeps = Omit<CommitDeps & EndDeps, "claimSeconds" | "ended"> & {
@@ -30,8 +38,11 @@ export type TurnsDeps = Omit<CommitDeps & EndDeps, "claimSeconds" | "ended"> & {
 export const CLAIM_SECONDS = 15;
 // A turn that killed its worker this often will do so again.
 export const MAX_CLAIMS = 5;
+// As for calls nobody starts: a day.
+export const DISPATCH_TIMEOUT_SECONDS = 86_400;
 
 export interface TurnsService extends Turns {
+  readonly tend: TendTurns;
   stats(): Readonly<Record<string, CoalescerStats>>;
 }
 
@@ -44,7 +55,19 @@ export const createTurns = (given: TurnsDeps): TurnsService => {
   const begin = createBeginStep(deps);
   const commit = createCommitStep(deps);
   const finish = createFinish(deps);
-  const stop = createStop(deps, createEndTurn(deps));
+  const endTurn = createEndTurn(deps);
+  const stop = createStop(deps, endTurn);
+  const tend = createTendTurns({
+    ...deps,
+    policy: {
+      maxClaims: options.maxClaims ?? MAX_CLAIMS,
+      dispatchTimeoutSeconds:
+        options.dispatchTimeoutSeconds === undefined ? DISPATCH_TIMEOUT_SECONDS : options.dispatchTimeoutSeconds,
+    },
+    reap: createReap(deps, endTurn),
+    advance: (agent) => advance.submit({ ...agent, workerId: "watchdog", takeWork: false }),
+    dispatchNext: createDispatchNext(deps),
+  });
   const claims = createClaims(deps);
   const reads = createTurnReads(deps.db);
   const coalescers = {
@@ -65,6 +88,7 @@ export const createTurns = (given: TurnsDeps): TurnsService => {
     commitStep: commit.submit,
     finish: finish.submit,
     stop,
+    tend,
     due: claims.due,
     get: reads.get,
     list: reads.list,

@@ -96,7 +96,7 @@ changed as (
      set status = i.status, turn_epoch = coalesce(i.turn_epoch, r.turn_epoch), claim_id = i.claim_id,
          claim_expires_at = now() + make_interval(secs => i.claim_seconds), worker = i.worker,
          retry_count = r.retry_count + i.retries, next_retry_at = now() + make_interval(secs => i.delay_seconds),
-         ring_at = now() + greatest(make_interval(secs => i.delay_seconds), interval '5 seconds'), rings = 0,
+         ring_at = now() + case when i.status = 'deferred' then make_interval(secs => i.delay_seconds) else interval '5 seconds' end, rings = 0,
          defer_reason = i.reason, last_error = coalesce(i.error, r.last_error),
          processed_at = case when i.status in ('pending', 'deferred') then null else coalesce(r.processed_at, now()) end,
          archived_at = case when i.status in ('consumed', 'error', 'skipped') then now() end

@@ -1,0 +1,91 @@
+// Ending turns that nobody will end: their worker died too often, nobody ever came, or no row is left that leads on.
+// Each in a transaction of its own, decided again while the head is held: one bad turn never stops the others.
+
+import { FALLBACK_SOURCES } from "@toolplane/protocol/agents";
+import { announceCalls, type EndDeps, type EndedTurn, type EndTurn, type OutsideEnd } from "./end-turn.ts";
+import { announce } from "./held-heads.ts";
+import { inboxChange } from "./plan-head.ts";
+import { READ_ROW, type RowKey } from "./tend-turns.sql.ts";
+import type { AgentKey, TurnKey } from "./turn.ts";
+import type { HeadRow, TurnRow } from "./turn-row.ts";
+import { createTurnWrites, writeTurns } from "./turn-writes.ts";
+import { bindAgents, bindTurns, LOCK_HEADS, READ_TURNS } from "./turns.sql.ts";
+
+export type ReapReason = "worn_out" | "never_taken" | "left_alone";
+
+const WATCHDOG = "worker.watchdog";
+
+const howOf = (reason: ReapReason, head: HeadRow): OutsideEnd => {
+  const begun = head.status !== "dispatched";
+  const common = { source: FALLBACK_SOURCES.watchdog, by: WATCHDOG, stopped: false } as const;
+  if (reason === "never_taken" && !begun)
+    return {
+      ...common,
+      status: "timeout",
+      error: "no worker took the turn in time: start one for the agent's pool",
+      errorCode: "dispatch_timeout",
+      headline: "nobody came to work on the turn",
+    };
+  return {
+    ...common,
+    status: "failed",
+    error:
+      reason === "worn_out"
+        ? "the workers on this turn died again and again; it was given up"
+        : "nobody works on the turn any more; it was given up",
+    errorCode: "timeout_reaped_by_watchdog",
+    headline: "the turn was given up",
+  };
+};
+
+interface RowNow {
+  readonly status: string;
+  readonly lapsed: boolean;
+  readonly agent_turn_id: string;
+  readonly turn_epoch: number;
+}
+
+export interface ReapRequest extends AgentKey, TurnKey {
+  readonly reason: ReapReason;
+  /** The row that was found; absent when there is none. */
+  readonly row?: RowKey | undefined;
+}
+
+export const createReap = (deps: EndDeps, { endActive, endQueued }: EndTurn) => {
+  /** True when the turn was ended. */
+  return async (request: ReapRequest): Promise<boolean> => {
+    const { projectId, agentId, agentTurnId, reason, row } = request;
+    const done = await deps.db.transaction(async (tx): Promise<EndedTurn | undefined> => {
+      const [head] = await tx.query<HeadRow>(LOCK_HEADS, bindAgents([{ projectId, agentId }]));
+      if (head === undefined) return undefined;
+      const [turn] = await tx.query<TurnRow>(READ_TURNS, bindTurns([{ projectId, agentTurnId }]));
+      if (turn?.status !== "active") return undefined;
+      if (row !== undefined) {
+        const [now] = await tx.query<RowNow>(READ_ROW, [row.projectId, row.inboxId]);
+        const open = reason === "worn_out" ? now?.status === "processing" && now.lapsed : now?.status === "pending";
+        if (now === undefined || !open) return undefined;
+        if (now.turn_epoch !== head.turn_epoch) {
+          // Nothing leads from this row any more; what the turn does now is another row's matter.
+          const changes = [inboxChange(row, { status: "skipped", reason: "not_current" })];
+          await writeTurns(tx, { ...createTurnWrites(), changes }, deps.protocolVersion);
+          return undefined;
+        }
+      }
+      const how = howOf(reason, head);
+      const ended =
+        head.active_agent_turn_id === agentTurnId
+          ? await endActive(tx, head, turn, how)
+          : await endQueued(tx, head, turn, how);
+      await deps.faults.at("reap:before-commit");
+      return ended;
+    });
+    if (done === undefined) return false;
+    await deps.faults.at("reap:after-commit");
+    announceCalls(deps, [done]);
+    announce(deps, { ended: done.ended, rang: true, unrung: done.unrung });
+    deps.log.warn("a turn was given up", { projectId, agentTurnId, reason });
+    return true;
+  };
+};
+
+export type Reap = ReturnType<typeof createReap>;
