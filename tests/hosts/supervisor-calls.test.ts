@@ -77,7 +77,7 @@ describe("outcomes", () => {
     expect(outcome).toMatchObject({ error: { code: "protocol_violation" } });
   });
 
-  test("[SEC-9-P1] a host answers only ids it was sent, and each once", async () => {
+  test("[SEC-9-2] a host answers only ids it was sent, and each once", async () => {
     expect((await run(start("unknown_ids"), "bad")).outcome).toMatchObject({ result: "fine" });
     const host = start("duplicate_ids");
     await run(host, "bad");

@@ -13,8 +13,6 @@ export const rules = [
   { id: "SEC-7-1", source: "security 7", part: "security", text: "A tool can name only variables on the project's allow-list; DATABASE_URL and NATS_* never." },
   { id: "SEC-7-2", source: "security 7", part: "security", text: "A missing credential is auth_failed, not an anonymous call." },
   { id: "SEC-7-3", source: "security 7", part: "security", text: "Tokens are compared in constant time." },
-  { id: "SEC-9-1", source: "security 9", part: "security", text: "A host's stderr is captured with a cap and scrubbed." },
-  { id: "SEC-9-2", source: "security 9", part: "security", text: "A host can answer only ids it was sent, once." },
   { id: "SEC-11-1", source: "security 11", part: "security", text: "The API binds to loopback by default, checks Host and Origin, and has no wildcard CORS." },
   { id: "SEC-11-2", source: "security 11", part: "security", text: "Rate limits are keyed by the tenant." },
   { id: "SEC-11-3", source: "security 11", part: "security", text: "The console shows tool output as text, never as HTML, under a content security policy." },

@@ -1,7 +1,7 @@
 // Hosts that offer everything: every optional method, some tools with bad schemas, and what they were started with.
 
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { answer, answerLine, type Habit, type HostCall, raw, refuse } from "./host-side.ts";
 
 const value = (call: HostCall, said: unknown): void => raw(answerLine(call.id, said, call.params.state));
@@ -67,7 +67,6 @@ export const FULL_HABITS = {
         pid: process.pid,
         id: call.id,
         read: attempt(() => readFileSync(read)),
-        there: existsSync(read),
         write: attempt(() => writeFileSync(write, "x")),
         spawn: attempt(() => {
           const { error } = spawnSync(process.execPath, ["--version"]);

@@ -1,0 +1,99 @@
+import { describe, expect, test } from "vitest";
+import type { HostOptions } from "./host.ts";
+import { planHostEnv, planLaunch } from "./launch.ts";
+import { planSandboxArgs, type SandboxFiles } from "./sandbox.ts";
+
+const OURS = { PATH: "/bin", HOME: "/h", TMPDIR: "/t", LANG: "C", SECRET: "s", MORE: "m", EMPTY: "", GONE: undefined };
+
+describe("variables", () => {
+  test.each<[string, readonly string[], Readonly<Record<string, string>>, readonly string[]]>([
+    ["nothing asked for", [], {}, ["HOME", "LANG", "PATH", "TMPDIR"]],
+    ["one of ours", ["MORE"], {}, ["HOME", "LANG", "MORE", "PATH", "TMPDIR"]],
+    ["one we do not have", ["GONE", "NEVER"], {}, ["HOME", "LANG", "PATH", "TMPDIR"]],
+    ["an inherited name is not a variable", ["toString"], {}, ["HOME", "LANG", "PATH", "TMPDIR"]],
+    ["set for it", [], { OWN: "1" }, ["HOME", "LANG", "OWN", "PATH", "TMPDIR"]],
+  ])("[HOST-4-1] [HOST-4-19] %s", (_name, allowed, set, names) => {
+    expect(Object.keys(planHostEnv(OURS, allowed, set)).sort()).toEqual(names);
+  });
+
+  test("[HOST-4-1] what is set wins over what is ours; an empty one is passed as it is", () => {
+    expect(planHostEnv(OURS, ["MORE", "EMPTY"], { MORE: "other" })).toMatchObject({ MORE: "other", EMPTY: "" });
+  });
+});
+
+const options = (change: Partial<HostOptions>): HostOptions => ({
+  name: "text",
+  command: ["node", "host.ts"],
+  cwd: "/app",
+  ...change,
+});
+const place = { env: OURS, node: "/opt/node/bin/node" };
+
+describe("the command", () => {
+  test("[HOST-4-19] node means the Node that runs us, and nothing else does", () => {
+    expect(planLaunch(options({}), place).argv).toEqual(["/opt/node/bin/node", "host.ts"]);
+    expect(planLaunch(options({ command: ["/usr/bin/node", "x"] }), place).argv).toEqual(["/usr/bin/node", "x"]);
+    expect(planLaunch(options({ command: ["python3", "node"] }), place).argv).toEqual(["python3", "node"]);
+  });
+
+  test.each([
+    ["an empty command", { command: [] }],
+    ["an empty program", { command: [""] }],
+    ["a folder that is not absolute", { cwd: "app" }],
+  ])("[HOST-4-1] %s is refused", (_name, change) => {
+    expect(() => planLaunch(options(change), place)).toThrow("host text");
+  });
+
+  test("[HOST-4-P6] a sandbox for something that is not Node is refused, with what to do", () => {
+    const given = options({ command: ["python3", "x.py"], sandbox: {} });
+    expect(() => planLaunch(given, place)).toThrow("write its command as [node, FILE] or remove the sandbox");
+  });
+});
+
+const FILES: SandboxFiles = {
+  isFile: (path) => ["/app/src/host.ts", "/link.ts"].includes(path),
+  isDirectory: (path) => ["/app/node_modules"].includes(path),
+  tryRealPath: (path) =>
+    ({ "/link.ts": "/app/src/host.ts", "/app/node_modules/@own/lib": "/app/packages/lib", "/app/data": "/mnt/data" })[
+      path
+    ] ?? path,
+  list: (path) => ({ "/app/node_modules": ["zod", "@own"], "/app/node_modules/@own": ["lib"] })[path] ?? [],
+};
+
+describe("a sandbox", () => {
+  test("[HOST-4-P6] names the program, its package files, its packages and nothing beside it", () => {
+    const args = planSandboxArgs({}, ["--flag", "src/host.ts", "word"], "/app", FILES);
+    expect(args).toEqual([
+      "--permission",
+      "--allow-fs-read=/app/src/host.ts",
+      "--allow-fs-read=/app/src/package.json",
+      "--allow-fs-read=/app/package.json",
+      "--allow-fs-read=/app/node_modules",
+      "--allow-fs-read=/app/packages/lib",
+      "--allow-fs-read=/package.json",
+    ]);
+  });
+
+  test("[HOST-4-P6] adds what is named, by its own and its real path; who may write may read", () => {
+    const args = planSandboxArgs(
+      { read: ["lib"], write: ["data"], childProcess: true },
+      ["src/host.ts"],
+      "/app",
+      FILES,
+    );
+    expect(args).toContain("--allow-fs-read=/app/lib");
+    expect(args.filter((arg) => arg.includes("data"))).toEqual([
+      "--allow-fs-read=/app/data",
+      "--allow-fs-read=/mnt/data",
+      "--allow-fs-write=/app/data",
+      "--allow-fs-write=/mnt/data",
+    ]);
+    expect(args).toContain("--allow-child-process");
+  });
+
+  test("a program behind a link, and no program at all", () => {
+    const args = planSandboxArgs({}, ["/link.ts"], "/app", FILES);
+    expect(args).toEqual(expect.arrayContaining(["--allow-fs-read=/link.ts", "--allow-fs-read=/app/src/host.ts"]));
+    expect(() => planSandboxArgs({}, ["-e", "code"], "/app", FILES)).toThrow("needs the file of its program");
+  });
+});

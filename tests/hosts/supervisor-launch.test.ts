@@ -1,0 +1,128 @@
+// How a host is started: what it gets and what it may touch, seen from inside.
+
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createToolHost, type HostOptions, type ToolHost } from "@toolplane/bridges";
+import { tryReadProcess } from "@toolplane/processes";
+import type { JsonObject } from "@toolplane/protocol";
+import { badHostCommand, findLeftovers } from "@toolplane/testkit";
+import { afterAll, afterEach, describe, expect, test } from "vitest";
+
+const folder = realpathSync(mkdtempSync(join(tmpdir(), "toolplane-host-")));
+mkdirSync(join(folder, "data"));
+writeFileSync(join(folder, "secret.txt"), "s3cret");
+writeFileSync(join(folder, "data", "open.txt"), "open");
+
+const open: ToolHost[] = [];
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((host) => host.close()));
+});
+
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+  expect(findLeftovers()).toEqual([]);
+});
+
+const OURS = {
+  PATH: process.env.PATH,
+  HOME: "/h",
+  LANG: "C",
+  TOKEN: "t",
+  ALLOWED: "a",
+  NODE_OPTIONS: "--no-such-option",
+};
+
+const reveal = async (change: Partial<HostOptions>, args: JsonObject = {}): Promise<JsonObject> => {
+  const limits = { helloMs: 20_000, startupMs: 60_000 };
+  const command = badHostCommand("revealing");
+  const host = createToolHost({ name: "seen", command, cwd: folder, limits, ...change }, { env: OURS });
+  open.push(host);
+  const { outcome } = await host.execute({ toolName: "bad", arguments: args, deadlineMs: 60_000 });
+  if (outcome.status === "failed") throw outcome.error;
+  return outcome.result as JsonObject;
+};
+
+describe("what it gets", () => {
+  test("[HOST-4-1] [HOST-4-19] its argv byte by byte, the allowed variables, its folder, our Node, a group of its own", async () => {
+    const nasty = ["$HOME", "`id`", "; exit", "a b", "*"];
+    const seen = await reveal({
+      command: [...badHostCommand("revealing"), ...nasty],
+      env: ["ALLOWED", "MISSING"],
+      setEnv: { OWN: "1" },
+    });
+    expect(seen.argv).toEqual(["revealing", ...nasty]);
+    // Some shells add the name of the command.
+    expect((seen.env as string[]).filter((name) => name !== "_")).toEqual(["ALLOWED", "HOME", "LANG", "OWN", "PATH"]);
+    expect(seen.cwd).toBe(folder);
+    expect(seen.node).toBe(process.execPath);
+    expect(tryReadProcess(seen.pid as number)?.pgid).toBe(seen.pid);
+  });
+});
+
+describe("a sandbox", () => {
+  const wish = { read: join(folder, "secret.txt"), write: join(folder, "data", "new.txt") };
+
+  test("[HOST-4-P6] everything but the program is denied unless it is named, and the host works", async () => {
+    // The program's own parts are found: its package is linked into node_modules above it.
+    expect(await reveal({ sandbox: {} }, wish)).toMatchObject({
+      read: "ERR_ACCESS_DENIED",
+      write: "ERR_ACCESS_DENIED",
+      spawn: "ERR_ACCESS_DENIED",
+    });
+    expect(
+      await reveal({ sandbox: { read: ["secret.txt"], write: ["data"], childProcess: true } }, wish),
+    ).toMatchObject({
+      read: "done",
+      write: "done",
+      spawn: "done",
+    });
+    expect(readFileSync(wish.write, "utf8")).toBe("x");
+    expect(await reveal({}, wish)).toMatchObject({ read: "done", write: "done", spawn: "done" });
+  });
+
+  test("[HOST-4-P6] a neighbour that is not named cannot be loaded, and what Node says is kept", async () => {
+    writeFileSync(join(folder, "two.ts"), 'import "./neighbour.ts";');
+    writeFileSync(join(folder, "neighbour.ts"), "");
+    const host = createToolHost({
+      name: "fenced",
+      command: ["node", "two.ts"],
+      cwd: folder,
+      sandbox: {},
+      limits: { helloMs: 20_000, startupMs: 60_000 },
+    });
+    open.push(host);
+    await expect(host.start()).rejects.toMatchObject({ code: "upstream_unavailable" });
+    expect(host.status().lastStderr.join("\n")).toContain("ERR_ACCESS_DENIED");
+  });
+
+  test("[HOST-4-P6] a program of one file with a package beside it needs nothing to be named", async () => {
+    const dependency = join(folder, "node_modules", "dep");
+    mkdirSync(dependency, { recursive: true });
+    writeFileSync(join(dependency, "package.json"), '{"name":"dep","type":"module","exports":"./index.js"}');
+    writeFileSync(join(dependency, "index.js"), "export const word = 'dep';");
+    writeFileSync(
+      join(folder, "small.ts"),
+      `import { word } from "dep";
+       import { createInterface } from "node:readline";
+       import { readFileSync } from "node:fs";
+       const say = (id: string, value: unknown): void => console.log(JSON.stringify({ v: 1, id, ok: true, result: { value, state: {} } }));
+       const tryRead = (): string => { try { readFileSync("secret.txt"); return "read"; } catch (error) { return (error as { code: string }).code; } };
+       createInterface({ input: process.stdin }).on("line", (line) => {
+         const { id, method } = JSON.parse(line) as { id: string; method: string };
+         say(id, method === "execute_tool" ? { success: true, result: [word, tryRead()] } : method === "get_tool_schemas" ? [] : {});
+       });`,
+    );
+    const host = createToolHost({
+      name: "small",
+      command: ["node", "./small.ts"],
+      cwd: folder,
+      sandbox: {},
+      limits: { helloMs: 20_000, startupMs: 60_000 },
+    });
+    open.push(host);
+    const { outcome } = await host.execute({ toolName: "x", arguments: {}, deadlineMs: 60_000 });
+    expect(outcome).toMatchObject({ result: ["dep", "ERR_ACCESS_DENIED"] });
+  });
+});
