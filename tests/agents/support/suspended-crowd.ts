@@ -1,0 +1,98 @@
+// Many agents suspended at once in one worker process, and all of them resumed: what the process takes for it.
+
+import { readFileSync } from "node:fs";
+import type { Engine } from "@toolplane/engine";
+import { runTestProgram, withClient } from "@toolplane/testkit";
+import { vi } from "vitest";
+import { type AgentPlane, POOL } from "./agent-plane.ts";
+import type { WorkerProgramConfig } from "./worker-program.ts";
+
+export interface CrowdReport {
+  readonly agents: number;
+  readonly suspendSeconds: number;
+  readonly resumeSeconds: number;
+  /** Megabytes of the worker's process: while all are suspended, and at its worst. */
+  readonly suspendedMb: number;
+  readonly peakMb: number;
+}
+
+const CHUNK = 500;
+
+const inChunks = async <T>(items: readonly T[], run: (item: T) => Promise<unknown>): Promise<void> => {
+  for (let start = 0; start < items.length; start += CHUNK)
+    await Promise.all(items.slice(start, start + CHUNK).map(run));
+};
+
+const memoryMb = (pid: number, field: "VmRSS" | "VmHWM"): number => {
+  const line = readFileSync(`/proc/${pid}/status`, "utf8")
+    .split("\n")
+    .find((text) => text.startsWith(field));
+  return Number.parseInt(line?.slice(field.length + 1) ?? "", 10) / 1024;
+};
+
+const count = (plane: AgentPlane, sql: string): Promise<number> =>
+  withClient(plane.t, async (client) => {
+    const { rows } = await client.query<{ n: number }>(sql);
+    return rows[0]?.n ?? 0;
+  });
+
+const countSuspended = (plane: AgentPlane): Promise<number> =>
+  count(plane, "select count(*)::int as n from state.heads where status = 'suspended'");
+
+const countEnded = (plane: AgentPlane): Promise<number> =>
+  count(plane, "select count(*)::int as n from state.turns where status = 'success'");
+
+const settleAll = async (engine: Engine, projectId: string, target: string, agents: number): Promise<void> => {
+  for (let settled = 0; settled < agents; ) {
+    const leased = await engine.calls.claim({ projectId, target, holder: "crowd", max: 256 }, 5_000);
+    if (leased.length === 0) return;
+    await Promise.all(
+      leased.map(({ facts, lease }) =>
+        engine.calls.settle({
+          projectId,
+          toolCallId: facts.toolCallId,
+          actorId: facts.actorId,
+          leaseId: lease.id,
+          outcome: { given: { status: "success", result: { text: "here you are" } } },
+        }),
+      ),
+    );
+    settled += leased.length;
+  }
+};
+
+export const resumeCrowd = async (plane: AgentPlane, agents: number, waitMs: number): Promise<CrowdReport> => {
+  const { engine, projectId } = plane;
+  const target = "crowd";
+  const patience = { timeout: waitMs, interval: 200 };
+  await engine.tools.upsertTool(projectId, {
+    tool_name: "wait",
+    description: "Somebody answers later",
+    target_subject: `cg.v1r4.{project_id}.{channel_id}.cmd.tool.${target}.wait`,
+    after_execution: "suspend",
+    parameters: { type: "object", properties: { text: { type: "string" } } },
+    options: { retry: "safe" },
+  });
+  const names = Array.from({ length: agents }, (_, index) => `agent_${index}`);
+  await inChunks(names, (name) => plane.agents(name));
+  const config: WorkerProgramConfig = {
+    url: plane.t.database.url,
+    pool: POOL,
+    concurrency: 256,
+    calls: 1,
+    toolName: "wait",
+    quiet: true,
+  };
+  await using program = runTestProgram(new URL("./worker-program.ts", import.meta.url), [JSON.stringify(config)]);
+  await program.next();
+  let started = performance.now();
+  await inChunks(names, (name) => plane.spawn(name, "wait for somebody"));
+  await vi.waitUntil(async () => (await countSuspended(plane)) === agents, patience);
+  const suspendSeconds = (performance.now() - started) / 1000;
+  const suspendedMb = memoryMb(program.pid, "VmRSS");
+  started = performance.now();
+  await settleAll(engine, projectId, target, agents);
+  await vi.waitUntil(async () => (await countEnded(plane)) === agents, patience);
+  const resumeSeconds = (performance.now() - started) / 1000;
+  return { agents, suspendSeconds, resumeSeconds, suspendedMb, peakMb: memoryMb(program.pid, "VmHWM") };
+};
