@@ -14,12 +14,13 @@ import type { HostProcessState } from "./host.ts";
 import { createHostConnection, type HostConnection } from "./host-connection.ts";
 import type { HostLimits } from "./host-limits.ts";
 import type { HostWords } from "./host-log.ts";
+import type { Attempt, JobPlace } from "./job-place.ts";
 import type { Launch } from "./launch.ts";
 import type { OpenedHost, Talk } from "./open-host.ts";
 import { tooLongError } from "./plan-failure.ts";
 import type { FeedView } from "./plan-feed.ts";
 import type { PoolTask } from "./pool-task.ts";
-import { createQuestion, type JobOwner, type JobPlace, RunningJob } from "./running-job.ts";
+import { createQuestion, type JobOwner, RunningJob } from "./running-job.ts";
 import type { Timers } from "./timers.ts";
 
 export interface ProcessDeps {
@@ -139,7 +140,7 @@ export class HostProcess implements FeedView, JobPlace {
   }
 
   /** The caller no longer waits: its deadline or a cancellation came first. */
-  abandon(running: RunningJob): void {
+  abandon(running: Attempt): void {
     if (running.abandoned || !this.#isOpen(running)) return;
     running.abandoned = true;
     if (this.#connection?.takeBack(running) === true) {
@@ -152,7 +153,7 @@ export class HostProcess implements FeedView, JobPlace {
   }
 
   /** A call that is over here must soon be over there. */
-  giveUp(running: RunningJob): void {
+  giveUp(running: Attempt): void {
     if (this.cancels) this.#quietly("cancel", { id: running.id });
     this.#deps.timers.afterQuietly(this.#deps.limits.graceMs, () => {
       if (!this.#isOpen(running) || this.state === "stopping") return;
@@ -161,7 +162,7 @@ export class HostProcess implements FeedView, JobPlace {
     });
   }
 
-  jobDone(running: RunningJob, answered: boolean): void {
+  jobDone(running: Attempt, answered: boolean): void {
     this.inFlight -= 1;
     this.bytes -= running.line.length;
     if (answered) this.answered += 1;
@@ -277,7 +278,7 @@ export class HostProcess implements FeedView, JobPlace {
     void this.#guarded?.end({ signal, graceMs });
   }
 
-  #isOpen(running: RunningJob): boolean {
+  #isOpen(running: Attempt): boolean {
     return this.#connection?.open().has(running.id) === true;
   }
 

@@ -4,8 +4,8 @@
 import { isToolplaneError, type JsonObject, type JsonValue, ToolplaneError } from "@toolplane/protocol";
 import { type HostResponse, parseToolOutcome } from "@toolplane/protocol/host";
 import type { ExecuteRequest, ExecuteResult } from "./host.ts";
+import type { Attempt, JobPlace } from "./job-place.ts";
 import { hostSaidError } from "./plan-failure.ts";
-import type { JobPlace, RunningJob } from "./running-job.ts";
 
 const NOTHING = (): void => {};
 
@@ -23,7 +23,7 @@ export abstract class PoolTask {
   parts = 0;
   partBytes = 0;
   /** The attempt that is in a process; undefined while it waits. */
-  running: RunningJob | undefined = undefined;
+  running: Attempt | undefined = undefined;
   pid: number | undefined = undefined;
   written = false;
   settled = false;

@@ -1,24 +1,11 @@
 // One attempt of a call while it is in a process: what it is told, and by whom.
 // J1. It ends once; what comes after it was given up changes nothing.
 
-import type { JsonObject, JsonValue, ToolplaneError } from "@toolplane/protocol";
+import type { JsonValue, ToolplaneError } from "@toolplane/protocol";
 import type { HostResponse } from "@toolplane/protocol/host";
 import type { Ask } from "./host-connection.ts";
+import type { Attempt, JobPlace } from "./job-place.ts";
 import type { PoolTask } from "./pool-task.ts";
-
-/** The process an attempt runs in. */
-export interface JobPlace {
-  readonly pid: number | undefined;
-  readonly initState: JsonObject;
-  readonly extensions: readonly string[];
-  hear(payload: JsonValue): void;
-  tooLong(): ToolplaneError;
-  jobDone(running: RunningJob, answered: boolean): void;
-  /** The caller no longer waits: its deadline or a cancellation came first. */
-  abandon(running: RunningJob): void;
-  /** The call is over here and must soon be over there. */
-  giveUp(running: RunningJob): void;
-}
 
 export type JobEnd =
   | { readonly kind: "answer"; readonly response: HostResponse }
@@ -33,7 +20,7 @@ export interface JobOwner {
   onEnd(task: PoolTask, end: JobEnd): void;
 }
 
-export class RunningJob implements Ask {
+export class RunningJob implements Attempt {
   readonly id: string;
   readonly line: string;
   readonly place: JobPlace;
