@@ -27,7 +27,7 @@ const letPass = (world: PmoWorld, batchId: string, what: keyof typeof LET_BATCH)
   queryTestDatabase(world.test.database.url, LET_BATCH[what], [batchId]);
 
 describe("fail_fast", () => {
-  test("[UTP-11.6-4] [UTP-11.6-10] the first failure stops the running, cancels the queued and ends the batch", async () => {
+  test("[UTP-11.6-4] [UTP-11.6-10] [UTP-W04-T1] [UTP-W05-T1] the first failure stops the running, cancels the queued and ends the batch", async () => {
     await using world = await startPmoWorld();
     await world.engine.agents.upsertAgent(PROJECT, { agent_id: "busy", profile_name: "Worker" });
     await world.engine.turns.spawn({
@@ -87,7 +87,7 @@ describe("fail_fast", () => {
 });
 
 describe("the deadline", () => {
-  test("[UTP-11.6-5] [UTP-11.6-10] ends the batch as timeout; what was delivered in time is in the result", async () => {
+  test("[UTP-11.6-5] [UTP-11.6-10] [UTP-W04-T1] ends the batch as timeout; what was delivered in time is in the result", async () => {
     await using world = await startPmoWorld();
     const { toolCallId, agentTurnId, agents, batchId } = await fork(world, { tasks: tasks(3) });
     await world.finish(agents[1] ?? "", { deliverable: "in time" });

@@ -142,7 +142,7 @@ describe("delegate_async", () => {
 });
 
 describe("a command that comes again", () => {
-  test("[UTP-11.1-8] [UTP-W27-R3] makes no second child, also when a manager died before it could answer", async () => {
+  test("[UTP-11.1-8] [UTP-W27-R3] [UTP-W27-T1] makes no second child, also when a manager died before it could answer", async () => {
     await using world = await startPmoWorld();
     const { engine } = world;
     const asked = await world.ask("delegate_async", { ...WORKER });

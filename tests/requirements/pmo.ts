@@ -48,6 +48,8 @@ export const rules = [
   { id: "UTP-11.6-R6", source: "utp 11.6", part: "pmo", text: "A child's task event moves its batch on; a lost one costs latency only." },
   { id: "UTP-11.6-R7", source: "utp 11.6", part: "pmo", text: "A batch of 200 children is made, joined and settled." },
   { id: "UTP-W01-R1", source: "utp 15 W-01", part: "pmo", text: "Depth grows with every real delegation." },
+  { id: "UTP-W04-T1", source: "utp 15 W-04", part: "pmo", text: "A batch that fails fast or passes its deadline really stops its children." },
+  { id: "UTP-W05-T1", source: "utp 15 W-05", part: "pmo", text: "Queued children of a batch can be canceled." },
   { id: "UTP-W18-R1", source: "utp 15 W-18", part: "pmo", text: "A caller without boxes of its own can pass on none." },
   { id: "UTP-W18-R2", source: "utp 15 W-18", part: "pmo", text: "Provisioning is guarded by the profile an agent has, also when that cannot be found." },
   { id: "UTP-W26-R2", source: "utp 15 W-26", part: "pmo", text: "The deadline of a call that waits for a batch moves with the batch." },
@@ -55,4 +57,5 @@ export const rules = [
   { id: "UTP-W27-R2", source: "utp 15 W-27", part: "pmo", text: "What a call makes has ids derived from the call." },
   { id: "UTP-W27-R3", source: "utp 15 W-27", part: "pmo", text: "A manager that dies after its commit has made its children once." },
   { id: "UTP-W27-R4", source: "utp 15 W-27", part: "pmo", text: "A manager that dies at any commit of a batch leaves work that another finishes: one child per task, one result." },
+  { id: "UTP-W27-T1", source: "utp 15 W-27", part: "pmo", text: "A project command or task event is acknowledged only when its effect is durable, and a redelivery makes no second child." },
 ] as const satisfies readonly Rule[];
