@@ -23,4 +23,5 @@ export const rules = [
   { id: "API-4-H1", source: "interfaces 4", part: "server", text: "GET /hosts shows every configured host, its tools, what was left out, its processes and its problem; a host that does not start stops nothing." },
   { id: "API-4-H2", source: "interfaces 2", part: "server", text: "why says that a call waits for a host that does not run." },
   { id: "API-4-H3", source: "interfaces 4", part: "server", text: "A claim brings the state of the call's session, and session_state of a result replaces it." },
+  { id: "API-2-10", source: "interfaces 2", part: "server", text: "host check runs a host through the protocol's rules and prints pass or fail for each." },
 ] as const satisfies readonly Rule[];

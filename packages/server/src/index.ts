@@ -9,6 +9,8 @@ export { type ConformOptions, runConform } from "./conform/run-conform.ts";
 export type { LaunchedService } from "./conform/service-life.ts";
 export { type ClockOffset, createClockOffset, NO_OFFSET } from "./gateway/clock-offset.ts";
 export { createEngineGateway, type EngineGatewayOptions } from "./gateway/engine-gateway.ts";
+export { HOST_CLAUSES, type HostClause, type HostClauseId } from "./hosts/check/clauses.ts";
+export { type HostCheckOptions, runHostCheck } from "./hosts/check/run-check.ts";
 export { type AppOptions, createApp } from "./http/app.ts";
 export { type Caller, type Route, type RouteCall, route } from "./http/route.ts";
 export { routes } from "./routes/index.ts";

@@ -23,5 +23,7 @@ def execute_tool(tool_name, arguments, state, emit):
         for n in range(3):
             emit({"n": n})
         return {"success": True, "result": "streamed"}
+    if tool_name != "slow":
+        return {"success": False, "error": "there is no tool " + tool_name}
     time.sleep(float(arguments.get("ms", 50)) / 1000)
     return {"success": True, "result": {"slept": True}}

@@ -76,8 +76,10 @@ const plugin: HostPlugin<{ count: number; greeting: string }> = {
         return { success: true, result: { text: "\ud800" } };
       case "huge":
         return { success: true, result: "x".repeat(3_000_000) };
-      default:
+      case "wrapped":
         return { success: true, result: { envelope: args.envelope === true, toolName } };
+      default:
+        return { success: false, error: `there is no tool ${toolName}` };
     }
   },
 };

@@ -14,7 +14,6 @@ export const rules = [
   { id: "API-2-7", source: "interfaces 2", part: "cli", text: "why says where a call is and what it waits for." },
   { id: "API-2-8", source: "interfaces 2", part: "cli", text: "verify names the first broken link and exits 1." },
   { id: "API-2-9", source: "interfaces 2", part: "cli", text: "token create, list and revoke manage tokens by role, project, actor, targets and time to live." },
-  { id: "API-2-10", source: "interfaces 2", part: "cli", text: "host check runs a host through the protocol's rules and prints pass or fail for each." },
   { id: "API-2-11", source: "interfaces 2", part: "cli", text: "conform drives a foreign tool service through the rules and prints pass or fail for each clause." },
   { id: "API-2-12", source: "interfaces 2", part: "cli", text: "export and import carry everything across PostgreSQL versions." },
   { id: "API-2-13", source: "interfaces 2", part: "cli", text: "Every command takes --json, --url and --token, and reads the data directory's token by default." },

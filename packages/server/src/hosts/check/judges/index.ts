@@ -1,0 +1,20 @@
+// Every clause with its judge; one that has none does not compile.
+
+import type { Verdict } from "../../../conform/verdict.ts";
+import { HOST_CLAUSES, type HostClause, type HostClauseId } from "../clauses.ts";
+import type { HostEvidence } from "../evidence.ts";
+import { faultJudges } from "./faults.ts";
+import type { Judge } from "./judge.ts";
+import { lifeJudges } from "./life.ts";
+import { methodJudges } from "./methods.ts";
+import { wireJudges } from "./wire.ts";
+
+export interface JudgedHostClause {
+  readonly clause: HostClause;
+  readonly verdict: Verdict;
+}
+
+const JUDGES = { ...wireJudges, ...methodJudges, ...faultJudges, ...lifeJudges } as Record<HostClauseId, Judge>;
+
+export const judgeHost = (evidence: HostEvidence): readonly JudgedHostClause[] =>
+  HOST_CLAUSES.map((clause) => ({ clause, verdict: JUDGES[clause.id](evidence) }));
