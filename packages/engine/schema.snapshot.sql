@@ -475,7 +475,7 @@ create table state.inbox (
   constraint inbox_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'pending'::text, 'processing'::text, 'deferred'::text, 'consumed'::text, 'error'::text, 'skipped'::text])))
 );
 CREATE INDEX inbox_claims ON state.inbox USING btree (claim_expires_at) WHERE (status = 'processing'::text);
-CREATE INDEX inbox_live ON state.inbox USING btree (project_id, agent_id, next_retry_at) WHERE (status = ANY (ARRAY['pending'::text, 'deferred'::text, 'processing'::text]));
+CREATE INDEX inbox_live ON state.inbox USING btree (project_id, agent_id, next_retry_at) WHERE ((archived_at IS NULL) AND (status <> 'queued'::text));
 CREATE UNIQUE INDEX inbox_once ON state.inbox USING btree (project_id, agent_id, agent_turn_id, correlation_id, (
 CASE message_type
     WHEN 'timeout'::text THEN 'tool_result'::text

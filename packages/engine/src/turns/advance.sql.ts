@@ -28,7 +28,7 @@ select i.ord::int as ord, r.inbox_id, r.message_type, r.correlation_id, r.agent_
   from ${agents.from}
  cross join lateral (
    select * from state.inbox q
-    where q.project_id = i.project_id and q.agent_id = i.agent_id and q.status in ('pending', 'deferred', 'processing')
+    where q.project_id = i.project_id and q.agent_id = i.agent_id and q.archived_at is null and q.status <> 'queued'
       and q.next_retry_at <= now() and (q.status <> 'processing' or q.claim_expires_at <= now() or q.claim_id = i.claim_id)
     order by q.next_retry_at, q.created_at, q.inbox_id
     limit ${MAX_ROWS}) r

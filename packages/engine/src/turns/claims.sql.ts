@@ -15,6 +15,8 @@ const claims = setInput<ClaimRow>([
   ["claimId", "text"],
 ]);
 
+// The lookups are subqueries of their own, so that they stay lookups: a plan made while nothing is claimed would read all
+// claims ever after.
 // A row that somebody is just writing is not waited for: it is alive until the next heartbeat says otherwise. So a
 // heartbeat never waits behind a commit, and the two never wait for each other.
 /** $next: seconds. Which of the claims are alive. */
@@ -24,10 +26,11 @@ export const EXTEND_CLAIMS: Statement = {
 with held as materialized (
   select r.project_id, r.inbox_id
     from ${claims.from}
-    join state.inbox r on r.project_id = i.project_id and r.inbox_id = i.inbox_id
+   cross join lateral (
+     select q.project_id, q.inbox_id, q.status, q.claim_id from state.inbox q
+      where q.project_id = i.project_id and q.inbox_id = i.inbox_id
+     offset 0 for update skip locked) r
    where r.status = 'processing' and r.claim_id = i.claim_id
-   order by r.project_id, r.inbox_id
-     for update of r skip locked
 ),
 extended as (
   update state.inbox r
@@ -37,7 +40,8 @@ extended as (
 )
 select i.ord::int as ord
   from ${claims.from}
-  join state.inbox r on r.project_id = i.project_id and r.inbox_id = i.inbox_id
+ cross join lateral (
+   select q.status, q.claim_id from state.inbox q where q.project_id = i.project_id and q.inbox_id = i.inbox_id offset 0) r
  where r.status = 'processing' and r.claim_id = i.claim_id`,
 };
 
@@ -54,7 +58,7 @@ with released as (
   update state.inbox r
      set status = 'pending', claim_id = null, claim_expires_at = null, worker = null, processed_at = null,
          next_retry_at = now(), ring_at = now() + interval '5 seconds'
-   where r.project_id = $1 and r.inbox_id = $2 and r.claim_id = $3 and r.status = 'processing'
+   where r.project_id = $1 and r.inbox_id = $2 and r.claim_id = $3
   returning r.project_id, r.agent_id, r.channel_id, r.inbox_id
 ),
 rung as (

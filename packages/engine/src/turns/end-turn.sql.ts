@@ -19,7 +19,7 @@ export const CONSUME_ROWS: Statement = {
   text: `
 update state.inbox r
    set status = 'consumed', claim_id = null, claim_expires_at = null, archived_at = now(), processed_at = coalesce(r.processed_at, now())
- where r.project_id = $1 and r.agent_id = $2 and r.agent_turn_id = $3 and r.status in ('pending', 'deferred', 'processing')`,
+ where r.project_id = $1 and r.agent_id = $2 and r.agent_turn_id = $3 and r.archived_at is null and r.status <> 'queued'`,
 };
 
 /** $1 project, $2 turn, $3 error. Steps under way: those that wait for results, and one that was begun. */

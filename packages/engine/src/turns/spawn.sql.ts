@@ -45,8 +45,9 @@ const lookups = setInput<SpawnLookup>([
   ["profileBoxId", "text"],
 ]);
 
+// A scalar subquery: an EXISTS may be planned as one scan of all boxes, and such a plan, made while there are few, would stay.
 const hasBox = (column: string): string =>
-  `(${column} is null or exists (select from cards.boxes b where b.project_id = i.project_id and b.box_id = ${column}))`;
+  `(${column} is null or coalesce((select true from cards.boxes b where b.project_id = i.project_id and b.box_id = ${column}), false))`;
 
 // A lineage is a turn of an agent, or the headless turn of a direct call, whose id is its call's.
 export const READ_SPAWN: Statement = {

@@ -166,7 +166,7 @@ select t.project_id, t.agent_turn_id, t.agent_id,
                and not c.headless and c.settled_at is null) then 'resume' end
          when not exists (select from state.inbox r
            where r.project_id = t.project_id and r.agent_id = t.agent_id and r.agent_turn_id = t.agent_turn_id
-             and r.turn_epoch = h.turn_epoch and r.status in ('pending', 'deferred', 'processing')) then 'reap'
+             and r.turn_epoch = h.turn_epoch and r.archived_at is null and r.status <> 'queued') then 'reap'
        end as trouble
   from state.turns t
   left join state.heads h on h.project_id = t.project_id and h.agent_id = t.agent_id

@@ -89,7 +89,7 @@ turned as (
          dispatched_at = case when i.dispatched then now() else t.dispatched_at end,
          ended_at = case when i.ended then now() end
     from ${turns.from}
-   where t.project_id = i.project_id and t.agent_turn_id = i.agent_turn_id and t.ended_at is null
+   where t.project_id = i.project_id and t.agent_turn_id = i.agent_turn_id
 ),
 changed as (
   update state.inbox r

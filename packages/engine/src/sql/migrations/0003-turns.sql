@@ -78,7 +78,7 @@ alter table state.inbox
   add column ring_at          timestamptz not null default now() + interval '5 seconds';
 drop index state.inbox_due;
 drop index state.inbox_open;
-create index inbox_live on state.inbox (project_id, agent_id, next_retry_at) where status in ('pending', 'deferred', 'processing');
+create index inbox_live on state.inbox (project_id, agent_id, next_retry_at) where archived_at is null and status <> 'queued';
 create index inbox_queued on state.inbox (project_id, agent_id, created_at, inbox_id) where status = 'queued';
 create index inbox_ring on state.inbox (ring_at) where status in ('pending', 'deferred');
 create index inbox_claims on state.inbox (claim_expires_at) where status = 'processing';
