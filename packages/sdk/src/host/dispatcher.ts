@@ -122,7 +122,8 @@ export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
     const run = new Run(request, isRecord(state) ? (state as JsonObject) : undefined, deadline_ms, runDeps);
     runs.set(run.id, run);
     try {
-      const returned = scope.run(run, () => callPlugin(plugin, method, params, run));
+      scope.enter(run);
+      const returned = callPlugin(plugin, method, params, run);
       if (isThenable(returned)) {
         returned.then(
           (value) => succeed(run, method, value),

@@ -2,9 +2,10 @@
 
 import { isRecord, type JsonObject, type JsonValue } from "@toolplane/protocol";
 import { type HostParams, OPTIONAL_HOST_METHODS, REQUIRED_HOST_METHODS } from "@toolplane/protocol/host";
+import type { Log } from "../ports/log.ts";
 import { FAULT_TYPES, HostFault } from "./host-fault.ts";
 import { toJson, toJsonObject } from "./plain-json.ts";
-import type { HostPlugin } from "./plugin.ts";
+import type { EmitPart, HostPlugin, HostToolCall } from "./plugin.ts";
 import type { Run } from "./run.ts";
 
 export type PluginMethod = (typeof REQUIRED_HOST_METHODS)[number] | (typeof OPTIONAL_HOST_METHODS)[number];
@@ -32,26 +33,40 @@ export const offers = (plugin: HostPlugin, method: PluginMethod): boolean =>
 
 type Params = HostParams<PluginMethod>;
 
-const executeTool = (plugin: HostPlugin, params: HostParams<"execute_tool">, run: Run): unknown =>
-  plugin.executeTool({
-    toolName: params.tool_name,
-    arguments: params.arguments,
-    state: params.state,
-    emit: run.emit,
-    get signal() {
-      return run.signal;
-    },
-    deadlineMs: params.deadline_ms,
-    get log() {
-      return run.log;
-    },
-  });
+/** What executeTool gets. A class, because an object with getters of its own costs as much as reading the request. */
+class ToolCall implements HostToolCall {
+  readonly toolName: string;
+  readonly arguments: JsonObject;
+  readonly state: JsonObject;
+  readonly deadlineMs: number | undefined;
+  readonly #run: Run;
+
+  constructor(params: HostParams<"execute_tool">, run: Run) {
+    this.toolName = params.tool_name;
+    this.arguments = params.arguments;
+    this.state = params.state;
+    this.deadlineMs = params.deadline_ms;
+    this.#run = run;
+  }
+
+  get emit(): EmitPart {
+    return this.#run.emit;
+  }
+
+  get signal(): AbortSignal {
+    return this.#run.signal;
+  }
+
+  get log(): Log {
+    return this.#run.log;
+  }
+}
 
 /** Calls the plugin. The answer may be a promise. */
 export const callPlugin = (plugin: HostPlugin, method: PluginMethod, params: Params, run: Run): unknown => {
   switch (method) {
     case "execute_tool":
-      return executeTool(plugin, params as HostParams<"execute_tool">, run);
+      return plugin.executeTool(new ToolCall(params as HostParams<"execute_tool">, run));
     case "init":
       return plugin.init?.((params as HostParams<"init">).config);
     case "get_tool_schemas":

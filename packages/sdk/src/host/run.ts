@@ -106,7 +106,12 @@ export class Run {
       this.#deps.stderr(`toolplane warn: ${this.#dropped} parts were dropped: the parent reads too slowly\n`);
   }
 
-  readonly emit: EmitPart = (part) => {
+  /** Made when it is asked for: most tools emit nothing. */
+  get emit(): EmitPart {
+    return (part) => this.#emit(part);
+  }
+
+  #emit(part: unknown): Promise<void> | undefined {
     const { writer, stderr } = this.#deps;
     if (this.answered) return undefined;
     let payload: JsonValue;
@@ -119,7 +124,7 @@ export class Run {
     if (writer.waiting() > MAX_WAITING_PARTS) this.#dropped += 1;
     else writer.write(encodeHostEvent(this.id, "part", payload));
     return writer.waiting() < PART_ROOM ? undefined : writer.below(PART_ROOM);
-  };
+  }
 
   get log(): Log {
     const note = (level: "info" | "warn" | "error") => (message: string, fields?: LogFields) => {

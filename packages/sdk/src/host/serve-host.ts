@@ -69,13 +69,13 @@ export const serveHost = ({ plugin, input, output, stderr, clock, drainMs = DEFA
   });
 
   input.on("data", (chunk: Buffer) => {
-    reader.push(chunk);
+    scope.around(() => reader.push(chunk));
     if (writer.waiting() < PAUSE_CHARS) return;
     input.pause();
     void writer.below(PAUSE_CHARS / 2).then(() => input.resume());
   });
   const inputOver = (): void => {
-    reader.end();
+    scope.around(() => reader.end());
     void endOnce();
   };
   input.once("end", inputOver);
