@@ -134,7 +134,7 @@ export const rules = [
   { id: "UTP-4.6-C1", source: "utp 4.6", part: "protocol", text: "A box is an ordered list of card ids with possible duplicates." },
   { id: "UTP-4.7-C1", source: "utp 4.7", part: "protocol", text: "Tool lists are collected and give no message." },
   { id: "UTP-4.7-C2", source: "utp 4.7", part: "protocol", text: "A card with tool_calls is an assistant message with stored reasoning." },
-  { id: "UTP-4.7-C3", source: "utp 4.7", part: "protocol", text: "A result becomes a tool message: text, empty for null, JSON otherwise, {error} when not success." },
+  { id: "UTP-4.7-C3", source: "utp 4.7", part: "protocol", text: "A result becomes a tool message: text, empty for null, JSON otherwise; when not success {error}, with the result beside it where it says more than the error." },
   { id: "UTP-4.7-C4", source: "utp 4.7", part: "protocol", text: "tool.call cards give no message." },
   { id: "UTP-4.7-C5", source: "utp 4.7", part: "protocol", text: "Other cards take metadata.role, user by default, and their text or JSON." },
   { id: "UTP-4.7-C6", source: "utp 4.7", part: "protocol", text: "Missing cards are skipped." },

@@ -1,4 +1,4 @@
-// @toolplane/protocol/agents: what only turns need - events, streams, transcripts, deliverables, replay.
+// @toolplane/protocol/agents: what only turns need - events, streams, transcripts, deliverables, replay - and the check of a report.
 
 export {
   createFallbackDeliverable,
@@ -115,6 +115,13 @@ export {
   uiActionSchema,
 } from "./payloads/ui-action.ts";
 export { aggregateStep, effectiveAfterExecution, type StepVerdict, taskErrorText } from "./results/after-execution.ts";
+export {
+  type ExpectedCall,
+  planReportCheck,
+  type Report,
+  type ReportVerdict,
+  WATCHDOG_ACTOR,
+} from "./results/report-check.ts";
 export { type CardLookup, type ReadFault, type ReadOutcome, readResult } from "./results/result-reader.ts";
 export {
   CONSUMER_DEFAULTS,

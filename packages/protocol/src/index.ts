@@ -169,13 +169,6 @@ export {
 } from "./results/error-envelope.ts";
 export { normaliseResult, type ResultInput } from "./results/normalise-result.ts";
 export {
-  type ExpectedCall,
-  planReportCheck,
-  type Report,
-  type ReportVerdict,
-  WATCHDOG_ACTOR,
-} from "./results/report-check.ts";
-export {
   type BuiltResult,
   buildFailure,
   buildResult,

@@ -1,7 +1,8 @@
 // Result cards that were written but never reported. When a call must end without a report - canceled, timed out, its
 // holder gone - the oldest valid one is its result: the work was done, only the last word was lost.
 
-import { type Card, type JsonObject, parseCard, planReportCheck, type ToolResultContent } from "@toolplane/protocol";
+import { type Card, type JsonObject, parseCard, type ToolResultContent } from "@toolplane/protocol";
+import { planReportCheck } from "@toolplane/protocol/agents";
 import type { Queryer } from "../sql/database.ts";
 import { type CallFacts, type CallKey, callKey } from "./call.ts";
 import type { WrittenResult } from "./plan-settlement.ts";

@@ -9,10 +9,10 @@ import {
   parseCallbackPayload,
   parseCard,
   parseWritableCard,
-  planReportCheck,
   ToolplaneError,
   type ToolResultContent,
 } from "@toolplane/protocol";
+import { planReportCheck } from "@toolplane/protocol/agents";
 import type { Faults } from "../ports/faults.ts";
 import type { Database } from "../sql/database.ts";
 import type { CallFacts, CallKey } from "./call.ts";

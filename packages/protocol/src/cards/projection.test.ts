@@ -43,14 +43,19 @@ describe("projection to model messages", () => {
     ["anything else as JSON", answer({ a: [1] }), '{"a":[1]}'],
     ["a number as JSON", answer(7), "7"],
     [
-      "a failure as its error",
-      answer({ ignored: 1 }, { code: "x", message: "y" }, "failed"),
+      "a failure as its error, without the mirror in its result",
+      answer({ error_code: "x", error_message: "y" }, { code: "x", message: "y" }, "failed"),
       '{"error":{"code":"x","message":"y"}}',
     ],
     [
-      "a partial result as its error too",
+      "a failure with something to show beside its error",
+      answer({ stderr: "no such file" }, { code: "x", message: "y" }, "failed"),
+      '{"error":{"code":"x","message":"y"},"result":{"stderr":"no such file"}}',
+    ],
+    [
+      "a partial result beside its error",
       answer("half", { code: "x", message: "y" }, "partial"),
-      '{"error":{"code":"x","message":"y"}}',
+      '{"error":{"code":"x","message":"y"},"result":"half"}',
     ],
   ];
   test.each(bodies)("[UTP-4.7-C3] a tool message shows %s", (_name, card, body) => {

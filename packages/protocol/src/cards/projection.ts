@@ -63,9 +63,18 @@ const successBody = (result: JsonValue): string => {
   return JSON.stringify(isRecord(result) ? cutStreams(result as JsonObject) : result);
 };
 
-/** The text of a tool message for a result. */
+/** A failure's result mostly repeats its error for readers of results alone; what is more than that belongs to the answer. */
+const isMirror = (result: JsonValue): boolean =>
+  result === null || (isRecord(result) && Object.hasOwn(result, "error_code"));
+
+const failureBody = ({ error, result }: ToolResultContent): string => {
+  if (isMirror(result)) return JSON.stringify({ error });
+  return JSON.stringify({ error, result: isRecord(result) ? cutStreams(result as JsonObject) : result });
+};
+
+/** The text of a tool message for a result. Of one that succeeded in part, what it has is shown beside what it lacks. */
 export const toolResultBody = (content: ToolResultContent): string =>
-  content.status === "success" ? successBody(content.result) : JSON.stringify({ error: content.error });
+  content.status === "success" ? successBody(content.result) : failureBody(content);
 
 const contentText = (content: CardContent): string => {
   switch (content.__type__) {

@@ -13,7 +13,7 @@ export interface ScriptResult {
   readonly name: string;
   readonly tool: string;
   readonly failed: boolean;
-  /** JSON where the result is JSON, else its text; of a failure `{error}`. */
+  /** JSON where the result is JSON, else its text; of a failure `{error}`, with what it has besides as `result`. */
   readonly value: JsonValue;
 }
 
@@ -36,7 +36,8 @@ const isAssistant = (message: ModelMessage): message is AssistantMessage => mess
 const readResult = (tool: string, shown: string): Round[number] => {
   const text = unfence(shown);
   const value = tryParseJsonStrict(text) ?? text;
-  return { tool, value, failed: isRecord(value) && Object.keys(value).length === 1 && Object.hasOwn(value, "error") };
+  const isFailure = isRecord(value) && Object.hasOwn(value, "error");
+  return { tool, value, failed: isFailure && Object.keys(value).every((key) => key === "error" || key === "result") };
 };
 
 const readRound = (messages: readonly ModelMessage[], at: number): Round => {
