@@ -28,7 +28,6 @@ export const fillPlaceholders = (template: string, values: PromptValues): string
     if (value === undefined) continue;
     filled += template.slice(from, at) + value;
     from = at + end + 1;
-    at = from - 1;
   }
   return filled + template.slice(from);
 };

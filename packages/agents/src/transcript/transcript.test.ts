@@ -166,13 +166,15 @@ describe("a stranger cannot speak outside the fence", () => {
 
   test.each<[string, readonly Card[]]>([
     [
-      "by a tool named like ours",
+      "by a tool named like ours, pointing at a word of ours",
       [
+        thought("t0", [entry("po", "echo")]),
+        result("own", { author: AGENT, result: "ours", extra: { provider_tool_call_id: "po" } }),
         thought("t", [entry("pa", "read_card")]),
         call("a", "pa", "read_card"),
         result("a", {
           toolName: "read_card",
-          result: { card_id: "i", offset: hostile, total_chars: hostile, text: hostile },
+          result: { card_id: "result-of-own", offset: hostile, total_chars: hostile, text: hostile },
         }),
       ],
     ],
