@@ -1,6 +1,5 @@
 // Builds a supervised tool host from its configuration.
 
-import { randomUUID } from "node:crypto";
 import type { JsonObject, JsonValue } from "@toolplane/protocol";
 import {
   type HostResponse,
@@ -21,6 +20,7 @@ import { openHost } from "./open-host.ts";
 import { hostSaidError } from "./plan-failure.ts";
 import { HostPool } from "./pool.ts";
 import { ExecuteTask, type Question, QuestionTask } from "./pool-task.ts";
+import { createRequestIds } from "./request-ids.ts";
 import { createRetrySafe } from "./retry-safe.ts";
 import { systemTimers } from "./timers.ts";
 
@@ -33,7 +33,7 @@ const createDeps = (options: HostOptions, ports: HostPorts): CrewDeps => {
     limits,
     timers,
     launch: planLaunch(options, { env: ports.env ?? process.env, node: process.execPath }),
-    newId: ports.newId ?? (() => randomUUID()),
+    newId: ports.newId ?? createRequestIds(),
     random: ports.random ?? Math.random,
     diagnostics: createDiagnostics(name, { log, timers, scrub, onDiagnostic }),
     words: createHostWords(name, limits, { log, timers, scrub }),

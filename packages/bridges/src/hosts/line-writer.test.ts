@@ -48,11 +48,11 @@ test("[HOST-4-L2] the next write waits until the last was taken; what waits is n
 
 test("[HOST-4-L2] a large queue goes out in pieces", async () => {
   const { writes, writer } = open();
-  const items = Array.from({ length: 10 }, () => item("x".repeat(100_000)));
+  const items = Array.from({ length: 10 }, () => item("x".repeat(400_000)));
   for (const each of items) writer.send(each);
   await tick();
   expect(items.filter(({ written }) => written)).toHaveLength(3);
-  expect(writes[0]?.text).toHaveLength(300_000);
+  expect(writes[0]?.text).toHaveLength(1_200_000);
 });
 
 test("[HOST-4-8] of a failed write the last line was not written: its line feed did not arrive", async () => {

@@ -22,8 +22,8 @@ export interface WriteStream {
   end(): unknown;
 }
 
-/** Long enough that a write's own cost disappears, short enough that much of a large queue can still be taken back. */
-const BATCH_CHARACTERS = 256 * 1_024;
+/** Several times what a pipe holds, so that it never runs dry; the rest of a large queue can still be taken back. */
+const BATCH_CHARACTERS = 1_024 * 1_024;
 
 class Writer implements LineWriter {
   readonly #stream: WriteStream;

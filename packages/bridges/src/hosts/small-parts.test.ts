@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createDeadlineBook } from "./deadline-book.ts";
 import { createHostLimits, DEFAULT_HOST_LIMITS, type HostLimits } from "./host-limits.ts";
+import { createRequestIds } from "./request-ids.ts";
 import { createRetrySafe } from "./retry-safe.ts";
 import { createTaskQueue } from "./task-queue.ts";
 
@@ -118,6 +119,15 @@ describe("retry safe", () => {
     const began = performance.now();
     expect(createRetrySafe([`${"*a".repeat(40)}b`])("a".repeat(5_000))).toBe(false);
     expect(performance.now() - began).toBeLessThan(1_000);
+  });
+});
+
+describe("request ids", () => {
+  test("[HOST-4-13] are random, and no two are the same", () => {
+    const newId = createRequestIds();
+    const ids = Array.from({ length: 5_000 }, newId);
+    expect(new Set(ids).size).toBe(5_000);
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{24}$/);
   });
 });
 
