@@ -53,6 +53,20 @@ test("[UTP-10.1-5] a ring that was lost costs time, not the turn", async () => {
   await eventually(() => turn.status === "ended");
 });
 
+test("what is due and brings no work is not looked at in a circle", async () => {
+  const plane = createFakePlane();
+  let looks = 0;
+  const due = async () => {
+    looks++;
+    return Array.from({ length: 500 }, (_, index) => ({ projectId: "fake", agentId: `ghost_${index}` }));
+  };
+  const engine = { ...plane.engine, turns: { ...plane.engine.turns, due } };
+  const worker = await start(plane, quick, { engine, lookMs: 1_000_000 });
+  await eventually(() => worker.stats().scans >= 500 && worker.stats().scanning === 0);
+  for (let i = 0; i < 100; i++) await new Promise((resolve) => setImmediate(resolve));
+  expect(looks).toBe(1);
+});
+
 test("[UTP-10.7-3] a stop interrupts the model call at once, and nothing is written afterwards", async () => {
   const plane = createFakePlane();
   const { brain, open } = slowBrain();

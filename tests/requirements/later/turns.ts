@@ -61,12 +61,10 @@ export const rules = [
   { id: "INV-I10-T1", source: "architecture 4, I10", part: "turns", text: "Every finished turn has exactly one deliverable and exactly one task event, through crashes at every point." },
   { id: "UTP-D13-T1", source: "utp 17 D-13", part: "turns", text: "A terminating result ends the turn only when all awaited results of the step are in." },
   { id: "UTP-D18-T1", source: "utp 17 D-18", part: "turns", text: "A second result or timeout of a call that has one is an accepted no-op." },
-  { id: "UTP-D25-T1", source: "utp 17 D-25", part: "agents", text: "submit_result is no tool of the protocol, and still writes a tool.result card." },
   { id: "UTP-W06-T1", source: "utp 15 W-06", part: "turn watchdogs", text: "Ringing again neither postpones the dispatch timeout nor queues the turn twice." },
   { id: "UTP-W08-T1", source: "utp 15 W-08", part: "turns", text: "No crash leaves a head suspended with nothing outstanding." },
   { id: "UTP-W09-T1", source: "utp 15 W-09", part: "turns", text: "A continuation survives the process, and a full queue neither loses nor blocks it." },
   { id: "UTP-W10-T1", source: "utp 15 W-10", part: "turn watchdogs", text: "A timeout that meets a result card already written uses it, and one such row does not hold up the others." },
   { id: "UTP-W28-T1", source: "utp 15 W-28", part: "ui actions", text: "A suspended user-interface turn has a deadline, and its timeout is handled." },
   { id: "UTP-W32-T1", source: "utp 15 W-32", part: "nats", text: "A client of the bus cannot speak as another actor, and a tool service needs no database." },
-  { id: "UTP-W35-T1", source: "utp 15 W-35", part: "agents", text: "An exception inside a step ends the step, and never strands the turn." },
 ] as const satisfies readonly Rule[];

@@ -68,7 +68,7 @@ test("[UTP-10.1-1] rings of one agent are one scan, and one more for all that ca
   expect(t.advances).toHaveLength(1);
   await t.answer({});
   expect(t.advances).toHaveLength(0);
-  expect(t.intake.stats()).toEqual({ held: 0, dirty: 0, scanning: 0, waiting: 0, scans: 2 });
+  expect(t.intake.stats()).toEqual({ held: 0, dirty: 0, scanning: 0, waiting: 0, scans: 2, taken: 0 });
 });
 
 test("a ring for an agent in hand is passed on, and scanned when the work ends", async () => {
@@ -102,6 +102,20 @@ test("without room results are applied and the work is left; a place that frees 
   await t.end("a");
   expect(await t.answer("work")).toEqual({ agent: "b", takeWork: true });
   expect(t.intake.stats()).toMatchObject({ held: 1, waiting: 0, dirty: 0 });
+});
+
+test("an agent found by looking is scanned when there is room, once, and not at all without", async () => {
+  const t = openIntake(1);
+  t.intake.offer(key("a"));
+  t.intake.offer(key("a"));
+  await t.answer("work");
+  for (const agent of ["a", "b", "c", "b"]) t.intake.offer(key(agent));
+  expect(t.advances).toHaveLength(0);
+  expect(t.rung).toEqual([]);
+  await t.end("a");
+  expect(await t.answer({})).toEqual({ agent: "b", takeWork: true });
+  expect(await t.answer({})).toEqual({ agent: "c", takeWork: true });
+  expect(t.intake.stats()).toMatchObject({ held: 0, waiting: 0, scans: 3, taken: 1 });
 });
 
 test("a scan that fails hurts nobody else and is forgotten: the slow look finds the agent again", async () => {
@@ -169,7 +183,7 @@ test("[UTP-10.1-1] whatever happens: one scan per agent, never more work than ro
         for (const agent of [...t.performing.keys()]) await t.end(agent);
         check();
       }
-      const { scans: _scans, ...state } = t.intake.stats();
+      const { scans: _scans, taken: _taken, ...state } = t.intake.stats();
       expect(state).toEqual({ held: 0, dirty: 0, scanning: 0, waiting: 0 });
     }),
     { numRuns: 60 },

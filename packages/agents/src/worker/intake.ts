@@ -1,8 +1,8 @@
 // The intake: which agents are looked at, and when. Rings come from the bus, from the slow look at what is due, and from
 // work that ends.
 //   N1. An agent is scanned by one scan at a time; rings meanwhile are one more scan afterwards, however many they were.
-//   N2. Work is taken only where there is room for it. Without room results are still applied, and the agent waits here
-//       for a place; what does not fit is found again by the slow look.
+//   N2. Work is taken only where there is room for it. Without room a ring still applies results, and the agent waits here
+//       for a place; one that was only found by looking waits at once. What does not fit is found again later.
 //   N3. A ring for an agent whose work is in hand is passed on at once (a stop rings), and scanned when the work ends:
 //       a fast tool answers before its caller has learnt that the step was committed.
 //   N4. Nothing is kept about an agent that has nothing to do.
@@ -26,10 +26,13 @@ export interface IntakeStats {
   readonly scanning: number;
   readonly waiting: number;
   readonly scans: number;
+  readonly taken: number;
 }
 
 export interface Intake {
   ring(key: AgentKey): void;
+  /** Found by looking, not rung: it is scanned when there is room, if nobody was quicker. */
+  offer(key: AgentKey): void;
   /** Takes no more; resolves when nothing is in hand and no scan is under way. */
   close(): Promise<void>;
   room(): number;
@@ -63,6 +66,7 @@ export const createIntake = (options: IntakeOptions): Intake => {
   const held = new Map<string, Held>();
   let reserved = 0;
   let scans = 0;
+  let taken = 0;
   let closing = false;
   let drained: (() => void) | undefined;
 
@@ -87,9 +91,16 @@ export const createIntake = (options: IntakeOptions): Intake => {
     pump();
   };
 
+  const offer = (key: AgentKey): void => {
+    const name = agentName(key);
+    const known = held.has(name) || scanning.has(name) || dirty.has(name) || waiting.has(name);
+    if (!closing && !known && waiting.size < MAX_WAITING) waiting.set(name, key);
+  };
+
   const hold = (key: AgentKey, work: Work, again: boolean): void => {
     const name = agentName(key);
     const entry: Held = { work, again };
+    taken++;
     held.set(name, entry);
     const over = perform(work);
     if (again) options.rungWhileHeld(work);
@@ -103,7 +114,7 @@ export const createIntake = (options: IntakeOptions): Intake => {
   const settleScan = (key: AgentKey, advanced: Advanced, again: boolean): void => {
     if (advanced.work !== undefined) hold(key, advanced.work, again);
     else if (again) ring(key);
-    else if (advanced.workLeft && !closing && waiting.size < MAX_WAITING) waiting.set(agentName(key), key);
+    else if (advanced.workLeft) offer(key);
   };
 
   const scan = async (key: AgentKey, takeWork: boolean): Promise<void> => {
@@ -151,6 +162,10 @@ export const createIntake = (options: IntakeOptions): Intake => {
 
   return {
     ring,
+    offer(key) {
+      offer(key);
+      pump();
+    },
     room,
     close() {
       closing = true;
@@ -164,6 +179,7 @@ export const createIntake = (options: IntakeOptions): Intake => {
       scanning: scanning.size,
       waiting: waiting.size,
       scans,
+      taken,
     }),
   };
 };

@@ -73,8 +73,13 @@ const DEFAULT_TARGET = "worker_generic";
 const DEFAULT_CONCURRENCY = 16;
 /** A claim lives for many of these; a stop whose ring went elsewhere interrupts a model call this much later. */
 const HEARTBEAT_MS = 1_000;
-const LOOK_MS = 5_000;
-const LOOK_LIMIT = 500;
+/** How late an idle worker notices that the others have more than they can take. */
+const LOOK_MS = 1_000;
+const BUSY_LOOK_MS = 5_000;
+/** What is found beyond the room is there when a place frees, unless somebody was quicker. */
+const LOOK_AHEAD = 4;
+const LEAST_LOOK = 16;
+const MOST_LOOK = 500;
 const DRAIN_MS = 10_000;
 
 export const createWorker = (options: WorkerOptions): Worker => {
@@ -89,6 +94,8 @@ export const createWorker = (options: WorkerOptions): Worker => {
   let looks = 0;
   let looking: Promise<void> | undefined;
   let moreDue = false;
+  let lookedAt = 0;
+  let takenThen = 0;
   let wakeups: Wakeups | undefined;
   let ticking: Promise<void> | undefined;
   let stopped: Promise<void> | undefined;
@@ -132,17 +139,21 @@ export const createWorker = (options: WorkerOptions): Worker => {
       log.warn("an agent's inbox could not be drained; it is looked at again", { ...key, ...errorTrace(error) });
     },
     hungry: () => {
-      if (moreDue) void look();
+      // Only when the last look was worth it: what is due and cannot be taken must not be looked at in a circle.
+      if (moreDue && intake.stats().taken > takenThen) void look();
     },
   });
 
   const lookOnce = async (): Promise<void> => {
     looks++;
+    const limit = Math.min(Math.max(intake.room() * LOOK_AHEAD, LEAST_LOOK), MOST_LOOK);
     moreDue = false;
+    lookedAt = clock.now();
+    takenThen = intake.stats().taken;
     try {
-      const due = await engine.turns.due(workerTargets, LOOK_LIMIT);
-      moreDue = due.length >= LOOK_LIMIT;
-      for (const key of due) intake.ring(key);
+      const due = await engine.turns.due(workerTargets, limit);
+      moreDue = due.length >= limit;
+      for (const key of due) intake.offer(key);
     } catch (error) {
       log.warn("what is due could not be looked for; it is tried again", errorTrace(error));
     }
@@ -158,7 +169,9 @@ export const createWorker = (options: WorkerOptions): Worker => {
   const tick = async (): Promise<void> => {
     while (!ending.signal.aborted) {
       await clock.sleep(options.lookMs ?? LOOK_MS, ending.signal);
-      if (!ending.signal.aborted) await look();
+      // Without room there is no hurry: rings are still heard.
+      const idle = intake.room() > 0 || clock.now() - lookedAt >= BUSY_LOOK_MS;
+      if (!ending.signal.aborted && idle) await look();
     }
   };
 
