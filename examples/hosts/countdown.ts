@@ -20,7 +20,8 @@ export class Countdown {
     return [{ name: "count_down", description: "Count down to zero, step by step", parameters }];
   }
 
-  async executeTool({ arguments: given, emit, signal, log }: HostToolCall): Promise<HostOutcome> {
+  async executeTool({ toolName, arguments: given, emit, signal, log }: HostToolCall): Promise<HostOutcome> {
+    if (toolName !== "count_down") return { success: false, error: `there is no tool ${toolName}` };
     const { from, pause_ms: pauseMs = 10 } = given as { from: number; pause_ms?: number };
     log.info("counting", { from });
     for (let left = from; left > 0; left--) {

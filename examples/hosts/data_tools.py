@@ -38,6 +38,8 @@ def get_tool_schemas(state):
 
 
 def execute_tool(tool_name, arguments, state):
+    if tool_name != "describe_column":
+        return {"success": False, "error": f"there is no tool {tool_name}"}
     rows = list(csv.DictReader(io.StringIO(arguments["csv"]), delimiter=state["delimiter"]))
     column = arguments["column"]
     if not rows or column not in rows[0]:

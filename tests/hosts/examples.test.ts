@@ -84,6 +84,17 @@ describe("examples/hosts", () => {
     expect(await client.answerOf(id)).toMatchObject({ ok: false, error: { type: "Canceled" } });
   });
 
+  test.each([
+    ["text-tools.ts", () => node("text-tools.ts")],
+    ["data_tools.py", () => python("hosts/data_tools.py")],
+    ["notebook.ts", () => node("notebook.ts")],
+    ["countdown.ts", () => node("countdown.ts")],
+  ])("[HOST-2-H1] %s says which tool it does not have", async (_name, start) => {
+    await using client = await start();
+    const answer = await client.call("no_such_tool", {}, { state: await stateAfterInit(client) });
+    expect(answer).toMatchObject(value({ success: false, error: expect.stringContaining("no_such_tool") }));
+  });
+
   test("[HOST-3-2] a Python service of decorated functions is a host without a change", async () => {
     await using client = await python("python-tool/text_tools.py");
     expect(await toolNames(client)).toEqual(["longest_words", "send_letter"]);
