@@ -38,10 +38,12 @@ export const makeSettledHistory = async (
     makeResultCards(cardColumns),
     MAKE_INBOX,
   ];
+  if (calls === 0) return;
   await run(MAKE_PROJECTS, [PROJECTS]);
-  for (let slice = 0; slice * SLICE < calls; slice++) {
-    const first = slice * SLICE + 1;
-    const last = Math.min(first + SLICE - 1, calls);
+  const size = Math.min(SLICE, Math.ceil(calls / (PROJECTS + 1)));
+  for (let slice = 0; slice * size < calls; slice++) {
+    const first = slice * size + 1;
+    const last = Math.min(first + size - 1, calls);
     // The project at work gets a slice as well: it has a past like the others.
     const project = slice % (PROJECTS + 1) === 0 ? sampleProject : `past_${slice % (PROJECTS + 1)}`;
     for (const text of statements) await run(text, [sampleProject, first, last, project, beganMs]);

@@ -20,18 +20,6 @@ test("[ENG-cancel] cancel settles an open call once, queued or running; a settle
   expect(await t.engine.calls.cancel(running.facts)).toEqual({ canceled: false, status: "success" });
 });
 
-test("a cancel whose answer was lost says the same again; with other words it says what it finds", async () => {
-  await using t = await startTestEngine();
-  const { toolCallId } = await t.engine.calls.dispatch({ projectId: t.projectId, toolName: "safe", arguments: {} });
-  const request = { projectId: t.projectId, toolCallId, reason: "not needed", by: "sys.test" };
-  const first = await t.engine.calls.cancel(request);
-  const before = await fingerprint(t);
-  expect(await t.engine.calls.cancel(request)).toEqual(first);
-  expect(first).toEqual({ canceled: true, status: "canceled" });
-  expect(await t.engine.calls.cancel({ ...request, by: "sys.other" })).toEqual({ canceled: false, status: "canceled" });
-  expect(await fingerprint(t)).toBe(before);
-});
-
 test("[ENG-cancel-race] cancel and settle at the same moment: exactly one wins", async () => {
   await using t = await startTestEngine();
   for (let i = 0; i < 10; i++) {

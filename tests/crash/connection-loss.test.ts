@@ -67,7 +67,7 @@ const CALLS =
 describe.each(CUT_MOMENTS)("a request that is %s", (moment: CutMoment) => {
   test.each([1, 5])("[CRASH-4] dispatch of %i: each is there once, as the caller was told", async (count) => {
     await using room = await openRoom();
-    const cut = room.proxy.cut({ statement: "calls.dispatch", moment });
+    const cut = room.proxy.cut({ statement: "calls.dispatch-fresh", moment });
     const items = Array.from({ length: count }, (_, index) => `item-${index}`);
     const made = await Promise.all(items.map((item) => dispatch(room.engine, item)));
     await cut;
@@ -100,6 +100,16 @@ describe.each(CUT_MOMENTS)("a request that is %s", (moment: CutMoment) => {
     expect(first.idempotent).toBe(false);
     expect(await room.engine.calls.dispatch(request)).toEqual({ ...first, idempotent: true });
     expect(await room.rows(CALLS)).toHaveLength(1);
+  });
+
+  test("[CRASH-4] cancel: whoever asked is told that it is canceled, and whoever asks again that it was", async () => {
+    await using room = await openRoom();
+    const { toolCallId } = await dispatch(room.engine, "a");
+    const cut = room.proxy.cut({ statement: "calls.settle", moment });
+    const key = { projectId: CRASH_PROJECT, toolCallId };
+    expect(await room.engine.calls.cancel(key)).toEqual({ canceled: true, status: "canceled" });
+    await cut;
+    expect(await room.engine.calls.cancel(key)).toEqual({ canceled: false, status: "canceled" });
   });
 
   test.each(["at once", "slowly", "and cannot be recalled"])(

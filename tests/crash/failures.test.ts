@@ -101,6 +101,7 @@ describe("a process that stands still", () => {
 describe("a network that breaks connections", () => {
   const STATEMENTS = [
     "calls.dispatch",
+    "calls.dispatch-fresh",
     "calls.claim",
     "calls.settle",
     "calls.heartbeat",

@@ -9,12 +9,12 @@ import type { Doorbell } from "../ports/doorbell.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Database } from "../sql/database.ts";
-import { type CallFacts, type CallKey, type CallStatus, type CallView, callKey } from "./call.ts";
+import { type CallFacts, type CallKey, type CallStatus, callKey } from "./call.ts";
 import type { FactMemory } from "./call-facts.ts";
 import { readCandidates } from "./candidates.ts";
 import { engineFailure, planSettlement, type Settlement } from "./plan-settlement.ts";
 import { bindKeys, READ_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
-import { bindSettle, SETTLE, type SettledRow, type SettleRow } from "./settle.sql.ts";
+import { bindSettle, SETTLE, type SettledRow } from "./settle.sql.ts";
 import type { SettleWatch } from "./settle-watch.ts";
 import type { Sha256 } from "./turn-chain.ts";
 
@@ -25,7 +25,7 @@ export interface CancelRequest extends CallKey {
 }
 
 export interface Canceled {
-  /** False when the call had settled before otherwise; its own result stands. */
+  /** False when the call had settled before; its own result stands. */
   readonly canceled: boolean;
   readonly status: string;
 }
@@ -50,7 +50,7 @@ const MAX_REASON_LENGTH = 500;
 
 const settlementOf = (
   facts: CallFacts,
-  request: CancelRequest,
+  request: Identified,
   written: Parameters<typeof planSettlement>[0]["outcome"] | undefined,
 ): Settlement => {
   const reason = (request.reason ?? "canceled").slice(0, MAX_REASON_LENGTH).toWellFormed().replaceAll("\u0000", "");
@@ -63,22 +63,20 @@ const settlementOf = (
     leaseId: null,
     actorId: written === undefined ? ENGINE_ACTOR : facts.actorId,
     messageType: "tool_result",
+    cardId: request.cardId,
     outcome: written ?? { given: engineFailure("canceled", error, "worker") },
   };
 };
 
-/** The same request has done it before, and its answer was lost: the very same words, from the engine itself. */
-const isRepeat = (row: SettleRow | undefined, view: CallView): boolean =>
-  row !== undefined &&
-  row.settledBy === ENGINE_ACTOR &&
-  view.settledBy === ENGINE_ACTOR &&
-  view.status === row.status &&
-  view.resultHash === row.resultHash;
+/** A request with the id of the card it may write: a second run, after its answer was lost, finds the first by it. */
+interface Identified extends CancelRequest {
+  readonly cardId: string;
+}
 
 export const createCancel = (deps: CancelDeps): Coalescer<CancelRequest, Canceled> => {
   const { db, faults } = deps;
 
-  const flush = async (requests: readonly CancelRequest[]): Promise<readonly (Canceled | Error)[]> => {
+  const flush = async (requests: readonly Identified[]): Promise<readonly (Canceled | Error)[]> => {
     const known = await deps.facts.recall(requests);
     const open = requests.flatMap((request, index) => {
       const facts = known[index];
@@ -110,15 +108,15 @@ export const createCancel = (deps: CancelDeps): Coalescer<CancelRequest, Cancele
     }
     const views = await db.query<ViewRow>(READ_CALLS, bindKeys(requests));
     const found = new Map(views.map(viewOf).map((view) => [callKey(view), view]));
-    const planned = new Map(rows.map((row) => [callKey(row), row]));
     return requests.map((request) => {
       const view = found.get(callKey(request));
       if (view === undefined)
         return new ToolplaneError("not_found", `there is no call ${request.toolCallId} in this project`);
-      const canceled = won.has(callKey(request)) || isRepeat(planned.get(callKey(request)), view);
+      const canceled = won.has(callKey(request)) || view.resultCardId === request.cardId;
       return { canceled, status: view.status };
     });
   };
 
-  return createCoalescer<CancelRequest, Canceled>({ flush, keyOf: callKey });
+  const coalescer = createCoalescer<Identified, Canceled>({ flush, keyOf: callKey });
+  return { ...coalescer, submit: (request) => coalescer.submit({ ...request, cardId: deps.ids.uuid() }) };
 };

@@ -110,12 +110,7 @@ const isAmong = (alias: string, cte: string): string =>
 // A plain service never leases: its run deadline counts from dispatch.
 // The caller is looked up by a scalar subquery: an EXISTS may be planned as one scan of all agents, and such a plan, made
 // while there are few, would stay.
-// The card's id was minted with the call's: it can only be taken if the call is, and then it is not written. So its
-// insert asks for no conflict (a check of its own and a second record in the log per row, 2.5 of 36 microseconds).
-// The answer unnests the two keys again: cheaper than keeping all columns of the input for it.
-export const DISPATCH: Statement = {
-  name: "calls.dispatch",
-  text: `
+const READY = `
 with ready as materialized (
   select i.*, t.status = 'paused' as paused,
          greatest(now(), coalesce(to_timestamp(i.not_before_ms / 1000), now())) as wanted_at
@@ -126,7 +121,9 @@ with ready as materialized (
    where i.trusted or (select a.status = 'active' from resource.agents a
            where a.project_id = i.project_id and a.agent_id = i.agent_id)
 ),
-called as (
+`;
+
+const INSERT_CALLS = `
   insert into state.calls (
     project_id, tool_call_id, status, agent_id, agent_turn_id, turn_epoch, step_id, headless, channel_id, provider_call_id,
     tool_name, tool_version, definition_hash, subject, target, actor_id, after_execution, call_card_id, call_card_hash,
@@ -144,21 +141,53 @@ called as (
           case when not plain then wanted_at + make_interval(secs => ${REPUBLISH}::double precision) end),
     case when command_payload is null then 0 else 1 end,
     case when plain then wanted_at + make_interval(secs => timeout_seconds) end
-  from ready
-  on conflict do nothing
-  returning project_id, tool_call_id
-),
-written as (
+  from ready`;
+
+const INSERT_CARDS = `
   insert into cards.cards (project_id, card_id, type, author_id, tool_call_id, agent_turn_id, step_id, hash, body, chain_seq, chain_hash)
   select r.project_id, r.call_card_id, 'tool.call', r.agent_id, r.tool_call_id, r.agent_turn_id, r.step_id, r.call_card_hash,
-         r.card_body, r.chain_seq, r.chain_hash
-    from ready r where ${isAmong("r", "called")}
-),
-sent as (
+         r.card_body, r.chain_seq, r.chain_hash`;
+
+const INSERT_COMMANDS = `
   insert into bus.messages (category, project_id, subject, component, target, headers, payload, available_at)
   select 'cmd', r.project_id, r.subject, split_part(r.subject, '.', 6), r.target, r.headers, r.command_payload, r.wanted_at
     from ready r
-   where r.command_payload is not null and not r.paused and r.status = 'queued' and ${isAmong("r", "called")}
+   where r.command_payload is not null and not r.paused and r.status = 'queued'`;
+
+/**
+ * Calls that are all new, as direct ones without a key are: nobody is asked for conflicts (a search of the primary key
+ * and a second record in the log per row) and nothing is matched. Should one exist after all, the statement fails as a
+ * whole with a unique violation, and DISPATCH finds out which.
+ */
+export const DISPATCH_FRESH: Statement = {
+  name: "calls.dispatch-fresh",
+  text: `${READY}called as (${INSERT_CALLS}
+),
+written as (${INSERT_CARDS}
+    from ready r
+),
+sent as (${INSERT_COMMANDS}
+   order by r.ord
+)
+select i.ord::int as ord, i.ready, i.ready as inserted
+  from (select ord, ord in (select ord from ready) as ready from unnest($1::text[]) with ordinality as u (project_id, ord)) i
+ order by i.ord`,
+};
+
+// The card's id was minted with the call's: it can only be taken if the call is, and then it is not written. So its
+// insert asks for no conflict (a check of its own and a second record in the log per row, 2.5 of 36 microseconds).
+// The answer unnests the two keys again: cheaper than keeping all columns of the input for it.
+/** Calls some of which may exist: by their key, by their id, or because an earlier run of the same request wrote them. */
+export const DISPATCH: Statement = {
+  name: "calls.dispatch",
+  text: `${READY}called as (${INSERT_CALLS}
+  on conflict do nothing
+  returning project_id, tool_call_id
+),
+written as (${INSERT_CARDS}
+    from ready r where ${isAmong("r", "called")}
+),
+sent as (${INSERT_COMMANDS} and ${isAmong("r", "called")}
    order by r.ord
 )
 select i.ord::int as ord, i.ord in (select ord from ready) as ready, ${isAmong("i", "called")} as inserted

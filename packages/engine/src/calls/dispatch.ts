@@ -4,7 +4,13 @@
 //   A definition that was replaced under the plan is read again and planned again; the statement itself tells.
 //   A flush whose answer was lost may run again: ids were minted with the request, so the second run finds the first.
 
-import { type AfterExecution, DEFAULT_CHANNEL, type JsonCaps, ToolplaneError } from "@toolplane/protocol";
+import {
+  type AfterExecution,
+  DEFAULT_CHANNEL,
+  isToolplaneError,
+  type JsonCaps,
+  ToolplaneError,
+} from "@toolplane/protocol";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
 import { roughBytes } from "../coalescer/rough-bytes.ts";
 import type { CallObserver } from "../ports/call-observer.ts";
@@ -21,6 +27,7 @@ import {
   bindMade,
   bindRefusals,
   DISPATCH,
+  DISPATCH_FRESH,
   type DispatchedRow,
   type DispatchRow,
   EXPLAIN_REFUSAL,
@@ -75,6 +82,12 @@ const API_AGENT = "sys.api";
 const MAX_REPLANS = 5;
 // Large arguments travel in small company rather than hold up a batch of small ones.
 const MAX_FLUSH_BYTES = 4 * 1024 * 1024;
+
+const UNIQUE_VIOLATION = "23505";
+
+/** One of the calls, or the card that goes with it, is there already. */
+const isTaken = (error: unknown): boolean =>
+  isToolplaneError(error) && (error.detail?.sqlstate === UNIQUE_VIOLATION || error.code === "conflict");
 
 export const createDispatch = (deps: DispatchDeps): Coalescer<CallRequest, Dispatched> => {
   const { db, definitions, faults, ids, sha256 } = deps;
@@ -150,12 +163,25 @@ export const createDispatch = (deps: DispatchDeps): Coalescer<CallRequest, Dispa
     }
   };
 
+  /** Without keys all are new, unless an earlier run of this flush has written them; keys are known to come twice. */
+  const insert = async (rows: readonly DispatchRow[]): Promise<readonly DispatchedRow[]> => {
+    const values = bindDispatch(rows, deps.republishSeconds);
+    if (rows.every((row) => row.idempotencyKey === null)) {
+      try {
+        return await db.query<DispatchedRow>(DISPATCH_FRESH, values);
+      } catch (error) {
+        if (!isTaken(error)) throw error;
+      }
+    }
+    return db.query<DispatchedRow>(DISPATCH, values);
+  };
+
   const write = async (items: readonly Pending[]): Promise<void> => {
     const open = inLockOrder(items.filter((item) => item.outcome === undefined && item.row !== undefined));
     if (open.length === 0) return;
     await faults.at("dispatch:before-commit");
     const rows = open.map((item) => item.row as DispatchRow);
-    const written = await db.query<DispatchedRow>(DISPATCH, bindDispatch(rows, deps.republishSeconds));
+    const written = await insert(rows);
     await faults.at("dispatch:after-commit");
     const clashed: Pending[] = [];
     for (const [index, item] of open.entries()) {

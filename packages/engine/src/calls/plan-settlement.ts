@@ -57,6 +57,8 @@ export interface Settlement {
   readonly outcome: { readonly given: GivenResult } | { readonly written: WrittenResult };
   /** The reporter's own span, if it made one. */
   readonly traceparent?: string | undefined;
+  /** For a card made here: minted with the request, so that a second run of it finds the first. */
+  readonly cardId?: string | undefined;
 }
 
 export interface SettlementMeans {
@@ -88,7 +90,7 @@ const makeCard = (settlement: Settlement, given: GivenResult, means: SettlementM
   const views = given.views === undefined ? undefined : tryParseViews(given.views);
   const { card } = buildResult(
     {
-      cardId: means.ids.uuid(),
+      cardId: settlement.cardId ?? means.ids.uuid(),
       createdAt: means.now,
       projectId: facts.projectId,
       agentTurnId: facts.agentTurnId,
