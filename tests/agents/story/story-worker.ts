@@ -1,0 +1,28 @@
+// The worker of the story, as a process that can be killed. What its agents think is in their profiles: a script, or a
+// model behind a socket.
+
+import { createBrainSource, createWorker } from "@toolplane/agents";
+import { createEngine, systemClock } from "@toolplane/engine";
+
+export interface StoryWorkerConfig {
+  readonly url: string;
+  readonly pool: string;
+  readonly claimSeconds: number;
+}
+
+const config = JSON.parse(process.argv[2] ?? "{}") as StoryWorkerConfig;
+
+const engine = await createEngine({
+  connection: { connectionString: config.url },
+  turns: { claimSeconds: config.claimSeconds },
+});
+const worker = createWorker({
+  engine,
+  brains: createBrainSource({ secret: () => "no-secret", clock: systemClock }),
+  workerTargets: [config.pool],
+  concurrency: 8,
+  heartbeatMs: 200,
+  lookMs: 200,
+});
+await worker.start();
+process.stdout.write(`${JSON.stringify({ ready: true })}\n`);
