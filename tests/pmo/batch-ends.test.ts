@@ -86,6 +86,48 @@ describe("fail_fast", () => {
   });
 });
 
+describe("a child that nobody begins", () => {
+  const waiting = async (world: PmoWorld, fail_fast: boolean) => {
+    await world.engine.agents.upsertAgent(PROJECT, { agent_id: "busy", profile_name: "Worker" });
+    const context = { instruction: "something else" };
+    await world.engine.turns.spawn({ projectId: PROJECT, agentId: "busy", sourceAgentId: "sys.test", context });
+    const queued = { ...WORKER, target_strategy: "reuse", target_ref: "busy" };
+    const forked = await fork(world, { tasks: [queued, ...tasks(1)], fail_fast });
+    await letPass(world, forked.batchId, "patience");
+    await world.engine.batches.sweep();
+    return forked;
+  };
+
+  test("[UTP-11.6-R8] fails the batch where haste was asked for", async () => {
+    await using world = await startPmoWorld();
+    const { toolCallId, agentTurnId } = await waiting(world, true);
+    const { status, result } = await world.resultOf(toolCallId);
+    expect(status).toBe("failed");
+    expect(result).toMatchObject({
+      results: [
+        { status: "failed", error: "downstream_unavailable" },
+        { status: "canceled", error: "fail_fast" },
+      ],
+    });
+    expect((await world.children(agentTurnId)).every(({ endedAt }) => endedAt !== null)).toBe(true);
+  });
+
+  test("[UTP-11.6-R8] is waited for otherwise", async () => {
+    await using world = await startPmoWorld();
+    const { toolCallId } = await waiting(world, false);
+    expect((await world.resultOf(toolCallId)).status).toBe("running");
+  });
+
+  test("[INV-I1] one that was forgotten does not keep the batch from ending", async () => {
+    await using world = await startPmoWorld();
+    const { toolCallId, batchId } = await fork(world, { tasks: tasks(2) });
+    await letPass(world, batchId, "memory");
+    await letPass(world, batchId, "deadline");
+    await world.engine.batches.sweep();
+    expect((await world.resultOf(toolCallId)).status).toBe("timeout");
+  });
+});
+
 describe("the deadline", () => {
   test("[UTP-11.6-5] [UTP-11.6-10] [UTP-W04-T1] ends the batch as timeout; what was delivered in time is in the result", async () => {
     await using world = await startPmoWorld();

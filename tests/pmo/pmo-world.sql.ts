@@ -5,6 +5,10 @@ const PAST = "now() - interval '1 second'";
 export const LET_BATCH = {
   /** $1 batch. */
   deadline: `update state.batches set deadline_at = ${PAST} where batch_id = $1`,
+  /** Children have waited for more than a minute. */
+  patience: `update state.turns set created_at = now() - interval '61 seconds' where correlation_id like $1 || '%'`,
+  /** Children were forgotten. */
+  memory: "delete from state.turns where correlation_id like $1 || '%'",
   retry: `update state.batch_tasks set next_attempt_at = ${PAST} where batch_id = $1 and status = 'pending'`,
 } as const;
 

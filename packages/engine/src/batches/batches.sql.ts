@@ -109,6 +109,12 @@ select task_index, status, agent_id, agent_turn_id, output_box_id, attempts, err
  order by task_index`,
 };
 
+/** A child that nobody has begun after this long is taken for unreachable, where haste was asked for. */
+const STARVED = `t.status = 'dispatched' and exists (
+                          select from state.turns u
+                           where u.project_id = t.project_id and u.agent_turn_id = t.agent_turn_id and u.status = 'queued'
+                             and u.created_at <= now() - interval '60 seconds')`;
+
 /** Open batches somebody must look at. $1 limit. */
 export const READ_DUE_BATCHES: Statement = {
   name: "batches.read-due",
@@ -124,7 +130,7 @@ select b.project_id, b.batch_id
      or exists (select from state.batch_tasks t
                  where t.project_id = b.project_id and t.batch_id = b.batch_id
                    and (t.status = 'pending' and t.next_attempt_at <= now()
-                     or b.fail_fast and t.status in ('failed', 'canceled', 'timeout')
+                     or b.fail_fast and (t.status in ('failed', 'canceled', 'timeout') or ${STARVED})
                      or t.status = 'dispatched' and exists (
                           select from state.turns u
                            where u.project_id = t.project_id and u.agent_turn_id = t.agent_turn_id and u.ended_at is not null))))
@@ -132,143 +138,20 @@ select b.project_id, b.batch_id
  limit $1`,
 };
 
+/** $1 project, $2 batch. */
+export const READ_STARVED: Statement = {
+  name: "batches.read-starved",
+  text: `
+select t.task_index from state.batch_tasks t
+ where t.project_id = $1 and t.batch_id = $2 and ${STARVED}
+ order by t.task_index`,
+};
+
 /** Whose children turns are. $1 project, $2 turn. */
 export const READ_BATCH_OF_TURN: Statement = {
   name: "batches.read-of-turn",
   text: `
 select batch_id from state.batch_tasks where project_id = $1 and agent_turn_id = $2 and status = 'dispatched'`,
-};
-
-export interface EndedRow {
-  readonly task_index: number;
-  readonly status: string;
-  readonly deliverable_card_id: string | null;
-  readonly output_box_id: string;
-  readonly error: string | null;
-  readonly error_code: string | null;
-  readonly body: string | null;
-}
-
-/** Children that have ended and whose tasks do not know it yet. $1 project, $2 batch, $3 limit. */
-export const READ_ENDED: Statement = {
-  name: "batches.read-ended",
-  text: `
-select t.task_index, u.status, u.deliverable_card_id, u.output_box_id, u.error, u.error_code, k.body
-  from state.batch_tasks t
-  join state.turns u on u.project_id = t.project_id and u.agent_turn_id = t.agent_turn_id and u.ended_at is not null
-  left join cards.cards k on k.project_id = u.project_id and k.card_id = u.deliverable_card_id
- where t.project_id = $1 and t.batch_id = $2 and t.status = 'dispatched'
- order by t.task_index
- limit $3
-   for update of t skip locked`,
-};
-
-export interface EndTaskRow {
-  readonly projectId: string;
-  readonly batchId: string;
-  readonly taskIndex: number;
-  readonly status: string;
-  readonly error: string | null;
-  readonly resultView: string;
-  readonly outputBoxId: string;
-}
-
-const ends = setInput<EndTaskRow>([
-  ["projectId", "text"],
-  ["batchId", "text"],
-  ["taskIndex", "integer"],
-  ["status", "text"],
-  ["error", "text"],
-  ["resultView", "text"],
-  ["outputBoxId", "text"],
-]);
-
-export const END_TASKS: Statement = {
-  name: "batches.end-tasks",
-  text: `
-update state.batch_tasks t
-   set status = i.status, error = i.error, result_view = i.result_view, output_box_id = i.output_box_id
-  from ${ends.from}
- where t.project_id = i.project_id and t.batch_id = i.batch_id and t.task_index = i.task_index and t.status = 'dispatched'`,
-};
-
-export const bindEnds = (rows: readonly EndTaskRow[]): unknown[] => ends.bind(rows);
-
-export interface ClaimedTaskRow {
-  readonly task_index: number;
-  readonly agent_id: string;
-  readonly attempts: number;
-  readonly task: string;
-}
-
-/** The next task to be given to its agent; none once the batch closes. $1 project, $2 batch. */
-export const CLAIM_TASK: Statement = {
-  name: "batches.claim-task",
-  text: `
-select t.task_index, t.agent_id, t.attempts, t.task
-  from state.batch_tasks t
-  join state.batches b on b.project_id = t.project_id and b.batch_id = t.batch_id
- where t.project_id = $1 and t.batch_id = $2 and t.status = 'pending' and t.next_attempt_at <= now()
-   and b.ended_at is null and b.deadline_at > now()
-   and exists (select from state.calls c
-                where c.project_id = b.project_id and c.tool_call_id = b.parent_tool_call_id and c.settled_at is null)
-   and not (b.fail_fast and exists (
-         select from state.batch_tasks x
-          where x.project_id = b.project_id and x.batch_id = b.batch_id and x.status in ('failed', 'canceled', 'timeout')))
- order by t.task_index
- limit 1
-   for update of t skip locked`,
-};
-
-/** $1 project, $2 batch, $3 task, $4 turn, $5 output box. */
-export const TASK_DISPATCHED: Statement = {
-  name: "batches.task-dispatched",
-  text: `
-update state.batch_tasks
-   set status = 'dispatched', agent_turn_id = $4, output_box_id = $5, attempts = attempts + 1, error = null
- where project_id = $1 and batch_id = $2 and task_index = $3::int`,
-};
-
-/** $1 project, $2 batch, $3 task, $4 attempts before, $5 status, $6 error, $7 seconds until the next. */
-export const TASK_REFUSED: Statement = {
-  name: "batches.task-refused",
-  text: `
-update state.batch_tasks
-   set status = $5, attempts = attempts + 1, error = $6, next_attempt_at = now() + make_interval(secs => $7::double precision)
- where project_id = $1 and batch_id = $2 and task_index = $3::int and status = 'pending' and attempts = $4::int`,
-};
-
-/** Waits for whoever is making a child of one of them. $1 project, $2 batch, $3 reason. */
-export const CANCEL_PENDING: Statement = {
-  name: "batches.cancel-pending",
-  text: `
-update state.batch_tasks set status = 'canceled', error = $3 where project_id = $1 and batch_id = $2 and status = 'pending'`,
-};
-
-/** $1 project, $2 batch. */
-export const READ_DISPATCHED: Statement = {
-  name: "batches.read-dispatched",
-  text: `
-select task_index, agent_turn_id from state.batch_tasks
- where project_id = $1 and batch_id = $2 and status = 'dispatched'
- order by task_index`,
-};
-
-/** $1 project, $2 batch, $3 task. */
-export const LOCK_DISPATCHED: Statement = {
-  name: "batches.lock-dispatched",
-  text: `
-select agent_turn_id from state.batch_tasks
- where project_id = $1 and batch_id = $2 and task_index = $3::int and status = 'dispatched'
-   for update skip locked`,
-};
-
-/** $1 project, $2 batch, $3 task, $4 reason. */
-export const TASK_STOPPED: Statement = {
-  name: "batches.task-stopped",
-  text: `
-update state.batch_tasks set status = 'canceled', error = $4
- where project_id = $1 and batch_id = $2 and task_index = $3::int and status = 'dispatched'`,
 };
 
 /** The one who gets the row ends the batch. $1 project, $2 batch. */

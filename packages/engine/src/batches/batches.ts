@@ -81,7 +81,9 @@ export const createBatches = (deps: BatchesDeps): Batches => {
       await end(key);
       return false;
     }
-    return batch.due > 0 && (await dispatch(key, batch));
+    const dropped = batch.fail_fast && (await join.dropStarved(key));
+    const dispatched = batch.due > 0 && (await dispatch(key, batch));
+    return dropped || dispatched;
   };
 
   const move = async (key: BatchKey): Promise<void> => {

@@ -12,7 +12,8 @@ import type { Log } from "../ports/log.ts";
 import type { Database, Queryer } from "../sql/database.ts";
 import type { SpawnRequest, Turns } from "../turns/turn.ts";
 import { type BatchKey, batchTaskIdOf, PMO_ACTOR } from "./batch.ts";
-import { type BatchRow, CLAIM_TASK, type ClaimedTaskRow, TASK_DISPATCHED, TASK_REFUSED } from "./batches.sql.ts";
+import { CLAIM_TASK, type ClaimedTaskRow, TASK_DISPATCHED, TASK_REFUSED } from "./batch-tasks.sql.ts";
+import type { BatchRow } from "./batches.sql.ts";
 import type { StoredTask } from "./open-batch.ts";
 import { planDispatchFailure } from "./plan-batch.ts";
 

@@ -1,10 +1,10 @@
 // What became of the children: read from their turns (BT3), and when the batch closes, made by stopping them (BT4).
 
-import type { ResultStatus } from "@toolplane/protocol";
+import { isToolplaneError, type ResultStatus } from "@toolplane/protocol";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Faults } from "../ports/faults.ts";
-import type { Database } from "../sql/database.ts";
-import type { Turns } from "../turns/turn.ts";
+import type { Database, Queryer } from "../sql/database.ts";
+import type { StopRequest, Turns } from "../turns/turn.ts";
 import { type BatchKey, PMO_ACTOR } from "./batch.ts";
 import {
   bindEnds,
@@ -15,7 +15,8 @@ import {
   READ_DISPATCHED,
   READ_ENDED,
   TASK_STOPPED,
-} from "./batches.sql.ts";
+} from "./batch-tasks.sql.ts";
+import { READ_STARVED } from "./batches.sql.ts";
 import { type CloseReason, planTaskEnd } from "./plan-batch.ts";
 
 export interface JoinTasksDeps {
@@ -29,6 +30,8 @@ export interface JoinTasksDeps {
 export interface JoinTasks {
   /** Takes over what children have delivered; true when there was any. */
   collect(key: BatchKey): Promise<boolean>;
+  /** Gives up on children that nobody began; true when there was any. */
+  dropStarved(key: BatchKey): Promise<boolean>;
   /** Cancels what waits and stops what runs. */
   close(key: BatchKey, reason: CloseReason): Promise<void>;
 }
@@ -36,7 +39,10 @@ export interface JoinTasks {
 /** Deliverables are read whole, and one may have a megabyte. */
 const COLLECT_AT_ONCE = 32;
 
-const WORDS: Readonly<Record<CloseReason, string>> = {
+type StopReason = CloseReason | "downstream_unavailable";
+
+const WORDS: Readonly<Record<StopReason, string>> = {
+  downstream_unavailable: "stopped_by_pmo: nobody began the task in time",
   deadline_exceeded: "stopped_by_pmo: the batch reached its deadline",
   fail_fast: "stopped_by_pmo: another task of the batch failed",
   parent_ended: "stopped_by_pmo: the call that waited for the batch has ended",
@@ -84,15 +90,25 @@ export const createJoinTasks = (deps: JoinTasksDeps): JoinTasks => {
     return collected;
   };
 
+  /** A turn that was forgotten runs as little as one that was stopped. */
+  const stopTurn = async (request: StopRequest, tx: Queryer): Promise<boolean> => {
+    try {
+      return (await deps.turns.stop(request, tx)).stopped;
+    } catch (error) {
+      if (isToolplaneError(error) && error.code === "not_found") return true;
+      throw error;
+    }
+  };
+
   /** Stopped and known to be stopped in one commit; one that ended by itself meanwhile keeps its own end. */
-  const stopOne = async ({ projectId, batchId }: BatchKey, taskIndex: number, reason: CloseReason): Promise<void> => {
+  const stopOne = async ({ projectId, batchId }: BatchKey, taskIndex: number, reason: StopReason): Promise<void> => {
     const stopped = await db.transaction(async (tx) => {
       const [row] = await tx.query<{ agent_turn_id: string }>(LOCK_DISPATCHED, [projectId, batchId, taskIndex]);
       if (row === undefined) return false;
       const request = { projectId, agentTurnId: row.agent_turn_id, actorId: PMO_ACTOR, reason: WORDS[reason] };
-      const outcome = await deps.turns.stop(request, tx);
-      if (!outcome.stopped) return false;
-      await tx.query(TASK_STOPPED, [projectId, batchId, taskIndex, reason]);
+      if (!(await stopTurn(request, tx))) return false;
+      const status = reason === "downstream_unavailable" ? "failed" : "canceled";
+      await tx.query(TASK_STOPPED, [projectId, batchId, taskIndex, status, reason]);
       await faults.at("halt:before-commit");
       return true;
     });
@@ -104,6 +120,11 @@ export const createJoinTasks = (deps: JoinTasksDeps): JoinTasks => {
 
   return {
     collect,
+    async dropStarved(key) {
+      const starved = await db.query<{ task_index: number }>(READ_STARVED, [key.projectId, key.batchId]);
+      for (const { task_index } of starved) await stopOne(key, task_index, "downstream_unavailable");
+      return starved.length > 0;
+    },
     async close(key, reason) {
       await db.query(CANCEL_PENDING, [key.projectId, key.batchId, reason]);
       const running = await db.query<{ task_index: number }>(READ_DISPATCHED, [key.projectId, key.batchId]);

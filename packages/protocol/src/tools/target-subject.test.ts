@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { commandSubject, isExternalTool } from "./target-subject.ts";
+import { checkTargetSubject, commandSubject, isExternalTool } from "./target-subject.ts";
 
 const IDS = { projectId: "p1", channelId: "u_1", agentId: "helper" };
 const T = "cg.v1r4.{project_id}.{channel_id}.cmd.tool.text.run";
@@ -22,6 +22,8 @@ describe("commandSubject", () => {
     ["a project that follows the channel", T.replace("{project_id}", "{channel_id}"), IDS],
     ["a doorbell in a stored definition", "cg.v1r4.{project_id}.{channel_id}.cmd.agent.x.wakeup", IDS],
     ["an event in a stored definition", "cg.v1r4.{project_id}.{channel_id}.evt.tool.x.y", IDS],
+    ["a tool under the project manager's target", T.replace("text", "pmo"), IDS],
+    ["a caller named like the project manager", T.replace("text", "{agent_id}"), { ...IDS, agentId: "pmo" }],
     ["another engine subject", "cg.v1r4.{project_id}.{channel_id}.cmd.sys.ui.action", IDS],
     ["an engine subject that is no function", "cg.v1r4.{project_id}.{channel_id}.cmd.sys.pmo.stop", IDS],
   ])("[UTP-W19] [SEC-1-R1] %s does not lead out of the project", (_name, target_subject, ids) => {
@@ -29,6 +31,16 @@ describe("commandSubject", () => {
       expect.objectContaining({ code: "protocol_violation" }),
     );
   });
+});
+
+test("[UTP-11.1-R2] nobody registers a tool under the project manager's target", () => {
+  const scope = { projectId: "p1", version: "v1r4" };
+  expect(() => checkTargetSubject(T, scope)).not.toThrow();
+  for (const internal of [true, false]) {
+    expect(() => checkTargetSubject(T.replace("text", "pmo"), { ...scope, internal })).toThrow(
+      expect.objectContaining({ code: "bad_request", message: expect.stringContaining("the project manager's own") }),
+    );
+  }
 });
 
 test.each([

@@ -35,7 +35,8 @@ const tryPmoSubject = (template: string, { projectId, version }: TargetScope): b
 export const checkTargetSubject = (template: string, scope: TargetScope): void => {
   try {
     if (scope.internal === true && tryPmoSubject(template, scope)) return;
-    parseToolTarget(template, scope.projectId, scope.version);
+    const { target } = parseToolTarget(template, scope.projectId, scope.version);
+    if (target === PMO_TARGET) throw refuse(`target_subject: the target ${PMO_TARGET} is the project manager's own`);
   } catch (error) {
     if (!(error instanceof ToolplaneError)) throw error;
     const why = error.message.startsWith("target_subject") ? error.message : `target_subject: ${error.message}`;
@@ -49,7 +50,8 @@ export const checkTargetSubject = (template: string, scope: TargetScope): void =
  */
 export const commandSubject = (definition: Pick<ToolDefinition, "target_subject">, ids: TemplateIds): string => {
   const subject = expandSubjectTemplate(definition.target_subject, ids);
-  const reachesTool = subject.category === "cmd" && subject.component === "tool";
+  // Services claim by target: a tool under the project manager's would be offered to it, and only wait there.
+  const reachesTool = subject.category === "cmd" && subject.component === "tool" && subject.target !== PMO_TARGET;
   if (subject.projectId !== ids.projectId || !(reachesTool || isPmoSubject(subject))) {
     throw new ToolplaneError("protocol_violation", "target_subject leads out of the project or past its tools", {
       detail: { path: "$.target_subject" },
