@@ -74,6 +74,7 @@ export const createFinish = (deps: TurnDeps) => {
       stepCount: held.turn.step_count + (end.stepId === undefined || held.turn.step_hash !== null ? 0 : 1),
       stats: end.stats,
       claimId: work.claimId,
+      toolResultCardId: end.toolResultCardId,
     };
   };
 

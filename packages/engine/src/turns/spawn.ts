@@ -52,11 +52,21 @@ interface Written {
 }
 
 export const createSpawn = (deps: TurnDeps & { readonly maxDepth: number }): Spawn => {
-  const holdHeads = async (tx: Queryer, items: readonly SpawnItem[]): Promise<ReadonlyMap<string, HeadRow>> => {
-    const agents = distinctAgents(items);
-    await tx.query(ENSURE_HEADS, bindAgents(agents));
+  const holdHeads = async (tx: Queryer, agents: readonly AgentKey[]): Promise<Map<string, HeadRow>> => {
     const heads = await tx.query<HeadRow>(AWAIT_HEADS, bindAgents(agents));
     return new Map(heads.map((head) => [agentKey({ projectId: head.project_id, agentId: head.agent_id }), head]));
+  };
+
+  /** An agent's first turn gives it a head; a turn that is refused gives it none. */
+  const makeHeads = async (
+    tx: Queryer,
+    planned: readonly PlannedSpawn[],
+    heads: Map<string, HeadRow>,
+  ): Promise<void> => {
+    const without = distinctAgents(planned.map(({ item }) => item)).filter((agent) => !heads.has(agentKey(agent)));
+    if (without.length === 0) return;
+    await tx.query(ENSURE_HEADS, bindAgents(without));
+    for (const [name, head] of await holdHeads(tx, without)) heads.set(name, head);
   };
 
   const readFacts = (tx: Queryer, items: readonly SpawnItem[]): Promise<SpawnFacts[]> =>
@@ -95,7 +105,7 @@ export const createSpawn = (deps: TurnDeps & { readonly maxDepth: number }): Spa
       try {
         const plan = planSpawn(item, fact, await readInherited(tx, item), { maxDepth: deps.maxDepth }, means);
         const agent = agentKey(item.request);
-        if (plan.row.kind === "ui_action" && (taken.has(agent) || heads.get(agent)?.status !== "idle"))
+        if (plan.row.kind === "ui_action" && (taken.has(agent) || (heads.get(agent)?.status ?? "idle") !== "idle"))
           throw busy(item.request.agentId);
         taken.add(agent);
         plans.push(plan);
@@ -150,10 +160,11 @@ export const createSpawn = (deps: TurnDeps & { readonly maxDepth: number }): Spa
 
   const spawnAll = async (tx: Queryer, items: readonly SpawnItem[]): Promise<Written> => {
     const means = meansOf(deps);
-    const heads = await holdHeads(tx, items);
+    const heads = await holdHeads(tx, distinctAgents(items));
     const plans = await planAll(tx, items, heads, means);
     const planned = plans.filter((plan): plan is PlannedSpawn => "row" in plan);
     if (planned.length === 0) return { outcomes: plans as readonly Outcome[], ended: [], rang: false, unrung: 0 };
+    await makeHeads(tx, planned, heads);
     const rows = await tx.query<{ begun: boolean }>(SPAWN_TURNS, bindSpawn(planned.map(({ row }) => row)));
     const begun = planned.filter((_, index) => rows[index]?.begun === true);
     const late = planned.filter((_, index) => rows[index]?.begun !== true);

@@ -26,7 +26,7 @@ export interface TurnMeans {
 
 const SENDER = "toolplane";
 
-const eventRow = (
+export const eventRow = (
   turn: TurnRow,
   epoch: number,
   event: {

@@ -200,6 +200,8 @@ export interface TurnFinish {
   readonly deliverable?: Deliverable | undefined;
   readonly error?: string | undefined;
   readonly errorCode?: string | undefined;
+  /** The result that decided it, for the task event. */
+  readonly toolResultCardId?: string | undefined;
   readonly metadata?: JsonObject | undefined;
   /** Goes into the task event's stats beside duration_ms. */
   readonly stats?: JsonObject | undefined;
