@@ -50,6 +50,13 @@ describe("the brain of a profile", () => {
   });
 });
 
+test("[ARCH-9-B1] scripts of many profiles stay apart", async () => {
+  for (let n = 0; n < 600; n++) {
+    const config = (text: string) => ({ provider: "script", script: { steps: [{ finish: text }] } });
+    expect(await ask(config(`answer ${n % 300}`))).toBe(`answer ${n % 300}`);
+  }
+});
+
 describe("a function", () => {
   const think = (run: BrainFunction, request: BrainRequest = testRequest().request) =>
     createFunctionBrain(run, "f").think(request);

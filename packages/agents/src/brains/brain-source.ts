@@ -37,16 +37,27 @@ const missing = (what: string, name: string, known: Iterable<string>): Toolplane
   );
 };
 
+/** A profile is read anew for every step; its script need not be checked anew. More profiles than this have scripts nowhere. */
+const MAX_CHECKED = 256;
+
 /** A script may stand in the profile itself: `llm_config: {provider: script, script: {steps: [...]}}`. */
-const inlineScript = (profile: Profile): Script | undefined => {
-  const { provider, script } = profile.llm_config;
-  return provider === SCRIPT && typeof script === "object" && script !== null
-    ? parseScript(script, `of profile ${profile.name}`)
-    : undefined;
+const createInlineScripts = (): ((profile: Profile) => Script | undefined) => {
+  const checked = new Map<string, Script>();
+  return ({ name, llm_config: { provider, script } }) => {
+    if (provider !== SCRIPT || typeof script !== "object" || script === null) return undefined;
+    const text = JSON.stringify([name, script]);
+    const known = checked.get(text);
+    if (known !== undefined) return known;
+    const parsed = parseScript(script, `of profile ${name}`);
+    if (checked.size >= MAX_CHECKED) checked.clear();
+    checked.set(text, parsed);
+    return parsed;
+  };
 };
 
 export const createBrainSource = (options: BrainSourceOptions): BrainSource => {
   const { scripts = new Map<string, Script>(), functions = new Map<string, BrainFunction>() } = options;
+  const inlineScript = createInlineScripts();
   const choose = async (profile: Profile): Promise<Brain> => {
     const inline = inlineScript(profile);
     if (inline !== undefined) return createScriptBrain(inline);
