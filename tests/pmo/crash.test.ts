@@ -6,11 +6,11 @@ import { BATCH_FAULT_POINTS, batchIdOf, type FaultPoint, stepIdOf } from "@toolp
 import { spawnGuarded } from "@toolplane/processes";
 import { queryTestDatabase } from "@toolplane/testkit";
 import { describe, expect, test } from "vitest";
-import { startManagerLife } from "./manager-life.ts";
+import { startPmoLife } from "./pmo-life.ts";
 import { RESULTS_OF, TASK_EVENTS, TURNS_LIKE } from "./pmo-world.sql.ts";
 import { BOSS, type PmoWorld, PROJECT, startPmoWorld, WORKER } from "./pmo-world.ts";
 
-const PROGRAM = fileURLToPath(new URL("./programs/manager.ts", import.meta.url));
+const PROGRAM = fileURLToPath(new URL("./programs/pmo-process.ts", import.meta.url));
 const INSTRUCTIONS = ["part 0", "part 1", "hang", "part 3", "fail last"];
 
 /** In the middle of things where there are several. */
@@ -69,7 +69,7 @@ const dieAndRecover = async (points: readonly FaultPoint[]): Promise<Outcome> =>
   const { agentTurnId, forkId, delegateId } = await ask(world);
   const died: (string | null)[] = [];
   for (const point of points) died.push(await dieAt(world, agentTurnId, point));
-  await using life = await startManagerLife(url);
+  await using life = await startPmoLife(url);
   await life.engine.turns.wait({ projectId: PROJECT, agentTurnId }, 60_000);
   const { result } = await world.resultOf(forkId);
   const batch = await life.engine.batches.get({ projectId: PROJECT, batchId: batchIdOf(forkId) });

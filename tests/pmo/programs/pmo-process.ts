@@ -1,7 +1,7 @@
 // A manager that dies where it is told to. Its one argument says which database and which fault.
 
 import { createPlannedFaults, type PlannedFault } from "@toolplane/testkit";
-import { startManagerLife } from "../manager-life.ts";
+import { startPmoLife } from "../pmo-life.ts";
 
 const { databaseUrl, faults } = JSON.parse(process.argv[2] ?? "{}") as {
   readonly databaseUrl: string;
@@ -9,5 +9,5 @@ const { databaseUrl, faults } = JSON.parse(process.argv[2] ?? "{}") as {
 };
 const ended = new Promise<void>((resolve) => process.stdin.once("end", resolve).resume());
 const planned = createPlannedFaults(faults, { dying: () => undefined, stalling: () => undefined });
-await using _life = await startManagerLife(databaseUrl, planned);
+await using _life = await startPmoLife(databaseUrl, planned);
 await ended;

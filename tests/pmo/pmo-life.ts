@@ -19,7 +19,7 @@ import { createRunner, silentLog, startToolService, systemClock } from "@toolpla
 import { createEngineGateway } from "@toolplane/server";
 import { PROJECT } from "./pmo-world.ts";
 
-export interface ManagerLife extends AsyncDisposable {
+export interface PmoLife extends AsyncDisposable {
   readonly engine: Engine;
 }
 
@@ -55,7 +55,7 @@ const doWork = async (engine: Engine, work: Work): Promise<void> => {
   }
 };
 
-export const startManagerLife = async (databaseUrl: string, faults: Faults = noFaults): Promise<ManagerLife> => {
+export const startPmoLife = async (databaseUrl: string, faults: Faults = noFaults): Promise<PmoLife> => {
   const engine = await createEngine({
     connection: { connectionString: databaseUrl },
     leaseSeconds: LEASE_SECONDS,

@@ -1,0 +1,27 @@
+// A fork_join of the boss, and the time that passes for it.
+
+import { batchIdOf } from "@toolplane/engine";
+import { queryTestDatabase } from "@toolplane/testkit";
+import { LET_BATCH } from "./pmo-world.sql.ts";
+import { type PmoWorld, PROJECT, WORKER } from "./pmo-world.ts";
+
+/** So many tasks for new workers. */
+export const tasks = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({ ...WORKER, instruction: `part ${index}` }));
+
+/** The boss forks; what became of it. */
+export const fork = async (world: PmoWorld, args: Record<string, unknown>) => {
+  const asked = await world.ask("fork_join", args as { readonly tasks: [] });
+  await world.serve();
+  const batchId = batchIdOf(asked.toolCallId);
+  const view = async () => {
+    const batch = await world.engine.batches.get({ projectId: PROJECT, batchId });
+    if (batch === undefined) throw new RangeError("there is no batch");
+    return batch;
+  };
+  const agents = (await view()).tasks.map(({ agentId }) => agentId);
+  return { ...asked, batchId, view, agents };
+};
+
+export const letPass = (world: PmoWorld, batchId: string, what: keyof typeof LET_BATCH) =>
+  queryTestDatabase(world.test.database.url, LET_BATCH[what], [batchId]);
