@@ -166,6 +166,15 @@ describe("after crashes", () => {
     expect(host.status()).toMatchObject({ crashes: 4, lastFailure: "its process was ended by SIGKILL" });
   });
 
+  test("[HOST-4-4] a host that leaves cleanly between two calls has not crashed, however often it does", async () => {
+    const host = start("no_newline_at_the_end", { breakerCrashes: 2 });
+    for (let i = 0; i < 3; i += 1) {
+      expect(await codes([run(host, "bad")])).toEqual(["success"]);
+      await until("it to be gone", () => host.status().processes.length === 0, PATIENCE_MS);
+    }
+    expect(host.status()).toMatchObject({ starts: 3, crashes: 0, breaker: { state: "closed" } });
+  });
+
   test("[HOST-4-8] calls that wait when a process dies are not harmed", async () => {
     const host = start("dies_mid_call");
     const calls = [run(host, "bad"), run(host, "echo"), run(host, "echo")];

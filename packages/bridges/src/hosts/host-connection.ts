@@ -53,6 +53,8 @@ const REMEMBERED_IDS = 256;
 
 /** What a line that breaks the rules would have been: only an answer ends a request, and that may still come. */
 const readBroken = (text: string): { readonly id: string | undefined; readonly isAnswer: boolean } => {
+  // Most of what is printed by mistake is no object; a host that prints a lot should not cost a second reading.
+  if (!text.trimStart().startsWith("{")) return { id: undefined, isAnswer: false };
   try {
     // Not ours to keep, so nothing is checked: it may be deeper than we read.
     const message: unknown = JSON.parse(text);

@@ -6,32 +6,19 @@
 // P3. A host that cannot cancel is ended when its call is given up; one that can has a grace, and its other calls go on
 //     until only stuck ones are left, or until it does not even answer a ping.
 
-import { type ExitStatus, type Guard, type GuardedProcess, spawnGuarded } from "@toolplane/processes";
 import { exceedsBytes, type JsonObject, type JsonValue, ToolplaneError } from "@toolplane/protocol";
 import { encodeHostRequest, type HostExtension, type HostResponse, readHostLog } from "@toolplane/protocol/host";
-import type { Diagnostics } from "./diagnostics.ts";
 import type { HostProcessState } from "./host.ts";
-import { createHostConnection, type HostConnection } from "./host-connection.ts";
-import type { HostLimits } from "./host-limits.ts";
-import type { HostWords } from "./host-log.ts";
+import { type ChildDeps, type HostChild, spawnHostChild } from "./host-child.ts";
 import type { Attempt, JobPlace } from "./job-place.ts";
-import type { Launch } from "./launch.ts";
 import type { OpenedHost, Talk } from "./open-host.ts";
 import { tooLongError } from "./plan-failure.ts";
 import type { FeedView } from "./plan-feed.ts";
 import type { PoolTask } from "./pool-task.ts";
 import { createQuestion, type JobOwner, RunningJob } from "./running-job.ts";
-import type { Timers } from "./timers.ts";
 
-export interface ProcessDeps {
-  readonly name: string;
-  readonly launch: Launch;
-  readonly limits: HostLimits;
-  readonly timers: Timers;
+export interface ProcessDeps extends ChildDeps {
   readonly newId: () => string;
-  readonly diagnostics: Diagnostics;
-  readonly words: HostWords;
-  readonly guard: Guard | undefined;
   /** There may be room for another call. */
   readonly onRoom: () => void;
   readonly onGone: (process: HostProcess, end: ProcessEnd) => void;
@@ -42,12 +29,6 @@ export interface ProcessEnd {
   readonly asked: boolean;
   readonly why: string;
 }
-
-/** What is still in a pipe when a process has exited is read for so long; a grandchild may hold the pipe open. */
-const LAST_WORDS_MS = 200;
-
-const describeExit = ({ code, signal }: ExitStatus): string =>
-  signal === null ? `its process ended with code ${code}` : `its process was ended by ${signal}`;
 
 export class HostProcess implements FeedView, JobPlace {
   state: HostProcessState = "starting";
@@ -62,15 +43,13 @@ export class HostProcess implements FeedView, JobPlace {
   idleSince: number;
   readonly #deps: ProcessDeps;
   readonly #questions = new Set<(why: string) => void>();
-  #guarded: GuardedProcess | undefined;
-  #connection: HostConnection | undefined;
+  #child: HostChild | undefined;
   /** Why we are ending it. */
   #ending: string | undefined;
-  #crash: string | undefined;
-  #stdoutOver = false;
+  /** Why it is gone. */
+  #lastWhy = "its process is gone";
   #isGone = false;
   #wasReady = false;
-  #ended: Promise<void> = Promise.resolve();
 
   constructor(deps: ProcessDeps) {
     this.#deps = deps;
@@ -79,7 +58,7 @@ export class HostProcess implements FeedView, JobPlace {
   }
 
   get pid(): number | undefined {
-    return this.#guarded?.pid;
+    return this.#child?.pid;
   }
 
   /** Starts it; `open` holds the first conversation. Rejects with the reason when it cannot be used, and is gone then. */
@@ -102,15 +81,15 @@ export class HostProcess implements FeedView, JobPlace {
         ? new ToolplaneError("upstream_unavailable", `host ${name}: it did not start within ${limits.startupMs} ms`)
         : error;
       this.kill("it could not be started", true);
-      await this.#ended;
+      await this.#child?.ended;
       throw failure;
     } finally {
       callOff();
     }
     if (opened === undefined || this.#ending !== undefined || this.#isGone) {
       this.kill("it did not answer hello", true);
-      await this.#ended;
-      if (opened !== undefined) throw new ToolplaneError("upstream_unavailable", `host ${name}: ${this.#why()}`);
+      await this.#child?.ended;
+      if (opened !== undefined) throw new ToolplaneError("upstream_unavailable", `host ${name}: ${this.#lastWhy}`);
       return undefined;
     }
     this.extensions = opened.extensions;
@@ -135,7 +114,7 @@ export class HostProcess implements FeedView, JobPlace {
     const running = new RunningJob(id, line, { task, owner, place: this });
     this.inFlight += 1;
     this.bytes += running.line.length;
-    this.#connection?.send(running);
+    this.#child?.connection.send(running);
     return running;
   }
 
@@ -143,7 +122,7 @@ export class HostProcess implements FeedView, JobPlace {
   abandon(running: Attempt): void {
     if (running.abandoned || !this.#isOpen(running)) return;
     running.abandoned = true;
-    if (this.#connection?.takeBack(running) === true) {
+    if (this.#child?.connection.takeBack(running) === true) {
       this.jobDone(running, false);
     } else if (this.cancels) {
       this.giveUp(running);
@@ -188,11 +167,11 @@ export class HostProcess implements FeedView, JobPlace {
       this.#ending = why;
       this.state = "stopping";
       if (this.extensions.includes("shutdown")) this.#quietly("shutdown", {});
-      this.#connection?.finish();
-      const callOff = this.#deps.timers.after(this.#deps.limits.graceMs, () => this.#end("SIGTERM"));
-      void this.#guarded?.exited.then(callOff);
+      this.#child?.connection.finish();
+      const callOff = this.#deps.timers.after(this.#deps.limits.graceMs, () => this.#child?.end("SIGTERM"));
+      void this.#child?.ended.then(callOff);
     }
-    await this.#ended;
+    await this.#child?.ended;
   }
 
   /** Ends the whole group: SIGTERM, grace, SIGKILL. `atOnce` when it has done nothing that could need cleaning up. */
@@ -203,108 +182,46 @@ export class HostProcess implements FeedView, JobPlace {
       if (this.state !== "starting") this.#deps.diagnostics.report("killed", `ended, because ${why}`, this.pid);
     }
     this.state = "stopping";
-    this.#end(atOnce ? "SIGKILL" : "SIGTERM");
+    this.#child?.end(atOnce ? "SIGKILL" : "SIGTERM");
   }
 
   async #spawn(): Promise<void> {
-    const { launch, name, guard, limits, diagnostics, words } = this.#deps;
-    const guarded = await spawnGuarded(launch.argv, {
-      label: `host ${name}`,
-      env: launch.env,
-      cwd: launch.cwd,
-      stdio: ["pipe", "pipe", "pipe"],
-      graceMs: limits.graceMs,
-      ...(guard === undefined ? {} : { guard }),
+    const child = await spawnHostChild(this.#deps, {
+      // Whatever comes of it: it is given nothing more.
+      onBroken: () => {
+        if (this.state === "ready" || this.state === "draining") this.state = "stopping";
+      },
+      onGone: (why, clean) => this.#gone(why, clean),
     });
-    this.#guarded = guarded;
-    this.#ended = this.#watchEnd(guarded);
-    const { stdin, stdout, stderr } = guarded.child;
-    if (stdin === null || stdout === null || stderr === null) return;
-    this.#connection = createHostConnection({
-      stdin,
-      lineBytes: limits.lineBytes,
-      diagnostics,
-      pid: guarded.pid,
-      onBroken: () => this.#brokeUnlessExiting("it closed its stdin"),
-    });
-    stdin.on("error", () => undefined);
-    stdout.on("data", (chunk: Buffer) => this.#connection?.push(chunk));
-    stdout.on("error", () => undefined);
-    stdout.once("close", () => this.#endOfOutput());
-    words.follow(stderr, guarded.pid);
+    this.#child = child;
     // Startup may have run out of time while the guard was asked.
-    if (this.#ending !== undefined) this.#end("SIGKILL");
-  }
-
-  async #watchEnd(guarded: GuardedProcess): Promise<void> {
-    const status = await guarded.exited;
-    if (!this.#stdoutOver) {
-      await new Promise<void>((resolve) => {
-        const callOff = this.#deps.timers.after(LAST_WORDS_MS, resolve);
-        guarded.child.stdout?.once("close", () => {
-          callOff();
-          resolve();
-        });
-      });
-    }
-    this.#crash ??= describeExit(status);
-    this.#gone();
-    await guarded.ended;
-    // A grandchild that had our pipes open is gone by now.
-    guarded.child.stdout?.destroy();
-    guarded.child.stderr?.destroy();
-    guarded.child.stdin?.destroy();
-  }
-
-  #endOfOutput(): void {
-    this.#stdoutOver = true;
-    this.#connection?.end();
-    this.#brokeUnlessExiting("it closed its stdout");
-  }
-
-  /** Without its pipes a process is of no use. Most often they break because it is exiting, which says more. */
-  #brokeUnlessExiting(what: string): void {
-    if (this.state === "ready" || this.state === "draining") this.state = "stopping";
-    const callOff = this.#deps.timers.after(LAST_WORDS_MS, () => {
-      if (this.#isGone || this.#ending !== undefined) return;
-      this.#crash = what;
-      this.#end("SIGTERM");
-    });
-    void this.#guarded?.exited.then(callOff);
-  }
-
-  #end(signal: "SIGTERM" | "SIGKILL"): void {
-    const graceMs = signal === "SIGKILL" ? 0 : this.#deps.limits.graceMs;
-    void this.#guarded?.end({ signal, graceMs });
+    if (this.#ending !== undefined) child.end("SIGKILL");
   }
 
   #isOpen(running: Attempt): boolean {
-    return this.#connection?.open().has(running.id) === true;
+    return this.#child?.connection.open().has(running.id) === true;
   }
 
   #openJobs(): RunningJob[] {
-    const asks = [...(this.#connection?.open().values() ?? [])];
+    const asks = [...(this.#child?.connection.open().values() ?? [])];
     return asks.filter((ask) => ask instanceof RunningJob);
   }
 
-  #why(): string {
-    return this.#ending ?? this.#crash ?? "its process is gone";
-  }
-
-  #gone(): void {
-    if (this.#isGone) return;
+  #gone(reason: string, clean: boolean): void {
     this.#isGone = true;
-    const asked = this.#ending !== undefined;
     this.state = "stopping";
-    const why = this.#why();
+    const why = this.#ending ?? reason;
+    this.#lastWhy = why;
     for (const give of [...this.#questions]) give(why);
     // Backwards: each that may run again goes to the front of the queue.
     const lost = this.#openJobs().reverse();
+    // A host that leaves between two calls has not crashed.
+    const asked = this.#ending !== undefined || (clean && lost.length === 0);
     this.inFlight = 0;
     this.bytes = 0;
     for (const running of lost) {
       // A grandchild may still write to our pipe.
-      this.#connection?.forget(running);
+      this.#child?.connection.forget(running);
       running.onLost(why);
     }
     // A process that never was ready is reported by its start.
@@ -327,19 +244,22 @@ export class HostProcess implements FeedView, JobPlace {
       const question = createQuestion(id, encodeHostRequest(id, method, params), settle);
       if (timeoutMs !== undefined) {
         callOff = this.#deps.timers.after(timeoutMs, () => {
-          this.#connection?.forget(question);
+          this.#child?.connection.forget(question);
           settle(undefined, new ToolplaneError("tool_timeout", `host ${this.#deps.name}: no answer to ${method}`));
         });
       }
-      if (this.#isGone) lost(this.#why());
-      else this.#connection?.send(question);
+      if (this.#isGone) lost(this.#lastWhy);
+      else this.#child?.connection.send(question);
     });
   }
 
   /** A request whose answer changes nothing. */
   #quietly(method: string, params: JsonObject): void {
     const id = this.#deps.newId();
-    this.#connection?.send(createQuestion(id, encodeHostRequest(id, method, params), () => undefined));
+    const question = createQuestion(id, encodeHostRequest(id, method, params), () => undefined);
+    this.#child?.connection.send(question);
+    // Some hosts take it for a notice and never answer.
+    this.#deps.timers.afterQuietly(this.#deps.limits.unresponsiveMs, () => this.#child?.connection.forget(question));
   }
 
   #drain(): void {
@@ -347,10 +267,10 @@ export class HostProcess implements FeedView, JobPlace {
     this.state = "draining";
     this.#checkDrained();
     if (this.state !== "draining" || !this.extensions.includes("ping")) return;
-    const lines = this.#connection?.linesRead() ?? 0;
+    const lines = this.#child?.connection.linesRead() ?? 0;
     this.#quietly("ping", {});
     this.#deps.timers.after(this.#deps.limits.unresponsiveMs, () => {
-      if (this.state !== "draining" || this.#connection?.linesRead() !== lines) return;
+      if (this.state !== "draining" || this.#child?.connection.linesRead() !== lines) return;
       this.kill("it does not answer");
     });
   }

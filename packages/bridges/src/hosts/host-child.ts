@@ -1,0 +1,109 @@
+// The child process of a host: its start, its pipes, and the moment it is really over.
+// H1. It is started behind the guard, in a group of its own; what is left of the group goes with it.
+// H2. `onGone` is said once, after everything that was in its pipe has been read - or after a short while, because a
+//     grandchild may hold the pipe open.
+// H3. Without its pipes it is of no use: it is ended. Most often they break because it is exiting, which says more.
+
+import { type ExitStatus, type Guard, type GuardedProcess, spawnGuarded } from "@toolplane/processes";
+import { UsageError } from "@toolplane/protocol";
+import type { Diagnostics } from "./diagnostics.ts";
+import { createHostConnection, type HostConnection } from "./host-connection.ts";
+import type { HostLimits } from "./host-limits.ts";
+import type { HostWords } from "./host-log.ts";
+import type { Launch } from "./launch.ts";
+import type { Timers } from "./timers.ts";
+
+export interface ChildDeps {
+  readonly name: string;
+  readonly launch: Launch;
+  readonly limits: HostLimits;
+  readonly timers: Timers;
+  readonly diagnostics: Diagnostics;
+  readonly words: HostWords;
+  readonly guard: Guard | undefined;
+}
+
+export interface ChildListener {
+  /** A pipe broke; it will be gone soon. */
+  onBroken(): void;
+  /** `clean`: it exited by itself, with code 0. */
+  onGone(why: string, clean: boolean): void;
+}
+
+export interface HostChild {
+  readonly pid: number;
+  readonly connection: HostConnection;
+  /** Nothing of it is left. */
+  readonly ended: Promise<void>;
+  /** SIGTERM is followed by SIGKILL after the grace. */
+  end(signal: "SIGTERM" | "SIGKILL"): void;
+}
+
+/** How long the last words of a process may take, and how long a broken pipe waits for the exit that explains it. */
+const LAST_WORDS_MS = 200;
+/** When we die the guard ends it within two seconds, however long it may take while we live. */
+const GUARD_GRACE_MS = 1_000;
+
+const describeExit = ({ code, signal }: ExitStatus): string =>
+  signal === null ? `its process ended with code ${code}` : `its process was ended by ${signal}`;
+
+const spawn = ({ launch, name, guard, limits }: ChildDeps): Promise<GuardedProcess> =>
+  spawnGuarded(launch.argv, {
+    label: `host ${name}`,
+    env: launch.env,
+    cwd: launch.cwd,
+    stdio: ["pipe", "pipe", "pipe"],
+    graceMs: Math.min(limits.graceMs, GUARD_GRACE_MS),
+    ...(guard === undefined ? {} : { guard }),
+  });
+
+export const spawnHostChild = async (deps: ChildDeps, listener: ChildListener): Promise<HostChild> => {
+  const { name, limits, timers, diagnostics, words } = deps;
+  const guarded = await spawn(deps);
+  const { stdin, stdout, stderr } = guarded.child;
+  if (stdin === null || stdout === null || stderr === null) throw new UsageError(`host ${name} has no pipes`);
+  let brokenBy: string | undefined;
+
+  const end = (signal: "SIGTERM" | "SIGKILL"): void => {
+    void guarded.end({ signal, graceMs: signal === "SIGKILL" ? 0 : limits.graceMs });
+  };
+  const broke = (what: string): void => {
+    listener.onBroken();
+    const callOff = timers.after(LAST_WORDS_MS, () => {
+      brokenBy = what;
+      end("SIGTERM");
+    });
+    void guarded.exited.then(callOff);
+  };
+  const connection = createHostConnection({
+    stdin,
+    lineBytes: limits.lineBytes,
+    diagnostics,
+    pid: guarded.pid,
+    onBroken: () => broke("it closed its stdin"),
+  });
+  const outputOver = new Promise<void>((resolve) => {
+    stdout.once("close", () => {
+      connection.end();
+      broke("it closed its stdout");
+      resolve();
+    });
+  });
+  stdin.on("error", () => undefined);
+  stdout.on("error", () => undefined);
+  stdout.on("data", (chunk: Buffer) => connection.push(chunk));
+  words.follow(stderr, guarded.pid);
+
+  const watchEnd = async (): Promise<void> => {
+    const status = await guarded.exited;
+    await new Promise<void>((resolve) => {
+      const callOff = timers.after(LAST_WORDS_MS, resolve);
+      void outputOver.then(callOff).then(resolve);
+    });
+    listener.onGone(brokenBy ?? describeExit(status), brokenBy === undefined && status.code === 0);
+    await guarded.ended;
+    // A grandchild that had our pipes open is gone by now.
+    for (const pipe of [stdin, stdout, stderr]) pipe.destroy();
+  };
+  return { pid: guarded.pid, connection, ended: watchEnd(), end };
+};
