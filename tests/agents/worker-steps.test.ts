@@ -1,6 +1,7 @@
 // Steps of turns, on an engine in memory: what the worker shows, what it carries out, and how every turn ends.
 
 import { type Brain, type BrainAnswer, createWorker, type Worker, type WorkerOptions } from "@toolplane/agents";
+import { silentLog } from "@toolplane/engine";
 import { type Card, ToolplaneError } from "@toolplane/protocol";
 import { createResultFieldsCard } from "@toolplane/protocol/agents";
 import { eventually } from "@toolplane/testkit";
@@ -120,8 +121,11 @@ describe("a turn", () => {
       stats: { step_count: 2, llm_usage: { prompt_tokens: 4 }, llm_response_cost: 0.75 },
     });
     expect(turn.end?.stats).not.toHaveProperty("timing");
-    const timed = await run({}, answers, { timing: { enabled: true, taskEvent: false } });
+    const logged: (object | undefined)[] = [];
+    const log = { ...silentLog, info: (_message: string, fields?: object) => logged.push(fields) };
+    const timed = await run({}, answers, { timing: { enabled: true, taskEvent: false }, log });
     await ended(timed.turn);
+    expect(logged).toMatchObject([{ llm: {} }, { llm: {} }]);
     expect(timed.turn.end?.metadata).toMatchObject({ timing: { llm: { duration_ms: expect.any(Number) } } });
     expect(timed.turn.end?.stats).not.toHaveProperty("timing");
   });

@@ -202,6 +202,7 @@ export const createRunStep = (deps: StepDeps): RunStep => {
       if (holding.interruption() !== undefined) throw error;
       return failureOf(error, scene);
     }
+    if (deps.timing.workerLogs) log.info("a step was thought", { agentTurnId: work.agentTurnId, ...timing.fields() });
     return carryOut(answer, scene);
   };
 };

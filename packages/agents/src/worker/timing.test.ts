@@ -4,11 +4,7 @@ import { resolveTiming, startStepTiming, type TimingSwitches } from "./timing.ts
 
 test.each<[string, TimingSwitches, object]>([
   ["nothing by default", {}, { enabled: false, stepEvent: false, taskEvent: false, streamMetadata: false }],
-  [
-    "everything with the main one",
-    { enabled: true },
-    { stepEvent: true, taskEvent: true, toolDispatch: true, workerLogs: true },
-  ],
+  ["everything with the main one", { enabled: true }, { stepEvent: true, taskEvent: true, workerLogs: true }],
   ["one alone", { taskEvent: true }, { enabled: false, stepEvent: false, taskEvent: true }],
   ["all but one", { enabled: true, stepEvent: false }, { stepEvent: false, taskEvent: true }],
 ])("[UTP-10.8-1] switches: %s", (_what, switches, expected) => {

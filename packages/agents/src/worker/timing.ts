@@ -10,7 +10,6 @@ export interface TimingSwitches {
   readonly stepEvent?: boolean | undefined;
   readonly taskEvent?: boolean | undefined;
   readonly streamMetadata?: boolean | undefined;
-  readonly toolDispatch?: boolean | undefined;
   readonly workerLogs?: boolean | undefined;
 }
 
@@ -21,7 +20,6 @@ export const resolveTiming = ({ enabled = false, ...own }: TimingSwitches = {}):
   stepEvent: own.stepEvent ?? enabled,
   taskEvent: own.taskEvent ?? enabled,
   streamMetadata: own.streamMetadata ?? enabled,
-  toolDispatch: own.toolDispatch ?? enabled,
   workerLogs: own.workerLogs ?? enabled,
 });
 

@@ -29,15 +29,18 @@ const resultOf = (cards: readonly Card[], agentTurnId: string): Card | undefined
 
 /** How the turn ends once its call has a result. */
 export const planUiEnd = ({ output }: TurnBoxes, agentTurnId: string): TurnFinish => {
-  const content = resultOf(output, agentTurnId)?.content;
-  if (content?.__type__ !== "ToolResultContent")
+  const card = resultOf(output, agentTurnId);
+  const content = card?.content;
+  if (card === undefined || content?.__type__ !== "ToolResultContent")
     return failed("tool_result_not_found", "the action's call left no result; look at the call and try again");
   const status = isResultStatus(content.status) ? content.status : "failed";
-  if (status === "success") return { status, deliverable: deliverableOf(content.result) };
+  const toolResultCardId = card.card_id;
+  if (status === "success") return { status, deliverable: deliverableOf(content.result), toolResultCardId };
   const code = isRecord(content.error) ? content.error.code : undefined;
   return {
     status,
     error: taskErrorText(content),
+    toolResultCardId,
     ...(isFilled(code) ? { errorCode: code } : {}),
   };
 };
