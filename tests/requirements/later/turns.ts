@@ -65,6 +65,5 @@ export const rules = [
   { id: "UTP-W08-T1", source: "utp 15 W-08", part: "turns", text: "No crash leaves a head suspended with nothing outstanding." },
   { id: "UTP-W09-T1", source: "utp 15 W-09", part: "turns", text: "A continuation survives the process, and a full queue neither loses nor blocks it." },
   { id: "UTP-W10-T1", source: "utp 15 W-10", part: "turn watchdogs", text: "A timeout that meets a result card already written uses it, and one such row does not hold up the others." },
-  { id: "UTP-W28-T1", source: "utp 15 W-28", part: "ui actions", text: "A suspended user-interface turn has a deadline, and its timeout is handled." },
   { id: "UTP-W32-T1", source: "utp 15 W-32", part: "nats", text: "A client of the bus cannot speak as another actor, and a tool service needs no database." },
 ] as const satisfies readonly Rule[];

@@ -6,8 +6,7 @@
 //   U4. An acknowledgement carries a code and one sentence, never the text of an exception.
 // The turn itself is run by the worker of the agent's pool, and the engine tells how it ended when the head has moved.
 
-import type { Consumer, Delivery } from "@toolplane/bus";
-import type { Clock, Engine, Ids, Log, SpawnedTurn, Turns } from "@toolplane/engine";
+import type { Clock, Engine, Ids, Log, SpawnedTurn } from "@toolplane/engine";
 import {
   type CGContext,
   canonicalText,
@@ -24,8 +23,12 @@ import {
 import { type UiActionAck, uiActionSubscription } from "@toolplane/protocol/agents";
 import { type Action, actionIdOf, planAdmission, type Refusal } from "./plan-admission.ts";
 
+type Bus = Engine["bus"];
+type Consumer = Awaited<ReturnType<Bus["consume"]>>;
+type Delivery = Parameters<Parameters<Bus["consume"]>[1]>[0];
+
 export interface UiActionsOptions {
-  readonly engine: Pick<Engine, "bus" | "agents" | "tools"> & { readonly turns: Turns };
+  readonly engine: Pick<Engine, "bus" | "turns" | "agents" | "tools">;
   readonly ids: Ids;
   readonly clock: Clock;
   readonly log: Log;

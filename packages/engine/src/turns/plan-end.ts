@@ -101,6 +101,9 @@ const deliverableCard = (ledger: Ledger, ending: Ending, epoch: number, means: L
   });
 };
 
+const bodyOf = ({ deliverable }: Ending): Deliverable | undefined =>
+  "body" in deliverable ? deliverable.body : undefined;
+
 /** Adds the end to the ledger; the head is the caller's. */
 export const planEnd = (ledger: Ledger, ending: Ending, epoch: number, means: LedgerMeans): TurnEnd => {
   const { turn, writes } = ledger;
@@ -139,7 +142,7 @@ export const planEnd = (ledger: Ledger, ending: Ending, epoch: number, means: Le
       means,
     ),
   );
-  const ack = uiAckOf(turn, epoch, { ...ending, error }, means);
+  const ack = uiAckOf(turn, epoch, { ...ending, error, deliverable: bodyOf(ending) }, means);
   if (ack !== undefined) writes.messages.push(ack);
   return {
     projectId: turn.project_id,

@@ -1,23 +1,31 @@
 // The last acknowledgement of a person's action: how it ended, said in the transaction that ends its turn, so it is said
 // once and only when the head really moved. What the tool itself calls its outcome (a delegation is `accepted`) is passed on.
 
-import { isFilled, isRecord, type JsonObject, uiActionAckSubject } from "@toolplane/protocol";
+import { isFilled, isRecord, type JsonObject, type ResultStatus, uiActionAckSubject } from "@toolplane/protocol";
 import { UI_ACK_STATUSES, type UiAckStatus, type UiActionAck } from "@toolplane/protocol/agents";
 import type { MessageRow } from "../outbox/messages.sql.ts";
-import type { Ending } from "./plan-end.ts";
 import { eventRow, type TurnMeans } from "./turn-messages.ts";
 import type { TurnRow } from "./turn-row.ts";
 
+export interface ActionEnd {
+  readonly status: ResultStatus;
+  readonly error: string | null;
+  readonly errorCode: string | null;
+  readonly toolResultCardId?: string | undefined;
+  /** What the turn hands over, where it was brought along. */
+  readonly deliverable: unknown;
+}
+
 const isAckStatus = (word: unknown): word is UiAckStatus => UI_ACK_STATUSES.some((status) => status === word);
 
-const statusOf = ({ status, deliverable }: Ending): UiAckStatus => {
+const statusOf = ({ status, deliverable }: ActionEnd): UiAckStatus => {
   if (status !== "success") return "rejected";
-  const said = "body" in deliverable && isRecord(deliverable.body) ? deliverable.body.status : undefined;
+  const said = isRecord(deliverable) ? deliverable.status : undefined;
   return isAckStatus(said) ? said : "done";
 };
 
 /** Undefined for a turn that is no person's action, or whose action cannot be named. */
-export const uiAckOf = (turn: TurnRow, epoch: number, ending: Ending, means: TurnMeans): MessageRow | undefined => {
+export const uiAckOf = (turn: TurnRow, epoch: number, ending: ActionEnd, means: TurnMeans): MessageRow | undefined => {
   if (turn.kind !== "ui_action") return undefined;
   const { action_id: actionId, message_id: messageId } = JSON.parse(turn.payload) as JsonObject;
   if (!isFilled(actionId)) return undefined;

@@ -1,7 +1,6 @@
 // Actions a person takes in a UI.
-// Not built yet: the rules are counted out loud, and wait for the tests that will claim them.
 
-import type { Rule } from "../rule.ts";
+import type { Rule } from "./rule.ts";
 
 export const rules = [
   { id: "UTP-13.1-1", source: "utp 13.1", part: "ui actions", text: "A UI action without action_id is dropped; every other refused action is acknowledged as rejected with its code." },
@@ -15,4 +14,5 @@ export const rules = [
   { id: "UTP-13.1-10", source: "utp 13.1", part: "ui actions", text: "A suspended UI turn has a deadline and its timeout ends it." },
   { id: "UTP-13.1-11", source: "utp 13.1", part: "ui actions", text: "An acknowledgement is sent only when the head really moved." },
   { id: "UTP-13.1-12", source: "utp 13.1", part: "ui actions", text: "An acknowledgement never carries the text of an internal exception." },
+  { id: "UTP-W28-T1", source: "utp 15 W-28", part: "ui actions", text: "A suspended user-interface turn has a deadline, and its timeout is handled." },
 ] as const satisfies readonly Rule[];
