@@ -107,6 +107,14 @@ describe("deadlines and cancellation", () => {
     expect(await codes([first])).toEqual(["success"]);
   });
 
+  test("[HOST-4-10] a host that notices the deadline first says the same: tool_timeout", async () => {
+    const host = start("honest", {}, { extended: true });
+    await host.start();
+    const result = await run(host, "overdue", 0, 400);
+    expect(result.outcome).toMatchObject({ error: { code: "tool_timeout" }, written: true });
+    expect(inFlight(host)).toEqual([0]);
+  });
+
   test("[HOST-5-2] a host that can is told, and goes on: its other calls are not hurt", async () => {
     const host = start("honest", {}, { extended: true });
     await host.start();

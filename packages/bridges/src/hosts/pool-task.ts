@@ -5,9 +5,12 @@ import { isToolplaneError, type JsonObject, type JsonValue, ToolplaneError } fro
 import { type HostResponse, parseToolOutcome } from "@toolplane/protocol/host";
 import type { ExecuteRequest, ExecuteResult } from "./host.ts";
 import type { Attempt, JobPlace } from "./job-place.ts";
-import { hostSaidError } from "./plan-failure.ts";
+import { hostSaidError, timeoutError } from "./plan-failure.ts";
 
 const NOTHING = (): void => {};
+
+/** With `deadline` negotiated a host may notice first that the time is over. It is the same deadline. */
+const DEADLINE_TYPE = "DeadlineExceeded";
 
 export abstract class PoolTask {
   readonly method: string;
@@ -80,7 +83,8 @@ export class ExecuteTask extends PoolTask {
 
   override onAnswer(response: HostResponse): void {
     if (!response.ok) {
-      this.onFailed(hostSaidError(this.#host, response));
+      const overdue = response.error.type === DEADLINE_TYPE;
+      this.onFailed(overdue ? timeoutError(this.#host, this.deadlineMs, true) : hostSaidError(this.#host, response));
       return;
     }
     try {

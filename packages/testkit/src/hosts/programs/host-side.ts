@@ -80,6 +80,11 @@ const EXECUTE: Readonly<Record<string, Handler>> = {
     };
     waiting.set(call.id, setTimeout(done, ms));
   },
+  /** Notices its deadline before the parent does. */
+  overdue: (call) => {
+    const ms = Math.max(0, (call.params.deadline_ms ?? 0) - 100);
+    setTimeout(() => refuse(call.id, "DeadlineExceeded", "the call's time is over"), ms);
+  },
   die: () => process.kill(process.pid, "SIGKILL"),
 };
 
