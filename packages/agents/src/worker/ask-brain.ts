@@ -6,6 +6,7 @@ import type { Profile } from "@toolplane/protocol/registry";
 import type { BrainAnswer, BrainSource } from "../brains/brain.ts";
 import { createChunkStream, SILENT_CHUNKS, shownSettings } from "./chunks.ts";
 import type { StepPlan } from "./plan-step.ts";
+import { readAnswer } from "./read-answer.ts";
 import { think } from "./think.ts";
 import type { StepTiming } from "./timing.ts";
 
@@ -53,7 +54,7 @@ export const askBrain = async (
         chunks.piece(piece);
       },
     };
-    const answer = await think({ brain, signal, clock, thinkMs, request });
+    const answer = readAnswer(await think({ brain, signal, clock, thinkMs, request }));
     timing.answered();
     chunks.end(answer, more());
     return answer;

@@ -104,9 +104,9 @@ export const thoughtCard = (
   return createThoughtCard({
     ...originOf(maker),
     agentTurnId: maker.work.agentTurnId,
-    text: storableText(answer.text),
+    text: answer.text,
     toolCalls: calls.map(({ shown }) => shown),
-    reasoningContent: saveReasoning && reasoning !== undefined ? storableText(reasoning) : undefined,
+    reasoningContent: saveReasoning ? reasoning : undefined,
     lineage: lineageOf(maker),
     // The next step adds usage up from here, without reading the steps again.
     extra: {
@@ -114,7 +114,7 @@ export const thoughtCard = (
       tools_card_id: toolsCardId,
       ...(usage === undefined ? {} : { llm_usage: usage }),
       ...(cost === undefined ? {} : { llm_response_cost: cost }),
-      ...(model === undefined ? {} : { llm_model: storableText(model) }),
+      ...(model === undefined ? {} : { llm_model: model }),
     },
   });
 };

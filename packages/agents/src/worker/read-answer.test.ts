@@ -1,0 +1,23 @@
+import { ToolplaneError } from "@toolplane/protocol";
+import { expect, test } from "vitest";
+import { readAnswer } from "./read-answer.ts";
+
+test("[UTP-W35-T1] what cannot be stored is mended", () => {
+  const given = {
+    text: "a\u0000b\ud800",
+    reasoning: "\u0000",
+    toolCalls: [],
+    usage: { tokens: Number.NaN },
+    cost: Number.POSITIVE_INFINITY,
+    model: "m\u0000",
+  };
+  expect(readAnswer(given)).toEqual({ text: "a\ufffdb\ufffd", reasoning: "\ufffd", toolCalls: [], model: "m\ufffd" });
+  expect(readAnswer({ text: "", toolCalls: [], usage: { a: 1 }, cost: 0 })).toMatchObject({ usage: { a: 1 }, cost: 0 });
+});
+
+test.each([undefined, null, "text", {}, { text: "x" }, { text: 1, toolCalls: [] }, { text: "x", toolCalls: {} }])(
+  "[UTP-W35-T1] an answer that is none is refused: %j",
+  (answer) => {
+    expect(() => readAnswer(answer)).toThrow(ToolplaneError);
+  },
+);

@@ -1,0 +1,30 @@
+// A brain's answer as a step can keep it. A brain may be somebody's function: what cannot be stored is mended where that
+// loses nothing that matters, and an answer that is none ends the turn with a sentence that says so.
+
+import { copyJson, isRecord, type JsonObject, ToolplaneError } from "@toolplane/protocol";
+import type { BrainAnswer } from "../brains/brain.ts";
+import { storableText } from "./storable-text.ts";
+
+const asCounts = (usage: unknown): JsonObject | undefined => {
+  try {
+    const copy = isRecord(usage) ? copyJson(usage) : undefined;
+    return isRecord(copy) ? (copy as JsonObject) : undefined;
+  } catch {
+    // Numbers for people; never worth a turn.
+    return undefined;
+  }
+};
+
+export const readAnswer = (answer: unknown): BrainAnswer => {
+  if (!isRecord(answer) || typeof answer.text !== "string" || !Array.isArray(answer.toolCalls))
+    throw new ToolplaneError("internal_error", "the brain's answer has no text or no list of toolCalls");
+  const { text, reasoning, toolCalls, usage, cost, model } = answer;
+  return {
+    text: storableText(text),
+    toolCalls: toolCalls as BrainAnswer["toolCalls"],
+    reasoning: typeof reasoning === "string" ? storableText(reasoning) : undefined,
+    usage: asCounts(usage),
+    cost: typeof cost === "number" && Number.isFinite(cost) ? cost : undefined,
+    model: typeof model === "string" ? storableText(model) : undefined,
+  };
+};
