@@ -39,10 +39,10 @@ export {
   type Lineage,
   type LiveStatus,
 } from "./calls/call.ts";
+export type { CallRequest, Dispatched } from "./calls/call-request.ts";
 export type { CallFilter, Calls } from "./calls/calls.ts";
 export type { Canceled, CancelRequest } from "./calls/cancel.ts";
 export type { ClaimAcrossRequest } from "./calls/claim-across.ts";
-export type { CallRequest, Dispatched } from "./calls/dispatch.ts";
 export type { Beat, ClaimRequest, Held, LeasedCall, LeaseRequest } from "./calls/leases.ts";
 export { type HeldCall, holdCall, type ParkRequest, parkCall } from "./calls/park.ts";
 export type { CallAsk, CallOrigin } from "./calls/plan-call.ts";

@@ -2,8 +2,8 @@
 //   I12. A key that was used answers with its call, or with a conflict when the arguments differ.
 
 import { type AfterExecution, isTrustedActor, rawArgumentsHash, ToolplaneError } from "@toolplane/protocol";
+import type { CallRequest, Dispatched } from "./call-request.ts";
 import type { DispatchRow, KeyedRow, MadeRow, RefusalRow } from "./dispatch.sql.ts";
-import type { CallRequest, Dispatched } from "./dispatch.ts";
 import type { Sha256 } from "./turn-chain.ts";
 
 /** A request on its way through a flush. */

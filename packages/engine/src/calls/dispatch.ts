@@ -4,13 +4,7 @@
 //   A definition that was replaced under the plan is read again and planned again; the statement itself tells.
 //   A flush whose answer was lost may run again: ids were minted with the request, so the second run finds the first.
 
-import {
-  type AfterExecution,
-  DEFAULT_CHANNEL,
-  isToolplaneError,
-  type JsonCaps,
-  ToolplaneError,
-} from "@toolplane/protocol";
+import { DEFAULT_CHANNEL, isToolplaneError, type JsonCaps, ToolplaneError } from "@toolplane/protocol";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
 import { roughBytes } from "../coalescer/rough-bytes.ts";
 import type { CallObserver } from "../ports/call-observer.ts";
@@ -20,7 +14,7 @@ import type { Faults } from "../ports/faults.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Definitions } from "../registry/definition-cache.ts";
 import type { Database } from "../sql/database.ts";
-import type { CallStatus } from "./call.ts";
+import type { CallRequest, Dispatched } from "./call-request.ts";
 import {
   bindDispatch,
   bindKeys,
@@ -38,30 +32,8 @@ import {
   type RefusalRow,
 } from "./dispatch.sql.ts";
 import { dispatchedOf, inLockOrder, keyedOutcome, madeOutcome, type Pending, refusalOf } from "./dispatch-outcome.ts";
-import { type CallAsk, checkIdempotencyKey, headlessOrigin, originChain, planCall } from "./plan-call.ts";
+import { checkIdempotencyKey, headlessOrigin, originChain, planCall } from "./plan-call.ts";
 import type { Sha256 } from "./turn-chain.ts";
-
-export interface CallRequest extends CallAsk {
-  readonly projectId: string;
-  /** Minted by the engine's own ids when absent; never a provider's. */
-  readonly toolCallId?: string | undefined;
-  /** Who asks; `sys.api` when nobody is named. */
-  readonly agentId?: string | undefined;
-  readonly channelId?: string | undefined;
-  readonly traceparent?: string | undefined;
-  readonly tracestate?: string | undefined;
-}
-
-export interface Dispatched {
-  readonly toolCallId: string;
-  readonly agentTurnId: string;
-  readonly callCardId: string;
-  readonly traceId: string;
-  readonly afterExecution: AfterExecution;
-  readonly status: CallStatus;
-  /** The key was used before with the same arguments: this is that call. */
-  readonly idempotent: boolean;
-}
 
 export interface DispatchDeps {
   readonly db: Database;

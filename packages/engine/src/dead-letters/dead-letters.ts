@@ -3,7 +3,7 @@
 // letter's id is its idempotency key.
 
 import { type JsonObject, ToolplaneError } from "@toolplane/protocol";
-import type { CallRequest, Dispatched } from "../calls/dispatch.ts";
+import type { CallRequest, Dispatched } from "../calls/call-request.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Faults } from "../ports/faults.ts";
 import { parsePage } from "../registry/page.ts";

@@ -1,0 +1,27 @@
+// What is asked for with a direct call, and what its caller is told when it is written down.
+
+import type { AfterExecution } from "@toolplane/protocol";
+import type { CallStatus } from "./call.ts";
+import type { CallAsk } from "./plan-call.ts";
+
+export interface CallRequest extends CallAsk {
+  readonly projectId: string;
+  /** Minted by the engine's own ids when absent; never a provider's. */
+  readonly toolCallId?: string | undefined;
+  /** Who asks; `sys.api` when nobody is named. */
+  readonly agentId?: string | undefined;
+  readonly channelId?: string | undefined;
+  readonly traceparent?: string | undefined;
+  readonly tracestate?: string | undefined;
+}
+
+export interface Dispatched {
+  readonly toolCallId: string;
+  readonly agentTurnId: string;
+  readonly callCardId: string;
+  readonly traceId: string;
+  readonly afterExecution: AfterExecution;
+  readonly status: CallStatus;
+  /** The key was used before with the same arguments: this is that call. */
+  readonly idempotent: boolean;
+}
