@@ -18,7 +18,7 @@ export interface ClaimRow {
   readonly sessionsFirst: boolean;
 }
 
-const claims = setInput<ClaimRow>([
+export const CLAIMS = setInput<ClaimRow>([
   ["projectId", "text"],
   ["target", "text"],
   ["max", "integer"],
@@ -28,7 +28,19 @@ const claims = setInput<ClaimRow>([
   ["sessionsFirst", "boolean"],
 ]);
 
-const take = (isPicked: string): string => `
+/** How a taken call comes with the state of its session: by a join, or without one where none has any. */
+interface StateSource {
+  readonly column: string;
+  readonly join: string;
+}
+
+export const SESSION_STATE: StateSource = {
+  column: "s.state",
+  join: "left join state.sessions s on s.project_id = c.project_id and s.session = c.session",
+};
+const NO_STATE: StateSource = { column: "null", join: "" };
+
+export const take = (isPicked: string, state: StateSource): string => `
 durability as materialized (
   select set_config('synchronous_commit',
            case when coalesce(bool_and(retry_safe), true) then 'off' else current_setting('synchronous_commit') end, true)
@@ -44,52 +56,34 @@ leased as (
    where ${isPicked}
   returning p.ord, c.*
 )
-select c.ord::int as ord, ${FACT_COLUMNS}, c.attempts, c.lease_id, c.lease_expires_at, c.run_deadline, k.body as card_body,
-       s.state as session_state
-  from leased c
-  join cards.cards k on k.project_id = c.project_id and k.card_id = c.call_card_id
-  left join state.sessions s on s.project_id = c.project_id and s.session = c.session
- order by c.ord, c.available_at, c.tool_call_id`;
+(select c.ord::int as ord, ${FACT_COLUMNS}, c.attempts, c.lease_id, c.lease_expires_at, c.run_deadline, k.body as card_body,
+        ${state.column} as session_state
+   from leased c
+   join cards.cards k on k.project_id = c.project_id and k.card_id = c.call_card_id
+   ${state.join}
+  order by c.ord, c.available_at, c.tool_call_id)`;
 
-const IS_DUE = "status = 'queued' and available_at <= now() and queue_deadline > now()";
+/** For a call that stands in the queue under no alias. */
+export const IS_DUE = "status = 'queued' and available_at <= now() and queue_deadline > now()";
 
-const isBusy = (session: string): string => `exists (
+/** Whether a call of the session runs; `w` names the project. */
+export const isBusy = (session: string): string => `exists (
   select from state.calls r where r.project_id = w.project_id and r.session = ${session} and r.status = 'running' and r.session is not null)`;
 
 // A picked row is locked, so it stays where it is and is found by its place, without the primary key. Only a row that
 // somebody put back into the queue after this statement began has moved; it is left for the look its ring brings.
-//
-// A session gives its first due call, and only while none of its calls runs. Everybody who looks at the same time sees
-// the same first call, so only one of them gets it; where two looks differ (a call committed or became due between them)
-// the unique index lets one through, and the other looks again. The walk goes from session to session, not from call to call.
-/** Takes up to `max` queued calls per (project, target); a pair must occur once per statement. */
+// Calls of sessions are taken by a statement of their own (claim-sessions.sql.ts), which costs half as much again; where
+// some wait, a row without a call says so.
+/** Takes up to `max` queued calls of no session per (project, target); a pair must occur once per statement. */
 export const CLAIM: Statement = {
   name: "calls.claim",
   text: `
-with wanted as materialized (select * from ${claims.from}),
-heads as materialized (
-  select w.*, h.tool_call_id, row_number() over (partition by w.ord order by h.available_at, h.tool_call_id) as place
-    from wanted w
-   cross join lateral (
-     with recursive walk as (
-       (select session from state.calls
-         where project_id = w.project_id and target = w.target and session is not null and status = 'queued' order by session limit 1)
-       union all
-       select (select c.session from state.calls c
-                where c.project_id = w.project_id and c.target = w.target and c.session > k.session and c.status = 'queued'
-                order by c.session limit 1)
-         from walk k where k.session is not null)
-     select first.*
-       from walk k
-      cross join lateral (
-        select tool_call_id, available_at from state.calls
-         where project_id = w.project_id and target = w.target and session = k.session and ${IS_DUE}
-         order by available_at, tool_call_id limit 1) first
-      where k.session is not null and not ${isBusy("k.session")}
-      order by first.available_at, first.tool_call_id
-      limit w.max) h
+with wanted as materialized (
+  select i.*, exists (select from state.calls s where s.project_id = i.project_id and s.target = i.target
+                         and s.session is not null and s.status = 'queued') as sessions_wait
+    from ${CLAIMS.from}
 ),
-free as materialized (
+picked as materialized (
   select w.ord, w.lease_id, w.holder, w.lease_seconds, c.place, c.retry_safe
     from wanted w
    cross join lateral (
@@ -97,24 +91,17 @@ free as materialized (
        from state.calls
       where project_id = w.project_id and target = w.target and session is null and ${IS_DUE}
       order by session, available_at, tool_call_id
-      limit case when w.sessions_first then w.max - (select count(*) from heads h where h.ord = w.ord) else w.max end
+      limit w.max
         for update skip locked) c
-),
-picked as materialized (
-  select * from free
-  union all
-  select h.ord, h.lease_id, h.holder, h.lease_seconds, c.place, c.retry_safe
-    from heads h
-   cross join lateral (
-     select ctid as place, retry_safe
-       from state.calls
-      where project_id = h.project_id and tool_call_id = h.tool_call_id and ${IS_DUE}
-        for update skip locked) c
-   where h.sessions_first or h.place <= h.max - (select count(*) from free f where f.ord = h.ord)
-),${take("c.ctid = p.place")}`,
+),${take("c.ctid = p.place", NO_STATE)}
+union all
+select w.ord::int, ${FACT_COLUMNS}, c.attempts, c.lease_id, c.lease_expires_at, c.run_deadline, null, null
+  from wanted w
+ cross join (select (null::state.calls).*) c
+ where w.sessions_wait`,
 };
 
-export const bindClaims = (rows: readonly ClaimRow[]): unknown[] => claims.bind(rows);
+export const bindClaims = (rows: readonly ClaimRow[]): unknown[] => CLAIMS.bind(rows);
 
 export interface LeaseRow {
   readonly projectId: string;
@@ -156,7 +143,7 @@ picked as materialized (
   select * from free where session is null
   union all
   (select distinct on (project_id, session) * from free where session is not null order by project_id, session, ord)
-),${take("c.project_id = p.project_id and c.tool_call_id = p.tool_call_id")}`,
+),${take("c.project_id = p.project_id and c.tool_call_id = p.tool_call_id", SESSION_STATE)}`,
 };
 
 export const bindLeases = (rows: readonly LeaseRow[]): unknown[] => leases.bind(rows);

@@ -12,6 +12,8 @@ import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Ids } from "../ports/ids.ts";
+import { CLAIM_WITH_SESSIONS } from "../sessions/claim-sessions.sql.ts";
+import { createSessionTargets } from "../sessions/session-targets.ts";
 import type { Database, Statement } from "../sql/database.ts";
 import { type CallFacts, type CallKey, type CallView, callKey, isSettled } from "./call.ts";
 import {
@@ -20,6 +22,7 @@ import {
   bindLeases,
   bindRelease,
   CLAIM,
+  type ClaimRow,
   HEARTBEAT,
   LEASE,
   RECALL,
@@ -102,6 +105,9 @@ export interface Leases {
   readonly release: Coalescer<Held, void>;
 }
 
+/** The row without a call says that calls of sessions wait. */
+const isCall = (row: LeasedRow): boolean => row.tool_call_id !== null;
+
 const leasedOf = (row: LeasedRow): LeasedCall => {
   const facts = factsOf(row);
   return {
@@ -144,6 +150,7 @@ const isSessionRace = (error: unknown): boolean =>
 export const createLeases = (deps: LeaseDeps): Leases => {
   const { db, faults, ids, leaseSeconds } = deps;
   let sessionsFirst = false;
+  const sessionTargets = createSessionTargets();
 
   const taken = (rows: readonly LeasedRow[], count: number): LeasedCall[][] => {
     const perItem = Array.from({ length: count }, (): LeasedCall[] => []);
@@ -187,14 +194,33 @@ export const createLeases = (deps: LeaseDeps): Leases => {
     return rows;
   };
 
+  const takeFor = (statement: Statement, rows: readonly ClaimRow[]): Promise<LeasedRow[]> =>
+    take(
+      statement,
+      bindClaims(rows),
+      rows.map((row) => row.leaseId),
+    );
+
   const claim = createCoalescer<ClaimRequest, readonly LeasedCall[]>({
     keyOf: (item) => `${item.projectId}/${item.target}`,
     flush: async (items) => {
       sessionsFirst = !sessionsFirst;
       const rows = items.map((item) => ({ ...item, leaseId: ids.uuid(), leaseSeconds, sessionsFirst }));
-      const leaseIds = rows.map((row) => row.leaseId);
-      const leased = await take(CLAIM, bindClaims(rows), leaseIds);
-      return taken(leased, items.length);
+      if (rows.some(sessionTargets.knows)) return taken(await takeFor(CLAIM_WITH_SESSIONS, rows), items.length);
+      const found = await takeFor(CLAIM, rows);
+      const calls = taken(found.filter(isCall), items.length);
+      // Sessions wait where nobody expected any: from now on they are asked for at once.
+      const waiting = found.flatMap((row) => (isCall(row) ? [] : [row.ord - 1]));
+      for (const index of waiting) sessionTargets.learn(rows[index] as ClaimRow);
+      const short = waiting.filter((index) => (calls[index]?.length ?? 0) < (rows[index]?.max ?? 0));
+      if (short.length === 0) return calls;
+      const rest = short.map((index) => {
+        const row = rows[index] as ClaimRow;
+        return { ...row, max: row.max - (calls[index]?.length ?? 0) };
+      });
+      const more = taken(await takeFor(CLAIM_WITH_SESSIONS, rest), rest.length);
+      for (const [place, index] of short.entries()) calls[index]?.push(...(more[place] ?? []));
+      return calls;
     },
   });
 

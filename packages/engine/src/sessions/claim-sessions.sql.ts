@@ -1,0 +1,60 @@
+// Claiming where calls of sessions wait.
+//
+// A session gives its first due call, and only while none of its calls runs. Everybody who looks at the same time sees
+// the same first call, so only one of them gets it; where two looks differ (a call committed or became due between them)
+// the unique index lets one through, and the other looks again. The walk goes from session to session, not from call to call.
+
+import { CLAIMS, IS_DUE, isBusy, SESSION_STATE, take } from "../calls/lease.sql.ts";
+import type { Statement } from "../sql/database.ts";
+
+/** Takes up to `max` queued calls per (project, target), of sessions and of none; a pair must occur once per statement. */
+export const CLAIM_WITH_SESSIONS: Statement = {
+  name: "calls.claim-with-sessions",
+  text: `
+with wanted as materialized (select * from ${CLAIMS.from}),
+heads as materialized (
+  select w.*, h.tool_call_id, row_number() over (partition by w.ord order by h.available_at, h.tool_call_id) as place
+    from wanted w
+   cross join lateral (
+     with recursive walk as (
+       (select session from state.calls
+         where project_id = w.project_id and target = w.target and session is not null and status = 'queued' order by session limit 1)
+       union all
+       select (select c.session from state.calls c
+                where c.project_id = w.project_id and c.target = w.target and c.session > k.session and c.status = 'queued'
+                order by c.session limit 1)
+         from walk k where k.session is not null)
+     select first.*
+       from walk k
+      cross join lateral (
+        select tool_call_id, available_at from state.calls
+         where project_id = w.project_id and target = w.target and session = k.session and ${IS_DUE}
+         order by available_at, tool_call_id limit 1) first
+      where k.session is not null and not ${isBusy("k.session")}
+      order by first.available_at, first.tool_call_id
+      limit w.max) h
+),
+free as materialized (
+  select w.ord, w.lease_id, w.holder, w.lease_seconds, c.place, c.retry_safe
+    from wanted w
+   cross join lateral (
+     select ctid as place, retry_safe
+       from state.calls
+      where project_id = w.project_id and target = w.target and session is null and ${IS_DUE}
+      order by session, available_at, tool_call_id
+      limit case when w.sessions_first then w.max - (select count(*) from heads h where h.ord = w.ord) else w.max end
+        for update skip locked) c
+),
+picked as materialized (
+  select * from free
+  union all
+  select h.ord, h.lease_id, h.holder, h.lease_seconds, c.place, c.retry_safe
+    from heads h
+   cross join lateral (
+     select ctid as place, retry_safe
+       from state.calls
+      where project_id = h.project_id and tool_call_id = h.tool_call_id and ${IS_DUE}
+        for update skip locked) c
+   where h.sessions_first or h.place <= h.max - (select count(*) from free f where f.ord = h.ord)
+),${take("c.ctid = p.place", SESSION_STATE)}`,
+};
