@@ -51,7 +51,9 @@ test.each([
     const calls: Promise<ExecuteResult>[] = [];
     // Waiting calls hold a place for a while, so that the kill finds some in flight; every second call is safe.
     for (let i = 0; i < 100; i += 1) {
-      calls.push(host.execute({ toolName: "wait", arguments: { ms: 20 }, deadlineMs: PATIENCE_MS }));
+      // The first is in the process that will be killed, and would outlast everything.
+      const ms = i === 0 ? PATIENCE_MS : 20;
+      calls.push(host.execute({ toolName: "wait", arguments: { ms }, deadlineMs: 2 * PATIENCE_MS }));
       calls.push(host.execute({ toolName: "count", arguments: {}, state: { n: i }, deadlineMs: PATIENCE_MS }));
     }
     const busy = (): number | undefined => host.status().processes.find(({ inFlight }) => inFlight > 0)?.pid;
