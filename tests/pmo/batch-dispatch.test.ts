@@ -1,12 +1,12 @@
 // Children that cannot be made, and several processes that look at one batch.
 
-import type { Engine, Turns } from "@toolplane/engine";
+import { batchIdOf, type Engine, type Turns } from "@toolplane/engine";
 import { ToolplaneError } from "@toolplane/protocol";
 import { queryTestDatabase } from "@toolplane/testkit";
 import { describe, expect, test } from "vitest";
 import { fork, letPass, tasks } from "./fork.ts";
 import { NEXT_ATTEMPTS, RESULTS_OF } from "./pmo-world.sql.ts";
-import { BOSS, startPmoWorld } from "./pmo-world.ts";
+import { BOSS, PROJECT, startPmoWorld } from "./pmo-world.ts";
 
 /** The engine's turns, whose spawn fails as long as it is told to. */
 const stumble = (engine: Engine, fail: () => ToolplaneError | undefined): void => {
@@ -42,7 +42,7 @@ describe("tasks that cannot be dispatched", () => {
     for (let rounds = 0; rounds < 4; rounds++) {
       const [row] = await queryTestDatabase(world.test.database.url, NEXT_ATTEMPTS, [batchId]);
       seen.push([row?.attempts, row?.seconds]);
-      expect(await world.engine.batches.sweep()).toEqual({ looked: 0 });
+      expect(await world.engine.batches.sweep()).toEqual({ looked: 0, failed: 0 });
       await letPass(world, batchId, "retry");
       await world.engine.batches.sweep();
     }
@@ -68,6 +68,31 @@ describe("tasks that cannot be dispatched", () => {
     await world.finish(agents[0] ?? "");
     await world.engine.batches.sweep();
     expect((await world.resultOf(toolCallId)).status).toBe("success");
+  });
+});
+
+describe("a batch that cannot be moved on", () => {
+  test("holds no other up, and is counted", async () => {
+    await using world = await startPmoWorld();
+    const broken = await fork(world, { tasks: tasks(1) });
+    await world.engine.agents.upsertAgent(PROJECT, { agent_id: "boss_2", profile_name: "Boss" });
+    const asked = await world.ask("fork_join", { tasks: tasks(1) }, "boss_2");
+    await world.serve();
+    const turns = world.engine.turns as { stop: Turns["stop"] };
+    const stop = turns.stop.bind(world.engine.turns);
+    const [child] = await world.children(broken.agentTurnId);
+    turns.stop = async (request, tx) => {
+      if (request.agentTurnId === child?.agentTurnId) throw new ToolplaneError("storage_error", "not now");
+      return stop(request, tx);
+    };
+    await letPass(world, broken.batchId, "deadline");
+    await letPass(world, batchIdOf(asked.toolCallId), "deadline");
+    expect(await world.engine.batches.sweep()).toEqual({ looked: 2, failed: 1 });
+    expect((await world.resultOf(asked.toolCallId)).status).toBe("timeout");
+    expect((await world.resultOf(broken.toolCallId)).status).toBe("running");
+    turns.stop = stop;
+    await world.engine.batches.sweep();
+    expect((await world.resultOf(broken.toolCallId)).status).toBe("timeout");
   });
 });
 

@@ -176,7 +176,7 @@ describe("a caller that leaves", () => {
     expect(all.every(({ endedAt }) => endedAt !== null)).toBe(true);
     const counts = await queryTestDatabase(world.test.database.url, RESULTS_OF, [outer.toolCallId]);
     expect(counts).toMatchObject([{ settled: 1, cards: 1 }]);
-    expect(await world.engine.batches.sweep()).toEqual({ looked: 0 });
+    expect(await world.engine.batches.sweep()).toEqual({ looked: 0, failed: 0 });
   });
 
   test("[UTP-11.6-R5] canceling the call stops its children; its own result stands", async () => {

@@ -192,6 +192,20 @@ describe("a command that comes again", () => {
     expect(await queryTestDatabase(world.test.database.url, TURNS_LIKE, ["delegate_%"])).toEqual([]);
   });
 
+  test("[UTP-11.1-8] [INV-I6] a run whose call went to another manager makes nothing, also when it comes first", async () => {
+    await using world = await startPmoWorld();
+    const asked = await world.ask("delegate_async", { ...WORKER });
+    const [first] = await world.claim();
+    await letPass(world.test, asked.toolCallId, "lease");
+    await world.engine.expire();
+    await queryTestDatabase(world.test.database.url, OFFER_NOW, [asked.toolCallId]);
+    const [second] = await world.claim();
+    expect(first && (await world.run(first))).toMatchObject({ outcome: "lost" });
+    expect(await world.children(asked.agentTurnId)).toEqual([]);
+    expect(second && (await world.run(second))).toMatchObject({ outcome: "settled", status: "success" });
+    expect(await world.children(asked.agentTurnId)).toHaveLength(1);
+  });
+
   test("[UTP-11.1-8] two runs of one call at once make one child", async () => {
     await using world = await startPmoWorld();
     const asked = await world.ask("delegate_async", { ...WORKER });

@@ -5,6 +5,7 @@ import type { Rule } from "./rule.ts";
 export const rules = [
   { id: "UTP-2.7-R1", source: "utp 2.7", part: "pmo", text: "Children beyond the depth limit are not made, and the caller is told." },
   { id: "UTP-11.1-R2", source: "utp 11.1", part: "pmo", text: "The target pmo belongs to the project manager; no tool is registered under it." },
+  { id: "UTP-11.6-R9", source: "utp 11.6", part: "pmo", text: "What is asked about batches costs the same however many have ended." },
   { id: "UTP-11.6-R8", source: "utp 11.6", part: "pmo", text: "Under fail_fast a child that nobody began within a minute fails as downstream_unavailable; without it the batch waits." },
   { id: "UTP-11.1-1", source: "utp 11.1", part: "pmo", text: "A PMO command that inlines args or a call id is refused; identity is in the headers." },
   { id: "UTP-11.1-2", source: "utp 11.1", part: "pmo", text: "A PMO command for a tool without a definition is tool_definition_missing." },

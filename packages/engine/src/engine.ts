@@ -199,7 +199,10 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     {
       name: "batches",
       everyMs: BATCHES_EVERY_MS,
-      run: async () => (await batches.sweep(BATCHES_LIMIT)).looked === BATCHES_LIMIT,
+      run: async () => {
+        const { looked, failed } = await batches.sweep(BATCHES_LIMIT);
+        return looked === BATCHES_LIMIT && failed === 0;
+      },
     },
     { name: "lapsed claims", everyMs: TEND_EVERY_MS, run: async () => isFull(await turns.tend.lapsed(SWEEP_LIMIT)) },
     { name: "unheard rows", everyMs: TEND_EVERY_MS, run: async () => isFull(await turns.tend.unheard(SWEEP_LIMIT)) },

@@ -3,6 +3,11 @@
 import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
 
+// A task is always looked for in its batch. Written so, its status does not lead the planner to the indexes of pending
+// or dispatched tasks, which have those of all batches.
+const PENDING = "status || '' = 'pending'";
+const DISPATCHED = "status || '' = 'dispatched'";
+
 export interface EndedRow {
   readonly task_index: number;
   readonly status: string;
@@ -21,7 +26,7 @@ select t.task_index, u.status, u.deliverable_card_id, u.output_box_id, u.error, 
   from state.batch_tasks t
   join state.turns u on u.project_id = t.project_id and u.agent_turn_id = t.agent_turn_id and u.ended_at is not null
   left join cards.cards k on k.project_id = u.project_id and k.card_id = u.deliverable_card_id
- where t.project_id = $1 and t.batch_id = $2 and t.status = 'dispatched'
+ where t.project_id = $1 and t.batch_id = $2 and t.${DISPATCHED}
  order by t.task_index
  limit $3
    for update of t skip locked`,
@@ -53,7 +58,7 @@ export const END_TASKS: Statement = {
 update state.batch_tasks t
    set status = i.status, error = i.error, result_view = i.result_view, output_box_id = i.output_box_id
   from ${ends.from}
- where t.project_id = i.project_id and t.batch_id = i.batch_id and t.task_index = i.task_index and t.status = 'dispatched'`,
+ where t.project_id = i.project_id and t.batch_id = i.batch_id and t.task_index = i.task_index and t.${DISPATCHED}`,
 };
 
 export const bindEnds = (rows: readonly EndTaskRow[]): unknown[] => ends.bind(rows);
@@ -72,13 +77,13 @@ export const CLAIM_TASK: Statement = {
 select t.task_index, t.agent_id, t.attempts, t.task
   from state.batch_tasks t
   join state.batches b on b.project_id = t.project_id and b.batch_id = t.batch_id
- where t.project_id = $1 and t.batch_id = $2 and t.status = 'pending' and t.next_attempt_at <= now()
+ where t.project_id = $1 and t.batch_id = $2 and t.${PENDING} and t.next_attempt_at <= now()
    and b.ended_at is null and b.deadline_at > now()
    and exists (select from state.calls c
-                where c.project_id = b.project_id and c.tool_call_id = b.parent_tool_call_id and c.settled_at is null)
+                where c.project_id = b.project_id and c.tool_call_id = b.parent_tool_call_id and c.settled_at is null offset 0)
    and not (b.fail_fast and exists (
          select from state.batch_tasks x
-          where x.project_id = b.project_id and x.batch_id = b.batch_id and x.status in ('failed', 'canceled', 'timeout')))
+          where x.project_id = b.project_id and x.batch_id = b.batch_id and x.status in ('failed', 'canceled', 'timeout') offset 0))
  order by t.task_index
  limit 1
    for update of t skip locked`,
@@ -99,14 +104,14 @@ export const TASK_REFUSED: Statement = {
   text: `
 update state.batch_tasks
    set status = $5, attempts = attempts + 1, error = $6, next_attempt_at = now() + make_interval(secs => $7::double precision)
- where project_id = $1 and batch_id = $2 and task_index = $3::int and status = 'pending' and attempts = $4::int`,
+ where project_id = $1 and batch_id = $2 and task_index = $3::int and ${PENDING} and attempts = $4::int`,
 };
 
 /** Waits for whoever is making a child of one of them. $1 project, $2 batch, $3 reason. */
 export const CANCEL_PENDING: Statement = {
   name: "batches.cancel-pending",
   text: `
-update state.batch_tasks set status = 'canceled', error = $3 where project_id = $1 and batch_id = $2 and status = 'pending'`,
+update state.batch_tasks set status = 'canceled', error = $3 where project_id = $1 and batch_id = $2 and ${PENDING}`,
 };
 
 /** $1 project, $2 batch. */
@@ -114,7 +119,7 @@ export const READ_DISPATCHED: Statement = {
   name: "batches.read-dispatched",
   text: `
 select task_index, agent_turn_id from state.batch_tasks
- where project_id = $1 and batch_id = $2 and status = 'dispatched'
+ where project_id = $1 and batch_id = $2 and ${DISPATCHED}
  order by task_index`,
 };
 
@@ -123,7 +128,7 @@ export const LOCK_DISPATCHED: Statement = {
   name: "batches.lock-dispatched",
   text: `
 select agent_turn_id from state.batch_tasks
- where project_id = $1 and batch_id = $2 and task_index = $3::int and status = 'dispatched'
+ where project_id = $1 and batch_id = $2 and task_index = $3::int and ${DISPATCHED}
    for update skip locked`,
 };
 
@@ -132,5 +137,5 @@ export const TASK_STOPPED: Statement = {
   name: "batches.task-stopped",
   text: `
 update state.batch_tasks set status = $4, error = $5
- where project_id = $1 and batch_id = $2 and task_index = $3::int and status = 'dispatched'`,
+ where project_id = $1 and batch_id = $2 and task_index = $3::int and ${DISPATCHED}`,
 };

@@ -109,11 +109,13 @@ select task_index, status, agent_id, agent_turn_id, output_box_id, attempts, err
  order by task_index`,
 };
 
+// "offset 0" keeps each question a lookup: the planner would rather read a whole table once and hash it, which is right
+// only while the table is small.
 /** A child that nobody has begun after this long is taken for unreachable, where haste was asked for. */
 const STARVED = `t.status = 'dispatched' and exists (
                           select from state.turns u
                            where u.project_id = t.project_id and u.agent_turn_id = t.agent_turn_id and u.status = 'queued'
-                             and u.created_at <= now() - interval '60 seconds')`;
+                             and u.created_at <= now() - interval '60 seconds' offset 0)`;
 
 /** Open batches somebody must look at. $1 limit. */
 export const READ_DUE_BATCHES: Statement = {
@@ -124,16 +126,17 @@ select b.project_id, b.batch_id
  where b.ended_at is null
    and (b.deadline_at <= now()
      or not exists (select from state.calls c
-                     where c.project_id = b.project_id and c.tool_call_id = b.parent_tool_call_id and c.settled_at is null)
+                     where c.project_id = b.project_id and c.tool_call_id = b.parent_tool_call_id and c.settled_at is null offset 0)
      or not exists (select from state.batch_tasks t
-                     where t.project_id = b.project_id and t.batch_id = b.batch_id and t.status in ('pending', 'dispatched'))
+                     where t.project_id = b.project_id and t.batch_id = b.batch_id and t.status in ('pending', 'dispatched') offset 0)
      or exists (select from state.batch_tasks t
                  where t.project_id = b.project_id and t.batch_id = b.batch_id
                    and (t.status = 'pending' and t.next_attempt_at <= now()
                      or b.fail_fast and (t.status in ('failed', 'canceled', 'timeout') or ${STARVED})
                      or t.status = 'dispatched' and exists (
                           select from state.turns u
-                           where u.project_id = t.project_id and u.agent_turn_id = t.agent_turn_id and u.ended_at is not null))))
+                           where u.project_id = t.project_id and u.agent_turn_id = t.agent_turn_id and u.ended_at is not null offset 0))
+                 offset 0))
  order by b.deadline_at
  limit $1`,
 };
@@ -154,12 +157,13 @@ export const READ_BATCH_OF_TURN: Statement = {
 select batch_id from state.batch_tasks where project_id = $1 and agent_turn_id = $2 and status = 'dispatched'`,
 };
 
+// A batch that has not ended is `running`; asked this way it is found by its key and not by the index of open ones.
 /** The one who gets the row ends the batch. $1 project, $2 batch. */
 export const LOCK_BATCH: Statement = {
   name: "batches.lock",
   text: `
 select fail_fast, parent_tool_call_id from state.batches
- where project_id = $1 and batch_id = $2 and ended_at is null
+ where project_id = $1 and batch_id = $2 and status = 'running'
    for update skip locked`,
 };
 
@@ -167,5 +171,5 @@ select fail_fast, parent_tool_call_id from state.batches
 export const END_BATCH: Statement = {
   name: "batches.end",
   text: `
-update state.batches set status = $3, ended_at = now() where project_id = $1 and batch_id = $2 and ended_at is null`,
+update state.batches set status = $3, ended_at = now() where project_id = $1 and batch_id = $2 and status = 'running'`,
 };

@@ -22,6 +22,8 @@ import { planClosing } from "./plan-batch.ts";
 export interface BatchSweep {
   /** Batches that were looked at. */
   readonly looked: number;
+  /** Those of them that could not be moved on. */
+  readonly failed: number;
 }
 
 export interface Batches {
@@ -115,12 +117,14 @@ export const createBatches = (deps: BatchesDeps): Batches => {
   };
 
   /** A batch that cannot be moved holds no other up; it is due again at the next look. */
-  const tryAdvance = async (key: BatchKey): Promise<void> => {
+  const tryAdvance = async (key: BatchKey): Promise<boolean> => {
     try {
       await advance(key);
+      return true;
     } catch (thrown) {
       const error = isToolplaneError(thrown) ? thrown : understandError(thrown);
       log.error("a batch cannot be moved on; it is tried again", { ...key, code: error.code, reason: error.message });
+      return false;
     }
   };
 
@@ -133,8 +137,9 @@ export const createBatches = (deps: BatchesDeps): Batches => {
     },
     async sweep(limit = SWEEP_LIMIT) {
       const due = await db.query<{ project_id: string; batch_id: string }>(READ_DUE_BATCHES, [limit]);
-      for (const row of due) await tryAdvance({ projectId: row.project_id, batchId: row.batch_id });
-      return { looked: due.length };
+      let failed = 0;
+      for (const row of due) if (!(await tryAdvance({ projectId: row.project_id, batchId: row.batch_id }))) failed++;
+      return { looked: due.length, failed };
     },
     async get(key) {
       const batch = await read(key);

@@ -75,7 +75,7 @@ select h.box_id
   from head h
   join cards.boxes b on b.project_id = h.project_id and b.box_id = h.box_id
  where not exists (
-   select from state.turns t where t.project_id = h.project_id and t.output_box_id = h.box_id and t.ended_at is null)`,
+   select from state.turns t where t.project_id = h.project_id and t.output_box_id = h.box_id and t.ended_at is null offset 0)`,
 };
 
 export interface AgentWriteRow {
