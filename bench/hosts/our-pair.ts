@@ -1,4 +1,4 @@
-// Our own two sides: the supervisor with its default limits, and toolplane-host as its one process.
+// Our own two sides: the supervisor with its default limits (but for patience), and toolplane-host as its one process.
 
 import { fileURLToPath } from "node:url";
 import { createToolHost } from "@toolplane/bridges";
@@ -12,6 +12,8 @@ const open = async (): Promise<Pair> => {
     name: "bench",
     command: ["node", `${ROOT}bin/toolplane-host.mjs`, `${ROOT}bench/hosts/echo-plugin.ts`],
     cwd: ROOT,
+    // On a busy machine a start may take longer than a second, and a large call longer than half a minute: neither is measured.
+    limits: { helloMs: 10_000, callMs: 300_000 },
   });
   const { pid, initState: state } = await host.start();
   return {

@@ -68,12 +68,28 @@ describe("createLineWriter", () => {
   });
 
   test("[HOST-1-H3] a long part is not overtaken: its answer follows it", async () => {
-    const { output, pieces } = createSink(10 * LONG.length);
+    const { output, pieces, arrive } = createSink(10 * LONG.length);
     const writer = createLineWriter(output);
     writer.write(`part${LONG}\n`);
     writer.writeAnswer("answer\n");
     await nextTurn();
-    expect(pieces.join("").endsWith(`${LONG}\nanswer\n`)).toBe(true);
+    arrive();
+    await nextTurn();
+    expect(pieces).toEqual([`part${LONG}\n`, "answer\n"]);
+  });
+
+  test("many short lines leave in pieces that a pipe takes at once, none lost, in order", async () => {
+    const { output, pieces, arrive } = createSink(1 << 20);
+    const writer = createLineWriter(output);
+    const lines = Array.from({ length: 100 }, (_, index) => `${index}${"x".repeat(10_000)}\n`);
+    for (const line of lines) writer.write(line);
+    for (let turn = 0; turn < 100; turn++) {
+      await nextTurn();
+      arrive();
+    }
+    expect(pieces.join("")).toBe(lines.join(""));
+    for (const piece of pieces) expect(piece.length).toBeLessThanOrEqual(48 * 1024);
+    expect(writer.waiting()).toBe(0);
   });
 
   test("below resolves when enough has left, and when nobody will read any more", async () => {
