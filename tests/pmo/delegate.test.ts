@@ -192,7 +192,7 @@ describe("a command that comes again", () => {
     expect(await queryTestDatabase(world.test.database.url, TURNS_LIKE, ["delegate_%"])).toEqual([]);
   });
 
-  test("[UTP-11.1-8] [INV-I6] a run whose call went to another manager makes nothing, also when it comes first", async () => {
+  test("[UTP-11.1-8] a run whose call went to another manager makes nothing, also when it comes first", async () => {
     await using world = await startPmoWorld();
     const asked = await world.ask("delegate_async", { ...WORKER });
     const [first] = await world.claim();
