@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { ROOT } from "../cli/stack.ts";
@@ -63,7 +63,7 @@ describe("the README", () => {
     const named = [...sectionOf(README, "Status").matchAll(/^\| `packages\/([a-z]+)` \|/gm)].map(([, name]) => name);
     const { workspaces } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { workspaces: string[] };
     expect(workspaces).toEqual(["packages/*"]);
-    for (const name of named) expect.soft(existsSync(join(ROOT, "packages", name ?? "")), name).toBe(true);
-    expect(named.toSorted()).toEqual(["bus", "engine", "processes", "protocol", "sdk", "server", "testkit"]);
+    const folders = readdirSync(join(ROOT, "packages"), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    expect(named.toSorted()).toEqual(folders.map(({ name }) => name).toSorted());
   });
 });

@@ -62,5 +62,5 @@ test("[API-1-K2] the README's tour runs as it is written, and shows what it says
       expect(matchesShown(shown, said), `the README shows\n${block.text}\nand it said\n${said.join("\n")}`).toBe(true);
     } else expect(block.kind).toBe("ts");
   }
-  expect(commands).toBe(12);
+  expect(commands).toBe(14);
 });
