@@ -1,4 +1,6 @@
 // One question to a brain: bounded in time, given up at once when the work is gone, heard while it speaks.
+//   Signals are chained by hand and unchained at the end: a signal made by `AbortSignal.any` that was ever listened to is
+//   kept by Node until it aborts, and most never do.
 
 import type { Clock } from "@toolplane/engine";
 import { ToolplaneError } from "@toolplane/protocol";
@@ -20,21 +22,25 @@ const givenUp = (): ToolplaneError => new ToolplaneError("canceled", "the thinki
 
 /** A brain that does not listen to its signal is left to itself; what it says later is dropped (B1). */
 export const think = async ({ brain, request, signal, clock, thinkMs }: ThinkOptions): Promise<BrainAnswer> => {
-  const over = new AbortController();
-  const both = AbortSignal.any([signal, over.signal]);
-  const interrupted = new Promise<never>((_, reject) => {
-    const stop = (): void => reject(signal.aborted ? givenUp() : tooLong(thinkMs));
-    if (both.aborted) stop();
-    else both.addEventListener("abort", stop, { once: true });
-  });
-  interrupted.catch(() => {});
+  const own = new AbortController();
+  const interrupted = Promise.withResolvers<never>();
   const answered = new AbortController();
+  const end = (error: ToolplaneError): void => {
+    own.abort();
+    interrupted.reject(error);
+  };
+  const gone = (): void => {
+    end(givenUp());
+  };
+  if (signal.aborted) gone();
+  signal.addEventListener("abort", gone, { once: true });
   void clock.sleep(thinkMs, answered.signal).then(() => {
-    if (!answered.signal.aborted) over.abort();
+    if (!answered.signal.aborted) end(tooLong(thinkMs));
   });
   try {
-    return await Promise.race([brain.think({ ...request, signal: both }), interrupted]);
+    return await Promise.race([interrupted.promise, brain.think({ ...request, signal: own.signal })]);
   } finally {
+    signal.removeEventListener("abort", gone);
     answered.abort();
   }
 };
