@@ -175,6 +175,19 @@ describe.each([nodeHost, sandboxedHost, pythonHost])("[HOST-3-3] $name", (host) 
   });
 });
 
+test("[HOST-3-3] a program may be a host by itself: runHost takes over its stdio", async () => {
+  await using client = await startClient([
+    process.execPath,
+    "--conditions=source",
+    `${ROOT}tests/hosts/child-program.ts`,
+  ]);
+  expect(await client.call("greet", { name: "Ann" })).toMatchObject({ result: { value: { result: "Hello, Ann" } } });
+  await client.until((_, err) => (err.includes("stray greeting") ? true : undefined));
+  expect(client.lines()).toHaveLength(1);
+  client.endInput();
+  expect(await client.ended).toEqual({ code: 0, signal: null });
+});
+
 test("[API-7-1] the repository's command and the package's own are the same program", async () => {
   const own = JSON.parse(readFileSync(`${ROOT}packages/sdk/package.json`, "utf8")) as { bin: Record<string, string> };
   const argv = [
