@@ -11,6 +11,8 @@ export { type ClockOffset, createClockOffset, NO_OFFSET } from "./gateway/clock-
 export { createEngineGateway, type EngineGatewayOptions } from "./gateway/engine-gateway.ts";
 export { HOST_CLAUSES, type HostClause, type HostClauseId } from "./hosts/check/clauses.ts";
 export { type HostCheckOptions, runHostCheck } from "./hosts/check/run-check.ts";
+export { type HostSetting, readHostSettings } from "./hosts/host-settings.ts";
+export { listHosts, startHosts, type ToolHosts } from "./hosts/tool-hosts.ts";
 export { type AppOptions, createApp } from "./http/app.ts";
 export { type Caller, type Route, type RouteCall, route } from "./http/route.ts";
 export { routes } from "./routes/index.ts";

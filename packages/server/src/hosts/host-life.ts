@@ -93,7 +93,9 @@ export const createHostLife = (options: HostLifeOptions): HostLife => {
     const isRetrySafe = (tool: string): boolean => host?.isRetrySafe(tool) ?? false;
     const defined = defineHostTools(description, { ...given, isRetrySafe }, { compileSchema, sha256 });
     const uploads = defined.tools.map(({ definition }) => definition);
-    const results = uploads.length === 0 ? [] : await engine.tools.upsertTools(gateway.projectId, uploads, { source });
+    const results: Awaited<ReturnType<Engine["tools"]["upsertTools"]>>[number][] = [];
+    for (let at = 0; at < uploads.length; at += PAGE)
+      results.push(...(await engine.tools.upsertTools(gateway.projectId, uploads.slice(at, at + PAGE), { source })));
     const conflicts = results.flatMap((result, index) =>
       result instanceof Error ? [{ name: defined.tools[index]?.hostTool ?? "", reason: result.message }] : [],
     );

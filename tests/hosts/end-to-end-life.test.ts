@@ -1,0 +1,104 @@
+// The life of configured hosts against a real engine: what is registered, what is left out, what is tried again.
+
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { systemClock } from "@toolplane/engine";
+import { silentLog } from "@toolplane/sdk";
+import { listHosts, NO_OFFSET, readHostSettings, startHosts, type ToolHosts } from "@toolplane/server";
+import { startTestEngine, type TestEngine, toolUpload, until } from "@toolplane/testkit";
+import { expect, test } from "vitest";
+import { makePlace } from "../up/data.ts";
+import { PATIENT } from "./end-to-end-stack.ts";
+
+const ECHO_HOST = ["node", fileURLToPath(new URL("./check-programs/wrong-host.mjs", import.meta.url))];
+const PATIENCE_MS = 60_000;
+
+const settingsOf = (hosts: readonly object[]) =>
+  readHostSettings({ config: { hosts: hosts as never }, where: () => "toolplane.yaml:1", directory: "/" });
+
+interface World extends AsyncDisposable {
+  readonly t: TestEngine;
+  readonly hosts: ToolHosts;
+  names(): Promise<readonly string[]>;
+}
+
+const openWorld = async (
+  entries: readonly object[],
+  prepare: (t: TestEngine) => Promise<unknown> = async () => undefined,
+): Promise<World> => {
+  const t = await startTestEngine({ tools: [] });
+  await prepare(t);
+  const hosts = await startHosts({
+    settings: settingsOf(entries),
+    projectId: t.projectId,
+    engine: t.engine,
+    clock: systemClock,
+    random: Math.random,
+    log: silentLog,
+    offset: NO_OFFSET,
+    pid: process.pid,
+    env: process.env,
+  });
+  return {
+    t,
+    hosts,
+    names: async () => (await t.engine.tools.listTools(t.projectId)).items.map(({ toolName }) => toolName),
+    async [Symbol.asyncDispose]() {
+      await hosts.stop(0);
+      await t[Symbol.asyncDispose]();
+    },
+  };
+};
+
+test("[HOST-4-T6] a tool its host no longer has is deleted; those of other hosts and of people stay", async () => {
+  await using world = await openWorld(
+    [{ name: "text", command: ECHO_HOST, limits: PATIENT }],
+    async ({ engine, projectId }) => {
+      const old = (name: string, target: string) => toolUpload({ name, target });
+      await engine.tools.upsertTool(projectId, old("text__gone", "host_text"), { source: "host:text" });
+      await engine.tools.upsertTool(projectId, old("other__kept", "host_other"), { source: "host:other" });
+      await engine.tools.upsertTool(projectId, old("text__by_hand", "host_text"));
+    },
+  );
+  expect([...(await world.names())].sort()).toEqual(["other__kept", "text__by_hand", "text__echo"]);
+});
+
+test("[HOST-4-T6] a name that belongs to somebody else is left out, and said", async () => {
+  await using world = await openWorld(
+    [{ name: "text", command: ECHO_HOST, limits: PATIENT }],
+    ({ engine, projectId }) =>
+      engine.tools.upsertTool(projectId, toolUpload({ name: "text__echo", target: "mine" }), {
+        source: "service:mine",
+      }),
+  );
+  const [view] = world.hosts.list(world.t.projectId);
+  expect(view).toMatchObject({ phase: "ready", tools: [], refused: [{ name: "echo" }] });
+  expect(view?.refused[0]?.reason).toContain("service:mine");
+  expect(world.hosts.list("another")).toEqual([]);
+});
+
+test("[HOST-4-T6] a host whose program comes later is ready then, and why says so until then", async () => {
+  await using place = await makePlace();
+  const program = join(place.root, "late-host");
+  await using world = await openWorld([{ name: "late", command: [program], limits: PATIENT }]);
+  expect(world.hosts.problemOf(world.t.projectId, "host_late")).toContain("host late does not run");
+  expect(world.hosts.problemOf(world.t.projectId, "host_other")).toBeUndefined();
+  expect(await world.names()).toEqual([]);
+  writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${ECHO_HOST[1]}"\n`);
+  chmodSync(program, 0o755);
+  await until("the host to be ready", () => world.hosts.list(world.t.projectId)[0]?.phase === "ready", PATIENCE_MS);
+  expect(world.hosts.problemOf(world.t.projectId, "host_late")).toBeUndefined();
+  expect(await world.names()).toEqual(["late__echo"]);
+  const view = await world.t.engine.calls.call(
+    { projectId: world.t.projectId, toolName: "late__echo", arguments: { text: "x" } },
+    PATIENCE_MS,
+  );
+  expect(view.status).toBe("success");
+});
+
+test("[API-4-H1] without the role tools the hosts are listed as run elsewhere", () => {
+  const hosts = listHosts(settingsOf([{ name: "text", command: ["x"] }]), "demo");
+  expect(hosts.list("demo").map(({ setting, phase }) => [setting.name, phase])).toEqual([["text", "elsewhere"]]);
+  expect(hosts.problemOf("demo", "host_text")).toBeUndefined();
+});
