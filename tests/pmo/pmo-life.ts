@@ -23,8 +23,8 @@ export interface PmoLife extends AsyncDisposable {
   readonly engine: Engine;
 }
 
-// A dead process is noticed this late; longer than a healthy step takes on a loaded machine.
-const LEASE_SECONDS = 2;
+// A dead process is noticed this late; a healthy one that is slower is replaced too, which must not matter.
+const LEASE_SECONDS = 1;
 const POOLS = ["office", "floor"];
 const LOOK_AGAIN_MS = 20;
 
