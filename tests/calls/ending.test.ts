@@ -90,7 +90,7 @@ test("[ENG-retention] old settled calls are forgotten with their cards; open and
 test("retention passes over the calls of agents' turns, however many, and finds direct calls behind and among them", async () => {
   await using t = await startTestEngine();
   const { engine, projectId } = t;
-  const made = [];
+  const made: string[] = [];
   for (let i = 0; i < 3; i++) {
     const call = await dispatchAndClaim(t, "safe");
     await engine.calls.settle(resultFor(call));
