@@ -1,5 +1,6 @@
 // Every rule of `host check`: a host that keeps them all passes, and for every rule there is one that breaks it alone.
 
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { HOST_CLAUSES } from "@toolplane/server";
 import { describe, expect, test } from "vitest";
@@ -66,4 +67,11 @@ describe.concurrent("[API-2-10] a host that breaks one rule fails that one", () 
 
 test("[API-2-10] every rule is broken by one of them", () => {
   expect([...new Set(WRONG.map(([, id]) => id))]).toEqual(HOST_CLAUSES.map(({ id }) => id));
+});
+
+test("[API-2-10] the reference lists every rule as the check names it", () => {
+  const page = readFileSync(new URL("../../docs/reference/host-check.md", import.meta.url), "utf8");
+  const rows = page.split("\n").filter((line) => line.startsWith("| HOST-"));
+  const shown = rows.map((row) => row.split(" | ").slice(0, 3).join(" | "));
+  expect(shown).toEqual(HOST_CLAUSES.map(({ id, title, section }) => `| ${id} | ${title} | ${section}`));
 });
