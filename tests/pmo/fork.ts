@@ -10,8 +10,8 @@ export const tasks = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ ...WORKER, instruction: `part ${index}` }));
 
 /** The boss forks; what became of it. */
-export const fork = async (world: PmoWorld, args: Record<string, unknown>) => {
-  const asked = await world.ask("fork_join", args as { readonly tasks: [] });
+export const fork = async (world: PmoWorld, args: Record<string, unknown>, agentId?: string) => {
+  const asked = await world.ask("fork_join", args as { readonly tasks: [] }, agentId);
   await world.serve();
   const batchId = batchIdOf(asked.toolCallId);
   const view = async () => {

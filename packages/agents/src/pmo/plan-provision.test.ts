@@ -101,7 +101,11 @@ describe("what provision_agent refuses", () => {
     ["agent_id", { ...ENSURE, agent_id: "a.b" }],
     ["worker_target", { ...ENSURE, worker_target: "a b" }],
     ["active_channel_id", { ...ENSURE, active_channel_id: "*" }],
-  ])("an id that cannot be part of a subject is bad_request: %s", (_name, args) => {
+    ["an id beyond measure", { ...ENSURE, agent_id: "a".repeat(200) }],
+    ["a name with a hidden character", { ...ENSURE, display_name: "Wan\u202eda" }],
+    ["more tags than a roster row holds", { ...ENSURE, tags: Array.from({ length: 65 }, (_, n) => `t${n}`) }],
+    ["metadata that cannot be stored", { ...ENSURE, metadata: { note: "a\u0000b" } }],
+  ])("what the roster could not hold is bad_request: %s", (_name, args) => {
     expect(decide(args)).toBe("guard: bad_request");
   });
 });

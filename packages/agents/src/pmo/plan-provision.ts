@@ -3,27 +3,12 @@
 //   Existing agents keep profile, owner, worker target and tags: who they are is not for another agent to change.
 
 import type { AgentWrite, Parties, Party } from "@toolplane/engine";
-import { isFilled, isRecord, isToken, type JsonObject, type JsonValue, ToolplaneError } from "@toolplane/protocol";
-import { type GuardedField, type Profile, profileKey } from "@toolplane/protocol/registry";
+import { isFilled, isRecord, type JsonObject, type JsonValue } from "@toolplane/protocol";
+import { type GuardedField, type Profile, parseAgentUpload, profileKey } from "@toolplane/protocol/registry";
 import { checkDelegation } from "./plan-target.ts";
 
 export const PROVISION_ACTIONS = ["ensure", "create", "derive"] as const;
 export type ProvisionAction = (typeof PROVISION_ACTIONS)[number];
-
-export type ProvisionRefusal =
-  | "invalid_action"
-  | "missing_agent_id"
-  | "missing_derived_from"
-  | "invalid_tags"
-  | "invalid_metadata"
-  | "profile_not_found"
-  | "profile_box_missing"
-  | "profile_mismatch"
-  | "missing_profile_name"
-  | "missing_derived_profile_name"
-  | "derived_agent_conflict"
-  | "worker_target_missing"
-  | `existing_agent_${GuardedField}_mutation_forbidden`;
 
 export const PROVISION_REFUSALS = [
   "invalid_action",
@@ -42,7 +27,8 @@ export const PROVISION_REFUSALS = [
   "existing_agent_owner_mutation_forbidden",
   "existing_agent_worker_target_mutation_forbidden",
   "existing_agent_tags_mutation_forbidden",
-] as const satisfies readonly ProvisionRefusal[];
+] as const;
+export type ProvisionRefusal = (typeof PROVISION_REFUSALS)[number];
 
 export interface ProvisionAsk {
   readonly action: ProvisionAction;
@@ -67,10 +53,18 @@ const textOf = (value: JsonValue | undefined): string | undefined => (isFilled(v
 
 const isTags = (value: JsonValue): value is readonly string[] => Array.isArray(value) && value.every(isFilled);
 
-/** Ids become subject tokens; one that is none can be nobody's. */
-const checkToken = (name: string, value: string | undefined): void => {
-  if (value !== undefined && !isToken(value))
-    throw new ToolplaneError("bad_request", `provision_agent: ${name} must be of the characters A-Z a-z 0-9 _ -`);
+/** Ids, names and tags have the form the roster asks of everybody; `bad_request` says which has not. */
+const checkForm = (ask: ProvisionAsk): void => {
+  parseAgentUpload({
+    agent_id: ask.agentId,
+    profile_name: ask.profileName ?? ask.agentId,
+    ...(ask.workerTarget === undefined ? {} : { worker_target: ask.workerTarget }),
+    ...(ask.tags === undefined ? {} : { tags: ask.tags }),
+    ...(ask.displayName === undefined ? {} : { display_name: ask.displayName }),
+    ...(ask.ownerAgentId === undefined ? {} : { owner_agent_id: ask.ownerAgentId }),
+    ...(ask.activeChannelId === undefined ? {} : { channel_id: ask.activeChannelId }),
+    metadata: ask.metadata ?? {},
+  });
 };
 
 export const parseProvision = (args: JsonObject): ProvisionAsk | Refused => {
@@ -96,9 +90,7 @@ export const parseProvision = (args: JsonObject): ProvisionAsk | Refused => {
     tags: (tags ?? undefined) as readonly string[] | undefined,
     metadata: (metadata ?? undefined) as JsonObject | undefined,
   };
-  checkToken("agent_id", ask.agentId);
-  checkToken("worker_target", ask.workerTarget);
-  checkToken("active_channel_id", ask.activeChannelId);
+  checkForm(ask);
   return ask;
 };
 
