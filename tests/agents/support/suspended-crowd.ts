@@ -86,7 +86,7 @@ export const resumeCrowd = async (plane: AgentPlane, agents: number, waitMs: num
   const config: WorkerProgramConfig = {
     url: plane.t.database.url,
     pool: POOL,
-    concurrency: 256,
+    concurrency: 64,
     calls: 1,
     toolName: "wait",
     quiet: true,
