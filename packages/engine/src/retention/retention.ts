@@ -1,6 +1,6 @@
 // Retention: settled work older than a bound is forgotten, project by project, a few hundred rows per transaction, so
 // that no lock is held for long. Open calls are never touched, whatever their age.
-//   Calls of agents' turns stay with their turns. Where they are all that is left, a look goes on behind them the next
+//   Calls of agents' turns go with their turns, when those have ended long enough ago. Where they are all that is left, a look goes on behind them the next
 //   time; now and then it begins at the beginning, for ids that do not sort by time.
 
 import type { Clock } from "../ports/clock.ts";
@@ -8,6 +8,7 @@ import type { Faults } from "../ports/faults.ts";
 import { oldestUuidOf } from "../ports/ids.ts";
 import { FORGET_SESSIONS } from "../sessions/sessions.sql.ts";
 import type { Database, Statement } from "../sql/database.ts";
+import { FORGET_TURNS } from "./forget-turns.sql.ts";
 import { ALL_PROJECTS, FORGET_CALLS, FORGET_DEAD, type ForgottenRow } from "./retention.sql.ts";
 
 export interface RetentionPolicy {
@@ -21,10 +22,13 @@ export interface Forgotten {
   readonly calls: number;
   readonly deadLetters: number;
   readonly sessions: number;
+  readonly turns: number;
 }
 
 // Small enough to stay far below anybody's lock timeout, large enough to be worth a commit.
 const BATCH = 500;
+/** A turn goes with all its cards, calls and boxes. */
+const TURN_BATCH = 50;
 /** A call whose id sorts before its time (a caller may choose one) is forgotten at most this much later. */
 const FROM_THE_BEGINNING_MS = 3_600_000;
 
@@ -55,15 +59,21 @@ export const createRetention = (deps: { readonly db: Database; readonly clock: C
     }
   };
 
-  const drain = async (statement: Statement, projectId: string, prefix: string, seconds: number): Promise<number> => {
+  const drain = async (
+    statement: Statement,
+    projectId: string,
+    prefix: string,
+    seconds: number,
+    batch = BATCH,
+  ): Promise<number> => {
     const newest = `${prefix}${newestOf(seconds)}`;
     let total = 0;
     for (;;) {
       await deps.faults.at("retain:before-commit");
-      const [row] = await deps.db.query<{ forgotten: number }>(statement, [projectId, newest, seconds, BATCH]);
+      const [row] = await deps.db.query<{ forgotten: number }>(statement, [projectId, newest, seconds, batch]);
       await deps.faults.at("retain:after-commit");
       total += row?.forgotten ?? 0;
-      if ((row?.forgotten ?? 0) < BATCH) return total;
+      if ((row?.forgotten ?? 0) < batch) return total;
     }
   };
 
@@ -75,6 +85,7 @@ export const createRetention = (deps: { readonly db: Database; readonly clock: C
     let calls = 0;
     let deadLetters = 0;
     let sessions = 0;
+    let turns = 0;
     if (deps.clock.now() - beganMs > FROM_THE_BEGINNING_MS) {
       passed.clear();
       beganMs = deps.clock.now();
@@ -84,7 +95,8 @@ export const createRetention = (deps: { readonly db: Database; readonly clock: C
       calls += await forgetCalls(project, seconds);
       deadLetters += await drain(FORGET_DEAD, project, "dead_", seconds);
       sessions += await drain(FORGET_SESSIONS, project, "", seconds);
+      turns += await drain(FORGET_TURNS, project, "turn_", seconds, TURN_BATCH);
     }
-    return { calls, deadLetters, sessions };
+    return { calls, deadLetters, sessions, turns };
   };
 };

@@ -108,6 +108,8 @@ const openingCards = (
     projectId: request.projectId,
     createdAt: new Date(means.nowMs).toISOString(),
     authorId: packedBy,
+    // Whose they are: a turn that inherits them does not own them.
+    extra: { agent_turn_id: item.agentTurnId },
   });
   const said = [
     ...(instruction === "" ? [] : [createInstructionCard({ ...origin(), text: instruction })]),

@@ -1,0 +1,67 @@
+// Forgetting turns that ended: with their calls, steps, inbox rows and edges, the cards they wrote and the boxes that were
+// made for them. A card that a turn only inherited belongs to another, and stays.
+
+import type { Statement } from "../sql/database.ts";
+
+// "offset 0" keeps lookups lookups: a plan made while there is nothing to find would read everything.
+/** $1 project, $2 no younger turn than this, $3 seconds since it ended, $4 limit. */
+export const FORGET_TURNS: Statement = {
+  name: "retention.forget-turns",
+  text: `
+with old as materialized (
+  select project_id, agent_turn_id, agent_id, context_box_id, output_box_id, context_owned, output_owned, deliverable_card_id
+    from state.turns
+   where project_id = $1 and agent_turn_id < $2 and ended_at < now() - make_interval(secs => $3::double precision)
+   order by project_id, agent_turn_id
+   limit $4::int
+     for update skip locked
+),
+owned as materialized (
+  select project_id, agent_turn_id, context_box_id as box_id from old where context_owned
+  union all
+  select project_id, agent_turn_id, output_box_id from old where output_owned
+),
+said as (
+  delete from cards.cards k using (
+    select o.project_id, c.card_id from old o cross join lateral (
+      select unnest(array[q.call_card_id, q.result_card_id]) as card_id from state.calls q
+       where q.project_id = o.project_id and q.agent_turn_id = o.agent_turn_id and not q.headless offset 0) c
+    union
+    select o.project_id, u.card_id from old o cross join lateral (
+      select unnest(s.new_card_ids) as card_id from state.steps s
+       where s.project_id = o.project_id and s.agent_turn_id = o.agent_turn_id offset 0) u
+    union
+    select w.project_id, b.card_id from owned w cross join lateral (
+      select x.card_id from cards.box_cards x
+        join cards.cards y on y.project_id = x.project_id and y.card_id = x.card_id and y.agent_turn_id = w.agent_turn_id
+       where x.project_id = w.project_id and x.box_id = w.box_id offset 0) b
+    union
+    select project_id, deliverable_card_id from old where deliverable_card_id is not null) s
+   where k.project_id = s.project_id and k.card_id = s.card_id
+),
+unboxed as (
+  delete from cards.boxes b using owned w where b.project_id = w.project_id and b.box_id = w.box_id
+),
+uncalled as (
+  delete from state.calls c using old o where c.project_id = o.project_id and c.agent_turn_id = o.agent_turn_id and not c.headless
+),
+unstepped as (
+  delete from state.steps s using old o where s.project_id = o.project_id and s.agent_turn_id = o.agent_turn_id
+),
+untold as (
+  delete from state.inbox r using old o
+   where r.project_id = o.project_id and r.agent_id = o.agent_id and r.agent_turn_id = o.agent_turn_id
+),
+unlinked as (
+  delete from state.edges e using old o where e.project_id = o.project_id and e.edge_id = 'edge_' || o.agent_turn_id
+),
+unpointed as (
+  update state.heads h set last_output_box_id = null
+    from old o
+   where h.project_id = o.project_id and h.agent_id = o.agent_id and h.last_output_box_id = o.output_box_id and o.output_owned
+),
+gone as (
+  delete from state.turns t using old o where t.project_id = o.project_id and t.agent_turn_id = o.agent_turn_id
+)
+select count(*)::int as forgotten from old`,
+};

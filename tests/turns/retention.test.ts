@@ -1,0 +1,91 @@
+// Forgetting: an ended turn goes with everything of its own; what is open, young or somebody else's stays.
+
+import { codeOf, withClient } from "@toolplane/testkit";
+import { expect, test } from "vitest";
+import {
+  addAgent,
+  advance,
+  answerAll,
+  asking,
+  call,
+  commit,
+  mustWork,
+  startTurnWorld,
+  type TurnWorld,
+  takeTurn,
+} from "./turn-world.ts";
+
+const DAY = 86_400;
+
+const counts = async (t: TurnWorld) =>
+  (
+    await t.rows(
+      `select (select count(*)::int from state.turns) as turns, (select count(*)::int from state.calls) as calls,
+              (select count(*)::int from state.steps) as steps, (select count(*)::int from state.inbox) as rows,
+              (select count(*)::int from state.edges) as edges, (select count(*)::int from cards.cards) as cards,
+              (select count(*)::int from cards.boxes where box_id <> 'profile-box') as boxes`,
+    )
+  )[0];
+
+const age = (t: TurnWorld) =>
+  withClient(t, async (client) => {
+    await client.query(
+      "update state.turns set ended_at = now() - interval '2 days', agent_turn_id = agent_turn_id where ended_at is not null",
+    );
+  });
+
+/** A turn of two days ago: its id says so too. */
+const longAgo = { now: () => Date.now() - 2 * DAY * 1000, sleep: () => Promise.resolve() };
+
+const complete = async (t: TurnWorld, more: object = {}) => {
+  const work = await takeTurn(t, more);
+  await commit(t, work, call("safe"), call("nothing"));
+  await answerAll(t);
+  const rest = mustWork(await advance(t, work.agentId));
+  await t.engine.turns.finish(rest, { status: "success", deliverable: "done" });
+  return work;
+};
+
+test("[API-T-R1] an ended turn is forgotten with its calls, steps, rows, edges, cards and boxes; an open one never", async () => {
+  const { createIds } = await import("@toolplane/engine");
+  await using t = await startTurnWorld({ ids: createIds(longAgo.now) });
+  const before = await counts(t);
+  await complete(t);
+  const open = await t.engine.turns.spawn(asking(t));
+  await age(t);
+  expect(await t.engine.retain({ seconds: 3 * DAY })).toMatchObject({ turns: 0 });
+  expect(await t.engine.retain({ seconds: DAY })).toMatchObject({ turns: 1 });
+  expect(await t.engine.turns.get(open)).toMatchObject({ status: "dispatched" });
+  await t.engine.turns.stop({ ...open, actorId: "sys.api" });
+  await age(t);
+  expect(await t.engine.retain({ seconds: DAY })).toMatchObject({ turns: 1 });
+  expect(await counts(t)).toEqual(before);
+});
+
+test("[API-T-R1] cards a turn only inherited stay; those it wrote go", async () => {
+  const { createIds } = await import("@toolplane/engine");
+  await using t = await startTurnWorld({ ids: createIds(longAgo.now) });
+  await addAgent(t, "heir");
+  const first = await complete(t);
+  const kept = await t.engine.boxes.loadBox(t.projectId, first.outputBoxId);
+  const second = await takeTurn(t, {
+    agentId: "heir",
+    context: { instruction: "go on", inheritBoxIds: [first.outputBoxId] },
+  });
+  await t.engine.turns.finish(second, { status: "success", deliverable: "on" });
+  await withClient(t, (client) =>
+    client.query("update state.turns set ended_at = now() - interval '2 days' where agent_turn_id = $1", [
+      second.agentTurnId,
+    ]),
+  );
+  expect(await t.engine.retain({ seconds: DAY })).toMatchObject({ turns: 1 });
+  expect(await t.engine.cards.getCards(t.projectId, kept?.cardIds ?? [])).toHaveLength(kept?.length ?? -1);
+});
+
+test("[API-T-R2] a project with a queued turn is not deleted, unless forced", async () => {
+  await using t = await startTurnWorld();
+  await t.engine.turns.spawn(asking(t));
+  expect(await codeOf(t.engine.projects.deleteProject(t.projectId))).toBe("conflict");
+  await t.engine.projects.deleteProject(t.projectId, { force: true });
+  expect(await counts(t)).toMatchObject({ turns: 0, rows: 0, cards: 0 });
+});
