@@ -79,9 +79,9 @@ describe("what is wrong stops the start with exit code 2, before any data is mad
     ],
     [
       "a part that is not built",
-      { "conf/tp.yaml": "hosts:\n  - { name: a, command: [x] }\n" },
+      { "conf/tp.yaml": "mcp_servers:\n  - { name: a, command: [x] }\n" },
       ["--config", "conf/tp.yaml"],
-      "toolplane: bad_request: conf/tp.yaml:2: hosts is not part of this version yet: leave it out; correct it and start again",
+      "toolplane: bad_request: conf/tp.yaml:2: mcp_servers is not part of this version yet: leave it out; correct it and start again",
     ],
   ])("%s", async (_what, files, args, line) => {
     await using place = await makePlace();
