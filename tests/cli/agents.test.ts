@@ -1,0 +1,112 @@
+// `toolplane run`, `turns`, `agents`, `profiles`, `calls approve|deny` against a real server.
+
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Stack, startStack } from "./stack.ts";
+
+let stack: Stack;
+const write = (file: string, value: object): string => {
+  writeFileSync(join(stack.directory, file), JSON.stringify(value));
+  return file;
+};
+const profile = (name: string, tools: readonly string[], steps: readonly object[]) => ({
+  name,
+  worker_target: "worker_generic",
+  allowed_tools: tools,
+  llm_config: { provider: "script", script: { steps } },
+});
+
+beforeAll(async () => {
+  stack = await startStack();
+  const approve = { approval: "required", retry: "safe" };
+  const target_subject = "cg.v1r4.{project_id}.{channel_id}.cmd.tool.bundled.echo";
+  await stack.api("POST", "/projects/demo/tools", {
+    tool_name: "echo",
+    description: "echo, when a person says so",
+    target_subject,
+    after_execution: "suspend",
+    parameters: { type: "object", properties: {} },
+    options: approve,
+  });
+});
+afterAll(async () => {
+  await stack[Symbol.asyncDispose]();
+});
+
+describe("agents on the command line", () => {
+  test("[CLI-agents] the demo's helper: run, --follow, --json, and what it leaves in turns", async () => {
+    const waited = await stack.run(["run", "helper", "as a team, please", "--wait", "60s"]);
+    expect([waited.code, waited.out]).toEqual([0, "Two readers say: 4 words, and 7 words.\n"]);
+    const started = await stack.run(["run", "helper", "once more as a team"]);
+    expect(started.out).toMatch(
+      /^turn turn_\w+ is (queued|dispatched|running); see it with: toolplane turns show turn_\w+\n$/,
+    );
+    const followed = await stack.run(["run", "helper", "all together now", "--follow"]);
+    expect(followed.code).toBe(0);
+    expect(followed.out).toMatch(/^· step_\w+_1 started$/m);
+    expect(followed.out).toMatch(/^Two readers will look at it\.$/m);
+    expect(followed.out.match(/Two readers say: 3 words, and 6 words\./g)).toHaveLength(1);
+    const listed = await stack.run(["turns", "list", "--agent", "helper"]);
+    expect(listed.out.match(/ success +helper /g)).toHaveLength(3);
+    const shown = await stack.run(["turns", "show", "last"]);
+    expect(shown.out).toMatch(/^status +success$/m);
+  });
+
+  test("[CLI-agents] profiles and agents of one's own, a person's yes and no", async () => {
+    const steps = [
+      { call: { tool: "echo", arguments: { hi: 1 } } },
+      { when: { ok: "echo" }, finish: "allowed" },
+      { finish: "not allowed" },
+    ];
+    const file = write("careful.json", profile("careful", ["echo"], steps));
+    expect((await stack.run(["profiles", "apply", file])).out).toBe("created careful\n");
+    expect((await stack.run(["agents", "create", "ann"])).code).toBe(2);
+    expect((await stack.run(["agents", "create", "ann", "--profile", "careful"])).out).toBe("created ann\n");
+    expect((await stack.run(["agents", "list"])).out).toMatch(/^ann +active +worker_generic /m);
+    expect((await stack.run(["profiles", "list"])).out).toMatch(/^careful +worker_generic /m);
+    for (const [verb, said] of [
+      ["approve", "allowed"],
+      ["deny", "not allowed"],
+    ] as const) {
+      await stack.run(["run", "ann", "go"]);
+      const waiting = async () =>
+        (await stack.api("GET", "/projects/demo/approvals")).items as { tool_call_id: string }[];
+      await expect.poll(async () => (await waiting()).length, { timeout: 30_000 }).toBe(1);
+      const [call] = await waiting();
+      const why = await stack.run(["why", call?.tool_call_id ?? ""]);
+      expect(why.out).toContain("it waits for a person to approve it");
+      const decided = await stack.run(["calls", verb, call?.tool_call_id ?? "", "--reason", "because"]);
+      expect(decided.out).toMatch(
+        verb === "approve" ? /^approved \S+; it is (queued|running|success)\n$/ : /^denied \S+; it is failed\n$/,
+      );
+      const turn = await stack.json("turns", "show", "last", "--wait", "30s");
+      expect(turn.deliverable).toBe(said);
+    }
+  });
+
+  test("[CLI-agents] a turn is stopped; unknown agents and turns are one sentence", async () => {
+    const file = write("sleepy.json", profile("sleepy", [], [{ hang: true }]));
+    await stack.run(["profiles", "apply", file]);
+    await stack.run(["agents", "create", "sleeper", "--profile", "sleepy"]);
+    const left = await stack.run(["run", "sleeper", "zzz", "--wait", "1s"]);
+    expect(left.code).toBe(3);
+    expect(left.err).toMatch(
+      /goes on; see it with: toolplane turns show turn_\w+, stop it with: toolplane turns stop turn_\w+\n$/,
+    );
+    expect((await stack.run(["turns", "stop", "last", "--reason", "enough"])).out).toMatch(/^stopped turn_/);
+    expect((await stack.run(["turns", "show", "last"])).out).toMatch(/^error +.*enough/m);
+    for (const args of [
+      ["run", "nobody", "x"],
+      ["turns", "show", "turn_none"],
+      ["turns", "stop", "turn_none"],
+      ["agents", "show", "nobody"],
+      ["profiles", "show", "none"],
+      ["calls", "approve", "none"],
+    ]) {
+      const { code, err } = await stack.run(args);
+      expect.soft([code, err.split("\n").length], args.join(" ")).toEqual([1, 2]);
+      expect.soft(err).toMatch(/^toolplane: not_found: /);
+    }
+  });
+});
