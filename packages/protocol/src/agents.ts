@@ -138,3 +138,4 @@ export {
   workerWakeupSubscription,
 } from "./subjects/streams.ts";
 export { type ModelToolSpec, modelToolSpec, submitResultSpec } from "./tools/model-spec.ts";
+export { READ_CARD } from "./tools/tool-name.ts";

@@ -1,3 +1,3 @@
-// The name of the built-in tool that reads more of a card.
+// The name of the built-in tool that reads more of a card; nobody else can register it.
 
-export const READ_CARD = "read_card";
+export { READ_CARD } from "@toolplane/protocol/agents";

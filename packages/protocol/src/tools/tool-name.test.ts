@@ -1,17 +1,25 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { foldName, MAX_NAME_LENGTH } from "./fold-name.ts";
-import { isReservedToolName, isToolName, PMO_TOOL_NAMES, parseToolName, SUBMIT_RESULT } from "./tool-name.ts";
+import {
+  isReservedToolName,
+  isToolName,
+  PMO_TOOL_NAMES,
+  parseToolName,
+  READ_CARD,
+  SUBMIT_RESULT,
+} from "./tool-name.ts";
 
-const RESERVED = [...PMO_TOOL_NAMES, SUBMIT_RESULT];
+const RESERVED = [...PMO_TOOL_NAMES, SUBMIT_RESULT, READ_CARD];
 
-test("[UTP-5.2-9] the reserved names are the five of the project manager and submit_result", () => {
+test("[UTP-5.2-9] the reserved names are the five of the project manager and the two of the worker", () => {
   expect([...RESERVED].sort()).toEqual([
     "ask_expert",
     "delegate_async",
     "fork_join",
     "launch_principal",
     "provision_agent",
+    "read_card",
     "submit_result",
   ]);
 });

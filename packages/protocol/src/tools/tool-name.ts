@@ -17,14 +17,16 @@ export const PMO_TOOL_NAMES = [
 ] as const;
 export type PmoToolName = (typeof PMO_TOOL_NAMES)[number];
 
-/** Built into the agent worker; it is never registered and never dispatched. */
+/** Built into the agent worker; they are never registered and never dispatched. */
 export const SUBMIT_RESULT = "submit_result";
+export const READ_CARD = "read_card";
+const WORKER: ReadonlySet<string> = new Set([SUBMIT_RESULT, READ_CARD]);
 
 const PMO: ReadonlySet<string> = new Set(PMO_TOOL_NAMES);
 
 export const isPmoToolName = (name: string): boolean => PMO.has(foldName(name));
 
-export const isReservedToolName = (name: string): boolean => isPmoToolName(name) || foldName(name) === SUBMIT_RESULT;
+export const isReservedToolName = (name: string): boolean => isPmoToolName(name) || WORKER.has(foldName(name));
 
 export const isToolName = (name: unknown): name is string => isToken(name) && name.length <= MAX_TOOL_NAME_LENGTH;
 
