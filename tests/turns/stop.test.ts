@@ -52,6 +52,10 @@ test("a stop while somebody thinks: the claim is gone, the heartbeat says so, th
   expect(await t.engine.turns.heartbeat([work])).toEqual([]);
   await t.engine.turns.stop({ ...work, actorId: "sys.api" });
   expect(await t.engine.turns.heartbeat([work])).toEqual([work]);
+  const bells = await t.rows(
+    "select payload::json ->> 'reason' as reason from bus.messages where category = 'cmd' order by id",
+  );
+  expect(bells.at(-1)).toEqual({ reason: "agent_idle" });
   const before = await fingerprint(t);
   expect(await codeOf(commit(t, work, call("safe")))).toBe("lease_lost");
   expect(await codeOf(t.engine.turns.finish(work, { status: "success", deliverable: "x" }))).toBe("lease_lost");

@@ -21,7 +21,7 @@ import { planDispatch, type QueuedRow } from "./plan-dispatch.ts";
 import { type EndingRow, planEnd } from "./plan-end.ts";
 import { planResume, type WaitedCall } from "./plan-resume.ts";
 import type { TurnEnd, TurnKey } from "./turn.ts";
-import { stateEvent, stepEvent } from "./turn-messages.ts";
+import { stateEvent, stepEvent, wakeupOf } from "./turn-messages.ts";
 import { chainOfHead, type HeadRow, type TurnRow } from "./turn-row.ts";
 import { errorText, writeTurns } from "./turn-writes.ts";
 import { bindAgents, bindTurns, READ_ENDINGS, READ_QUEUED } from "./turns.sql.ts";
@@ -184,6 +184,11 @@ export const createEndTurn = (deps: EndDeps) => {
     const agent = { projectId: turn.project_id, agentId: turn.agent_id };
     const queue = await tx.query<QueuedRow>(READ_QUEUED, bindAgents([agent]));
     const next = planDispatch(head, epoch, queue, means, { lastOutputBoxId: turn.output_box_id });
+    // Whoever thinks for it looks, finds its claim gone, and need not wait for its next heartbeat.
+    if (next.dispatched === undefined)
+      ledger.writes.wakeups.push(
+        wakeupOf(turn, epoch, { reason: how.stopped ? "agent_idle" : "watchdog_forced_idle" }, means),
+      );
     const unrung = await writeTurns(tx, mergeWrites([closeLedger(ledger), ...next.parts]), deps.protocolVersion);
     return { end, ended: [end, ...next.ended], settled, unrung };
   };
