@@ -18,16 +18,30 @@ const DURATIONS = /"([a-z_]*_ms|ts)":\d+(\.\d+)?/g;
 
 const still = (text: string): string =>
   text.replace(DURATIONS, '"$1":0').replace(TIMES, "<time>").replace(PORTS, "$1:port");
-const masked = (text: string): string => still(text).replace(CHANGING, "#");
 
-const createNames = () => {
+interface Names {
+  /** Ids by their numbers; new ones get the next. */
+  name(text: string): string;
+  /** In an order that does not depend on ids that have no number yet. */
+  inOrder(texts: readonly string[]): readonly string[];
+}
+
+const createNames = (): Names => {
   const names = new Map<string, string>();
-  return (text: string): string =>
-    still(text).replace(CHANGING, (found) => {
-      const known = names.get(found) ?? `<${names.size + 1}>`;
-      names.set(found, known);
-      return known;
-    });
+  const known = (text: string): string => still(text).replace(CHANGING, (found) => names.get(found) ?? "#");
+  return {
+    name: (text) =>
+      still(text).replace(CHANGING, (found) => {
+        const name = names.get(found) ?? `<${names.size + 1}>`;
+        names.set(found, name);
+        return name;
+      }),
+    inOrder: (texts) =>
+      texts
+        .map((text) => ({ text, key: known(text) }))
+        .toSorted((a, b) => (a.key === b.key ? 0 : a.key < b.key ? -1 : 1))
+        .map(({ text }) => text),
+  };
 };
 
 interface CardRow {
@@ -56,7 +70,7 @@ const instructionOf = ({ instruction }: TurnRow): string => {
   return isRecord(card) && isRecord(card.content) ? String(card.content.text) : "";
 };
 
-const byText = (a: string, b: string): number => (masked(a) === masked(b) ? 0 : masked(a) < masked(b) ? -1 : 1);
+const byInstruction = (a: TurnRow, b: TurnRow): number => (instructionOf(a) < instructionOf(b) ? -1 : 1);
 
 const stateKey = ({ subject, payload }: EventRow): string | undefined => {
   const event = JSON.parse(payload) as { status?: string; turn_epoch?: number };
@@ -85,26 +99,23 @@ export interface StoryRecord {
 }
 
 export const readStory = async (url: string, projectId: string): Promise<StoryRecord> => {
-  const turns = (await query<TurnRow>(url, STORY_TURNS, projectId)).toSorted((a, b) =>
-    byText(instructionOf(a), instructionOf(b)),
-  );
+  const turns = (await query<TurnRow>(url, STORY_TURNS, projectId)).toSorted(byInstruction);
   const cards = await query<CardRow>(url, STORY_CARDS, projectId);
   const events = await query<EventRow>(url, STORY_EVENTS, projectId);
-  const name = createNames();
+  const { name, inOrder } = createNames();
   const record = { turns: [] as string[], cards: [] as string[], events: [] as string[] };
   for (const turn of turns) {
     const { agent_turn_id: id } = turn;
-    record.turns.push(
-      name(`${instructionOf(turn)}: ${turn.status} ${turn.error_code} ${turn.step_count} ${turn.recursion_depth}`),
-    );
+    const { status, error_code, step_count, recursion_depth } = turn;
+    record.turns.push(name(`${instructionOf(turn)} ${id}: ${status} ${error_code} ${step_count} ${recursion_depth}`));
     const own = cards.filter((card) => card.agent_turn_id === id);
     const steps = Map.groupBy(own, (card) => card.step_id ?? "");
     for (const step of [...steps.keys()].sort())
-      for (const body of (steps.get(step) ?? []).map((card) => card.body).sort(byText)) record.cards.push(name(body));
+      record.cards.push(...inOrder((steps.get(step) ?? []).map((card) => card.body)).map(name));
     const said = withoutRepeats(events.filter(({ payload }) => payload.includes(id)));
     for (const { subject, payload } of said) record.events.push(name(`${subject} ${payload}`));
   }
   const rest = cards.filter((card) => card.agent_turn_id === null).map((card) => card.body);
-  for (const body of rest.sort(byText)) record.cards.push(name(body));
+  record.cards.push(...inOrder(rest).map(name));
   return record;
 };
