@@ -34,7 +34,7 @@ describe("[API-4-7] health", () => {
       protocol: "v1r4",
       store: "embedded",
       bus: "postgres",
-      roles: ["api", "tools"],
+      roles: ["api", "worker", "pmo", "tools"],
     });
   });
 
