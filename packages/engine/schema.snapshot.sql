@@ -264,9 +264,9 @@ create table state.batches (
   created_at timestamp with time zone not null default now(),
   ended_at timestamp with time zone,
   constraint batches_pkey PRIMARY KEY (project_id, batch_id),
-  constraint batches_project_id_parent_tool_call_id_key UNIQUE (project_id, parent_tool_call_id),
   constraint batches_status_check CHECK ((status = ANY (ARRAY['running'::text, 'success'::text, 'partial'::text, 'failed'::text, 'timeout'::text])))
 );
+CREATE UNIQUE INDEX batches_of_call ON state.batches USING btree (parent_tool_call_id, project_id);
 CREATE INDEX batches_open ON state.batches USING btree (deadline_at) WHERE (ended_at IS NULL);
 grant delete, insert, select, update on state.batches to toolplane_engine;
 grant select on state.batches to toolplane_reader;
@@ -476,7 +476,7 @@ create table state.inbox (
 );
 CREATE INDEX inbox_claims ON state.inbox USING btree (claim_expires_at) WHERE (status = 'processing'::text);
 CREATE INDEX inbox_live ON state.inbox USING btree (project_id, agent_id, next_retry_at) WHERE ((archived_at IS NULL) AND (status <> 'queued'::text));
-CREATE UNIQUE INDEX inbox_once ON state.inbox USING btree (project_id, agent_id, agent_turn_id, correlation_id, (
+CREATE UNIQUE INDEX inbox_once ON state.inbox USING btree (agent_turn_id, project_id, agent_id, correlation_id, (
 CASE message_type
     WHEN 'timeout'::text THEN 'tool_result'::text
     ELSE message_type
@@ -520,7 +520,7 @@ create table state.steps (
   new_card_ids text[] not null default '{}'::text[],
   constraint steps_pkey PRIMARY KEY (project_id, agent_id, step_id)
 );
-CREATE INDEX steps_of_turn ON state.steps USING btree (project_id, agent_turn_id);
+CREATE INDEX steps_of_turn ON state.steps USING btree (agent_turn_id, project_id);
 grant delete, insert, select, update on state.steps to toolplane_engine;
 grant select on state.steps to toolplane_reader;
 
@@ -562,15 +562,15 @@ create table state.turns (
   dispatched_at timestamp with time zone,
   ended_at timestamp with time zone,
   constraint turns_pkey PRIMARY KEY (project_id, agent_turn_id),
-  constraint turns_project_id_correlation_id_key UNIQUE (project_id, correlation_id),
   constraint turns_check CHECK (((ended_at IS NULL) = (status = ANY (ARRAY['queued'::text, 'active'::text])))),
   constraint turns_kind_check CHECK ((kind = ANY (ARRAY['turn'::text, 'ui_action'::text]))),
   constraint turns_recursion_depth_check CHECK ((recursion_depth >= 0)),
   constraint turns_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'active'::text, 'success'::text, 'failed'::text, 'canceled'::text, 'timeout'::text, 'partial'::text])))
 );
-CREATE INDEX turns_of_agent ON state.turns USING btree (project_id, agent_id, agent_turn_id);
-CREATE INDEX turns_of_parent ON state.turns USING btree (project_id, parent_agent_turn_id, agent_turn_id) WHERE (parent_agent_turn_id IS NOT NULL);
+CREATE UNIQUE INDEX turns_correlation ON state.turns USING btree (correlation_id, project_id);
+CREATE INDEX turns_of_agent ON state.turns USING btree (agent_id, project_id, agent_turn_id);
+CREATE INDEX turns_of_parent ON state.turns USING btree (parent_agent_turn_id, project_id, agent_turn_id) WHERE (parent_agent_turn_id IS NOT NULL);
 CREATE INDEX turns_open ON state.turns USING btree (project_id, agent_turn_id) WHERE (ended_at IS NULL);
-CREATE UNIQUE INDEX turns_output ON state.turns USING btree (project_id, output_box_id) WHERE (ended_at IS NULL);
+CREATE UNIQUE INDEX turns_output ON state.turns USING btree (output_box_id, project_id) WHERE (ended_at IS NULL);
 grant delete, insert, select, update on state.turns to toolplane_engine;
 grant select on state.turns to toolplane_reader;

@@ -43,7 +43,7 @@ test("[UTP-7.3-1] [UTP-7.1-1] a step's calls, cards and head: one commit, in ord
     },
   ]);
   const chained = await t.rows<{ chain_seq: number }>(
-    "select chain_seq from cards.cards where agent_turn_id = $1 or card_id = 'prompt' order by chain_seq",
+    "select chain_seq from cards.cards where (agent_turn_id = $1 or card_id = 'prompt') and type <> 'task.instruction' order by chain_seq",
     [work.agentTurnId],
   );
   expect(chained.map(({ chain_seq }) => chain_seq)).toEqual([1, 2, 3, 4]);

@@ -9,7 +9,7 @@ export const FORGET_TURNS: Statement = {
   name: "retention.forget-turns",
   text: `
 with old as materialized (
-  select project_id, agent_turn_id, agent_id, context_box_id, output_box_id, context_owned, output_owned, deliverable_card_id
+  select project_id, agent_turn_id, agent_id, context_box_id, output_box_id, context_owned, output_owned, deliverable_card_id, correlation_id
     from state.turns
    where project_id = $1 and agent_turn_id < $2 and ended_at < now() - make_interval(secs => $3::double precision)
    order by project_id, agent_turn_id
@@ -32,9 +32,9 @@ said as (
        where s.project_id = o.project_id and s.agent_turn_id = o.agent_turn_id offset 0) u
     union
     select w.project_id, b.card_id from owned w cross join lateral (
-      select x.card_id from cards.box_cards x
-        join cards.cards y on y.project_id = x.project_id and y.card_id = x.card_id and y.agent_turn_id = w.agent_turn_id
-       where x.project_id = w.project_id and x.box_id = w.box_id offset 0) b
+      select x.card_id from cards.box_cards x cross join lateral (
+        select q.agent_turn_id from cards.cards q where q.project_id = x.project_id and q.card_id = x.card_id offset 0) y
+       where x.project_id = w.project_id and x.box_id = w.box_id and y.agent_turn_id = w.agent_turn_id offset 0) b
     union
     select project_id, deliverable_card_id from old where deliverable_card_id is not null) s
    where k.project_id = s.project_id and k.card_id = s.card_id
@@ -53,7 +53,8 @@ untold as (
    where r.project_id = o.project_id and r.agent_id = o.agent_id and r.agent_turn_id = o.agent_turn_id
 ),
 unlinked as (
-  delete from state.edges e using old o where e.project_id = o.project_id and e.edge_id = 'edge_' || o.agent_turn_id
+  delete from state.edges e using old o 
+   where e.project_id = o.project_id and e.correlation_id = o.correlation_id and e.primitive = 'enqueue' and e.edge_phase = 'request'
 ),
 unpointed as (
   update state.heads h set last_output_box_id = null

@@ -267,7 +267,8 @@ export const createCommitStep = (deps: CommitDeps) => {
         const done = await deps.db.transaction((tx) => attempt(tx, items, grounds));
         await deps.faults.at("commit:after-commit");
         for (const row of done.rows) deps.observe(row);
-        if (done.rows.length > 0) deps.doorbell.ring("queued");
+        if (done.rows.length > 0)
+          deps.doorbell.ring(done.rows.some(({ session }) => session !== null) ? "sessions" : "queued");
         announce(deps, { ended: [], rang: true, unrung: done.unrung });
         return done.outcomes;
       } catch (error) {

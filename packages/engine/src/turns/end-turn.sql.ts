@@ -3,14 +3,14 @@
 import { FACT_COLUMNS } from "../calls/read.sql.ts";
 import type { Statement } from "../sql/database.ts";
 
+// In no order: asked for one, the planner reads all calls of the project in it.
 /** $1 project, $2 turn. */
 export const READ_OPEN_CALLS: Statement = {
   name: "turns.read-open-calls",
   text: `
 select ${FACT_COLUMNS}
   from state.calls c
- where c.project_id = $1 and c.agent_turn_id = $2 and not c.headless and c.settled_at is null
- order by c.tool_call_id`,
+ where c.project_id = $1 and c.agent_turn_id = $2 and not c.headless and c.settled_at is null`,
 };
 
 /** $1 project, $2 agent, $3 turn. Whoever held one of them finds its claim gone. */

@@ -71,7 +71,7 @@ export const createEndTurn = (deps: EndDeps) => {
   ): Promise<EndedTurn["settled"]> => {
     const open = await tx.query<FactRow>(READ_OPEN_CALLS, [turn.project_id, turn.agent_turn_id]);
     if (open.length === 0) return [];
-    const calls = open.map(factsOf);
+    const calls = open.map(factsOf).sort((a, b) => (a.toolCallId < b.toolCallId ? -1 : 1));
     const candidates = await readCandidates(tx, calls);
     const error = new ToolplaneError("canceled", `the turn was ended: ${how.error}`, { detail: { by: how.by } });
     const now = new Date(means.nowMs).toISOString();

@@ -14,7 +14,8 @@ const VIEW = `${TURN_COLUMNS}, h.status as head_status, h.turn_epoch::float8 as 
        t.created_at, t.dispatched_at, t.ended_at`;
 
 const HEAD = `
-  left join state.heads h on h.project_id = t.project_id and h.agent_id = t.agent_id and h.active_agent_turn_id = t.agent_turn_id`;
+  left join lateral (select q.status, q.turn_epoch, q.waiting_tool_count from state.heads q
+    where q.project_id = t.project_id and q.agent_id = t.agent_id and q.active_agent_turn_id = t.agent_turn_id offset 0) h on true`;
 
 export const READ_TURN_VIEWS: Statement = {
   name: "turns.read-views",

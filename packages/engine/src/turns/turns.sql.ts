@@ -77,6 +77,8 @@ const claims = setInput<ClaimKey>([
   ["stepId", "text"],
 ]);
 
+// Each lookup is a subquery of its own ("offset 0"): joined, the planner may begin with the wrong one while tables are small,
+// and that plan would stay.
 /** A turn with the row somebody says to work on, and the step somebody says to do. */
 export const READ_CLAIMED: Statement = {
   name: "turns.read-claimed",
@@ -84,9 +86,10 @@ export const READ_CLAIMED: Statement = {
 select i.ord::int as ord, r.status as inbox_status, r.claim_id, s.status as step_status, s.request_hash as step_hash, s.outcome as step_outcome,
        s.new_card_ids as step_card_ids, ${TURN_COLUMNS}
   from ${claims.from}
-  join state.turns t on t.project_id = i.project_id and t.agent_turn_id = i.agent_turn_id
-  join state.inbox r on r.project_id = i.project_id and r.inbox_id = i.inbox_id
-  left join state.steps s on s.project_id = t.project_id and s.agent_id = t.agent_id and s.step_id = i.step_id`,
+ cross join lateral (select * from state.turns q where q.project_id = i.project_id and q.agent_turn_id = i.agent_turn_id offset 0) t
+ cross join lateral (select q.status, q.claim_id from state.inbox q where q.project_id = i.project_id and q.inbox_id = i.inbox_id offset 0) r
+  left join lateral (select q.status, q.request_hash, q.outcome, q.new_card_ids from state.steps q
+    where q.project_id = i.project_id and q.agent_id = t.agent_id and q.step_id = i.step_id offset 0) s on true`,
 };
 
 export const bindClaims = (rows: readonly ClaimKey[]): unknown[] => claims.bind(rows);
@@ -110,6 +113,12 @@ select i.ord::int as ord, q.inbox_id, q.context_headers, q.payload as inbox_payl
  order by i.ord, q.created_at, q.inbox_id`,
 };
 
+// The box leads to its cards, never the other way round.
+const NEWEST = `from cards.box_cards b
+  cross join lateral (select q.card_id, q.body, q.type, q.agent_turn_id from cards.cards q
+    where q.project_id = b.project_id and q.card_id = b.card_id offset 0) k
+  where b.project_id = t.project_id and b.box_id = t.output_box_id and k.agent_turn_id = t.agent_turn_id`;
+
 // A fallback deliverable says what the turn got to; deliverables of other turns in a shared box are not this one's.
 /** What is needed to end turns that bring no deliverable of their own. */
 export const READ_ENDINGS: Statement = {
@@ -118,12 +127,8 @@ export const READ_ENDINGS: Statement = {
 select i.ord::int as ord,
        (select count(*)::int from state.calls c
          where c.project_id = t.project_id and c.agent_turn_id = t.agent_turn_id and not c.headless and c.applied_at is not null) as results,
-       (select k.body from cards.box_cards b join cards.cards k on k.project_id = b.project_id and k.card_id = b.card_id
-         where b.project_id = t.project_id and b.box_id = t.output_box_id and k.type = 'agent.thought' and k.agent_turn_id = t.agent_turn_id
-         order by b.position desc limit 1) as thought,
-       (select k.card_id from cards.box_cards b join cards.cards k on k.project_id = b.project_id and k.card_id = b.card_id
-         where b.project_id = t.project_id and b.box_id = t.output_box_id and k.type = 'task.deliverable' and k.agent_turn_id = t.agent_turn_id
-         order by b.position desc limit 1) as deliverable_card_id
+       (select k.body ${NEWEST} and k.type = 'agent.thought' order by b.position desc limit 1) as thought,
+       (select k.card_id ${NEWEST} and k.type = 'task.deliverable' order by b.position desc limit 1) as deliverable_card_id
   from ${turns.from}
   join state.turns t on t.project_id = i.project_id and t.agent_turn_id = i.agent_turn_id`,
 };

@@ -44,14 +44,16 @@ create table state.turns (
   dispatched_at        timestamptz,
   ended_at             timestamptz,
   primary key (project_id, agent_turn_id),
-  unique (project_id, correlation_id),
   check ((ended_at is null) = (status in ('queued', 'active')))
 );
-create index turns_of_agent on state.turns (project_id, agent_id, agent_turn_id);
-create index turns_of_parent on state.turns (project_id, parent_agent_turn_id, agent_turn_id) where parent_agent_turn_id is not null;
+-- The project comes second: led by it, a lookup by key planned while the table is empty may take one of these instead of
+-- the key, and read the whole project ever after.
+create unique index turns_correlation on state.turns (correlation_id, project_id);
+create index turns_of_agent on state.turns (agent_id, project_id, agent_turn_id);
+create index turns_of_parent on state.turns (parent_agent_turn_id, project_id, agent_turn_id) where parent_agent_turn_id is not null;
 create index turns_open on state.turns (project_id, agent_turn_id) where ended_at is null;
 -- two turns at once never share an output box
-create unique index turns_output on state.turns (project_id, output_box_id) where ended_at is null;
+create unique index turns_output on state.turns (output_box_id, project_id) where ended_at is null;
 
 -- Where an agent's last turn left its output.
 alter table state.heads add column last_output_box_id text collate "C";
@@ -60,7 +62,7 @@ alter table state.heads add column last_output_box_id text collate "C";
 alter table state.steps add column request_hash text collate "C";
 alter table state.steps add column outcome text;
 alter table state.steps add column new_card_ids text[] not null default '{}';
-create index steps_of_turn on state.steps (project_id, agent_turn_id);
+create index steps_of_turn on state.steps (agent_turn_id, project_id);
 
 -- The place of a result in its turn's hash chain: a card never changes, so the call remembers it.
 alter table state.calls add column result_chain_seq integer;
@@ -77,6 +79,9 @@ alter table state.inbox
   add column rings            integer not null default 0,
   add column ring_at          timestamptz not null default now() + interval '5 seconds';
 drop index state.inbox_due;
+drop index state.inbox_once;
+create unique index inbox_once on state.inbox
+  (agent_turn_id, project_id, agent_id, correlation_id, (case message_type when 'timeout' then 'tool_result' else message_type end));
 drop index state.inbox_open;
 create index inbox_live on state.inbox (project_id, agent_id, next_retry_at) where archived_at is null and status <> 'queued';
 create index inbox_queued on state.inbox (project_id, agent_id, created_at, inbox_id) where status = 'queued';
@@ -111,9 +116,9 @@ create table state.batches (
   deadline_at          timestamptz not null,
   created_at           timestamptz not null default now(),
   ended_at             timestamptz,
-  primary key (project_id, batch_id),
-  unique (project_id, parent_tool_call_id)
+  primary key (project_id, batch_id)
 );
+create unique index batches_of_call on state.batches (parent_tool_call_id, project_id);
 create index batches_open on state.batches (deadline_at) where ended_at is null;
 
 create table state.batch_tasks (
