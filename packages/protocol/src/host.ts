@@ -1,6 +1,13 @@
 // @toolplane/protocol/host: the lines of the NDJSON tool host protocol.
 
-export { encodeHostEvent, encodeHostFailure, encodeHostRequest, encodeHostSuccess } from "./host/host-encode.ts";
+export {
+  encodeHostCall,
+  encodeHostEvent,
+  encodeHostFailure,
+  encodeHostRequest,
+  encodeHostSuccess,
+  type HostCallParams,
+} from "./host/host-encode.ts";
 export {
   agreedExtensions,
   HOST_EXTENSIONS,

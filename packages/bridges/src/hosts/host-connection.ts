@@ -4,15 +4,22 @@
 // C3. Text that is no message changes nothing: it is reported, and the calls go on.
 // C4. A message for an open request that cannot be understood ends that request: its answer will not come a second time.
 
-import { isRecord, isToolplaneError, type JsonValue, ToolplaneError, violation } from "@toolplane/protocol";
+import {
+  isRecord,
+  isToolplaneError,
+  type JsonCaps,
+  type JsonValue,
+  ToolplaneError,
+  violation,
+} from "@toolplane/protocol";
 import { type HostMessage, type HostResponse, parseHostLine } from "@toolplane/protocol/host";
+import { AskTable, type Tabled } from "./ask-table.ts";
 import type { Diagnostics } from "./diagnostics.ts";
 import { createLineSplitter, type LineSplitter } from "./line-splitter.ts";
 import { createLineWriter, type LineWriter, type Outgoing, type WriteStream } from "./line-writer.ts";
 
 /** One open request. */
-export interface Ask extends Outgoing {
-  readonly id: string;
+export interface Ask extends Outgoing, Tabled {
   onEvent(type: string, payload: JsonValue, bytes: number): void;
   onAnswer(response: HostResponse): void;
   /** The answer came and cannot be used. */
@@ -29,6 +36,8 @@ export interface ConnectionOptions {
   readonly onBroken: (error: Error) => void;
 }
 
+export type OpenAsks = Pick<AskTable<Ask>, "size" | "get" | "list">;
+
 export interface HostConnection {
   /** Bytes from the host's stdout. */
   push(chunk: Buffer): void;
@@ -39,7 +48,7 @@ export interface HostConnection {
   takeBack(ask: Ask): boolean;
   /** No further requests; the host sees the end of its input. */
   finish(): void;
-  open(): ReadonlyMap<string, Ask>;
+  open(): OpenAsks;
   /** Forgets a request: its answer, should it come, is dropped. */
   forget(ask: Ask): void;
   /** Lines read so far: a host that writes is alive. */
@@ -67,7 +76,8 @@ const readBroken = (text: string): { readonly id: string | undefined; readonly i
 
 class Connection implements HostConnection {
   readonly #options: ConnectionOptions;
-  readonly #asks = new Map<string, Ask>();
+  readonly #asks = new AskTable<Ask>();
+  readonly #caps: JsonCaps;
   /** A ring: the oldest is overwritten. */
   readonly #answered: string[] = [];
   #answeredAt = 0;
@@ -78,6 +88,7 @@ class Connection implements HostConnection {
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
+    this.#caps = { maxBytes: options.lineBytes, maxDepth: MAX_DEPTH };
     this.#writer = createLineWriter(options.stdin, options.onBroken);
     this.#splitter = createLineSplitter(options.lineBytes, {
       line: (text, bytes, valid) => this.#read(text, bytes, valid),
@@ -95,13 +106,13 @@ class Connection implements HostConnection {
   }
 
   send(ask: Ask): void {
-    this.#asks.set(ask.id, ask);
+    this.#asks.add(ask);
     this.#writer.send(ask);
   }
 
   takeBack(ask: Ask): boolean {
     if (!this.#writer.takeBack(ask)) return false;
-    this.#asks.delete(ask.id);
+    this.#asks.remove(ask);
     return true;
   }
 
@@ -109,7 +120,7 @@ class Connection implements HostConnection {
     this.#writer.end();
   }
 
-  open(): ReadonlyMap<string, Ask> {
+  open(): OpenAsks {
     return this.#asks;
   }
 
@@ -122,7 +133,7 @@ class Connection implements HostConnection {
   }
 
   #close(ask: Ask): void {
-    if (!this.#asks.delete(ask.id)) return;
+    if (!this.#asks.remove(ask)) return;
     this.#answered[this.#answeredAt] = ask.id;
     this.#answeredAt = (this.#answeredAt + 1) % REMEMBERED_IDS;
   }
@@ -131,7 +142,7 @@ class Connection implements HostConnection {
     this.#lines += 1;
     let message: HostMessage;
     try {
-      message = parseHostLine(text, { maxBytes: this.#options.lineBytes, maxDepth: MAX_DEPTH });
+      message = parseHostLine(text, this.#caps);
     } catch (error) {
       this.#unreadable(text, error);
       return;
@@ -197,7 +208,7 @@ class Connection implements HostConnection {
     const known = this.#tooLong;
     this.#tooLong = undefined;
     const ask = known ?? this.#findByText(tail);
-    if (ask === undefined || !this.#asks.has(ask.id)) return;
+    if (ask === undefined || this.#asks.get(ask.id) !== ask) return;
     if (known === undefined) ask.onTooLong();
     // An event leaves the request running; anything else was its answer.
     if (head.includes('"event"')) return;
@@ -207,14 +218,11 @@ class Connection implements HostConnection {
 
   /** Ids are random, so a text that has one is about its request. */
   #findByText(text: string): Ask | undefined {
-    for (const [id, ask] of this.#asks) if (text.includes(`"${id}"`)) return ask;
-    return undefined;
+    return this.#asks.list().find(({ id }) => text.includes(`"${id}"`));
   }
 
   #onlyOpen(): Ask | undefined {
-    if (this.#asks.size !== 1) return undefined;
-    for (const ask of this.#asks.values()) return ask;
-    return undefined;
+    return this.#asks.size === 1 ? this.#asks.list()[0] : undefined;
   }
 
   #report(kind: Parameters<Diagnostics["report"]>[0], message: string, output?: string): void {

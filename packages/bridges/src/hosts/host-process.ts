@@ -37,6 +37,7 @@ export class HostProcess implements FeedView, JobPlace {
   answered = 0;
   extensions: readonly HostExtension[] = [];
   cancels = false;
+  takesDeadline = false;
   initState: JsonObject = {};
   readonly startedAt: number;
   /** When it last had nothing to do. */
@@ -94,6 +95,7 @@ export class HostProcess implements FeedView, JobPlace {
     }
     this.extensions = opened.extensions;
     this.cancels = opened.extensions.includes("cancel");
+    this.takesDeadline = opened.extensions.includes("deadline");
     this.initState = opened.initState;
     this.idleSince = timers.now();
     this.state = "ready";
@@ -104,16 +106,16 @@ export class HostProcess implements FeedView, JobPlace {
   /** Throws, and has done nothing, when the request cannot be written. */
   run(task: PoolTask, owner: JobOwner, msLeft: number): RunningJob {
     const id = this.#deps.newId();
-    const line = encodeHostRequest(id, task.method, task.params(this, msLeft));
+    const line = task.encode(id, this, msLeft);
     const { lineBytes } = this.#deps.limits;
     if (exceedsBytes(line, lineBytes)) {
       throw new ToolplaneError("payload_too_large", `the call is larger than ${lineBytes} bytes; send less`, {
         detail: { max_bytes: lineBytes },
       });
     }
-    const running = new RunningJob(id, line, { task, owner, place: this });
+    const running = new RunningJob(id, task, this, owner, line);
     this.inFlight += 1;
-    this.bytes += running.line.length;
+    this.bytes += running.size;
     this.#child?.connection.send(running);
     return running;
   }
@@ -143,7 +145,7 @@ export class HostProcess implements FeedView, JobPlace {
 
   jobDone(running: Attempt, answered: boolean): void {
     this.inFlight -= 1;
-    this.bytes -= running.line.length;
+    this.bytes -= running.size;
     if (answered) this.answered += 1;
     if (this.inFlight === 0) this.idleSince = this.#deps.timers.now();
     this.#checkDrained();
@@ -199,11 +201,16 @@ export class HostProcess implements FeedView, JobPlace {
   }
 
   #isOpen(running: Attempt): boolean {
-    return this.#child?.connection.open().has(running.id) === true;
+    return this.#child?.connection.open().get(running.id) === running;
+  }
+
+  /** The calls it has that somebody waits for. */
+  tasks(): readonly PoolTask[] {
+    return this.#openJobs().flatMap(({ abandoned, task }) => (abandoned ? [] : [task]));
   }
 
   #openJobs(): RunningJob[] {
-    const asks = [...(this.#child?.connection.open().values() ?? [])];
+    const asks = this.#child?.connection.open().list() ?? [];
     return asks.filter((ask) => ask instanceof RunningJob);
   }
 

@@ -5,6 +5,8 @@ import type { Ask } from "./host-connection.ts";
 
 export interface Attempt extends Ask {
   readonly place: JobPlace;
+  /** Characters of its request. */
+  readonly size: number;
   /** Nobody waits for it any more. */
   abandoned: boolean;
 }
@@ -13,7 +15,8 @@ export interface Attempt extends Ask {
 export interface JobPlace {
   readonly pid: number | undefined;
   readonly initState: JsonObject;
-  readonly extensions: readonly string[];
+  /** It understands `deadline_ms`. */
+  readonly takesDeadline: boolean;
   hear(payload: JsonValue): void;
   tooLong(): ToolplaneError;
   jobDone(running: Attempt, answered: boolean): void;

@@ -4,7 +4,8 @@
 // W2. What has not been written can be taken back, and a host that does not read makes nothing pile up in the stream.
 
 export interface Outgoing {
-  readonly line: string;
+  /** Empty once it is written: a call waits long for its answer, and its request need not wait with it. */
+  line: string;
   /** Set when the write that holds the line begins. */
   written: boolean;
 }
@@ -69,6 +70,7 @@ class Writer implements LineWriter {
     let count = 0;
     for (const item of this.#waiting) {
       text = count === 0 ? item.line : text + item.line;
+      item.line = "";
       item.written = true;
       this.#last = item;
       count += 1;

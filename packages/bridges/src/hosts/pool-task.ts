@@ -2,7 +2,7 @@
 // One object per call and methods instead of closures: this is the hot path.
 
 import { isToolplaneError, type JsonObject, type JsonValue, ToolplaneError } from "@toolplane/protocol";
-import { type HostResponse, parseToolOutcome } from "@toolplane/protocol/host";
+import { encodeHostCall, encodeHostRequest, type HostResponse, parseToolOutcome } from "@toolplane/protocol/host";
 import type { ExecuteRequest, ExecuteResult } from "./host.ts";
 import type { Attempt, JobPlace } from "./job-place.ts";
 import { hostSaidError, timeoutError } from "./plan-failure.ts";
@@ -48,7 +48,8 @@ export abstract class PoolTask {
     this.emit = limits.emit;
   }
 
-  abstract params(place: JobPlace, msLeft: number): JsonObject;
+  /** The line of one attempt. */
+  abstract encode(id: string, place: JobPlace, msLeft: number): string;
   abstract onAnswer(response: HostResponse): void;
   abstract onFailed(error: ToolplaneError): void;
 }
@@ -75,10 +76,10 @@ export class ExecuteTask extends PoolTask {
     this.#resolve = resolve;
   }
 
-  override params({ initState, extensions }: JobPlace, msLeft: number): JsonObject {
+  override encode(id: string, { initState, takesDeadline }: JobPlace, msLeft: number): string {
     const { toolName, arguments: given, state = initState } = this.#request;
-    const params = { tool_name: toolName, arguments: given, state };
-    return extensions.includes("deadline") ? { ...params, deadline_ms: msLeft } : params;
+    const deadlineMs = takesDeadline ? msLeft : undefined;
+    return encodeHostCall(id, { toolName, arguments: given, state, deadlineMs });
   }
 
   override onAnswer(response: HostResponse): void {
@@ -128,8 +129,8 @@ export class QuestionTask extends PoolTask {
     this.#reject = reject;
   }
 
-  override params(place: JobPlace): JsonObject {
-    return this.#question.params(place);
+  override encode(id: string, place: JobPlace): string {
+    return encodeHostRequest(id, this.method, this.#question.params(place));
   }
 
   override onAnswer(response: HostResponse): void {

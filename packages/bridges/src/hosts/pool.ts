@@ -3,6 +3,7 @@
 // Q2. A lost call goes to the front and to another process, if it may run again at all (plan-failure).
 
 import { isToolplaneError, type JsonValue, ToolplaneError } from "@toolplane/protocol";
+import type { HostResponse } from "@toolplane/protocol/host";
 import { type CrewDeps, type CrewListener, HostCrew } from "./crew.ts";
 import { createDeadlineBook, type DeadlineBook } from "./deadline-book.ts";
 import type { HostStatus } from "./host.ts";
@@ -10,7 +11,7 @@ import type { HostProcess } from "./host-process.ts";
 import { canceledError, closedError, lostError, planLost, queueFullError, timeoutError } from "./plan-failure.ts";
 import { planFeed } from "./plan-feed.ts";
 import type { PoolTask } from "./pool-task.ts";
-import type { JobEnd, JobOwner } from "./running-job.ts";
+import type { JobOwner } from "./running-job.ts";
 import { createTaskQueue } from "./task-queue.ts";
 
 /** The program or its configuration is wrong: starting it again changes nothing. */
@@ -35,7 +36,6 @@ export class HostPool implements JobOwner, CrewListener {
   readonly crew: HostCrew;
   readonly #deps: CrewDeps;
   readonly #queue = createTaskQueue<PoolTask>();
-  readonly #running = new Set<PoolTask>();
   readonly #deadlines: DeadlineBook;
   #closed = false;
 
@@ -44,7 +44,7 @@ export class HostPool implements JobOwner, CrewListener {
     this.crew = new HostCrew(deps, this);
     this.#deadlines = createDeadlineBook(
       deps.timers,
-      () => [...this.#queue.list(), ...this.#running],
+      () => [...this.#queue.list(), ...this.crew.processes.flatMap((process) => process.tasks())],
       (task) => this.#expire(task),
     );
   }
@@ -119,19 +119,28 @@ export class HostPool implements JobOwner, CrewListener {
     }
   }
 
-  onEnd(task: PoolTask, end: JobEnd): void {
-    this.#running.delete(task);
+  onAnswer(task: PoolTask, response: HostResponse): void {
+    this.#answered(task);
+    if (this.#conclude(task)) task.onAnswer(response);
+    if (this.#queue.length > 0) this.onRoom();
+  }
+
+  onFault(task: PoolTask, error: ToolplaneError): void {
+    this.#answered(task);
+    this.#fail(task, error);
+    if (this.#queue.length > 0) this.onRoom();
+  }
+
+  onLost(task: PoolTask, written: boolean, why: string): void {
     task.running = undefined;
-    if (end.kind === "lost") {
-      task.written = end.written;
-      this.#lost(task, end.why);
-      return;
-    }
+    task.written = written;
+    this.#lost(task, why);
+  }
+
+  #answered(task: PoolTask): void {
+    task.running = undefined;
     task.written = true;
     this.crew.answered();
-    if (end.kind === "fault") this.#fail(task, end.error);
-    else if (this.#conclude(task)) task.onAnswer(end.response);
-    if (this.#queue.length > 0) this.onRoom();
   }
 
   #refusal(task: PoolTask): ToolplaneError | undefined {
@@ -162,7 +171,6 @@ export class HostPool implements JobOwner, CrewListener {
     try {
       task.running = process.run(task, this, msLeft);
       task.attempts += 1;
-      this.#running.add(task);
     } catch (error) {
       this.#fail(task, unwritable(error));
     }
@@ -190,7 +198,6 @@ export class HostPool implements JobOwner, CrewListener {
     if (running === undefined) {
       this.#queue.remove(task);
     } else {
-      this.#running.delete(task);
       task.written = running.written;
       running.place.abandon(running);
     }

@@ -7,64 +7,60 @@ import type { Ask } from "./host-connection.ts";
 import type { Attempt, JobPlace } from "./job-place.ts";
 import type { PoolTask } from "./pool-task.ts";
 
-export type JobEnd =
-  | { readonly kind: "answer"; readonly response: HostResponse }
-  /** The host answered, and the answer cannot be used. */
-  | { readonly kind: "fault"; readonly error: ToolplaneError }
-  /** The process is gone. */
-  | { readonly kind: "lost"; readonly written: boolean; readonly why: string };
-
 /** Who gave the job out. */
 export interface JobOwner {
   onPart(task: PoolTask, payload: JsonValue, bytes: number): void;
-  onEnd(task: PoolTask, end: JobEnd): void;
+  onAnswer(task: PoolTask, response: HostResponse): void;
+  /** The host answered, and the answer cannot be used. */
+  onFault(task: PoolTask, error: ToolplaneError): void;
+  /** The process is gone. */
+  onLost(task: PoolTask, written: boolean, why: string): void;
 }
 
 export class RunningJob implements Attempt {
   readonly id: string;
-  readonly line: string;
+  order = 0;
+  line: string;
+  readonly size: number;
   readonly place: JobPlace;
+  readonly task: PoolTask;
   written = false;
   abandoned = false;
-  readonly #task: PoolTask;
   readonly #owner: JobOwner;
 
-  constructor(id: string, line: string, given: { task: PoolTask; owner: JobOwner; place: JobPlace }) {
+  constructor(id: string, task: PoolTask, place: JobPlace, owner: JobOwner, line: string) {
     this.id = id;
     this.line = line;
-    this.place = given.place;
-    this.#task = given.task;
-    this.#owner = given.owner;
+    this.size = line.length;
+    this.place = place;
+    this.task = task;
+    this.#owner = owner;
   }
 
   onEvent(type: string, payload: JsonValue, bytes: number): void {
     if (type === "log") this.place.hear(payload);
-    else if (type === "part" && !this.abandoned) this.#owner.onPart(this.#task, payload, bytes);
+    else if (type === "part" && !this.abandoned) this.#owner.onPart(this.task, payload, bytes);
   }
 
   onAnswer(response: HostResponse): void {
     this.place.jobDone(this, true);
-    this.#tell({ kind: "answer", response });
+    if (!this.abandoned) this.#owner.onAnswer(this.task, response);
   }
 
   onFault(error: ToolplaneError): void {
     this.place.jobDone(this, true);
-    this.#tell({ kind: "fault", error });
+    if (!this.abandoned) this.#owner.onFault(this.task, error);
   }
 
   onTooLong(): void {
     if (this.abandoned) return;
-    this.#tell({ kind: "fault", error: this.place.tooLong() });
+    this.#owner.onFault(this.task, this.place.tooLong());
     this.abandoned = true;
     this.place.giveUp(this);
   }
 
   onLost(why: string): void {
-    this.#tell({ kind: "lost", written: this.written, why });
-  }
-
-  #tell(end: JobEnd): void {
-    if (!this.abandoned) this.#owner.onEnd(this.#task, end);
+    if (!this.abandoned) this.#owner.onLost(this.task, this.written, why);
   }
 }
 
@@ -75,6 +71,7 @@ export const createQuestion = (
   settle: (response: HostResponse | undefined, error: ToolplaneError | undefined) => void,
 ): Ask => ({
   id,
+  order: 0,
   line,
   written: false,
   onEvent: () => undefined,

@@ -16,9 +16,9 @@ export interface TaskQueue<Item> {
 const CUT_AFTER = 1_024;
 
 export const createTaskQueue = <Item>(): TaskQueue<Item> => {
-  let items: Item[] = [];
+  let items: (Item | undefined)[] = [];
   let first = 0;
-  const rest = (): Item[] => items.slice(first);
+  const rest = (): Item[] => items.slice(first) as Item[];
   return {
     get length() {
       return items.length - first;
@@ -37,6 +37,8 @@ export const createTaskQueue = <Item>(): TaskQueue<Item> => {
     shift: () => {
       if (first === items.length) return undefined;
       const item = items[first];
+      // The array is old and the call is done soon: it must not be kept by it.
+      items[first] = undefined;
       first += 1;
       if (first === items.length || (first > CUT_AFTER && first * 2 > items.length)) {
         items = rest();
