@@ -119,3 +119,27 @@ test("[API-turns] wrong input is one sentence, and writes nothing", async () => 
   );
   expect(refused.status).toBe(403);
 });
+
+test("[API-turns] a turn that is not over says what it waits for and what to do", async () => {
+  await using http = await startHttpStack();
+  const turn = async (id: string) => (await http.send("GET", `/projects/demo/turns/${id}`)).body;
+  const agents = await startAgents(http);
+  const first = (await ask(http, "waits", { instruction: "one" })).body.agent_turn_id;
+  const second = (await ask(http, "waits", { instruction: "two" })).body.agent_turn_id;
+  await expect.poll(async () => (await turn(first)).status).toBe("suspended");
+  const { items } = (await http.send("GET", "/projects/demo/calls")).body;
+  const callId = items[0].tool_call_id;
+  expect(await turn(first)).toMatchObject({
+    why: `it waits for unsafe (queued, call ${callId})`,
+    todo: `toolplane why ${callId}`,
+  });
+  expect(await turn(second)).toMatchObject({
+    why: `agent waits is in turn ${first} (suspended); its turns run one after the other`,
+    todo: `toolplane turns show ${first}`,
+  });
+  await agents[Symbol.asyncDispose]();
+  const third = (await ask(http, "echoes", { instruction: "x" })).body.agent_turn_id;
+  expect((await turn(third)).why).toBe("it waits for a worker of pool crew to take it");
+  await http.send("POST", `/projects/demo/turns/${third}/stop`, {});
+  expect(await turn(third)).toMatchObject({ status: "failed", why: null, todo: null });
+});

@@ -5,6 +5,7 @@ import { type Card, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
 import { pageQuery } from "../http/page-query.ts";
 import { CALLERS, READERS, type Route, route } from "../http/route.ts";
+import { explainTurn } from "../why/explain-turn.ts";
 import { MAX_WAIT_SECONDS } from "./calls.ts";
 
 const TURN_STATUSES = [
@@ -145,7 +146,8 @@ export const turnRoutes: readonly Route[] = [
       const waitMs = (query.wait_seconds ?? 0) * 1000;
       const turn = waitMs === 0 ? await engine.turns.get(key) : await engine.turns.wait(key, waitMs, signal);
       if (turn === undefined) throw noTurn(key.agentTurnId);
-      const steps = (await engine.turns.steps(key)).map((step) => ({
+      const taken = await engine.turns.steps(key);
+      const steps = taken.map((step) => ({
         step_id: step.stepId,
         status: step.status,
         tool_call_ids: step.toolCallIds,
@@ -154,7 +156,8 @@ export const turnRoutes: readonly Route[] = [
         started_at: step.startedAt,
         ended_at: step.endedAt,
       }));
-      return context.json({ ...(await detailOf(engine, turn)), steps });
+      const explained = await explainTurn(engine, turn, taken);
+      return context.json({ ...(await detailOf(engine, turn)), ...explained, steps });
     },
   }),
   route({

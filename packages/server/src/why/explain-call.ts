@@ -1,6 +1,14 @@
 // Why is this call where it is, and what does it wait for: one sentence, then the facts behind it.
 
-import { type CallKey, type CallView, type Engine, isSettled } from "@toolplane/engine";
+import {
+  type BatchView,
+  batchHolder,
+  batchIdOf,
+  type CallKey,
+  type CallView,
+  type Engine,
+  isSettled,
+} from "@toolplane/engine";
 import { NO_TOOL_HOSTS, type ToolHosts } from "../hosts/tool-hosts.ts";
 
 export interface Explanation {
@@ -22,6 +30,8 @@ export interface WhyFacts {
   /** Why the host whose tool it is does not run, if that is so. */
   readonly hostProblem?: string | undefined;
   readonly deadLetterId: string | undefined;
+  /** The batch that holds it, if one does. */
+  readonly batch?: BatchView | undefined;
 }
 
 const seconds = (ms: number): string => `${Math.max(0, Math.round(ms / 1000))} s`;
@@ -56,7 +66,32 @@ const whyQueued = ({ view, nowMs, toolStatus, consumers, hostProblem }: WhyFacts
   return [`it waits its turn: ${consumers} service(s) of target ${view.target} take calls${alone}`, null];
 };
 
-const whyRunning = ({ view, nowMs }: WhyFacts): readonly [string, string | null] => {
+type Task = BatchView["tasks"][number];
+
+const isOpen = ({ status }: Task): boolean => status === "pending" || status === "dispatched";
+
+/** More names than this are no help to somebody who reads one sentence; the facts have them all. */
+const TASKS_SHOWN = 3;
+
+const taskText = ({ taskIndex, agentId, agentTurnId, error }: Task): string =>
+  agentTurnId === null
+    ? `task ${taskIndex} for agent ${agentId}, not given to it yet${error === null ? "" : ` (${error})`}`
+    : `task ${taskIndex} in turn ${agentTurnId}`;
+
+const whyParked = ({ tasks, batchId, deadlineAt }: BatchView, nowMs: number): readonly [string, string | null] => {
+  const open = tasks.filter(isOpen);
+  if (open.length === 0) return [`all ${tasks.length} tasks of ${batchId} have ended; it settles in a moment`, null];
+  const named = open.slice(0, TASKS_SHOWN).map(taskText).join(", ");
+  const more = open.length > TASKS_SHOWN ? ` and ${open.length - TASKS_SHOWN} more` : "";
+  const turn = open.find(({ agentTurnId }) => agentTurnId !== null)?.agentTurnId;
+  return [
+    `it waits for ${open.length} of the ${tasks.length} tasks of ${batchId}: ${named}${more}; what has not ended by ${until(deadlineAt, nowMs)} is stopped`,
+    turn === undefined || turn === null ? null : `toolplane turns show ${turn}`,
+  ];
+};
+
+const whyRunning = ({ view, nowMs, batch }: WhyFacts): readonly [string, string | null] => {
+  if (batch !== undefined) return whyParked(batch, nowMs);
   const lapsed = view.leaseExpiresAt !== null && view.leaseExpiresAt.getTime() < nowMs;
   if (lapsed)
     return [
@@ -79,6 +114,18 @@ const whySettled = ({ view, deadLetterId }: WhyFacts): readonly [string, string 
       : `it is dead letter ${deadLetterId}: toolplane dead replay ${deadLetterId} tries again`;
   return [`it is over: ${how}, settled by ${view.settledBy} at ${view.settledAt?.toISOString()}`, todo];
 };
+
+const batchFacts = ({ batchId, tasks, deadlineAt }: BatchView) => ({
+  batch_id: batchId,
+  deadline_at: deadlineAt.toISOString(),
+  tasks: tasks.map(({ taskIndex, status, agentId, agentTurnId, error }) => ({
+    task_index: taskIndex,
+    status,
+    agent_id: agentId,
+    agent_turn_id: agentTurnId,
+    error,
+  })),
+});
 
 /** Pure: the sentence for a call. */
 export const planExplanation = (facts: WhyFacts): Explanation => {
@@ -110,6 +157,7 @@ export const planExplanation = (facts: WhyFacts): Explanation => {
       queue_deadline: view.queueDeadline.toISOString(),
       consumers: facts.consumers,
       created_at: view.createdAt.toISOString(),
+      ...(facts.batch === undefined ? {} : { batch: batchFacts(facts.batch) }),
     },
   };
 };
@@ -122,8 +170,11 @@ export const explainCall = async (
   const view = await engine.calls.get(key);
   const tool = await engine.tools.getTool(key.projectId, view.toolName, true);
   const letter = isSettled(view.status) ? await engine.deadLetters.ofCall(key.projectId, key.toolCallId) : undefined;
+  const batchId = batchIdOf(view.toolCallId);
+  const parked = view.status === "running" && view.leaseHolder === batchHolder(batchId);
   return planExplanation({
     view,
+    batch: parked ? await engine.batches.get({ projectId: key.projectId, batchId }) : undefined,
     nowMs: await engine.databaseNow(),
     toolStatus: tool?.status,
     consumers: engine.calls.services(key.projectId, view.target).length,

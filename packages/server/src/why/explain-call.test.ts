@@ -1,0 +1,54 @@
+// What people read about a call that a batch holds.
+
+import type { BatchView, CallView } from "@toolplane/engine";
+import { expect, test } from "vitest";
+import { planExplanation } from "./explain-call.ts";
+
+const NOW = Date.parse("2026-01-02T03:04:05Z");
+
+const view = {
+  toolCallId: "c1",
+  toolName: "fork_join",
+  status: "running",
+  target: "pmo",
+  leaseHolder: "batch:batch_c1",
+  leaseExpiresAt: new Date(NOW + 660_000),
+  runDeadline: new Date(NOW + 660_000),
+  queueDeadline: new Date(NOW + 660_000),
+  createdAt: new Date(NOW),
+} as CallView;
+
+const task = (taskIndex: number, status: string, agentTurnId: string | null, error: string | null = null) =>
+  ({ taskIndex, status, agentId: `a${taskIndex}`, agentTurnId, error }) as BatchView["tasks"][number];
+
+const explain = (...tasks: BatchView["tasks"]) =>
+  planExplanation({
+    view,
+    nowMs: NOW,
+    toolStatus: "active",
+    consumers: 1,
+    deadLetterId: undefined,
+    batch: { batchId: "batch_c1", deadlineAt: new Date(NOW + 600_000), tasks } as unknown as BatchView,
+  });
+
+test("[API-why] a call that waits for a batch names the tasks that are open, and the turn to look at", () => {
+  const { why, todo, facts } = explain(
+    task(0, "success", "turn_0"),
+    task(1, "dispatched", "turn_1"),
+    task(2, "pending", null, "dispatch_busy:agent_busy"),
+  );
+  expect(why).toBe(
+    "it waits for 2 of the 3 tasks of batch_c1: task 1 in turn turn_1, task 2 for agent a2, not given to it yet (dispatch_busy:agent_busy); what has not ended by 2026-01-02T03:14:05.000Z (in 600 s) is stopped",
+  );
+  expect(todo).toBe("toolplane turns show turn_1");
+  expect(facts.batch).toMatchObject({ batch_id: "batch_c1", tasks: [{ status: "success" }, {}, {}] });
+});
+
+test("[API-why] many tasks are counted, not listed; a batch that is through says so", () => {
+  const many = Array.from({ length: 9 }, (_, index) => task(index, "dispatched", `turn_${index}`));
+  expect(explain(...many).why).toContain("task 2 in turn turn_2 and 6 more;");
+  expect(explain(task(0, "failed", "turn_0"))).toMatchObject({
+    why: "all 1 tasks of batch_c1 have ended; it settles in a moment",
+    todo: null,
+  });
+});

@@ -1,0 +1,103 @@
+// What a turn waits for, in one sentence: another turn of its agent, a worker, its brain, or the results of calls.
+
+import { type CallView, type Engine, isSettled, type StepView, type TurnView } from "@toolplane/engine";
+
+export interface TurnExplanation {
+  /** One sentence; null for a turn that is over. */
+  readonly why: string | null;
+  /** What to do about it, when there is something to do. */
+  readonly todo: string | null;
+}
+
+export interface TurnFacts {
+  readonly view: TurnView;
+  readonly steps: readonly StepView[];
+  readonly agent: { readonly status: string; readonly workerTarget: string } | undefined;
+  /** Open turns of the agent, for one that is queued. */
+  readonly ahead: TurnView | undefined;
+  /** The calls it waits for. */
+  readonly calls: readonly Pick<CallView, "toolCallId" | "toolName" | "status">[];
+}
+
+const OVER: TurnExplanation = { why: null, todo: null };
+/** More names than this are no help to somebody who reads one sentence. */
+const CALLS_SHOWN = 3;
+
+const whyQueued = ({ view, ahead }: TurnFacts): TurnExplanation =>
+  ahead === undefined
+    ? { why: `agent ${view.agentId} is idle; the turn begins in a moment`, todo: null }
+    : {
+        why: `agent ${view.agentId} is in turn ${ahead.agentTurnId} (${ahead.status}); its turns run one after the other`,
+        todo: `toolplane turns show ${ahead.agentTurnId}`,
+      };
+
+const whyDispatched = ({ view, agent }: TurnFacts): TurnExplanation =>
+  agent === undefined
+    ? { why: `agent ${view.agentId} is not in the roster any more`, todo: `toolplane turns stop ${view.agentTurnId}` }
+    : {
+        why: `it waits for a worker of pool ${agent.workerTarget} to take it`,
+        todo: `see that a server with the role worker serves pool ${agent.workerTarget}`,
+      };
+
+const whySuspended = ({ view, calls }: TurnFacts): TurnExplanation => {
+  const [first] = calls;
+  if (first === undefined) return { why: "all results are in; the turn goes on in a moment", todo: null };
+  const named = calls
+    .slice(0, CALLS_SHOWN)
+    .map(({ toolCallId, toolName, status }) => `${toolName} (${status}, call ${toolCallId})`)
+    .join(", ");
+  const more = view.waitingCount > CALLS_SHOWN ? ` and ${view.waitingCount - CALLS_SHOWN} more` : "";
+  const unapproved = calls.find(({ status }) => status === "awaiting_approval");
+  return {
+    why: `it waits for ${named}${more}`,
+    todo:
+      unapproved === undefined
+        ? `toolplane why ${first.toolCallId}`
+        : `toolplane calls approve ${unapproved.toolCallId}, or deny it`,
+  };
+};
+
+/** Pure: the sentence for a turn. */
+export const planTurnExplanation = (facts: TurnFacts): TurnExplanation => {
+  const { view, steps } = facts;
+  if (view.endedAt !== null) return OVER;
+  if (view.status === "queued") return whyQueued(facts);
+  if (view.status === "dispatched") return whyDispatched(facts);
+  if (view.status === "suspended") return whySuspended(facts);
+  const step = steps.at(-1);
+  const since = step === undefined || step.endedAt !== null ? "" : ` since ${step.startedAt}`;
+  return { why: `a worker thinks about step ${view.stepCount + 1}${since}`, todo: null };
+};
+
+/** Queued turns read their agent's open ones, suspended turns their open calls; the others need nothing more. */
+export const explainTurn = async (
+  engine: Pick<Engine, "turns" | "agents" | "calls">,
+  view: TurnView,
+  steps: readonly StepView[],
+): Promise<TurnExplanation> => {
+  if (view.endedAt !== null) return OVER;
+  const { projectId, agentId } = view;
+  const findAhead = async (): Promise<TurnView | undefined> => {
+    for (const status of ["running", "suspended", "dispatched"] as const) {
+      const { items } = await engine.turns.list(projectId, { agentId, status, limit: 1 });
+      if (items[0] !== undefined) return items[0];
+    }
+    return undefined;
+  };
+  const openCalls = async (): Promise<CallView[]> => {
+    const open: CallView[] = [];
+    for (const toolCallId of steps.at(-1)?.toolCallIds ?? []) {
+      const call = await engine.calls.get({ projectId, toolCallId }).catch(() => undefined);
+      if (call !== undefined && !isSettled(call.status)) open.push(call);
+      if (open.length === CALLS_SHOWN) break;
+    }
+    return open;
+  };
+  return planTurnExplanation({
+    view,
+    steps,
+    agent: view.status === "dispatched" ? await engine.agents.getAgent(projectId, agentId) : undefined,
+    ahead: view.status === "queued" ? await findAhead() : undefined,
+    calls: view.status === "suspended" ? await openCalls() : [],
+  });
+};
