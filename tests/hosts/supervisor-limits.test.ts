@@ -262,3 +262,34 @@ describe("without work", () => {
     expect(findLeftovers()).toEqual([]);
   });
 });
+
+test("[HOST-4-12] a program that floods stdout from its start costs its neighbours nothing", async () => {
+  const flood = createToolHost({
+    name: "flood",
+    command: ["yes"],
+    cwd: "/",
+    limits: { helloMs: 200, startupMs: 2_000, graceMs: 300 },
+  });
+  open.push(flood);
+  const neighbour = start("honest", {}, { extended: true });
+  await neighbour.start();
+  let over = false;
+  const failed = flood.start().then(
+    () => "started",
+    (error: unknown) => String(error),
+  );
+  void failed.then(() => {
+    over = true;
+  });
+  let slowest = 0;
+  let calls = 0;
+  while (!over) {
+    const began = performance.now();
+    expect((await run(neighbour, "echo")).outcome.status).toBe("success");
+    slowest = Math.max(slowest, performance.now() - began);
+    calls += 1;
+  }
+  expect(await failed).toContain("did not start within 2000 ms");
+  expect(calls).toBeGreaterThan(100);
+  expect(slowest).toBeLessThan(1_000);
+});

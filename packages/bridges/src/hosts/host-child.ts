@@ -11,6 +11,7 @@ import { createHostConnection, type HostConnection } from "./host-connection.ts"
 import type { HostLimits } from "./host-limits.ts";
 import type { HostWords } from "./host-log.ts";
 import type { Launch } from "./launch.ts";
+import { createOutputBrake } from "./output-brake.ts";
 import type { Timers } from "./timers.ts";
 
 export interface ChildDeps {
@@ -75,10 +76,18 @@ export const spawnHostChild = async (deps: ChildDeps, listener: ChildListener): 
     });
     void guarded.exited.then(callOff);
   };
+  // What the connection reports is a line that was of no use.
+  let wasted = 0;
+  const counted: Diagnostics = {
+    report: (...what) => {
+      wasted += 1;
+      diagnostics.report(...what);
+    },
+  };
   const connection = createHostConnection({
     stdin,
     lineBytes: limits.lineBytes,
-    diagnostics,
+    diagnostics: counted,
     pid: guarded.pid,
     onBroken: () => broke("it closed its stdin"),
   });
@@ -91,11 +100,18 @@ export const spawnHostChild = async (deps: ChildDeps, listener: ChildListener): 
   });
   stdin.on("error", () => undefined);
   stdout.on("error", () => undefined);
-  stdout.on("data", (chunk: Buffer) => connection.push(chunk));
+  const brake = createOutputBrake({
+    stream: stdout,
+    timers,
+    take: connection.push.bind(connection),
+    wasted: () => wasted,
+  });
+  stdout.on("data", (chunk: Buffer) => brake.push(chunk));
   words.follow(stderr, guarded.pid);
 
   const watchEnd = async (): Promise<void> => {
     const status = await guarded.exited;
+    brake.release();
     await new Promise<void>((resolve) => {
       const callOff = timers.after(LAST_WORDS_MS, resolve);
       void outputOver.then(callOff).then(resolve);

@@ -59,11 +59,10 @@ export interface HostConnection {
 const MAX_DEPTH = 512;
 /** To tell "answered twice" from "never asked"; more would only cost memory. */
 const REMEMBERED_IDS = 256;
+const STRAY = "it wrote to stdout what is no message";
 
 /** What a line that breaks the rules would have been: only an answer ends a request, and that may still come. */
 const readBroken = (text: string): { readonly id: string | undefined; readonly isAnswer: boolean } => {
-  // Most of what is printed by mistake is no object; a host that prints a lot should not cost a second reading.
-  if (!text.trimStart().startsWith("{")) return { id: undefined, isAnswer: false };
   try {
     // Not ours to keep, so nothing is checked: it may be deeper than we read.
     const message: unknown = JSON.parse(text);
@@ -73,6 +72,10 @@ const readBroken = (text: string): { readonly id: string | undefined; readonly i
     return { id: undefined, isAnswer: false };
   }
 };
+
+/** Whether it is worth reading: every message is an object with an id. Refusing a text by reading it costs a hundred times more. */
+const mayBeMessage = (text: string): boolean =>
+  text.trimStart().startsWith("{") && (text.includes('"id"') || text.includes("\\u"));
 
 class Connection implements HostConnection {
   readonly #options: ConnectionOptions;
@@ -140,6 +143,10 @@ class Connection implements HostConnection {
 
   #read(text: string, bytes: number, valid: boolean): void {
     this.#lines += 1;
+    if (!mayBeMessage(text)) {
+      this.#report("stray_output", STRAY, text);
+      return;
+    }
     let message: HostMessage;
     try {
       message = parseHostLine(text, this.#caps);
@@ -186,7 +193,7 @@ class Connection implements HostConnection {
     const { id, isAnswer } = readBroken(text);
     const ask = id === undefined ? undefined : this.#asks.get(id);
     if (ask === undefined) {
-      this.#report("stray_output", "it wrote to stdout what is no message", text);
+      this.#report("stray_output", STRAY, text);
       return;
     }
     const why = isToolplaneError(error) ? error.message : "it cannot be read";
