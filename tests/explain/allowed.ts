@@ -14,6 +14,11 @@ export const ALLOWED_SCANS: readonly AllowedScan[] = [
   { statement: "calls.recall-claim", scan: "Index Scan of calls by calls_due", reason: LIVE_CALLS },
   { statement: "projects.has-open-work", scan: "Index Scan of calls by calls_due", reason: LIVE_CALLS },
   {
+    statement: "batches.read-due",
+    scan: "Index Scan of batches by batches_open",
+    reason: "batches_open holds open batches only, soonest deadline first, up to a limit",
+  },
+  {
     statement: "bus_trim_events",
     scan: "Index Scan of messages by messages_events",
     reason: "the oldest events first, up to a limit",
