@@ -102,6 +102,25 @@ test("stopping what has ended, or twice at once, ends it once", async () => {
   expect(await events(t, "task")).toHaveLength(1);
 });
 
+test("a stop and a run that gives the same agent a further turn wait for each other in one order, and both happen", async () => {
+  await using t = await startTurnWorld();
+  const work = await takeTurn(t);
+  await commit(t, work, call("safe"));
+  const [leased] = await t.engine.calls.claim({ projectId: t.projectId, target: "test", holder: "h", max: 1 });
+  if (leased === undefined) throw new RangeError("a call was expected");
+  const held = { projectId: t.projectId, toolCallId: leased.facts.toolCallId, leaseId: leased.lease.id };
+  const waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  const lineage = { agentId: work.agentId, agentTurnId: work.agentTurnId };
+  let stopping: Promise<unknown> | undefined;
+  const further = await t.engine.delegation.forCall(held, async (tx) => {
+    stopping = t.engine.turns.stop({ ...work, actorId: "sys.api" });
+    await expect.poll(() => t.rows(waiting)).toHaveLength(1);
+    return t.engine.turns.spawn(asking(t, { lineage }), tx);
+  });
+  expect(await stopping).toEqual({ stopped: true, status: "failed" });
+  expect(mustWork(await advance(t)).agentTurnId).toBe(further.agentTurnId);
+});
+
 test("a stop inside somebody's transaction happens with it or not at all", async () => {
   await using t = await startTurnWorld();
   const work = await takeTurn(t);

@@ -4,6 +4,7 @@
 import { ToolplaneError } from "@toolplane/protocol";
 import { FALLBACK_SOURCES } from "@toolplane/protocol/agents";
 import type { Database, Queryer } from "../sql/database.ts";
+import { HOLD_OPEN_CALLS } from "./end-turn.sql.ts";
 import { announceCalls, type EndDeps, type EndedTurn, type EndTurn, type OutsideEnd } from "./end-turn.ts";
 import { announce } from "./held-heads.ts";
 import type { Stopped, StopRequest, TurnKey, TurnStatus } from "./turn.ts";
@@ -38,6 +39,7 @@ export const createStop = (deps: EndDeps & { readonly db: Database }, { endActiv
     request: StopRequest,
   ): Promise<{ readonly stopped: Stopped; readonly done: EndedTurn | undefined }> => {
     const { agent_id: agentId } = await readTurn(tx, request);
+    await tx.query(HOLD_OPEN_CALLS, [request.projectId, request.agentTurnId]);
     const [head] = await tx.query<HeadRow>(AWAIT_HEADS, bindAgents([{ projectId: request.projectId, agentId }]));
     // Read again: it may have ended, or begun, while its head was waited for.
     const turn = await readTurn(tx, request);
