@@ -3,6 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { defineHostTools } from "@toolplane/bridges";
 import { expect, onTestFinished, test } from "vitest";
 import { runProgram } from "../cli/program.ts";
 import { readBlocks } from "../examples/readme.ts";
@@ -37,6 +38,21 @@ test("[API-7-1] the guide's Python module is a host", () => {
   const line = JSON.stringify({ v: 1, id: "1", method: "execute_tool", params });
   const { lines } = printInto(["python3", `${ROOT}hosts/python/toolplane_host.py`, file], `${line}\\n`);
   expect(lines).toMatchObject([{ id: "1", ok: true, result: { value: { success: true, result: "HI" } } }]);
+});
+
+test("[HOST-4-15] the argument that names a session is called in the guide what it is called in a definition", () => {
+  const tool = { name: "note", description: "", parameters: { type: "object" } };
+  const { tools } = defineHostTools(
+    { tools: [tool], refused: [], tags: undefined, requiredTags: undefined },
+    { host: "book", projectId: "p", session: "argument", isRetrySafe: () => false },
+    { compileSchema: () => () => [], sha256: () => "0".repeat(64) },
+  );
+  const [argument] = Object.keys(tools[0]?.definition.parameters.properties ?? {});
+  const row = readFileSync(join(ROOT, "docs/guides/tool-hosts.md"), "utf8")
+    .split("\n")
+    .find((line) => line.startsWith("| `argument` |"));
+  expect(argument).toBeTruthy();
+  expect(row).toContain(`the argument \`${argument}\``);
 });
 
 test("[HOST-2-H1] the conversation of the reference is what a host says, word for word", () => {
