@@ -38,14 +38,12 @@ const createDeps = (options: HostOptions, ports: HostPorts): CrewDeps => {
     diagnostics: createDiagnostics(name, { log, timers, scrub, onDiagnostic }),
     words: createHostWords(name, limits, { log, timers, scrub }),
     guard: ports.guard,
-    open: (talk, mode, describe) =>
+    open: (talk, how) =>
       openHost(talk, {
         name,
         config,
         models,
-        mode,
-        describe,
-        helloMs: limits.helloMs,
+        ...how,
         compileSchema: ports.compileSchema,
       }),
   };

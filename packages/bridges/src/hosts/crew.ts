@@ -1,7 +1,8 @@
 // The processes of one host: started as needed, replaced when they crash, stopped when they have nothing to do.
 // K1. A host that crashes again and again is left alone (plan-restart); whoever waits is told.
 // K2. What the first process says about the host holds for all; every process has its own init.
-// K3. A host that does not answer hello, or dies of it, is started again as plain v1, once and for all.
+// K3. A host that does not answer hello, or dies of it, is started again as plain v1; for good, unless its start was so slow
+//     that the silence said nothing (plan-hello).
 
 import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
 import type { Random } from "@toolplane/sdk";
@@ -9,12 +10,19 @@ import type { HostDescription, HostStatus } from "./host.ts";
 import { HostProcess, type ProcessDeps, type ProcessEnd } from "./host-process.ts";
 import type { HostMode, OpenedHost, Talk } from "./open-host.ts";
 import { breakerError, closedError } from "./plan-failure.ts";
+import { planHelloAgain } from "./plan-hello.ts";
 import { NO_CRASHES, planAnswered, planCrash, planStart, type RestartState } from "./plan-restart.ts";
+
+export interface Opening {
+  readonly mode: HostMode;
+  readonly describe: boolean;
+  readonly helloMs: number;
+}
 
 export interface CrewDeps extends Omit<ProcessDeps, "onRoom" | "onGone"> {
   readonly random: Random;
   /** The first conversation with a process. */
-  readonly open: (talk: Talk, mode: HostMode, describe: boolean) => Promise<OpenedHost | undefined>;
+  readonly open: (talk: Talk, how: Opening) => Promise<OpenedHost | undefined>;
 }
 
 export interface CrewListener {
@@ -36,6 +44,7 @@ export class HostCrew {
   readonly #endings = new Set<Promise<unknown>>();
   #restart: RestartState = NO_CRASHES;
   #mode: HostMode = "unknown";
+  #helloMs: number;
   #description: HostDescription | undefined;
   /** The start that is under way. */
   #opening: Promise<void> | undefined;
@@ -49,6 +58,7 @@ export class HostCrew {
   constructor(deps: CrewDeps, listener: CrewListener) {
     this.#deps = deps;
     this.#listener = listener;
+    this.#helloMs = deps.limits.helloMs;
   }
 
   get description(): HostDescription | undefined {
@@ -142,9 +152,10 @@ export class HostCrew {
     return opening;
   }
 
-  async #openProcess(): Promise<void> {
+  /** `silentMs`: how long the process before this one had for its hello, when it said nothing. */
+  async #openProcess(silentMs?: number): Promise<void> {
     this.#starts += 1;
-    const describe = this.#description === undefined;
+    const how = { mode: this.#mode, describe: this.#description === undefined, helloMs: this.#helloMs };
     const process = new HostProcess({
       ...this.#deps,
       onRoom: () => this.#listener.onRoom(),
@@ -153,7 +164,7 @@ export class HostCrew {
     this.processes.push(process);
     let opened: OpenedHost | undefined;
     try {
-      opened = await process.start((talk) => this.#deps.open(talk, this.#mode, describe));
+      opened = await process.start((talk) => this.#deps.open(talk, how));
     } catch (cause) {
       const error = asToolplaneError(cause, this.#deps.name);
       this.#startFailed(process, error);
@@ -165,13 +176,25 @@ export class HostCrew {
       const why = "it did not answer hello and is started again as plain v1";
       this.#deps.diagnostics.report("plain_v1", why, process.pid);
       if (this.#closed) throw closedError(this.#deps.name);
-      await this.#openProcess();
+      await this.#openProcess(how.helloMs);
       return;
     }
-    if (this.#mode === "unknown") this.#mode = opened.extensions.length > 0 ? "extended" : "plain";
+    if (silentMs !== undefined) this.#judgeSilence(process.firstAnswerMs, silentMs);
+    else if (this.#mode === "unknown") this.#mode = opened.extensions.length > 0 ? "extended" : "plain";
+    const known = this.#description;
+    // A later process may have answered the hello that the first one was too slow for.
+    if (known?.extensions.length === 0) this.#description = { ...known, extensions: opened.extensions };
     if (opened.description !== undefined) this.#description ??= { ...opened.description, pid: process.pid ?? 0 };
     this.#watchIdle();
     this.#listener.onRoom();
+  }
+
+  #judgeSilence(firstAnswerMs: number, helloMs: number): void {
+    const { startupMs } = this.#deps.limits;
+    const again = planHelloAgain({ firstAnswerMs, helloMs, startupMs });
+    if (again === undefined) return;
+    this.#helloMs = again;
+    this.#mode = "unknown";
   }
 
   #startFailed(process: HostProcess, error: ToolplaneError): void {

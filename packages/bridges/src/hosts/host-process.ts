@@ -35,6 +35,8 @@ export class HostProcess implements FeedView, JobPlace {
   inFlight = 0;
   bytes = 0;
   answered = 0;
+  /** From its start to the first thing it answered. */
+  firstAnswerMs = Number.POSITIVE_INFINITY;
   extensions: readonly HostExtension[] = [];
   cancels = false;
   takesDeadline = false;
@@ -242,8 +244,12 @@ export class HostProcess implements FeedView, JobPlace {
       const settle = (response: HostResponse | undefined, error: ToolplaneError | undefined): void => {
         callOff();
         this.#questions.delete(lost);
-        if (response !== undefined) resolve(response);
-        else reject(error);
+        if (response === undefined) {
+          reject(error);
+          return;
+        }
+        this.firstAnswerMs = Math.min(this.firstAnswerMs, this.#deps.timers.now() - this.startedAt);
+        resolve(response);
       };
       const lost = (why: string): void =>
         settle(undefined, new ToolplaneError("upstream_unavailable", `host ${this.#deps.name}: ${why}`));

@@ -14,6 +14,11 @@ const LONG_LINE = 256 * 1024;
 const PIECE = 48 * 1024;
 
 export interface LineWriter {
+  /**
+   * Requests are being read: the next lines leave when the promises of this moment are through, because most answers that
+   * come at once have come by then, and waiting for the end of the turn costs a visit to the system.
+   */
+  expectAnswers(): void;
   write(line: string): void;
   /** The last line of its request. */
   writeAnswer(line: string): void;
@@ -37,6 +42,7 @@ export const createLineWriter = (output: Writable): LineWriter => {
   /** Handed to the stream, not yet confirmed by it. */
   let leavingChars = 0;
   let scheduled = false;
+  let answersExpected = false;
   let broken = false;
 
   const release = (): void => {
@@ -73,6 +79,7 @@ export const createLineWriter = (output: Writable): LineWriter => {
 
   const flush = (): void => {
     scheduled = false;
+    answersExpected = false;
     if (broken) return;
     flushShort();
     if (output.writableNeedDrain) return;
@@ -83,7 +90,8 @@ export const createLineWriter = (output: Writable): LineWriter => {
   const schedule = (): void => {
     if (scheduled || broken) return;
     scheduled = true;
-    setImmediate(flush);
+    if (answersExpected) process.nextTick(flush);
+    else setImmediate(flush);
   };
 
   const breakOff = (): void => {
@@ -106,6 +114,9 @@ export const createLineWriter = (output: Writable): LineWriter => {
   };
 
   return {
+    expectAnswers() {
+      answersExpected = true;
+    },
     write: (line) => add(short, line),
     writeAnswer: (line) => add(line.length < LONG_LINE ? short : long, line),
     waiting: () => waitingChars + leavingChars,

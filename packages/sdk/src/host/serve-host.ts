@@ -69,6 +69,7 @@ export const serveHost = ({ plugin, input, output, stderr, clock, drainMs = DEFA
   });
 
   input.on("data", (chunk: Buffer) => {
+    writer.expectAnswers();
     scope.around(() => reader.push(chunk));
     if (writer.waiting() < PAUSE_CHARS) return;
     input.pause();
