@@ -1,6 +1,7 @@
 // A host that floods stdout with what is no message is read slowly: this process has other hosts, and other work.
-// B1. So many useless lines per second, then its pipe is left alone until the second is over; the host waits in its write.
-// B2. While it floods it is read in small pieces: how much is done at once is bounded by lines, not by what a pipe holds.
+// B1. Reading useless lines may take so much of a second; then its pipe is left alone until the second is over, and the
+//     host waits in its write. A tool that prints a lot by mistake is not slowed down by this: refusing a line is quick.
+// B2. While it floods it is read in small pieces, so that it is stopped soon and not when all that a pipe holds is read.
 // B3. Once it has ended, what is left of its words is read at once: there may be an answer behind the flood.
 
 import type { Readable } from "node:stream";
@@ -20,25 +21,28 @@ export interface OutputBrake {
   release(): void;
 }
 
-/** A tool that prints a log by mistake writes less; reading so many costs a few hundredths of a second. */
-const WASTED_PER_SECOND = 2_000;
+/** What others hardly notice, and time enough for a few hundred thousand lines. */
+const SPENT_MS_PER_SECOND = 200;
 const SECOND_MS = 1_000;
 /** A few hundred of the shortest lines. */
 const PIECE_BYTES = 1_024;
 
 export const createOutputBrake = ({ stream, timers, take, wasted }: BrakeOptions): OutputBrake => {
   let since = timers.now();
-  let before = 0;
+  /** Milliseconds of this second that went into chunks with useless lines. */
+  let spentMs = 0;
   let flooding = false;
   let released = false;
 
-  const isTooMuch = (): boolean => {
+  const takeTimed = (chunk: Buffer): void => {
+    const [began, before] = [timers.now(), wasted()];
+    take(chunk);
     const now = timers.now();
     if (now - since >= SECOND_MS) {
-      flooding &&= wasted() - before >= WASTED_PER_SECOND;
-      [since, before] = [now, wasted()];
+      flooding &&= spentMs >= SPENT_MS_PER_SECOND;
+      [since, spentMs] = [now, 0];
     }
-    return !released && wasted() - before >= WASTED_PER_SECOND;
+    if (wasted() > before) spentMs += now - began;
   };
 
   const stop = (rest: Buffer): void => {
@@ -53,9 +57,9 @@ export const createOutputBrake = ({ stream, timers, take, wasted }: BrakeOptions
       let at = 0;
       while (at < chunk.length) {
         const end = flooding && !released ? Math.min(at + PIECE_BYTES, chunk.length) : chunk.length;
-        take(at === 0 && end === chunk.length ? chunk : chunk.subarray(at, end));
+        takeTimed(at === 0 && end === chunk.length ? chunk : chunk.subarray(at, end));
         at = end;
-        if (!isTooMuch()) continue;
+        if (released || spentMs < SPENT_MS_PER_SECOND) continue;
         stop(chunk.subarray(at));
         return;
       }
