@@ -141,7 +141,7 @@ describe.each(CUT_MOMENTS)("a request that is %s", (moment: CutMoment) => {
       await dispatch(room.engine, "a");
       const [call] = await claim(room.engine);
       if (pace === "slowly") await room.rows(SLOW);
-      const cut = room.proxy.cut({ statement: "calls.settle", moment });
+      const cut = room.proxy.cut({ statement: "calls.settle-direct", moment });
       const settled = await settle(room.engine, call as LeasedCall);
       await cut;
       expect(await settle(room.engine, call as LeasedCall)).toEqual({ ...settled, idempotent: true });

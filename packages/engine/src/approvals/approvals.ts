@@ -190,7 +190,7 @@ export const createApprovals = (deps: ApprovalsDeps): Approvals => {
   const announce = (view: CallView, verdict: Verdict): void => {
     deps.observe({ ...view, status: verdict === "approved" ? "queued" : "failed" });
     if (verdict === "approved") {
-      deps.doorbell.ring("queued");
+      deps.doorbell.ring(view.session === null ? "queued" : "sessions");
       if (deps.republishSeconds !== null) deps.doorbell.ring("messages");
       return;
     }

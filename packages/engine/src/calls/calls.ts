@@ -4,6 +4,7 @@ import { ToolplaneError } from "@toolplane/protocol";
 import type { CoalescerStats } from "../coalescer/coalescer.ts";
 import type { Log } from "../ports/log.ts";
 import { parsePage } from "../registry/page.ts";
+import { createSessionTargets } from "../sessions/session-targets.ts";
 import type { Database } from "../sql/database.ts";
 import type { CallFacts, CallKey, CallView } from "./call.ts";
 import { createFactMemory } from "./call-facts.ts";
@@ -82,7 +83,8 @@ export const createCalls = (deps: CallsDeps): Calls => {
   const seen = createSeenServices(deps.clock.now);
   const watch = createSettleWatch(deps);
   const unheard = createGiveBack(deps);
-  const leases = createLeases({ ...deps, remember: facts.remember, giveBack: unheard.giveBack });
+  const sessionTargets = createSessionTargets(deps);
+  const leases = createLeases({ ...deps, sessionTargets, remember: facts.remember, giveBack: unheard.giveBack });
   const line: ClaimLine = createClaimLine({ ...deps, claim: leases.claim.submit });
   const across = createClaimAcross({ ...deps, claim: leases.claim.submit });
   const dispatch = createDispatch(deps);
@@ -146,6 +148,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
     async drain() {
       line.close();
       across.close();
+      sessionTargets.close();
       watch.close();
       await Promise.all(Object.values(coalescers).map((coalescer) => coalescer.idle()));
       // Those whose wait ended just now read their call once more.

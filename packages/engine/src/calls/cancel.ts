@@ -104,7 +104,7 @@ export const createCancel = (deps: CancelDeps): Coalescer<CancelRequest, Cancele
     if (won.size > 0) {
       deps.doorbell.ring("settled");
       if (open.some(({ facts }) => !facts.headless)) deps.doorbell.ring("messages");
-      if (open.some(({ facts }) => facts.session !== null)) deps.doorbell.ring("queued");
+      if (open.some(({ facts }) => facts.session !== null)) deps.doorbell.ring("sessions");
     }
     const views = await db.query<ViewRow>(READ_CALLS, bindKeys(requests));
     const found = new Map(views.map(viewOf).map((view) => [callKey(view), view]));

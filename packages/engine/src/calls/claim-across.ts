@@ -8,13 +8,13 @@ import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Queryer } from "../sql/database.ts";
 import { PROJECTS_WITH_WORK } from "./claim-across.sql.ts";
-import type { ClaimRequest, LeasedCall } from "./leases.ts";
+import type { ClaimRequest, LeasedCall, LineRequest } from "./leases.ts";
 
 export type ClaimAcrossRequest = Omit<ClaimRequest, "projectId">;
 
 export interface ClaimAcrossDeps {
   readonly db: Queryer;
-  readonly claim: (request: ClaimRequest) => Promise<readonly LeasedCall[]>;
+  readonly claim: (request: LineRequest) => Promise<readonly LeasedCall[]>;
   readonly doorbell: Doorbell;
   readonly clock: Clock;
 }
@@ -51,7 +51,7 @@ export const createClaimAcross = ({ db, claim, doorbell, clock }: ClaimAcrossDep
     return [...found, ...first.filter((projectId) => projectId <= after)];
   };
 
-  const look = async (request: ClaimAcrossRequest): Promise<readonly LeasedCall[]> => {
+  const look = async (request: Omit<LineRequest, "projectId">): Promise<readonly LeasedCall[]> => {
     const projects = await pick(request);
     const share = Math.max(1, Math.floor(request.max / Math.max(1, projects.length)));
     const claims = await Promise.allSettled(projects.map((projectId) => claim({ ...request, projectId, max: share })));
@@ -66,18 +66,19 @@ export const createClaimAcross = ({ db, claim, doorbell, clock }: ClaimAcrossDep
       const until = clock.now() + waitMs;
       const over = signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]);
       let rung = new AbortController();
-      const stopListening = doorbell.listen("queued", () => rung.abort());
+      const wake = (): void => rung.abort();
+      const stopListening = [doorbell.listen("queued", wake), doorbell.listen("sessions", wake)];
       try {
         for (;;) {
           rung = new AbortController();
-          const taken = await look(request);
+          const taken = await look({ ...request, inLine: waitMs > 0 });
           const leftMs = until - clock.now();
           if (taken.length > 0 || leftMs <= 0 || over.aborted) return taken;
           await clock.sleep(Math.min(LOOK_AGAIN_MS, leftMs), AbortSignal.any([rung.signal, over]));
           if (over.aborted) return [];
         }
       } finally {
-        stopListening();
+        for (const stop of stopListening) stop();
       }
     },
     close: () => closing.abort(),

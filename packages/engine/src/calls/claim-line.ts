@@ -3,10 +3,10 @@
 
 import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
-import type { ClaimRequest, LeasedCall } from "./leases.ts";
+import type { ClaimRequest, LeasedCall, LineRequest } from "./leases.ts";
 
 export interface ClaimLineDeps {
-  readonly claim: (request: ClaimRequest) => Promise<readonly LeasedCall[]>;
+  readonly claim: (request: LineRequest) => Promise<readonly LeasedCall[]>;
   readonly doorbell: Doorbell;
   readonly clock: Clock;
 }
@@ -29,9 +29,10 @@ export const createClaimLine = ({ claim, doorbell, clock }: ClaimLineDeps): Clai
   const lines = new Map<string, Place[]>();
   let closed = false;
   const wakeFirst = (key: string): void => lines.get(key)?.[0]?.wake();
-  const stopListening = doorbell.listen("queued", () => {
+  const wakeAll = (): void => {
     for (const key of lines.keys()) wakeFirst(key);
-  });
+  };
+  const stopListening = [doorbell.listen("queued", wakeAll), doorbell.listen("sessions", wakeAll)];
 
   const leave = (key: string, place: Place): void => {
     const line = lines.get(key);
@@ -62,7 +63,7 @@ export const createClaimLine = ({ claim, doorbell, clock }: ClaimLineDeps): Clai
       while (!giveUp.signal.aborted && !closed) {
         if (line[0] === place) {
           rung = new AbortController();
-          const found = await claim(request);
+          const found = await claim({ ...request, inLine: true });
           if (found.length > 0) return found;
         }
         await clock.sleep(line[0] === place ? LOOK_AGAIN_MS : waitMs, AbortSignal.any([rung.signal, giveUp.signal]));
@@ -85,7 +86,7 @@ export const createClaimLine = ({ claim, doorbell, clock }: ClaimLineDeps): Clai
     waiting: () => [...lines.values()].reduce((sum, line) => sum + line.length, 0),
     close: () => {
       closed = true;
-      stopListening();
+      for (const stop of stopListening) stop();
       for (const line of lines.values()) for (const place of line) place.wake();
     },
   };

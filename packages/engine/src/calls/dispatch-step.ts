@@ -66,6 +66,13 @@ const chainOf = (step: StepRequest, head: HeldHeadRow, sha256: Sha256): ChainLin
     ? originChain({ ...step.origin, headless: false }, sha256)
     : { seq: head.chain_seq, hash: head.chain_hash };
 
+interface WrittenSteps {
+  readonly done: readonly DispatchedStep[];
+  readonly ofSessions: boolean;
+}
+
+const NOTHING_WRITTEN: WrittenSteps = { done: [], ofSessions: false };
+
 export const createDispatchStep = (deps: DispatchStepDeps): Coalescer<StepRequest, DispatchedStep> => {
   const { db, faults, sha256, ids } = deps;
 
@@ -131,7 +138,7 @@ export const createDispatchStep = (deps: DispatchStepDeps): Coalescer<StepReques
     });
   };
 
-  const writeSteps = async (tx: Queryer, held: readonly Held[]): Promise<DispatchedStep[]> => {
+  const writeSteps = async (tx: Queryer, held: readonly Held[]): Promise<WrittenSteps> => {
     const plans: { step: StepRequest; rows: DispatchRow[]; chain: ChainLink }[] = [];
     for (const item of held) plans.push({ step: item.step, ...(await planStep(item)) });
     const rows = plans.flatMap((plan) => plan.rows);
@@ -146,23 +153,24 @@ export const createDispatchStep = (deps: DispatchStepDeps): Coalescer<StepReques
       );
     }
     await tx.query(SUSPEND_HEADS, bindSuspends(plans.map((plan) => suspendOf(plan.step, plan.rows, plan.chain))));
-    return plans.map((plan) => ({
+    const done = plans.map((plan) => ({
       calls: plan.rows.map(({ toolCallId, callCardId, toolName }) => ({ toolCallId, callCardId, toolName })),
       chain: plan.chain,
     }));
+    return { done, ofSessions: rows.some(({ session }) => session !== null) };
   };
 
   const flush = async (steps: readonly StepRequest[]): Promise<readonly StepOutcome[]> => {
-    const outcomes = await db.transaction(async (tx) => {
+    const { outcomes, ofSessions } = await db.transaction(async (tx) => {
       const heads = await lockHeads(tx, steps);
       const held = heads.filter(isHeld);
-      const done = held.length === 0 ? [] : await writeSteps(tx, held);
+      const { done, ofSessions } = held.length === 0 ? NOTHING_WRITTEN : await writeSteps(tx, held);
       await faults.at("step:before-commit");
       let next = 0;
-      return heads.map((head) => (isHeld(head) ? (done[next++] as DispatchedStep) : head));
+      return { outcomes: heads.map((head) => (isHeld(head) ? (done[next++] as DispatchedStep) : head)), ofSessions };
     });
     await faults.at("step:after-commit");
-    deps.doorbell.ring("queued");
+    deps.doorbell.ring(ofSessions ? "sessions" : "queued");
     return outcomes;
   };
 

@@ -205,7 +205,7 @@ export const createDispatch = (deps: DispatchDeps): Coalescer<CallRequest, Dispa
       await explain(items);
     }
     await faults.at("dispatch:before-doorbell");
-    deps.doorbell.ring("queued");
+    deps.doorbell.ring(items.some(({ row }) => row !== undefined && row.session !== null) ? "sessions" : "queued");
     await faults.at("dispatch:after-doorbell");
     return items.map(
       ({ outcome, request }) =>

@@ -33,7 +33,7 @@ export const createGiveBack = ({ db, clock, doorbell, leaseSeconds, republishSec
 
   const ask = async (leaseIds: readonly string[]): Promise<boolean> => {
     const rows = await db.query(GIVE_BACK, [leaseIds, republishSeconds]).catch(() => []);
-    if (rows.length > 0) doorbell.ring("queued");
+    if (rows.length > 0) doorbell.ring("sessions");
     return rows.length > 0;
   };
 

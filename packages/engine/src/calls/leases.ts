@@ -13,15 +13,17 @@ import type { Doorbell } from "../ports/doorbell.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Ids } from "../ports/ids.ts";
 import { CLAIM_WITH_SESSIONS } from "../sessions/claim-sessions.sql.ts";
-import { createSessionTargets } from "../sessions/session-targets.ts";
+import type { SessionTargets } from "../sessions/session-targets.ts";
 import type { Database, Statement } from "../sql/database.ts";
 import { type CallFacts, type CallKey, type CallView, callKey, isSettled } from "./call.ts";
 import {
   bindClaims,
   bindHeld,
   bindLeases,
+  bindPlainClaims,
   bindRelease,
   CLAIM,
+  CLAIM_PLAIN,
   type ClaimRow,
   HEARTBEAT,
   LEASE,
@@ -51,6 +53,11 @@ export interface ClaimRequest {
   readonly target: string;
   readonly holder: string;
   readonly max: number;
+}
+
+export interface LineRequest extends ClaimRequest {
+  /** Somebody who waits, and whom a ring tells about calls of sessions: a look that leaves them out loses nothing. */
+  readonly inLine?: boolean | undefined;
 }
 
 export interface LeaseRequest extends CallKey {
@@ -90,6 +97,7 @@ export interface LeaseDeps {
   readonly faults: Faults;
   readonly ids: Ids;
   readonly clock: Clock;
+  readonly sessionTargets: SessionTargets;
   readonly leaseSeconds: number;
   readonly republishSeconds: number | null;
   readonly observe: CallObserver;
@@ -99,7 +107,7 @@ export interface LeaseDeps {
 }
 
 export interface Leases {
-  readonly claim: Coalescer<ClaimRequest, readonly LeasedCall[]>;
+  readonly claim: Coalescer<LineRequest, readonly LeasedCall[]>;
   readonly lease: Coalescer<LeaseRequest, LeasedCall>;
   readonly heartbeat: Coalescer<Held, Beat>;
   readonly release: Coalescer<Held, void>;
@@ -148,9 +156,8 @@ const isSessionRace = (error: unknown): boolean =>
   isToolplaneError(error) && isRecord(error.detail) && error.detail.constraint === SESSION_INDEX;
 
 export const createLeases = (deps: LeaseDeps): Leases => {
-  const { db, faults, ids, leaseSeconds } = deps;
+  const { db, faults, ids, leaseSeconds, sessionTargets } = deps;
   let sessionsFirst = false;
-  const sessionTargets = createSessionTargets();
 
   const taken = (rows: readonly LeasedRow[], count: number): LeasedCall[][] => {
     const perItem = Array.from({ length: count }, (): LeasedCall[] => []);
@@ -197,20 +204,24 @@ export const createLeases = (deps: LeaseDeps): Leases => {
   const takeFor = (statement: Statement, rows: readonly ClaimRow[]): Promise<LeasedRow[]> =>
     take(
       statement,
-      bindClaims(rows),
+      statement === CLAIM_PLAIN ? bindPlainClaims(rows) : bindClaims(rows),
       rows.map((row) => row.leaseId),
     );
 
-  const claim = createCoalescer<ClaimRequest, readonly LeasedCall[]>({
+  const claim = createCoalescer<LineRequest, readonly LeasedCall[]>({
     keyOf: (item) => `${item.projectId}/${item.target}`,
     flush: async (items) => {
       sessionsFirst = !sessionsFirst;
       const rows = items.map((item) => ({ ...item, leaseId: ids.uuid(), leaseSeconds, sessionsFirst }));
       if (rows.some(sessionTargets.knows)) return taken(await takeFor(CLAIM_WITH_SESSIONS, rows), items.length);
+      if (items.every((item) => item.inLine === true && sessionTargets.isQuiet(item)))
+        return taken(await takeFor(CLAIM_PLAIN, rows), items.length);
+      const look = sessionTargets.look();
       const found = await takeFor(CLAIM, rows);
       const calls = taken(found.filter(isCall), items.length);
       // Sessions wait where nobody expected any: from now on they are asked for at once.
       const waiting = found.flatMap((row) => (isCall(row) ? [] : [row.ord - 1]));
+      for (const row of rows) sessionTargets.hush(row, look);
       for (const index of waiting) sessionTargets.learn(rows[index] as ClaimRow);
       const short = waiting.filter((index) => (calls[index]?.length ?? 0) < (rows[index]?.max ?? 0));
       if (short.length === 0) return calls;
@@ -281,7 +292,7 @@ export const createLeases = (deps: LeaseDeps): Leases => {
       );
       await faults.at("release:after-commit");
       const given = new Set(rows.map((row) => items[row.ord - 1]));
-      if (given.size > 0) deps.doorbell.ring("queued");
+      if (given.size > 0) deps.doorbell.ring("sessions");
       const views = await readLost(items.filter((item) => !given.has(item)));
       return items.map((item) => (given.has(item) ? undefined : lost(item, views.get(callKey(item)))));
     },

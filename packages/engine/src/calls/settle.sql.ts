@@ -44,7 +44,7 @@ export interface SettledRow {
   readonly unrung: boolean;
 }
 
-const input = setInput<SettleRow>([
+const RESULT_COLUMNS = [
   ["projectId", "text"],
   ["toolCallId", "text"],
   ["mode", "text"],
@@ -58,6 +58,12 @@ const input = setInput<SettleRow>([
   ["cardBody", "text"],
   ["agentTurnId", "text"],
   ["stepId", "text"],
+] as const;
+
+const results = setInput<SettleRow>(RESULT_COLUMNS);
+
+const input = setInput<SettleRow>([
+  ...RESULT_COLUMNS,
   ["inboxId", "text"],
   ["messageType", "text"],
   ["contextHeaders", "text"],
@@ -66,21 +72,13 @@ const input = setInput<SettleRow>([
   ["sessionState", "text"],
 ]);
 
-// The update returns all that the inserts need, and the answer asks by hashed subplans: no CTE is joined with another,
-// which would be a nested loop under our settings (256 results a flush took 33 ms, 27 of them in such loops; now 6).
-// A card that is written here has an id minted for this settlement, which no other card can have: no conflict is asked for.
-// A session has one leased call at a time, so no two rows of this or of another statement write its state.
-// $next: the protocol version, first tokens of the wakeup's subject.
-export const SETTLE: Statement = {
-  name: "calls.settle",
-  text: `
-with input as materialized (select * from ${input.from}),
-won as (
+/** The calls that may be settled, from rows under the alias `i`. */
+const settling = (source: string): string => `
   update state.calls c
      set status = i.status, error_code = i.error_code, settled_by = i.settled_by, settled_at = now(),
          result_card_id = i.result_card_id, result_hash = i.result_hash, due_at = null,
          lease_id = coalesce(i.lease_id, c.lease_id)
-    from input i
+    from ${source}
    where c.project_id = i.project_id and c.tool_call_id = i.tool_call_id and c.settled_at is null
      and case i.mode
            when 'report' then c.status <> 'awaiting_approval' and (c.lease_id = i.lease_id
@@ -88,16 +86,47 @@ won as (
            when 'deny' then c.status = 'awaiting_approval'
            when 'expire' then c.lease_id is not distinct from i.lease_id and c.due_at <= now()
            else true
-         end
+         end`;
+
+// A card that is written here has an id minted for this settlement, which no other card can have: no conflict is asked for.
+const WRITE_CARDS = `
+  insert into cards.cards (project_id, card_id, type, author_id, tool_call_id, agent_turn_id, step_id, hash, body)
+  select project_id, result_card_id, 'tool.result', settled_by, tool_call_id, card_turn_id, step_id, card_hash, card_body
+    from won
+   where card_body is not null`;
+
+/**
+ * For flushes of direct calls only: nobody has an inbox, and no session changes. Half of what SETTLE costs beyond the rows
+ * themselves is looking whether there is any of that.
+ */
+export const SETTLE_DIRECT: Statement = {
+  name: "calls.settle-direct",
+  text: `
+with won as (${settling(results.from)}
+  returning i.ord, c.project_id, c.tool_call_id, i.settled_by, i.result_card_id, i.card_hash, i.card_body,
+            i.agent_turn_id as card_turn_id, i.step_id
+),
+written as (${WRITE_CARDS}
+)
+select i.ord::int as ord, i.ord in (select ord from won) as won, false as unrung
+  from unnest($1::text[]) with ordinality as i (project_id, ord)
+ order by i.ord`,
+};
+
+// The update returns all that the inserts need, and the answer asks by hashed subplans: no CTE is joined with another,
+// which would be a nested loop under our settings (256 results a flush took 33 ms, 27 of them in such loops; now 6).
+// A session has one leased call at a time, so no two rows of this or of another statement write its state.
+// $next: the protocol version, first tokens of the wakeup's subject.
+export const SETTLE: Statement = {
+  name: "calls.settle",
+  text: `
+with input as materialized (select * from ${input.from}),
+won as (${settling("input i")}
   returning i.ord, c.project_id, c.agent_id, c.channel_id, c.agent_turn_id, c.turn_epoch, c.tool_call_id, c.headless,
             i.settled_by, i.result_card_id, i.card_hash, i.card_body, i.agent_turn_id as card_turn_id, i.step_id, i.inbox_id,
             i.message_type, i.context_headers, i.payload, i.wakeup_headers, c.target, c.session, i.session_state
 ),
-written as (
-  insert into cards.cards (project_id, card_id, type, author_id, tool_call_id, agent_turn_id, step_id, hash, body)
-  select project_id, result_card_id, 'tool.result', settled_by, tool_call_id, card_turn_id, step_id, card_hash, card_body
-    from won
-   where card_body is not null
+written as (${WRITE_CARDS}
 ),
 remembered as (
   insert into state.sessions (project_id, session, agent_id, target, state)
@@ -139,3 +168,9 @@ export const bindSettle = (rows: readonly SettleRow[], protocolVersion: string):
   ...input.bind(rows),
   protocolVersion,
 ];
+
+const isDirect = (row: SettleRow): boolean => row.inboxId === null && row.sessionState === null;
+
+/** What settles these: whether a call has an inbox or a session was decided when it was dispatched, and never changes. */
+export const settlementOf = (rows: readonly SettleRow[], protocolVersion: string): readonly [Statement, unknown[]] =>
+  rows.every(isDirect) ? [SETTLE_DIRECT, results.bind(rows)] : [SETTLE, bindSettle(rows, protocolVersion)];

@@ -17,7 +17,7 @@ import { type CallFacts, type CallKey, type CallStatus, type CallView, callKey, 
 import type { FactMemory } from "./call-facts.ts";
 import { type GivenResult, planSettlement, type Settlement, type WrittenResult } from "./plan-settlement.ts";
 import { bindKeys, READ_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
-import { bindSettle, SETTLE, type SettledRow, type SettleRow } from "./settle.sql.ts";
+import { type SettledRow, type SettleRow, settlementOf } from "./settle.sql.ts";
 import type { SettleWatch } from "./settle-watch.ts";
 import type { Sha256 } from "./turn-chain.ts";
 
@@ -132,7 +132,7 @@ export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled
     deps.doorbell.ring("settled");
     if (won.some(({ facts }) => !facts.headless)) deps.doorbell.ring("messages");
     // The next call of the session may run.
-    if (won.some(({ facts }) => facts.session !== null)) deps.doorbell.ring("queued");
+    if (won.some(({ facts }) => facts.session !== null)) deps.doorbell.ring("sessions");
     if (rows.some((row) => row.unrung))
       deps.log.warn("an agent has no worker_target: its inbox waits, nobody was rung");
     await faults.at("settle:after-doorbell");
@@ -146,13 +146,8 @@ export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled
     const planned = plans.filter((item): item is Planned => !(item instanceof Error));
     if (planned.length === 0) return plans as readonly ToolplaneError[];
     await faults.at("settle:before-commit");
-    const rows = await db.query<SettledRow>(
-      SETTLE,
-      bindSettle(
-        planned.map(({ row }) => row),
-        deps.protocolVersion,
-      ),
-    );
+    const settling = planned.map(({ row }) => row);
+    const rows = await db.query<SettledRow>(...settlementOf(settling, deps.protocolVersion));
     await faults.at("settle:after-commit");
     const won = planned.filter((_, index) => rows[index]?.won === true);
     const repeats = await repeat(planned.filter((_, index) => rows[index]?.won !== true));

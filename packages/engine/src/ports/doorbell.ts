@@ -1,8 +1,11 @@
 // The doorbell: "something changed, look again". It carries no meaning and may be lost (I13); whoever listens also
 // looks by itself now and then. Ringing is coalesced: at most one ring per kind is on its way at any time.
 
-/** queued: calls can be claimed; settled: calls have results; messages: the bus has rows; registry: definitions changed. */
-export const DOORBELL_KINDS = ["queued", "settled", "messages", "registry"] as const;
+/**
+ * queued: calls can be claimed; sessions: calls can be claimed, and some are of sessions; settled: calls have results;
+ * messages: the bus has rows; registry: definitions changed.
+ */
+export const DOORBELL_KINDS = ["queued", "sessions", "settled", "messages", "registry"] as const;
 export type DoorbellKind = (typeof DOORBELL_KINDS)[number];
 
 export type RingOrigin = "here" | "elsewhere";

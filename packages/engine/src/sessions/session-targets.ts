@@ -1,6 +1,12 @@
-// Which (project, target) pairs have had calls of sessions: those are claimed by the statement that looks for them. A pair
-// that is forgotten is learnt again by its next claim, which then takes two statements once.
+// Where calls of sessions wait, as far as this process knows: so that claims ask for them only there.
+//   A pair of (project, target) that has had some is claimed by the statement that takes them; if it is forgotten, its next
+//   look tells again.
+//   A pair where a look found none is quiet: whoever stands in its line need not ask again until a ring says that there are
+//   calls of sessions, or for as long as a lost ring may cost anyhow (I13). A ring that comes while a look is under way
+//   counts more than what the look saw.
 
+import type { Clock } from "../ports/clock.ts";
+import type { Doorbell } from "../ports/doorbell.ts";
 import { createLeastRecentlyUsed } from "../registry/least-recently-used.ts";
 
 export interface TargetKey {
@@ -8,19 +14,48 @@ export interface TargetKey {
   readonly target: string;
 }
 
+/** When a look began. */
+export interface Look {
+  readonly at: number;
+  readonly rings: number;
+}
+
 export interface SessionTargets {
   knows(key: TargetKey): boolean;
   learn(key: TargetKey): void;
+  look(): Look;
+  /** A look found no calls of sessions there. */
+  hush(key: TargetKey, look: Look): void;
+  isQuiet(key: TargetKey): boolean;
+  close(): void;
 }
 
 /** As many targets as one process can sensibly serve. */
 const MAX_REMEMBERED = 1_024;
 
-export const createSessionTargets = (): SessionTargets => {
+/** As often as the first in line looks by itself. */
+const QUIET_MS = 1_000;
+
+export const createSessionTargets = (deps: { readonly doorbell: Doorbell; readonly clock: Clock }): SessionTargets => {
   const known = createLeastRecentlyUsed<TargetKey>(MAX_REMEMBERED);
+  const quiet = createLeastRecentlyUsed<Look>(MAX_REMEMBERED);
+  let rings = 0;
   const keyOf = ({ projectId, target }: TargetKey): string => `${projectId}/${target}`;
+  const close = deps.doorbell.listen("sessions", () => {
+    rings++;
+  });
   return {
     knows: (key) => known.get(keyOf(key)) !== undefined,
     learn: (key) => known.set(keyOf(key), key),
+    look: () => ({ at: deps.clock.now(), rings }),
+    hush: (key, look) => quiet.set(keyOf(key), look),
+    isQuiet(key) {
+      const look = quiet.get(keyOf(key));
+      if (look === undefined || look.rings !== rings) return false;
+      // A clock that was set back proves nothing.
+      const age = deps.clock.now() - look.at;
+      return age >= 0 && age < QUIET_MS;
+    },
+    close,
   };
 };

@@ -194,8 +194,8 @@ export const createExpire = (deps: ExpireDeps): ((limit: number) => Promise<Swee
     }
     if (sweep.settled > 0) deps.doorbell.ring("settled");
     if (sweep.settled > 0) deps.doorbell.ring("messages");
-    const freed = decided.some(({ settlement, facts }) => settlement !== undefined && facts.session !== null);
-    if (sweep.requeued > 0 || freed) deps.doorbell.ring("queued");
+    if (decided.some(({ facts }) => facts.session !== null)) deps.doorbell.ring("sessions");
+    else if (sweep.requeued > 0) deps.doorbell.ring("queued");
   };
 
   const sweepOnce = async (limit: number, only?: CallKey): Promise<Sweep> => {
