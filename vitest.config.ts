@@ -1,22 +1,32 @@
 import { defineConfig } from "vitest/config";
+import { KILLED_RUN, settings } from "./vitest.settings.ts";
+
+/** Packages whose tests beside the code are functions in, values out: they share a process, and need no database. */
+const PURE = "packages/{protocol,bus,sdk,bridges,agents}/src/**/*.test.ts";
 
 export default defineConfig({
-  resolve: { conditions: ["source"] },
-  ssr: { resolve: { conditions: ["source"] } },
-  // Where vitest loads the global setup: from source too, so that a fresh checkout needs no build.
-  environments: { __vitest__: { resolve: { conditions: ["source"] } } },
+  ...settings,
   test: {
-    include: [
-      "packages/*/src/**/*.test.ts",
-      "packages/*/test/**/*.test.ts",
-      "tests/**/*.test.ts",
-      "scripts/**/*.test.ts",
+    maxWorkers: settings.test.maxWorkers,
+    projects: [
+      {
+        ...settings,
+        test: { ...settings.test, name: "pure", include: [PURE], isolate: false, globalSetup: [KILLED_RUN] },
+      },
+      {
+        ...settings,
+        test: {
+          ...settings.test,
+          name: "whole",
+          include: [
+            "packages/*/src/**/*.test.ts",
+            "packages/*/test/**/*.test.ts",
+            "tests/**/*.test.ts",
+            "scripts/**/*.test.ts",
+          ],
+          exclude: ["**/node_modules/**", PURE],
+        },
+      },
     ],
-    // A run that is killed leaves nothing; one PostgreSQL serves the whole run, with a database for every test file.
-    globalSetup: ["packages/testkit/src/vitest-run.ts", "packages/testkit/src/vitest-postgres.ts"],
-    setupFiles: ["packages/testkit/src/vitest-worker.ts", "tests/property-seed.ts"],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
-    maxWorkers: 2,
   },
 });

@@ -1,7 +1,7 @@
 // The repository's own test settings on the one file that waits to be killed.
 
 import { defineConfig } from "vitest/config";
-import settings from "../../../vitest.config.ts";
+import { settings } from "../../../vitest.settings.ts";
 
 export default defineConfig({
   ...settings,
