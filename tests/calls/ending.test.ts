@@ -83,7 +83,13 @@ test("[ENG-retention] old settled calls are forgotten with their cards; open and
   expect(left).toEqual([open.toolCallId, young.facts.toolCallId].sort());
   expect(await t.engine.cards.getCards(t.projectId, [old.facts.callCardId])).toEqual([]);
   const before = await fingerprint(t);
-  expect(await t.engine.retain({ seconds: 30 * 86_400 })).toEqual({ calls: 0, deadLetters: 0, sessions: 0, turns: 0 });
+  expect(await t.engine.retain({ seconds: 30 * 86_400 })).toEqual({
+    calls: 0,
+    deadLetters: 0,
+    sessions: 0,
+    turns: 0,
+    batches: 0,
+  });
   expect(await fingerprint(t)).toBe(before);
 });
 

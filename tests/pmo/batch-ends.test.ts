@@ -3,7 +3,7 @@
 import { queryTestDatabase } from "@toolplane/testkit";
 import { describe, expect, test } from "vitest";
 import { fork, letPass, tasks } from "./fork.ts";
-import { RESULTS_OF, TASK_EVENTS } from "./pmo-world.sql.ts";
+import { BATCH_ROWS, RESULTS_OF, TASK_EVENTS } from "./pmo-world.sql.ts";
 import { BOSS, type PmoWorld, PROJECT, startPmoWorld, WORKER } from "./pmo-world.ts";
 
 describe("fail_fast", () => {
@@ -187,4 +187,21 @@ describe("a caller that leaves", () => {
     expect((await world.resultOf(toolCallId)).status).toBe("canceled");
     expect((await world.children(agentTurnId)).map(({ errorCode }) => errorCode)).toEqual(["stopped", "stopped"]);
   });
+});
+
+test("[API-T-R3] a batch that ended is forgotten with its tasks and edges; an open one never", async () => {
+  await using world = await startPmoWorld();
+  const url = world.test.database.url;
+  const ended = await fork(world, { tasks: tasks(2) });
+  for (const agentId of ended.agents) await world.finish(agentId);
+  await world.engine.batches.sweep();
+  await world.finish(BOSS);
+  const open = await fork(world, { tasks: tasks(1) });
+  expect(await queryTestDatabase(url, BATCH_ROWS)).toEqual([{ batches: 2, tasks: 3, edges: 3 }]);
+  expect(await world.engine.retain({ seconds: 3_600 })).toMatchObject({ batches: 0 });
+  expect(await world.engine.retain({ seconds: 0 })).toMatchObject({ batches: 1 });
+  expect(await queryTestDatabase(url, BATCH_ROWS)).toEqual([{ batches: 1, tasks: 1, edges: 1 }]);
+  for (const agentId of open.agents) await world.finish(agentId);
+  await world.engine.batches.sweep();
+  expect((await world.resultOf(open.toolCallId)).status).toBe("success");
 });

@@ -1,13 +1,14 @@
 // Retention: settled work older than a bound is forgotten, project by project, a few hundred rows per transaction, so
 // that no lock is held for long. Open calls are never touched, whatever their age.
-//   Calls of agents' turns go with their turns, when those have ended long enough ago. Where they are all that is left, a look goes on behind them the next
-//   time; now and then it begins at the beginning, for ids that do not sort by time.
+//   Calls of agents' turns go with their turns, when those have ended long enough ago. Where they are all that is left, a
+//   look goes on behind them the next time; now and then it begins at the beginning, for ids that do not sort by time.
 
 import type { Clock } from "../ports/clock.ts";
 import type { Faults } from "../ports/faults.ts";
 import { oldestUuidOf } from "../ports/ids.ts";
 import { FORGET_SESSIONS } from "../sessions/sessions.sql.ts";
 import type { Database, Statement } from "../sql/database.ts";
+import { FORGET_BATCHES } from "./forget-batches.sql.ts";
 import { FORGET_TURNS } from "./forget-turns.sql.ts";
 import { ALL_PROJECTS, FORGET_CALLS, FORGET_DEAD, type ForgottenRow } from "./retention.sql.ts";
 
@@ -23,6 +24,7 @@ export interface Forgotten {
   readonly deadLetters: number;
   readonly sessions: number;
   readonly turns: number;
+  readonly batches: number;
 }
 
 // Small enough to stay far below anybody's lock timeout, large enough to be worth a commit.
@@ -86,6 +88,7 @@ export const createRetention = (deps: { readonly db: Database; readonly clock: C
     let deadLetters = 0;
     let sessions = 0;
     let turns = 0;
+    let batches = 0;
     if (deps.clock.now() - beganMs > FROM_THE_BEGINNING_MS) {
       passed.clear();
       beganMs = deps.clock.now();
@@ -96,7 +99,8 @@ export const createRetention = (deps: { readonly db: Database; readonly clock: C
       deadLetters += await drain(FORGET_DEAD, project, "dead_", seconds);
       sessions += await drain(FORGET_SESSIONS, project, "", seconds);
       turns += await drain(FORGET_TURNS, project, "turn_", seconds, TURN_BATCH);
+      batches += await drain(FORGET_BATCHES, project, "batch_", seconds);
     }
-    return { calls, deadLetters, sessions, turns };
+    return { calls, deadLetters, sessions, turns, batches };
   };
 };

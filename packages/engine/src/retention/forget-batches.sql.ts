@@ -1,0 +1,31 @@
+// Forgetting batches that ended, with their tasks and the edges that say when they began and ended. The call that waited
+// and the turns of the children are forgotten on their own, by their own age.
+
+import type { Statement } from "../sql/database.ts";
+
+// "offset 0" keeps the lookup of edges a lookup.
+/** $1 project, $2 no younger batch than this, $3 seconds since it ended, $4 limit. */
+export const FORGET_BATCHES: Statement = {
+  name: "retention.forget-batches",
+  text: `
+with old as materialized (
+  select project_id, batch_id
+    from state.batches
+   where project_id = $1 and batch_id < $2 and ended_at < now() - make_interval(secs => $3::double precision)
+   order by project_id, batch_id
+   limit $4::int
+     for update skip locked
+),
+unlinked as (
+  delete from state.edges e using (
+    select l.project_id, l.edge_id from old o cross join lateral (
+      select x.project_id, x.edge_id from state.edges x
+       where x.project_id = o.project_id and x.edge_id in ('edge_' || o.batch_id || '_req', 'edge_' || o.batch_id || '_res')
+       offset 0) l) d
+   where e.project_id = d.project_id and e.edge_id = d.edge_id
+),
+gone as (
+  delete from state.batches b using old o where b.project_id = o.project_id and b.batch_id = o.batch_id
+)
+select count(*)::int as forgotten from old`,
+};
