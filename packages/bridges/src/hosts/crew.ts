@@ -7,7 +7,7 @@
 import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
 import type { Random } from "@toolplane/sdk";
 import type { HostDescription, HostStatus } from "./host.ts";
-import { HostProcess, type ProcessDeps, type ProcessEnd } from "./host-process.ts";
+import type { HostProcess, ProcessDeps, ProcessEnd } from "./host-process.ts";
 import type { HostMode, OpenedHost, Talk } from "./open-host.ts";
 import { breakerError, closedError } from "./plan-failure.ts";
 import { planHelloAgain } from "./plan-hello.ts";
@@ -156,12 +156,7 @@ export class HostCrew {
   async #openProcess(silentMs?: number): Promise<void> {
     this.#starts += 1;
     const how = { mode: this.#mode, describe: this.#description === undefined, helloMs: this.#helloMs };
-    const process = new HostProcess({
-      ...this.#deps,
-      onRoom: () => this.#listener.onRoom(),
-      onGone: (gone, end) => this.#gone(gone, end),
-    });
-    this.processes.push(process);
+    const process = this.#addProcess();
     let opened: OpenedHost | undefined;
     try {
       opened = await process.start((talk) => this.#deps.open(talk, how));
@@ -195,6 +190,29 @@ export class HostCrew {
     if (again === undefined) return;
     this.#helloMs = again;
     this.#mode = "unknown";
+  }
+
+  async #askAgain(): Promise<void> {
+    const { limits, timers, open, diagnostics } = this.#deps;
+    const plain = this.processes.find(({ state }) => state === "ready");
+    const known = this.#description;
+    if (plain === undefined || known === undefined || this.#closed) return;
+    const tookMs = timers.now() - plain.startedAt;
+    if (tookMs <= limits.helloMs) return;
+    const process = this.#addProcess();
+    const patienceMs = 2 * tookMs + limits.helloMs;
+    const opened = await process.start((talk) => open(talk, "unknown", false, patienceMs)).catch(() => undefined);
+    if (opened === undefined) {
+      this.#remove(process);
+      return;
+    }
+    const better = opened.extensions.length > 0;
+    if (better) {
+      this.#mode = "extended";
+      this.#description = { ...known, extensions: opened.extensions, pid: process.pid ?? 0 };
+      diagnostics.report("slow_start", `it took ${Math.round(tookMs)} ms to start, and knows hello`, process.pid);
+    }
+    this.#track((better ? plain : process).stop("another process was started that does the same"));
   }
 
   #startFailed(process: HostProcess, error: ToolplaneError): void {

@@ -54,6 +54,7 @@ export const DIAGNOSTICS = [
   "crashed",
   "killed",
   "plain_v1",
+  "slow_start",
 ] as const;
 export type DiagnosticKind = (typeof DIAGNOSTICS)[number];
 

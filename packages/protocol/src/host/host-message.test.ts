@@ -1,6 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { ToolplaneError } from "../errors/toolplane-error.ts";
-import { encodeHostEvent, encodeHostFailure, encodeHostRequest, encodeHostSuccess } from "./host-encode.ts";
+import {
+  encodeHostCall,
+  encodeHostEvent,
+  encodeHostFailure,
+  encodeHostRequest,
+  encodeHostSuccess,
+} from "./host-encode.ts";
 import { agreedExtensions, HOST_EXTENSIONS, readHostLog } from "./host-extensions.ts";
 import { type HostSuccess, parseHostLine, tryParseHostLine } from "./host-message.ts";
 import {
@@ -30,6 +36,9 @@ describe("lines", () => {
     const params = { text: "two\nlines \u2028 \u{1f600}" };
     const lines = [
       encodeHostRequest("1", "ping", params),
+      encodeHostCall('"\n', { toolName: 't"\n', arguments: params, state: { s: 1 }, deadlineMs: 5 }),
+      encodeHostCall("1", { toolName: "t", arguments: {}, state: {} }),
+      encodeHostSuccess('"\n', params),
       encodeHostSuccess("1", { a: [1] }, { s: 1 }),
       encodeHostSuccess("1", null),
       encodeHostFailure(null, { type: "ParseError", detail: "d" }),
@@ -39,6 +48,14 @@ describe("lines", () => {
     for (const line of lines) expect([line.endsWith("\n"), line.indexOf("\n")]).toEqual([true, line.length - 1]);
     expect(lines.map((line) => parseHostLine(line))).toEqual([
       { kind: "request", id: "1", method: "ping", params },
+      {
+        kind: "request",
+        id: '"\n',
+        method: "execute_tool",
+        params: { tool_name: 't"\n', arguments: params, state: { s: 1 }, deadline_ms: 5 },
+      },
+      { kind: "request", id: "1", method: "execute_tool", params: { tool_name: "t", arguments: {}, state: {} } },
+      { kind: "response", id: '"\n', ok: true, value: params, state: undefined },
       { kind: "response", id: "1", ok: true, value: { a: [1] }, state: { s: 1 } },
       { kind: "response", id: "1", ok: true, value: null, state: undefined },
       { kind: "response", id: null, ok: false, error: { type: "ParseError", detail: "d" } },

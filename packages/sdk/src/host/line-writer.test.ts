@@ -38,6 +38,20 @@ describe("createLineWriter", () => {
     expect(pieces).toEqual(["a\nb\n"]);
   });
 
+  test("answers that are expected leave before the turn is over, still in one piece", async () => {
+    const { output, pieces } = createSink();
+    const writer = createLineWriter(output);
+    writer.expectAnswers();
+    writer.writeAnswer("a\n");
+    await Promise.resolve();
+    writer.writeAnswer("b\n");
+    await new Promise<void>((resolve) => process.nextTick(resolve));
+    expect(pieces).toEqual(["a\nb\n"]);
+    writer.writeAnswer("c\n");
+    await new Promise<void>((resolve) => process.nextTick(resolve));
+    expect(pieces).toHaveLength(1);
+  });
+
   test("[HOST-3-11] W1 while the parent does not read nothing more is handed over", async () => {
     const { output, pieces, arrive } = createSink(4);
     const writer = createLineWriter(output);
