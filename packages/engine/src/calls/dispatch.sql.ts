@@ -108,18 +108,20 @@ const isAmong = (alias: string, cte: string): string =>
   `((${alias}.project_id, ${alias}.tool_call_id) in (select project_id, tool_call_id from ${cte})) is true`;
 
 // A plain service never leases: its run deadline counts from dispatch.
-// The caller is looked up by a scalar subquery: an EXISTS may be planned as one scan of all agents, and such a plan, made
-// while there are few, would stay.
+// Project, tool and caller are each looked up for a row of the input, never the other way round: as joins or an EXISTS they
+// are planned as a scan of all projects or agents once the server knows that there are few, and such a plan would stay.
 const READY = `
 with ready as materialized (
   select i.*, t.status = 'paused' as paused,
          greatest(now(), coalesce(to_timestamp(i.not_before_ms / 1000), now())) as wanted_at
     from ${input.from}
-    join resource.projects p on p.project_id = i.project_id and p.status = 'active'
-    join resource.tools t on t.project_id = i.project_id and t.tool_name = i.tool_name
-         and t.version = i.tool_version and t.status <> 'deleted'
-   where i.trusted or (select a.status = 'active' from resource.agents a
-           where a.project_id = i.project_id and a.agent_id = i.agent_id)
+   cross join lateral (
+     select q.status from resource.tools q
+      where q.project_id = i.project_id and q.tool_name = i.tool_name and q.version = i.tool_version and q.status <> 'deleted'
+     offset 0) t
+   where (select p.status = 'active' from resource.projects p where p.project_id = i.project_id)
+     and (i.trusted or (select a.status = 'active' from resource.agents a
+            where a.project_id = i.project_id and a.agent_id = i.agent_id))
 ),
 `;
 
