@@ -1,10 +1,12 @@
 // What became of the children: read from their turns (BT3), and when the batch closes, made by stopping them (BT4).
 
 import { isToolplaneError, type ResultStatus } from "@toolplane/protocol";
+import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Database, Queryer } from "../sql/database.ts";
 import type { StopRequest, Turns } from "../turns/turn.ts";
+import { whenFree } from "../turns/when-free.ts";
 import { type BatchKey, PMO_ACTOR } from "./batch.ts";
 import {
   bindEnds,
@@ -24,6 +26,7 @@ export interface JoinTasksDeps {
   readonly turns: Pick<Turns, "stop">;
   readonly doorbell: Doorbell;
   readonly faults: Faults;
+  readonly clock: Clock;
   readonly lanes: number;
 }
 
@@ -102,7 +105,7 @@ export const createJoinTasks = (deps: JoinTasksDeps): JoinTasks => {
 
   /** Stopped and known to be stopped in one commit; one that ended by itself meanwhile keeps its own end. */
   const stopOne = async ({ projectId, batchId }: BatchKey, taskIndex: number, reason: StopReason): Promise<void> => {
-    const stopped = await db.transaction(async (tx) => {
+    const stop = async (tx: Queryer): Promise<boolean> => {
       const [row] = await tx.query<{ agent_turn_id: string }>(LOCK_DISPATCHED, [projectId, batchId, taskIndex]);
       if (row === undefined) return false;
       const request = { projectId, agentTurnId: row.agent_turn_id, actorId: PMO_ACTOR, reason: WORDS[reason] };
@@ -111,7 +114,8 @@ export const createJoinTasks = (deps: JoinTasksDeps): JoinTasks => {
       await tx.query(TASK_STOPPED, [projectId, batchId, taskIndex, status, reason]);
       await faults.at("halt:before-commit");
       return true;
-    });
+    };
+    const stopped = await whenFree(deps.clock, () => db.transaction(stop));
     if (!stopped) return;
     await faults.at("halt:after-commit");
     deps.doorbell.ring("messages");

@@ -4,6 +4,8 @@ import { FACT_COLUMNS } from "../calls/read.sql.ts";
 import type { Statement } from "../sql/database.ts";
 
 // In no order: asked for one, the planner reads all calls of the project in it.
+// Whoever ends a turn holds its agent's head and wants its calls; a run of the project manager's tools holds its call and
+// wants the head of an agent, which may be the same. So a call in other hands is not waited for: see `whenFree`.
 /** $1 project, $2 turn. */
 export const READ_OPEN_CALLS: Statement = {
   name: "turns.read-open-calls",
@@ -11,20 +13,6 @@ export const READ_OPEN_CALLS: Statement = {
 select ${FACT_COLUMNS}
   from state.calls c
  where c.project_id = $1 and c.agent_turn_id = $2 and not c.headless and c.settled_at is null`,
-};
-
-/**
- * $1 project, $2 turn. A run of the project manager's tools holds its call and then asks for the head of an agent, which may
- * be this one's: whoever ends a turn comes the same way, calls first, so that the two never wait for each other.
- */
-export const HOLD_OPEN_CALLS: Statement = {
-  name: "turns.hold-open-calls",
-  text: `
-select c.tool_call_id
-  from state.calls c
- where c.project_id = $1 and c.agent_turn_id = $2 and not c.headless and c.settled_at is null
- order by c.tool_call_id
-   for update of c`,
 };
 
 /** $1 project, $2 agent, $3 turn. Whoever held one of them finds its claim gone. */

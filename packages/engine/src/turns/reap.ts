@@ -2,6 +2,7 @@
 // Each in a transaction of its own, decided again while the head is held: one bad turn never stops the others.
 
 import { FALLBACK_SOURCES } from "@toolplane/protocol/agents";
+import type { Queryer } from "../sql/database.ts";
 import { announceCalls, type EndDeps, type EndedTurn, type EndTurn, type OutsideEnd } from "./end-turn.ts";
 import { announce } from "./held-heads.ts";
 import { inboxChange } from "./plan-head.ts";
@@ -10,6 +11,7 @@ import type { AgentKey, TurnKey } from "./turn.ts";
 import type { HeadRow, TurnRow } from "./turn-row.ts";
 import { createTurnWrites, writeTurns } from "./turn-writes.ts";
 import { bindAgents, bindTurns, LOCK_HEADS, READ_TURNS } from "./turns.sql.ts";
+import { whenFree } from "./when-free.ts";
 
 export type ReapReason = "worn_out" | "never_taken" | "left_alone";
 
@@ -55,7 +57,7 @@ export const createReap = (deps: EndDeps, { endActive, endQueued }: EndTurn) => 
   /** True when the turn was ended. */
   return async (request: ReapRequest): Promise<boolean> => {
     const { projectId, agentId, agentTurnId, reason, row } = request;
-    const done = await deps.db.transaction(async (tx): Promise<EndedTurn | undefined> => {
+    const reap = async (tx: Queryer): Promise<EndedTurn | undefined> => {
       const [head] = await tx.query<HeadRow>(LOCK_HEADS, bindAgents([{ projectId, agentId }]));
       if (head === undefined) return undefined;
       const [turn] = await tx.query<TurnRow>(READ_TURNS, bindTurns([{ projectId, agentTurnId }]));
@@ -78,7 +80,8 @@ export const createReap = (deps: EndDeps, { endActive, endQueued }: EndTurn) => 
           : await endQueued(tx, head, turn, how);
       await deps.faults.at("reap:before-commit");
       return ended;
-    });
+    };
+    const done = await whenFree(deps.clock, () => deps.db.transaction(reap));
     if (done === undefined) return false;
     await deps.faults.at("reap:after-commit");
     announceCalls(deps, [done]);

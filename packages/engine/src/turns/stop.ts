@@ -4,12 +4,12 @@
 import { ToolplaneError } from "@toolplane/protocol";
 import { FALLBACK_SOURCES } from "@toolplane/protocol/agents";
 import type { Database, Queryer } from "../sql/database.ts";
-import { HOLD_OPEN_CALLS } from "./end-turn.sql.ts";
 import { announceCalls, type EndDeps, type EndedTurn, type EndTurn, type OutsideEnd } from "./end-turn.ts";
 import { announce } from "./held-heads.ts";
 import type { Stopped, StopRequest, TurnKey, TurnStatus } from "./turn.ts";
 import type { HeadRow, TurnRow } from "./turn-row.ts";
 import { AWAIT_HEADS, bindAgents, bindTurns, READ_TURNS } from "./turns.sql.ts";
+import { whenFree } from "./when-free.ts";
 
 const DEFAULT_REASON = "stopped_by_pmo";
 const STOPPED = "stopped";
@@ -39,7 +39,6 @@ export const createStop = (deps: EndDeps & { readonly db: Database }, { endActiv
     request: StopRequest,
   ): Promise<{ readonly stopped: Stopped; readonly done: EndedTurn | undefined }> => {
     const { agent_id: agentId } = await readTurn(tx, request);
-    await tx.query(HOLD_OPEN_CALLS, [request.projectId, request.agentTurnId]);
     const [head] = await tx.query<HeadRow>(AWAIT_HEADS, bindAgents([{ projectId: request.projectId, agentId }]));
     // Read again: it may have ended, or begun, while its head was waited for.
     const turn = await readTurn(tx, request);
@@ -55,11 +54,13 @@ export const createStop = (deps: EndDeps & { readonly db: Database }, { endActiv
 
   return async (request: StopRequest, outer?: Queryer): Promise<Stopped> => {
     if (outer !== undefined) return (await stopWithin(outer, request)).stopped;
-    const { stopped, done } = await deps.db.transaction(async (tx) => {
-      const outcome = await stopWithin(tx, request);
-      await deps.faults.at("stop:before-commit");
-      return outcome;
-    });
+    const { stopped, done } = await whenFree(deps.clock, () =>
+      deps.db.transaction(async (tx) => {
+        const outcome = await stopWithin(tx, request);
+        await deps.faults.at("stop:before-commit");
+        return outcome;
+      }),
+    );
     await deps.faults.at("stop:after-commit");
     if (done !== undefined) {
       announceCalls(deps, [done]);

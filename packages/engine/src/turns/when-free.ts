@@ -1,0 +1,26 @@
+// A transaction that needs rows somebody else is writing, and must not wait while it holds its own: it is given up and
+// begun again. Others hold such rows for milliseconds; who waited instead could be waited for, and both would stand still
+// until the database kills one of them.
+
+import { isToolplaneError } from "@toolplane/protocol";
+import type { Clock } from "../ports/clock.ts";
+
+/** A row in other hands (nowait), and a circle of waiting that was found all the same. */
+const HELD = new Set(["55P03", "40P01"]);
+const PAUSE_MS = 5;
+/** Some seconds: nobody holds a row longer unless the database itself stands still, and then the caller is told. */
+const MAX_TRIES = 500;
+
+const isHeld = (error: unknown): boolean =>
+  isToolplaneError(error) && error.code === "storage_error" && HELD.has(String(error.detail?.sqlstate));
+
+export const whenFree = async <T>(clock: Clock, work: () => Promise<T>): Promise<T> => {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isHeld(error) || tries === MAX_TRIES) throw error;
+      await clock.sleep(PAUSE_MS);
+    }
+  }
+};
