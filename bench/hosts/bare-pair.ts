@@ -9,7 +9,8 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const CHILD = fileURLToPath(new URL("./bare-child.ts", import.meta.url));
 
 const openWith = async (name: string, argv: readonly string[]): Promise<Pair> => {
-  const child = spawn(process.execPath, argv, { stdio: ["pipe", "pipe", "inherit"] });
+  // In a session of its own, as a supervised host is: a busy Linux shares its time between sessions.
+  const child = spawn(process.execPath, argv, { stdio: ["pipe", "pipe", "inherit"], detached: true });
   const waiting = new Map<string, () => void>();
   const split = createSplitter();
   let count = 0;
