@@ -126,3 +126,31 @@ describe("a sandbox", () => {
     expect(outcome).toMatchObject({ result: ["dep", "ERR_ACCESS_DENIED"] });
   });
 });
+
+describe("a host that takes longer to start than it is given to answer hello", () => {
+  const startSlowly = async (habit: string, extended: boolean) => {
+    const [, ...program] = badHostCommand(habit, extended);
+    const slow = ["sh", "-c", 'sleep 1; exec "$@"', "sh", process.execPath, ...program];
+    const host = createToolHost({
+      name: "slow",
+      command: slow,
+      cwd: folder,
+      limits: { helloMs: 300, startupMs: 30_000 },
+    });
+    open.push(host);
+    const { extensions } = await host.start();
+    const { outcome } = await host.execute({ toolName: "echo", arguments: {}, deadlineMs: 30_000 });
+    const ready = host.status().processes.filter(({ state }) => state === "ready");
+    return { extensions, status: outcome.status, seen: ready.map((process) => process.extensions) };
+  };
+
+  test("[HOST-4-18] is asked once more with time enough, and keeps its extensions", async () => {
+    const { extensions, status, seen } = await startSlowly("honest", true);
+    expect([extensions.includes("cancel"), status]).toEqual([true, "success"]);
+    expect(seen).toEqual([extensions]);
+  });
+
+  test("[HOST-4-18] and is plain v1 when it stays silent", async () => {
+    expect(await startSlowly("silent_on_hello", false)).toEqual({ extensions: [], status: "success", seen: [[]] });
+  });
+});

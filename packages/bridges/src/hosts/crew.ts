@@ -2,12 +2,12 @@
 // K1. A host that crashes again and again is left alone (plan-restart); whoever waits is told.
 // K2. What the first process says about the host holds for all; every process has its own init.
 // K3. A host that does not answer hello, or dies of it, is started again as plain v1; for good, unless its start was so slow
-//     that the silence said nothing (plan-hello).
+//     that the silence said nothing (plan-hello); then it is asked once more before it is served.
 
 import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
 import type { Random } from "@toolplane/sdk";
 import type { HostDescription, HostStatus } from "./host.ts";
-import type { HostProcess, ProcessDeps, ProcessEnd } from "./host-process.ts";
+import { HostProcess, type ProcessDeps, type ProcessEnd } from "./host-process.ts";
 import type { HostMode, OpenedHost, Talk } from "./open-host.ts";
 import { breakerError, closedError } from "./plan-failure.ts";
 import { planHelloAgain } from "./plan-hello.ts";
@@ -156,7 +156,12 @@ export class HostCrew {
   async #openProcess(silentMs?: number): Promise<void> {
     this.#starts += 1;
     const how = { mode: this.#mode, describe: this.#description === undefined, helloMs: this.#helloMs };
-    const process = this.#addProcess();
+    const process = new HostProcess({
+      ...this.#deps,
+      onRoom: () => this.#listener.onRoom(),
+      onGone: (gone, end) => this.#gone(gone, end),
+    });
+    this.processes.push(process);
     let opened: OpenedHost | undefined;
     try {
       opened = await process.start((talk) => this.#deps.open(talk, how));
@@ -180,8 +185,20 @@ export class HostCrew {
     // A later process may have answered the hello that the first one was too slow for.
     if (known?.extensions.length === 0) this.#description = { ...known, extensions: opened.extensions };
     if (opened.description !== undefined) this.#description ??= { ...opened.description, pid: process.pid ?? 0 };
+    if (silentMs !== undefined && how.describe && this.#mode === "unknown") await this.#askAgain(process);
     this.#watchIdle();
     this.#listener.onRoom();
+  }
+
+  /** At once: the process it has would be served as one that cannot cancel, for as long as it lives. */
+  async #askAgain(plain: HostProcess): Promise<void> {
+    try {
+      await this.#openProcess();
+    } catch {
+      // The one it has works.
+      return;
+    }
+    if (plain.inFlight === 0) this.#track(plain.stop("another process has taken its place"));
   }
 
   #judgeSilence(firstAnswerMs: number, helloMs: number): void {
@@ -190,29 +207,6 @@ export class HostCrew {
     if (again === undefined) return;
     this.#helloMs = again;
     this.#mode = "unknown";
-  }
-
-  async #askAgain(): Promise<void> {
-    const { limits, timers, open, diagnostics } = this.#deps;
-    const plain = this.processes.find(({ state }) => state === "ready");
-    const known = this.#description;
-    if (plain === undefined || known === undefined || this.#closed) return;
-    const tookMs = timers.now() - plain.startedAt;
-    if (tookMs <= limits.helloMs) return;
-    const process = this.#addProcess();
-    const patienceMs = 2 * tookMs + limits.helloMs;
-    const opened = await process.start((talk) => open(talk, "unknown", false, patienceMs)).catch(() => undefined);
-    if (opened === undefined) {
-      this.#remove(process);
-      return;
-    }
-    const better = opened.extensions.length > 0;
-    if (better) {
-      this.#mode = "extended";
-      this.#description = { ...known, extensions: opened.extensions, pid: process.pid ?? 0 };
-      diagnostics.report("slow_start", `it took ${Math.round(tookMs)} ms to start, and knows hello`, process.pid);
-    }
-    this.#track((better ? plain : process).stop("another process was started that does the same"));
   }
 
   #startFailed(process: HostProcess, error: ToolplaneError): void {

@@ -54,7 +54,6 @@ export const DIAGNOSTICS = [
   "crashed",
   "killed",
   "plain_v1",
-  "slow_start",
 ] as const;
 export type DiagnosticKind = (typeof DIAGNOSTICS)[number];
 
