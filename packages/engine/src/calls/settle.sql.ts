@@ -96,8 +96,8 @@ const WRITE_CARDS = `
    where card_body is not null`;
 
 /**
- * For flushes of direct calls only: nobody has an inbox, and no session changes. Half of what SETTLE costs beyond the rows
- * themselves is looking whether there is any of that.
+ * For flushes of direct calls only: nobody has an inbox, and no session changes. Looking whether there is any of that made
+ * a flush of 16 cost 890 microseconds of the server instead of 770.
  */
 export const SETTLE_DIRECT: Statement = {
   name: "calls.settle-direct",
