@@ -53,6 +53,7 @@ PAUSE_BYTES = 16 * 1024 * 1024  # with this much waiting no further requests are
 DRAIN_SECONDS = 10.0
 FLUSH_SECONDS = 5.0
 DEADLINE_TICK_SECONDS = 0.02
+MAX_DEADLINE_MS = 1e12  # thirty years; a number beyond what a float holds must not fail where it is used
 CANCELED = "the request was canceled"
 MAX_TEXT = 16_384  # a message or a stack is for a person
 
@@ -583,8 +584,11 @@ class Run:
         self.canceled, self.late, self.answered = False, False, False
         self.task: Optional["asyncio.Task[Any]"] = None
         self._dropped = 0
-        limit = params.get("deadline_ms") if method == "execute_tool" else None
-        self.deadline = None if limit is None else time.monotonic() + limit / 1000
+        self.deadline: Optional[float] = None
+        if method == "execute_tool" and "deadline_ms" in params:
+            limit = min(params["deadline_ms"], MAX_DEADLINE_MS)
+            self.params = {**params, "deadline_ms": limit}
+            self.deadline = time.monotonic() + limit / 1000
 
     def given(self) -> Dict[str, Any]:
         return {
@@ -671,6 +675,8 @@ class Host:
             self._dispatch(request_id, method, params)
         except Fault as fault:
             self.writer.write(failure_line(fault.request_id or request_id, describe(fault)), answer=True)
+        except Exception as error:  # noqa: BLE001 - P1: whatever a line makes the host itself do wrong
+            self.writer.write(failure_line(request_id, describe(error)), answer=True)
         self.writer.wait_below(PAUSE_BYTES)
 
     def refuse(self, fault: Fault) -> None:
@@ -713,7 +719,10 @@ class Host:
         if self.plugin.is_async(run.method):
             self.loop.call_soon_threadsafe(self._run_async, run, None)
         else:
-            self._pool.submit(self._run_sync, run)
+            try:
+                self._pool.submit(self._run_sync, run)
+            except RuntimeError as error:  # the system has no thread left
+                self._fail(run, error)
 
     def _run_sync(self, run: Run) -> None:
         try:

@@ -68,3 +68,20 @@ describe.each(HOSTS)("$name with a plugin that has the least", (host) => {
     expect(code).toBe(0);
   });
 });
+
+test.each(HOSTS)("[HOST-3-8] $name lives on after a number that no machine holds", (host) => {
+  const line = (id: string, deadline: string): string =>
+    `{"v":1,"id":"${id}","method":"execute_tool","params":{"tool_name":"echo","arguments":{},"state":{},"deadline_ms":${deadline}}}`;
+  const wrong = [
+    line("1", `1${"0".repeat(400)}`),
+    line("2", "1e999"),
+    line("3", "1e308"),
+    line("4", "9".repeat(5_000)),
+  ];
+  const { lines, code } = printInto(
+    host.argv("child-plugin"),
+    `${wrong.join("\\n")}\\n{"v":1,"id":"last","method":"ping"}`,
+  );
+  expect([lines.length, code]).toEqual([5, 0]);
+  expect(lines.find(({ id }) => id === "last")).toMatchObject(ok("pong"));
+});
