@@ -18,15 +18,16 @@ export interface EndedRow {
   readonly body: string | null;
 }
 
+// "offset 0" keeps the lookups lookups by their whole key.
 /** Children that have ended and whose tasks do not know it yet. $1 project, $2 batch, $3 limit. */
 export const READ_ENDED: Statement = {
   name: "batches.read-ended",
   text: `
 select t.task_index, u.status, u.deliverable_card_id, u.output_box_id, u.error, u.error_code, k.body
   from state.batch_tasks t
-  join state.turns u on u.project_id = t.project_id and u.agent_turn_id = t.agent_turn_id and u.ended_at is not null
-  left join cards.cards k on k.project_id = u.project_id and k.card_id = u.deliverable_card_id
- where t.project_id = $1 and t.batch_id = $2 and t.${DISPATCHED}
+ cross join lateral (select * from state.turns x where x.project_id = $1 and x.agent_turn_id = t.agent_turn_id offset 0) u
+  left join lateral (select body from cards.cards x where x.project_id = $1 and x.card_id = u.deliverable_card_id offset 0) k on true
+ where t.project_id = $1 and t.batch_id = $2 and t.${DISPATCHED} and u.ended_at is not null
  order by t.task_index
  limit $3
    for update of t skip locked`,

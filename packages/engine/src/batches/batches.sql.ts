@@ -77,7 +77,9 @@ select b.status, b.parent_tool_call_id, b.parent_agent_id, b.parent_agent_turn_i
        b.deadline_at <= now() as overdue, (c.tool_call_id is null or c.settled_at is not null) as parent_ended,
        coalesce(c.headless, true) as headless, c.channel_id, c.headers, t.pending, t.due, t.dispatched, t.bad
   from state.batches b
-  left join state.calls c on c.project_id = b.project_id and c.tool_call_id = b.parent_tool_call_id
+  left join lateral (
+    select tool_call_id, settled_at, headless, channel_id, headers from state.calls x
+     where x.project_id = $1 and x.tool_call_id = b.parent_tool_call_id offset 0) c on true
  cross join lateral (
    select count(*) filter (where status = 'pending')::int as pending,
           count(*) filter (where status = 'pending' and next_attempt_at <= now())::int as due,

@@ -67,7 +67,7 @@ select b.box_id, b.parent_ids, b.length,
               where c.project_id = b.project_id and c.box_id = b.box_id and c.position >= b.length - coalesce($3::int, b.length)
               order by c.position) as card_ids
   from unnest($2::text[]) as i (box_id)
-  join cards.boxes b on b.project_id = $1 and b.box_id = i.box_id`,
+ cross join lateral (select * from cards.boxes x where x.project_id = $1 and x.box_id = i.box_id offset 0) b`,
 };
 
 export const HAS_BOX: Statement = {

@@ -20,6 +20,8 @@ export interface PartyRow {
   readonly last_output_box_id: string | null;
 }
 
+// Here and below "offset 0" keeps each question a lookup by its whole key: a plan made while the tables are empty would as
+// soon read all that the project has.
 /** $1 project, $2 agents. */
 export const READ_PARTIES: Statement = {
   name: "delegation.read-parties",
@@ -27,8 +29,8 @@ export const READ_PARTIES: Statement = {
 select a.agent_id, a.profile_box_id, a.worker_target, a.tags, a.display_name, a.owner_agent_id, a.status, a.metadata,
        h.profile_box_id as head_profile_box_id, h.context_box_id, h.output_box_id, h.last_output_box_id
   from unnest($2::text[]) as i (agent_id)
-  join resource.agents a on a.project_id = $1 and a.agent_id = i.agent_id
-  left join state.heads h on h.project_id = a.project_id and h.agent_id = a.agent_id`,
+ cross join lateral (select * from resource.agents x where x.project_id = $1 and x.agent_id = i.agent_id offset 0) a
+  left join lateral (select * from state.heads x where x.project_id = $1 and x.agent_id = i.agent_id offset 0) h on true`,
 };
 
 /** $1 project, $2 folded names. */
@@ -37,7 +39,8 @@ export const READ_NAMED_PROFILES: Statement = {
   text: `
 select p.name_key, p.profile_box_id
   from unnest($2::text[]) as i (name_key)
-  join resource.profiles p on p.project_id = $1 and p.name_key = i.name_key`,
+ cross join lateral (
+   select name_key, profile_box_id from resource.profiles x where x.project_id = $1 and x.name_key = i.name_key offset 0) p`,
 };
 
 /** The profile card is the last one of its box. $1 project, $2 boxes. */
@@ -46,16 +49,20 @@ export const READ_PROFILE_BOXES: Statement = {
   text: `
 select b.box_id, k.body
   from unnest($2::text[]) as i (box_id)
-  join cards.boxes b on b.project_id = $1 and b.box_id = i.box_id
-  join cards.box_cards c on c.project_id = b.project_id and c.box_id = b.box_id and c.position = b.length - 1
-  join cards.cards k on k.project_id = c.project_id and k.card_id = c.card_id and k.type = 'sys.profile'`,
+ cross join lateral (select box_id, length from cards.boxes x where x.project_id = $1 and x.box_id = i.box_id offset 0) b
+ cross join lateral (
+   select card_id from cards.box_cards x where x.project_id = $1 and x.box_id = b.box_id and x.position = b.length - 1 offset 0) c
+ cross join lateral (select type, body from cards.cards x where x.project_id = $1 and x.card_id = c.card_id offset 0) k
+ where k.type = 'sys.profile'`,
 };
 
 /** $1 project, $2 boxes. */
 export const READ_EXISTING_BOXES: Statement = {
   name: "delegation.read-existing-boxes",
   text: `
-select b.box_id from unnest($2::text[]) as i (box_id) join cards.boxes b on b.project_id = $1 and b.box_id = i.box_id`,
+select b.box_id
+  from unnest($2::text[]) as i (box_id)
+ cross join lateral (select box_id from cards.boxes x where x.project_id = $1 and x.box_id = i.box_id offset 0) b`,
 };
 
 /**
@@ -156,6 +163,7 @@ export interface SpawnedRow {
   readonly output_box_id: string;
 }
 
+// A correlation names one turn of a project, and hardly one of another: the project is compared after it was found.
 /** The turn a correlation made; its epoch while it is the head's, or once it has ended. $1 project, $2 correlation. */
 export const READ_SPAWNED: Statement = {
   name: "delegation.read-spawned",
@@ -163,6 +171,8 @@ export const READ_SPAWNED: Statement = {
 select t.agent_id, t.agent_turn_id, t.context_box_id, t.output_box_id,
        case when t.status = 'active' then h.turn_epoch when t.ended_at is not null then t.turn_epoch end as turn_epoch
   from state.turns t
-  left join state.heads h on h.project_id = t.project_id and h.agent_id = t.agent_id and h.active_agent_turn_id = t.agent_turn_id
- where t.project_id = $1 and t.correlation_id = $2`,
+  left join lateral (
+    select turn_epoch, active_agent_turn_id from state.heads x where x.project_id = $1 and x.agent_id = t.agent_id offset 0) h
+    on h.active_agent_turn_id = t.agent_turn_id
+ where t.project_id || '' = $1 and t.correlation_id = $2`,
 };

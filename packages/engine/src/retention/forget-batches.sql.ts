@@ -3,7 +3,7 @@
 
 import type { Statement } from "../sql/database.ts";
 
-// "offset 0" keeps the lookup of edges a lookup.
+// "offset 0" keeps the lookup of edges a lookup; edges are never changed, so they are deleted where they were found.
 /** $1 project, $2 no younger batch than this, $3 seconds since it ended, $4 limit. */
 export const FORGET_BATCHES: Statement = {
   name: "retention.forget-batches",
@@ -17,12 +17,11 @@ with old as materialized (
      for update skip locked
 ),
 unlinked as (
-  delete from state.edges e using (
-    select l.project_id, l.edge_id from old o cross join lateral (
-      select x.project_id, x.edge_id from state.edges x
-       where x.project_id = o.project_id and x.edge_id in ('edge_' || o.batch_id || '_req', 'edge_' || o.batch_id || '_res')
-       offset 0) l) d
-   where e.project_id = d.project_id and e.edge_id = d.edge_id
+  delete from state.edges e where e.ctid = any (array(
+    select l.ctid from old o cross join unnest(array['request', 'response']) as p (edge_phase) cross join lateral (
+      select x.ctid from state.edges x
+       where x.project_id = o.project_id and x.correlation_id = o.batch_id and x.primitive = 'join' and x.edge_phase = p.edge_phase
+       offset 0) l))
 ),
 gone as (
   delete from state.batches b using old o where b.project_id = o.project_id and b.batch_id = o.batch_id

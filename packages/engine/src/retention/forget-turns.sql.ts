@@ -53,12 +53,11 @@ untold as (
    where r.project_id = o.project_id and r.agent_id = o.agent_id and r.agent_turn_id = o.agent_turn_id
 ),
 unlinked as (
-  delete from state.edges e using (
-    select l.project_id, l.edge_id from old o cross join lateral (
-      select x.project_id, x.edge_id from state.edges x
+  delete from state.edges e where e.ctid = any (array(
+    select l.ctid from old o cross join lateral (
+      select x.ctid from state.edges x
        where x.project_id = o.project_id and x.correlation_id = o.correlation_id and x.primitive = 'enqueue' and x.edge_phase = 'request'
-       offset 0) l) d
-   where e.project_id = d.project_id and e.edge_id = d.edge_id
+       offset 0) l))
 ),
 unpointed as (
   update state.heads h set last_output_box_id = null

@@ -12,7 +12,8 @@ export const READ_OPEN_CALLS: Statement = {
   text: `
 select ${FACT_COLUMNS}
   from state.calls c
- where c.project_id = $1 and c.agent_turn_id = $2 and not c.headless and c.settled_at is null`,
+ where c.project_id = $1 and c.agent_turn_id = $2 and not c.headless and c.settled_at is null
+   for update of c nowait`,
 };
 
 /** $1 project, $2 agent, $3 turn. Whoever held one of them finds its claim gone. */
