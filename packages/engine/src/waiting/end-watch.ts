@@ -1,0 +1,126 @@
+// Those who wait for something to be over: a call to settle, a turn to end. What is over in this process is told directly;
+// after a ring from elsewhere one statement asks about everybody who waits, and never more than one is under way.
+
+import type { Clock } from "../ports/clock.ts";
+import type { Doorbell, DoorbellKind } from "../ports/doorbell.ts";
+
+export interface EndWatch<Key> {
+  /** True when it is over, false when the time is up or the signal aborted first. */
+  wait(key: Key, waitMs: number, signal?: AbortSignal): Promise<boolean>;
+  /** A place taken before the thing exists, so that no end can be missed and nobody need ask. */
+  expect(key: Key): Expectation;
+  /** Called after a commit of this process. */
+  tell(key: Key): void;
+  waiting(): number;
+  close(): void;
+}
+
+export interface Expectation {
+  wait(waitMs: number, signal?: AbortSignal): Promise<boolean>;
+  leave(): void;
+}
+
+export interface EndWatchDeps<Key> {
+  readonly doorbell: Doorbell;
+  readonly clock: Clock;
+  /** What rings when one is over elsewhere. */
+  readonly rungBy: DoorbellKind;
+  readonly nameOf: (key: Key) => string;
+  /** Which of these are over. */
+  readonly findOver: (keys: readonly Key[]) => Promise<readonly Key[]>;
+}
+
+interface Waiter<Key> {
+  readonly key: Key;
+  readonly tell: () => void;
+  readonly end: () => void;
+}
+
+// A ring may be lost (I13): whoever waits longer than this is asked about again.
+const ASK_AGAIN_MS = 1_000;
+
+export const createEndWatch = <Key>(deps: EndWatchDeps<Key>): EndWatch<Key> => {
+  const { clock, nameOf } = deps;
+  const waiters = new Map<string, Set<Waiter<Key>>>();
+  let asking = false;
+  let askAgain = false;
+  let closed = false;
+
+  const tell = (key: Key): void => {
+    for (const waiter of waiters.get(nameOf(key)) ?? []) waiter.tell();
+  };
+
+  const ask = async (): Promise<void> => {
+    if (asking) {
+      askAgain = true;
+      return;
+    }
+    asking = true;
+    do {
+      askAgain = false;
+      const keys = [...waiters.values()].flatMap((set) => [...set].slice(0, 1)).map(({ key }) => key);
+      if (keys.length === 0) break;
+      for (const key of await deps.findOver(keys).catch(() => [])) tell(key);
+    } while (askAgain && !closed);
+    asking = false;
+  };
+
+  const stopListening = deps.doorbell.listen(deps.rungBy, (from) => {
+    if (from === "elsewhere" && waiters.size > 0) void ask();
+  });
+
+  const expectEnd = (key: Key): Expectation => {
+    const over = new AbortController();
+    let told = false;
+    const waiter: Waiter<Key> = {
+      key,
+      tell: () => {
+        told = true;
+        over.abort();
+      },
+      end: () => over.abort(),
+    };
+    const name = nameOf(key);
+    const set = waiters.get(name) ?? new Set();
+    waiters.set(name, set.add(waiter));
+    return {
+      async wait(waitMs, signal) {
+        signal?.addEventListener("abort", waiter.end, { once: true });
+        const end = clock.now() + waitMs;
+        while (!told && !over.signal.aborted && signal?.aborted !== true && !closed) {
+          const left = end - clock.now();
+          if (left <= 0) break;
+          await clock.sleep(Math.min(left, ASK_AGAIN_MS), over.signal);
+          if (!told && !over.signal.aborted) await ask();
+        }
+        signal?.removeEventListener("abort", waiter.end);
+        return told;
+      },
+      leave() {
+        set.delete(waiter);
+        if (set.size === 0 && waiters.get(name) === set) waiters.delete(name);
+      },
+    };
+  };
+
+  return {
+    expect: expectEnd,
+    async wait(key, waitMs, signal) {
+      const expectation = expectEnd(key);
+      try {
+        // Registered first, then asked: an end in between is seen by one of the two.
+        await ask();
+        return await expectation.wait(waitMs, signal);
+      } finally {
+        expectation.leave();
+      }
+    },
+    tell,
+    waiting: () => waiters.size,
+    close() {
+      closed = true;
+      stopListening();
+      for (const set of waiters.values()) for (const waiter of set) waiter.end();
+    },
+  };
+};
