@@ -6,9 +6,9 @@ import { createDatabase, type Database } from "@toolplane/engine";
 import { dispatchAndClaim, resultFor, startTestEngine, type TestEngine, withTestClient } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeSettledHistory } from "../../bench/engine/settled-history.ts";
-import { ALLOWED_SCANS } from "./allowed.ts";
+import { ALLOWED_PROJECT_SCANS, ALLOWED_SCANS } from "./allowed.ts";
 import { collectStatements } from "./collect-statements.ts";
-import { cteJoins, type PlanNode, wholeScans } from "./plan.ts";
+import { cteJoins, type PlanNode, projectScans, wholeScans } from "./plan.ts";
 
 type Client = Awaited<ReturnType<Database["connect"]>>;
 
@@ -55,6 +55,11 @@ const planAll = (url: string): Promise<ReadonlyMap<string, PlanNode>> =>
 
 const allowed = new Set(ALLOWED_SCANS.map(({ statement, scan }) => `${statement}: ${scan}`));
 
+const allowedOfProject = new Set(ALLOWED_PROJECT_SCANS.map(({ statement, scan }) => `${statement}: ${scan}`));
+
+/** Deleting a project reads all it has: that is what it is for. */
+const SWEEPS = "projects.sweep-";
+
 const listed = (
   plans: ReadonlyMap<string, PlanNode>,
   look: (plan: PlanNode) => readonly string[],
@@ -93,6 +98,12 @@ describe.each([
     expect(listed(plans(), wholeScans).filter((scan) => !allowed.has(scan))).toEqual([]);
   });
 
+  test("[ARCH-5-P3] no statement is led to its rows by the project alone", () => {
+    expect(
+      listed(plans(), projectScans).filter((scan) => !allowedOfProject.has(scan) && !scan.startsWith(SWEEPS)),
+    ).toEqual([]);
+  });
+
   test("[ARCH-5-P2] no statement looks through the rows of a CTE once for each row of another", () => {
     expect(listed(plans(), cteJoins)).toEqual([]);
   });
@@ -101,6 +112,8 @@ describe.each([
 test("every scan that is allowed is there", () => {
   const seen = new Set([...listed(young, wholeScans), ...listed(old, wholeScans)]);
   expect([...allowed].filter((scan) => !seen.has(scan))).toEqual([]);
+  const led = new Set([...listed(young, projectScans), ...listed(old, projectScans)]);
+  expect([...allowedOfProject].filter((scan) => !led.has(scan))).toEqual([]);
 });
 
 test("the calls are really there, and settled", async () => {
@@ -124,6 +137,12 @@ describe("a statement that is wrong is seen to be", () => {
   ])("%s", async (_what, text, expected) => {
     const plan = await withEngineClient(t.database.url, (client) => planOf(client, { name: "wrong", text }));
     expect(wholeScans(plan)).toEqual(expected);
+  });
+
+  test("by the project alone", async () => {
+    const text = "select 1 from state.calls where project_id = $1 and trace_id = $2";
+    const plan = await withEngineClient(t.database.url, (client) => planOf(client, { name: "wrong", text }));
+    expect(projectScans(plan)).toEqual(["Index Scan of calls by calls_pkey"]);
   });
 
   test("joining two CTEs", async () => {

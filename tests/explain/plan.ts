@@ -29,6 +29,23 @@ export const wholeScans = (plan: PlanNode): readonly string[] =>
     .filter(isWholeScan)
     .map((node) => `${node["Node Type"]} of ${node["Relation Name"]} by ${node["Index Name"] ?? "nothing"}`);
 
+/** The columns an index condition compares, as far as they are named plainly. */
+const comparedColumns = (condition: string): readonly string[] => [
+  ...new Set(
+    [...condition.matchAll(/\(\(?(?:\w+\.)?(\w+)\)?(?:::\w+)? (?:=|<|>|<=|>=|IS) /g)].map(([, column]) => column ?? ""),
+  ),
+];
+
+/** Scans that are led by nothing but the project: as long as all that a project ever had. */
+export const projectScans = (plan: PlanNode): readonly string[] =>
+  everyNode(plan)
+    .filter((node) => {
+      if (node["Relation Name"] === "projects") return false;
+      const columns = comparedColumns(node["Index Cond"] ?? "");
+      return columns.length === 1 && columns[0] === "project_id";
+    })
+    .map((node) => `${node["Node Type"]} of ${node["Relation Name"] ?? "?"} by ${node["Index Name"] ?? "?"}`);
+
 /** What gives one row whatever the tables hold: constants, and aggregates without groups. */
 const isSingleRow = (node: PlanNode | undefined): boolean =>
   node?.["Node Type"] === "Result" || (node?.["Node Type"] === "Aggregate" && node.Strategy === "Plain");

@@ -48,7 +48,7 @@ export const LIST_WAITING: Statement = {
   text: `
 select ${FACT_COLUMNS}, c.created_at, c.queue_deadline, k.body as call_body
   from state.calls c
-  join cards.cards k on k.project_id = c.project_id and k.card_id = c.call_card_id
+ cross join lateral (select body from cards.cards x where x.project_id = $1 and x.card_id = c.call_card_id offset 0) k
  where c.project_id = $1 and c.status = 'awaiting_approval' and c.tool_call_id > $2::text
  order by c.tool_call_id
  limit $3`,

@@ -76,8 +76,10 @@ select i.ord::int as ord, c.tool_call_id, c.call_card_id, c.tool_name, c.argumen
   join state.steps s on s.project_id = i.project_id and s.agent_id = i.agent_id and s.step_id = i.step_id
        and s.agent_turn_id = i.agent_turn_id
  cross join lateral unnest(s.tool_call_ids) with ordinality as u (tool_call_id, place)
-  join state.calls c on c.project_id = s.project_id and c.tool_call_id = u.tool_call_id and c.turn_epoch = i.turn_epoch
-  join cards.cards k on k.project_id = c.project_id and k.card_id = c.call_card_id
+ cross join lateral (select * from state.calls x where x.project_id = s.project_id and x.tool_call_id = u.tool_call_id offset 0) c
+ cross join lateral (
+   select chain_seq, chain_hash from cards.cards x where x.project_id = c.project_id and x.card_id = c.call_card_id offset 0) k
+ where c.turn_epoch = i.turn_epoch
  order by i.ord, u.place`,
 };
 

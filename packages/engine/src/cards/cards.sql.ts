@@ -90,7 +90,7 @@ named as (
 )
 select c.card_id, c.hash, c.body
   from named n
-  join cards.cards c on c.project_id = $1 and c.card_id = n.card_id
+ cross join lateral (select * from cards.cards x where x.project_id = $1 and x.card_id = n.card_id offset 0) c
  where ${LIVE}`;
 
 /** $1 project, $2 call ids, $3 step or null, $4 type or null; newest first. */
@@ -100,7 +100,7 @@ export const READ_CARDS_OF_CALLS: Statement = {
 with calls as materialized (
   select k.project_id, k.tool_call_id, k.call_card_id, k.result_card_id
     from unnest($2::text[]) as i (tool_call_id)
-    join state.calls k on k.project_id = $1 and k.tool_call_id = i.tool_call_id
+   cross join lateral (select * from state.calls x where x.project_id = $1 and x.tool_call_id = i.tool_call_id offset 0) k
 ),${OF_CALLS}
    and ($3::text is null or c.step_id = $3) and ($4::text is null or c.type = $4)
  order by c.written_at desc, c.card_id desc`,
@@ -114,7 +114,7 @@ with calls as materialized (
   select k.project_id, k.tool_call_id, k.call_card_id, k.result_card_id
     from state.steps s
    cross join lateral unnest(s.tool_call_ids) as i (tool_call_id)
-    join state.calls k on k.project_id = s.project_id and k.tool_call_id = i.tool_call_id
+   cross join lateral (select * from state.calls x where x.project_id = $1 and x.tool_call_id = i.tool_call_id offset 0) k
    where s.project_id = $1 and s.agent_id = $2 and s.step_id = $3
 ),${OF_CALLS} and c.step_id = $3 and c.type = $4
  order by c.written_at desc, c.card_id desc

@@ -56,7 +56,7 @@ export const READ_CALL_CARD: Statement = {
   text: `
 select c.tool_name, c.agent_id, c.channel_id, k.body
   from state.calls c
-  join cards.cards k on k.project_id = c.project_id and k.card_id = c.call_card_id
+ cross join lateral (select body from cards.cards x where x.project_id = $1 and x.card_id = c.call_card_id offset 0) k
  where c.project_id = $1 and c.tool_call_id = $2`,
 };
 
