@@ -3,7 +3,8 @@
 import { type CallRequest, type CallView, type Engine, isSettled } from "@toolplane/engine";
 import { isToolplaneError, parseWith, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
-import { CALLERS, OPERATORS, READERS, type Route, type RouteCall, route } from "../http/route.ts";
+import { callerAgent } from "../http/caller-agent.ts";
+import { CALLERS, type Caller, OPERATORS, READERS, type Route, type RouteCall, route } from "../http/route.ts";
 import { explainCall } from "../why/explain-call.ts";
 import { callAnswer, callDetail, resultCards } from "./call-body.ts";
 
@@ -22,11 +23,11 @@ const callBody = z.strictObject({
 
 type CallBody = z.infer<typeof callBody>;
 
-const requestOf = (projectId: string, body: CallBody, headers: Headers): CallRequest => ({
+const requestOf = (caller: Caller, projectId: string, body: CallBody, headers: Headers): CallRequest => ({
   projectId,
   toolName: body.tool_name,
   arguments: body.arguments,
-  agentId: body.agent_id,
+  agentId: callerAgent(caller, body.agent_id),
   channelId: body.channel_id,
   idempotencyKey: body.idempotency_key,
   notBeforeMs: body.not_before === undefined ? undefined : Date.parse(body.not_before),
@@ -59,7 +60,7 @@ const batchItem = async (
     const body = parseWith(callBody, input, "the call");
     const view = await make(
       call.engine,
-      requestOf(projectId, body, new Headers()),
+      requestOf(call.caller, projectId, body, new Headers()),
       body.wait_seconds ?? 0,
       call.signal,
     );
@@ -98,7 +99,7 @@ export const callRoutes: readonly Route[] = [
       const body = keyOf(call.body, headers);
       const view = await make(
         call.engine,
-        requestOf(call.params.project ?? "", body, headers),
+        requestOf(call.caller, call.params.project ?? "", body, headers),
         body.wait_seconds ?? 0,
         call.signal,
       );
