@@ -8,6 +8,7 @@ import { oneLine } from "../../cli/plain-text.ts";
 import { WrongUsage } from "../../cli/wrong-usage.ts";
 import { createLastWords } from "../../conform/launch-command.ts";
 import type { Outcome } from "../../conform/verdict.ts";
+import { isAnswer } from "./evidence.ts";
 import { type JudgedHostClause, judgeHost } from "./judges/index.ts";
 import { walkHost } from "./walk.ts";
 
@@ -97,7 +98,7 @@ export const runHostCheck = async (options: HostCheckOptions, io: CliIo): Promis
   const failed = countOf(judged, "fail");
   print(output, judged, options.command);
   if (failed > 0 && options.verbose !== true) for (const line of words.lines()) output.note(line);
-  if (evidence.conversations.every(({ heard }) => heard.length === 0)) {
+  if (!evidence.conversations.some(({ heard }) => heard.some(({ message }) => isAnswer(message)))) {
     output.note("toolplane: the host never answered; check its command");
     return HOST_CHECK_EXIT.silent;
   }
