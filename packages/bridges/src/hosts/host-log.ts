@@ -15,6 +15,8 @@ const LINE_BYTES = 8 * 1_024;
 /** What a person needs to see why a process died. */
 const KEPT_LINES = 20;
 const KEPT_CHARACTERS = 500;
+/** What is shown of a line that is too long; less than is read of it, so that no secret is cut in half before it is removed. */
+const HEAD_CHARACTERS = 512;
 const SECOND_MS = 1_000;
 
 export interface HostLogPorts {
@@ -54,9 +56,10 @@ export const createHostWords = (host: string, limits: HostLimits, ports: HostLog
     if (kept.length > KEPT_LINES) kept.shift();
   };
 
-  const passOn = (text: string, pid: number): void => {
+  const passOn = (text: string, pid: number, isHead = false): void => {
     if (isTooMany()) return;
-    const said = ports.scrub(text.endsWith("\r") ? text.slice(0, -1) : text).toWellFormed();
+    const clean = ports.scrub(text.endsWith("\r") ? text.slice(0, -1) : text);
+    const said = (isHead ? `${clean.slice(0, HEAD_CHARACTERS)}...` : clean).toWellFormed();
     keep(said);
     ports.log.info(`host ${host}: ${said}`, { pid });
   };
@@ -78,7 +81,7 @@ export const createHostWords = (host: string, limits: HostLimits, ports: HostLog
     follow: (stream, pid) => {
       const splitter = createLineSplitter(LINE_BYTES, {
         line: (text) => passOn(text, pid),
-        tooLong: (head) => passOn(`${head}...`, pid),
+        tooLong: (head) => passOn(head, pid, true),
         tooLongEnded: () => undefined,
       });
       const count = throttle(stream);
@@ -92,7 +95,7 @@ export const createHostWords = (host: string, limits: HostLimits, ports: HostLog
     },
     say: (entry, pid) => {
       if (isTooMany()) return;
-      const message = ports.scrub(entry.message.slice(0, LINE_BYTES)).toWellFormed();
+      const message = shorten(entry.message, ports.scrub);
       keep(message);
       const level = entry.level === "debug" ? "info" : entry.level;
       ports.log[level](`host ${host}: ${message}`, { pid, level: entry.level, ...scrubFields(entry, ports.scrub) });
@@ -101,7 +104,13 @@ export const createHostWords = (host: string, limits: HostLimits, ports: HostLog
   };
 };
 
+/** Scrubbed before it is cut: half a secret is still one. */
+const shorten = (text: string, scrub: (text: string) => string): string =>
+  scrub(text.slice(0, 2 * LINE_BYTES))
+    .slice(0, LINE_BYTES)
+    .toWellFormed();
+
 const scrubFields = (entry: HostLog, scrub: (text: string) => string): { readonly fields?: string } => {
   if (Object.keys(entry.fields).length === 0) return {};
-  return { fields: scrub(JSON.stringify(entry.fields).slice(0, LINE_BYTES)) };
+  return { fields: shorten(JSON.stringify(entry.fields), scrub) };
 };

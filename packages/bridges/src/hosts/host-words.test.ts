@@ -122,3 +122,11 @@ describe("diagnostics", () => {
     expect(excerpt(text, (given) => given.replaceAll("hunter2", "***"))).toBe(expected);
   });
 });
+
+test("[INV-I8-S3] a secret where a text is cut leaves no half behind", async () => {
+  const { lines, words } = open();
+  await feed(words, `${"x".repeat(1_020)}hunter2${"y".repeat(10_000)}\n`);
+  words.say({ level: "info", message: `${"x".repeat(8_190)}hunter2`, fields: { a: `${"x".repeat(8_182)}hunter2` } }, 1);
+  expect(lines).toHaveLength(2);
+  expect(lines.join("")).not.toContain("hu");
+});
