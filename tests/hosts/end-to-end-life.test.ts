@@ -4,7 +4,7 @@ import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "@toolplane/engine";
-import { silentLog } from "@toolplane/sdk";
+import { type Log, silentLog } from "@toolplane/sdk";
 import { listHosts, NO_OFFSET, readHostSettings, startHosts, type ToolHosts } from "@toolplane/server";
 import { startTestEngine, type TestEngine, toolUpload, until } from "@toolplane/testkit";
 import { expect, test } from "vitest";
@@ -26,6 +26,7 @@ interface World extends AsyncDisposable {
 const openWorld = async (
   entries: readonly object[],
   prepare: (t: TestEngine) => Promise<unknown> = async () => undefined,
+  log: Log = silentLog,
 ): Promise<World> => {
   const t = await startTestEngine({ tools: [] });
   await prepare(t);
@@ -35,7 +36,7 @@ const openWorld = async (
     engine: t.engine,
     clock: systemClock,
     random: Math.random,
-    log: silentLog,
+    log,
     offset: NO_OFFSET,
     pid: process.pid,
     env: process.env,
@@ -95,6 +96,15 @@ test("[HOST-4-T6] a host whose program comes later is ready then, and why says s
     PATIENCE_MS,
   );
   expect(view.status).toBe("success");
+});
+
+test("[HOST-4-T6] a host that ends at once is logged with what it said", async () => {
+  const errors: unknown[] = [];
+  const log: Log = { ...silentLog, error: (_message, fields) => errors.push(fields) };
+  const command = ["sh", "-c", "echo the module is broken >&2; exit 1"];
+  await using world = await openWorld([{ name: "broken", command, limits: PATIENT }], undefined, log);
+  expect(world.hosts.list(world.t.projectId)[0]?.phase).not.toBe("ready");
+  expect(errors[0]).toMatchObject({ host: "broken", last_stderr: expect.arrayContaining(["the module is broken"]) });
 });
 
 test("[API-4-H1] without the role tools the hosts are listed as run elsewhere", () => {

@@ -70,6 +70,8 @@ const LONGEST_PAUSE_MS = 60_000;
 /** What one claim takes at most. */
 const MAX_CONCURRENCY = 256;
 const PAGE = 200;
+/** Enough for a sentence and the first lines of a stack. */
+const LAST_WORDS = 5;
 
 export const createHostLife = (options: HostLifeOptions): HostLife => {
   const { setting, engine, gateway, clock, random, env } = options;
@@ -174,6 +176,8 @@ export const createHostLife = (options: HostLifeOptions): HostLife => {
         host: name,
         code: understood.code,
         reason: scrubber.text(understood.message),
+        // Why a program ended at once is usually the last thing it said.
+        last_stderr: host?.status().lastStderr.slice(-LAST_WORDS),
       });
     phase = "failed";
     problem = understood;
