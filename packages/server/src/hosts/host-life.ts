@@ -70,8 +70,6 @@ const LONGEST_PAUSE_MS = 60_000;
 /** What one claim takes at most. */
 const MAX_CONCURRENCY = 256;
 const PAGE = 200;
-/** Enough for a sentence and the first lines of a stack. */
-const LAST_WORDS = 5;
 
 export const createHostLife = (options: HostLifeOptions): HostLife => {
   const { setting, engine, gateway, clock, random, env } = options;
@@ -177,7 +175,7 @@ export const createHostLife = (options: HostLifeOptions): HostLife => {
         code: understood.code,
         reason: scrubber.text(understood.message),
         // Why a program ended at once is usually the last thing it said.
-        last_stderr: host?.status().lastStderr.slice(-LAST_WORDS),
+        last_stderr: host?.status().lastStderr,
       });
     phase = "failed";
     problem = understood;
