@@ -253,3 +253,19 @@ test("several processes tend at once: each row is tended once", async () => {
   expect(all.reduce((sum, { reaped }) => sum + reaped, 0)).toBe(10);
   expect(await events(t, "task")).toHaveLength(10);
 });
+
+test("an inactive agent begins no turn: what is queued waits, and goes on when it is active again", async () => {
+  await using t = await startTurnWorld();
+  const first = await takeTurn(t);
+  const queued = await t.engine.turns.spawn(asking(t));
+  const state = async () => (await t.engine.turns.get(queued))?.status;
+  await t.engine.agents.deactivateAgent(t.projectId, "helper", "holiday");
+  await t.engine.turns.finish(first, { status: "success", deliverable: "ok" });
+  expect(await state()).toBe("queued");
+  await still(t);
+  expect(await t.engine.tendTurns.open(10)).toMatchObject({ resumed: 0, reaped: 0 });
+  expect(await state()).toBe("queued");
+  await t.engine.agents.activateAgent(t.projectId, "helper");
+  expect(await t.engine.tendTurns.open(10)).toMatchObject({ resumed: 1 });
+  expect(await state()).toBe("dispatched");
+});

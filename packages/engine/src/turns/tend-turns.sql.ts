@@ -158,7 +158,9 @@ export const READ_OPEN_TURNS: Statement = {
 select t.project_id, t.agent_turn_id, t.agent_id,
        case
          when h.updated_at > now() - ${STILL} then null
-         when t.status = 'queued' then case when h.status = 'idle' then 'dispatch' end
+         when t.status = 'queued' then
+           case when h.status = 'idle' and not exists (select from resource.agents a
+             where a.project_id = t.project_id and a.agent_id = t.agent_id and a.status <> 'active' offset 0) then 'dispatch' end
          when h.active_agent_turn_id is distinct from t.agent_turn_id then 'adrift'
          when h.status = 'suspended' then
            case when not exists (select from state.calls c

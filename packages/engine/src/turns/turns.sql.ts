@@ -97,7 +97,7 @@ export const bindClaims = (rows: readonly ClaimKey[]): unknown[] => claims.bind(
 // Further rows only count if the first cannot run; a queue of nothing but broken ones is left to the next dispatch.
 const TRY_AT_ONCE = 5;
 
-/** The oldest turns that wait for these agents. */
+/** The oldest turns that wait for these agents. An inactive agent begins none: they wait until it is active again. */
 export const READ_QUEUED: Statement = {
   name: "turns.read-queued",
   text: `
@@ -107,6 +107,8 @@ select i.ord::int as ord, q.inbox_id, q.context_headers, q.payload as inbox_payl
    select r.project_id, r.inbox_id, r.agent_turn_id, r.context_headers, r.payload, r.created_at
      from state.inbox r
     where r.project_id = i.project_id and r.agent_id = i.agent_id and r.status = 'queued'
+      and not exists (select from resource.agents a
+                       where a.project_id = i.project_id and a.agent_id = i.agent_id and a.status <> 'active' offset 0)
     order by r.created_at, r.inbox_id
     limit ${TRY_AT_ONCE}) q
   join state.turns t on t.project_id = q.project_id and t.agent_turn_id = q.agent_turn_id

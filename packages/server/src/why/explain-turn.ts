@@ -23,13 +23,18 @@ const OVER: TurnExplanation = { why: null, todo: null };
 /** More names than this are no help to somebody who reads one sentence. */
 const CALLS_SHOWN = 3;
 
-const whyQueued = ({ view, ahead }: TurnFacts): TurnExplanation =>
-  ahead === undefined
-    ? { why: `agent ${view.agentId} is idle; the turn begins in a moment`, todo: null }
-    : {
-        why: `agent ${view.agentId} is in turn ${ahead.agentTurnId} (${ahead.status}); its turns run one after the other`,
-        todo: `toolplane turns show ${ahead.agentTurnId}`,
-      };
+const whyQueued = ({ view, agent, ahead }: TurnFacts): TurnExplanation =>
+  ahead === undefined && agent?.status === "inactive"
+    ? {
+        why: `agent ${view.agentId} is inactive: its turns wait until it is active again`,
+        todo: `toolplane agents activate ${view.agentId}`,
+      }
+    : ahead === undefined
+      ? { why: `agent ${view.agentId} is idle; the turn begins in a moment`, todo: null }
+      : {
+          why: `agent ${view.agentId} is in turn ${ahead.agentTurnId} (${ahead.status}); its turns run one after the other`,
+          todo: `toolplane turns show ${ahead.agentTurnId}`,
+        };
 
 const whyDispatched = ({ view, agent }: TurnFacts): TurnExplanation =>
   agent === undefined
@@ -96,7 +101,10 @@ export const explainTurn = async (
   return planTurnExplanation({
     view,
     steps,
-    agent: view.status === "dispatched" ? await engine.agents.getAgent(projectId, agentId) : undefined,
+    agent:
+      view.status === "dispatched" || view.status === "queued"
+        ? await engine.agents.getAgent(projectId, agentId)
+        : undefined,
     ahead: view.status === "queued" ? await findAhead() : undefined,
     calls: view.status === "suspended" ? await openCalls() : [],
   });
