@@ -33,8 +33,12 @@ describe("a host that is killed", () => {
       await using stack = await start();
       const make = (tool: string, args: object): Promise<Settled> =>
         stack.call(tool, args) as unknown as Promise<Settled>;
-      const safe = Array.from({ length: CALLS / 2 }, (_, n) => make("text__slow_safe", { n, ms: RUN_MS }));
-      const unsafe = Array.from({ length: CALLS / 2 }, (_, n) => make("text__slow", { n, ms: RUN_MS }));
+      const [safe, unsafe]: [Promise<Settled>[], Promise<Settled>[]] = [[], []];
+      // In turns: whatever runs when the host is killed is of both kinds.
+      for (let n = 0; n < CALLS / 2; n += 1) {
+        safe.push(make("text__slow_safe", { n, ms: RUN_MS }));
+        unsafe.push(make("text__slow", { n, ms: RUN_MS }));
+      }
       const counted = Array.from({ length: 30 }, () => make("memory__count", {}));
       const busy = async (name: string, least: number): Promise<boolean> => {
         const host = (await stack.hosts()).find((one) => one.name === name);
