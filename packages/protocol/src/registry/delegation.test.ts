@@ -67,3 +67,8 @@ describe("planBoxInheritance", () => {
     expect(decide(requested, inheritable, existing)).toBe(expected);
   });
 });
+
+test("[UTP-5.7-10] somebody who is no agent is told to call in the name of one", () => {
+  const decision = planDelegation({ caller: undefined, callerProfile: undefined, target });
+  expect(decision).toMatchObject({ allowed: false, code: "not_found", message: expect.stringContaining("agent_id") });
+});

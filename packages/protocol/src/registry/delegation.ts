@@ -28,7 +28,8 @@ export interface DelegationInput {
 }
 
 export const planDelegation = ({ caller, callerProfile, target }: DelegationInput): GuardDecision => {
-  if (caller === undefined) return deny("not_found", "the caller is not in the roster");
+  if (caller === undefined)
+    return deny("not_found", "the caller is not an agent of this project; call in the name of one (agent_id)");
   if (caller.status !== "active") return deny("auth_failed", `agent ${caller.agent_id} is not active`);
   if (callerProfile === undefined) return deny("bad_request", "the caller has no profile");
   const policy = callerProfile.delegation_policy;
