@@ -116,5 +116,43 @@ export interface Bus {
   close(options?: DrainOptions): Promise<void>;
 }
 
+export interface FetchOptions {
+  readonly max: number;
+  /** How long to wait when there is none. */
+  readonly waitMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A durable of commands that others fetch from. */
+export interface CommandDurable {
+  readonly durable: string;
+  readonly pattern: string;
+}
+
+/** Commands fetched by hand; each delivery is the taker's to settle. */
+export interface CommandSource {
+  /** As soon as there is one, up to `max`; none when nothing came in time or the signal aborted. */
+  fetch(options: FetchOptions): Promise<readonly Delivery[]>;
+}
+
+/**
+ * A bus of its own, beside the database. The engine relays its outbox to it, keeps the durables that services fetch from,
+ * and takes back the commands whose calls were started without them.
+ */
+export interface CarrierBus extends Bus {
+  /** Makes the durables exist; those that are there stay as they are. */
+  ensureDurables(durables: readonly CommandDurable[]): Promise<void>;
+  /** The commands of a durable that exists. */
+  commands(durable: string): CommandSource;
+}
+
+/** A message the bus gives up: who keeps dead letters is told before the message is gone. */
+export interface LostMessage extends BusMessage {
+  readonly durable: string;
+  readonly code: "max_deliver" | "terminated";
+  readonly reason: string;
+  readonly attempts: number;
+}
+
 /** What a shutdown gives running handlers; longer than a settlement takes, shorter than a supervisor's patience. */
 export const DEFAULT_DRAIN_MS = 10_000;

@@ -5,6 +5,9 @@ export {
   type Bus,
   type BusMessage,
   type BusStats,
+  type CarrierBus,
+  type CommandDurable,
+  type CommandSource,
   type ConsumeOptions,
   type Consumer,
   DEFAULT_DRAIN_MS,
@@ -12,6 +15,8 @@ export {
   type Delivery,
   type DeliveryHandler,
   type DrainOptions,
+  type FetchOptions,
+  type LostMessage,
   type StreamItem,
 } from "./bus.ts";
 

@@ -19,6 +19,9 @@ export const GATEWAY_OPERATIONS = [
   "settle",
   "put_card",
   "report",
+  "parts",
+  "get_tool",
+  "register",
 ] as const;
 export type GatewayOperation = (typeof GATEWAY_OPERATIONS)[number];
 

@@ -1,0 +1,3 @@
+// The NATS adapter's own door: only who uses it loads the client library.
+
+export type { NatsLink, NatsOptions, NatsReply, NatsRequest, RequestOptions, Responder } from "./nats/link.ts";

@@ -1,0 +1,53 @@
+// One connection to NATS, shared by everything in a process that needs it. It reconnects for as long as it takes; what
+// is asked of it meanwhile fails with `upstream_unavailable` and may be asked again.
+
+import type { HeaderMap } from "@toolplane/protocol";
+import type { CommandSource } from "../bus.ts";
+
+export interface NatsOptions {
+  /** One address or several, separated by commas: `nats://127.0.0.1:4222`, `tls://...`. May carry user and password. */
+  readonly url: string;
+  /** As operators see it in the server's list of connections. */
+  readonly name: string;
+  /** The text of a credentials file (JWT and key). */
+  readonly credentials?: string | undefined;
+  readonly tls?:
+    | { readonly ca?: string | undefined; readonly cert?: string | undefined; readonly key?: string | undefined }
+    | undefined;
+  /** Replies come here; a user whose permissions name another inbox than the default gives it. */
+  readonly inboxPrefix?: string | undefined;
+  /** How long the first connection may take. */
+  readonly connectMs?: number | undefined;
+}
+
+export interface NatsRequest {
+  readonly subject: string;
+  readonly headers: HeaderMap;
+  readonly payload: string;
+}
+
+export interface NatsReply {
+  readonly headers: HeaderMap;
+  readonly payload: string;
+}
+
+export interface RequestOptions {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Answers requests; one that throws is answered with nothing and logged by whoever made it. */
+export type Responder = (request: NatsRequest) => Promise<NatsReply>;
+
+export interface NatsLink {
+  connected(): boolean;
+  /** Runs after every reconnection. Returns how to stop. */
+  onReconnect(listener: () => void): () => void;
+  /** One question, one answer; `upstream_unavailable` when nobody answers in time. */
+  request(request: NatsRequest, options: RequestOptions): Promise<NatsReply>;
+  /** Serves a pattern together with all others of the queue. Resolves when the server knows. */
+  respond(pattern: string, queue: string, responder: Responder): Promise<{ stop(): Promise<void> }>;
+  /** The commands of a durable somebody keeps. */
+  commands(durable: string): CommandSource;
+  close(): Promise<void>;
+}
