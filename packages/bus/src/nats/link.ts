@@ -36,11 +36,19 @@ export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Answers requests; one that throws is answered with nothing and logged by whoever made it. */
-export type Responder = (request: NatsRequest) => Promise<NatsReply>;
+/** A request as it arrives. */
+export interface InboundRequest extends NatsRequest {
+  /** Where the answer is to go; undefined when nobody waits. The sender chose it: who answers judges it first. */
+  readonly reply?: string | undefined;
+}
+
+/** Answers requests, or leaves one unanswered; one that throws is answered with nothing and logged by whoever made it. */
+export type Responder = (request: InboundRequest) => Promise<NatsReply | undefined>;
 
 export interface NatsLink {
   connected(): boolean;
+  /** The largest message the server takes, headers included; undefined while that is not known. */
+  maxPayload?(): number | undefined;
   /** Runs after every reconnection. Returns how to stop. */
   onReconnect(listener: () => void): () => void;
   /** One question, one answer; `upstream_unavailable` when nobody answers in time. */
