@@ -2,8 +2,9 @@
 // I8. The token is in a header and nowhere else: not in a URL, a message or a log.
 
 import { ToolplaneError, tryParseJsonStrict, understandError } from "@toolplane/protocol";
+import { errorFromAnswer, parseRetryAfter } from "../gateway/answer-error.ts";
+import type { Answer } from "../gateway/wire.ts";
 import type { Clock } from "../ports/clock.ts";
-import { errorFromAnswer, parseRetryAfter } from "./http-error.ts";
 
 export interface HttpRequest {
   readonly method: "GET" | "POST";
@@ -15,11 +16,8 @@ export interface HttpRequest {
   readonly timeoutMs?: number | undefined;
 }
 
-export interface HttpAnswer {
+export interface HttpAnswer extends Answer {
   readonly status: number;
-  readonly body: unknown;
-  /** How far the server's clock is ahead of ours, in milliseconds; 0 when it does not say. */
-  readonly clockAheadMs: number;
 }
 
 export type HttpClient = (request: HttpRequest) => Promise<HttpAnswer>;

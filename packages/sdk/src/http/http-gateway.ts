@@ -1,14 +1,22 @@
 // The gateway over HTTP: the routes of the API, one operation each. Which failures are tried again is gateway/patience.ts.
 
 import { type Card, egress, isToolplaneError, type ToolDefinition, type TraceIds } from "@toolplane/protocol";
-import type { CardRef, HeldCall, Patience, Settlement, ToolGateway } from "../gateway/gateway.ts";
+import type { CardRef, HeldCall, Patience, ToolGateway } from "../gateway/gateway.ts";
+import { createPartPipe } from "../gateway/part-pipe.ts";
 import { withPatience } from "../gateway/patience.ts";
+import {
+  LEASE_HEADER,
+  partsBody,
+  readBeat,
+  readClaim,
+  readRegistered,
+  readSettled,
+  settlementBody,
+} from "../gateway/wire.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Random } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import { createHttpClient, type HttpAnswer, type HttpRequest } from "./http-client.ts";
-import { createPartPipe } from "./part-pipe.ts";
-import { readBeat, readClaim, readRegistered, readSettled } from "./wire.ts";
 
 export interface HttpGatewayOptions {
   /** `http://127.0.0.1:7420`; without a path, query or user. */
@@ -31,22 +39,9 @@ const HEARTBEAT_TIMEOUT_MS = 5_000;
 /** Results may be as large as a card. */
 const SETTLE_TIMEOUT_MS = 30_000;
 
-/** Beside the protocol's own headers: a holder's report says under which lease it speaks. */
-const LEASE_HEADER = "cg-lease";
-
 const notThere = (error: unknown): boolean => isToolplaneError(error) && error.code === "not_found";
 
 const done = (): void => {};
-
-const settlementBody = (settlement: Settlement): Record<string, unknown> => ({
-  ...(settlement.leaseId === undefined ? {} : { lease: settlement.leaseId }),
-  status: settlement.status,
-  result: settlement.result,
-  ...(settlement.error === null ? {} : { error: settlement.error }),
-  ...(settlement.sessionState === undefined ? {} : { session_state: settlement.sessionState }),
-  ...(settlement.views === undefined ? {} : { views: settlement.views }),
-  ...(settlement.definitionHash === undefined ? {} : { definition_hash: settlement.definitionHash }),
-});
 
 export const createHttpGateway = (options: HttpGatewayOptions): ToolGateway => {
   const { projectId, clock, random, ids } = options;
@@ -63,8 +58,7 @@ export const createHttpGateway = (options: HttpGatewayOptions): ToolGateway => {
     toolCallId === undefined ? `${project}/cards/${encodeURIComponent(cardId)}` : callPath(toolCallId, "card");
 
   const sendParts = createPartPipe(async (call, parts) => {
-    const body = { ...(call.leaseId === undefined ? {} : { lease: call.leaseId }), parts };
-    await send({ method: "POST", path: callPath(call.toolCallId, "parts"), body });
+    await send({ method: "POST", path: callPath(call.toolCallId, "parts"), body: partsBody(call, parts) });
   }, options.log);
 
   return {

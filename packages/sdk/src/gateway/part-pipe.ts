@@ -1,8 +1,8 @@
 // Parts on their way to the server: joined while a request is under way, bounded, and lost rather than waited for (G5).
 
 import { isToolplaneError, type JsonValue } from "@toolplane/protocol";
-import type { CallParts } from "../gateway/gateway.ts";
 import type { Log } from "../ports/log.ts";
+import type { CallParts } from "./gateway.ts";
 
 export interface IndexedPart {
   readonly index: number;

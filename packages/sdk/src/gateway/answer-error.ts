@@ -1,8 +1,8 @@
-// What an answer that is not a success means. The server says it as {"error": {code, message, detail?, retryable}}; anything
-// else (a proxy's page, an older server) is judged by its status.
+// What an answer that is not a success means, whichever way it came. The server says it as
+// {"error": {code, message, detail?, retryable}}; anything else (a proxy's page, an older server) is judged by its status.
 
 import { type ErrorCode, type ErrorDetail, isErrorCode, isRecord, ToolplaneError } from "@toolplane/protocol";
-import { RETRY_AFTER_DETAIL } from "../gateway/patience.ts";
+import { RETRY_AFTER_DETAIL } from "./patience.ts";
 
 const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   401: "unauthorized",
@@ -33,7 +33,7 @@ export interface FailedAnswer {
   /** The parsed body, or undefined when it was not JSON. */
   readonly body: unknown;
   readonly retryAfterSeconds?: number | undefined;
-  /** `POST /projects/demo/tools`, for the message. */
+  /** `POST /projects/demo/tools` or `settle`, for the message. */
   readonly request: string;
 }
 

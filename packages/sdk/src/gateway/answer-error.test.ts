@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { errorFromAnswer, parseRetryAfter } from "./http-error.ts";
+import { errorFromAnswer, parseRetryAfter } from "./answer-error.ts";
 
 const request = "POST /x";
 

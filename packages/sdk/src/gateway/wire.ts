@@ -1,15 +1,21 @@
-// The bodies of the gateway's routes, read with the suspicion every foreign text deserves. Unknown keys are ignored: a newer
-// server may say more. What a command itself says is the runner's to judge; here only the lease must be readable.
+// The bodies of the gateway's operations, the same over HTTP and NATS. Answers are read with the suspicion every foreign text
+// deserves. Unknown keys are ignored: a newer server may say more. What a command itself says is the runner's to judge; here
+// only the lease must be readable.
 
 import { type HeaderMap, isFilled, isRecord, type JsonObject, ToolplaneError } from "@toolplane/protocol";
-import type { Beat, ClaimedCommand, RegisteredTool, Settled } from "../gateway/gateway.ts";
-import type { HttpAnswer } from "./http-client.ts";
+import type { Beat, CallParts, ClaimedCommand, RegisteredTool, Settled, Settlement } from "./gateway.ts";
+
+export interface Answer {
+  readonly body: unknown;
+  /** How far the server's clock is ahead of ours, in milliseconds; 0 when it does not say. */
+  readonly clockAheadMs: number;
+}
 
 const unreadable = (what: string): ToolplaneError =>
   new ToolplaneError("upstream_unavailable", `the server's answer has no readable ${what}`);
 
 /** Server time as text to this process's clock (G2). */
-const localTime = (text: unknown, answer: HttpAnswer): number | undefined => {
+const localTime = (text: unknown, answer: Answer): number | undefined => {
   const time = typeof text === "string" ? Date.parse(text) : Number.NaN;
   return Number.isNaN(time) ? undefined : time - answer.clockAheadMs;
 };
@@ -21,7 +27,7 @@ const readHeaders = (headers: unknown): HeaderMap =>
       )
     : {};
 
-const readCommand = (item: unknown, answer: HttpAnswer): ClaimedCommand | undefined => {
+const readCommand = (item: unknown, answer: Answer): ClaimedCommand | undefined => {
   if (!isRecord(item) || !isRecord(item.lease) || !isFilled(item.lease.id)) return undefined;
   const expiresAt = localTime(item.lease.expires_at, answer);
   if (expiresAt === undefined) return undefined;
@@ -36,15 +42,22 @@ const readCommand = (item: unknown, answer: HttpAnswer): ClaimedCommand | undefi
   };
 };
 
+/** One command under the lease that was asked for. */
+export const readLeased = (answer: Answer): ClaimedCommand => {
+  const command = readCommand(answer.body, answer);
+  if (command === undefined) throw unreadable("lease");
+  return command;
+};
+
 /** Commands whose lease cannot be read are left out: they cannot be run, renewed or given back. */
-export const readClaim = (answer: HttpAnswer): readonly ClaimedCommand[] => {
+export const readClaim = (answer: Answer): readonly ClaimedCommand[] => {
   if (!isRecord(answer.body) || !Array.isArray(answer.body.commands)) throw unreadable("list of commands");
   return answer.body.commands
     .map((item: unknown) => readCommand(item, answer))
     .filter((command) => command !== undefined);
 };
 
-export const readBeat = (answer: HttpAnswer): Beat => {
+export const readBeat = (answer: Answer): Beat => {
   const { body } = answer;
   if (!isRecord(body)) throw unreadable("heartbeat");
   const cancel = body.cancel === true;
@@ -54,15 +67,36 @@ export const readBeat = (answer: HttpAnswer): Beat => {
   return { expiresAt: expiresAt ?? 0, cancel };
 };
 
-export const readSettled = ({ body }: HttpAnswer): Settled => {
+export const readSettled = ({ body }: Answer): Settled => {
   if (!isRecord(body) || !isFilled(body.tool_result_card_id)) throw unreadable("result card id");
   return { toolResultCardId: body.tool_result_card_id, idempotent: body.idempotent === true };
 };
 
-export const readRegistered = ({ body }: HttpAnswer): RegisteredTool => {
+export const readRegistered = ({ body }: Answer): RegisteredTool => {
   if (!isRecord(body) || !isFilled(body.definition_hash)) throw unreadable("definition hash");
   return {
     definitionHash: body.definition_hash,
     targetSubject: typeof body.target_subject === "string" ? body.target_subject : "",
   };
 };
+
+export const settlementBody = (settlement: Settlement): Record<string, unknown> => ({
+  ...(settlement.leaseId === undefined ? {} : { lease: settlement.leaseId }),
+  status: settlement.status,
+  result: settlement.result,
+  ...(settlement.error === null ? {} : { error: settlement.error }),
+  ...(settlement.sessionState === undefined ? {} : { session_state: settlement.sessionState }),
+  ...(settlement.views === undefined ? {} : { views: settlement.views }),
+  ...(settlement.definitionHash === undefined ? {} : { definition_hash: settlement.definitionHash }),
+});
+
+export const partsBody = (
+  { leaseId }: Pick<CallParts, "leaseId">,
+  parts: CallParts["parts"],
+): Record<string, unknown> => ({
+  ...(leaseId === undefined ? {} : { lease: leaseId }),
+  parts,
+});
+
+/** Beside the protocol's own headers: a holder's report says under which lease it speaks. */
+export const LEASE_HEADER = "CG-Lease";
