@@ -50,10 +50,21 @@ const openapi = z.strictObject({
   prefix: z.string().optional(),
 });
 
+/** Values may be `env:NAME`, so a number may be a text. */
+const bus = z.strictObject({
+  url: z.string().min(1).optional(),
+  credentials: z.string().min(1).optional(),
+  ca: z.string().min(1).optional(),
+  cert: z.string().min(1).optional(),
+  key: z.string().min(1).optional(),
+  inbox_prefix: z.string().min(1).optional(),
+  replicas: z.union([z.int(), z.string().min(1)]).optional(),
+});
+
 const configSchema = z.strictObject({
   project: name.optional(),
   database: z.strictObject({ url: z.string().min(1).optional() }).optional(),
-  bus: z.strictObject({ url: z.string().min(1).optional() }).optional(),
+  bus: bus.optional(),
   hosts: z.array(host).optional(),
   mcp_servers: z.array(mcpServer).optional(),
   openapi: z.array(openapi).optional(),

@@ -5,7 +5,8 @@ import { dirname, relative, resolve } from "node:path";
 import type { UpIo, UpOptions } from "../up/up-options.ts";
 import { parseConfigFile } from "./config-file.ts";
 import { refuseConfig } from "./refuse.ts";
-import { planSettings, type Settings, type SettingsInput } from "./settings.ts";
+import type { SettingsInput } from "./setting-value.ts";
+import { planSettings, type Settings } from "./settings.ts";
 
 export const CONFIG_FILE = "toolplane.yaml";
 

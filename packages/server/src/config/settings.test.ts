@@ -24,6 +24,7 @@ test("[SEC-16-U1] without configuration: loopback only, the embedded database, a
     allowedHosts: [],
     data: "/srv/ann/.toolplane",
     databaseUrl: undefined,
+    bus: undefined,
     roles: ["api", "worker", "pmo", "tools"],
     demo: false,
     ephemeral: false,
@@ -59,6 +60,8 @@ describe("[API-3-1] the file, then TOOLPLANE_* variables, then flags; later wins
     ["project in the file", { yaml: "project: a\n" }, { project: "a", projectNamed: true }],
     ["project in the environment", { yaml: "project: a\n", env: { TOOLPLANE_PROJECT: "b" } }, { project: "b" }],
     ["port", { env: { TOOLPLANE_PORT: "1" } }, { port: 1 }],
+    ["a process without the API takes any free port", { flags: { roles: ["worker", "tools"] } }, { port: 0 }],
+    ["unless one is named", { env: { TOOLPLANE_PORT: "1" }, flags: { roles: ["tools"] } }, { port: 1 }],
     ["port by flag", { env: { TOOLPLANE_PORT: "1" }, flags: { port: 0 } }, { port: 0 }],
     ["host", { env: { TOOLPLANE_HOST: "::1" }, flags: { host: "0.0.0.0" } }, { host: "0.0.0.0" }],
     [
@@ -100,15 +103,15 @@ describe("[UP-3-3] what this version does not have is refused when it is used, n
       "toolplane.yaml:2: mcp_servers is not part of this version",
     ],
     ["openapi", { yaml: "openapi: [{ name: a, spec: b }]\n" }, "openapi is not part of this version"],
-    ["bus", { yaml: "bus: { url: nats://x }\n" }, "toolplane.yaml:1: the NATS bus is not part"],
-    ["--nats-url", { flags: { natsUrl: "nats://x" } }, "--nats-url is not part of this version"],
-    ["TOOLPLANE_NATS_URL", { env: { TOOLPLANE_NATS_URL: "nats://x" } }, "TOOLPLANE_NATS_URL is not part"],
   ])("%s", (_what, given, message) => {
     expect(() => plan(given)).toThrow(message);
   });
 
   test("lists without entries are no use of them", () => {
-    expect(plan({ yaml: "hosts: []\nmcp_servers: []\nopenapi: []\nbus: {}\n" }).hosts).toEqual([]);
+    expect(plan({ yaml: "hosts: []\nmcp_servers: []\nopenapi: []\nbus: {}\n" })).toMatchObject({
+      hosts: [],
+      bus: undefined,
+    });
   });
 });
 

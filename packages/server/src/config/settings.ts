@@ -7,9 +7,9 @@ import { isToken, type JsonObject, type ToolplaneError } from "@toolplane/protoc
 import { isEnvName, isOwnEnvName } from "@toolplane/protocol/registry";
 import { type HostSetting, readHostSettings } from "../hosts/host-settings.ts";
 import { type LogLevel, parseLogLevel } from "../log/log.ts";
-import type { UpOptions } from "../up/up-options.ts";
-import type { ConfigFile } from "./config-file.ts";
+import { type BusSetting, planBus } from "./bus-setting.ts";
 import { refuseConfig } from "./refuse.ts";
+import { filled, readValue, type SettingsInput } from "./setting-value.ts";
 
 export const ROLES = ["api", "worker", "pmo", "tools"] as const;
 export type UpRole = (typeof ROLES)[number];
@@ -23,6 +23,8 @@ export interface Settings {
   readonly data: string;
   /** Undefined: the embedded server. */
   readonly databaseUrl: string | undefined;
+  /** Undefined: everything travels over the database. */
+  readonly bus: BusSetting | undefined;
   readonly roles: readonly UpRole[];
   readonly demo: boolean;
   readonly ephemeral: boolean;
@@ -41,31 +43,28 @@ export interface Settings {
   readonly logLevel: LogLevel;
 }
 
-export interface SettingsInput {
-  readonly flags: UpOptions;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly cwd: string;
-  readonly file: (ConfigFile & { readonly directory: string }) | undefined;
-}
-
 const DEFAULT_PORT = 7420;
+const ANY_FREE_PORT = 0;
 const DEFAULT_HOST = "127.0.0.1";
 const DEFAULT_DATA = ".toolplane";
 /** What clients ask for unless told otherwise. */
 const DEFAULT_PROJECT = "demo";
 const MAX_PORT = 65_535;
-const ENV_VALUE = "env:";
 
 const notBuilt = (what: string, instead: string): ToolplaneError =>
   refuseConfig(`${what} is not part of this version yet: ${instead}`);
-
-const filled = (value: string | undefined): string | undefined => (value?.trim() ? value.trim() : undefined);
 
 const parsePort = (text: string): number => {
   const port = Number(text);
   if (!Number.isInteger(port) || port < 0 || port > MAX_PORT)
     throw refuseConfig(`a port is a whole number from 0 to ${MAX_PORT}, not ${text}`);
   return port;
+};
+
+/** A process without the API is asked for its health alone, so that several find a place on one machine by themselves. */
+const readPort = ({ flags, env }: SettingsInput, roles: readonly UpRole[]): number => {
+  const given = flags.port === undefined ? filled(env.TOOLPLANE_PORT) : String(flags.port);
+  return parsePort(given ?? String(roles.includes("api") ? DEFAULT_PORT : ANY_FREE_PORT));
 };
 
 const parseHosts = (text: string | undefined): readonly string[] =>
@@ -106,25 +105,9 @@ const parseTargets = (given: readonly string[] = [DEFAULT_WORKER_TARGET]): reado
   return targets;
 };
 
-/** A value of the file, or of the variable it names. */
-const readValue = ({ env, file }: SettingsInput, path: readonly string[], text?: string): string | undefined => {
-  if (text === undefined || !text.startsWith(ENV_VALUE)) return text;
-  const name = text.slice(ENV_VALUE.length);
-  const at = `${file?.where(path)}: ${path.join(".")}`;
-  if (!isEnvName(name)) throw refuseConfig(`${at}: ${JSON.stringify(name)} is not the name of a variable`);
-  const value = filled(env[name]);
-  if (value === undefined) throw refuseConfig(`${at}: the variable ${name} is not set`);
-  return value;
-};
-
-const refuseLater = (input: SettingsInput): void => {
-  const { file, flags, env } = input;
+const refuseLater = ({ file }: SettingsInput): void => {
   for (const key of ["mcp_servers", "openapi"] as const)
     if ((file?.config[key]?.length ?? 0) > 0) throw notBuilt(`${file?.where([key])}: ${key}`, "leave it out");
-  const overPostgres = "leave it out; calls travel over PostgreSQL";
-  if (file?.config.bus?.url !== undefined) throw notBuilt(`${file.where(["bus", "url"])}: the NATS bus`, overPostgres);
-  if (filled(flags.natsUrl) !== undefined) throw notBuilt("--nats-url", overPostgres);
-  if (filled(env.TOOLPLANE_NATS_URL) !== undefined) throw notBuilt("TOOLPLANE_NATS_URL", overPostgres);
 };
 
 const checkDatabaseUrl = (url: string | undefined): string | undefined => {
@@ -165,16 +148,15 @@ export const planSettings = (input: SettingsInput): Settings => {
   const ephemeral = flags.ephemeral ?? parseSwitch("TOOLPLANE_EPHEMERAL", filled(env.TOOLPLANE_EPHEMERAL));
   if (ephemeral && databaseUrl !== undefined)
     throw refuseConfig("--ephemeral throws its data away and a database of your own is to keep it: choose one of them");
+  const roles = parseRoles(flags.roles ?? filled(env.TOOLPLANE_ROLES)?.split(","));
   return {
-    port:
-      flags.port === undefined
-        ? parsePort(filled(env.TOOLPLANE_PORT) ?? String(DEFAULT_PORT))
-        : parsePort(String(flags.port)),
+    port: readPort(input, roles),
     host: given(flags.host, "TOOLPLANE_HOST") ?? DEFAULT_HOST,
     allowedHosts: parseHosts(filled(env.TOOLPLANE_ALLOWED_HOSTS)),
     data: resolve(cwd, given(flags.data, "TOOLPLANE_DATA") ?? DEFAULT_DATA),
     databaseUrl,
-    roles: parseRoles(flags.roles ?? filled(env.TOOLPLANE_ROLES)?.split(",")),
+    bus: planBus(input),
+    roles,
     demo: flags.demo ?? parseSwitch("TOOLPLANE_DEMO", filled(env.TOOLPLANE_DEMO)),
     ephemeral,
     ...readProject(input),

@@ -8,6 +8,7 @@ import type { Engine, Log, Token } from "@toolplane/engine";
 import { parseJsonStrict, parseWith, ToolplaneError } from "@toolplane/protocol";
 import { type Context, Hono } from "hono";
 import { NO_TOOL_HOSTS, type ToolHosts } from "../hosts/tool-hosts.ts";
+import { type PlaneProcesses, UNKNOWN_PROCESSES } from "../up/plane-processes.ts";
 import { checkHost } from "./check-host.ts";
 import { notThere, problem } from "./problem.ts";
 import { readBody } from "./read-body.ts";
@@ -18,6 +19,8 @@ export interface AppOptions {
   readonly engine: () => Engine | undefined;
   /** The tool hosts of this process; none unless given. */
   readonly toolHosts?: (() => ToolHosts | undefined) | undefined;
+  /** The processes this one works with. */
+  readonly processes?: (() => PlaneProcesses | undefined) | undefined;
   readonly routes: readonly Route[];
   readonly log: Log;
   readonly health: () => Promise<{ readonly ok: boolean; readonly body: Readonly<Record<string, unknown>> }>;
@@ -72,8 +75,10 @@ export const createApp = (options: AppOptions): Hono => {
       body = parseWith(route.body, text === "" ? {} : parseJsonStrict(text), "body");
     }
     const toolHosts = options.toolHosts?.() ?? NO_TOOL_HOSTS;
+    const processes = options.processes?.() ?? UNKNOWN_PROCESSES;
     const signal = AbortSignal.any([context.req.raw.signal, options.draining]);
-    return route.handle({ params, body, query, caller: callerOf(token), engine, toolHosts, log, context, signal });
+    const caller = callerOf(token);
+    return route.handle({ params, body, query, caller, engine, toolHosts, processes, log, context, signal });
   };
 
   app.use(async (context, next) => {

@@ -5,6 +5,7 @@ import type { Engine, Log, Role, Token } from "@toolplane/engine";
 import type { Context } from "hono";
 import type { z } from "zod";
 import type { ToolHosts } from "../hosts/tool-hosts.ts";
+import type { PlaneProcesses } from "../up/plane-processes.ts";
 
 export interface Caller {
   readonly token: Token;
@@ -19,6 +20,7 @@ export interface RouteCall<Body, Query> {
   readonly caller: Caller;
   readonly engine: Engine;
   readonly toolHosts: ToolHosts;
+  readonly processes: PlaneProcesses;
   readonly log: Log;
   readonly context: Context;
   /** Aborted when the client goes away or the server drains. */

@@ -154,8 +154,8 @@ export const callRoutes: readonly Route[] = [
     method: "GET",
     path: "/projects/:project/calls/:call/why",
     roles: READERS,
-    handle: async ({ engine, toolHosts, params, context }) =>
-      context.json(await explainCall(engine, keyFrom(params), toolHosts)),
+    handle: async ({ engine, toolHosts, processes, params, context }) =>
+      context.json(await explainCall(engine, keyFrom(params), toolHosts, processes)),
   }),
   route({
     method: "POST",

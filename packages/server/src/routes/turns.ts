@@ -141,7 +141,7 @@ export const turnRoutes: readonly Route[] = [
     path: "/projects/:project/turns/:turn",
     roles: READERS,
     query: z.strictObject({ wait_seconds: waitSeconds.optional() }),
-    handle: async ({ engine, params, query, context, signal }) => {
+    handle: async ({ engine, processes, params, query, context, signal }) => {
       const key = keyFrom(params);
       const waitMs = (query.wait_seconds ?? 0) * 1000;
       const turn = waitMs === 0 ? await engine.turns.get(key) : await engine.turns.wait(key, waitMs, signal);
@@ -156,7 +156,7 @@ export const turnRoutes: readonly Route[] = [
         started_at: step.startedAt,
         ended_at: step.endedAt,
       }));
-      const explained = await explainTurn(engine, turn, taken);
+      const explained = await explainTurn(engine, turn, taken, processes);
       return context.json({ ...(await detailOf(engine, turn)), ...explained, steps });
     },
   }),

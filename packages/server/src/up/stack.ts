@@ -14,6 +14,7 @@ import { type PmoService, servePmo } from "../agents/serve-pmo.ts";
 import { BUNDLED_TARGET, bundledDefinitions } from "../bundled/bundled-tools.ts";
 import { serveBundled } from "../bundled/serve-bundled.ts";
 import { applyConfig, type ConfigDefinitions, ensureProject, readDefinitions } from "../config/apply-config.ts";
+import { refuseConfig } from "../config/refuse.ts";
 import type { Settings } from "../config/settings.ts";
 import { seedDemo } from "../demo/demo-project.ts";
 import { type ClockOffset, createClockOffset, NO_OFFSET } from "../gateway/clock-offset.ts";
@@ -26,6 +27,13 @@ import { openEmbeddedStore } from "./embedded-store.ts";
 import { createHealth, type Phase } from "./health.ts";
 import { type HttpServer, listen, servedHosts } from "./http-server.ts";
 import { openEngine } from "./open-engine.ts";
+import {
+  aloneWith,
+  createPlaneProcesses,
+  nameProcess,
+  type PlaneProcess,
+  type PlaneProcesses,
+} from "./plane-processes.ts";
 import { alreadyRunning, findOwnerOf } from "./server-life.ts";
 import { openOwnStore, type Store } from "./store.ts";
 import { ensureTokenFile, tokenPath } from "./token-file.ts";
@@ -61,6 +69,7 @@ interface Parts {
   toolHosts?: ToolHosts;
   pmo?: PmoService;
   agents?: RunningAgents;
+  processes?: PlaneProcesses;
 }
 
 /** Requests that are not long polls take milliseconds; a supervisor's patience is ten seconds. */
@@ -73,6 +82,7 @@ const createStackApp = (parts: Parts, { settings, version, log }: StackOptions) 
   createApp({
     engine: () => (parts.phase === "starting" ? undefined : parts.engine),
     toolHosts: () => parts.toolHosts,
+    processes: () => parts.processes,
     routes: settings.roles.includes("api") ? routes : [],
     log,
     hosts: [...servedHosts(settings.host), ...settings.allowedHosts],
@@ -101,10 +111,16 @@ const listenOrExplain = async (parts: Parts, options: StackOptions, dataDir: str
   }
 };
 
+const selfOf = ({ settings, pid }: Pick<StackOptions, "settings" | "pid">): PlaneProcess => ({
+  pid,
+  host: hostname(),
+  roles: settings.roles,
+});
+
 const openStore = async ({ settings, guard, log, pid }: StackOptions, dataDir: string): Promise<Store> =>
   settings.databaseUrl === undefined
     ? openEmbeddedStore({ dataDir, throwAway: settings.ephemeral, guard, log, pid })
-    : openOwnStore(settings.databaseUrl);
+    : openOwnStore(settings.databaseUrl, nameProcess(selfOf({ settings, pid })));
 
 const prepare = async (
   engine: Engine,
@@ -179,6 +195,7 @@ const start = async (parts: Parts, options: StackOptions): Promise<string> => {
     if (stop.aborted) throw new ToolplaneError("canceled", "stopped before it was ready");
   };
   const definitions = readDefinitions(settings, options.cwd, log);
+  if (settings.bus !== undefined) throw refuseConfig("the NATS bus is not part of this version yet: leave it out");
   parts.data = settings.ephemeral ? await openThrowAwayDirectory(guard) : openDataDirectory(settings.data);
   const dataDir = parts.data.path;
   parts.http = await listenOrExplain(parts, options, dataDir);
@@ -188,6 +205,9 @@ const start = async (parts: Parts, options: StackOptions): Promise<string> => {
   goOn();
   parts.store = await openStore(options, dataDir);
   goOn();
+  const self = selfOf(options);
+  parts.processes =
+    parts.store.kind === "embedded" ? aloneWith(self) : createPlaneProcesses(parts.store.connection, self, log);
   await parts.store.announce(address);
   parts.engine = await openEngine(parts.store, {
     log,

@@ -21,10 +21,10 @@ export interface Store {
 
 const never = new Promise<never>(() => {});
 
-/** A server somebody else runs. */
-export const openOwnStore = (databaseUrl: string): Store => ({
+/** A server somebody else runs; it shows our connections under this name. */
+export const openOwnStore = (databaseUrl: string, name: string): Store => ({
   kind: "postgres",
-  connection: { connectionString: databaseUrl },
+  connection: { connectionString: databaseUrl, application_name: name },
   ready: () => true,
   lives: () => 1,
   untilReady: async () => undefined,

@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Role, silentLog, type Token } from "@toolplane/engine";
+import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ensureTokenFile, type TokenFileOptions, tokenPath } from "./token-file.ts";
 
@@ -103,4 +104,25 @@ describe("[UP-3-1] the token file", () => {
     expect(modeOf()).toBe(0o600);
     expect(warned).toHaveLength(1);
   });
+});
+
+test("[UP-9-6] processes that share a directory and start at the same moment end with one file whose token works", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.scheduler(), async (scheduler) => {
+      rmSync(tokenPath(dataDir), { force: true });
+      const { tokens } = createTokens();
+      const slow: TokenFileOptions["tokens"] = {
+        create: scheduler.scheduleFunction(tokens.create),
+        check: scheduler.scheduleFunction(tokens.check),
+        list: scheduler.scheduleFunction(tokens.list),
+        revoke: scheduler.scheduleFunction(tokens.revoke),
+      };
+      const starts = Array.from({ length: 3 }, () =>
+        ensureTokenFile({ dataDir, tokens: slow, label: "up", log: silentLog }),
+      );
+      await scheduler.waitFor(Promise.all(starts));
+      expect((await tokens.check(read()))?.role).toBe("admin");
+    }),
+    { numRuns: 60 },
+  );
 });

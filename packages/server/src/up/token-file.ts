@@ -2,6 +2,8 @@
 //   T1. The file is 0600 from the moment it has a name, and appears whole or not at all.
 //   T2. A file that is lost, or whose token is revoked or unknown, is replaced, and what this data directory had before
 //       is revoked: at any time one such token works.
+//   T3. Processes that share a directory may do this at the same moment. Each writes its own before it revokes others and
+//       looks again afterwards, so the file that stays holds a token that works.
 
 import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
@@ -57,13 +59,14 @@ const findOwn = async ({ tokens, label }: TokenFileOptions): Promise<readonly To
 export const ensureTokenFile = async (options: TokenFileOptions): Promise<boolean> => {
   const { dataDir, tokens, label, log } = options;
   const path = tokenPath(dataDir);
-  const secret = readSecret(path, log);
-  if (secret !== undefined && (await tokens.check(secret))?.role === "admin") return false;
-  const before = await findOwn(options);
-  const made = await tokens.create({ role: "admin", label });
-  writeSecret(path, made.secret);
-  for (const { tokenId } of before) await tokens.revoke(tokenId);
-  if (before.length > 0)
-    log.warn("the token file was lost: there is a new one, and the old token is revoked", { path });
-  return true;
+  for (let made = false; ; made = true) {
+    const secret = readSecret(path, log);
+    if (secret !== undefined && (await tokens.check(secret))?.role === "admin") return made;
+    const before = await findOwn(options);
+    const token = await tokens.create({ role: "admin", label });
+    writeSecret(path, token.secret);
+    for (const { tokenId } of before) await tokens.revoke(tokenId);
+    if (before.length > 0)
+      log.warn("the token file was lost: there is a new one, and the old token is revoked", { path });
+  }
 };

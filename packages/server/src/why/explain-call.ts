@@ -10,6 +10,8 @@ import {
   isSettled,
 } from "@toolplane/engine";
 import { NO_TOOL_HOSTS, type ToolHosts } from "../hosts/tool-hosts.ts";
+import { type PlaneProcess, type PlaneProcesses, UNKNOWN_PROCESSES } from "../up/plane-processes.ts";
+import { planRoleProblem, roleServing } from "./role-problem.ts";
 
 export interface Explanation {
   readonly tool_call_id: string;
@@ -27,6 +29,8 @@ export interface WhyFacts {
   readonly toolStatus: string | undefined;
   /** How many services asked for work of this target lately. */
   readonly consumers: number;
+  /** The processes of the plane, if they can be known. */
+  readonly processes?: readonly PlaneProcess[] | undefined;
   /** Why the host whose tool it is does not run, if that is so. */
   readonly hostProblem?: string | undefined;
   readonly deadLetterId: string | undefined;
@@ -39,7 +43,12 @@ const seconds = (ms: number): string => `${Math.max(0, Math.round(ms / 1000))} s
 const until = (date: Date | null, nowMs: number): string =>
   date === null ? "an unknown time" : `${date.toISOString()} (in ${seconds(date.getTime() - nowMs)})`;
 
-const whyQueued = ({ view, nowMs, toolStatus, consumers, hostProblem }: WhyFacts): readonly [string, string | null] => {
+/** Where else the target may have services: an API process knows of those that ask it for work, and of no others. */
+const elsewhere = (processes: readonly PlaneProcess[] = []): string =>
+  processes.filter(({ roles }) => roles.includes("api")).length > 1 ? " at this process" : "";
+
+const whyQueued = (facts: WhyFacts): readonly [string, string | null] => {
+  const { view, nowMs, toolStatus, consumers, hostProblem, processes } = facts;
   if (toolStatus === "paused")
     return [
       `${view.toolName} is paused: the call waits until somebody resumes it`,
@@ -57,9 +66,15 @@ const whyQueued = ({ view, nowMs, toolStatus, consumers, hostProblem }: WhyFacts
       `${hostProblem}; the call waits until it does, and gives up at ${until(view.queueDeadline, nowMs)}`,
       `put host ${view.target.replace("host_", "")} right: its program, its config, or its entry in toolplane.yaml`,
     ];
+  const missing = planRoleProblem(view.target, processes);
+  if (missing !== undefined)
+    return [
+      `${missing.why}; the call waits until there is one, and gives up at ${until(view.queueDeadline, nowMs)}`,
+      missing.todo,
+    ];
   if (consumers === 0)
     return [
-      `no service for target ${view.target} has asked for work lately; the call waits ${seconds(nowMs - view.createdAt.getTime())} already and gives up at ${until(view.queueDeadline, nowMs)}`,
+      `no service for target ${view.target} has asked for work lately${elsewhere(processes)}; the call waits ${seconds(nowMs - view.createdAt.getTime())} already and gives up at ${until(view.queueDeadline, nowMs)}`,
       `start a service for target ${view.target}`,
     ];
   const alone = view.session === null ? "" : ", those of its session one after the other";
@@ -166,18 +181,23 @@ export const explainCall = async (
   engine: Engine,
   key: CallKey,
   toolHosts: Pick<ToolHosts, "problemOf"> = NO_TOOL_HOSTS,
+  planeProcesses: PlaneProcesses = UNKNOWN_PROCESSES,
 ): Promise<Explanation> => {
   const view = await engine.calls.get(key);
   const tool = await engine.tools.getTool(key.projectId, view.toolName, true);
   const letter = isSettled(view.status) ? await engine.deadLetters.ofCall(key.projectId, key.toolCallId) : undefined;
   const batchId = batchIdOf(view.toolCallId);
   const parked = view.status === "running" && view.leaseHolder === batchHolder(batchId);
+  const processes = view.status === "queued" ? await planeProcesses.list() : undefined;
+  const seen = engine.calls.services(key.projectId, view.target).length;
   return planExplanation({
     view,
     batch: parked ? await engine.batches.get({ projectId: key.projectId, batchId }) : undefined,
     nowMs: await engine.databaseNow(),
     toolStatus: tool?.status,
-    consumers: engine.calls.services(key.projectId, view.target).length,
+    // What the plane itself serves is served by every process of the role, not only by those this one has heard of.
+    consumers: Math.max(seen, roleServing(view.target, processes).length),
+    processes,
     deadLetterId: letter?.deadLetterId,
     hostProblem: toolHosts.problemOf(key.projectId, view.target),
   });

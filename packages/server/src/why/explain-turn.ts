@@ -1,6 +1,8 @@
 // What a turn waits for, in one sentence: another turn of its agent, a worker, its brain, or the results of calls.
 
 import { type CallView, type Engine, isSettled, type StepView, type TurnView } from "@toolplane/engine";
+import { type PlaneProcess, type PlaneProcesses, UNKNOWN_PROCESSES } from "../up/plane-processes.ts";
+import { planMissingRole } from "./role-problem.ts";
 
 export interface TurnExplanation {
   /** One sentence; null for a turn that is over. */
@@ -15,6 +17,8 @@ export interface TurnFacts {
   readonly agent: { readonly status: string; readonly workerTarget: string } | undefined;
   /** Open turns of the agent, for one that is queued. */
   readonly ahead: TurnView | undefined;
+  /** The processes of the plane, if they can be known. */
+  readonly processes?: readonly PlaneProcess[] | undefined;
   /** The calls it waits for. */
   readonly calls: readonly Pick<CallView, "toolCallId" | "toolName" | "status">[];
 }
@@ -36,13 +40,19 @@ const whyQueued = ({ view, agent, ahead }: TurnFacts): TurnExplanation =>
           todo: `toolplane turns show ${ahead.agentTurnId}`,
         };
 
-const whyDispatched = ({ view, agent }: TurnFacts): TurnExplanation =>
-  agent === undefined
-    ? { why: `agent ${view.agentId} is not in the roster any more`, todo: `toolplane turns stop ${view.agentTurnId}` }
-    : {
-        why: `it waits for a worker of pool ${agent.workerTarget} to take it`,
-        todo: `see that a server with the role worker serves pool ${agent.workerTarget}`,
-      };
+const whyDispatched = ({ view, agent, processes }: TurnFacts): TurnExplanation => {
+  if (agent === undefined)
+    return {
+      why: `agent ${view.agentId} is not in the roster any more`,
+      todo: `toolplane turns stop ${view.agentTurnId}`,
+    };
+  return (
+    planMissingRole("worker", processes) ?? {
+      why: `it waits for a worker of pool ${agent.workerTarget} to take it`,
+      todo: `see that a server with the role worker serves pool ${agent.workerTarget}`,
+    }
+  );
+};
 
 const whySuspended = ({ view, calls }: TurnFacts): TurnExplanation => {
   const [first] = calls;
@@ -79,6 +89,7 @@ export const explainTurn = async (
   engine: Pick<Engine, "turns" | "agents" | "calls">,
   view: TurnView,
   steps: readonly StepView[],
+  planeProcesses: PlaneProcesses = UNKNOWN_PROCESSES,
 ): Promise<TurnExplanation> => {
   if (view.endedAt !== null) return OVER;
   const { projectId, agentId } = view;
@@ -106,6 +117,7 @@ export const explainTurn = async (
         ? await engine.agents.getAgent(projectId, agentId)
         : undefined,
     ahead: view.status === "queued" ? await findAhead() : undefined,
+    processes: view.status === "dispatched" ? await planeProcesses.list() : undefined,
     calls: view.status === "suspended" ? await openCalls() : [],
   });
 };

@@ -1,0 +1,100 @@
+// Where NATS is and how to connect to it, decided from file, environment and flags. Pure: the files it names are read when
+// the connection is made. A URL may hold a password, so no sentence here shows one.
+
+import { isAbsolute, join } from "node:path";
+import { refuseConfig } from "./refuse.ts";
+import { filled, readValue, type SettingsInput } from "./setting-value.ts";
+
+export interface BusSetting {
+  /** One address or several, separated by commas. */
+  readonly url: string;
+  /** Absolute paths. */
+  readonly credentials: string | undefined;
+  readonly ca: string | undefined;
+  readonly cert: string | undefined;
+  readonly key: string | undefined;
+  readonly inboxPrefix: string | undefined;
+  /** Copies a cluster keeps of each stream; undefined: the adapter decides. */
+  readonly replicas: number | undefined;
+}
+
+const SCHEMES: ReadonlySet<string> = new Set(["nats:", "tls:"]);
+/** What JetStream allows. */
+const MAX_REPLICAS = 5;
+const EXAMPLE = "it looks like nats://user:password@host:4222, several with commas between them";
+
+const isAddress = (text: string): boolean => {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname, pathname, search } = new URL(text);
+  return SCHEMES.has(protocol) && hostname !== "" && (pathname === "" || pathname === "/") && search === "";
+};
+
+const checkUrl = (url: string, where: string): string => {
+  const addresses = url.split(",").map((address) => address.trim());
+  if (!addresses.every(isAddress)) throw refuseConfig(`${where} is not a NATS URL: ${EXAMPLE}`);
+  return addresses.join(",");
+};
+
+/** The first who says it, by name: flags, then variables, then the file. */
+const readUrl = (input: SettingsInput): string | undefined => {
+  const { flags, env, file } = input;
+  const flag = filled(flags.natsUrl);
+  if (flag !== undefined) return checkUrl(flag, "--nats-url");
+  const variable = filled(env.TOOLPLANE_NATS_URL);
+  if (variable !== undefined) return checkUrl(variable, "TOOLPLANE_NATS_URL");
+  const path = ["bus", "url"];
+  const value = readValue(input, path, file?.config.bus?.url);
+  return value === undefined ? undefined : checkUrl(value, `${file?.where(path)}: bus.url`);
+};
+
+const readReplicas = (input: SettingsInput): number | undefined => {
+  const { file } = input;
+  const given = file?.config.bus?.replicas;
+  const path = ["bus", "replicas"];
+  const text = readValue(input, path, given === undefined ? undefined : String(given));
+  if (text === undefined) return undefined;
+  const replicas = Number(text);
+  if (!Number.isInteger(replicas) || replicas < 1 || replicas > MAX_REPLICAS)
+    throw refuseConfig(`${file?.where(path)}: bus.replicas is a whole number from 1 to ${MAX_REPLICAS}`);
+  return replicas;
+};
+
+const isInbox = (text: string): boolean => text.split(".").every((token) => token !== "" && !/[\s*>]/u.test(token));
+
+export const planBus = (input: SettingsInput): BusSetting | undefined => {
+  const { env, file, cwd } = input;
+  const section = file?.config.bus ?? {};
+  const url = readUrl(input);
+  const beside = Object.keys(section).find((key) => key !== "url");
+  if (url === undefined) {
+    if (beside === undefined) return undefined;
+    throw refuseConfig(
+      `${file?.where(["bus", beside])}: bus.${beside} is about NATS, and nothing says where that is: set bus.url or --nats-url`,
+    );
+  }
+  const value = (key: "credentials" | "ca" | "cert" | "key" | "inbox_prefix"): string | undefined =>
+    readValue(input, ["bus", key], section[key]);
+  const pathOf = (key: "credentials" | "ca" | "cert" | "key"): string | undefined => {
+    const path = value(key);
+    return path === undefined || isAbsolute(path) ? path : join(file?.directory ?? cwd, path);
+  };
+  const given = filled(env.TOOLPLANE_NATS_CREDENTIALS);
+  const inboxPrefix = filled(env.TOOLPLANE_NATS_INBOX) ?? value("inbox_prefix");
+  if (inboxPrefix !== undefined && !isInbox(inboxPrefix))
+    throw refuseConfig("the inbox prefix of NATS is a subject without wildcards, such as _INBOX_plane");
+  const cert = pathOf("cert");
+  const key = pathOf("key");
+  if ((cert === undefined) !== (key === undefined)) {
+    const has = cert === undefined ? "key" : "cert";
+    throw refuseConfig(`${file?.where(["bus", has])}: bus.cert and bus.key come together`);
+  }
+  return {
+    url,
+    credentials: given === undefined ? pathOf("credentials") : isAbsolute(given) ? given : join(cwd, given),
+    ca: pathOf("ca"),
+    cert,
+    key,
+    inboxPrefix,
+    replicas: readReplicas(input),
+  };
+};

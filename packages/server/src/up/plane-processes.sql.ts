@@ -1,0 +1,5 @@
+// Who runs over this database, from the names of their connections. Not prepared: it is asked by people.
+
+export const READ_NAMES = `
+select distinct application_name as name from pg_stat_activity
+ where datname = current_database() and application_name like 'toolplane runs %'`;

@@ -1,0 +1,72 @@
+// The processes of one plane: every `up` names its connections to the database after its roles, so that each can say who
+// else is there. Nothing is written down, and a process that was killed is gone with its connections.
+
+import type { Log } from "@toolplane/engine";
+import pg from "pg";
+import { ROLES, type UpRole } from "../config/settings.ts";
+import { READ_NAMES } from "./plane-processes.sql.ts";
+
+export interface PlaneProcess {
+  readonly pid: number;
+  readonly host: string;
+  readonly roles: readonly UpRole[];
+}
+
+export interface PlaneProcesses {
+  /** This one and all others; undefined when the database does not say (a pooler in between renames connections). */
+  list(): Promise<readonly PlaneProcess[] | undefined>;
+}
+
+const PREFIX = "toolplane runs ";
+/** What PostgreSQL keeps of a name; a long host name is cut, which only people read. */
+const MAX_NAME_LENGTH = 63;
+const CONNECT_TIMEOUT_MS = 2_000;
+
+export const nameProcess = ({ pid, host, roles }: PlaneProcess): string =>
+  `${PREFIX}${roles.join(",")} ${pid} ${host}`.slice(0, MAX_NAME_LENGTH);
+
+export const tryParseProcess = (name: string): PlaneProcess | undefined => {
+  if (!name.startsWith(PREFIX)) return undefined;
+  const [roles = "", pid = "", host = ""] = name.slice(PREFIX.length).split(" ");
+  const known = ROLES.filter((role) => roles.split(",").includes(role));
+  return known.length === 0 ? undefined : { pid: Number(pid), host, roles: known };
+};
+
+export const describeProcess = ({ pid, host }: PlaneProcess): string => `process ${pid} on ${host}`;
+
+/** A process with an embedded database is alone. */
+export const aloneWith = (self: PlaneProcess): PlaneProcesses => ({ list: async () => [self] });
+
+/** Nobody knows: what is said of other processes is then left out. */
+export const UNKNOWN_PROCESSES: PlaneProcesses = { list: async () => undefined };
+
+export const createPlaneProcesses = (connection: pg.ClientConfig, self: PlaneProcess, log: Log): PlaneProcesses => {
+  const read = async (): Promise<readonly PlaneProcess[] | undefined> => {
+    const client = new pg.Client({
+      ...connection,
+      application_name: "toolplane looks",
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: CONNECT_TIMEOUT_MS,
+    });
+    client.on("error", () => {});
+    try {
+      await client.connect();
+      const { rows } = await client.query<{ readonly name: string }>(READ_NAMES);
+      const found = rows.flatMap(({ name }) => tryParseProcess(name) ?? []);
+      const isHere = found.some(({ pid, roles }) => pid === self.pid && roles.join() === self.roles.join());
+      return isHere ? found : undefined;
+    } finally {
+      await client.end().catch(() => {});
+    }
+  };
+  return {
+    async list() {
+      try {
+        return await read();
+      } catch (error) {
+        log.warn("who else runs could not be asked", { reason: String(error) });
+        return undefined;
+      }
+    },
+  };
+};

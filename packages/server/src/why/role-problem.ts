@@ -1,0 +1,56 @@
+// What a plane of several processes lacks: a role that nobody has.
+
+import { PMO_SERVICE } from "@toolplane/agents";
+import { hostTarget } from "@toolplane/bridges";
+import { BUNDLED_TARGET } from "../bundled/bundled-tools.ts";
+import type { UpRole } from "../config/settings.ts";
+import type { PlaneProcess } from "../up/plane-processes.ts";
+
+export interface RoleProblem {
+  readonly why: string;
+  readonly todo: string;
+}
+
+const HOST_PREFIX = hostTarget("");
+
+/** The role whose processes serve a target; none for the targets of people's own services. */
+const roleOf = (target: string): UpRole | undefined => {
+  if (target === BUNDLED_TARGET || target.startsWith(HOST_PREFIX)) return "tools";
+  return target === PMO_SERVICE.target ? "pmo" : undefined;
+};
+
+const DOES: Readonly<Record<UpRole, string>> = {
+  api: "answers requests",
+  worker: "thinks for agents",
+  pmo: "serves the tools with which agents manage agents",
+  tools: "serves the bundled tools and the hosts",
+};
+
+const having = (role: UpRole, processes: readonly PlaneProcess[]): readonly PlaneProcess[] =>
+  processes.filter(({ roles }) => roles.includes(role));
+
+/** The processes that serve a target of the plane's own. */
+export const roleServing = (target: string, processes: readonly PlaneProcess[] = []): readonly PlaneProcess[] => {
+  const role = roleOf(target);
+  return role === undefined ? [] : having(role, processes);
+};
+
+export const planMissingRole = (
+  role: UpRole,
+  processes: readonly PlaneProcess[] | undefined,
+): RoleProblem | undefined =>
+  processes === undefined || having(role, processes).length > 0
+    ? undefined
+    : {
+        why: `no process has the role ${role}, which ${DOES[role]}`,
+        todo: `start one over the same database: toolplane up --roles ${role} --database-url URL`,
+      };
+
+/** Why nobody serves a target of the plane's own, if nobody does. */
+export const planRoleProblem = (
+  target: string,
+  processes: readonly PlaneProcess[] | undefined,
+): RoleProblem | undefined => {
+  const role = roleOf(target);
+  return role === undefined ? undefined : planMissingRole(role, processes);
+};

@@ -1,0 +1,11 @@
+// The rules about a plane of several processes, over PostgreSQL alone or with NATS beside it.
+
+import type { Rule } from "./rule.ts";
+
+export const rules = [
+  { id: "UP-9-1", source: "interfaces 3", part: "server", text: "Where NATS is and how to connect to it comes from the file, then TOOLPLANE_*, then flags; env:NAME and paths work as everywhere in the file." },
+  { id: "UP-9-2", source: "interfaces 3", part: "server", text: "A wrong setting of the bus is one sentence naming where it stands, and never shows what a URL keeps secret." },
+  { id: "UP-9-6", source: "interfaces 4", part: "server", text: "Processes that share a data directory and a database may start at the same moment: the token file that stays works." },
+  { id: "UP-9-7", source: "interfaces 2", part: "server", text: "why says when no process has the role that would serve a call or think for a turn, and what to start." },
+  { id: "UP-9-8", source: "architecture 5", part: "server", text: "Every process says its roles to the others through the names of its connections to the database." },
+] as const satisfies readonly Rule[];
