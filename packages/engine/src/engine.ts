@@ -21,6 +21,8 @@ import { emitParts, type Part } from "./calls/emit-parts.ts";
 import { type Boxes, createBoxes } from "./cards/boxes.ts";
 import { type CardStore, createCardStore } from "./cards/card-store.ts";
 import { DEFAULT_CARD_CAPS } from "./cards/prepare-card.ts";
+import { type CarrierStats, createCarriage } from "./carrier/carriage.ts";
+import { type Carrier, REPUBLISH_SECONDS } from "./carrier/carrier.ts";
 import { createDeadLetters, type DeadLetters } from "./dead-letters/dead-letters.ts";
 import { createDelegation, type Delegation } from "./delegation/delegation.ts";
 import { stuckMessages } from "./outbox/stuck-messages.ts";
@@ -61,8 +63,8 @@ export interface EngineOptions {
   readonly caps?: JsonCaps | undefined;
   /** Times a `retry: safe` call may lose its service. */
   readonly maxAttempts?: number | undefined;
-  /** An external bus carries commands; unleased ones are published again after so many seconds. */
-  readonly republishSeconds?: number | undefined;
+  /** A bus beside the database that carries messages; without one they travel through the database. */
+  readonly carrier?: Carrier | undefined;
   readonly retention?: RetentionPolicy | undefined;
   /** False for a process that only reads or for tests that sweep by hand. */
   readonly watchdog?: boolean | undefined;
@@ -80,6 +82,8 @@ export interface EngineStats {
   readonly coalescers: ReturnType<Calls["stats"]>;
   readonly database: ReturnType<Database["stats"]>;
   readonly bus: ReturnType<Bus["stats"]>;
+  /** What was relayed to a bus beside the database; absent without one. */
+  readonly carrier?: CarrierStats | undefined;
   readonly doorbell: ReturnType<BusDoorbell["stats"]>;
   readonly stuckMessages: number;
   readonly watchdogTicks: number;
@@ -152,7 +156,8 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const { role } = await migrate(options.connection);
   const db = createDatabase({ connection: options.connection, role, maxConnections: options.maxConnections });
   const doorbell = createPostgresDoorbell({ db, clock, log });
-  const republishSeconds = options.republishSeconds ?? null;
+  const { carrier } = options;
+  const republishSeconds = carrier === undefined ? null : (carrier.republishSeconds ?? REPUBLISH_SECONDS);
   const compile = createSchemaCompiler();
   const ground = {
     db,
@@ -184,15 +189,16 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const approvals = createApprovals({ ...ground, calls, cards, definitions });
   const deadLetters = createDeadLetters({ ...ground, dispatch: calls.dispatch });
   const tokens = createTokens({ ...ground, secret: randomSecret });
-  const bus = createPostgresBus(ground);
+  const carriage = carrier === undefined ? undefined : createCarriage({ ...ground, carrier });
+  const bus = carriage?.bus ?? createPostgresBus(ground);
   const retain = createRetention(ground);
   const expire = createExpire({
     ...ground,
     watch: calls.watch,
     policy: { maxAttempts: options.maxAttempts ?? MAX_ATTEMPTS, republishSeconds },
   });
-  const carrier = republishSeconds === null ? "postgres" : "external";
-  const stuck = () => stuckMessages({ db, carrier, olderThanMs: STUCK_AFTER_MS });
+  const carriedBy = carriage === undefined ? "postgres" : "external";
+  const stuck = () => stuckMessages({ db, carrier: carriedBy, olderThanMs: STUCK_AFTER_MS });
 
   const jobs: WatchdogJob[] = [
     { name: "expire", everyMs: EXPIRE_EVERY_MS, run: async () => (await expire(SWEEP_LIMIT)).looked === SWEEP_LIMIT },
@@ -229,7 +235,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
       name: "forget",
       everyMs: FORGET_EVERY_MS,
       run: async () => {
-        if (carrier === "postgres") await trimMessages({ db, faults });
+        if (carriage === undefined) await trimMessages({ db, faults });
         if (options.retention !== undefined) await retain(options.retention);
         return false;
       },
@@ -273,6 +279,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
         coalescers: { ...calls.stats(), ...turns.stats() },
         database: db.stats(),
         bus: bus.stats(),
+        carrier: carriage?.stats(),
         doorbell: doorbell.stats(),
         stuckMessages: (await stuck()).reduce((sum, { messages }) => sum + messages, 0),
         watchdogTicks: watchdog?.ticks() ?? 0,
@@ -280,6 +287,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     },
     async close() {
       await watchdog?.stop();
+      await carriage?.stop();
       await bus.close();
       await batches.drain();
       await turns.drain();

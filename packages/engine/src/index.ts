@@ -54,6 +54,7 @@ export { type ChainLink, chainStart, extendChain, type Sha256 } from "./calls/tu
 // cards and boxes
 export type { Box, BoxBatch, Boxes, HydratedBox } from "./cards/boxes.ts";
 export type { CardBatch, CardRef, CardStore, CardVerdict } from "./cards/card-store.ts";
+export type { Carrier, CarrierMeans } from "./carrier/carrier.ts";
 // dead letters, watchdog, retention
 export type { DeadLetter, DeadLetters } from "./dead-letters/dead-letters.ts";
 // delegation
@@ -73,7 +74,7 @@ export { createEngine, type Engine, type EngineOptions, type EngineStats, sha256
 // outbox
 export { appendMessages } from "./outbox/append-messages.ts";
 export { type Relay, type RelayOptions, type RelayStats, relayOutbox } from "./outbox/relay-outbox.ts";
-export { type Carrier, type StuckMessages, type StuckOptions, stuckMessages } from "./outbox/stuck-messages.ts";
+export { type CarriedBy, type StuckMessages, type StuckOptions, stuckMessages } from "./outbox/stuck-messages.ts";
 // ports
 export type { CallChange, CallObserver } from "./ports/call-observer.ts";
 export { type Clock, systemClock } from "./ports/clock.ts";

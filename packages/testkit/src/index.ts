@@ -13,6 +13,7 @@ export {
   type OpenBusHarness,
   openRoom,
 } from "./bus/bus-harness.ts";
+export { createMemoryCarrier, type MemoryCarrier, type MemoryCarrierOptions } from "./bus/memory-carrier.ts";
 export { busContract } from "./bus-contract.ts";
 // checker
 export { type CheckRun, checkDatabase, checkWhenQuiet, planFindings } from "./checker/check.ts";
@@ -94,6 +95,8 @@ export {
 export { queryTestDatabase, type TestRow, withTestClient } from "./postgres-client.ts";
 export { createTestDatabase, type DatabaseTemplate, type TestDatabase } from "./postgres-database.ts";
 export { type SharedPostgres, sharedPostgres } from "./postgres-run.ts";
+// programs
+export { programEnv } from "./program-env.ts";
 // wrong services
 export { type Habits, RIGHT_HABITS } from "./wrong-services/habits.ts";
 export type { ServiceConnection } from "./wrong-services/plain-client.ts";

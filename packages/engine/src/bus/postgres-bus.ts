@@ -4,7 +4,6 @@
 
 import {
   type Bus,
-  type BusMessage,
   type ConsumeOptions,
   type Consumer,
   type DeliveryHandler,
@@ -12,9 +11,7 @@ import {
   planConsume,
 } from "@toolplane/bus";
 import { ToolplaneError } from "@toolplane/protocol";
-import { createCoalescer } from "../coalescer/coalescer.ts";
-import { insertMessageRows, planMessageRow } from "../outbox/append-messages.ts";
-import type { MessageRow } from "../outbox/messages.sql.ts";
+import { createMessageWriter } from "../outbox/message-writer.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Ids } from "../ports/ids.ts";
@@ -24,7 +21,6 @@ import { createBusCounters } from "./bus-counters.ts";
 import { createCommandSource } from "./command-source.ts";
 import { type RunningConsumer, startConsumer } from "./consumer.ts";
 import { createEventSource, dropDurable, ensureDurable } from "./event-source.ts";
-import { failTogether } from "./fail-together.ts";
 import type { BusDoorbell } from "./postgres-doorbell.ts";
 import { createSettlement } from "./settlement.ts";
 import { createStreams } from "./streams.ts";
@@ -61,15 +57,13 @@ export const createPostgresBus = (options: PostgresBusOptions): Bus => {
     if (refused) throw new ToolplaneError("storage_error", "the bus is closed");
   };
 
-  const writer = createCoalescer<MessageRow, undefined>({
-    bytesOf: ({ headers, payload }) => headers.length + payload.length,
-    flush: failTogether(async (rows) => {
-      await faults.at("publish:before-commit");
-      counters.published += await insertMessageRows(db, rows);
-      await faults.at("publish:after-commit");
-      doorbell.ring("messages");
-      return rows.map(() => undefined);
-    }),
+  const writer = createMessageWriter({
+    db,
+    doorbell,
+    faults,
+    written: (count) => {
+      counters.published += count;
+    },
   });
 
   const subscribe = async (consume: ConsumeOptions, handler: DeliveryHandler): Promise<RunningConsumer> => {
@@ -94,11 +88,9 @@ export const createPostgresBus = (options: PostgresBusOptions): Bus => {
   };
 
   return {
-    async publish(messages: readonly BusMessage[]) {
+    async publish(messages) {
       refuseWhen(closed);
-      // All are checked before any is stored (B2).
-      const rows = messages.map(planMessageRow);
-      await Promise.all(rows.map((row) => writer.submit(row)));
+      await writer.publish(messages);
     },
     async consume(consume, handler): Promise<Consumer> {
       refuseWhen(closing !== undefined);

@@ -55,6 +55,9 @@ const MAX_PUT_OFF = 10_000;
 /** What is due and was not claimed a moment ago is just being claimed by another relay. */
 const LEAST_WAIT_MS = 20;
 
+/** What is rung for has a row in the outbox, or had one: a call that can be claimed has its command. */
+const RINGS = ["messages", "queued", "sessions"] as const;
+
 const FIRST_RETRY_MS = 100;
 /** A bus that comes back is noticed within this time. */
 const LONGEST_RETRY_MS = 10_000;
@@ -164,9 +167,11 @@ export const relayOutbox = (options: RelayOptions): Relay => {
     }
   };
 
-  const stopListening = doorbell.listen("messages", () => {
-    alarm.wake();
-  });
+  const stopListening = RINGS.map((kind) =>
+    doorbell.listen(kind, () => {
+      alarm.wake();
+    }),
+  );
   const ended = loop();
 
   return {
@@ -174,7 +179,7 @@ export const relayOutbox = (options: RelayOptions): Relay => {
     async stop() {
       stopping.abort();
       alarm.wake();
-      stopListening();
+      for (const stop of stopListening) stop();
       await ended;
     },
   };

@@ -5,11 +5,11 @@ import type { Queryer } from "../sql/database.ts";
 import { STUCK_COMMANDS, STUCK_MESSAGES, type StuckRow } from "./relay.sql.ts";
 
 /** Who carries messages: with `postgres` events stay in the table by design, with `external` nothing should. */
-export type Carrier = "postgres" | "external";
+export type CarriedBy = "postgres" | "external";
 
 export interface StuckOptions {
   readonly db: Queryer;
-  readonly carrier: Carrier;
+  readonly carrier: CarriedBy;
   readonly olderThanMs: number;
   /** Rows looked at; beyond it the counts are "at least". */
   readonly limit?: number | undefined;

@@ -1,22 +1,15 @@
-// Messages of a crash run. On the postgres bus they are published and consumed; with an external bus a relay carries the
-// outbox to a scripted one that keeps nothing when its process dies and sometimes loses its answer.
+// Messages of a crash run. On the postgres bus they are published and consumed; with an external bus the
+// engine's relay carries the outbox to one that keeps nothing when its process dies and sometimes loses its answer.
 
 import type { BusMessage, Delivery } from "@toolplane/bus";
-import {
-  createIds,
-  type Engine,
-  type Faults,
-  type Relay,
-  relayOutbox,
-  silentLog,
-  systemClock,
-} from "@toolplane/engine";
+import type { Engine } from "@toolplane/engine";
 import { HEADERS, ToolplaneError } from "@toolplane/protocol";
+import { createMemoryCarrier, type MemoryCarrier } from "../bus/memory-carrier.ts";
 import { CRASH_PROJECT, SERVED_TARGET, WORKER_TARGET } from "./crash-seed.ts";
 import { insist } from "./insist.ts";
 import type { Item } from "./item.ts";
 import type { Journal } from "./journal.ts";
-import type { CommandRef, Service } from "./service.ts";
+import type { CommandRef } from "./service.ts";
 
 export interface TrafficOptions {
   readonly engine: Engine;
@@ -29,6 +22,7 @@ const ACK_WAIT_MS = 1_000;
 /** Every so many publishes the scripted bus stores the messages and fails to say so. */
 const LOSE_ANSWER_EVERY = 5;
 const RELAY_CLAIM_MS = 1_000;
+const REPUBLISH_SECONDS = 1;
 
 const subjectOf = (category: "cmd" | "evt", component: string, target: string, suffix: string): string =>
   `cg.v1r4.${CRASH_PROJECT}.public.${category}.${component}.${target}.${suffix}`;
@@ -82,31 +76,22 @@ const commandOf = ({ headers, payload, subject }: BusMessage): CommandRef | unde
   };
 };
 
-/** The relay, and an external bus that hands commands straight to the service of this process. */
-export const relayToService = ({ engine, journal }: TrafficOptions, service: Service, faults: Faults): Relay => {
+/** An external bus that hands commands straight to the service of this process. */
+export const createCrashCarrier = (journal: Journal, offer: (command: CommandRef) => void): MemoryCarrier => {
   const seen = new Set<string>();
   let publishes = 0;
-  const publish = async (messages: readonly BusMessage[]): Promise<void> => {
+  const publish = (messages: readonly BusMessage[]): void => {
     for (const message of messages) {
       const id = message.messageId ?? "";
       if (seen.has(id)) continue;
       seen.add(id);
       journal.write({ what: "handled", message: id, by: "external", subject: message.subject });
       const command = commandOf(message);
-      if (command !== undefined) service.offer(command);
+      if (command !== undefined) offer(command);
     }
     publishes += 1;
     if (publishes % LOSE_ANSWER_EVERY === 0)
       throw new ToolplaneError("upstream_unavailable", "the bus stored the messages and its answer was lost");
   };
-  return relayOutbox({
-    db: engine.db,
-    bus: { publish },
-    doorbell: engine.doorbell,
-    ids: createIds(),
-    clock: systemClock,
-    log: silentLog,
-    faults,
-    claimMs: RELAY_CLAIM_MS,
-  });
+  return createMemoryCarrier({ publish, relayClaimMs: RELAY_CLAIM_MS, republishSeconds: REPUBLISH_SECONDS });
 };

@@ -1,5 +1,6 @@
 // A faults port that does something once: at the n-th hit of a point it ends the process, fails, or stops it.
 
+import { flushCompileCache } from "node:module";
 import type { FaultPoint, Faults } from "@toolplane/engine";
 import { ToolplaneError } from "@toolplane/protocol";
 
@@ -26,6 +27,8 @@ export interface PlannedFaults extends Faults {
 
 /** Ends this process as the kernel would; nothing runs after it. */
 export const killMyself = (): never => {
+  // As a process that leaves does: its successors start the quicker for what it compiled.
+  flushCompileCache();
   process.kill(process.pid, "SIGKILL");
   // The signal is on its way; until it is here nothing of ours may run.
   for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);

@@ -3,6 +3,7 @@
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { type ExitStatus, type GuardedProcess, spawnGuarded } from "@toolplane/processes";
+import { programEnv } from "../program-env.ts";
 import type { ChildConfig } from "./engine-child.ts";
 
 export interface EngineChild extends AsyncDisposable {
@@ -49,7 +50,7 @@ export const startEngineChild = async (config: ChildConfig): Promise<EngineChild
   const argv = [process.execPath, "--conditions=source", programPath(), JSON.stringify(config)];
   const running = await spawnGuarded(argv, {
     label: `engine ${config.name}`,
-    env: { PATH: process.env.PATH ?? "" },
+    env: programEnv(),
     stdio: ["pipe", "pipe", "inherit"],
   });
   // The program may be killed while its input is being closed.

@@ -2,12 +2,12 @@
 // the same database and journal it goes on where its predecessor died.
 
 import { createEngine, type Engine, type Faults, noFaults } from "@toolplane/engine";
-import { consumeAll, publishItems, relayToService } from "./bus-traffic.ts";
+import { consumeAll, createCrashCarrier, publishItems } from "./bus-traffic.ts";
 import { createCaller } from "./caller.ts";
 import { ATTIC_PROJECT, CRASH_PROJECT } from "./crash-seed.ts";
 import { type ItemCounts, planItems, type Shard } from "./item.ts";
 import { openJournal } from "./journal.ts";
-import { startService } from "./service.ts";
+import { type CommandRef, type Service, startService } from "./service.ts";
 
 export interface WorkloadConfig {
   readonly databaseUrl: string;
@@ -37,25 +37,27 @@ export interface Workload extends AsyncDisposable {
 const LEASE_SECONDS = 1;
 /** More than a run kills processes, so that a safe call is not given up on for it. */
 const MAX_ATTEMPTS = 50;
-const REPUBLISH_SECONDS = 1;
 
 export const startWorkload = async (config: WorkloadConfig, faults: Faults = noFaults): Promise<Workload> => {
   const { carrier = "postgres", shard = { index: 0, of: 1 }, inFlight = 8, slots = 64 } = config;
   const journal = openJournal(config.journal);
   const stopping = new AbortController();
   const { signal } = stopping;
+  // Commands of an earlier life may come before this one's service is there; they are published again.
+  let serving: Service | undefined;
+  const offer = (command: CommandRef): void => serving?.offer(command);
   const engine = await createEngine({
     connection: { connectionString: config.databaseUrl },
     maxConnections: 6,
     faults,
     leaseSeconds: config.leaseSeconds ?? LEASE_SECONDS,
     maxAttempts: config.maxAttempts ?? MAX_ATTEMPTS,
-    ...(carrier === "external" ? { republishSeconds: REPUBLISH_SECONDS } : {}),
+    carrier: carrier === "external" ? createCrashCarrier(journal, offer) : undefined,
   });
   const items = planItems(config.items, shard);
   const traffic = { engine, journal, signal };
   const service = startService({ engine, journal, name: config.name, slots, workMs: config.workMs ?? 0 });
-  const relay = carrier === "external" ? relayToService(traffic, service, faults) : undefined;
+  serving = service;
   if (carrier === "postgres") {
     await consumeAll(traffic);
     service.serve([CRASH_PROJECT, ATTIC_PROJECT]);
@@ -67,7 +69,6 @@ export const startWorkload = async (config: WorkloadConfig, faults: Faults = noF
     stopping.abort();
     await done;
     await service.stop();
-    await relay?.stop();
     await engine.close();
     journal.close();
   };

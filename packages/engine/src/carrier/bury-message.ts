@@ -1,0 +1,32 @@
+// What a carrier gives up becomes a dead letter, like a message the postgres bus gives up: a person can see it and
+// replay it. Anybody may have published it, so nothing about it is taken for granted: a letter that could not be written
+// would come back for ever.
+
+import type { LostMessage } from "@toolplane/bus";
+import { HEADERS, tryParseSubject } from "@toolplane/protocol";
+import type { Ids } from "../ports/ids.ts";
+import type { Queryer } from "../sql/database.ts";
+import { BURY_LOST } from "./bury-message.sql.ts";
+
+/** What PostgreSQL can store of a text. */
+const storable = (text: string): string => text.replaceAll("\u0000", "").toWellFormed();
+
+/** Whose letter it is: the subject's project, also of a subject that is not quite one of ours. */
+const projectOf = (subject: string): string => tryParseSubject(subject)?.projectId ?? subject.split(".")[2] ?? "";
+
+export const createBury =
+  ({ db, ids }: { readonly db: Queryer; readonly ids: Ids }) =>
+  async (lost: LostMessage): Promise<void> => {
+    const call = lost.headers[HEADERS.toolCallId];
+    await db.query(BURY_LOST, [
+      storable(projectOf(lost.subject)),
+      `dead_${ids.uuid()}`,
+      call === undefined ? null : storable(call),
+      storable(lost.subject),
+      storable(JSON.stringify(lost.headers)),
+      storable(lost.payload),
+      lost.code,
+      storable(lost.reason),
+      lost.attempts,
+    ]);
+  };

@@ -1,0 +1,35 @@
+// The bus of an engine with a carrier: publishing writes to the outbox, so that a message is sent because it was
+// committed, whoever publishes it and whether the carrier is there or not (I3). Everything else is the carrier's.
+
+import type { Bus, CarrierBus, DrainOptions } from "@toolplane/bus";
+import { ToolplaneError } from "@toolplane/protocol";
+import type { MessageWriter } from "../outbox/message-writer.ts";
+
+export const createOutboxBus = (carrier: CarrierBus, writer: MessageWriter): Bus => {
+  let closing: Promise<void> | undefined;
+
+  const closeAll = async (drain: DrainOptions): Promise<void> => {
+    await writer.idle();
+    await carrier.close(drain);
+    // What handlers published while they were drained.
+    await writer.idle();
+  };
+
+  return {
+    async publish(messages) {
+      if (closing !== undefined) throw new ToolplaneError("storage_error", "the bus is closed");
+      await writer.publish(messages);
+    },
+    consume: (options, handler) => carrier.consume(options, handler),
+    dropDurable: (durable) => carrier.dropDurable(durable),
+    publishStream: (item) => {
+      carrier.publishStream(item);
+    },
+    subscribeStream: (pattern, handler) => carrier.subscribeStream(pattern, handler),
+    stats: () => carrier.stats(),
+    close(drain = {}) {
+      closing ??= closeAll(drain);
+      return closing;
+    },
+  };
+};

@@ -1,0 +1,45 @@
+// Publishing outside of anybody's transaction: what several callers publish at one moment is one insert and one ring.
+
+import type { BusMessage } from "@toolplane/bus";
+import { failTogether } from "../bus/fail-together.ts";
+import { createCoalescer } from "../coalescer/coalescer.ts";
+import type { Doorbell } from "../ports/doorbell.ts";
+import type { Faults } from "../ports/faults.ts";
+import type { Queryer } from "../sql/database.ts";
+import { insertMessageRows, planMessageRow } from "./append-messages.ts";
+import type { MessageRow } from "./messages.sql.ts";
+
+export interface MessageWriterOptions {
+  readonly db: Queryer;
+  readonly doorbell: Doorbell;
+  readonly faults: Faults;
+  /** How many of a flush were new. */
+  readonly written?: ((count: number) => void) | undefined;
+}
+
+export interface MessageWriter {
+  /** Resolves when every message is stored; all are checked before any is (B2). */
+  publish(messages: readonly BusMessage[]): Promise<void>;
+  idle(): Promise<void>;
+}
+
+export const createMessageWriter = ({ db, doorbell, faults, written }: MessageWriterOptions): MessageWriter => {
+  const writer = createCoalescer<MessageRow, undefined>({
+    bytesOf: ({ headers, payload }) => headers.length + payload.length,
+    flush: failTogether(async (rows) => {
+      await faults.at("publish:before-commit");
+      const count = await insertMessageRows(db, rows);
+      await faults.at("publish:after-commit");
+      written?.(count);
+      doorbell.ring("messages");
+      return rows.map(() => undefined);
+    }),
+  });
+  return {
+    async publish(messages) {
+      const rows = messages.map(planMessageRow);
+      await Promise.all(rows.map((row) => writer.submit(row)));
+    },
+    idle: () => writer.idle(),
+  };
+};
