@@ -1,11 +1,13 @@
 // Projects and tools.
 
-import type { RegisteredProject, RegisteredTool } from "@toolplane/engine";
+import type { RegisteredProject } from "@toolplane/engine";
 import { ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
+import { noTool, register, toolBody } from "../gateway/tool-operations.ts";
 import { pageQuery } from "../http/page-query.ts";
 import { readUpload } from "../http/read-upload.ts";
-import { ADMINS, type Caller, OPERATORS, READERS, type Route, route } from "../http/route.ts";
+import { ADMINS, OPERATORS, READERS, type Route, route } from "../http/route.ts";
+import { serviceCaller } from "../http/service-caller.ts";
 
 const projectBody = (project: RegisteredProject) => ({
   project_id: project.projectId,
@@ -16,30 +18,8 @@ const projectBody = (project: RegisteredProject) => ({
   updated_at: project.updatedAt,
 });
 
-const toolBody = (tool: RegisteredTool) => ({
-  project_id: tool.projectId,
-  ...tool.definition,
-  version: tool.version,
-  definition_hash: tool.definitionHash,
-  status: tool.status,
-  source: tool.source,
-  updated_at: tool.updatedAt,
-});
-
 const noProject = (projectId: string): ToolplaneError =>
   new ToolplaneError("not_found", `there is no project ${projectId}`);
-const noTool = (toolName: string): ToolplaneError =>
-  new ToolplaneError("not_found", `this project has no tool ${toolName}`);
-
-/** A tool service registers for its own targets only, and owns what it registers. */
-const sourceOf = (caller: Caller, upload: unknown): string | undefined => {
-  if (caller.token.role !== "tool") return undefined;
-  const subject = String((upload as { target_subject?: unknown } | null)?.target_subject ?? "");
-  const target = subject.split(".")[6] ?? "";
-  if (!caller.token.targets.includes(target))
-    throw new ToolplaneError("auth_failed", `this token registers tools for ${caller.token.targets.join(", ")} only`);
-  return `service:${target}`;
-};
 
 export const registryRoutes: readonly Route[] = [
   route({
@@ -95,12 +75,9 @@ export const registryRoutes: readonly Route[] = [
     rawBody: true,
     handle: async ({ engine, params, caller, context }) => {
       const upload = await readUpload(context.req.raw);
-      const { toolName, outcome } = await engine.tools.upsertTool(params.project ?? "", upload, {
-        source: sourceOf(caller, upload),
-      });
-      const tool = await engine.tools.getTool(params.project ?? "", toolName);
-      if (tool === undefined) throw noTool(toolName);
-      return context.json({ ...toolBody(tool), outcome }, outcome === "created" ? 201 : 200);
+      const asked = { engine, caller: serviceCaller(caller), projectId: params.project ?? "", toolCallId: "" };
+      const { status, body } = await register.run({ ...asked, body: upload });
+      return context.json(body, status);
     },
   }),
   route({

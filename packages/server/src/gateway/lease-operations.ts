@@ -1,0 +1,80 @@
+// What a service does with a command: takes its call, reads the card, stays alive, gives it back.
+
+import type { CallStatus, LeasedCall } from "@toolplane/engine";
+import { HEADERS, isToolplaneError, refuseControlFields, ToolplaneError, violation } from "@toolplane/protocol";
+import { z } from "zod";
+import { factsFor, keyOf, mayServe, ok, operation, plainText } from "./service-request.ts";
+
+const leaseBody = z.strictObject({ lease: plainText });
+
+/** A leased call as it is handed to a service. */
+export const commandBody = ({ command, lease, runDeadline, attempt, session }: LeasedCall) => ({
+  subject: command.subject,
+  headers: command.headers,
+  payload: command.payload,
+  lease: { id: lease.id, expires_at: lease.expiresAt.toISOString() },
+  run_deadline: runDeadline.toISOString(),
+  attempt,
+  ...(session === undefined ? {} : { session }),
+});
+
+const whyNotLeased = (toolCallId: string, status: CallStatus): string => {
+  if (status === "queued") return `call ${toolCallId} is not due yet, or its session is busy; ask again in a second`;
+  if (status === "running") return `call ${toolCallId} is held by somebody else; forget the command`;
+  if (status === "awaiting_approval") return `call ${toolCallId} waits for approval; its command will come again`;
+  return `call ${toolCallId} has settled (${status}); forget the command`;
+};
+
+/** `detail.status` tells a service whether to ask again (`queued`) or to forget the command. */
+const notLeased = (toolCallId: string, status: CallStatus): ToolplaneError =>
+  new ToolplaneError("lease_lost", whyNotLeased(toolCallId, status), { detail: { status } });
+
+export const lease = operation({
+  // The command's own payload: of it, the card counts.
+  body: z.looseObject({ tool_call_card_id: plainText, holder: plainText.optional() }),
+  async run({ engine, caller, body, agentTurnId, ...key }) {
+    refuseControlFields(body, "lease");
+    const view = await engine.calls.get(keyOf(key));
+    mayServe(caller, view);
+    if (agentTurnId !== view.agentTurnId || body.tool_call_card_id !== view.callCardId)
+      throw violation(`${HEADERS.turnId} and tool_call_card_id are not those of call ${key.toolCallId}`);
+    if (view.status !== "queued") throw notLeased(key.toolCallId, view.status);
+    const holder = body.holder ?? `${view.actorId} (nats)`;
+    const request = { ...keyOf(key), agentTurnId, callCardId: view.callCardId, holder };
+    const leased = await engine.calls.lease(request).catch(async (error: unknown) => {
+      if (!isToolplaneError(error) || error.code !== "lease_lost") throw error;
+      throw notLeased(key.toolCallId, (await engine.calls.get(keyOf(key))).status);
+    });
+    return ok({ ...commandBody(leased), card: JSON.parse(leased.cardBody) as unknown });
+  },
+});
+
+export const getCard = operation({
+  body: z.strictObject({ card_id: plainText.optional() }),
+  async run(request) {
+    const { callCardId, projectId } = await factsFor(request);
+    const { card_id: asked = callCardId } = request.body;
+    if (asked !== callCardId)
+      throw new ToolplaneError("not_found", `call ${request.toolCallId} has no card ${asked}; leave card_id out`);
+    const [card] = await request.engine.cards.getCards(projectId, [callCardId]);
+    return ok(card ?? null);
+  },
+});
+
+export const heartbeat = operation({
+  body: leaseBody,
+  async run(request) {
+    await factsFor(request);
+    const beat = await request.engine.calls.heartbeat({ ...keyOf(request), leaseId: request.body.lease });
+    return ok({ expires_at: beat.expiresAt?.toISOString() ?? null, cancel: beat.cancel });
+  },
+});
+
+export const release = operation({
+  body: leaseBody,
+  async run(request) {
+    await factsFor(request);
+    await request.engine.calls.release({ ...keyOf(request), leaseId: request.body.lease });
+    return ok({ released: true });
+  },
+});

@@ -1,0 +1,88 @@
+// What a service has made: the result in one step, or the protocol's two (write the card, report it), and parts on the way.
+
+import type { Settled } from "@toolplane/engine";
+import { z } from "zod";
+import { anyObject, factsFor, keyOf, ok, operation, plainText } from "./service-request.ts";
+
+/** A result larger than a card may be is refused by the engine with its own code; this only bounds what is read. */
+const MAX_RESULT_BYTES = 64 * 1024 * 1024;
+const MAX_PARTS = 1_000;
+
+const settledBody = ({ toolResultCardId, status, idempotent }: Settled) => ({
+  tool_result_card_id: toolResultCardId,
+  status,
+  idempotent,
+});
+
+export const settle = operation({
+  maxBytes: MAX_RESULT_BYTES,
+  body: z.strictObject({
+    lease: plainText.optional(),
+    status: z.unknown(),
+    result: z.unknown().optional(),
+    error: z.unknown().optional(),
+    after_execution: z.unknown().optional(),
+    definition_hash: z.string().max(128).optional(),
+    /** What the next call of the session begins with; a call of no session has none to keep. */
+    session_state: anyObject.optional(),
+    /** Further ways to show the result: `model`, `display`, `preview`. */
+    views: anyObject.optional(),
+  }),
+  async run(request) {
+    const { engine, body, traceparent } = request;
+    const { actorId } = await factsFor(request);
+    const given = {
+      status: body.status,
+      result: body.result,
+      error: body.error,
+      afterExecution: body.after_execution,
+      definitionHash: body.definition_hash,
+      sessionState: body.session_state,
+      views: body.views,
+    };
+    return ok(
+      settledBody(
+        await engine.calls.settle({
+          ...keyOf(request),
+          actorId,
+          leaseId: body.lease,
+          traceparent,
+          outcome: { given },
+        }),
+      ),
+    );
+  },
+});
+
+export const putCard = operation({
+  maxBytes: MAX_RESULT_BYTES,
+  body: anyObject,
+  async run(request) {
+    const { engine, projectId, body } = request;
+    const { actorId } = await factsFor(request);
+    const { cardId, hash } = await engine.calls.putResultCard({ projectId, actorId, card: body });
+    return { status: 201, body: { card_id: cardId, hash } };
+  },
+});
+
+export const report = operation({
+  body: anyObject,
+  async run(request) {
+    const { engine, body, agentTurnId, traceparent, leaseId } = request;
+    const { actorId } = await factsFor(request);
+    const asked = { ...keyOf(request), actorId, leaseId, payload: body, agentTurnId, traceparent };
+    return ok(settledBody(await engine.calls.report(asked)));
+  },
+});
+
+export const parts = operation({
+  body: z.strictObject({
+    lease: plainText.optional(),
+    parts: z.array(z.strictObject({ index: z.number().int().min(0), part: z.json() })).max(MAX_PARTS),
+  }),
+  async run(request) {
+    await factsFor(request);
+    await request.engine.emitParts(keyOf(request), request.body.parts);
+    return { status: 202, body: { accepted: request.body.parts.length } };
+  },
+});

@@ -1,0 +1,85 @@
+// A question of a tool service, whichever door it came through, and who asks it.
+//   - A door says who asks; nothing in a body or a header can change it.
+//   - A service reaches the calls sent to its own actor in its own project; others do not exist for it, or are refused.
+
+import type { CallFacts, CallKey, Engine } from "@toolplane/engine";
+import { ToolplaneError } from "@toolplane/protocol";
+import { z } from "zod";
+
+export type ServiceEngine = Pick<Engine, "calls" | "cards" | "tools" | "emitParts">;
+
+/** Who asks. */
+export interface ServiceCaller {
+  /** As a refusal names it: `this token`, `this user`. */
+  readonly named: string;
+  /** The targets whose actor `tool.<target>` it speaks for; undefined: an administrator, who speaks for every actor. */
+  readonly targets: readonly string[] | undefined;
+}
+
+export interface ServiceRequest<Body> {
+  readonly engine: ServiceEngine;
+  readonly caller: ServiceCaller;
+  readonly projectId: string;
+  /** Empty for the operations that concern no call. */
+  readonly toolCallId: string;
+  readonly agentTurnId?: string | undefined;
+  readonly traceparent?: string | undefined;
+  /** The lease a report names beside its body. */
+  readonly leaseId?: string | undefined;
+  readonly body: Body;
+}
+
+export interface ServiceAnswer {
+  readonly status: 200 | 201 | 202;
+  readonly body: unknown;
+}
+
+export interface ServiceOperation<Schema extends z.ZodType = z.ZodType> {
+  readonly body: Schema;
+  /** Larger bodies are refused unread. */
+  readonly maxBytes: number;
+  run(request: ServiceRequest<z.infer<Schema>>): Promise<ServiceAnswer>;
+}
+
+const MAX_BYTES = 2 * 1024 * 1024;
+
+const hasControl = (text: string): boolean => {
+  for (let i = 0; i < text.length; i += 1) if (text.charCodeAt(i) < 0x20) return true;
+  return false;
+};
+
+/** An id or a name: short, and without characters that a database or a terminal would stumble over. */
+export const plainText = z
+  .string()
+  .min(1)
+  .max(128)
+  .refine((text) => !hasControl(text) && text.isWellFormed(), "has a character that is not allowed");
+
+export const anyObject = z.record(z.string(), z.unknown());
+
+export const refuseTarget = ({ named, targets = [] }: ServiceCaller, target: string): ToolplaneError =>
+  new ToolplaneError("auth_failed", `${named} serves ${targets.join(", ")}, not ${target}`);
+
+export const mayServe = (caller: ServiceCaller, { actorId, target }: Pick<CallFacts, "actorId" | "target">): void => {
+  if (caller.targets === undefined) return;
+  // By actor, not by target alone: the project manager's own calls have a target too.
+  if (!caller.targets.some((served) => actorId === `tool.${served}`))
+    throw refuseTarget(caller, actorId === `tool.${target}` ? target : actorId);
+};
+
+export const keyOf = ({ projectId, toolCallId }: CallKey): CallKey => ({ projectId, toolCallId });
+
+/** The call, if this caller may speak for its actor. */
+export const factsFor = async ({ engine, caller, ...key }: ServiceRequest<unknown>): Promise<CallFacts> => {
+  // No id has one, and the database would refuse the whole statement.
+  if (hasControl(key.toolCallId)) throw new ToolplaneError("not_found", "there is no such call in this project");
+  const facts = await engine.calls.facts(keyOf(key));
+  mayServe(caller, facts);
+  return facts;
+};
+
+export const operation = <Schema extends z.ZodType>(
+  given: Omit<ServiceOperation<Schema>, "maxBytes"> & { readonly maxBytes?: number },
+): ServiceOperation<Schema> => ({ maxBytes: MAX_BYTES, ...given });
+
+export const ok = (body: unknown): ServiceAnswer => ({ status: 200, body });
