@@ -40,6 +40,8 @@ export interface RequestOptions {
 export interface InboundRequest extends NatsRequest {
   /** Where the answer is to go; undefined when nobody waits. The sender chose it: who answers judges it first. */
   readonly reply?: string | undefined;
+  /** Why its headers or its payload could not be read as text; both are empty then, and the answer says so. */
+  readonly fault?: string | undefined;
 }
 
 /** Answers requests, or leaves one unanswered; one that throws is answered with nothing and logged by whoever made it. */
