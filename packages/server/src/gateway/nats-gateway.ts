@@ -1,0 +1,88 @@
+// The gateway on NATS: tool services that have no HTTP ask here, by request and reply. Any number of processes serve it
+// together; each request goes to one of them.
+//   - Every request is answered once, with the answer or with one typed error; a refused one has changed nothing.
+//   - What is asked without a place for the answer is not done, except parts: nobody waits for those anyway.
+//   - `stop` takes no more and waits for what was begun.
+
+import type { InboundRequest, NatsLink, NatsReply } from "@toolplane/bus/nats";
+import { type Clock, type Log, systemClock } from "@toolplane/engine";
+import { isToolplaneError, PROTOCOL_VERSION, understandError } from "@toolplane/protocol";
+import { type ClockOffset, NO_OFFSET } from "./clock-offset.ts";
+import { planReply, type ReplyMeans, refusal } from "./nats-reply.ts";
+import { mayAnswer, readQuestion, tryOperation } from "./nats-request.ts";
+import { SERVICE_OPERATIONS } from "./service-operations.ts";
+import type { ServiceEngine, ServiceOperation } from "./service-request.ts";
+
+export const GATEWAY_PATTERN = `cg.${PROTOCOL_VERSION}.*.*.rpc.gateway.*.>`;
+/** The processes of the plane share the requests under this name. */
+export const GATEWAY_QUEUE = "gateway";
+
+export interface NatsGatewayOptions {
+  readonly engine: ServiceEngine;
+  readonly link: Pick<NatsLink, "respond" | "maxPayload">;
+  readonly log: Log;
+  readonly clock?: Clock | undefined;
+  /** How far the database's clock, which ends leases, is ahead of this process's. */
+  readonly offset?: ClockOffset | undefined;
+}
+
+export interface NatsGateway {
+  stop(): Promise<void>;
+}
+
+/** Enough to see what goes on; whoever sends a million of them fills no log. */
+const MAX_WARNINGS = 100;
+
+/** Resolves when the NATS server knows that this process answers. */
+export const createNatsGateway = async (options: NatsGatewayOptions): Promise<NatsGateway> => {
+  const { engine, link, log, clock = systemClock, offset = NO_OFFSET } = options;
+  const running = new Set<Promise<unknown>>();
+  let warnings = 0;
+
+  const meansNow = (): ReplyMeans => ({ nowMs: clock.now() + offset.aheadMs(), maxPayload: link.maxPayload?.() });
+
+  const warn = (message: string, subject: string): void => {
+    warnings += 1;
+    if (warnings <= MAX_WARNINGS) log.warn(message, { subject });
+  };
+
+  const refuse = (error: unknown, subject: string): NatsReply => {
+    const known = isToolplaneError(error) ? error : understandError(error);
+    if (known.http >= 500)
+      log.error("a request over NATS failed", { subject, code: known.code, cause: String(known.cause ?? error) });
+    return refusal(known, meansNow());
+  };
+
+  const carryOut = async (inbound: InboundRequest): Promise<NatsReply> => {
+    try {
+      const { operation, request } = readQuestion(inbound);
+      const asked: ServiceOperation = SERVICE_OPERATIONS[operation];
+      const answer = await asked.run({ engine, ...request });
+      return planReply(answer, operation === "lease", meansNow());
+    } catch (error) {
+      return refuse(error, inbound.subject);
+    }
+  };
+
+  const respond = async (inbound: InboundRequest): Promise<NatsReply | undefined> => {
+    const { reply, subject } = inbound;
+    const isAnswered = reply !== undefined && reply !== "";
+    if (isAnswered && !mayAnswer(reply, subject)) {
+      warn("a request wanted its answer published outside the sender's inbox; it was dropped", subject);
+      return undefined;
+    }
+    if (!isAnswered && tryOperation(subject) !== "parts") return undefined;
+    const work = carryOut(inbound);
+    running.add(work);
+    const answer = await work.finally(() => running.delete(work));
+    return isAnswered ? answer : undefined;
+  };
+
+  const served = await link.respond(GATEWAY_PATTERN, GATEWAY_QUEUE, respond);
+  return {
+    async stop() {
+      await served.stop();
+      await Promise.all(running);
+    },
+  };
+};

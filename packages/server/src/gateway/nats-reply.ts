@@ -1,0 +1,53 @@
+// An answer on its way back over NATS: the body of the HTTP API, its status in a header, and the server's time, with which
+// a client on another clock can read the times in it.
+
+import type { NatsReply } from "@toolplane/bus/nats";
+import { HEADERS, ToolplaneError, utf8Bytes } from "@toolplane/protocol";
+import type { ServiceAnswer } from "./service-request.ts";
+
+export const STATUS_HEADER = "CG-Status";
+
+/** Our two headers with their names and line ends; the server counts them with the payload. */
+const HEADER_BYTES = 128;
+
+export interface ReplyMeans {
+  /** The clock the times in the answers are of. */
+  readonly nowMs: number;
+  readonly maxPayload: number | undefined;
+}
+
+const replyOf = (status: number, payload: string, { nowMs }: ReplyMeans): NatsReply => ({
+  headers: { [HEADERS.timestamp]: String(nowMs), [STATUS_HEADER]: String(status) },
+  payload,
+});
+
+export const refusal = (error: ToolplaneError, means: ReplyMeans): NatsReply =>
+  replyOf(error.http, JSON.stringify({ error: error.toWire() }), means);
+
+const fits = (payload: string, { maxPayload }: ReplyMeans): boolean =>
+  maxPayload === undefined || utf8Bytes(payload) + HEADER_BYTES <= maxPayload;
+
+const withoutCard = (body: unknown): unknown => {
+  const { card: _, ...rest } = body as Readonly<Record<string, unknown>>;
+  return rest;
+};
+
+/**
+ * A leased call whose card is too large for this server is handed over without it: the service asks for the card, is told
+ * why it cannot have it, and settles the call. Refusing the lease would leave the call to wait for nobody.
+ */
+export const planReply = ({ status, body }: ServiceAnswer, isLease: boolean, means: ReplyMeans): NatsReply => {
+  const payload = JSON.stringify(body);
+  if (fits(payload, means)) return replyOf(status, payload, means);
+  const smaller = isLease ? JSON.stringify(withoutCard(body)) : payload;
+  if (fits(smaller, means)) return replyOf(status, smaller, means);
+  const { maxPayload } = means;
+  return refusal(
+    new ToolplaneError(
+      "payload_too_large",
+      `the answer is larger than this NATS server's max_payload of ${maxPayload} bytes; ask over HTTP, or raise max_payload`,
+      { detail: { max_bytes: maxPayload } },
+    ),
+    means,
+  );
+};

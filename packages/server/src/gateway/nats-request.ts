@@ -1,0 +1,113 @@
+// A request as it comes from NATS, read and judged before anything is asked of the engine.
+//   - Who asks is the subject's project and actor token: the NATS server lets a user publish only under its own.
+//   - Headers and body can agree with the subject or be refused; they can never say who asks.
+//   - The answer goes to an inbox of whoever asked. The sender chooses the reply subject, and we publish it with our own
+//     rights: unchecked, a service could have the plane ring a doorbell or delete a stream in its place.
+
+import type { InboundRequest } from "@toolplane/bus/nats";
+import {
+  exceedsBytes,
+  GATEWAY_OPERATIONS,
+  type GatewayOperation,
+  HEADERS,
+  type HeaderMap,
+  normalizeHeaders,
+  PROTOCOL_VERSION,
+  parseJsonStrict,
+  parseSubject,
+  parseWith,
+  type Subject,
+  ToolplaneError,
+  violation,
+} from "@toolplane/protocol";
+import { SERVICE_OPERATIONS } from "./service-operations.ts";
+import type { ServiceRequest } from "./service-request.ts";
+
+/** The lease a report is made under; the other operations have it in their body. */
+export const LEASE_HEADER = "CG-Lease";
+
+export interface GatewayQuestion {
+  readonly operation: GatewayOperation;
+  readonly request: Omit<ServiceRequest<unknown>, "engine">;
+}
+
+/** What beside the subject a question cannot do without. */
+const REQUIRED: Readonly<Record<GatewayOperation, readonly string[]>> = {
+  lease: [HEADERS.toolCallId, HEADERS.turnId],
+  get_card: [HEADERS.toolCallId],
+  heartbeat: [HEADERS.toolCallId],
+  release: [HEADERS.toolCallId],
+  settle: [HEADERS.toolCallId],
+  put_card: [HEADERS.toolCallId],
+  report: [HEADERS.toolCallId, HEADERS.turnId],
+  parts: [HEADERS.toolCallId],
+  get_tool: [],
+  register: [],
+};
+
+/** The operation a subject ends with, if it is one. */
+export const tryOperation = (subject: string): GatewayOperation | undefined =>
+  GATEWAY_OPERATIONS.find((operation) => subject.endsWith(`.${operation}`));
+
+const operationOf = ({ suffix }: Subject): GatewayOperation => {
+  const operation = GATEWAY_OPERATIONS.find((known) => known === suffix);
+  if (operation === undefined)
+    throw new ToolplaneError("not_found", `there is no operation ${suffix}; use ${GATEWAY_OPERATIONS.join(", ")}`);
+  return operation;
+};
+
+/** The default inbox, or one named after the actor, as users with permissions of their own have it. */
+export const mayAnswer = (reply: string, subject: string): boolean => {
+  if (reply.startsWith("_INBOX.")) return true;
+  const actor = subject.split(".")[6] ?? "";
+  return actor !== "" && reply.startsWith(`_INBOX_${actor}.`);
+};
+
+const mustEqual = (headers: HeaderMap, name: string, expected: string): void => {
+  const said = headers[name];
+  if (said !== undefined && said !== expected) throw violation(`${name} names another than the subject: ${expected}`);
+};
+
+const bodyOf = (operation: GatewayOperation, text: string): unknown => {
+  const { body, maxBytes } = SERVICE_OPERATIONS[operation];
+  if (exceedsBytes(text, maxBytes))
+    throw new ToolplaneError("payload_too_large", `the body is larger than ${maxBytes} bytes`, {
+      detail: { max_bytes: maxBytes },
+    });
+  return parseWith(body, text === "" ? {} : parseJsonStrict(text), "body");
+};
+
+const checkCard = (body: unknown, toolCallId: string): void => {
+  if ((body as { readonly tool_call_id?: unknown }).tool_call_id !== toolCallId)
+    throw violation(`the card's tool_call_id is not the one in ${HEADERS.toolCallId}`);
+};
+
+/** Throws what the answer will say. */
+export const readQuestion = (inbound: InboundRequest): GatewayQuestion => {
+  const subject = parseSubject(inbound.subject);
+  if (subject.category !== "rpc" || subject.version !== PROTOCOL_VERSION)
+    throw violation(`the subject is no gateway subject of version ${PROTOCOL_VERSION}`);
+  if (inbound.fault !== undefined)
+    throw new ToolplaneError("bad_request", `the request is not valid: ${inbound.fault}`);
+  const operation = operationOf(subject);
+  const headers = normalizeHeaders(inbound.headers);
+  mustEqual(headers, HEADERS.projectId, subject.projectId);
+  mustEqual(headers, HEADERS.channelId, subject.channelId);
+  const missing = REQUIRED[operation].filter((name) => (headers[name] ?? "").trim() === "");
+  if (missing.length > 0) throw violation(`missing headers: ${missing.join(", ")}`, { missing });
+  const toolCallId = headers[HEADERS.toolCallId] ?? "";
+  const body = bodyOf(operation, inbound.payload);
+  if (operation === "put_card") checkCard(body, toolCallId);
+  return {
+    operation,
+    request: {
+      caller: { named: "this user", targets: [subject.target] },
+      projectId: subject.projectId,
+      toolCallId,
+      agentTurnId: headers[HEADERS.turnId],
+      traceparent: headers[HEADERS.traceparent],
+      leaseId: headers[LEASE_HEADER],
+      body,
+    },
+  };
+};
