@@ -9,9 +9,11 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { type GuardedProcess, spawnGuarded } from "@toolplane/processes";
+import { programEnv, startNats } from "@toolplane/testkit";
 
 const file = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const TOOLPLANE = file("../../packages/server/bin/toolplane.mjs");
+const STOP_GRACE_MS = 20_000;
 
 export interface Said {
   readonly code: number | null;
@@ -19,9 +21,14 @@ export interface Said {
   readonly stderr: string;
 }
 
+/** What carries messages beside the database, if anything does. */
+export type BusName = "postgres" | "nats";
+
 export interface Service {
   /** Resolves when the service has written a line that begins so. */
   said(prefix: string): Promise<string>;
+  /** SIGTERM: it finishes what it has. */
+  stop(): Promise<void>;
   kill(): Promise<void>;
 }
 
@@ -74,13 +81,14 @@ const endNow = async (guarded: GuardedProcess): Promise<void> => {
   await guarded.ended;
 };
 
-export const openStack = async (): Promise<Stack> => {
+export const openStack = async ({ bus = "postgres" }: { readonly bus?: BusName } = {}): Promise<Stack> => {
+  const nats = bus === "nats" ? await startNats() : undefined;
   const data = mkdtempSync(join(tmpdir(), "toolplane-scenario-"));
   let server: GuardedProcess | undefined;
   let address = "";
   const services: GuardedProcess[] = [];
 
-  const base = { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "" };
+  const base = { ...programEnv(), HOME: process.env.HOME ?? "" };
   const environment = (more: Readonly<Record<string, string>> = {}): Record<string, string> => ({
     ...base,
     NO_COLOR: "1",
@@ -92,7 +100,9 @@ export const openStack = async (): Promise<Stack> => {
 
   const start = async (): Promise<number> => {
     const began = performance.now();
-    server = await spawnGuarded([process.execPath, TOOLPLANE, "up", "--demo", "--data", data, "--port", "0"], {
+    const where = nats === undefined ? [] : ["--nats-url", nats.url];
+    const argv = [process.execPath, TOOLPLANE, "up", "--demo", "--data", data, "--port", "0", ...where];
+    server = await spawnGuarded(argv, {
       label: "toolplane up",
       env: base,
       stdio: ["ignore", "pipe", "ignore"],
@@ -137,14 +147,16 @@ export const openStack = async (): Promise<Stack> => {
       services.push(service);
       const said = watchLines(service.child);
       await said("serving");
-      return { said, kill: () => endNow(service) };
+      const stop = async (): Promise<void> => void (await service.end({ signal: "SIGTERM", graceMs: STOP_GRACE_MS }));
+      return { said, stop, kill: () => endNow(service) };
     },
     async killAll() {
       if (server !== undefined) await endNow(server);
     },
     async [Symbol.asyncDispose]() {
       for (const service of services) await endNow(service);
-      await server?.end({ signal: "SIGTERM", graceMs: 20_000 });
+      await server?.end({ signal: "SIGTERM", graceMs: STOP_GRACE_MS });
+      await nats?.stop();
       rmSync(data, { recursive: true, force: true });
     },
   };

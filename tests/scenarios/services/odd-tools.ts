@@ -17,14 +17,14 @@ const untilAborted = (signal: AbortSignal): Promise<never> =>
 const tools = [
   defineTool({
     name: "hang_safe",
-    description: "Starts and never ends; may run again",
+    description: "Ends unless it is told to hang; may run again",
     parameters: object,
     retry: "safe",
     options: { timeout_seconds: 120 },
     run: (_, { signal }) => {
       effect("hang_safe");
       say("started hang_safe");
-      return process.env.FINISH === "yes" ? Promise.resolve({ finished_by: process.pid > 0 }) : untilAborted(signal);
+      return process.env.HANG === "yes" ? untilAborted(signal) : Promise.resolve({ finished_by: process.pid > 0 });
     },
   }),
   defineTool({
