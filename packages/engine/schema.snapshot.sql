@@ -21,6 +21,17 @@ begin
     using errcode = 'TP007', detail = old.card_id;
 end $function$;
 
+create table bus.carrier (
+  one boolean not null default true,
+  kind text not null,
+  moving_before xid8,
+  constraint carrier_pkey PRIMARY KEY (one),
+  constraint carrier_kind_check CHECK ((kind = ANY (ARRAY['postgres'::text, 'external'::text]))),
+  constraint carrier_one_check CHECK (one)
+);
+grant delete, insert, select, update on bus.carrier to toolplane_engine;
+grant select on bus.carrier to toolplane_reader;
+
 create table bus.deliveries (
   durable text collate "C" not null,
   id bigint not null,
@@ -68,9 +79,23 @@ create table bus.messages (
 ) with (autovacuum_vacuum_scale_factor=0.02);
 CREATE INDEX messages_commands ON bus.messages USING btree (component, target, available_at, id) WHERE (category = 'cmd'::text);
 CREATE UNIQUE INDEX messages_dedupe ON bus.messages USING btree (project_id, message_id) WHERE (message_id IS NOT NULL);
+CREATE INDEX messages_due ON bus.messages USING btree (available_at, id);
 CREATE INDEX messages_events ON bus.messages USING btree (xid, id) WHERE (category = 'evt'::text);
 grant delete, insert, select, update on bus.messages to toolplane_engine;
 grant select on bus.messages to toolplane_reader;
+
+create table bus.sent_events (
+  xid xid8 not null,
+  id bigint not null,
+  project_id text collate "C" not null,
+  subject text collate "C" not null,
+  headers text not null,
+  payload text not null,
+  created_at timestamp with time zone not null,
+  constraint sent_events_pkey PRIMARY KEY (xid, id)
+);
+grant delete, insert, select, update on bus.sent_events to toolplane_engine;
+grant select on bus.sent_events to toolplane_reader;
 
 create unlogged table bus.stream_items (
   id bigint not null generated always as identity,

@@ -69,7 +69,7 @@ test("[ARCH-6-33] what is committed leaves as it was written, commands and event
   await untilEmpty();
   expect(accepted).toEqual([message("work", "m1"), { ...event, messageId: expect.any(String) }]);
   expect(bus.asked.items).toEqual([2]);
-  expect(relay.stats()).toEqual({ published: 2, failed: 0, buried: 0 });
+  expect(relay.stats()).toEqual({ published: 2, batches: 1, failed: 0, buried: 0, outages: 0 });
   await relay.stop();
 });
 
@@ -161,7 +161,7 @@ test("[ARCH-6-36] a message the bus refuses for good becomes a dead letter, and 
   await bus.accepted.until(2);
   await untilEmpty();
   expect(await harness.deadLetters("p1")).toMatchObject([{ payload: "huge", attempts: 1 }]);
-  expect(relay.stats()).toEqual({ published: 2, failed: 0, buried: 1 });
+  expect(relay.stats()).toEqual({ published: 2, batches: 1, failed: 0, buried: 1, outages: 0 });
   const [letter] = await harness.rows("select kind, tool_call_id, code from state.dead_letters");
   expect(letter).toEqual({ kind: "message", tool_call_id: "call_1", code: "payload_too_large" });
   await relay.stop();

@@ -23,6 +23,7 @@ import { type CardStore, createCardStore } from "./cards/card-store.ts";
 import { DEFAULT_CARD_CAPS } from "./cards/prepare-card.ts";
 import { type CarrierStats, createCarriage } from "./carrier/carriage.ts";
 import { type Carrier, REPUBLISH_SECONDS } from "./carrier/carrier.ts";
+import { setCarrier } from "./carrier/take-over.ts";
 import { createDeadLetters, type DeadLetters } from "./dead-letters/dead-letters.ts";
 import { createDelegation, type Delegation } from "./delegation/delegation.ts";
 import { stuckMessages } from "./outbox/stuck-messages.ts";
@@ -189,6 +190,8 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const approvals = createApprovals({ ...ground, calls, cards, definitions });
   const deadLetters = createDeadLetters({ ...ground, dispatch: calls.dispatch });
   const tokens = createTokens({ ...ground, secret: randomSecret });
+  const carriedBy = carrier === undefined ? "postgres" : "external";
+  await setCarrier(db, carriedBy);
   const carriage = carrier === undefined ? undefined : createCarriage({ ...ground, carrier });
   const bus = carriage?.bus ?? createPostgresBus(ground);
   const retain = createRetention(ground);
@@ -197,7 +200,6 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     watch: calls.watch,
     policy: { maxAttempts: options.maxAttempts ?? MAX_ATTEMPTS, republishSeconds },
   });
-  const carriedBy = carriage === undefined ? "postgres" : "external";
   const stuck = () => stuckMessages({ db, carrier: carriedBy, olderThanMs: STUCK_AFTER_MS });
 
   const jobs: WatchdogJob[] = [
@@ -235,7 +237,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
       name: "forget",
       everyMs: FORGET_EVERY_MS,
       run: async () => {
-        if (carriage === undefined) await trimMessages({ db, faults });
+        await trimMessages({ db, faults, carrier: carriedBy });
         if (options.retention !== undefined) await retain(options.retention);
         return false;
       },

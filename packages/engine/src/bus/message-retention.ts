@@ -1,14 +1,17 @@
-// How long the postgres bus keeps messages: as long as the protocol's streams do. For the postgres bus only: with an
-// external bus every row here is one that has not left yet, and none may be dropped (I3).
+// How long messages are kept: as long as the protocol's streams keep them. With an external bus every row of the outbox
+// is one that has not left yet, and none may be dropped (I3): only events that have left grow old there.
 
 import { streamPlan } from "@toolplane/protocol/agents";
+import type { CarriedBy } from "../outbox/stuck-messages.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Queryer, Statement } from "../sql/database.ts";
-import { TRIM_COMMANDS, TRIM_EVENTS } from "./retention.sql.ts";
+import { TRIM_COMMANDS, TRIM_EVENTS, TRIM_SENT_EVENTS } from "./retention.sql.ts";
 
 export interface TrimMessagesOptions {
   readonly db: Queryer;
   readonly faults: Faults;
+  /** Who carries messages: the database itself unless said otherwise. */
+  readonly carrier?: CarriedBy | undefined;
   readonly commandAgeMs?: number | undefined;
   readonly eventAgeMs?: number | undefined;
   /** Rows per statement. */
@@ -19,13 +22,17 @@ export interface TrimMessagesOptions {
 export interface TrimmedMessages {
   readonly commands: number;
   readonly events: number;
+  /** Those that had left for another bus. */
+  readonly sentEvents: number;
 }
 
 /** A few milliseconds of work per statement: nobody waits noticeably for a row it locks. */
 const DEFAULT_LIMIT = 1000;
 
 export const trimMessages = async (options: TrimMessagesOptions): Promise<TrimmedMessages> => {
-  const { db, faults, signal, limit = DEFAULT_LIMIT } = options;
+  const { db, faults, signal, limit = DEFAULT_LIMIT, carrier = "postgres" } = options;
+  const eventAgeMs = options.eventAgeMs ?? streamPlan("evt").maxAgeSeconds * 1000;
+  const commandAgeMs = options.commandAgeMs ?? streamPlan("cmd").maxAgeSeconds * 1000;
 
   const trimAll = async (statement: Statement, ageMs: number): Promise<number> => {
     let total = 0;
@@ -41,7 +48,8 @@ export const trimMessages = async (options: TrimMessagesOptions): Promise<Trimme
   };
 
   return {
-    commands: await trimAll(TRIM_COMMANDS, options.commandAgeMs ?? streamPlan("cmd").maxAgeSeconds * 1000),
-    events: await trimAll(TRIM_EVENTS, options.eventAgeMs ?? streamPlan("evt").maxAgeSeconds * 1000),
+    commands: carrier === "postgres" ? await trimAll(TRIM_COMMANDS, commandAgeMs) : 0,
+    events: carrier === "postgres" ? await trimAll(TRIM_EVENTS, eventAgeMs) : 0,
+    sentEvents: await trimAll(TRIM_SENT_EVENTS, eventAgeMs),
   };
 };

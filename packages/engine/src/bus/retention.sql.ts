@@ -29,3 +29,17 @@ with old as (
 gone as (delete from bus.messages m where m.id = any(array(select o.id from old o)) returning 1)
 select count(*)::int as trimmed from gone`,
 };
+
+/** $1 age in ms, $2 how many. */
+export const TRIM_SENT_EVENTS = {
+  name: "bus_trim_sent_events",
+  text: `
+with first as (
+  select xid, id, created_at from bus.sent_events order by xid, id limit $2),
+gone as (
+  delete from bus.sent_events e
+   where (e.xid, e.id) in (
+     select f.xid, f.id from first f where f.created_at < now() - $1::float8 * interval '1 millisecond')
+  returning 1)
+select count(*)::int as trimmed from gone`,
+};

@@ -12,6 +12,7 @@ import type { Database } from "../sql/database.ts";
 import { createBury } from "./bury-message.ts";
 import type { Carrier } from "./carrier.ts";
 import { createOutboxBus } from "./outbox-bus.ts";
+import { moveOldEvents } from "./take-over.ts";
 
 export interface CarriageOptions {
   readonly carrier: Carrier;
@@ -38,7 +39,12 @@ export const createCarriage = (options: CarriageOptions): Carriage => {
   const { carrier, log } = options;
   const carrierBus = carrier.open({ bury: createBury(options), log });
   const bus = createOutboxBus(carrierBus, createMessageWriter(options));
-  const relay = relayOutbox({ ...options, bus: carrierBus, claimMs: carrier.relayClaimMs });
+  const relay = relayOutbox({
+    ...options,
+    bus: carrierBus,
+    claimMs: carrier.relayClaimMs,
+    prepare: (signal) => moveOldEvents(options.db, signal),
+  });
   return {
     bus,
     stats: () => ({ relay: relay.stats() }),

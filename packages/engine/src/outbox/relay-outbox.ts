@@ -1,6 +1,7 @@
 // The relay: carries the outbox to an external bus. Any number may run at once, in any number of processes.
 //   R1. Claim, publish with a message id, delete: in this order. A relay that dies in between leaves a claim that
-//       lapses, and the same message is published again under the same id, so the bus can tell.
+//       lapses, and the same message is published again under the same id, so the bus can tell. Two round trips of the
+//       database per batch, and what arrives meanwhile is the next batch: the busier it is, the less a message costs.
 //   R2. A message the bus refuses for good becomes a dead letter; everything else is tried for as long as it takes (I3).
 //   R3. One message that cannot be published does not hold up the others: a batch that fails is tried one by one.
 //   R4. Idle, it waits for the doorbell or until what was put off is due; the slow look is for rings that were lost (I13).
@@ -16,7 +17,14 @@ import type { Faults } from "../ports/faults.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import type { Database } from "../sql/database.ts";
-import { CLAIM_OUTBOX, NEXT_DUE, type RelayRow } from "./relay.sql.ts";
+import { CLAIM_OUTBOX, MARK_PUBLISHED, NEXT_DUE, type PublishedRow, type RelayRow } from "./relay.sql.ts";
+
+export interface RelayWatch {
+  /** Commands have left whose calls were started without them. */
+  answered(receivers: PublishedRow["answered"]): void;
+  /** The bus answers again. */
+  recovered(): void;
+}
 
 export interface RelayOptions {
   readonly db: Database;
@@ -30,12 +38,18 @@ export interface RelayOptions {
   /** How long a claimed batch may take to publish before another relay may try. */
   readonly claimMs?: number | undefined;
   readonly lookAgainMs?: number | undefined;
+  /** What must be done before anything is carried; tried until it succeeds. */
+  readonly prepare?: ((signal: AbortSignal) => Promise<void>) | undefined;
+  readonly watch?: RelayWatch | undefined;
 }
 
 export interface RelayStats {
   readonly published: number;
+  readonly batches: number;
   readonly failed: number;
   readonly buried: number;
+  /** Batches in a row that did not get through; 0 while the bus answers. */
+  readonly outages: number;
 }
 
 export interface Relay {
@@ -50,8 +64,6 @@ const DEFAULT_BATCH = 256;
 const DEFAULT_CLAIM_MS = 30_000;
 const DEFAULT_LOOK_AGAIN_MS = 5_000;
 
-/** Of those that were put off so many are looked at, the oldest first: a few milliseconds. */
-const MAX_PUT_OFF = 10_000;
 /** What is due and was not claimed a moment ago is just being claimed by another relay. */
 const LEAST_WAIT_MS = 20;
 
@@ -84,12 +96,13 @@ const isFinal = (error: unknown): boolean => isToolplaneError(error) && error.re
 const codeOf = (error: unknown): string => (isToolplaneError(error) ? error.code : "internal_error");
 
 export const relayOutbox = (options: RelayOptions): Relay => {
-  const { db, bus, doorbell, ids, clock, log, faults } = options;
+  const { db, bus, doorbell, ids, clock, log, faults, watch } = options;
   const { batch = DEFAULT_BATCH, claimMs = DEFAULT_CLAIM_MS, lookAgainMs = DEFAULT_LOOK_AGAIN_MS } = options;
   const settlement = createSettlement(db, faults);
   const alarm = createAlarm(clock);
   const stopping = new AbortController();
   let published = 0;
+  let batches = 0;
   let failed = 0;
   let buried = 0;
   let outages = 0;
@@ -113,15 +126,10 @@ export const relayOutbox = (options: RelayOptions): Relay => {
     return singly.map((outcome) => (outcome.status === "rejected" ? { error: outcome.reason as unknown } : undefined));
   };
 
-  /** Deletes, buries or puts off one row; returns in how many ms it is due again. */
-  const mark = async (row: RelayRow, claim: Claim, failure: PublishOutcome): Promise<number> => {
-    if (failure === undefined) {
-      await settlement.ack(claim);
-      published++;
-      return Number.POSITIVE_INFINITY;
-    }
-    if (isFinal(failure.error)) {
-      await bury(row, claim, failure.error);
+  /** Buries or puts off a row that was not published; returns in how many ms it is due again. */
+  const putOff = async (row: RelayRow, claim: Claim, error: unknown): Promise<number> => {
+    if (isFinal(error)) {
+      await bury(row, claim, error);
       return Number.POSITIVE_INFINITY;
     }
     failed++;
@@ -130,39 +138,78 @@ export const relayOutbox = (options: RelayOptions): Relay => {
     return dueMs;
   };
 
+  /** In how many ms the next row is due, which may have come a moment ago. */
+  const markPublished = async (rows: readonly RelayRow[], claimId: string): Promise<number> => {
+    if (rows.length === 0) return Number.POSITIVE_INFINITY;
+    const [marked] = await db.query<PublishedRow>(MARK_PUBLISHED, [rows.map(({ id }) => id), claimId]);
+    published += rows.length;
+    if (marked !== undefined && marked.answered.length > 0) watch?.answered(marked.answered);
+    return Math.max(0, marked?.due_ms ?? Number.POSITIVE_INFINITY);
+  };
+
   const nextDueMs = async (): Promise<number> => {
-    const [next] = await db.query<{ due_ms: number | null }>(NEXT_DUE, [MAX_PUT_OFF]);
+    const [next] = await db.query<{ due_ms: number }>(NEXT_DUE);
     return Math.max(LEAST_WAIT_MS, next?.due_ms ?? Number.POSITIVE_INFINITY);
   };
 
-  /** What to do next: wait for this long, with rings cutting it short unless nothing gets through. */
-  const carry = async (): Promise<{ readonly waitMs: number; readonly outage: boolean }> => {
+  /** What came of a look, and how long to wait for the next; rings cut the wait short unless nothing gets through. */
+  const carry = async (): Promise<{ readonly waitMs: number; readonly came: "nothing" | "through" | "back" }> => {
     const claimId = ids.uuid();
     const rows = await db.query<RelayRow>(CLAIM_OUTBOX, [batch, claimId, claimMs]);
-    if (rows.length === 0) return { waitMs: Math.min(lookAgainMs, await nextDueMs()), outage: false };
+    if (rows.length === 0) return { waitMs: Math.min(lookAgainMs, await nextDueMs()), came: "nothing" };
     await faults.at("relay:after-claim");
     const outcomes = await publishAll(rows);
     await faults.at("relay:after-publish");
-    const due = await Promise.all(
-      rows.map((row, index) => mark(row, { durable: undefined, id: row.id, claimId }, outcomes[index])),
-    );
+    const done = rows.filter((_, index) => outcomes[index] === undefined);
+    const due = await Promise.all([
+      markPublished(done, claimId),
+      ...rows.flatMap((row, index) => {
+        const failure = outcomes[index];
+        return failure === undefined ? [] : [putOff(row, { durable: undefined, id: row.id, claimId }, failure.error)];
+      }),
+    ]);
     await faults.at("relay:after-mark");
-    const outage = due.every((ms) => ms < Number.POSITIVE_INFINITY);
-    return { waitMs: rows.length < batch ? Math.min(...due, await nextDueMs(), lookAgainMs) : 0, outage };
+    batches++;
+    const isBack = done.length === 0 && due.some((ms) => ms < Number.POSITIVE_INFINITY);
+    return { waitMs: rows.length < batch ? Math.min(...due, lookAgainMs) : 0, came: isBack ? "back" : "through" };
+  };
+
+  const prepare = async (): Promise<void> => {
+    while (options.prepare !== undefined && !stopping.signal.aborted) {
+      try {
+        return await options.prepare(stopping.signal);
+      } catch (error) {
+        log.warn("the outbox cannot be relayed yet", { code: codeOf(error) });
+        await clock.sleep(LONGEST_RETRY_MS, stopping.signal);
+      }
+    }
+  };
+
+  const follow = async ({ waitMs, came }: Awaited<ReturnType<typeof carry>>): Promise<void> => {
+    if (came === "back") {
+      outages++;
+      return clock.sleep(retryMs(outages), stopping.signal);
+    }
+    if (came === "through" && outages > 0) {
+      outages = 0;
+      watch?.recovered();
+    }
+    if (waitMs > 0) await alarm.wait(waitMs);
   };
 
   const loop = async (): Promise<void> => {
+    await prepare();
+    let failures = 0;
     while (!stopping.signal.aborted) {
       alarm.rest();
       try {
-        const { waitMs, outage } = await carry();
-        outages = outage ? outages + 1 : 0;
-        if (outage) await clock.sleep(retryMs(outages), stopping.signal);
-        else if (waitMs > 0) await alarm.wait(waitMs);
+        const next = await carry();
+        failures = 0;
+        await follow(next);
       } catch (error) {
-        outages++;
-        log.warn("the outbox could not be relayed", { code: codeOf(error), outages });
-        await clock.sleep(retryMs(outages), stopping.signal);
+        failures++;
+        log.warn("the outbox could not be relayed", { code: codeOf(error), failures });
+        await clock.sleep(retryMs(failures), stopping.signal);
       }
     }
   };
@@ -175,7 +222,7 @@ export const relayOutbox = (options: RelayOptions): Relay => {
   const ended = loop();
 
   return {
-    stats: () => ({ published, failed, buried }),
+    stats: () => ({ published, batches, failed, buried, outages }),
     async stop() {
       stopping.abort();
       alarm.wake();

@@ -11,12 +11,12 @@ export interface RelayRow {
   readonly written_at: string;
 }
 
-/** By primary key: the table is as short as the relay is quick. $1 limit, $2 claim id, $3 claim time in ms. */
+/** In the order they became due: what is put off, however much, is not walked over. $1 limit, $2 claim id, $3 claim time in ms. */
 export const CLAIM_OUTBOX = {
   name: "outbox_claim",
   text: `
 with picked as (
-  select id from bus.messages where available_at <= now() order by id limit $1 for update skip locked),
+  select id from bus.messages where available_at <= now() order by available_at, id limit $1 for update skip locked),
 claimed as (
   update bus.messages m
      set claim_id = $2::text, available_at = now() + $3::float8 * interval '1 millisecond', deliveries = m.deliveries + 1
@@ -26,12 +26,48 @@ claimed as (
 select * from claimed order by id`,
 };
 
-/** In how many ms the next one is due; null when there is none. Asked after a look, so one may be due already. $1 limit. */
+// In how many ms the next one is due; null when there is none.
+const DUE_MS = `
+  select (extract(epoch from m.available_at - now()) * 1000)::float8 as due_ms
+    from bus.messages m where m.available_at < 'infinity'`;
+
+/** Asked after a look that found nothing, so one may be due already. */
 export const NEXT_DUE = {
   name: "outbox_next_due",
+  text: `${DUE_MS} order by m.available_at, m.id limit 1`,
+};
+
+export interface PublishedRow {
+  readonly due_ms: number | null;
+  /** Commands whose calls are in nobody's queue any more: [component, target] of each pair that has some. */
+  readonly answered: readonly (readonly [string, string])[];
+}
+
+// A claim that lapsed meanwhile has another id: what its new holder publishes is the new holder's to mark.
+// A call that was claimed before its command had left is seen here, one that is claimed later sees its command on the bus.
+/**
+ * What a batch published: commands are gone, events move to those that have left. Says when the next row is due, so that
+ * a batch costs two round trips. $1 ids, $2 claim id.
+ */
+export const MARK_PUBLISHED = {
+  name: "outbox_mark_published",
   text: `
-select (extract(epoch from min(available_at) - now()) * 1000)::float8 as due_ms
-  from (select available_at from bus.messages order by id limit $1) waiting`,
+with gone as (
+  delete from bus.messages m where m.id = any($1::bigint[]) and m.claim_id = $2::text
+  returning m.xid, m.id, m.category, m.project_id, m.component, m.target, m.subject, m.headers, m.payload, m.created_at),
+sent as (
+  insert into bus.sent_events (xid, id, project_id, subject, headers, payload, created_at)
+  select xid, id, project_id, subject, headers, payload, created_at from gone where category = 'evt'),
+answered as (
+  select distinct g.component, g.target
+    from gone g
+   cross join lateral (
+     select from state.calls c
+      where c.project_id = g.project_id and c.tool_call_id = g.headers::json ->> 'CG-Tool-Call-Id' and c.status <> 'queued'
+     offset 0) over
+   where g.category = 'cmd' and g.component in ('tool', 'sys'))
+select (${DUE_MS} and m.id <> all($1::bigint[]) order by m.available_at, m.id limit 1) as due_ms,
+       (select coalesce(json_agg(json_build_array(a.component, a.target)), '[]') from answered a) as answered`,
 };
 
 export interface StuckRow {
@@ -63,5 +99,5 @@ export const STUCK_MESSAGES = {
   name: "outbox_stuck_messages",
   text: grouped(`
     select category, project_id, component, target, available_at from bus.messages
-     where available_at < now() - $1::float8 * interval '1 millisecond' order by id limit $2`),
+     where available_at < now() - $1::float8 * interval '1 millisecond' order by available_at, id limit $2`),
 };

@@ -41,6 +41,7 @@ select count(*)::int as removed from gone`,
 export const SWEEPS: readonly Statement[] = [
   sweep("state.calls"),
   SWEEP_MESSAGES,
+  sweep("bus.sent_events"),
   ...["inbox", "turns", "steps", "edges", "identity_edges", "batches", "heads", "dead_letters", "sessions"].map(
     (noun) => sweep(`state.${noun}`),
   ),

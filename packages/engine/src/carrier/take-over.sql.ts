@@ -1,0 +1,43 @@
+// Who carries messages, and the change from one to the other.
+
+import type { Statement } from "../sql/database.ts";
+
+/** Writes only when it changes something. $1 kind. */
+export const SET_CARRIER: Statement = {
+  name: "carrier.set",
+  text: `
+update bus.carrier
+   set kind = $1,
+       moving_before = case when $1 = 'external' then pg_snapshot_xmax(pg_current_snapshot()) end
+ where kind <> $1`,
+};
+
+export interface MovedRow {
+  /** Whether there may be more. */
+  readonly more: boolean;
+}
+
+/**
+ * Moves the next events of before the change, with what their durables had not finished; when there are none left the
+ * change is over. What another process is just moving is left to it. $1 how many.
+ */
+export const MOVE_OLD_EVENTS: Statement = {
+  name: "carrier_move_old_events",
+  text: `
+with change as materialized (select moving_before from bus.carrier where kind = 'external' and moving_before is not null),
+picked as materialized (
+  select m.id from bus.messages m
+   where m.category = 'evt' and m.xid < (select moving_before from change)
+   order by m.xid, m.id limit $1 for update),
+gone as (
+  delete from bus.messages m where m.id = any(array(select p.id from picked p))
+  returning m.xid, m.id, m.project_id, m.subject, m.headers, m.payload, m.created_at),
+untaken as (delete from bus.deliveries d where d.id = any(array(select p.id from picked p))),
+kept as (
+  insert into bus.sent_events (xid, id, project_id, subject, headers, payload, created_at)
+  select xid, id, project_id, subject, headers, payload, created_at from gone),
+over as (
+  update bus.carrier set moving_before = null
+   where moving_before is not null and not exists (select from picked))
+select exists (select from picked) as more`,
+};

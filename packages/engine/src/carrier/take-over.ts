@@ -1,0 +1,21 @@
+// A database changes its carrier when an engine is started with another one.
+//   To an external bus: what the log of events held at that moment was delivered where it was, and a week of it is not
+//   sent again by the million. It moves to the events that have left, in steps, before the relay begins. Commands that
+//   wait are relayed.
+//   Back to the database: rows that have not left are simply claimed again.
+
+import type { Queryer } from "../sql/database.ts";
+import { MOVE_OLD_EVENTS, type MovedRow, SET_CARRIER } from "./take-over.sql.ts";
+
+/** Some tens of milliseconds of work per statement. */
+const STEP = 2_000;
+
+export const setCarrier = async (db: Queryer, kind: "postgres" | "external"): Promise<void> => {
+  await db.query(SET_CARRIER, [kind]);
+};
+
+/** Any number of processes may do it at once, and one that dies leaves the rest to the next. */
+export const moveOldEvents = async (db: Queryer, signal: AbortSignal): Promise<void> => {
+  let more = true;
+  while (more && !signal.aborted) more = (await db.query<MovedRow>(MOVE_OLD_EVENTS, [STEP]))[0]?.more ?? false;
+};
