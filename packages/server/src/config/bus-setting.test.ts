@@ -35,7 +35,7 @@ describe("[UP-9-1] where NATS is: the file, then TOOLPLANE_*, then flags", () =>
       { env: { TOOLPLANE_NATS_URL: "nats://env:1" }, flags: { natsUrl: "tls://flag:1" } },
       { url: "tls://flag:1" },
     ],
-    ["several", { flags: { natsUrl: "nats://a:1, nats://b:2 ,tls://c" } }, { url: "nats://a:1,nats://b:2,tls://c" }],
+    ["several", { flags: { natsUrl: "nats://a:1, nats://b:2 ,nats://c" } }, { url: "nats://a:1,nats://b:2,nats://c" }],
     ["a blank is none", { flags: { natsUrl: " " }, env: { TOOLPLANE_NATS_URL: "" } }, undefined],
     [
       "the rest of the section goes with a URL from elsewhere",
@@ -69,6 +69,7 @@ describe("[UP-9-2] what cannot be is one sentence, and never shows a URL", () =>
     ["no URL", { env: { TOOLPLANE_NATS_URL: "hunter2" } }, "TOOLPLANE_NATS_URL is not a NATS URL"],
     ["one of several", { flags: { natsUrl: "nats://a,me:hunter2@b" } }, "--nats-url is not a NATS URL"],
     ["an empty one", { flags: { natsUrl: "nats://a," } }, "--nats-url is not a NATS URL"],
+    ["two kinds", { flags: { natsUrl: "nats://a,tls://b" } }, "all nats:// or all tls://"],
     ["a path", { flags: { natsUrl: "nats://a/hunter2" } }, "--nats-url is not a NATS URL"],
     ["in the file", { yaml: "bus:\n  url: nats//hunter2\n" }, "toolplane.yaml:2: bus.url is not a NATS URL"],
     ["a variable", { yaml: "bus: { url: env:NOT_THERE }\n" }, "bus.url: the variable NOT_THERE is not set"],

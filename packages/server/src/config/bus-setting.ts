@@ -32,6 +32,9 @@ const isAddress = (text: string): boolean => {
 const checkUrl = (url: string, where: string): string => {
   const addresses = url.split(",").map((address) => address.trim());
   if (!addresses.every(isAddress)) throw refuseConfig(`${where} is not a NATS URL: ${EXAMPLE}`);
+  const encrypted = addresses.filter((address) => address.toLowerCase().startsWith("tls:")).length;
+  if (encrypted > 0 && encrypted < addresses.length)
+    throw refuseConfig(`${where}: the addresses of NATS are all nats:// or all tls://`);
   return addresses.join(",");
 };
 

@@ -44,6 +44,18 @@ test.each<[Phase, boolean, boolean, string]>([
   });
 });
 
+test.each([true, false])("[UP-9-3] NATS that is there (%s) is said and changes nothing", async (connected) => {
+  const health = createHealth({
+    version: "1.2.3",
+    store: "postgres",
+    bus: { connected: () => connected },
+    roles: ["api"],
+    phase: () => "ready",
+    askStore: async () => 1,
+  });
+  expect(await health()).toMatchObject({ ok: true, body: { status: "ok", bus: "nats", bus_connected: connected } });
+});
+
 test("a store that is silent counts as away", async () => {
   const { health, move } = given("ready", () => new Promise(() => {}));
   const answer = health();

@@ -10,6 +10,8 @@ export type Phase = "starting" | "ready" | "draining";
 export interface HealthOptions {
   readonly version: string;
   readonly store: "embedded" | "postgres";
+  /** NATS, when it carries the messages; its absence costs time and nothing else, so it is said and decides nothing. */
+  readonly bus?: { readonly connected: () => boolean } | undefined;
   readonly roles: readonly UpRole[];
   readonly phase: () => Phase;
   /** Rejects when the store does not answer. */
@@ -55,6 +57,8 @@ export const createHealth = (options: HealthOptions): (() => Promise<Health>) =>
     const ok = now === "ready" && (await ask());
     const status = now !== "ready" ? now : ok ? "ok" : "store_away";
     const { version, store, roles } = options;
-    return { ok, body: { status, version, protocol: PROTOCOL_VERSION, store, bus: "postgres", roles } };
+    const bus =
+      options.bus === undefined ? { bus: "postgres" } : { bus: "nats", bus_connected: options.bus.connected() };
+    return { ok, body: { status, version, protocol: PROTOCOL_VERSION, store, ...bus, roles } };
   };
 };

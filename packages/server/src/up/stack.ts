@@ -1,6 +1,8 @@
 // The parts of the stack, started one after the other and stopped in the order that loses nothing.
-//   start: listen (answers 503) -> store -> engine -> token -> configuration -> bundled tools -> hosts -> project manager -> worker -> ready
-//   stop:  no new requests, long polls end -> requests, turns and tools finish -> engine -> store -> data -> guard
+//   start: listen (answers 503) -> bus -> store -> engine -> token -> configuration -> bundled tools -> hosts -> project manager ->
+//          worker -> gateway on the bus -> ready
+//   stop:  no new requests, long polls end -> requests, turns and tools finish -> engine (its last messages leave) -> bus ->
+//          store -> data -> guard
 //   U1. Whatever was started is stopped, also when a later part could not start.
 //   U2. The port is taken before the data: whoever asks meanwhile hears "starting", not silence.
 
@@ -14,10 +16,10 @@ import { type PmoService, servePmo } from "../agents/serve-pmo.ts";
 import { BUNDLED_TARGET, bundledDefinitions } from "../bundled/bundled-tools.ts";
 import { serveBundled } from "../bundled/serve-bundled.ts";
 import { applyConfig, type ConfigDefinitions, ensureProject, readDefinitions } from "../config/apply-config.ts";
-import { refuseConfig } from "../config/refuse.ts";
 import type { Settings } from "../config/settings.ts";
 import { seedDemo } from "../demo/demo-project.ts";
 import { type ClockOffset, createClockOffset, NO_OFFSET } from "../gateway/clock-offset.ts";
+import { createNatsGateway, type NatsGateway } from "../gateway/nats-gateway.ts";
 import type { ServiceMeans } from "../gateway/serve-across.ts";
 import { listHosts, startHosts, type ToolHosts } from "../hosts/tool-hosts.ts";
 import { createApp } from "../http/app.ts";
@@ -26,6 +28,7 @@ import { type DataDirectory, openDataDirectory, openThrowAwayDirectory } from ".
 import { openEmbeddedStore } from "./embedded-store.ts";
 import { createHealth, type Phase } from "./health.ts";
 import { type HttpServer, listen, servedHosts } from "./http-server.ts";
+import { openBus, type PlaneBus, readNatsOptions } from "./open-bus.ts";
 import { openEngine } from "./open-engine.ts";
 import {
   aloneWith,
@@ -63,12 +66,14 @@ interface Parts {
   readonly draining: AbortController;
   data?: DataDirectory;
   http?: HttpServer;
+  bus?: PlaneBus;
   store?: Store;
   engine?: Engine;
   bundled?: ToolService;
   toolHosts?: ToolHosts;
   pmo?: PmoService;
   agents?: RunningAgents;
+  gateway?: NatsGateway;
   processes?: PlaneProcesses;
 }
 
@@ -90,6 +95,7 @@ const createStackApp = (parts: Parts, { settings, version, log }: StackOptions) 
     health: createHealth({
       version,
       store: settings.databaseUrl === undefined ? "embedded" : "postgres",
+      bus: settings.bus === undefined ? undefined : { connected: () => parts.bus?.link.connected() ?? false },
       roles: settings.roles,
       phase: () => parts.phase,
       askStore: async () => {
@@ -187,6 +193,8 @@ const startServices = async (parts: Parts, engine: Engine, store: Store, options
   }
   if (settings.roles.includes("pmo")) parts.pmo = await servePmo(means("project manager"));
   if (settings.roles.includes("worker")) parts.agents = await startAgents(engine, options);
+  if (settings.roles.includes("api") && parts.bus !== undefined)
+    parts.gateway = await createNatsGateway({ engine, link: parts.bus.link, log: options.log, offset });
 };
 
 const start = async (parts: Parts, options: StackOptions): Promise<string> => {
@@ -195,13 +203,16 @@ const start = async (parts: Parts, options: StackOptions): Promise<string> => {
     if (stop.aborted) throw new ToolplaneError("canceled", "stopped before it was ready");
   };
   const definitions = readDefinitions(settings, options.cwd, log);
-  if (settings.bus !== undefined) throw refuseConfig("the NATS bus is not part of this version yet: leave it out");
+  const nats = settings.bus && readNatsOptions(settings.bus, `toolplane up ${settings.roles.join(",")}`);
   parts.data = settings.ephemeral ? await openThrowAwayDirectory(guard) : openDataDirectory(settings.data);
   const dataDir = parts.data.path;
   parts.http = await listenOrExplain(parts, options, dataDir);
   const { address } = parts.http;
   if (!LOOPBACK.has(settings.host)) log.warn("listening beyond this machine, and without TLS", { address });
   log.info("starting", { version: options.version, address, data: dataDir });
+  goOn();
+  // Before the store: an address that is wrong needs no database to be refused.
+  if (nats !== undefined) parts.bus = await openBus(nats, settings.bus?.replicas, log);
   goOn();
   parts.store = await openStore(options, dataDir);
   goOn();
@@ -214,6 +225,7 @@ const start = async (parts: Parts, options: StackOptions): Promise<string> => {
     bundledTarget: BUNDLED_TARGET,
     bundledTools: bundledDefinitions(),
     allowEnv: (name) => settings.allowEnv.has(name),
+    carrier: parts.bus?.carrier,
   });
   goOn();
   await prepare(parts.engine, dataDir, definitions, options);
@@ -235,8 +247,10 @@ const stopParts = async (parts: Parts, { log, guard }: StackOptions): Promise<vo
     end("hosts", parts.toolHosts?.stop(TOOL_GRACE_MS)),
     end("project manager", parts.pmo?.stop(TOOL_GRACE_MS)),
     end("worker", parts.agents?.stop(TOOL_GRACE_MS)),
+    end("gateway", parts.gateway?.stop()),
   ]);
   await end("engine", parts.engine?.close());
+  await end("bus", parts.bus?.close());
   await end("store", parts.store?.stop());
   await end("data", parts.data?.end());
   await end("guard", guard.close());

@@ -1,0 +1,67 @@
+// NATS beside the database: one connection for everything this process does with it. The client library is loaded only
+// when there is somewhere to connect to.
+//   N1. A server that cannot be used at the start is one sentence with the host and what to do, never what a URL keeps secret.
+//   N2. A server that goes away later costs time: the link reconnects for as long as it takes and says both in the log.
+
+import { readFileSync } from "node:fs";
+import type { NatsLink, NatsOptions } from "@toolplane/bus/nats";
+import type { Carrier, Log } from "@toolplane/engine";
+import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
+import type { BusSetting } from "../config/bus-setting.ts";
+import { refuseConfig } from "../config/refuse.ts";
+
+export interface PlaneBus {
+  readonly link: NatsLink;
+  /** For the engine, which closes what it opened. */
+  readonly carrier: Carrier;
+  /** After the engine, whose last messages it carries. */
+  close(): Promise<void>;
+}
+
+const readText = (path: string | undefined, what: string): string | undefined => {
+  if (path === undefined) return undefined;
+  try {
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    const why = (cause as NodeJS.ErrnoException).code === "ENOENT" ? "there is no such file" : "it cannot be read";
+    throw refuseConfig(`${what} for NATS: ${path}: ${why}`, cause);
+  }
+};
+
+/** Reads the files the setting names: what is wrong with them needs no server to be said. */
+export const readNatsOptions = (setting: BusSetting, name: string): NatsOptions => {
+  const ca = readText(setting.ca, "the certificate authority");
+  const cert = readText(setting.cert, "the certificate");
+  const key = readText(setting.key, "the key");
+  return {
+    url: setting.url,
+    name,
+    credentials: readText(setting.credentials, "the credentials"),
+    inboxPrefix: setting.inboxPrefix,
+    ...(ca === undefined && cert === undefined ? {} : { tls: { ca, cert, key } }),
+  };
+};
+
+/** The adapter's sentence says what is wrong; here it is said where to put it right. */
+const explain = (error: unknown): unknown =>
+  isToolplaneError(error)
+    ? new ToolplaneError(error.code, error.message, {
+        detail: {
+          ...error.detail,
+          todo: "check --nats-url and that the server runs, or leave it out to use the database alone",
+        },
+        cause: error,
+      })
+    : error;
+
+export const openBus = async (options: NatsOptions, replicas: number | undefined, log: Log): Promise<PlaneBus> => {
+  const { openNatsLink, createNatsBus } = await import("@toolplane/bus/nats");
+  const link = await openNatsLink(options, { log }).catch((error: unknown) => {
+    throw explain(error);
+  });
+  return {
+    link,
+    carrier: { open: ({ bury, log }) => createNatsBus({ link, bury, log, replicas }) },
+    close: () => link.close(),
+  };
+};
