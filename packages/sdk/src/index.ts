@@ -17,6 +17,8 @@ export type {
 } from "./gateway/gateway.ts";
 export { mayPass, type PatienceDeps, withPatience } from "./gateway/patience.ts";
 export { createHttpGateway, type HttpGatewayOptions } from "./http/http-gateway.ts";
+export { createNatsToolGateway, type NatsToolGatewayOptions } from "./nats/nats-gateway.ts";
+export { type OpenNatsGateway, type OpenNatsOptions, openNatsToolGateway } from "./nats/open-nats.ts";
 export { type Clock, systemClock } from "./ports/clock.ts";
 export { createIds, type Ids, type Random } from "./ports/ids.ts";
 export { createLineLog, type Log, type LogFields, silentLog, stderrLog } from "./ports/log.ts";

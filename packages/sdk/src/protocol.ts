@@ -48,6 +48,8 @@ export type {
 export { mayPass, planRetry, withPatience } from "./gateway/patience.ts";
 export { createHttpGateway, type HttpGatewayOptions } from "./http/http-gateway.ts";
 export { createResultContext, type ResultOrigin, type ResultReport, reportResult } from "./loop/report-result.ts";
+export { createNatsToolGateway, type NatsToolGatewayOptions } from "./nats/nats-gateway.ts";
+export { type OpenNatsGateway, type OpenNatsOptions, openNatsToolGateway } from "./nats/open-nats.ts";
 export { systemClock } from "./ports/clock.ts";
 export { createIds, sha256 } from "./ports/ids.ts";
 export { type HydratedCall, type HydrationInput, hydrate } from "./runner/hydrate.ts";

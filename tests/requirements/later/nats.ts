@@ -8,7 +8,6 @@ export const rules = [
   { id: "ARCH-6-2", source: "architecture 6", part: "nats", text: "Streams cg_cmd_v1r4 and cg_evt_v1r4 are created when missing, with 24 h and 7 d of retention." },
   { id: "ARCH-6-3", source: "architecture 6", part: "nats", text: "str messages travel on core NATS and may be lost." },
   { id: "ARCH-6-4", source: "architecture 6", part: "nats", text: "The outbox relay publishes with a message id, so a repeated publish is one message." },
-  { id: "ARCH-6-5", source: "architecture 6", part: "nats", text: "A command is acknowledged when its call is leased, and in progress is never left to time out silently." },
   { id: "ARCH-6-6", source: "architecture 6", part: "nats", text: "A command nobody leased within the bound is published again with a new message id." },
   { id: "ARCH-6-7", source: "architecture 6", part: "nats", text: "The adapter reconnects and goes on after the server was restarted." },
   { id: "ARCH-6-8", source: "architecture 6", part: "nats", text: "It works on one server and on a cluster of three." },

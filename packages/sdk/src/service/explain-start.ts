@@ -1,9 +1,15 @@
 // Why a service could not start, in one sentence that says what to do.
 
-import { type ErrorCode, ToolplaneError, understandError } from "@toolplane/protocol";
+import { type ErrorCode, ToolplaneError, UsageError, understandError } from "@toolplane/protocol";
+import type { Scrubber } from "../secrets/scrubber.ts";
 import type { ServiceSettings } from "./settings.ts";
 
-const sentences: Partial<Record<ErrorCode, (settings: ServiceSettings, error: ToolplaneError) => string>> = {
+type Sentences = Partial<Record<ErrorCode, (settings: ServiceSettings, error: ToolplaneError) => string>>;
+
+const noProject = ({ projectId, url }: ServiceSettings): string =>
+  `there is no project ${projectId} at ${url}: create it, or set TOOLPLANE_PROJECT`;
+
+const OVER_HTTP: Sentences = {
   upstream_unavailable: ({ url }) =>
     `no Toolplane server answers at ${url}: start one with "toolplane up", or set TOOLPLANE_URL`,
   unauthorized: ({ url, token, projectId, target }) =>
@@ -12,12 +18,29 @@ const sentences: Partial<Record<ErrorCode, (settings: ServiceSettings, error: To
       : `the server at ${url} does not know this token: set TOOLPLANE_TOKEN to one that was not revoked`,
   auth_failed: ({ projectId, target }) =>
     `the token may not serve target ${target} in project ${projectId}: use one made for that target`,
-  not_found: ({ projectId, url }) => `there is no project ${projectId} at ${url}: create it, or set TOOLPLANE_PROJECT`,
+  not_found: noProject,
 };
 
-/** The same code, and the original as the cause. */
-export const explainStart = (thrown: unknown, settings: ServiceSettings): ToolplaneError => {
+/** Somebody may be there, only no Toolplane. */
+const noPlane = ({ url }: ServiceSettings, { detail, message }: ToolplaneError): string =>
+  detail?.reason === "nobody_listens" || detail?.reason === "timeout"
+    ? `NATS answers at ${url}, but no Toolplane server: start one with "toolplane up --nats-url ${url}"`
+    : `no NATS server can be used at ${url} (${message}): start one, or set TOOLPLANE_URL`;
+
+const OVER_NATS: Sentences = {
+  upstream_unavailable: noPlane,
+  unauthorized: (_settings, { message }) =>
+    `${message}: give user and password in TOOLPLANE_URL, or a file in TOOLPLANE_NATS_CREDENTIALS`,
+  auth_failed: ({ projectId, target }, { message }) =>
+    `${message}: the NATS user must be one that may serve target ${target} in project ${projectId}, and TOOLPLANE_NATS_INBOX its inbox if it has one of its own`,
+  not_found: noProject,
+};
+
+/** The same code, and the original as the cause; a mistake of the settings speaks for itself. */
+export const explainStart = (thrown: unknown, settings: ServiceSettings, scrubber?: Scrubber): Error => {
+  if (thrown instanceof UsageError) return thrown;
   const error = understandError(thrown);
+  const sentences = settings.nats === undefined ? OVER_HTTP : OVER_NATS;
   const message = sentences[error.code]?.(settings, error) ?? error.message;
-  return new ToolplaneError(error.code, message, { detail: error.detail, cause: error });
+  return new ToolplaneError(error.code, scrubber?.text(message) ?? message, { detail: error.detail, cause: error });
 };

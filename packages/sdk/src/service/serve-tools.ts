@@ -1,17 +1,18 @@
 // serveTools: connect, register what changed, serve until stopped. Everything a service is made of is put together here.
 
 import { hostname } from "node:os";
-import { UsageError } from "@toolplane/protocol";
-import type { ToolGateway } from "../gateway/gateway.ts";
-import { createHttpGateway } from "../http/http-gateway.ts";
+import { UsageError, understandError } from "@toolplane/protocol";
+import type { Patience, ToolGateway } from "../gateway/gateway.ts";
 import { type Clock, systemClock } from "../ports/clock.ts";
 import { createIds, type Random, sha256 } from "../ports/ids.ts";
 import { type Log, stderrLog } from "../ports/log.ts";
 import { createRunner } from "../runner/runner.ts";
+import { createScrubber } from "../secrets/scrubber.ts";
 import { createEnvSecrets, type SecretSource } from "../secrets/secret-source.ts";
 import { definitionOf, type Tool } from "../tools/define-tool.ts";
 import { createFunctionExecutor } from "../tools/function-executor.ts";
 import { explainStart } from "./explain-start.ts";
+import { type OpenGateway, openGateway, readConnection } from "./open-gateway.ts";
 import { type ProcessPort, stopOnSignals } from "./process-signals.ts";
 import { registerTools } from "./register-tools.ts";
 import { planSettings, type ServiceSettings, type ServiceSettingsInput } from "./settings.ts";
@@ -32,7 +33,7 @@ export interface ServeOptions extends ServiceSettingsInput {
   readonly maxResultBytes?: number | undefined;
   /** How often a `retry: safe` tool is tried in one run. */
   readonly maxAttempts?: number | undefined;
-  /** Another way to the plane than HTTP. */
+  /** Another way to the plane than the address says. */
   readonly gateway?: ToolGateway | undefined;
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   readonly clock?: Clock | undefined;
@@ -56,31 +57,32 @@ export const serveTools = async (tools: readonly Tool[], options: ServeOptions):
   if (tools.length === 0) throw new UsageError("serveTools needs at least one tool");
   const settings: ServiceSettings = planSettings(options, env);
   const ids = createIds(clock.now);
-  const gateway =
-    options.gateway ??
-    createHttpGateway({
-      ...settings,
-      holder: `${settings.target}@${hostname()}:${process.pid}`,
-      clock,
-      random,
-      ids,
-      log,
-    });
+  const connection = readConnection(settings);
+  const startUntil = clock.now() + (options.startupMs ?? STARTUP_MS);
+  const starting = { signal: options.signal, until: () => startUntil };
+  const scrubber = createScrubber(connection.secrets);
+  const explained = (thrown: unknown): never => {
+    throw explainStart(thrown, settings, scrubber);
+  };
+  const holder = `${settings.target}@${hostname()}:${process.pid}`;
+  const opened: OpenGateway =
+    options.gateway === undefined
+      ? await openGateway(settings, connection, { holder, clock, random, ids, log }, starting).catch(explained)
+      : { gateway: options.gateway, close: async () => undefined };
+  const { gateway } = opened;
   const { target } = settings;
   const place = { projectId: gateway.projectId, target };
   const executor = createFunctionExecutor({ tools, sha256, ...place });
   const definitions = tools.map((tool) => definitionOf(tool, place));
 
-  const register = async (until: number): Promise<void> => {
-    const patience = { signal: options.signal, until: () => until };
+  const register = async (patience: Patience): Promise<void> => {
     const sent = await registerTools(definitions, gateway, sha256, patience);
     if (sent.length > 0) log.info("registered", { tools: sent.join(", ") });
   };
-  try {
-    await register(clock.now() + (options.startupMs ?? STARTUP_MS));
-  } catch (thrown) {
-    throw explainStart(thrown, settings);
-  }
+  await register(starting).catch(async (thrown: unknown) => {
+    await opened.close();
+    explained(thrown);
+  });
 
   const runner = createRunner({
     gateway,
@@ -91,7 +93,7 @@ export const serveTools = async (tools: readonly Tool[], options: ServeOptions):
     ids,
     log,
     secrets: options.secrets ?? createEnvSecrets(env),
-    ownSecrets: settings.token === undefined ? new Map() : new Map([["TOOLPLANE_TOKEN", settings.token]]),
+    ownSecrets: connection.secrets,
     maxResultBytes: options.maxResultBytes,
     maxAttempts: options.maxAttempts,
   });
@@ -105,12 +107,19 @@ export const serveTools = async (tools: readonly Tool[], options: ServeOptions):
     log,
     // A server that came back may have come back empty.
     onReconnected: () =>
-      void register(clock.now()).catch((thrown: unknown) =>
-        log.error("registering again failed", { reason: explainStart(thrown, settings).message }),
+      void register({ signal: options.signal }).catch((thrown: unknown) =>
+        log.error("registering again failed", { reason: explainStart(thrown, settings, scrubber).message }),
       ),
   });
-  const stop = (stopping: StopOptions = {}): Promise<void> =>
-    service.stop({ drainMs: stopping.drainMs ?? options.drainMs });
+  const finished = service.finished.then(() =>
+    opened.close().catch((thrown: unknown) => {
+      log.warn("the connection did not close properly", { reason: understandError(thrown).message });
+    }),
+  );
+  const stop = async (stopping: StopOptions = {}): Promise<void> => {
+    await service.stop({ drainMs: stopping.drainMs ?? options.drainMs });
+    await finished;
+  };
 
   const forget = options.handleSignals === false ? () => {} : stopOnSignals(options.process ?? process, stop);
   const onAbort = (): void => void stop();
@@ -121,5 +130,5 @@ export const serveTools = async (tools: readonly Tool[], options: ServeOptions):
     options.signal?.removeEventListener("abort", onAbort);
   });
   log.info("serving", { target, project: gateway.projectId, tools: tools.map(({ name }) => name).join(", ") });
-  return { stop, finished: service.finished, running: service.running, [Symbol.asyncDispose]: () => stop() };
+  return { stop, finished, running: service.running, [Symbol.asyncDispose]: () => stop() };
 };

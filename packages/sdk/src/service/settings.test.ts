@@ -39,6 +39,15 @@ describe("planSettings", () => {
     ["another protocol", { url: "ftp://plane" }, "http or https"],
     ["a password in the address", { url: "http://me:pw@plane" }, "TOOLPLANE_TOKEN"],
     ["a token in the query", { url: "http://plane/?token=x" }, "TOOLPLANE_TOKEN"],
+    ["NATS without a host", { url: "nats://" }, "NATS addresses"],
+    ["an http address among those of NATS", { url: "nats://a:1,http://b" }, "NATS addresses"],
+    ["a second address without a scheme", { url: "nats://a:1,b:2" }, "each with its nats://"],
+    ["a NATS address with a path", { url: "nats://a:1/demo" }, "must not carry a path"],
+    ["a NATS password that is not encoded", { url: "nats://me:50%@a:1" }, "URL-encoded"],
+    ["plain and encrypted", { url: "nats://a:1,tls://b:2" }, "all nats:// or all tls://"],
+    ["two users", { url: "nats://a:x@h,nats://b:y@i" }, "different users"],
+    ["a user and a file", { url: "nats://a:x@h", natsCredentials: "/c" }, "not both"],
+    ["an inbox with a wildcard", { url: "nats://h", natsInbox: "_INBOX.>" }, "TOOLPLANE_NATS_INBOX"],
     ["a target with a dot", { target: "a.b" }, "target must be"],
     ["a project with a blank", { project: "a b" }, "project must be"],
     ["a token with a line break", { token: "a\nb" }, "token"],
@@ -48,5 +57,35 @@ describe("planSettings", () => {
     const plan = () => planSettings({ target: "text", ...change }, {});
     expect(plan).toThrow(UsageError);
     expect(plan).toThrow(words);
+  });
+
+  test("[API-6-N1] a nats or tls address is enough to speak NATS; what is shown has no user and no password", () => {
+    const env = {
+      TOOLPLANE_URL: "nats://me:p%40ss@a.example:4222, nats://b.example:4222",
+      TOOLPLANE_NATS_INBOX: "_INBOX_text",
+    };
+    const settings = planSettings({ target: "text" }, env);
+    expect(settings).toMatchObject({ url: "nats://a.example:4222,nats://b.example:4222", projectId: "demo" });
+    expect(settings.nats).toEqual({
+      url: "nats://me:p%40ss@a.example:4222,nats://b.example:4222",
+      credentials: undefined,
+      inboxPrefix: "_INBOX_text",
+      secrets: new Map([["TOOLPLANE_URL", "p@ss"]]),
+    });
+  });
+
+  test.each([
+    ["a token", "nats://s3cr3t@h", {}, [["TOOLPLANE_URL", "s3cr3t"]], undefined],
+    ["nobody", "nats://h", {}, [], undefined],
+    ["a file", "nats://h", { TOOLPLANE_NATS_CREDENTIALS: "/run/me.creds" }, [], "/run/me.creds"],
+  ])("[API-6-N1] who connects is %s", (_name, url, env, secrets, credentials) => {
+    const { nats } = planSettings({ target: "text", url }, env);
+    expect([...(nats?.secrets ?? [])]).toEqual(secrets);
+    expect(nats?.credentials).toBe(credentials);
+  });
+
+  test("[API-6-N1] what is set for NATS does not disturb HTTP", () => {
+    const env = { TOOLPLANE_NATS_CREDENTIALS: "/c", TOOLPLANE_NATS_INBOX: "x y" };
+    expect(planSettings({ target: "text" }, env)).not.toHaveProperty("nats");
   });
 });

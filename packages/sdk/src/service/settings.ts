@@ -1,21 +1,30 @@
 // Where a service connects, from its options and the environment. A mistake is one sentence that says what to change.
 
 import { isHeaderText, isToken, UsageError } from "@toolplane/protocol";
+import { isNatsUrl, type NatsSettings, planNatsSettings } from "./nats-settings.ts";
 
 export interface ServiceSettingsInput {
   readonly target: string;
+  /** `http(s)://` or `nats://`, `tls://`; several NATS servers are separated by commas. */
   readonly url?: string | undefined;
   readonly token?: string | undefined;
   readonly project?: string | undefined;
   readonly concurrency?: number | undefined;
+  /** The path of a NATS credentials file. */
+  readonly natsCredentials?: string | undefined;
+  /** Where answers of NATS come; needed when the NATS user may not use the default. */
+  readonly natsInbox?: string | undefined;
 }
 
 export interface ServiceSettings {
   readonly target: string;
+  /** As it may be shown: without user and password. */
   readonly url: string;
   readonly token: string | undefined;
   readonly projectId: string;
   readonly concurrency: number;
+  /** Set when the address is one of NATS. */
+  readonly nats?: NatsSettings;
 }
 
 const DEFAULT_URL = "http://127.0.0.1:7420";
@@ -30,7 +39,9 @@ const filled = (...values: readonly (string | undefined)[]): string | undefined 
 const parseUrl = (text: string): string => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !["http:", "https:"].includes(url.protocol)) {
-    throw new UsageError(`TOOLPLANE_URL must be an http or https address such as ${DEFAULT_URL}`);
+    throw new UsageError(
+      `TOOLPLANE_URL must be an http or https address such as ${DEFAULT_URL}, or a NATS address such as nats://127.0.0.1:4222`,
+    );
   }
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
     throw new UsageError(
@@ -38,6 +49,18 @@ const parseUrl = (text: string): string => {
     );
   }
   return url.href.endsWith("/") ? url.href.slice(0, -1) : url.href;
+};
+
+const planPlace = (
+  text: string,
+  input: ServiceSettingsInput,
+  env: Readonly<Record<string, string | undefined>>,
+): Pick<ServiceSettings, "url" | "nats"> => {
+  if (!isNatsUrl(text)) return { url: parseUrl(text) };
+  const credentials = filled(input.natsCredentials, env.TOOLPLANE_NATS_CREDENTIALS);
+  const inbox = filled(input.natsInbox, env.TOOLPLANE_NATS_INBOX);
+  const { shown, nats } = planNatsSettings({ url: text, credentials, inbox });
+  return { url: shown, nats };
 };
 
 const parseName = (value: string, name: string): string => {
@@ -58,7 +81,7 @@ export const planSettings = (
   if (token !== undefined && !isHeaderText(token)) throw new UsageError("the token has characters no token has");
   return {
     target: parseName(input.target, "target"),
-    url: parseUrl(filled(input.url, env.TOOLPLANE_URL) ?? DEFAULT_URL),
+    ...planPlace(filled(input.url, env.TOOLPLANE_URL) ?? DEFAULT_URL, input, env),
     token,
     projectId: parseName(filled(input.project, env.TOOLPLANE_PROJECT) ?? DEFAULT_PROJECT, "project"),
     concurrency: parseConcurrency(input.concurrency ?? DEFAULT_CONCURRENCY),

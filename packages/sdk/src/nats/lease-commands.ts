@@ -1,0 +1,150 @@
+// From commands that were fetched to calls that are ours: each is leased through the gateway, all at once, and acknowledged
+// when it is.
+//   N1. A command is settled in every case: acknowledged when leased or superfluous, given back otherwise. While the gateway
+//       is asked, the bus is told that somebody is at work.
+//   N2. What is leased is handed over or released: an answer that comes after the others were handed over is too late.
+//   N3. Losing an acknowledgement costs a repetition: the lease is refused then, and the command forgotten.
+
+import type { Delivery } from "@toolplane/bus";
+import {
+  HEADERS,
+  type HeaderMap,
+  type ToolplaneError,
+  tryParseJsonStrict,
+  tryParseSubject,
+  understandError,
+} from "@toolplane/protocol";
+import type { ClaimedCommand } from "../gateway/gateway.ts";
+import { readLeased } from "../gateway/wire.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Random } from "../ports/ids.ts";
+import type { Log } from "../ports/log.ts";
+import type { AskGateway } from "./ask-gateway.ts";
+import { type CommandFate, planNotOurs, planRefusal } from "./plan-refusal.ts";
+
+export interface LeaseDeps {
+  readonly ask: AskGateway;
+  readonly release: (toolCallId: string, leaseId: string, until: number) => Promise<void>;
+  readonly projectId: string;
+  readonly holder: string | undefined;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+export interface LeasedBatch {
+  readonly commands: readonly ClaimedCommand[];
+  /** Why nothing can be leased at the moment, by whomever. */
+  readonly trouble: ToolplaneError | undefined;
+}
+
+/** A durable's patience is 30 s; told three times in that time, one word may be lost. */
+const IN_PROGRESS_MS = 10_000;
+/** Longer than a busy plane takes. The first calls of a batch wait for the last, and their leases run. */
+const STRAGGLER_MS = 4_000;
+/** An answer that comes later than the batch is still good for giving the lease back. */
+const LEASE_TIMEOUT_MS = 20_000;
+
+/** What the gateway must know: whose call, and under which trace. */
+const IDENTITY = [
+  HEADERS.projectId,
+  HEADERS.channelId,
+  HEADERS.agentId,
+  HEADERS.turnId,
+  HEADERS.turnEpoch,
+  HEADERS.toolCallId,
+  HEADERS.traceparent,
+] as const;
+
+const identityOf = (headers: HeaderMap): HeaderMap =>
+  Object.fromEntries(IDENTITY.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])));
+
+const applyFate = async (delivery: Delivery, fate: CommandFate): Promise<void> => {
+  if (fate.kind === "forget") await delivery.ack();
+  else if (fate.kind === "later") await delivery.nak(fate.delayMs);
+  else await delivery.term(fate.reason);
+};
+
+export const leaseCommands = async (deliveries: readonly Delivery[], deps: LeaseDeps): Promise<LeasedBatch> => {
+  const { ask, clock, log, random, projectId, holder } = deps;
+  const commands: ClaimedCommand[] = [];
+  const late = new AbortController();
+  let trouble: ToolplaneError | undefined;
+  let unsettled = false;
+
+  /** N3: what could not be said is said by the next delivery. Said once: a lost connection concerns all of them. */
+  const settle = (delivery: Delivery, fate: CommandFate): void => {
+    applyFate(delivery, fate).catch((thrown: unknown) => {
+      if (unsettled) return;
+      unsettled = true;
+      log.warn("a command could not be settled; it will come again", { reason: understandError(thrown).message });
+    });
+  };
+
+  const stayAtWork = async (delivery: Delivery, done: AbortSignal): Promise<void> => {
+    for (;;) {
+      await clock.sleep(IN_PROGRESS_MS, done);
+      if (done.aborted) return;
+      await delivery.inProgress().catch(() => {});
+    }
+  };
+
+  const request = async (delivery: Delivery, channelId: string): Promise<ClaimedCommand> => {
+    const payload = tryParseJsonStrict(delivery.payload);
+    const body = typeof payload === "object" && payload !== null && !Array.isArray(payload) ? payload : {};
+    const done = new AbortController();
+    void stayAtWork(delivery, done.signal);
+    try {
+      const answer = await ask({
+        operation: "lease",
+        body: { ...body, ...(holder === undefined ? {} : { holder }) },
+        headers: identityOf(delivery.headers),
+        channelId,
+        timeoutMs: LEASE_TIMEOUT_MS,
+      });
+      return readLeased(answer);
+    } finally {
+      done.abort();
+    }
+  };
+
+  const handOver = async (command: ClaimedCommand): Promise<void> => {
+    if (!late.signal.aborted) {
+      commands.push(command);
+      return;
+    }
+    const toolCallId = command.headers[HEADERS.toolCallId];
+    if (command.lease === undefined || toolCallId === undefined) return;
+    await deps.release(toolCallId, command.lease.id, command.lease.expiresAt).catch((thrown: unknown) => {
+      log.warn("a call could not be given back; its lease will lapse", { reason: understandError(thrown).message });
+    });
+  };
+
+  const lease = async (delivery: Delivery): Promise<void> => {
+    const subject = tryParseSubject(delivery.subject);
+    if (subject === undefined || subject.projectId !== projectId) {
+      settle(delivery, planNotOurs(delivery.attempt, random));
+      return;
+    }
+    try {
+      const command = await request(delivery, subject.channelId);
+      settle(delivery, { kind: "forget" });
+      await handOver(command);
+    } catch (thrown) {
+      const error = understandError(thrown);
+      const fate = planRefusal(error, delivery.attempt, random);
+      if (fate.kind === "later" && fate.trouble) trouble ??= error;
+      else if (fate.kind === "never" || error.code === "payload_too_large") {
+        const call = delivery.headers[HEADERS.toolCallId];
+        log.warn("a command cannot be taken", { call, code: error.code, reason: error.message });
+      }
+      settle(delivery, fate);
+    }
+  };
+
+  const over = new AbortController();
+  const all = Promise.all(deliveries.map(lease)).then(() => over.abort());
+  await Promise.race([all, clock.sleep(STRAGGLER_MS, over.signal)]);
+  late.abort();
+  return { commands, trouble };
+};

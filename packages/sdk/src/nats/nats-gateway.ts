@@ -1,0 +1,159 @@
+// The gateway over NATS. Commands are fetched from the durable the engine keeps for the target and leased one by one; all
+// other operations are questions to the engine's gateway. What a service may rely on is the port's G1-G5, as over HTTP.
+
+import type { NatsLink } from "@toolplane/bus/nats";
+import { egress, HEADERS, type HeaderMap, isToolplaneError, ToolplaneError, type TraceIds } from "@toolplane/protocol";
+import { toolCommandSubscription } from "@toolplane/protocol/agents";
+import type { ClaimedCommand, ClaimRequest, Patience, ToolGateway } from "../gateway/gateway.ts";
+import { createPartPipe } from "../gateway/part-pipe.ts";
+import { withPatience } from "../gateway/patience.ts";
+import {
+  type Answer,
+  LEASE_HEADER,
+  partsBody,
+  readBeat,
+  readRegistered,
+  readSettled,
+  settlementBody,
+} from "../gateway/wire.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Random } from "../ports/ids.ts";
+import type { Log } from "../ports/log.ts";
+import { createAskGateway, type GatewayQuestion } from "./ask-gateway.ts";
+import { leaseCommands } from "./lease-commands.ts";
+import { wakeOnReconnect } from "./wake-on-reconnect.ts";
+
+export interface NatsToolGatewayOptions {
+  /** The connection; whoever opened it closes it. */
+  readonly link: Pick<NatsLink, "connected" | "maxPayload" | "onReconnect" | "request" | "commands">;
+  readonly projectId: string;
+  /** Who speaks: `tool.<target>`. The NATS user must be allowed to. */
+  readonly actor: string;
+  /** Who runs the calls, as people read it in `why`: a machine and a process. */
+  readonly holder?: string | undefined;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly ids: TraceIds;
+  readonly log: Log;
+}
+
+/** A heartbeat that takes longer is worth less than the next one. */
+const HEARTBEAT_TIMEOUT_MS = 5_000;
+/** Results may be as large as a card. */
+const SETTLE_TIMEOUT_MS = 30_000;
+
+const done = (): void => {};
+
+const aboutCall = (toolCallId: string): HeaderMap => ({ [HEADERS.toolCallId]: toolCallId });
+
+const unlessMissing = async <T>(work: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await work;
+  } catch (error) {
+    if (isToolplaneError(error) && error.code === "not_found") return undefined;
+    throw error;
+  }
+};
+
+export const createNatsToolGateway = (options: NatsToolGatewayOptions): ToolGateway => {
+  const { link, projectId, actor, clock, random, ids, log } = options;
+  const ask = createAskGateway({ link, projectId, actor, clock });
+  const waits = wakeOnReconnect(clock, link);
+
+  /** An answer that cannot be read is a failed try like any other. */
+  const insist = <T>(question: GatewayQuestion, patience: Patience = {}, read: (answer: Answer) => T): Promise<T> =>
+    withPatience({ clock: waits, random }, patience, async () =>
+      read(await ask({ ...question, signal: patience.signal })),
+    );
+
+  const release = async (toolCallId: string, leaseId: string, patience?: Patience): Promise<void> => {
+    const headers = aboutCall(toolCallId);
+    await insist({ operation: "release", headers, body: { lease: leaseId } }, patience, done);
+  };
+
+  const claim = async (
+    { target, max, waitMs }: ClaimRequest,
+    signal?: AbortSignal,
+  ): Promise<readonly ClaimedCommand[]> => {
+    const source = link.commands(toolCommandSubscription(target).durable);
+    const end = clock.now() + waitMs;
+    const left = (): number => Math.max(end - clock.now(), 0);
+    // Commands that turn out to be superfluous or another project's are no answer: the question stays open.
+    for (;;) {
+      if (!link.connected()) await waits.sleep(left(), signal);
+      if (signal?.aborted) return [];
+      const deliveries = await source.fetch({ max, waitMs: left(), signal });
+      if (signal?.aborted) {
+        await Promise.allSettled(deliveries.map((delivery) => delivery.nak()));
+        return [];
+      }
+      const { commands, trouble } = await leaseCommands(deliveries, {
+        ask,
+        release: (toolCallId, leaseId, until) => release(toolCallId, leaseId, { until: () => until }),
+        projectId,
+        holder: options.holder,
+        clock,
+        random,
+        log,
+      });
+      if (commands.length === 0 && trouble !== undefined) throw trouble;
+      if (commands.length > 0 || left() === 0) return commands;
+    }
+  };
+
+  return {
+    projectId,
+    claim,
+    release: ({ toolCallId, leaseId }, patience) => release(toolCallId, leaseId, patience),
+
+    sendParts: createPartPipe(async (call, parts) => {
+      await ask({ operation: "parts", headers: aboutCall(call.toolCallId), body: partsBody(call, parts) });
+    }, log),
+
+    async readCard({ cardId, toolCallId }, patience) {
+      // A service sees the cards of its own calls and no others; a card without a call is none of them.
+      if (toolCallId === undefined) return undefined;
+      const question = { operation: "get_card", headers: aboutCall(toolCallId), body: { card_id: cardId } } as const;
+      return unlessMissing(insist(question, patience, ({ body }) => body ?? undefined));
+    },
+
+    heartbeat({ toolCallId, leaseId }, patience) {
+      const headers = aboutCall(toolCallId);
+      const body = { lease: leaseId };
+      return insist({ operation: "heartbeat", headers, body, timeoutMs: HEARTBEAT_TIMEOUT_MS }, patience, readBeat);
+    },
+
+    settle(settlement, patience) {
+      const { toolCallId, traceparent } = settlement;
+      const headers = {
+        ...aboutCall(toolCallId),
+        ...(traceparent === undefined ? {} : { [HEADERS.traceparent]: traceparent }),
+      };
+      const body = settlementBody(settlement);
+      return insist({ operation: "settle", headers, body, timeoutMs: SETTLE_TIMEOUT_MS }, patience, readSettled);
+    },
+
+    async putCard(card, patience) {
+      const headers = aboutCall(card.tool_call_id ?? "");
+      await insist({ operation: "put_card", headers, body: card, timeoutMs: SETTLE_TIMEOUT_MS }, patience, done);
+    },
+
+    async report({ target, payload, leaseId }, patience) {
+      if (target.toolCallId === null) throw new ToolplaneError("protocol_violation", "a report names its call");
+      // Who reports is the subject's actor; the headers say for which call, and the body keeps to its three fields.
+      const headers = {
+        ...egress(target, ids, "topology"),
+        ...(leaseId === undefined ? {} : { [LEASE_HEADER]: leaseId }),
+      };
+      const { channelId } = target;
+      return insist({ operation: "report", headers, channelId, body: payload }, patience, readSettled);
+    },
+
+    findTool: (name, patience) =>
+      unlessMissing(insist({ operation: "get_tool", body: { tool_name: name } }, patience, readRegistered)),
+
+    async register(definition, patience) {
+      await insist({ operation: "register", body: definition }, patience, done);
+    },
+  };
+};

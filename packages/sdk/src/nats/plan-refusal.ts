@@ -1,0 +1,50 @@
+// What becomes of a command whose call could not be leased. The command is only a pointer: the call itself is safe in the
+// plane, which says it again when somebody is needed.
+//
+// | the gateway says                                   | fate   | why                                                      |
+// |----------------------------------------------------|--------|----------------------------------------------------------|
+// | queued, but not now (not due, its session is busy) | later  | about a second                                           |
+// | held, over, unknown                                | forget | somebody else has it; if they fail, the plane says so    |
+// | away, busy; this service may not                   | later  | growing, and the claim fails: the same would meet all     |
+// | too large for NATS                                 | later  | growing; a service over HTTP can take it                  |
+// | anything else                                      | never  | the command itself is wrong                               |
+
+import type { ToolplaneError } from "@toolplane/protocol";
+import { type BackoffShape, planBackoff } from "../gateway/backoff.ts";
+import { mayPass } from "../gateway/patience.ts";
+import type { Random } from "../ports/ids.ts";
+
+export type CommandFate =
+  | { readonly kind: "forget" }
+  | { readonly kind: "later"; readonly delayMs: number; readonly trouble: boolean }
+  | { readonly kind: "never"; readonly reason: string };
+
+/** Sessions and due times pass in seconds. */
+const NOT_NOW: BackoffShape = { baseMs: 1_000, maxMs: 1_000 };
+/** A plane that restarts is back in seconds; its calls should not wait for us much longer. */
+const TROUBLE: BackoffShape = { baseMs: 500, maxMs: 5_000 };
+/** Others can take it; who cannot should not keep fetching it. */
+const NOT_OURS: BackoffShape = { baseMs: 100, maxMs: 30_000 };
+
+const OVER: ReadonlySet<string> = new Set(["lease_lost", "already_settled", "not_found", "canceled"]);
+const NOT_ALLOWED: ReadonlySet<string> = new Set(["unauthorized", "auth_failed", "invalid_source_actor"]);
+
+const isQueued = ({ code, detail }: ToolplaneError): boolean => code === "lease_lost" && detail?.status === "queued";
+
+/** `attempt` is how often the command was delivered, this time included. */
+export const planRefusal = (error: ToolplaneError, attempt: number, random: Random): CommandFate => {
+  if (isQueued(error)) return { kind: "later", delayMs: planBackoff(attempt, NOT_NOW, random), trouble: false };
+  if (OVER.has(error.code)) return { kind: "forget" };
+  if (mayPass(error) || NOT_ALLOWED.has(error.code)) {
+    return { kind: "later", delayMs: planBackoff(attempt, TROUBLE, random), trouble: true };
+  }
+  if (error.code === "payload_too_large") return planNotOurs(attempt, random);
+  return { kind: "never", reason: `${error.code}: ${error.message}` };
+};
+
+/** A command somebody else should take: of another project, whose services share the target's name. */
+export const planNotOurs = (attempt: number, random: Random): CommandFate => ({
+  kind: "later",
+  delayMs: planBackoff(attempt, NOT_OURS, random),
+  trouble: false,
+});
