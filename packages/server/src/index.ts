@@ -9,6 +9,7 @@ export { type ConformOptions, runConform } from "./conform/run-conform.ts";
 export type { LaunchedService } from "./conform/service-life.ts";
 export { type ClockOffset, createClockOffset, NO_OFFSET } from "./gateway/clock-offset.ts";
 export { createEngineGateway, type EngineGatewayOptions } from "./gateway/engine-gateway.ts";
+export { createNatsGateway, type NatsGateway, type NatsGatewayOptions } from "./gateway/nats-gateway.ts";
 export { HOST_CLAUSES, type HostClause, type HostClauseId } from "./hosts/check/clauses.ts";
 export { type HostCheckOptions, runHostCheck } from "./hosts/check/run-check.ts";
 export { type HostSetting, readHostSettings } from "./hosts/host-settings.ts";
