@@ -7,7 +7,8 @@
 //   B1.  Subject, headers and payload arrive as they were published, byte for byte.
 //   B2.  `publish` resolves when every message is stored. A message the bus may not carry is refused before anything of
 //        that call is stored; a call that rejects for another reason may have stored any of its messages.
-//   B3.  The same message id again, in the same project and while the bus still holds the message, is stored once.
+//   B3.  The same message id again, in the same project and while the bus remembers it, is stored once. The postgres bus
+//        remembers for as long as it holds the message; NATS for its duplicate window (10 minutes).
 //   B4.  A command goes to one consumer at a time among all that match; once acknowledged it is gone.
 //   B5.  An event goes to every durable whose pattern matches; inside one durable consumers compete for it.
 //   B6.  Delivery is at least once: not settled within `ackWaitMs` of delivery or of the last `inProgress`, a message is
@@ -24,7 +25,8 @@
 //   B12. An event is delivered in whatever order publishers finish; a publisher that stays open delays no other's.
 //   B13. At most `maxInFlight` handlers of one `consume` run at once. No order among messages is promised.
 //   B14. `stop` (or the signal) ends deliveries at once and waits for running handlers; what is not finished when the
-//        drain ends is offered to others immediately, without counting as an attempt. `close` does so for everything.
+//        drain ends is offered to others immediately. It does not count as an attempt where the server can forget a
+//        delivery (postgres); a JetStream server counts every one. `close` does so for everything.
 //   B15. Stream items: at most once, no headers, to every matching subscriber. Publishing one never waits and never
 //        fails for reasons of transport; a subscriber that throws hurts nobody else.
 //   B16. A lost ring of a bell or a lost connection costs latency, never a message (I13).

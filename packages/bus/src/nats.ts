@@ -1,5 +1,6 @@
 // The NATS adapter's own door: only who uses it loads the client library.
 
+export { type BareMessage, type BareNats, type BarePublish, openBareNats } from "./nats/bare.ts";
 export type {
   InboundRequest,
   NatsLink,
@@ -9,3 +10,5 @@ export type {
   RequestOptions,
   Responder,
 } from "./nats/link.ts";
+export { createNatsBus, type NatsBusOptions } from "./nats/nats-bus.ts";
+export { openNatsLink } from "./nats/open-link.ts";

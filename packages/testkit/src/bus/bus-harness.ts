@@ -15,6 +15,8 @@ export interface DeadLetter {
 export interface BusHarness {
   /** A bus on the same server, independent of all others, as another process would have it. */
   connect(): Promise<Bus>;
+  /** Whether the server counts every delivery, also one that was handed back unfinished (B14). */
+  readonly countsEveryDelivery?: boolean;
   deadLetters(projectId: string): Promise<readonly DeadLetter[]>;
   close(): Promise<void>;
 }

@@ -62,7 +62,7 @@ export const shutdownContract = (harness: () => BusHarness): void => {
       await never.stop();
     });
 
-    test("[BUS-14] what is not finished when the drain ends is offered to others at once, and not counted", async () => {
+    test("[BUS-14] what is not finished when the drain ends is offered to others at once, and not counted where the server can forget", async () => {
       await using room = await openRoom(harness());
       const held = createLatch();
       const attempts = createCollector<number>();
@@ -74,7 +74,7 @@ export const shutdownContract = (harness: () => BusHarness): void => {
       await held.opened;
       await room.consume(room.other, { category }, ({ attempt }) => attempts.push(attempt));
       await room.one.close({ drainMs: 0 });
-      expect(await attempts.until(1)).toEqual([1]);
+      expect(await attempts.until(1)).toEqual([room.harness.countsEveryDelivery ? 2 : 1]);
     });
   });
 

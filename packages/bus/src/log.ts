@@ -1,0 +1,9 @@
+// Where an adapter says what it met. Fields, not sentences with values in them; never payloads or secrets (I8).
+
+export type LogFields = Readonly<Record<string, unknown>>;
+
+export interface Log {
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+}

@@ -1,0 +1,167 @@
+// One consumer: as many questions open as there are free places, a handler for each message that comes.
+//   - After `stop` no handler starts; what still arrives is given back at once.
+//   - When the server has lost our questions, or the durable itself, both are made again, for as long as it takes.
+
+import type { Msg } from "@nats-io/transport-node";
+import { streamPlan } from "@toolplane/protocol/agents";
+import { DEFAULT_DRAIN_MS, type DeliveryHandler, type DrainOptions } from "../bus.ts";
+import type { Clock } from "../clock.ts";
+import type { ConsumePlan } from "../consume-plan.ts";
+import { createAnswer } from "./answer.ts";
+import { readArrival } from "./arrival.ts";
+import { buryLost, createHandling, failureCode, type Handling, type HandlingDeps } from "./handling.ts";
+import { openPull, type Pull, type PullEnd } from "./pull.ts";
+import type { Wire } from "./wire.ts";
+
+export interface ConsumerDeps extends HandlingDeps {
+  readonly wire: Wire;
+  readonly clock: Clock;
+  /** Makes the durable be there. */
+  readonly ensure: () => Promise<void>;
+}
+
+export interface RunningConsumer {
+  stop(options?: DrainOptions): Promise<void>;
+}
+
+const FIRST_RETRY_MS = 50;
+const LONGEST_RETRY_MS = 5_000;
+
+export const startConsumer = (deps: ConsumerDeps, plan: ConsumePlan, handler: DeliveryHandler): RunningConsumer => {
+  const { wire, clock, log, counters, ensure } = deps;
+  const stream = streamPlan(plan.category).name;
+  const stopping = new AbortController();
+  const running = new Map<Promise<void>, Handling | undefined>();
+  let pull: Pull | undefined;
+  let failures = 0;
+
+  const refill = (): void => {
+    if (pull === undefined || stopping.signal.aborted) return;
+    const places = plan.maxInFlight - running.size;
+    const missing = Math.min(plan.batch, places) - pull.outstanding();
+    // Half a batch at a time, so that a busy consumer does not ask once per message.
+    if (missing > 0 && pull.outstanding() <= Math.floor(plan.batch / 2)) pull.ask({ count: missing });
+  };
+
+  const track = (work: Promise<void>, handling: Handling | undefined): void => {
+    counters.inFlight++;
+    const tracked: Promise<void> = work.finally(() => {
+      counters.inFlight--;
+      running.delete(tracked);
+      refill();
+    });
+    running.set(tracked, handling);
+  };
+
+  const take = (raw: Msg): void => {
+    failures = 0;
+    const answer = createAnswer({ requests: wire.requests, clock, ackWaitMs: plan.ackWaitMs }, raw);
+    if (stopping.signal.aborted) {
+      track(
+        answer.nak(0).catch(() => {}),
+        undefined,
+      );
+      return;
+    }
+    const arrival = readArrival(raw, plan);
+    if (arrival.kind === "message") {
+      const handling = createHandling(deps, plan, { ...arrival, answer });
+      track(handling.run(handler), handling);
+    } else if (arrival.kind === "lost") {
+      // What could not be kept comes again; that was logged.
+      track(
+        buryLost(deps, { ...arrival, answer }).catch(() => {}),
+        undefined,
+      );
+    } else {
+      log.warn("a message whose subject is not of the protocol was dropped", { durable: plan.durable });
+      track(
+        answer.term().catch(() => {}),
+        undefined,
+      );
+    }
+  };
+
+  /** Runs until the server no longer knows of it, or until `stop`. */
+  const session = async (): Promise<PullEnd | "stopped"> => {
+    const over = Promise.withResolvers<PullEnd | "stopped">();
+    const stop = (): void => over.resolve("stopped");
+    stopping.signal.addEventListener("abort", stop, { once: true });
+    const opened = openPull(
+      wire,
+      { stream, durable: plan.durable },
+      {
+        onMessage: (raw) => {
+          take(raw);
+          refill();
+        },
+        onSpent: refill,
+        onEnd: over.resolve,
+      },
+    );
+    pull = opened;
+    refill();
+    const reason = await over.promise;
+    stopping.signal.removeEventListener("abort", stop);
+    await opened.stop();
+    pull = undefined;
+    return reason;
+  };
+
+  const pause = async (): Promise<void> => {
+    const waitMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures++, 16));
+    const waking = new AbortController();
+    const wake = (): void => waking.abort();
+    stopping.signal.addEventListener("abort", wake, { once: true });
+    const forget = wire.onReconnect(wake);
+    if (!stopping.signal.aborted) await clock.sleep(waitMs, waking.signal);
+    forget();
+    stopping.signal.removeEventListener("abort", wake);
+  };
+
+  const loop = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      const reason = await session();
+      if (reason === "stopped") return;
+      log.info("a consumer begins anew", { durable: plan.durable, reason });
+      let ready = false;
+      while (!ready && !stopping.signal.aborted) {
+        await pause();
+        if (!wire.connected()) continue;
+        try {
+          await ensure();
+          ready = true;
+        } catch (error) {
+          log.warn("a durable could not be made again", { durable: plan.durable, code: failureCode(error) });
+        }
+      }
+    }
+  };
+
+  counters.consumers++;
+  const ended = loop().finally(() => {
+    counters.consumers--;
+  });
+
+  const drained = async (): Promise<void> => {
+    await ended;
+    await Promise.all(running.keys());
+  };
+
+  let stopped: Promise<void> | undefined;
+  const stop = async (drainMs: number): Promise<void> => {
+    stopping.abort();
+    const inTime = new AbortController();
+    const all = drained().finally(() => inTime.abort());
+    await Promise.race([all, clock.sleep(drainMs, inTime.signal)]);
+    await Promise.allSettled([...running.values()].map(async (handling) => handling?.abandon()));
+    await ended;
+  };
+
+  return {
+    stop: ({ drainMs = DEFAULT_DRAIN_MS } = {}) => {
+      stopped ??= stop(drainMs);
+      return stopped;
+    },
+  };
+};

@@ -1,0 +1,96 @@
+// Durables on the server. The server redelivers without end and counts; giving up after so many times is ours, because
+// only we can keep the dead letter (B9).
+
+import {
+  AckPolicy,
+  type ConsumerConfig,
+  type ConsumerInfo,
+  DeliverPolicy,
+  type JetStreamManager,
+} from "@nats-io/jetstream";
+import { nanos } from "@nats-io/transport-node";
+import { type SubjectPattern, ToolplaneError } from "@toolplane/protocol";
+import { type StreamCategory, streamPlan } from "@toolplane/protocol/agents";
+import type { DeliverFrom } from "../bus.ts";
+import { narrowPattern } from "./narrow-pattern.ts";
+import type { StreamKeeper } from "./stream-keeper.ts";
+import { CONSUMER_NOT_FOUND, hasApiCode, understandNats } from "./understand-nats.ts";
+
+export interface DurablePlan {
+  readonly durable: string;
+  readonly pattern: SubjectPattern;
+  readonly category: StreamCategory;
+  readonly deliver: DeliverFrom;
+  readonly ackWaitMs: number;
+  /** Whether one that is there gets this ack wait. */
+  readonly keepAckWait?: boolean;
+}
+
+export interface DurableKeeper {
+  ensure(plan: DurablePlan): Promise<void>;
+  drop(durable: string): Promise<void>;
+}
+
+const CATEGORIES: readonly StreamCategory[] = ["cmd", "evt"];
+
+const configOf = (plan: DurablePlan, deliver: DeliverFrom): Partial<ConsumerConfig> => ({
+  durable_name: plan.durable,
+  filter_subject: narrowPattern(plan.pattern, streamPlan(plan.category).filter).text,
+  ack_policy: AckPolicy.Explicit,
+  ack_wait: nanos(plan.ackWaitMs),
+  // Commands are held by the queue, so their durables begin at the oldest.
+  deliver_policy: plan.category === "cmd" || deliver === "all" ? DeliverPolicy.All : DeliverPolicy.New,
+  max_deliver: -1,
+  // What was put off counts as unanswered: a bound would let a thousand delayed commands stop all others.
+  max_ack_pending: -1,
+});
+
+const isAfter = (one: string, other: string): boolean => Date.parse(one) > Date.parse(other);
+
+export const createDurableKeeper = (jsm: JetStreamManager, streams: StreamKeeper): DurableKeeper => {
+  /** When the durables seen here were made, by the server's clock. */
+  const made = new Map<string, string>();
+
+  const find = async (stream: string, durable: string): Promise<ConsumerInfo | undefined> => {
+    try {
+      return await jsm.consumers.info(stream, durable);
+    } catch (error) {
+      if (hasApiCode(error, CONSUMER_NOT_FOUND)) return undefined;
+      throw error;
+    }
+  };
+
+  const ensure = async (plan: DurablePlan): Promise<ConsumerInfo> => {
+    const stream = await streams.ensure(plan.category);
+    const { name } = stream.config;
+    const before = made.get(plan.durable);
+    // A stream younger than the durable lost what it held: all it holds now came since then.
+    const wiped = before !== undefined && isAfter(stream.created, before);
+    const config = configOf(plan, wiped ? "all" : plan.deliver);
+    const found = (await find(name, plan.durable)) ?? (await jsm.consumers.add(name, config));
+    if (found.config.filter_subject !== config.filter_subject)
+      throw new ToolplaneError("conflict", `durable ${plan.durable} belongs to another pattern; drop it first`);
+    if (plan.keepAckWait === true || found.config.ack_wait === config.ack_wait) return found;
+    return jsm.consumers.update(name, plan.durable, { ack_wait: nanos(plan.ackWaitMs) });
+  };
+
+  return {
+    async ensure(plan) {
+      try {
+        made.set(plan.durable, (await ensure(plan)).created);
+      } catch (error) {
+        throw understandNats(error);
+      }
+    },
+    async drop(durable) {
+      made.delete(durable);
+      for (const category of CATEGORIES) {
+        try {
+          await jsm.consumers.delete((await streams.ensure(category)).config.name, durable);
+        } catch (error) {
+          if (!hasApiCode(error, CONSUMER_NOT_FOUND)) throw understandNats(error);
+        }
+      }
+    },
+  };
+};

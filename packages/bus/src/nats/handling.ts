@@ -1,0 +1,132 @@
+// One delivery in somebody's hands. The first settlement counts and later ones wait for it and do nothing (B7); one that
+// could not be confirmed does not count, so that it may be tried again. Dead letters are kept before the message goes.
+
+import { isToolplaneError } from "@toolplane/protocol";
+import type { BusMessage, Delivery, DeliveryHandler, LostMessage } from "../bus.ts";
+import { planBackoff, planDelay } from "../consume-plan.ts";
+import type { Log } from "../log.ts";
+import type { Answer } from "./answer.ts";
+import { EXHAUSTED } from "./arrival.ts";
+import type { BusCounters } from "./counters.ts";
+
+export interface HandlingDeps {
+  readonly bury: (lost: LostMessage) => Promise<void>;
+  readonly counters: BusCounters;
+  readonly log: Log;
+}
+
+export interface HandlingPlan {
+  readonly durable: string;
+  readonly maxDeliver: number;
+  readonly backoff: readonly number[];
+}
+
+export interface Handling {
+  readonly delivery: Delivery;
+  /** Runs the handler to its end and settles what it left open. Never rejects. */
+  run(handler: DeliveryHandler): Promise<void>;
+  /** Offers the message to others at once; what the handler still does with it has no effect. */
+  abandon(): Promise<void>;
+}
+
+/** Shown to people beside the message; the rest of a longer one is in the consumer's log. */
+const MAX_REASON_LENGTH = 500;
+
+/** A dead letter that could not be kept is tried again, slower each time. */
+const FIRST_BURY_RETRY_MS = 250;
+const LONGEST_BURY_RETRY_MS = 30_000;
+
+export const buryRetryMs = (attempt: number): number =>
+  Math.min(LONGEST_BURY_RETRY_MS, FIRST_BURY_RETRY_MS * 2 ** Math.min(attempt, 16));
+
+const plainReason = (reason: string): string => reason.replaceAll("\0", "").toWellFormed().slice(0, MAX_REASON_LENGTH);
+
+/** Which kind of failure, never its words: they may hold what a tool was given (I8). */
+export const failureCode = (error: unknown): string => (isToolplaneError(error) ? error.code : "internal_error");
+
+/** Keeps a dead letter, then takes the message out; when it cannot be kept the message comes again. */
+export const buryLost = async (
+  { bury, counters, log }: HandlingDeps,
+  { lost, answer, attempt }: { readonly lost: LostMessage; readonly answer: Answer; readonly attempt: number },
+): Promise<void> => {
+  try {
+    await bury({ ...lost, reason: plainReason(lost.reason) });
+  } catch (error) {
+    log.error("a dead letter could not be kept", {
+      durable: lost.durable,
+      subject: lost.subject,
+      code: failureCode(error),
+    });
+    await answer.nak(buryRetryMs(attempt)).catch(() => {});
+    throw error;
+  }
+  counters.deadLettered++;
+  await answer.term();
+};
+
+export const createHandling = (
+  deps: HandlingDeps,
+  plan: HandlingPlan,
+  arrived: { readonly message: BusMessage; readonly attempt: number; readonly answer: Answer },
+): Handling => {
+  const { counters, log } = deps;
+  const { message, attempt, answer } = arrived;
+  let settled: Promise<void> | undefined;
+
+  const settleOnce = (say: () => Promise<void>): Promise<void> => {
+    settled ??= say().catch((error: unknown) => {
+      settled = undefined;
+      throw error;
+    });
+    return settled;
+  };
+
+  const ack = (): Promise<void> =>
+    settleOnce(async () => {
+      await answer.ack();
+      counters.acknowledged++;
+    });
+
+  const giveUp = (code: LostMessage["code"], reason: string): Promise<void> =>
+    settleOnce(() =>
+      buryLost(deps, { lost: { ...message, durable: plan.durable, code, reason, attempts: attempt }, answer, attempt }),
+    );
+
+  const nak = (delayMs: number): Promise<void> => {
+    if (attempt >= plan.maxDeliver) return giveUp("max_deliver", EXHAUSTED);
+    return settleOnce(async () => {
+      await answer.nak(delayMs);
+      counters.refused++;
+    });
+  };
+
+  const delivery: Delivery = {
+    ...message,
+    attempt,
+    ack,
+    nak: async (delayMs) => nak(planDelay(delayMs)),
+    inProgress: () => (settled === undefined ? answer.inProgress() : Promise.resolve()),
+    term: (reason) => giveUp("terminated", reason),
+  };
+
+  return {
+    delivery,
+    async run(handler) {
+      counters.delivered++;
+      const { subject } = message;
+      try {
+        try {
+          await handler(delivery);
+        } catch (error) {
+          log.warn("a message handler failed", { durable: plan.durable, subject, attempt, code: failureCode(error) });
+          await nak(planBackoff(plan.backoff, attempt));
+        }
+        await ack();
+      } catch (error) {
+        // It is delivered again when its ack wait is over.
+        log.warn("a delivery could not be settled", { durable: plan.durable, subject, code: failureCode(error) });
+      }
+    },
+    abandon: () => settleOnce(() => answer.nak(0)),
+  };
+};

@@ -1,0 +1,63 @@
+// Opens a link: one connection, and what a process does with it beside the bus.
+
+import type { Msg } from "@nats-io/transport-node";
+import { ToolplaneError, utf8Bytes } from "@toolplane/protocol";
+import { systemClock } from "../clock.ts";
+import type { Log } from "../log.ts";
+import { createCommandSource } from "./command-source.ts";
+import { openWire } from "./connection.ts";
+import { createBusCounters } from "./counters.ts";
+import type { NatsLink, NatsOptions, NatsReply } from "./link.ts";
+import { unavailable } from "./requests.ts";
+import { serveRequests } from "./responders.ts";
+import { keepWire } from "./wire.ts";
+import { encodeHeaders, readMessage } from "./wire-message.ts";
+
+/** How long a closing link waits for what it still has to send. */
+const DRAIN_MS = 2_000;
+
+const readReply = (message: Msg): NatsReply => {
+  const read = readMessage(message);
+  if (!read.ok) throw unavailable(`an answer could not be read: ${read.fault}`, "bad_answer");
+  return { headers: read.headers, payload: read.payload };
+};
+
+export const openNatsLink = async (options: NatsOptions, deps: { readonly log: Log }): Promise<NatsLink> => {
+  const { log } = deps;
+  const wire = await openWire(options, log);
+  const { nc, requests } = wire;
+  const maxPayload = (): number | undefined => nc.info?.max_payload;
+
+  /** Dead letters are the engine's: here a message that is given up is only taken out. */
+  const bury = (): Promise<void> => Promise.resolve();
+
+  const link: NatsLink = {
+    connected: wire.connected,
+    maxPayload,
+    onReconnect: wire.onReconnect,
+    async request({ subject, headers, payload }, { timeoutMs, signal }) {
+      const encoded = encodeHeaders(headers);
+      const bytes = utf8Bytes(payload) + encoded.toString().length;
+      const limit = maxPayload();
+      if (limit !== undefined && bytes > limit)
+        throw new ToolplaneError(
+          "payload_too_large",
+          `a request has ${bytes} bytes; this NATS server carries ${limit}`,
+        );
+      return readReply(await requests.ask(subject, payload, { timeoutMs, signal, headers: encoded }));
+    },
+    respond: (pattern, queue, responder) => serveRequests(wire, { pattern, queue }, responder),
+    commands: (durable) =>
+      createCommandSource({ wire, clock: systemClock, log, counters: createBusCounters(), bury }, durable),
+    async close() {
+      if (nc.isClosed()) return;
+      if (!wire.connected()) return nc.close();
+      const done = new AbortController();
+      await Promise.race([nc.drain().catch(() => {}), systemClock.sleep(DRAIN_MS, done.signal)]);
+      done.abort();
+      if (!nc.isClosed()) await nc.close();
+    },
+  };
+  keepWire(link, wire);
+  return link;
+};

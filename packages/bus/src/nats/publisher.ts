@@ -1,0 +1,129 @@
+// Publishing into the streams: many messages on their way at once, each confirmed by the server. A message that no
+// stream captured makes us look for the stream again and is sent once more.
+//
+// Whatever is wrong with the server or our rights there is `upstream_unavailable`: it may be set right, and a relay
+// must not take it for a fault of the message.
+
+import { headers as createHeaders } from "@nats-io/transport-node";
+import { parseSubject, type Subject, ToolplaneError } from "@toolplane/protocol";
+import type { StreamCategory } from "@toolplane/protocol/agents";
+import type { BusMessage } from "../bus.ts";
+import { checkMessage } from "../message.ts";
+import { nobodyListens, type Requests, unavailable } from "./requests.ts";
+import type { StreamKeeper } from "./stream-keeper.ts";
+import { encodeHeaders } from "./wire-message.ts";
+
+export interface PublisherDeps {
+  readonly requests: Requests;
+  readonly streams: StreamKeeper;
+  readonly maxPayload: () => number | undefined;
+  /** Streams were made again: durables are gone too. */
+  readonly remade: () => void;
+}
+
+export interface Publisher {
+  /** How many were stored that were not there before. */
+  publish(messages: readonly BusMessage[]): Promise<number>;
+}
+
+/** More on their way at once store no more per second (measured), and each holds its bytes in memory. */
+const WINDOW = 256;
+/** A server writes a message in well under a second, also while a cluster elects a leader; then somebody tries again. */
+const CONFIRM_MS = 5_000;
+/** A new stream's leader may not listen yet. */
+const ATTEMPTS = 3;
+
+const encoder = new TextEncoder();
+
+interface Confirmation {
+  readonly stream?: string;
+  readonly duplicate?: boolean;
+  readonly error?: { readonly description?: string; readonly err_code?: number };
+}
+
+const readConfirmation = (text: string): Confirmation => {
+  try {
+    return JSON.parse(text) as Confirmation;
+  } catch {
+    return {};
+  }
+};
+
+export const messageIdOnWire = ({ projectId }: Subject, messageId: string): string => `${projectId}:${messageId}`;
+
+export const createPublisher = ({ requests, streams, maxPayload, remade }: PublisherDeps): Publisher => {
+  const waiting: (() => void)[] = [];
+  let onTheirWay = 0;
+
+  const enter = async (): Promise<void> => {
+    if (onTheirWay >= WINDOW) await new Promise<void>((resolve) => waiting.push(resolve));
+    else onTheirWay++;
+  };
+  const leave = (): void => {
+    const next = waiting.shift();
+    if (next === undefined) onTheirWay--;
+    else next();
+  };
+
+  const send = async (message: BusMessage, subject: Subject): Promise<boolean> => {
+    const headers = Object.keys(message.headers).length > 0 || message.messageId !== undefined;
+    const encoded = headers ? encodeHeaders(message.headers) : createHeaders();
+    if (message.messageId !== undefined) encoded.set("Nats-Msg-Id", messageIdOnWire(subject, message.messageId));
+    const payload = encoder.encode(message.payload);
+    const bytes = payload.length + (headers ? encoded.toString().length : 0);
+    const limit = maxPayload();
+    if (limit !== undefined && bytes > limit)
+      throw new ToolplaneError("payload_too_large", `a message has ${bytes} bytes; this NATS server carries ${limit}`);
+    const answer = await requests.ask(message.subject, payload, {
+      timeoutMs: CONFIRM_MS,
+      headers: headers ? encoded : undefined,
+    });
+    const { stream, duplicate, error } = readConfirmation(answer.string());
+    if (error !== undefined) throw unavailable(`NATS did not store a message: ${error.description}`, "not_stored");
+    if (stream === undefined) throw unavailable("NATS answered a message with something else", "not_stored");
+    return duplicate !== true;
+  };
+
+  const store = async (message: BusMessage, subject: Subject): Promise<boolean> => {
+    const category = subject.category as StreamCategory;
+    for (let attempt = 1; ; attempt++) {
+      await streams.ensure(category);
+      try {
+        return await send(message, subject);
+      } catch (error) {
+        if (!nobodyListens(error) || attempt === ATTEMPTS) throw error;
+        streams.forget();
+        await streams.ensure(category);
+        remade();
+      }
+    }
+  };
+
+  const publishOne = async (message: BusMessage, subject: Subject): Promise<boolean> => {
+    await enter();
+    try {
+      return await store(message, subject);
+    } catch (error) {
+      if (!(error instanceof ToolplaneError)) throw error;
+      if (error.retry !== "never" || error.code === "payload_too_large") throw error;
+      throw unavailable(error.message, error.code, error);
+    } finally {
+      leave();
+    }
+  };
+
+  return {
+    async publish(messages) {
+      const subjects = messages.map(checkMessage);
+      const outcomes = await Promise.allSettled(
+        messages.map((message, at) => publishOne(message, subjects[at] ?? parseSubject(message.subject))),
+      );
+      let stored = 0;
+      for (const outcome of outcomes) {
+        if (outcome.status === "rejected") throw outcome.reason as Error;
+        if (outcome.value) stored++;
+      }
+      return stored;
+    },
+  };
+};

@@ -1,0 +1,118 @@
+// Requests over one connection: one inbox, a number per request. Beside the client library's own requests these
+//   - fail at once when the connection is lost, instead of after their timeout;
+//   - survive an answer whose headers cannot be read (an exception in a callback would end the library's reader).
+
+import type { Msg, MsgHdrs, NatsConnection } from "@nats-io/transport-node";
+import { ToolplaneError } from "@toolplane/protocol";
+
+export interface Asking {
+  readonly timeoutMs: number;
+  readonly headers?: MsgHdrs | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Requests {
+  /** `upstream_unavailable` when there is no connection, nobody listens, or no answer comes in time. */
+  ask(subject: string, payload: Uint8Array | string, asking: Asking): Promise<Msg>;
+  /** The connection is gone: nobody will answer what is open. */
+  lose(): void;
+  /** The server does not let this user publish there. */
+  refuse(subject: string): void;
+}
+
+interface Waiting {
+  readonly subject: string;
+  readonly resolve: (message: Msg) => void;
+  readonly reject: (error: ToolplaneError) => void;
+}
+
+/** Nobody listens on the subject: no stream captures it, no consumer or service of that name is there. */
+export const NOBODY_LISTENS = "nobody_listens";
+
+export const unavailable = (message: string, reason: string, cause?: unknown): ToolplaneError =>
+  new ToolplaneError("upstream_unavailable", message, { detail: { reason }, cause });
+
+export const connectionLost = (): ToolplaneError =>
+  unavailable("there is no connection to NATS; it is tried again until it is back", "disconnected");
+
+export const nobodyListens = (error: unknown): boolean =>
+  error instanceof ToolplaneError && error.detail?.reason === NOBODY_LISTENS;
+
+const isNobody = (message: Msg): boolean => {
+  if (message.data.length > 0) return false;
+  try {
+    return message.headers?.code === 503;
+  } catch {
+    return false;
+  }
+};
+
+export interface RequestsDeps {
+  readonly nc: Pick<NatsConnection, "publish" | "subscribe">;
+  readonly inbox: string;
+  readonly connected: () => boolean;
+}
+
+export const createRequests = ({ nc, inbox, connected }: RequestsDeps): Requests => {
+  const waiting = new Map<string, Waiting>();
+  let count = 0;
+
+  nc.subscribe(`${inbox}.*`, {
+    callback: (error, message) => {
+      // An error here is a missing permission; whoever opened the connection looks for it.
+      if (error !== null) return;
+      const token = message.subject.slice(inbox.length + 1);
+      const asked = waiting.get(token);
+      if (asked === undefined) return;
+      if (isNobody(message)) asked.reject(unavailable("nobody on NATS listens there", NOBODY_LISTENS));
+      else asked.resolve(message);
+    },
+  });
+
+  const rejectAll = (error: ToolplaneError, matches: (asked: Waiting) => boolean): void => {
+    for (const asked of [...waiting.values()]) if (matches(asked)) asked.reject(error);
+  };
+
+  return {
+    ask(subject, payload, { timeoutMs, headers, signal }) {
+      return new Promise<Msg>((resolve, reject) => {
+        if (!connected()) return reject(connectionLost());
+        if (signal?.aborted) return reject(new ToolplaneError("canceled", "the request was given up"));
+        const token = (count++).toString(36);
+        const end = (): void => {
+          waiting.delete(token);
+          clearTimeout(timer);
+          signal?.removeEventListener("abort", giveUp);
+        };
+        const fail = (error: ToolplaneError): void => {
+          end();
+          reject(error);
+        };
+        const giveUp = (): void => fail(new ToolplaneError("canceled", "the request was given up"));
+        const timer = setTimeout(() => fail(unavailable("NATS did not answer in time", "timeout")), timeoutMs);
+        signal?.addEventListener("abort", giveUp, { once: true });
+        waiting.set(token, {
+          subject,
+          resolve: (message) => {
+            end();
+            resolve(message);
+          },
+          reject: fail,
+        });
+        try {
+          nc.publish(subject, payload, { reply: `${inbox}.${token}`, ...(headers === undefined ? {} : { headers }) });
+        } catch (cause) {
+          fail(unavailable("NATS did not take the message", "refused", cause));
+        }
+      });
+    },
+    lose: () => rejectAll(connectionLost(), () => true),
+    refuse: (subject) =>
+      rejectAll(
+        new ToolplaneError("auth_failed", "this NATS user may not publish there; see its permissions on the server", {
+          detail: { subject },
+        }),
+        (asked) => asked.subject === subject,
+      ),
+  };
+};

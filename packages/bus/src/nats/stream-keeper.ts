@@ -1,0 +1,111 @@
+// The two streams: made when they are missing, brought to our settings where those may change, refused with a clear
+// sentence where they may not. Looked at once, and again after the server was away or no longer knows them.
+
+import {
+  DiscardPolicy,
+  type JetStreamManager,
+  RetentionPolicy,
+  StorageType,
+  type StreamConfig,
+  type StreamInfo,
+} from "@nats-io/jetstream";
+import { nanos } from "@nats-io/transport-node";
+import { ToolplaneError } from "@toolplane/protocol";
+import { type StreamCategory, streamPlan } from "@toolplane/protocol/agents";
+import { hasApiCode, STREAM_NOT_FOUND, understandNats } from "./understand-nats.ts";
+
+export interface StreamKeeper {
+  /** Makes the stream be there, as we need it. */
+  ensure(category: StreamCategory): Promise<StreamInfo>;
+  /** The server may have lost them: look again at the next use. */
+  forget(): void;
+}
+
+/** A relay that comes back after this long with the same message is stored twice; a crash is over sooner. */
+const DUPLICATE_WINDOW_MS = 10 * 60 * 1000;
+
+type Wanted = Pick<
+  StreamConfig,
+  "name" | "subjects" | "retention" | "storage" | "discard" | "max_age" | "duplicate_window" | "num_replicas"
+>;
+
+export const planStream = (category: StreamCategory, replicas: number | undefined): Wanted => {
+  const { name, filter, maxAgeSeconds } = streamPlan(category);
+  return {
+    name,
+    subjects: [filter.text],
+    retention: category === "cmd" ? RetentionPolicy.Workqueue : RetentionPolicy.Limits,
+    storage: StorageType.File,
+    discard: DiscardPolicy.Old,
+    max_age: nanos(maxAgeSeconds * 1000),
+    duplicate_window: nanos(DUPLICATE_WINDOW_MS),
+    num_replicas: replicas ?? 1,
+  };
+};
+
+/** What no server changes in a stream that exists. */
+const FIXED = ["retention", "storage"] as const;
+const CHANGEABLE = ["subjects", "discard", "max_age", "duplicate_window", "num_replicas"] as const;
+
+const checkFixed = (wanted: Wanted, found: StreamConfig): void => {
+  const wrong = FIXED.filter((name) => wanted[name] !== found[name]);
+  if (wrong.length === 0) return;
+  const what = wrong.map((name) => `${name} ${found[name]} instead of ${wanted[name]}`).join(" and ");
+  throw new ToolplaneError(
+    "conflict",
+    `the NATS stream ${wanted.name} has ${what}, which cannot be changed; delete that stream or use another NATS account`,
+    { detail: { stream: wanted.name } },
+  );
+};
+
+/** The settings to change; replicas only when somebody asked for a number, for an operator may have chosen one. */
+export const planChanges = (
+  wanted: Wanted,
+  found: StreamConfig,
+  replicas: number | undefined,
+): Partial<StreamConfig> => {
+  const names = CHANGEABLE.filter((name) => name !== "num_replicas" || replicas !== undefined);
+  const changed = names.filter((name) => JSON.stringify(wanted[name]) !== JSON.stringify(found[name]));
+  return Object.fromEntries(changed.map((name) => [name, wanted[name]]));
+};
+
+export const createStreamKeeper = (jsm: JetStreamManager, replicas: number | undefined): StreamKeeper => {
+  const ensured = new Map<StreamCategory, Promise<StreamInfo>>();
+
+  const find = async (name: string): Promise<StreamInfo | undefined> => {
+    try {
+      return await jsm.streams.info(name);
+    } catch (error) {
+      if (hasApiCode(error, STREAM_NOT_FOUND)) return undefined;
+      throw error;
+    }
+  };
+
+  const ensure = async (category: StreamCategory): Promise<StreamInfo> => {
+    const wanted = planStream(category, replicas);
+    try {
+      // Making one that is there with the same settings is no error, so that two processes may begin at once.
+      const found = (await find(wanted.name)) ?? (await jsm.streams.add(wanted));
+      checkFixed(wanted, found.config);
+      const changes = planChanges(wanted, found.config, replicas);
+      if (Object.keys(changes).length === 0) return found;
+      return await jsm.streams.update(wanted.name, { ...found.config, ...changes });
+    } catch (error) {
+      throw understandNats(error);
+    }
+  };
+
+  return {
+    ensure(category) {
+      const known = ensured.get(category);
+      if (known !== undefined) return known;
+      const ensuring = ensure(category);
+      ensured.set(category, ensuring);
+      ensuring.catch(() => {
+        if (ensured.get(category) === ensuring) ensured.delete(category);
+      });
+      return ensuring;
+    },
+    forget: () => ensured.clear(),
+  };
+};

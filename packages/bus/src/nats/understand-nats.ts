@@ -1,0 +1,37 @@
+// What the client library throws, in our codes. Its own texts are kept where the server wrote them (they name streams and
+// limits), never where they could quote a payload.
+
+import { JetStreamApiError } from "@nats-io/jetstream";
+import { PermissionViolationError } from "@nats-io/transport-node";
+import { ToolplaneError } from "@toolplane/protocol";
+import { unavailable } from "./requests.ts";
+
+export const STREAM_NOT_FOUND = 10059;
+export const CONSUMER_NOT_FOUND = 10014;
+/** Two durables of a work queue would both get a command. */
+const FILTERS_OVERLAP = 10100;
+const FILTERS_OVERLAP_TOO = 10099;
+
+/** The library does not give the class away. */
+const NO_JETSTREAM = "JetStreamNotEnabled";
+
+export const hasApiCode = (error: unknown, code: number): boolean =>
+  error instanceof JetStreamApiError && error.code === code;
+
+export const understandNats = (error: unknown): ToolplaneError => {
+  if (error instanceof ToolplaneError) return error;
+  if (error instanceof Error && error.name === NO_JETSTREAM)
+    return unavailable("this NATS server has no JetStream; start it with -js", "no_jetstream", error);
+  if (error instanceof PermissionViolationError)
+    return new ToolplaneError("auth_failed", "this NATS user may not do that; see its permissions on the server", {
+      detail: { subject: error.subject },
+      cause: error,
+    });
+  if (hasApiCode(error, FILTERS_OVERLAP) || hasApiCode(error, FILTERS_OVERLAP_TOO))
+    return new ToolplaneError("conflict", "another durable takes the same commands; drop it or narrow the pattern", {
+      cause: error,
+    });
+  if (error instanceof JetStreamApiError)
+    return unavailable(`NATS refuses: ${error.message}`, String(error.code), error);
+  return unavailable("NATS did not answer; it is tried again", "no_answer", error);
+};

@@ -1,0 +1,60 @@
+// Between the bus's words and NATS's bytes. What comes in may have been written by anybody who reaches the server, so
+// reading never throws and never guesses: either it is text with each header once, or it says what is wrong.
+
+import { headers as createHeaders, type Msg, type MsgHdrs } from "@nats-io/transport-node";
+import { type HeaderMap, isToolplaneError, normalizeHeaders } from "@toolplane/protocol";
+
+export const encodeHeaders = (headers: HeaderMap): MsgHdrs => {
+  const encoded = createHeaders();
+  for (const [name, value] of Object.entries(headers)) encoded.set(name, value);
+  return encoded;
+};
+
+export type ReadMessage =
+  | { readonly ok: true; readonly headers: HeaderMap; readonly messageId: string | undefined; readonly payload: string }
+  | { readonly ok: false; readonly fault: string };
+
+const MESSAGE_ID = "nats-msg-id";
+const TRANSPORT_PREFIX = "nats-";
+
+const strictText = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const lossyText = new TextDecoder("utf-8", { ignoreBOM: true });
+
+const tryDecode = (bytes: Uint8Array): string | undefined => {
+  try {
+    const text = strictText.decode(bytes);
+    return text.includes("\0") ? undefined : text;
+  } catch {
+    return undefined;
+  }
+};
+
+const readHeaders = (message: Msg): ReadMessage => {
+  const raw: Record<string, string> = {};
+  let messageId: string | undefined;
+  try {
+    for (const [name, values] of message.headers ?? []) {
+      const [value = ""] = values;
+      const lower = name.toLowerCase();
+      if (lower === MESSAGE_ID) messageId = value;
+      if (lower.startsWith(TRANSPORT_PREFIX)) continue;
+      if (values.length > 1) return { ok: false, fault: "a header stands more than once" };
+      raw[name] = value;
+    }
+    return { ok: true, headers: normalizeHeaders(raw), messageId, payload: "" };
+  } catch (error) {
+    return { ok: false, fault: isToolplaneError(error) ? error.message : "the headers cannot be read" };
+  }
+};
+
+export const readMessage = (message: Msg): ReadMessage => {
+  const read = readHeaders(message);
+  if (!read.ok) return read;
+  const payload = tryDecode(message.data);
+  if (payload === undefined) return { ok: false, fault: "the payload is not text" };
+  return { ...read, payload };
+};
+
+/** What can be shown of bytes that are no text, up to a length. */
+export const showBytes = (bytes: Uint8Array, limit: number): string =>
+  lossyText.decode(bytes.subarray(0, limit)).replaceAll("\0", "\u{FFFD}");

@@ -1,0 +1,66 @@
+// Buses on one nats-server, each with a connection of its own, as separate processes would have them. Dead letters are
+// kept in memory: keeping them is the engine's, and who buries is told the same.
+
+import type { CarrierBus, LostMessage } from "@toolplane/bus";
+import { createNatsBus, type NatsBusOptions, type NatsLink, type NatsOptions, openNatsLink } from "@toolplane/bus/nats";
+import { type Log, silentLog } from "@toolplane/engine";
+import { type BusHarness, startNats, type TestNats } from "@toolplane/testkit";
+
+export interface NatsProcess {
+  readonly link: NatsLink;
+  readonly bus: CarrierBus;
+  close(): Promise<void>;
+}
+
+export interface NatsProcessOptions extends Partial<Pick<NatsBusOptions, "bury" | "replicas" | "clock">> {
+  readonly log?: Log;
+  readonly connection?: Partial<NatsOptions>;
+}
+
+export interface NatsHarness extends BusHarness {
+  readonly server: TestNats;
+  readonly lost: readonly LostMessage[];
+  start(options?: NatsProcessOptions): Promise<NatsProcess>;
+}
+
+/** Whose subject it is. */
+const projectOf = ({ subject }: LostMessage): string | undefined => subject.split(".")[2];
+
+export const openNatsHarness = async (given?: TestNats): Promise<NatsHarness> => {
+  const server = given ?? (await startNats());
+  const lost: LostMessage[] = [];
+  const processes: NatsProcess[] = [];
+
+  const start = async (options: NatsProcessOptions = {}): Promise<NatsProcess> => {
+    const { log = silentLog, connection = {}, ...rest } = options;
+    const link = await openNatsLink({ url: server.url, name: "test", ...connection }, { log });
+    const bury = (message: LostMessage): Promise<void> => {
+      lost.push(message);
+      return Promise.resolve();
+    };
+    const bus = createNatsBus({ link, log, bury, ...rest });
+    const started: NatsProcess = {
+      link,
+      bus,
+      async close() {
+        await bus.close({ drainMs: 0 });
+        await link.close();
+      },
+    };
+    processes.push(started);
+    return started;
+  };
+
+  return {
+    server,
+    lost,
+    countsEveryDelivery: true,
+    start,
+    connect: async () => (await start()).bus,
+    deadLetters: (projectId) => Promise.resolve(lost.filter((message) => projectOf(message) === projectId)),
+    async close() {
+      await Promise.all(processes.map((started) => started.close()));
+      await server.stop();
+    },
+  };
+};
