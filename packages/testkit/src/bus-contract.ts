@@ -13,7 +13,8 @@ import { shutdownContract } from "./bus/shutdown.contract.ts";
 import { streamsContract } from "./bus/streams.contract.ts";
 
 export const busContract = (name: string, open: OpenBusHarness): void => {
-  describe(`bus contract: ${name}`, () => {
+  // Each test has a project of its own and mostly waits, so they wait together.
+  describe(`bus contract: ${name}`, { concurrent: true }, () => {
     let opened: BusHarness | undefined;
     beforeAll(async () => {
       opened = await open();

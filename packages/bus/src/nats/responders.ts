@@ -1,5 +1,5 @@
-// Serving requests: a subscription shared by all of a queue, and an answer to where the asker said. A request that is no
-// text of the protocol gets no answer: whom it would go to is the sender's choice, and only the responder can judge that.
+// Serving requests: a subscription shared by all of a queue, and an answer to where the asker said. Whether an answer may
+// go there is the responder's to judge, also for a request that could not be read.
 
 import type { Msg } from "@nats-io/transport-node";
 import type { Responder } from "./link.ts";
@@ -20,11 +20,11 @@ export const serveRequests = async (
   const answer = async (message: Msg): Promise<void> => {
     try {
       const read = readMessage(message);
-      if (!read.ok) return log.warn("a request could not be read", { subject: message.subject, fault: read.fault });
-      const { headers, payload } = read;
-      const { subject } = message;
+      const said = read.ok
+        ? { headers: read.headers, payload: read.payload }
+        : { headers: {}, payload: "", fault: read.fault };
       const reply = message.reply === "" ? undefined : message.reply;
-      const given = await responder({ subject, headers, payload, reply });
+      const given = await responder({ subject: message.subject, ...said, reply });
       if (given === undefined || reply === undefined) return;
       nc.publish(reply, given.payload, { headers: encodeHeaders(given.headers) });
     } catch {
