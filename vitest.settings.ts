@@ -1,6 +1,11 @@
 // What every run of the tests shares; vitest.config.ts and the configurations of special runs build on it.
 
+import { fileURLToPath } from "node:url";
 import type { ViteUserConfig } from "vitest/config";
+
+// Programs that tests start from source take half the time when they find what earlier ones compiled. The workers, and
+// whoever they hand their environment to, inherit it.
+process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL("node_modules/.cache/node-compile", import.meta.url));
 
 /** A run that is killed leaves nothing. */
 export const KILLED_RUN = "packages/testkit/src/vitest-run.ts";

@@ -30,7 +30,7 @@ const DEFAULT_TIMEOUT_MS = 60_000;
 
 /** Only what a program needs; a variable of the developer's shell must not decide a test. */
 const plainEnv = (): Record<string, string> => {
-  const kept = ["PATH", "HOME", "LANG", "TMPDIR"];
+  const kept = ["PATH", "HOME", "LANG", "TMPDIR", "NODE_COMPILE_CACHE"];
   return Object.fromEntries(
     kept.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
   );

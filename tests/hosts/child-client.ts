@@ -2,6 +2,7 @@
 
 import { type ExitStatus, spawnGuarded } from "@toolplane/processes";
 import { ToolplaneError } from "@toolplane/protocol";
+import { programEnv } from "@toolplane/testkit";
 import { type Answer, type ChildHost, ROOT } from "./child-hosts.ts";
 
 export interface HostClient extends AsyncDisposable {
@@ -45,7 +46,7 @@ const requestLine = (id: string, method: string, params: object): string =>
 export const startClient = async (argv: readonly string[]): Promise<HostClient> => {
   const guarded = await spawnGuarded(argv, {
     label: argv.join(" ").slice(0, 80),
-    env: { PATH: process.env.PATH ?? "", PYTHONDONTWRITEBYTECODE: "1" },
+    env: { ...programEnv(), PYTHONDONTWRITEBYTECODE: "1" },
     cwd: ROOT,
     stdio: ["pipe", "pipe", "pipe"],
     graceMs: 1_000,

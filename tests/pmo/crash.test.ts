@@ -4,7 +4,7 @@
 import { fileURLToPath } from "node:url";
 import { BATCH_FAULT_POINTS, batchIdOf, type FaultPoint, stepIdOf } from "@toolplane/engine";
 import { spawnGuarded } from "@toolplane/processes";
-import { queryTestDatabase } from "@toolplane/testkit";
+import { programEnv, queryTestDatabase } from "@toolplane/testkit";
 import { describe, expect, test } from "vitest";
 import { startPmoLife } from "./pmo-life.ts";
 import { RESULTS_OF, TASK_EVENTS, TURNS_LIKE } from "./pmo-world.sql.ts";
@@ -50,7 +50,7 @@ const dieAt = async (world: PmoWorld, agentTurnId: string, point: FaultPoint): P
   const config = JSON.stringify({ databaseUrl: world.test.database.url, faults });
   const victim = await spawnGuarded([process.execPath, "--conditions=source", PROGRAM, config], {
     label: `manager dying at ${point}`,
-    env: { PATH: process.env.PATH ?? "" },
+    env: programEnv(),
     stdio: ["pipe", "ignore", "inherit"],
   });
   // A point that is not reached leaves it alive until the boss has delivered: a failure of the test.

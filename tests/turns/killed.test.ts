@@ -3,6 +3,7 @@
 import { fileURLToPath } from "node:url";
 import { type FaultPoint, TURN_FAULT_POINTS } from "@toolplane/engine";
 import { spawnGuarded } from "@toolplane/processes";
+import { programEnv } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runLimited } from "../crash/limited.ts";
 import { type Audit, auditTurns, driveTurns, SCRIPTS, soundAudit } from "./drive.ts";
@@ -27,7 +28,7 @@ const dieAt = async (point: FaultPoint): Promise<Death> => {
   const config = { url, projectId: t.projectId, point, spawns };
   const victim = await spawnGuarded([process.execPath, "--conditions=source", PROGRAM, JSON.stringify(config)], {
     label: `turns at ${point}`,
-    env: { PATH: process.env.PATH ?? "" },
+    env: programEnv(),
     stdio: ["ignore", "ignore", "inherit"],
   });
   const { signal } = await victim.exited;
