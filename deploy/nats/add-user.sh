@@ -1,0 +1,77 @@
+#!/bin/sh
+# Prints the block of one more user for users.conf.
+#   sh add-user.sh tool TARGET PROJECT...   a tool service: commands from its durable, leases through the gateway
+#   sh add-user.sh plain TARGET PROJECT...  a service that only listens on its subject and reports
+#   sh add-user.sh ui PROJECT               a user interface of one project
+#   sh add-user.sh observer PROJECT         looks on at one project
+set -eu
+
+refuse() {
+  echo "add-user.sh: $1" >&2
+  exit 2
+}
+
+# A dot or a wildcard in a name would open other subjects than the ones meant.
+check() {
+  case "$1" in
+    "" | *[!A-Za-z0-9_-]*) refuse "a target or project is letters, digits, _ and -, not \"$1\"" ;;
+  esac
+}
+
+variable() {
+  printf 'TOOLPLANE_NATS_%s_PASSWORD' "$(printf '%s' "$1" | tr 'a-z-' 'A-Z_')"
+}
+
+begin() {
+  printf '  {\n    user: %s\n    password: $%s\n    permissions {\n' "$1" "$(variable "$1")"
+}
+
+[ $# -ge 2 ] || refuse "usage: sh add-user.sh tool|plain TARGET PROJECT... | ui|observer PROJECT"
+kind=$1
+name=$2
+shift 2
+check "$name"
+for project in "$@"; do check "$project"; done
+
+case "$kind" in
+  tool | plain)
+    [ $# -ge 1 ] || refuse "name at least one project"
+    # Inboxes are named after users: two of one name would read each other's answers.
+    case "$name" in
+      engine | ui_* | observer_*) refuse "the name $name is taken by another kind of user; give the target another one" ;;
+    esac
+    begin "$name"
+    printf '      publish {\n        allow: [\n'
+    for project in "$@"; do
+      if [ "$kind" = tool ]; then
+        printf '          "cg.v1r4.%s.*.rpc.gateway.%s.>"\n' "$project" "$name"
+      else
+        for operation in get_card put_card report settle; do
+          printf '          "cg.v1r4.%s.*.rpc.gateway.%s.%s"\n' "$project" "$name" "$operation"
+        done
+      fi
+    done
+    if [ "$kind" = tool ]; then
+      printf '          "$JS.API.CONSUMER.MSG.NEXT.cg_cmd_v1r4.tool_%s"\n' "$name"
+      printf '          "$JS.API.CONSUMER.INFO.cg_cmd_v1r4.tool_%s"\n' "$name"
+      printf '          "$JS.ACK.cg_cmd_v1r4.tool_%s.>"\n' "$name"
+    fi
+    printf '        ]\n      }\n      subscribe { allow: ['
+    for project in "$@"; do printf '"cg.v1r4.%s.*.cmd.tool.%s.>", ' "$project" "$name"; done
+    printf '"_INBOX_%s.>"] }\n' "$name"
+    ;;
+  ui)
+    [ $# -eq 0 ] || refuse "a user interface belongs to one project"
+    begin "ui_$name"
+    printf '      publish { allow: ["cg.v1r4.%s.*.cmd.sys.ui.action"] }\n' "$name"
+    printf '      subscribe { allow: ["cg.v1r4.%s.*.evt.>", "cg.v1r4.%s.*.str.>", "_INBOX_ui_%s.>"] }\n' "$name" "$name" "$name"
+    ;;
+  observer)
+    [ $# -eq 0 ] || refuse "an observer belongs to one project"
+    begin "observer_$name"
+    printf '      publish { deny: [">"] }\n'
+    printf '      subscribe { allow: ["cg.v1r4.%s.*.evt.>", "cg.v1r4.%s.*.str.>"] }\n' "$name" "$name"
+    ;;
+  *) refuse "a user is a tool, plain, ui or observer, not \"$kind\"" ;;
+esac
+printf '    }\n  }\n'
