@@ -202,6 +202,11 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   });
   const stuck = () => stuckMessages({ db, carrier: carriedBy, olderThanMs: STUCK_AFTER_MS });
 
+  const whyStuck = (): string =>
+    (carriage?.stats().relay.outages ?? 0) > 0
+      ? "messages wait: the bus does not answer; check that it runs and can be reached"
+      : "messages wait and nobody takes them; rung again";
+
   const jobs: WatchdogJob[] = [
     { name: "expire", everyMs: EXPIRE_EVERY_MS, run: async () => (await expire(SWEEP_LIMIT)).looked === SWEEP_LIMIT },
     {
@@ -227,7 +232,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
       everyMs: STUCK_EVERY_MS,
       run: async () => {
         for (const { messages, oldestMs, ...where } of await stuck()) {
-          log.warn("messages wait and nobody takes them; rung again", { ...where, messages, oldestMs });
+          log.warn(whyStuck(), { ...where, messages, oldestMs });
           doorbell.ring("messages");
         }
         return false;
@@ -246,7 +251,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const watchdog: Watchdog | undefined = options.watchdog === false ? undefined : startWatchdog({ jobs, clock, log });
 
   return {
-    calls,
+    calls: carriage?.watch(calls) ?? calls,
     turns,
     approvals,
     cards,

@@ -81,6 +81,7 @@ export { type Clock, systemClock } from "./ports/clock.ts";
 export { DOORBELL_KINDS, type Doorbell, type DoorbellKind, type RingOrigin } from "./ports/doorbell.ts";
 export {
   BATCH_FAULT_POINTS,
+  CARRIER_FAULT_POINTS,
   FAULT_POINTS,
   type FaultPoint,
   type Faults,

@@ -181,7 +181,7 @@ select array_position($1::text[], c.lease_id) as ord, ${FACT_COLUMNS}, c.attempt
 
 /**
  * Back to the queue, as if never claimed: what a claim took whose holder was never told. Found among the live rows.
- * $1 lease ids, $2 seconds until an unleased command is published again or null.
+ * $1 lease ids, $2 not null when an external bus must hear of it: then a watchdog publishes the command again at once.
  */
 export const GIVE_BACK: Statement = {
   name: "calls.give-back",
@@ -189,7 +189,7 @@ export const GIVE_BACK: Statement = {
 update state.calls c
    set status = 'queued', lease_id = null, lease_holder = null, lease_expires_at = null, started_at = null,
        run_deadline = null, attempts = greatest(c.attempts - 1, 0), available_at = ${offeredAt("now()")},
-       due_at = least(c.queue_deadline, now() + make_interval(secs => $2::double precision), ${RECHECK_PAUSED})
+       due_at = least(c.queue_deadline, case when $2::double precision is not null then now() end, ${RECHECK_PAUSED})
  where c.due_at is not null and c.status = 'running' and c.lease_id = any($1::text[])
 returning c.tool_call_id`,
 };
@@ -230,7 +230,10 @@ kept as (
 select ord::int as ord, lease_expires_at from kept`,
 };
 
-/** Gives back what was leased but not started: back to the queue, the attempt not counted. */
+/**
+ * Gives back what was leased but not started: back to the queue, the attempt not counted. With an external bus its
+ * command is gone, so it is due at once and a watchdog publishes it again.
+ */
 export const RELEASE: Statement = {
   name: "calls.release",
   text: `
@@ -239,7 +242,7 @@ given as (
   update state.calls c
      set status = 'queued', lease_id = null, lease_holder = null, lease_expires_at = null, started_at = null,
          run_deadline = null, attempts = greatest(c.attempts - 1, 0), available_at = ${offeredAt("now()")},
-         due_at = least(c.queue_deadline, now() + make_interval(secs => $${held.next}::double precision), ${RECHECK_PAUSED})
+         due_at = least(c.queue_deadline, case when $${held.next}::double precision is not null then now() end, ${RECHECK_PAUSED})
     from input i
    where c.project_id = i.project_id and c.tool_call_id = i.tool_call_id
      and c.status = 'running' and c.lease_id = i.lease_id

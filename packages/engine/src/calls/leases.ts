@@ -147,6 +147,22 @@ const lost = (held: CallKey, view: CallView | undefined): ToolplaneError => {
   return new ToolplaneError("lease_lost", `the lease on call ${held.toolCallId} is gone: ${now}; stop working on it`);
 };
 
+/** Why a call could not be leased: `queued` in the detail means that it can be tried again later. */
+const unleased = (request: LeaseRequest, view: CallView | undefined): ToolplaneError => {
+  const { toolCallId, agentTurnId, callCardId } = request;
+  // Another turn or card: not this call, whatever became of the one that has its id.
+  if (view === undefined || view.agentTurnId !== agentTurnId || view.callCardId !== callCardId)
+    return new ToolplaneError("lease_lost", `there is no call ${toolCallId} of this turn and card; forget the command`);
+  const { status } = view;
+  const why =
+    status === "queued"
+      ? "it is not due yet, or its session is busy; try again later"
+      : isSettled(status)
+        ? `it has settled (${status}); forget the command`
+        : `it is ${status}; forget the command`;
+  return new ToolplaneError("lease_lost", `call ${toolCallId} cannot be leased: ${why}`, { detail: { status } });
+};
+
 /** The index that keeps a session's calls apart. Two statements at one moment is rare, twice in a row hardly ever. */
 const SESSION_INDEX = "calls_session_running";
 const MAX_RACES = 5;
@@ -235,29 +251,23 @@ export const createLeases = (deps: LeaseDeps): Leases => {
     },
   });
 
+  /** How the calls stand whose lease was not what the caller thought, by key. */
+  const readLost = async (items: readonly CallKey[]): Promise<ReadonlyMap<string, CallView>> => {
+    if (items.length === 0) return new Map();
+    const rows = await db.query<ViewRow>(READ_CALLS, bindKeys(items));
+    return new Map(rows.map(viewOf).map((view) => [callKey(view), view]));
+  };
+
   const lease = createCoalescer<LeaseRequest, LeasedCall>({
     keyOf: callKey,
     flush: async (items) => {
       const rows = items.map((item) => ({ ...item, leaseId: ids.uuid(), leaseSeconds }));
       const leaseIds = rows.map((row) => row.leaseId);
-      const leased = await take(LEASE, bindLeases(rows), leaseIds);
-      return taken(leased, items.length).map(
-        (calls, index) =>
-          calls[0] ??
-          new ToolplaneError(
-            "lease_lost",
-            `call ${items[index]?.toolCallId} cannot be leased: it is not queued under this turn and card, or its session is busy`,
-          ),
-      );
+      const perItem = taken(await take(LEASE, bindLeases(rows), leaseIds), items.length);
+      const views = await readLost(items.filter((_, index) => perItem[index]?.length === 0));
+      return items.map((item, index) => perItem[index]?.[0] ?? unleased(item, views.get(callKey(item))));
     },
   });
-
-  /** How the calls stand whose lease was not what the caller thought, by key. */
-  const readLost = async (items: readonly Held[]): Promise<ReadonlyMap<string, CallView>> => {
-    if (items.length === 0) return new Map();
-    const rows = await db.query<ViewRow>(READ_CALLS, bindKeys(items));
-    return new Map(rows.map(viewOf).map((view) => [callKey(view), view]));
-  };
 
   const heartbeat = createCoalescer<Held, Beat>({
     keyOf: callKey,

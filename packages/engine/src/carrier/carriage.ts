@@ -1,6 +1,9 @@
-// An engine's side of its carrier: the bus everybody publishes to, and the relay that carries the outbox on.
+// An engine's side of its carrier: the bus everybody publishes to, the relay that carries the outbox on, the keeper of
+// what services fetch from, and the sweeper of what they did not need to fetch.
 
 import type { Bus } from "@toolplane/bus";
+import type { Calls } from "../calls/calls.ts";
+import type { LeasedCall } from "../calls/leases.ts";
 import { createMessageWriter } from "../outbox/message-writer.ts";
 import { type RelayStats, relayOutbox } from "../outbox/relay-outbox.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -9,8 +12,10 @@ import type { Faults } from "../ports/faults.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import type { Database } from "../sql/database.ts";
+import { type SweepStats, sweepAnswered } from "./answered-commands.ts";
 import { createBury } from "./bury-message.ts";
 import type { Carrier } from "./carrier.ts";
+import { keepDurables } from "./durable-keeper.ts";
 import { createOutboxBus } from "./outbox-bus.ts";
 import { moveOldEvents } from "./take-over.ts";
 
@@ -26,30 +31,62 @@ export interface CarriageOptions {
 
 export interface CarrierStats {
   readonly relay: RelayStats;
+  readonly durables: number;
+  readonly answered: SweepStats;
 }
 
 export interface Carriage {
   readonly bus: Bus;
+  /** The same calls; what is claimed of them is known to have been started without its command. */
+  watch(calls: Calls): Calls;
   stats(): CarrierStats;
   /** Finishes what is on its way to the carrier; the bus is closed by whoever holds it. */
   stop(): Promise<void>;
 }
 
+const COMPONENT_TOKEN = 5;
+
 export const createCarriage = (options: CarriageOptions): Carriage => {
   const { carrier, log } = options;
   const carrierBus = carrier.open({ bury: createBury(options), log });
   const bus = createOutboxBus(carrierBus, createMessageWriter(options));
+  const ground = { ...options, bus: carrierBus };
+  const answered = sweepAnswered({
+    ...ground,
+    missed: () => {
+      keeper.refresh();
+    },
+  });
+  const keeper = keepDurables({ ...ground, kept: answered.lookAt });
   const relay = relayOutbox({
-    ...options,
-    bus: carrierBus,
+    ...ground,
     claimMs: carrier.relayClaimMs,
     prepare: (signal) => moveOldEvents(options.db, signal),
+    watch: {
+      answered: (receivers) => {
+        for (const [component, target] of receivers) answered.notice(component, target);
+      },
+      // Away for a while: who knows what it still has.
+      recovered: keeper.refresh,
+    },
   });
+
+  const noticed = async (taking: Promise<readonly LeasedCall[]>): Promise<readonly LeasedCall[]> => {
+    const taken = await taking;
+    for (const { facts } of taken) answered.notice(facts.subject.split(".")[COMPONENT_TOKEN] ?? "", facts.target);
+    return taken;
+  };
+
   return {
     bus,
-    stats: () => ({ relay: relay.stats() }),
+    watch: (calls) => ({
+      ...calls,
+      claim: (...request) => noticed(calls.claim(...request)),
+      claimAcross: (...request) => noticed(calls.claimAcross(...request)),
+    }),
+    stats: () => ({ relay: relay.stats(), durables: keeper.count(), answered: answered.stats() }),
     async stop() {
-      await relay.stop();
+      await Promise.all([answered.stop(), keeper.stop(), relay.stop()]);
     },
   };
 };

@@ -79,9 +79,18 @@ export const TURN_FAULT_POINTS = [
   "reap:after-commit",
 ] as const;
 
+/** Beside a bus of its own: what is kept there, and what is taken back from there. */
+export const CARRIER_FAULT_POINTS = [
+  "keep:after-ensure",
+  "sweep:after-fetch",
+  "sweep:after-read",
+  "sweep:after-ack",
+] as const;
+
 export type FaultPoint =
   | (typeof FAULT_POINTS)[number]
   | (typeof BATCH_FAULT_POINTS)[number]
+  | (typeof CARRIER_FAULT_POINTS)[number]
   | (typeof TURN_FAULT_POINTS)[number];
 
 export interface Faults {

@@ -1,0 +1,29 @@
+// Which commands a carrier holds are over.
+
+import type { Statement } from "../sql/database.ts";
+import { setInput } from "../sql/input.sql.ts";
+
+export interface CommandKey {
+  readonly projectId: string;
+  readonly toolCallId: string;
+}
+
+const keys = setInput<CommandKey>([
+  ["projectId", "text"],
+  ["toolCallId", "text"],
+]);
+
+/** Those whose call is known and no longer waits to be started; of a call nobody knows nothing is said. */
+export const ANSWERED: Statement = {
+  name: "carrier.answered",
+  text: `
+select i.ord::int as ord
+  from ${keys.from}
+ cross join lateral (
+   select from state.calls c
+    where c.project_id = i.project_id and c.tool_call_id = i.tool_call_id
+      and c.status not in ('queued', 'awaiting_approval')
+   offset 0) over`,
+};
+
+export const bindCommands = (commands: readonly CommandKey[]): unknown[] => keys.bind(commands);
