@@ -5,6 +5,8 @@ import type { Rule } from "./rule.ts";
 export const rules = [
   { id: "UP-9-1", source: "interfaces 3", part: "server", text: "Where NATS is and how to connect to it comes from the file, then TOOLPLANE_*, then flags; env:NAME and paths work as everywhere in the file." },
   { id: "UP-9-2", source: "interfaces 3", part: "server", text: "A wrong setting of the bus is one sentence naming where it stands, and never shows what a URL keeps secret." },
+  { id: "UP-9-3", source: "architecture 6", part: "server", text: "NATS that goes away later takes nothing with it: calls go on, health stays 200 and says that the bus is away, and the log says both moments." },
+  { id: "UP-9-4", source: "interfaces 2", part: "server", text: "The roles run as processes of their own in any mix over one database, with NATS or without; started together over an empty database they make one demo and one token." },
   { id: "UP-9-6", source: "interfaces 4", part: "server", text: "Processes that share a data directory and a database may start at the same moment: the token file that stays works." },
   { id: "UP-9-7", source: "interfaces 2", part: "server", text: "why says when no process has the role that would serve a call or think for a turn, and what to start." },
   { id: "UP-9-8", source: "architecture 5", part: "server", text: "Every process says its roles to the others through the names of its connections to the database." },

@@ -25,7 +25,8 @@ const asked: string[] = [];
 
 const api = async <T>(method: string, path: string, body?: unknown): Promise<T> =>
   (await stack.api(method, `/projects/demo${path}`, body)).body as T;
-const listCalls = async () => (await api<{ items: readonly CallBody[] }>("GET", "/calls?limit=500&tool_name=sleep")).items;
+const listCalls = async () =>
+  (await api<{ items: readonly CallBody[] }>("GET", "/calls?limit=500&tool_name=sleep")).items;
 const listTurns = async () => (await api<{ items: readonly TurnBody[] }>("GET", "/turns?limit=500")).items;
 const isOpen = ({ status }: CallBody): boolean => status === "queued" || status === "running";
 

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { UsageError } from "@toolplane/protocol";
-import { findDescendants, guardProgram, rememberProcess, until, untilGone } from "@toolplane/testkit";
+import { findDescendants, guardProgram, programEnv, rememberProcess, until, untilGone } from "@toolplane/testkit";
 
 const LAUNCHER = fileURLToPath(new URL("../../bin/toolplane.mjs", import.meta.url));
 /** Far more than it takes; a busy machine is not a failure. */
@@ -51,7 +51,7 @@ export const startUp = ({ dataDir, args = [], env = {}, cwd = "/" }: UpProcessOp
   const argv = [LAUNCHER, "up", "--port", "0", "--data", dataDir, ...args];
   const child: ChildProcess = spawn(process.execPath, argv, {
     cwd,
-    env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "/", ...env },
+    env: { ...programEnv(), HOME: process.env.HOME ?? "/", ...env },
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });

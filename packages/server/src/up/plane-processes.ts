@@ -6,10 +6,14 @@ import pg from "pg";
 import { ROLES, type UpRole } from "../config/settings.ts";
 import { READ_NAMES } from "./plane-processes.sql.ts";
 
+export type PlaneBusName = "postgres" | "nats";
+
 export interface PlaneProcess {
   readonly pid: number;
   readonly host: string;
   readonly roles: readonly UpRole[];
+  /** What carries its messages. */
+  readonly bus: PlaneBusName;
 }
 
 export interface PlaneProcesses {
@@ -22,17 +26,22 @@ const PREFIX = "toolplane runs ";
 const MAX_NAME_LENGTH = 63;
 const CONNECT_TIMEOUT_MS = 2_000;
 
-export const nameProcess = ({ pid, host, roles }: PlaneProcess): string =>
-  `${PREFIX}${roles.join(",")} ${pid} ${host}`.slice(0, MAX_NAME_LENGTH);
+export const nameProcess = ({ pid, host, roles, bus }: PlaneProcess): string =>
+  `${PREFIX}${roles.join(",")} ${bus} ${pid} ${host}`.slice(0, MAX_NAME_LENGTH);
 
 export const tryParseProcess = (name: string): PlaneProcess | undefined => {
   if (!name.startsWith(PREFIX)) return undefined;
-  const [roles = "", pid = "", host = ""] = name.slice(PREFIX.length).split(" ");
+  const [roles = "", bus = "", pid = "", host = ""] = name.slice(PREFIX.length).split(" ");
   const known = ROLES.filter((role) => roles.split(",").includes(role));
-  return known.length === 0 ? undefined : { pid: Number(pid), host, roles: known };
+  if (known.length === 0 || (bus !== "postgres" && bus !== "nats")) return undefined;
+  return { pid: Number(pid), host, roles: known, bus };
 };
 
 export const describeProcess = ({ pid, host }: PlaneProcess): string => `process ${pid} on ${host}`;
+
+/** A process whose messages travel elsewhere than ours: what one sends the other hears late or not at all. */
+export const findOtherBus = (self: PlaneProcess, processes: readonly PlaneProcess[] = []): PlaneProcess | undefined =>
+  processes.find(({ bus }) => bus !== self.bus);
 
 /** A process with an embedded database is alone. */
 export const aloneWith = (self: PlaneProcess): PlaneProcesses => ({ list: async () => [self] });

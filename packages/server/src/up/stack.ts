@@ -33,6 +33,8 @@ import { openEngine } from "./open-engine.ts";
 import {
   aloneWith,
   createPlaneProcesses,
+  describeProcess,
+  findOtherBus,
   nameProcess,
   type PlaneProcess,
   type PlaneProcesses,
@@ -121,7 +123,19 @@ const selfOf = ({ settings, pid }: Pick<StackOptions, "settings" | "pid">): Plan
   pid,
   host: hostname(),
   roles: settings.roles,
+  bus: settings.bus === undefined ? "postgres" : "nats",
 });
+
+const warnOfOtherBus = async (processes: PlaneProcesses, self: PlaneProcess, log: Log): Promise<void> => {
+  const other = findOtherBus(self, await processes.list());
+  if (other === undefined) return;
+  const todo = "give all processes of one database the same --nats-url, or none";
+  log.warn("a process over the same database uses another bus", {
+    process: describeProcess(other),
+    bus: other.bus,
+    todo,
+  });
+};
 
 const openStore = async ({ settings, guard, log, pid }: StackOptions, dataDir: string): Promise<Store> =>
   settings.databaseUrl === undefined
@@ -228,6 +242,7 @@ const start = async (parts: Parts, options: StackOptions): Promise<string> => {
     carrier: parts.bus?.carrier,
   });
   goOn();
+  await warnOfOtherBus(parts.processes, self, log);
   await prepare(parts.engine, dataDir, definitions, options);
   await startServices(parts, parts.engine, parts.store, options);
   goOn();

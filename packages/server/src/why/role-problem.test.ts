@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import type { UpRole } from "../config/settings.ts";
 import { planMissingRole, planRoleProblem, roleServing } from "./role-problem.ts";
 
-const running = (...roles: (readonly UpRole[])[]) => roles.map((roles, n) => ({ pid: n + 1, host: "box", roles }));
+const running = (...roles: (readonly UpRole[])[]) =>
+  roles.map((roles, n) => ({ pid: n + 1, host: "box", roles, bus: "postgres" as const }));
 
 test.each([
   [

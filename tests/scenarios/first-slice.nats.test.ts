@@ -1,0 +1,3 @@
+import { firstSlice } from "./first-slice.ts";
+
+firstSlice("nats");

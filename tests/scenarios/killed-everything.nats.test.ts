@@ -1,0 +1,3 @@
+import { killedEverything } from "./killed-everything.ts";
+
+killedEverything("nats");
