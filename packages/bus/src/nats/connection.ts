@@ -112,6 +112,13 @@ const connectInTime = async (options: NodeConnectionOptions, ms: number, at: str
   }
 };
 
+/** Servers that were away at the start were taken off the client's list; those a cluster told it of stay there. */
+const keepServers = (nc: NatsConnection, { servers }: NatsAddress): void => {
+  const known = nc.getServers().map(({ listen }) => listen);
+  const missing = servers.filter((server) => !known.includes(server));
+  if (missing.length > 0) nc.setServers([...known, ...missing]);
+};
+
 /** Tells listeners one after the other; one that throws hurts nobody else. */
 const createListeners = (log: Log): { add(listener: () => void): () => void; tell(): void } => {
   const listeners = new Set<() => void>();
@@ -154,8 +161,7 @@ export const openWire = async (options: NatsOptions, log: Log): Promise<Wire> =>
   const nc = await connectInTime(settings, connectMs, at).catch((error: unknown) => {
     throw understandFailure(error, address);
   });
-  // Servers that were away at the start were taken off the client's list.
-  nc.setServers([...address.servers]);
+  keepServers(nc, address);
 
   let up = true;
   let refusedInbox = false;
@@ -187,7 +193,10 @@ export const openWire = async (options: NatsOptions, log: Log): Promise<Wire> =>
   };
   void watch();
 
-  await nc.flush();
+  await nc.flush().catch(async (error: unknown) => {
+    await nc.close();
+    throw understandFailure(error, address);
+  });
   if (refusedInbox) {
     await nc.close();
     throw new ToolplaneError(

@@ -15,6 +15,7 @@ import type { DeliverFrom } from "../bus.ts";
 import { narrowPattern } from "./narrow-pattern.ts";
 import type { StreamKeeper } from "./stream-keeper.ts";
 import { CONSUMER_NOT_FOUND, hasApiCode, understandNats } from "./understand-nats.ts";
+import { type Wire, whileConnected } from "./wire.ts";
 
 export interface DurablePlan {
   readonly durable: string;
@@ -47,7 +48,7 @@ const configOf = (plan: DurablePlan, deliver: DeliverFrom): Partial<ConsumerConf
 
 const isAfter = (one: string, other: string): boolean => Date.parse(one) > Date.parse(other);
 
-export const createDurableKeeper = (jsm: JetStreamManager, streams: StreamKeeper): DurableKeeper => {
+export const createDurableKeeper = (wire: Wire, jsm: JetStreamManager, streams: StreamKeeper): DurableKeeper => {
   /** When the durables seen here were made, by the server's clock. */
   const made = new Map<string, string>();
 
@@ -77,7 +78,7 @@ export const createDurableKeeper = (jsm: JetStreamManager, streams: StreamKeeper
   return {
     async ensure(plan) {
       try {
-        made.set(plan.durable, (await ensure(plan)).created);
+        made.set(plan.durable, (await whileConnected(wire, () => ensure(plan))).created);
       } catch (error) {
         throw understandNats(error);
       }
@@ -86,7 +87,8 @@ export const createDurableKeeper = (jsm: JetStreamManager, streams: StreamKeeper
       made.delete(durable);
       for (const category of CATEGORIES) {
         try {
-          await jsm.consumers.delete((await streams.ensure(category)).config.name, durable);
+          const { config } = await streams.ensure(category);
+          await whileConnected(wire, () => jsm.consumers.delete(config.name, durable));
         } catch (error) {
           if (!hasApiCode(error, CONSUMER_NOT_FOUND)) throw understandNats(error);
         }

@@ -64,8 +64,8 @@ export const createNatsBus = (options: NatsBusOptions): CarrierBus => {
   };
 
   const keeping: Promise<Keepers> = jetstreamManager(wire.nc, { checkAPI: false }).then((jsm) => {
-    const streams = createStreamKeeper(jsm, replicas);
-    const durables = createDurableKeeper(jsm, streams);
+    const streams = createStreamKeeper(wire, jsm, replicas);
+    const durables = createDurableKeeper(wire, jsm, streams);
     const { requests, nc } = wire;
     const maxPayload = (): number | undefined => nc.info?.max_payload;
     return { streams, durables, publisher: createPublisher({ requests, streams, maxPayload, remade: restore }) };

@@ -13,6 +13,7 @@ import { nanos } from "@nats-io/transport-node";
 import { ToolplaneError } from "@toolplane/protocol";
 import { type StreamCategory, streamPlan } from "@toolplane/protocol/agents";
 import { hasApiCode, STREAM_NOT_FOUND, understandNats } from "./understand-nats.ts";
+import { type Wire, whileConnected } from "./wire.ts";
 
 export interface StreamKeeper {
   /** Makes the stream be there, as we need it. */
@@ -69,7 +70,7 @@ export const planChanges = (
   return Object.fromEntries(changed.map((name) => [name, wanted[name]]));
 };
 
-export const createStreamKeeper = (jsm: JetStreamManager, replicas: number | undefined): StreamKeeper => {
+export const createStreamKeeper = (wire: Wire, jsm: JetStreamManager, replicas: number | undefined): StreamKeeper => {
   const ensured = new Map<StreamCategory, Promise<StreamInfo>>();
 
   const find = async (name: string): Promise<StreamInfo | undefined> => {
@@ -81,15 +82,19 @@ export const createStreamKeeper = (jsm: JetStreamManager, replicas: number | und
     }
   };
 
-  const ensure = async (category: StreamCategory): Promise<StreamInfo> => {
+  const bring = async (category: StreamCategory): Promise<StreamInfo> => {
     const wanted = planStream(category, replicas);
+    // Making one that is there with the same settings is no error, so that two processes may begin at once.
+    const found = (await find(wanted.name)) ?? (await jsm.streams.add(wanted));
+    checkFixed(wanted, found.config);
+    const changes = planChanges(wanted, found.config, replicas);
+    if (Object.keys(changes).length === 0) return found;
+    return jsm.streams.update(wanted.name, { ...found.config, ...changes });
+  };
+
+  const ensure = async (category: StreamCategory): Promise<StreamInfo> => {
     try {
-      // Making one that is there with the same settings is no error, so that two processes may begin at once.
-      const found = (await find(wanted.name)) ?? (await jsm.streams.add(wanted));
-      checkFixed(wanted, found.config);
-      const changes = planChanges(wanted, found.config, replicas);
-      if (Object.keys(changes).length === 0) return found;
-      return await jsm.streams.update(wanted.name, { ...found.config, ...changes });
+      return await whileConnected(wire, () => bring(category));
     } catch (error) {
       throw understandNats(error);
     }

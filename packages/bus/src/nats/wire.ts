@@ -5,7 +5,7 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import { UsageError } from "@toolplane/protocol";
 import type { Log } from "../log.ts";
 import type { NatsLink } from "./link.ts";
-import type { Requests } from "./requests.ts";
+import { connectionLost, type Requests } from "./requests.ts";
 
 export interface Wire {
   readonly nc: NatsConnection;
@@ -28,4 +28,16 @@ export const wireOf = (link: NatsLink): Wire => {
   const wire = wires.get(link);
   if (wire === undefined) throw new UsageError("the link does not come from openNatsLink");
   return wire;
+};
+
+/** Waits for the client library's own requests, but not longer than there is a connection. */
+export const whileConnected = async <T>(wire: Wire, ask: () => Promise<T>): Promise<T> => {
+  if (!wire.connected()) throw connectionLost();
+  const lost = Promise.withResolvers<never>();
+  const forget = wire.onLost(() => lost.reject(connectionLost()));
+  try {
+    return await Promise.race([ask(), lost.promise]);
+  } finally {
+    forget();
+  }
 };
