@@ -7,13 +7,9 @@ export const rules = [
   { id: "ARCH-6-1", source: "architecture 6", part: "nats", text: "The nats adapter passes the same contract suite as the postgres adapter." },
   { id: "ARCH-6-2", source: "architecture 6", part: "nats", text: "Streams cg_cmd_v1r4 and cg_evt_v1r4 are created when missing, with 24 h and 7 d of retention." },
   { id: "ARCH-6-3", source: "architecture 6", part: "nats", text: "str messages travel on core NATS and may be lost." },
-  { id: "ARCH-6-4", source: "architecture 6", part: "nats", text: "The outbox relay publishes with a message id, so a repeated publish is one message." },
-  { id: "ARCH-6-6", source: "architecture 6", part: "nats", text: "A command nobody leased within the bound is published again with a new message id." },
   { id: "ARCH-6-7", source: "architecture 6", part: "nats", text: "The adapter reconnects and goes on after the server was restarted." },
   { id: "ARCH-6-8", source: "architecture 6", part: "nats", text: "It works on one server and on a cluster of three." },
-  { id: "ARCH-6-9", source: "architecture 6", part: "nats", text: "Subjects, headers and payloads are the same bytes on both buses." },
   { id: "API-5-1", source: "interfaces 5", part: "nats", text: "Clients without HTTP use request and reply on the rpc gateway subjects, which no stream captures, with the bodies of the HTTP routes." },
-  { id: "API-5-2", source: "interfaces 5", part: "nats", text: "For every registered target a durable pull consumer tool_{target} exists." },
   { id: "API-5-3", source: "interfaces 5", part: "nats", text: "A plain core subscription on a command subject works, at most once." },
   { id: "API-5-4", source: "interfaces 5", part: "nats", text: "NATS users are bound to their actor token and targets; only the engine publishes wakeups and creates consumers." },
 ] as const satisfies readonly Rule[];

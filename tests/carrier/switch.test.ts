@@ -1,0 +1,165 @@
+// A database whose messages are carried by another bus from now on, and back: nothing is lost, and nothing old is sent
+// by the million. Readers of events by position notice nothing.
+
+import { createEngine, type Engine, noFaults, trimMessages } from "@toolplane/engine";
+import {
+  createMemoryCarrier,
+  createTestDatabase,
+  ENGINE_TEMPLATE,
+  eventually,
+  queryTestDatabase,
+  type TestDatabase,
+  toolUpload,
+} from "@toolplane/testkit";
+import { afterEach, beforeEach, expect, test } from "vitest";
+
+const EVENT = "cg.v1r4.demo.public.evt.agent.news.tick";
+
+let database: TestDatabase;
+const engines: Engine[] = [];
+beforeEach(async () => {
+  database = await createTestDatabase(ENGINE_TEMPLATE);
+});
+afterEach(async () => {
+  await Promise.all(engines.splice(0).map((engine) => engine.close()));
+  await database.drop();
+});
+
+const start = async (carrier?: ReturnType<typeof createMemoryCarrier>): Promise<Engine> => {
+  const engine = await createEngine({ connection: { connectionString: database.url }, watchdog: false, carrier });
+  engines.push(engine);
+  return engine;
+};
+
+const stop = async (engine: Engine): Promise<void> => {
+  engines.splice(engines.indexOf(engine), 1);
+  await engine.close();
+};
+
+const publish = (engine: Engine, ...payloads: readonly string[]): Promise<void> =>
+  engine.bus.publish(payloads.map((payload) => ({ subject: EVENT, headers: { "CG-Note": payload }, payload })));
+
+const count = async (table: string): Promise<number> =>
+  Number((await queryTestDatabase(database.url, `select count(*)::int as n from ${table}`))[0]?.n);
+
+const readAll = async (engine: Engine, after: string, project = "demo"): Promise<readonly string[]> =>
+  (await engine.events.read(project, after)).map(({ payload }) => payload);
+
+const makeProject = async (engine: Engine): Promise<void> => {
+  await engine.projects.createProject({ project_id: "demo", title: "Demo", bootstrap: false }, "sys.test");
+  await engine.tools.upsertTool("demo", toolUpload({ name: "safe", options: { retry: "safe" } }));
+};
+
+test("[ARCH-6-9] positions of events stay valid across both changes; old events are not sent, new ones are", async () => {
+  const postgres = await start();
+  await makeProject(postgres);
+  const begin = "0-0";
+  await publish(postgres, "a", "b");
+  const [first] = await eventually(async () => {
+    const page = await postgres.events.read("demo", begin);
+    return page.length === 2 && page;
+  });
+  await stop(postgres);
+
+  const carrier = createMemoryCarrier();
+  const external = await start(carrier);
+  await publish(external, "c", "d");
+  await eventually(() => carrier.accepted.length === 2);
+  expect(carrier.accepted.map(({ payload }) => payload)).toEqual(["c", "d"]);
+  await eventually(async () => (await count("bus.messages")) === 0);
+  expect(await count("bus.sent_events")).toBe(4);
+  await eventually(async () => (await readAll(external, begin)).join("") === "abcd");
+  expect(await readAll(external, first?.position ?? "")).toEqual(["b", "c", "d"]);
+  expect((await external.events.read("demo", begin))[0]).toEqual(first);
+  // What waits when the process goes is still in the log, and leaves with the next.
+  carrier.away(true);
+  await publish(external, "e");
+  await eventually(async () => (await readAll(external, begin)).join("") === "abcde");
+  await stop(external);
+
+  const back = await start();
+  await publish(back, "f");
+  await eventually(async () => (await readAll(back, begin)).join("") === "abcdef");
+  expect(await readAll(back, first?.position ?? "")).toEqual(["b", "c", "d", "e", "f"]);
+  expect(await count("bus.messages")).toBe(2);
+});
+
+test("[ARCH-6-4] commands that wait when the carrier changes are relayed, and claimed again when it changes back", async () => {
+  const postgres = await start();
+  await makeProject(postgres);
+  const ping = { subject: "cg.v1r4.demo.public.cmd.sys.desk.ping", headers: {}, payload: "ping", messageId: "ping-1" };
+  await postgres.bus.publish([ping]);
+  await stop(postgres);
+
+  const carrier = createMemoryCarrier();
+  const external = await start(carrier);
+  await eventually(() => carrier.accepted.length === 1);
+  expect(carrier.accepted).toEqual([ping]);
+  carrier.away(true);
+  const pong = { ...ping, payload: "pong", messageId: "ping-2" };
+  await external.bus.publish([pong]);
+  const { toolCallId } = await external.calls.dispatch({ projectId: "demo", toolName: "safe", arguments: {} });
+  await stop(external);
+
+  const back = await start();
+  const heard: string[] = [];
+  await back.bus.consume({ durable: "desk", category: "cmd", pattern: "cg.v1r4.*.*.cmd.sys.desk.>" }, ({ payload }) => {
+    heard.push(payload);
+  });
+  await eventually(() => heard.length === 1);
+  expect(heard).toEqual(["pong"]);
+  const [call] = await back.calls.claim({ projectId: "demo", target: "test", holder: "here", max: 1 });
+  expect(call?.facts.toolCallId).toBe(toolCallId);
+});
+
+test("[ARCH-6-4] an engine that starts again with the carrier it had sends what its predecessor left, also events", async () => {
+  const first = createMemoryCarrier();
+  const engine = await start(first);
+  first.away(true);
+  await publish(engine, "left");
+  await stop(engine);
+  const second = createMemoryCarrier();
+  await start(second);
+  await eventually(() => second.accepted.length === 1);
+  expect(second.accepted[0]).toMatchObject({ subject: EVENT, payload: "left", headers: { "CG-Note": "left" } });
+});
+
+test("a long log moves in steps, by several processes at once, and is read all the while", async () => {
+  const postgres = await start();
+  await makeProject(postgres);
+  await queryTestDatabase(
+    database.url,
+    `insert into bus.messages (category, project_id, subject, component, target, headers, payload)
+     select 'evt', 'demo', '${EVENT}', 'agent', 'news', '{}', n::text from generate_series(1, 9000) n`,
+  );
+  await stop(postgres);
+  const carriers = [createMemoryCarrier(), createMemoryCarrier()];
+  const [one] = await Promise.all(carriers.map((carrier) => start(carrier)));
+  const seen = new Set<string>();
+  let position = "0-0";
+  while (seen.size < 9000) {
+    const page = (await one?.events.read("demo", position)) ?? [];
+    for (const { payload } of page) seen.add(payload);
+    position = page.at(-1)?.position ?? position;
+  }
+  await eventually(async () => (await count("bus.messages")) === 0);
+  expect(await count("bus.sent_events")).toBe(9000);
+  expect(carriers.flatMap(({ accepted }) => accepted)).toEqual([]);
+});
+
+test("events that have left are forgotten by age, and with their project", async () => {
+  const carrier = createMemoryCarrier();
+  const engine = await start(carrier);
+  await makeProject(engine);
+  await publish(engine, "old", "young");
+  await eventually(async () => (await count("bus.sent_events")) === 2);
+  await queryTestDatabase(
+    database.url,
+    "update bus.sent_events set created_at = now() - interval '8 days' where payload = 'old'",
+  );
+  const trimmed = await trimMessages({ db: engine.db, faults: noFaults, carrier: "external" });
+  expect(trimmed).toEqual({ commands: 0, events: 0, sentEvents: 1 });
+  expect(await count("bus.sent_events")).toBe(1);
+  await engine.projects.deleteProject("demo");
+  expect(await count("bus.sent_events")).toBe(0);
+});
