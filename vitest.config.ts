@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./packages/testkit/src/vitest-longest-first.ts";
 import { KILLED_RUN, settings } from "./vitest.settings.ts";
 
 /** Packages whose tests beside the code are functions in, values out: they share a process, and need no database. */
@@ -8,6 +9,7 @@ export default defineConfig({
   ...settings,
   test: {
     maxWorkers: settings.test.maxWorkers,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         ...settings,

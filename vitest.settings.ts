@@ -22,6 +22,7 @@ export const settings = {
     setupFiles: ["packages/testkit/src/vitest-worker.ts", "tests/property-seed.ts"],
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    maxWorkers: 2,
+    // One more than the two cores this is measured on: tests wait for processes, leases and databases most of the time.
+    maxWorkers: 3,
   },
 } satisfies ViteUserConfig;
