@@ -13,6 +13,8 @@ import { programEnv, startNats } from "@toolplane/testkit";
 
 const file = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const TOOLPLANE = file("../../packages/server/bin/toolplane.mjs");
+/** Who was killed is given up after this; the default is for networks, not for tests. */
+const LEASE_SECONDS = "6";
 const STOP_GRACE_MS = 20_000;
 
 export interface Said {
@@ -104,7 +106,7 @@ export const openStack = async ({ bus = "postgres" }: { readonly bus?: BusName }
     const argv = [process.execPath, TOOLPLANE, "up", "--demo", "--data", data, "--port", "0", ...where];
     server = await spawnGuarded(argv, {
       label: "toolplane up",
-      env: base,
+      env: { ...base, TOOLPLANE_LEASE_SECONDS: LEASE_SECONDS },
       stdio: ["ignore", "pipe", "ignore"],
     });
     const { child } = server;

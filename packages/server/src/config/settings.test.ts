@@ -36,6 +36,7 @@ test("[SEC-16-U1] without configuration: loopback only, the embedded database, a
     workerTargets: ["worker_generic"],
     hosts: [],
     allowEnv: new Set(),
+    leaseSeconds: undefined,
     logLevel: "info",
   });
 });
@@ -69,6 +70,7 @@ describe("[API-3-1] the file, then TOOLPLANE_* variables, then flags; later wins
       { env: { TOOLPLANE_ALLOWED_HOSTS: "tools.example.com, Plane" } },
       { allowedHosts: ["tools.example.com", "plane"] },
     ],
+    ["patience", { env: { TOOLPLANE_LEASE_SECONDS: "5" } }, { leaseSeconds: 5 }],
     ["data", { env: { TOOLPLANE_DATA: "there" } }, { data: "/srv/ann/there" }],
     ["roles", { env: { TOOLPLANE_ROLES: "tools" } }, { roles: ["tools"] }],
     [
@@ -121,6 +123,8 @@ describe("values that cannot be", () => {
     ["a role", { flags: { roles: ["king"] } }, "there is no role king"],
     ["no role", { flags: { roles: [""] } }, "name at least one role"],
     ["a switch", { env: { TOOLPLANE_DEMO: "yes please" } }, "TOOLPLANE_DEMO is true or false"],
+    ["no patience", { env: { TOOLPLANE_LEASE_SECONDS: "0" } }, "TOOLPLANE_LEASE_SECONDS is from 3 to 600"],
+    ["odd patience", { env: { TOOLPLANE_LEASE_SECONDS: "a while" } }, "TOOLPLANE_LEASE_SECONDS is from 3 to 600"],
     ["any name at all", { env: { TOOLPLANE_ALLOWED_HOSTS: "*" } }, "TOOLPLANE_ALLOWED_HOSTS is a list of host names"],
     ["a log level", { env: { TOOLPLANE_LOG_LEVEL: "loud" } }, "TOOLPLANE_LOG_LEVEL is one of"],
     ["a project", { yaml: "project: a.b\n" }, "a project's name is made of"],

@@ -40,6 +40,8 @@ export interface Settings {
   readonly workerTargets: readonly string[];
   readonly hosts: readonly HostSetting[];
   readonly allowEnv: ReadonlySet<string>;
+  /** How long who holds a call or a turn may be silent before it is offered to others; undefined: the engine decides. */
+  readonly leaseSeconds: number | undefined;
   readonly logLevel: LogLevel;
 }
 
@@ -77,6 +79,18 @@ const parseHosts = (text: string | undefined): readonly string[] =>
         throw refuseConfig(`TOOLPLANE_ALLOWED_HOSTS is a list of host names, not ${JSON.stringify(name)}`);
       return name;
     });
+
+/** Holders say that they live every third of it, and a worker every second. */
+const LEAST_LEASE_SECONDS = 3;
+const MOST_LEASE_SECONDS = 600;
+
+const parseLease = (text: string | undefined): number | undefined => {
+  if (text === undefined) return undefined;
+  const seconds = Number(text);
+  if (!(seconds >= LEAST_LEASE_SECONDS && seconds <= MOST_LEASE_SECONDS))
+    throw refuseConfig(`TOOLPLANE_LEASE_SECONDS is from ${LEAST_LEASE_SECONDS} to ${MOST_LEASE_SECONDS}, not ${text}`);
+  return seconds;
+};
 
 const parseSwitch = (name: string, text: string | undefined): boolean => {
   if (text === undefined || text === "0" || text === "false") return false;
@@ -166,6 +180,7 @@ export const planSettings = (input: SettingsInput): Settings => {
     workerTargets: parseTargets(filled(env.TOOLPLANE_WORKER_TARGETS)?.split(",") ?? file?.config.worker_targets),
     hosts: readHostSettings(file),
     allowEnv: readAllowEnv(input),
+    leaseSeconds: parseLease(filled(env.TOOLPLANE_LEASE_SECONDS)),
     logLevel: parseLogLevel(filled(env.TOOLPLANE_LOG_LEVEL) ?? "info"),
   };
 };

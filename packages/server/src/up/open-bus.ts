@@ -48,7 +48,7 @@ const explain = (error: unknown): unknown =>
     ? new ToolplaneError(error.code, error.message, {
         detail: {
           ...error.detail,
-          todo: "check --nats-url and that the server runs, or leave it out to use the database alone",
+          todo: "the address is --nats-url; without it the database carries everything",
         },
         cause: error,
       })

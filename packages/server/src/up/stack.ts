@@ -240,6 +240,8 @@ const start = async (parts: Parts, options: StackOptions): Promise<string> => {
     bundledTools: bundledDefinitions(),
     allowEnv: (name) => settings.allowEnv.has(name),
     carrier: parts.bus?.carrier,
+    leaseSeconds: settings.leaseSeconds,
+    turns: { claimSeconds: settings.leaseSeconds },
   });
   goOn();
   await warnOfOtherBus(parts.processes, self, log);
