@@ -1,0 +1,293 @@
+// The gateway at work: every operation, both doors side by side, where answers go, several processes, and the end.
+
+import type { InboundRequest, NatsLink } from "@toolplane/bus/nats";
+import { silentLog } from "@toolplane/engine";
+import { GATEWAY_OPERATIONS, HEADERS, ToolplaneError } from "@toolplane/protocol";
+import { createNatsGateway, type NatsGatewayOptions } from "@toolplane/server";
+import { createLatch, fingerprint, toolUpload } from "@toolplane/testkit";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { callHeaders, type GatewayStack, gatewayAt, resultCard, startGatewayStack } from "./gateway-stack.ts";
+
+let stack: GatewayStack;
+beforeAll(async () => {
+  stack = await startGatewayStack();
+});
+afterAll(() => stack[Symbol.asyncDispose]());
+
+const LEASED = { lease: { id: expect.any(String), expires_at: expect.any(String) }, run_deadline: expect.any(String) };
+
+test("[API-5-1] [UTP-W32-T1] a service without HTTP and without a database leases, reads, stays alive and settles", async () => {
+  const { ask, makeCall } = stack;
+  const call = await makeCall("safe");
+  const command = { tool_call_card_id: call.cardId, tool_name: "safe", after_execution: "suspend", holder: "py 7" };
+  const leased = await ask("lease", command, { call });
+  expect(leased).toMatchObject({ status: 200, body: { ...LEASED, attempt: 1, card: { card_id: call.cardId } } });
+  const { lease, subject, headers } = leased.body;
+  expect(subject).toMatch(/^cg\.v1r4\.demo\.public\.cmd\.tool\.text\.safe$/);
+  expect(headers).toMatchObject(callHeaders(call));
+  expect(Math.abs(leased.timestamp - Date.now())).toBeLessThan(60_000);
+  expect((await ask("get_card", "", { call })).body).toMatchObject({ card_id: call.cardId, type: "tool.call" });
+  expect(await ask("heartbeat", { lease: lease.id }, { call })).toMatchObject({
+    status: 200,
+    body: { cancel: false, expires_at: expect.any(String) },
+  });
+  expect(await ask("release", { lease: lease.id }, { call })).toMatchObject({ status: 200, body: { released: true } });
+  const again = (await ask("lease", command, { call })).body.lease.id as string;
+  const result = { lease: again, status: "success", result: { words: 3 } };
+  const settled = await ask("settle", result, { call });
+  expect(settled).toMatchObject({ status: 200, body: { status: "success", idempotent: false } });
+  // Its answer was lost, and it says it once more.
+  expect((await ask("settle", result, { call })).body).toEqual({ ...settled.body, idempotent: true });
+  const view = await stack.http.t.engine.calls.get({ projectId: "demo", toolCallId: call.toolCallId });
+  expect(view).toMatchObject({ status: "success", settledBy: "tool.text", leaseHolder: "py 7" });
+});
+
+test("[API-5-1] the protocol's two steps, and the definitions, by request and reply", async () => {
+  const { ask, takeCall } = stack;
+  const call = await takeCall("safe");
+  const { card, payload } = resultCard(call);
+  expect(await ask("put_card", card, { call })).toMatchObject({ status: 201, body: { card_id: card.card_id } });
+  const headers = { ...callHeaders(call), "CG-Lease": call.lease };
+  const reported = await ask("report", payload, { headers });
+  expect(reported).toMatchObject({ status: 200, body: { tool_result_card_id: card.card_id, idempotent: false } });
+  expect((await ask("report", payload, { headers })).body).toEqual({ ...reported.body, idempotent: true });
+
+  expect(await ask("get_tool", { tool_name: "safe" })).toMatchObject({
+    status: 200,
+    body: { tool_name: "safe", definition_hash: expect.any(String), target_subject: expect.any(String) },
+  });
+  const upload = toolUpload({ name: "newborn", target: "text" });
+  expect(await ask("register", upload)).toMatchObject({
+    status: 201,
+    body: { outcome: "created", source: "service:text" },
+  });
+  expect(await ask("register", upload)).toMatchObject({ status: 200, body: { outcome: "unchanged" } });
+});
+
+test("[API-5-1] a lease that is refused says whether to come again", async () => {
+  const { ask, makeCall, takeCall, http } = stack;
+  const held = await takeCall("safe");
+  expect((await ask("lease", { tool_call_card_id: held.cardId }, { call: held })).error).toMatchObject({
+    code: "lease_lost",
+    detail: { status: "running" },
+  });
+  await http.t.engine.tools.pauseTool("demo", "safe");
+  const paused = await makeCall("safe");
+  expect((await ask("lease", { tool_call_card_id: paused.cardId }, { call: paused })).error).toMatchObject({
+    code: "lease_lost",
+    detail: { status: "queued" },
+  });
+  await http.t.engine.tools.resumeTool("demo", "safe");
+  expect(await ask("lease", { tool_call_card_id: paused.cardId }, { call: paused })).toMatchObject({ status: 200 });
+});
+
+test("[API-5-3] a plain service reports without a lease, with the few operations it may use", async () => {
+  await using legacy = await stack.server.connect("legacy");
+  const call = await stack.makeCall("plain");
+  const at = (operation: string) => ({ call, client: legacy, subject: gatewayAt(operation, "legacy") });
+  expect((await stack.ask("get_card", "", at("get_card"))).body).toMatchObject({ card_id: call.cardId });
+  const settled = await stack.ask("settle", { status: "success", result: { ok: true } }, at("settle"));
+  expect(settled).toMatchObject({ status: 200, body: { status: "success" } });
+});
+
+test("[API-5-6] both doors give the same answers to the same questions", async () => {
+  const { ask, http, takeCall, makeCall } = stack;
+  const token = await http.toolToken(["text"]);
+  const held = await takeCall("safe");
+  const others = await makeCall("foreign");
+  const routes = { get_card: "card", heartbeat: "heartbeat", release: "release", settle: "result", parts: "parts" };
+  const bodies = [
+    { lease: "guess" },
+    { lease: 7 },
+    { lease: "guess", status: "success", result: 1 },
+    { parts: [{ index: 0, part: 1 }] },
+    { parts: 1 },
+    [],
+  ];
+  const asked: string[] = [];
+  for (const call of [held, others, { ...held, toolCallId: "none" }])
+    for (const [operation, verb] of Object.entries(routes))
+      for (const body of operation === "get_card" ? [{}] : bodies) {
+        const method = operation === "get_card" ? "GET" : "POST";
+        const sent = method === "GET" ? undefined : body;
+        const there = await http.send(method, `/projects/demo/calls/${call.toolCallId}/${verb}`, sent, { token });
+        const here = await ask(operation, body, { call });
+        const words = JSON.stringify(there.body).replace("this token", "this user");
+        expect([here.status, here.body], `${operation} ${JSON.stringify(body)}`).toEqual([
+          there.status,
+          JSON.parse(words),
+        ]);
+        asked.push(operation);
+      }
+  expect(asked.length).toBe(75);
+});
+
+test("[SEC-12-3] an answer goes into the asker's own inbox or nowhere, and a question with another address is not carried out", async () => {
+  const { server, text, http, takeCall } = stack;
+  await using watcher = await server.connect("engine");
+  const call = await takeCall("safe");
+  const elsewhere = [
+    "cg.v1r4.demo.public.cmd.agent.pool.wakeup",
+    "cg.v1r4.demo.public.rpc.gateway.other.settle",
+    "cg.v1r4.demo.public.evt.agent.a1.task",
+    "$JS.API.STREAM.DELETE.cg_cmd_v1r4",
+    "_INBOX_engine.guess.1",
+    "_INBOX_other.guess.1",
+    "_INBOXES.x",
+    "_INBOX_textile.x",
+  ];
+  const seen = ["cg.v1r4.*.*.cmd.>", "cg.v1r4.*.*.evt.>", "_INBOX_engine.guess.*"].map((at) => watcher.subscribe(at));
+  await watcher.flush();
+  const before = await fingerprint(http.t);
+  for (const reply of elsewhere)
+    text.publish(gatewayAt("settle"), JSON.stringify({ lease: call.lease, status: "success", result: {} }), {
+      reply,
+      headers: callHeaders(call),
+    });
+  expect(await text.flush()).toEqual([]);
+  // The gateway has read the others when it answers this one.
+  expect(await stack.ask("heartbeat", { lease: "guess" }, { call })).toMatchObject({ status: 409 });
+  await watcher.flush();
+  expect(seen.flat()).toEqual([]);
+  expect(await fingerprint(http.t)).toBe(before);
+});
+
+test("[API-5-1] without an address for the answer parts are passed on, and everything else is left undone", async () => {
+  const { text, http, takeCall, ask } = stack;
+  const call = await takeCall("safe");
+  /** Parts themselves pass through a table on this bus. */
+  const kept = async () =>
+    (await fingerprint(http.t)).split("\n").filter((line) => !line.startsWith("bus.stream_items"));
+  const parts: unknown[] = [];
+  const stop = await http.t.engine.bus.subscribeStream("cg.v1r4.demo.*.str.agent.*.part", ({ payload }) => {
+    parts.push((JSON.parse(payload) as { part: unknown }).part);
+  });
+  const before = await kept();
+  const headers = callHeaders(call);
+  for (const operation of GATEWAY_OPERATIONS)
+    text.publish(gatewayAt(operation), JSON.stringify({ lease: call.lease, parts: [{ index: 0, part: operation }] }), {
+      headers,
+    });
+  text.publish(gatewayAt("settle"), JSON.stringify({ lease: call.lease, status: "success", result: {} }), { headers });
+  text.publish(gatewayAt("parts"), "{broken", { headers });
+  expect(await text.flush()).toEqual([]);
+  await vi.waitUntil(() => parts.length > 0);
+  expect(await ask("parts", { parts: [{ index: 1, part: "last" }] }, { call })).toMatchObject({
+    status: 202,
+    body: { accepted: 1 },
+  });
+  await vi.waitUntil(() => parts.includes("last"));
+  expect(parts).toEqual(["parts", "last"]);
+  expect(await kept()).toEqual(before);
+  stop();
+});
+
+test("[API-5-1] processes share the questions: each is answered once, also while one of them ends", async () => {
+  const { text, openGateway } = stack;
+  const answers = text.subscribe(`${text.inbox}.many.*`);
+  await text.flush();
+  const second = await openGateway();
+  const send = (from: number, count: number): void => {
+    for (let i = from; i < from + count; i += 1)
+      text.publish(gatewayAt("get_tool"), JSON.stringify({ tool_name: "safe" }), { reply: `${text.inbox}.many.${i}` });
+  };
+  send(0, 300);
+  await vi.waitUntil(() => answers.length > 100);
+  const stopping = second.stop();
+  send(300, 300);
+  await stopping;
+  await vi.waitUntil(() => answers.length >= 600);
+  await text.flush();
+  expect(new Set(answers.map(({ subject }) => subject)).size).toBe(600);
+  expect(answers.length).toBe(600);
+  expect(answers.every(({ headers }) => headers["CG-Status"] === "200")).toBe(true);
+});
+
+/** A link whose questions are the test's own. */
+const scriptLink = (maxPayload?: number) => {
+  let respond: Parameters<NatsLink["respond"]>[2] | undefined;
+  const link: NatsGatewayOptions["link"] = {
+    maxPayload: () => maxPayload,
+    async respond(_pattern, _queue, responder) {
+      respond = responder;
+      return { stop: async () => {} };
+    },
+  };
+  const ask = (operation: string, body: unknown, headers: Record<string, string> = {}) => {
+    const inbound: InboundRequest = {
+      subject: gatewayAt(operation),
+      headers,
+      payload: JSON.stringify(body),
+      reply: "_INBOX.1",
+    };
+    return respond?.(inbound);
+  };
+  return { link, ask };
+};
+
+test("[API-5-1] stopping waits for what was begun", async () => {
+  const { engine } = stack.http.t;
+  const latch = createLatch();
+  const getTool = async (): Promise<undefined> => {
+    await latch.opened;
+    return undefined;
+  };
+  const { link, ask } = scriptLink();
+  const gateway = await createNatsGateway({
+    engine: { ...engine, tools: { ...engine.tools, getTool } },
+    link,
+    log: silentLog,
+  });
+  const answer = ask("get_tool", { tool_name: "safe" });
+  let stopped = false;
+  const stopping = gateway.stop().then(() => {
+    stopped = true;
+  });
+  await stack.ask("get_tool", { tool_name: "safe" });
+  expect(stopped).toBe(false);
+  latch.open();
+  expect((await answer)?.headers["CG-Status"]).toBe("404");
+  await stopping;
+});
+
+test("[API-5-5] an answer this server cannot carry is refused with what to do; a leased call comes without its card", async () => {
+  const { engine } = stack.http.t;
+  const { link, ask } = scriptLink(1_500);
+  await createNatsGateway({ engine, link, log: silentLog });
+  const { toolCallId } = await engine.calls.dispatch({
+    projectId: "demo",
+    toolName: "safe",
+    arguments: { text: "x".repeat(2_000) },
+  });
+  const { agentTurnId, callCardId } = await engine.calls.facts({ projectId: "demo", toolCallId });
+  const headers = { [HEADERS.toolCallId]: toolCallId, [HEADERS.turnId]: agentTurnId };
+  const leased = await ask("lease", { tool_call_card_id: callCardId }, headers);
+  expect(leased?.headers["CG-Status"]).toBe("200");
+  expect(JSON.parse(leased?.payload ?? "")).toMatchObject(LEASED);
+  expect(JSON.parse(leased?.payload ?? "")).not.toHaveProperty("card");
+  const refused = await ask("get_card", {}, headers);
+  expect(refused?.headers["CG-Status"]).toBe("413");
+  expect(refused?.payload).toMatch(/max_payload of 1500 bytes; ask over HTTP/);
+});
+
+test("[API-5-5] what nobody foresaw is one sentence for the asker and a line in the log", async () => {
+  const { engine } = stack.http.t;
+  const lines: unknown[] = [];
+  const log = { ...silentLog, error: (message: string, fields?: object) => void lines.push({ message, ...fields }) };
+  const getTool = (): Promise<never> => Promise.reject(new TypeError("password=hunter2"));
+  const away = (): Promise<never> => Promise.reject(new ToolplaneError("storage_error", "the database is away"));
+  const { link, ask } = scriptLink();
+  const calls = { ...engine.calls, facts: away };
+  await createNatsGateway({ engine: { ...engine, calls, tools: { ...engine.tools, getTool } }, link, log });
+  const broken = await ask("get_tool", { tool_name: "safe" });
+  expect(broken?.headers["CG-Status"]).toBe("500");
+  expect(broken?.payload).not.toContain("hunter2");
+  const later = await ask("heartbeat", { lease: "x" }, { [HEADERS.toolCallId]: "c" });
+  expect(JSON.parse(later?.payload ?? "")).toEqual({
+    error: { code: "storage_error", message: "the database is away", retryable: true },
+  });
+  expect(lines).toMatchObject([
+    { code: "internal_error", cause: expect.stringContaining("hunter2") },
+    { code: "storage_error" },
+  ]);
+});

@@ -1,0 +1,95 @@
+// A plane on NATS as deployed, and a service that knows nothing but NATS: the commands come from the durable the plane
+// keeps, everything else is request and reply. All of it with the rights of the deployed users.
+
+import { createNatsBus } from "@toolplane/bus/nats";
+import { type Carrier, silentLog } from "@toolplane/engine";
+import { createNatsGateway } from "@toolplane/server";
+import { startTestEngine } from "@toolplane/testkit";
+import { expect, test, vi } from "vitest";
+import { startDeployedServer } from "./deployed-server.ts";
+import { gatewayAt, openPlaneLink, readAnswer, TOOLS } from "./gateway-stack.ts";
+import type { WireClient, WireMessage } from "./wire-client.ts";
+
+const NEXT = "$JS.API.CONSUMER.MSG.NEXT.cg_cmd_v1r4.tool_text";
+
+interface StreamInfo {
+  readonly state: { readonly messages: number; readonly subjects?: Readonly<Record<string, number>> };
+  readonly config: { readonly subjects: readonly string[] };
+}
+
+const streamInfo = async (plane: WireClient, stream: string): Promise<StreamInfo> => {
+  const { payload } = await plane.request(`$JS.API.STREAM.INFO.${stream}`, JSON.stringify({ subjects_filter: ">" }));
+  return JSON.parse(payload) as StreamInfo;
+};
+
+/** The plane makes a durable for each target; a fetch from one that is not there is not even answered. */
+const untilDurable = (text: WireClient): Promise<unknown> =>
+  vi.waitUntil(async () => {
+    const { payload } = await text.request("$JS.API.CONSUMER.INFO.cg_cmd_v1r4.tool_text", "");
+    return (JSON.parse(payload) as { error?: unknown }).error === undefined;
+  });
+
+/** The next command of the service's durable; it waits for one. */
+const nextCommand = async (text: WireClient, box: readonly WireMessage[]): Promise<WireMessage> => {
+  const from = box.length;
+  text.publish(NEXT, JSON.stringify({ batch: 1, expires: 5_000_000_000 }), { reply: `${text.inbox}.box` });
+  await vi.waitUntil(() => box.length > from, { timeout: 10_000 });
+  return box[from] as WireMessage;
+};
+
+test("[API-5-1] [API-5-4] [UTP-W32-T1] the deployed users are enough for a plane and for a service that only knows NATS", async () => {
+  await using server = await startDeployedServer();
+  const link = await openPlaneLink(server);
+  const carrier = { open: ({ bury, log }: Parameters<Carrier["open"]>[0]) => createNatsBus({ link, bury, log }) };
+  await using t = await startTestEngine({ tools: TOOLS, carrier });
+  const gateway = await createNatsGateway({ engine: t.engine, link, log: silentLog });
+  await using text = await server.connect("text");
+  await using plane = await server.connect("engine");
+  await using ui = await server.connect("ui_demo");
+  const box = text.subscribe(`${text.inbox}.box`);
+  const events = ui.subscribe("cg.v1r4.demo.*.evt.>");
+  const parts = ui.subscribe("cg.v1r4.demo.*.str.>");
+  expect([...(await text.flush()), ...(await ui.flush())]).toEqual([]);
+  const ask = async (operation: string, body: unknown, headers: WireMessage["headers"]) =>
+    readAnswer(await text.request(gatewayAt(operation), JSON.stringify(body), { headers }));
+
+  const { toolCallId } = await t.engine.calls.dispatch({ projectId: "demo", toolName: "safe", arguments: { n: 1 } });
+  const key = { projectId: "demo", toolCallId };
+  await untilDurable(text);
+  const command = await nextCommand(text, box);
+  expect(command).toMatchObject({ subject: "cg.v1r4.demo.public.cmd.tool.text.safe", status: undefined });
+  const headers = Object.fromEntries(Object.entries(command.headers).filter(([name]) => !name.startsWith("Nats-")));
+  const leased = await ask("lease", JSON.parse(command.payload), headers);
+  expect(leased).toMatchObject({ status: 200, body: { card: { content: { arguments: { n: 1 } } } } });
+  text.publish(command.reply ?? "", "+ACK");
+  const lease = leased.body.lease.id as string;
+  expect((await ask("parts", { lease, parts: [{ index: 0, part: "half" }] }, headers)).status).toBe(202);
+  expect((await ask("settle", { lease, status: "success", result: { n: 2 } }, headers)).status).toBe(200);
+  expect(await t.engine.calls.get(key)).toMatchObject({ status: "success", settledBy: "tool.text" });
+  await vi.waitUntil(() => parts.length > 0);
+  const event = { subject: "cg.v1r4.demo.public.evt.agent.a1.task", headers: {}, payload: "{}" };
+  await t.engine.bus.publish([event]);
+  await vi.waitUntil(() => events.length > 0);
+
+  // No stream holds a request, and the command is gone for good.
+  const [commands, evts] = [await streamInfo(plane, "cg_cmd_v1r4"), await streamInfo(plane, "cg_evt_v1r4")];
+  for (const subject of [...commands.config.subjects, ...evts.config.subjects])
+    expect(subject).toMatch(/^cg\.v1r4\.\*\.\*\.(cmd|evt)\./);
+  expect(commands.state.messages).toBe(0);
+  const held = Object.keys({ ...commands.state.subjects, ...evts.state.subjects });
+  expect(held.filter((subject) => subject.includes(".rpc."))).toEqual([]);
+
+  // A fetched command goes where its fetcher says, also to somebody else's gateway: there it is nobody's question.
+  const second = await t.engine.calls.dispatch({ projectId: "demo", toolName: "safe", arguments: {} });
+  await vi.waitUntil(async () => (await streamInfo(plane, "cg_cmd_v1r4")).state.messages > 0);
+  text.publish(NEXT, "1", { reply: gatewayAt("settle", "other") });
+  expect(await text.flush()).toEqual([]);
+  expect((await ask("get_tool", { tool_name: "safe" }, {})).status).toBe(200);
+  expect(await t.engine.calls.get({ ...key, toolCallId: second.toolCallId })).toMatchObject({ status: "queued" });
+
+  // Without a gateway the server says at once that nobody is there.
+  await gateway.stop();
+  expect((await text.request(gatewayAt("get_tool"), "{}")).status).toBe(503);
+  await t.engine.close();
+  await link.close();
+});
