@@ -59,7 +59,7 @@ export const END_TASKS: Statement = {
 update state.batch_tasks t
    set status = i.status, error = i.error, result_view = i.result_view, output_box_id = i.output_box_id
   from ${ends.from}
- where t.project_id = i.project_id and t.batch_id = i.batch_id and t.task_index = i.task_index and t.${DISPATCHED}`,
+ where t.project_id = any (array[i.project_id]) and t.batch_id = i.batch_id and t.task_index = i.task_index and t.${DISPATCHED}`,
 };
 
 export const bindEnds = (rows: readonly EndTaskRow[]): unknown[] => ends.bind(rows);
@@ -77,7 +77,7 @@ export const CLAIM_TASK: Statement = {
   text: `
 select t.task_index, t.agent_id, t.attempts, t.task
   from state.batch_tasks t
-  join state.batches b on b.project_id = t.project_id and b.batch_id = t.batch_id
+  join state.batches b on b.project_id = any (array[t.project_id]) and b.batch_id = t.batch_id
  where t.project_id = $1 and t.batch_id = $2 and t.${PENDING} and t.next_attempt_at <= now()
    and b.ended_at is null and b.deadline_at > now()
    and exists (select from state.calls c

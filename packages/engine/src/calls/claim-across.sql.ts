@@ -1,7 +1,7 @@
 // Which projects have work for a target. Only queued calls are in the index this walks, and it jumps from project to
 // project instead of reading their calls: what it costs is the number of projects with anything queued, and nothing
 // when nobody waits. The limit inside keeps it a look per project, in their order: as an EXISTS it would become a join
-// that reads all queued calls first.
+// that reads all queued calls first. The order inside names the index: by the primary key it would have to sort.
 
 import type { Statement } from "../sql/database.ts";
 
@@ -22,6 +22,7 @@ select b.project_id
    select from state.calls c
     where c.project_id = b.project_id and c.target = $1::text and c.status = 'queued'
       and c.available_at <= now() and c.queue_deadline > now()
+    order by c.session, c.available_at, c.tool_call_id
     limit 1) w
  where b.project_id is not null
  limit $3::int`,

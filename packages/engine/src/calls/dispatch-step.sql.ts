@@ -28,8 +28,8 @@ export const LOCK_HEADS: Statement = {
   text: `
 select i.ord::int as ord, h.status, h.active_agent_turn_id, h.turn_epoch::float8 as turn_epoch, h.chain_seq, h.chain_hash
   from ${heads.from}
-  join state.heads h on h.project_id = i.project_id and h.agent_id = i.agent_id
- order by h.project_id, h.agent_id
+  join state.heads h on h.project_id = any (array[i.project_id]) and h.agent_id = i.agent_id
+ order by i.project_id collate "C", i.agent_id collate "C"
    for update of h skip locked`,
 };
 
@@ -38,7 +38,7 @@ export const KNOWN_HEADS: Statement = {
   text: `
 select i.ord::int as ord
   from ${heads.from}
-  join state.heads h on h.project_id = i.project_id and h.agent_id = i.agent_id`,
+ cross join lateral (select from state.heads q where q.project_id = i.project_id and q.agent_id = i.agent_id offset 0) h`,
 };
 
 export const bindHeads = (rows: readonly HeadKey[]): unknown[] => heads.bind(rows);
@@ -73,7 +73,7 @@ export const READ_DONE_STEPS: Statement = {
   text: `
 select i.ord::int as ord, c.tool_call_id, c.call_card_id, c.tool_name, c.arguments_hash, k.chain_seq, k.chain_hash
   from ${stepKeys.from}
-  join state.steps s on s.project_id = i.project_id and s.agent_id = i.agent_id and s.step_id = i.step_id
+  join state.steps s on s.project_id = any (array[i.project_id]) and s.agent_id = i.agent_id and s.step_id = i.step_id
        and s.agent_turn_id = i.agent_turn_id
  cross join lateral unnest(s.tool_call_ids) with ordinality as u (tool_call_id, place)
  cross join lateral (select * from state.calls x where x.project_id = s.project_id and x.tool_call_id = u.tool_call_id offset 0) c
@@ -123,7 +123,7 @@ moved as (
   update state.heads h
      set status = 'suspended', waiting_tool_count = i.waiting, chain_seq = i.chain_seq, chain_hash = i.chain_hash, updated_at = now()
     from input i
-   where h.project_id = i.project_id and h.agent_id = i.agent_id and h.status = 'running'
+   where h.project_id = any (array[i.project_id]) and h.agent_id = i.agent_id and h.status = 'running'
      and h.active_agent_turn_id = i.agent_turn_id and h.turn_epoch = i.turn_epoch
   returning i.*
 ),

@@ -233,8 +233,11 @@ export const FIND_KEYED: Statement = {
   text: `
 select i.ord::int as ord, c.tool_call_id, c.arguments_hash, c.agent_turn_id, c.call_card_id, c.trace_id, c.after_execution, c.status
   from ${keys.from}
-  join state.calls c on c.project_id = i.project_id and c.agent_id = i.agent_id and c.tool_name = i.tool_name
-       and c.idempotency_key = i.idempotency_key and c.idempotency_key is not null`,
+ cross join lateral (
+   select * from state.calls q
+    where q.project_id = i.project_id and q.agent_id = i.agent_id and q.tool_name = i.tool_name
+      and q.idempotency_key = i.idempotency_key and q.idempotency_key is not null
+   offset 0) c`,
 };
 
 export const bindKeys = (lookups: readonly KeyLookup[]): unknown[] => keys.bind(lookups);
@@ -261,7 +264,7 @@ export const FIND_MADE: Statement = {
 select i.ord::int as ord, c.tool_call_id, c.arguments_hash, c.agent_turn_id, c.call_card_id, c.trace_id, c.after_execution, c.status,
        c.tool_name, c.agent_id
   from ${made.from}
-  join state.calls c on c.project_id = i.project_id and c.tool_call_id = i.tool_call_id`,
+  join state.calls c on c.project_id = any (array[i.project_id]) and c.tool_call_id = i.tool_call_id`,
 };
 
 export const bindMade = (lookups: readonly MadeLookup[]): unknown[] => made.bind(lookups);
@@ -288,8 +291,8 @@ select i.ord::int as ord, p.status as project_status, t.status as tool_status, t
        coalesce((select a.status = 'active' from resource.agents a
                   where a.project_id = i.project_id and a.agent_id = i.agent_id), false) as agent_known
   from ${refusals.from}
-  left join resource.projects p on p.project_id = i.project_id
-  left join resource.tools t on t.project_id = i.project_id and t.tool_name = i.tool_name`,
+  left join resource.projects p on p.project_id = any (array[i.project_id])
+  left join resource.tools t on t.project_id = any (array[i.project_id]) and t.tool_name = i.tool_name`,
 };
 
 export const bindRefusals = (

@@ -45,7 +45,7 @@ interface StateSource {
 
 export const SESSION_STATE: StateSource = {
   column: "s.state",
-  join: "left join state.sessions s on s.project_id = c.project_id and s.session = c.session",
+  join: "left join state.sessions s on s.project_id = any (array[c.project_id]) and s.session = c.session",
 };
 const NO_STATE: StateSource = { column: "null", join: "" };
 
@@ -68,7 +68,7 @@ leased as (
 (select c.ord::int as ord, ${FACT_COLUMNS}, c.attempts, c.lease_id, c.lease_expires_at, c.run_deadline, k.body as card_body,
         ${state.column} as session_state
    from leased c
-   join cards.cards k on k.project_id = c.project_id and k.card_id = c.call_card_id
+   join cards.cards k on k.project_id = any (array[c.project_id]) and k.card_id = c.call_card_id
    ${state.join}
   order by c.ord, c.available_at, c.tool_call_id)`;
 
@@ -162,7 +162,7 @@ picked as materialized (
   select * from free where session is null
   union all
   (select distinct on (project_id, session) * from free where session is not null order by project_id, session, ord)
-),${take("c.project_id = p.project_id and c.tool_call_id = p.tool_call_id", SESSION_STATE)}`,
+),${take("c.project_id = any (array[p.project_id]) and c.tool_call_id = p.tool_call_id", SESSION_STATE)}`,
 };
 
 export const bindLeases = (rows: readonly LeaseRow[]): unknown[] => leases.bind(rows);
@@ -174,8 +174,8 @@ export const RECALL: Statement = {
 select array_position($1::text[], c.lease_id) as ord, ${FACT_COLUMNS}, c.attempts, c.lease_id, c.lease_expires_at, c.run_deadline,
        k.body as card_body, s.state as session_state
   from state.calls c
-  join cards.cards k on k.project_id = c.project_id and k.card_id = c.call_card_id
-  left join state.sessions s on s.project_id = c.project_id and s.session = c.session
+  join cards.cards k on k.project_id = any (array[c.project_id]) and k.card_id = c.call_card_id
+  left join state.sessions s on s.project_id = any (array[c.project_id]) and s.session = c.session
  where c.due_at is not null and c.lease_id = any($1::text[]) and c.status = 'running'`,
 };
 
@@ -223,7 +223,7 @@ kept as (
      set lease_expires_at = now() + make_interval(secs => i.lease_seconds),
          due_at = least(c.run_deadline, now() + make_interval(secs => i.lease_seconds))
     from input i, durability
-   where c.project_id = i.project_id and c.tool_call_id = i.tool_call_id
+   where c.project_id = any (array[i.project_id]) and c.tool_call_id = i.tool_call_id
      and c.status = 'running' and c.lease_id = i.lease_id
   returning i.ord, c.lease_expires_at
 )
@@ -244,7 +244,7 @@ given as (
          run_deadline = null, attempts = greatest(c.attempts - 1, 0), available_at = ${offeredAt("now()")},
          due_at = least(c.queue_deadline, case when $${held.next}::double precision is not null then now() end, ${RECHECK_PAUSED})
     from input i
-   where c.project_id = i.project_id and c.tool_call_id = i.tool_call_id
+   where c.project_id = any (array[i.project_id]) and c.tool_call_id = i.tool_call_id
      and c.status = 'running' and c.lease_id = i.lease_id
   returning i.ord
 )

@@ -126,7 +126,7 @@ export const READ_CALLS: Statement = {
   text: `
 select i.ord::int as ord, ${FACT_COLUMNS}, ${STATE_COLUMNS}
   from ${keys.from}
-  join state.calls c on c.project_id = i.project_id and c.tool_call_id = i.tool_call_id
+  join state.calls c on c.project_id = any (array[i.project_id]) and c.tool_call_id = i.tool_call_id
  order by i.ord`,
 };
 
@@ -136,7 +136,7 @@ export const READ_SETTLED: Statement = {
   text: `
 select i.ord::int as ord
   from ${keys.from}
-  join state.calls c on c.project_id = i.project_id and c.tool_call_id = i.tool_call_id and c.settled_at is not null`,
+  join state.calls c on c.project_id = any (array[i.project_id]) and c.tool_call_id = i.tool_call_id and c.settled_at is not null`,
 };
 
 export const bindKeys = (rows: readonly CallKey[]): unknown[] => keys.bind(rows);

@@ -79,7 +79,7 @@ const settling = (source: string): string => `
          result_card_id = i.result_card_id, result_hash = i.result_hash, due_at = null,
          lease_id = coalesce(i.lease_id, c.lease_id)
     from ${source}
-   where c.project_id = i.project_id and c.tool_call_id = i.tool_call_id and c.settled_at is null
+   where c.project_id = any (array[i.project_id]) and c.tool_call_id = i.tool_call_id and c.settled_at is null
      and case i.mode
            when 'report' then c.status <> 'awaiting_approval' and (c.lease_id = i.lease_id
                 or (i.lease_id is null and (c.lease_id is null or c.lease_expires_at <= now())))
@@ -146,7 +146,7 @@ landed as (
 called as materialized (
   select w.ord, w.project_id, w.agent_id, w.channel_id, w.wakeup_headers, w.inbox_id, a.worker_target
     from won w
-    left join resource.agents a on a.project_id = w.project_id and a.agent_id = w.agent_id
+    left join resource.agents a on a.project_id = any (array[w.project_id]) and a.agent_id = w.agent_id
    where not w.headless
 ),
 rung as (

@@ -72,7 +72,7 @@ export const READ_CARDS: Statement = {
   text: `
 select i.ord::int as ord, c.card_id, c.hash, c.body
   from ${keys.from}
-  join cards.cards c on c.project_id = i.project_id and c.card_id = i.card_id
+  join cards.cards c on c.project_id = any (array[i.project_id]) and c.card_id = i.card_id
  where ${LIVE}`,
 };
 

@@ -80,7 +80,7 @@ with head as materialized (
 )
 select h.box_id
   from head h
-  join cards.boxes b on b.project_id = h.project_id and b.box_id = h.box_id
+ cross join lateral (select from cards.boxes x where x.project_id = h.project_id and x.box_id = h.box_id offset 0) b
  where not exists (
    select from state.turns t where t.project_id = h.project_id and t.output_box_id = h.box_id and t.ended_at is null offset 0)`,
 };

@@ -62,5 +62,5 @@ export const READ_ACTIVE_AGENTS: Statement = {
   text: `
 select i.ord::int as ord
   from unnest($1::text[], $2::text[]) with ordinality as i (project_id, agent_id, ord)
-  join resource.agents a on a.project_id = i.project_id and a.agent_id = i.agent_id and a.status = 'active'`,
+  join resource.agents a on a.project_id = any (array[i.project_id]) and a.agent_id = i.agent_id and a.status = 'active'`,
 };

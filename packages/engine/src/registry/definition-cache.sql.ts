@@ -33,8 +33,8 @@ export const READ_DEFINITIONS: Statement = {
   text: `
 select i.ord::int as ord, v.version, v.definition_hash, t.status, v.definition
   from ${asked.from}
-  join resource.tools t on t.project_id = i.project_id and t.tool_name = i.tool_name
+  join resource.tools t on t.project_id = any (array[i.project_id]) and t.tool_name = i.tool_name
   join resource.tool_versions v
-    on v.project_id = t.project_id and v.tool_name = t.tool_name and v.version = coalesce(i.version, t.version)
+    on v.project_id = any (array[t.project_id]) and v.tool_name = t.tool_name and v.version = coalesce(i.version, t.version)
  where i.version is not null or t.status <> 'deleted'`,
 };

@@ -115,7 +115,7 @@ with parked as materialized (
      for update
 )
 update state.calls c set available_at = 'infinity'
-  from parked p where c.project_id = p.project_id and c.tool_call_id = p.tool_call_id`,
+  from parked p where c.project_id = any (array[p.project_id]) and c.tool_call_id = p.tool_call_id`,
 };
 
 /** And come back at the time they had asked for, due at once: a watchdog sees to it that an external bus hears of them. */
@@ -130,7 +130,7 @@ with parked as materialized (
 )
 update state.calls c
    set available_at = greatest(now(), c.queue_deadline - make_interval(secs => c.queue_timeout_seconds)), due_at = now()
-  from parked p where c.project_id = p.project_id and c.tool_call_id = p.tool_call_id`,
+  from parked p where c.project_id = any (array[p.project_id]) and c.tool_call_id = p.tool_call_id`,
 };
 
 export interface VersionRow {

@@ -24,7 +24,7 @@ unlinked as (
        offset 0) l))
 ),
 gone as (
-  delete from state.batches b using old o where b.project_id = o.project_id and b.batch_id = o.batch_id
+  delete from state.batches b using old o where b.project_id = any (array[o.project_id]) and b.batch_id = o.batch_id
 )
 select count(*)::int as forgotten from old`,
 };

@@ -37,20 +37,27 @@ said as (
        where x.project_id = w.project_id and x.box_id = w.box_id and y.agent_turn_id = w.agent_turn_id offset 0) b
     union
     select project_id, deliverable_card_id from old where deliverable_card_id is not null) s
-   where k.project_id = s.project_id and k.card_id = s.card_id
+   where k.project_id = any (array[s.project_id]) and k.card_id = s.card_id
 ),
 unboxed as (
-  delete from cards.boxes b using owned w where b.project_id = w.project_id and b.box_id = w.box_id
+  delete from cards.boxes b using owned w where b.project_id = any (array[w.project_id]) and b.box_id = w.box_id
 ),
 uncalled as (
-  delete from state.calls c using old o where c.project_id = o.project_id and c.agent_turn_id = o.agent_turn_id and not c.headless
+  delete from state.calls c where c.ctid = any (array(
+    select l.ctid from old o cross join lateral (
+      select x.ctid from state.calls x
+       where x.project_id = o.project_id and x.agent_turn_id = o.agent_turn_id and not x.headless offset 0) l))
 ),
 unstepped as (
-  delete from state.steps s using old o where s.project_id = o.project_id and s.agent_turn_id = o.agent_turn_id
+  delete from state.steps s where s.ctid = any (array(
+    select l.ctid from old o cross join lateral (
+      select x.ctid from state.steps x where x.project_id = o.project_id and x.agent_turn_id = o.agent_turn_id offset 0) l))
 ),
 untold as (
-  delete from state.inbox r using old o
-   where r.project_id = o.project_id and r.agent_id = o.agent_id and r.agent_turn_id = o.agent_turn_id
+  delete from state.inbox r where r.ctid = any (array(
+    select l.ctid from old o cross join lateral (
+      select x.ctid from state.inbox x
+       where x.project_id = o.project_id and x.agent_id = o.agent_id and x.agent_turn_id = o.agent_turn_id offset 0) l))
 ),
 unlinked as (
   delete from state.edges e where e.ctid = any (array(
@@ -62,10 +69,10 @@ unlinked as (
 unpointed as (
   update state.heads h set last_output_box_id = null
     from old o
-   where h.project_id = o.project_id and h.agent_id = o.agent_id and h.last_output_box_id = o.output_box_id and o.output_owned
+   where h.project_id = any (array[o.project_id]) and h.agent_id = o.agent_id and h.last_output_box_id = o.output_box_id and o.output_owned
 ),
 gone as (
-  delete from state.turns t using old o where t.project_id = o.project_id and t.agent_turn_id = o.agent_turn_id
+  delete from state.turns t using old o where t.project_id = any (array[o.project_id]) and t.agent_turn_id = o.agent_turn_id
 )
 select count(*)::int as forgotten from old`,
 };

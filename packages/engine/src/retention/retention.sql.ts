@@ -39,10 +39,10 @@ said as (
     select o.project_id, u.card_id from old o cross join lateral (
       select card_id from cards.cards
        where project_id = o.project_id and tool_call_id = o.tool_call_id and candidate offset 0) u) s
-   where k.project_id = s.project_id and k.card_id = s.card_id
+   where k.project_id = any (array[s.project_id]) and k.card_id = s.card_id
 ),
 gone as (
-  delete from state.calls c using old o where c.project_id = o.project_id and c.tool_call_id = o.tool_call_id
+  delete from state.calls c using old o where c.project_id = any (array[o.project_id]) and c.tool_call_id = o.tool_call_id
 )
 select (select count(*) from old)::int as forgotten, (select count(*) from looked)::int as looked,
        (select max(tool_call_id) from looked) as last,
@@ -70,7 +70,7 @@ with old as materialized (
      for update skip locked
 ),
 gone as (
-  delete from state.dead_letters d using old o where d.project_id = o.project_id and d.dead_letter_id = o.dead_letter_id
+  delete from state.dead_letters d using old o where d.project_id = any (array[o.project_id]) and d.dead_letter_id = o.dead_letter_id
 )
 select count(*)::int as forgotten from old`,
 };

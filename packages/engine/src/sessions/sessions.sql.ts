@@ -14,7 +14,7 @@ with old as materialized (
      for update skip locked
 ),
 gone as (
-  delete from state.sessions s using old o where s.project_id = o.project_id and s.session = o.session
+  delete from state.sessions s using old o where s.project_id = any (array[o.project_id]) and s.session = o.session
 )
 select count(*)::int as forgotten from old`,
 };

@@ -57,9 +57,12 @@ select i.ord::int as ord, c.tool_call_id, c.step_id, c.status, c.settled_at is n
        case when c.after_execution = 'terminate' or position('__cg_control' in k.body) > 0 then k.body end as body,
        s.new_card_ids as step_card_ids, s.metadata as step_metadata
   from ${waits.from}
-  join state.calls c on c.project_id = i.project_id and c.agent_turn_id = i.agent_turn_id and c.turn_epoch = i.turn_epoch and not c.headless
-  left join cards.cards k on k.project_id = c.project_id and k.card_id = c.result_card_id
-  left join state.steps s on s.project_id = c.project_id and s.agent_id = c.agent_id and s.step_id = c.step_id
+ cross join lateral (
+   select * from state.calls q
+    where q.project_id = i.project_id and q.agent_turn_id = i.agent_turn_id and q.turn_epoch = i.turn_epoch and not q.headless
+   offset 0) c
+  left join cards.cards k on k.project_id = any (array[c.project_id]) and k.card_id = c.result_card_id
+  left join state.steps s on s.project_id = any (array[c.project_id]) and s.agent_id = c.agent_id and s.step_id = c.step_id
  order by i.ord, c.tool_call_id`,
 };
 

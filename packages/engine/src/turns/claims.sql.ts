@@ -36,7 +36,7 @@ extended as (
   update state.inbox r
      set claim_expires_at = now() + make_interval(secs => $${claims.next}::double precision)
     from held h
-   where r.project_id = h.project_id and r.inbox_id = h.inbox_id
+   where r.project_id = any (array[h.project_id]) and r.inbox_id = h.inbox_id
 )
 select i.ord::int as ord
   from ${claims.from}
@@ -66,7 +66,7 @@ rung as (
   select 'cmd', r.project_id, 'cg.' || $5::text || '.' || r.project_id || '.' || r.channel_id || '.cmd.agent.' || a.worker_target || '.wakeup',
          'agent', a.worker_target, $4::text, '{"inbox_id":"' || r.inbox_id || '"}'
     from released r
-    join resource.agents a on a.project_id = r.project_id and a.agent_id = r.agent_id
+    join resource.agents a on a.project_id = any (array[r.project_id]) and a.agent_id = r.agent_id
 )
 select 1 as released from released`,
 };
@@ -79,14 +79,14 @@ select d.project_id, d.agent_id
   from (
     (select r.project_id, r.agent_id, r.ring_at as since
        from state.inbox r
-       join resource.agents a on a.project_id = r.project_id and a.agent_id = r.agent_id and a.worker_target = any ($1::text[])
+       join resource.agents a on a.project_id = any (array[r.project_id]) and a.agent_id = r.agent_id and a.worker_target = any ($1::text[])
       where r.status in ('pending', 'deferred') and r.ring_at <= 'infinity' and r.next_retry_at <= now()
       order by r.ring_at
       limit $2::int)
     union all
     (select r.project_id, r.agent_id, r.claim_expires_at
        from state.inbox r
-       join resource.agents a on a.project_id = r.project_id and a.agent_id = r.agent_id and a.worker_target = any ($1::text[])
+       join resource.agents a on a.project_id = any (array[r.project_id]) and a.agent_id = r.agent_id and a.worker_target = any ($1::text[])
       where r.status = 'processing' and r.claim_expires_at <= now()
       order by r.claim_expires_at
       limit $2::int)) d

@@ -61,11 +61,12 @@ select i.ord::int as ord, p.status as project_status, a.status as agent_status, 
        coalesce(l.traceparent, c.headers::json ->> 'traceparent') as lineage_traceparent,
        coalesce(l.tracestate, c.headers::json ->> 'tracestate') as lineage_tracestate, ${TURN_COLUMNS}
   from ${lookups.from}
-  left join resource.projects p on p.project_id = i.project_id
-  left join resource.agents a on a.project_id = i.project_id and a.agent_id = i.agent_id
-  left join state.turns l on l.project_id = i.project_id and l.agent_turn_id = i.lineage_turn_id
-  left join state.calls c on c.project_id = i.project_id and c.tool_call_id = substr(i.lineage_turn_id, 6) and c.headless
-  left join state.turns t on t.project_id = i.project_id and t.correlation_id = i.correlation_id
+  left join resource.projects p on p.project_id = any (array[i.project_id])
+  left join resource.agents a on a.project_id = any (array[i.project_id]) and a.agent_id = i.agent_id
+  left join state.turns l on l.project_id = any (array[i.project_id]) and l.agent_turn_id = i.lineage_turn_id
+  left join state.calls c on c.project_id = any (array[i.project_id]) and c.tool_call_id = substr(i.lineage_turn_id, 6) and c.headless
+  left join lateral (
+    select * from state.turns q where q.project_id = i.project_id and q.correlation_id = i.correlation_id offset 0) t on true
  order by i.ord`,
 };
 

@@ -53,7 +53,7 @@ select ${DUE_COLUMNS},
        case when r.rings > 0 then extract(epoch from r.ring_at - ${pauseAfter("r.rings")} - coalesce(t.dispatched_at, r.created_at))::float8 end
          as rung_after_seconds
   from state.inbox r
-  left join state.turns t on t.project_id = r.project_id and t.agent_turn_id = r.agent_turn_id and r.message_type <> 'continuation'
+  left join state.turns t on t.project_id = any (array[r.project_id]) and t.agent_turn_id = r.agent_turn_id and r.message_type <> 'continuation'
  where r.status in ('pending', 'deferred') and r.ring_at <= now()
    and ($2::text is null or (r.project_id = $2::text and r.inbox_id = $3::text))
  order by r.ring_at
@@ -77,7 +77,7 @@ export const COUNT_RINGS: Statement = {
 update state.inbox r
    set rings = r.rings + 1, ring_at = now() + ${pauseAfter("r.rings + 1")}
   from ${rows.from}
- where r.project_id = i.project_id and r.inbox_id = i.inbox_id`,
+ where r.project_id = any (array[i.project_id]) and r.inbox_id = i.inbox_id`,
 };
 
 export const bindRows = (keys: readonly RowKey[]): unknown[] => rows.bind(keys);
@@ -123,7 +123,7 @@ export const BREAK_ROWS: Statement = {
 update state.inbox r
    set status = 'error', last_error = i.error, payload = i.payload, claim_id = null, claim_expires_at = null, archived_at = now()
   from ${broken.from}
- where r.project_id = i.project_id and r.inbox_id = i.inbox_id`,
+ where r.project_id = any (array[i.project_id]) and r.inbox_id = i.inbox_id`,
 };
 
 export const bindBroken = (keys: readonly BrokenRow[]): unknown[] => broken.bind(keys);
@@ -171,7 +171,7 @@ select t.project_id, t.agent_turn_id, t.agent_id,
              and r.turn_epoch = h.turn_epoch and r.archived_at is null and r.status <> 'queued') then 'reap'
        end as trouble
   from state.turns t
-  left join state.heads h on h.project_id = t.project_id and h.agent_id = t.agent_id
+  left join state.heads h on h.project_id = any (array[t.project_id]) and h.agent_id = t.agent_id
  where t.ended_at is null and (t.project_id, t.agent_turn_id) > ($1::text, $2::text)
  order by t.project_id, t.agent_turn_id
  limit $3::int`,

@@ -22,7 +22,7 @@ export const READ_TURN_VIEWS: Statement = {
   text: `
 select i.ord::int as ord, ${VIEW}
   from ${keys.from}
-  join state.turns t on t.project_id = i.project_id and t.agent_turn_id = i.agent_turn_id${HEAD}`,
+  join state.turns t on t.project_id = any (array[i.project_id]) and t.agent_turn_id = i.agent_turn_id${HEAD}`,
 };
 
 export const bindTurnKeys = (rows: readonly TurnKey[]): unknown[] => keys.bind(rows);
@@ -33,7 +33,7 @@ export const READ_ENDED: Statement = {
   text: `
 select i.ord::int as ord
   from ${keys.from}
-  join state.turns t on t.project_id = i.project_id and t.agent_turn_id = i.agent_turn_id and t.ended_at is not null`,
+  join state.turns t on t.project_id = any (array[i.project_id]) and t.agent_turn_id = i.agent_turn_id and t.ended_at is not null`,
 };
 
 // The agent, the parent and the whole project each have an index that ends with the turn's id, which sorts by time.

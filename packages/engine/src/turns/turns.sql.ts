@@ -16,8 +16,8 @@ select i.ord::int as ord, h.project_id, h.agent_id, h.status, h.active_agent_tur
        h.turn_epoch::float8 as turn_epoch, h.waiting_tool_count, h.chain_seq, h.chain_hash,
        floor(extract(epoch from now()) * 1000)::float8 as now_ms
   from ${agents.from}
-  join state.heads h on h.project_id = i.project_id and h.agent_id = i.agent_id
- order by h.project_id, h.agent_id
+  join state.heads h on h.project_id = any (array[i.project_id]) and h.agent_id = i.agent_id
+ order by i.project_id collate "C", i.agent_id collate "C"
    for update of h ${ending}`;
 
 /** In sorted order; a head that somebody else holds is left out and asked for again. */
@@ -31,7 +31,7 @@ export const KNOWN_HEADS: Statement = {
   text: `
 select i.ord::int as ord
   from ${agents.from}
-  join state.heads h on h.project_id = i.project_id and h.agent_id = i.agent_id`,
+ cross join lateral (select from state.heads q where q.project_id = i.project_id and q.agent_id = i.agent_id offset 0) h`,
 };
 
 /** A head for agents of the roster that have none yet. */
@@ -41,8 +41,8 @@ export const ENSURE_HEADS: Statement = {
 insert into state.heads (project_id, agent_id)
 select i.project_id, i.agent_id
   from ${agents.from}
-  join resource.agents a on a.project_id = i.project_id and a.agent_id = i.agent_id
- where not exists (select from state.heads h where h.project_id = i.project_id and h.agent_id = i.agent_id)
+ cross join lateral (select from resource.agents q where q.project_id = i.project_id and q.agent_id = i.agent_id offset 0) a
+ where not exists (select from state.heads h where h.project_id = i.project_id and h.agent_id = i.agent_id offset 0)
  order by 1, 2
 on conflict do nothing`,
 };
@@ -59,7 +59,7 @@ export const READ_TURNS: Statement = {
   text: `
 select i.ord::int as ord, ${TURN_COLUMNS}
   from ${turns.from}
-  join state.turns t on t.project_id = i.project_id and t.agent_turn_id = i.agent_turn_id`,
+  join state.turns t on t.project_id = any (array[i.project_id]) and t.agent_turn_id = i.agent_turn_id`,
 };
 
 export const bindTurns = (rows: readonly TurnKey[]): unknown[] => turns.bind(rows);
@@ -111,7 +111,7 @@ select i.ord::int as ord, q.inbox_id, q.context_headers, q.payload as inbox_payl
                        where a.project_id = i.project_id and a.agent_id = i.agent_id and a.status <> 'active' offset 0)
     order by r.created_at, r.inbox_id
     limit ${TRY_AT_ONCE}) q
-  join state.turns t on t.project_id = q.project_id and t.agent_turn_id = q.agent_turn_id
+  join state.turns t on t.project_id = any (array[q.project_id]) and t.agent_turn_id = q.agent_turn_id
  order by i.ord, q.created_at, q.inbox_id`,
 };
 
@@ -132,5 +132,5 @@ select i.ord::int as ord,
        (select k.body ${NEWEST} and k.type = 'agent.thought' order by b.position desc limit 1) as thought,
        (select k.card_id ${NEWEST} and k.type = 'task.deliverable' order by b.position desc limit 1) as deliverable_card_id
   from ${turns.from}
-  join state.turns t on t.project_id = i.project_id and t.agent_turn_id = i.agent_turn_id`,
+  join state.turns t on t.project_id = any (array[i.project_id]) and t.agent_turn_id = i.agent_turn_id`,
 };

@@ -47,7 +47,7 @@ grown as (
   update cards.boxes b
      set length = b.length + json_array_length(i.card_ids::json), updated_at = now()
     from ${boxes.from}
-   where b.project_id = i.project_id and b.box_id = i.box_id and not i.fresh
+   where b.project_id = any (array[i.project_id]) and b.box_id = i.box_id and not i.fresh
   returning b.project_id, b.box_id, b.length - json_array_length(i.card_ids::json) as start, i.card_ids
 ),
 appended as (
@@ -79,7 +79,7 @@ moved as (
          resume_deadline = null, chain_seq = i.chain_seq, chain_hash = i.chain_hash,
          last_output_box_id = coalesce(i.last_output_box_id, h.last_output_box_id), updated_at = now()
     from ${heads.from}
-   where h.project_id = i.project_id and h.agent_id = i.agent_id
+   where h.project_id = any (array[i.project_id]) and h.agent_id = i.agent_id
 ),
 turned as (
   update state.turns t
@@ -89,7 +89,7 @@ turned as (
          dispatched_at = case when i.dispatched then now() else t.dispatched_at end,
          ended_at = case when i.ended then now() end
     from ${turns.from}
-   where t.project_id = i.project_id and t.agent_turn_id = i.agent_turn_id
+   where t.project_id = any (array[i.project_id]) and t.agent_turn_id = i.agent_turn_id
 ),
 changed as (
   update state.inbox r
@@ -101,7 +101,7 @@ changed as (
          processed_at = case when i.status in ('pending', 'deferred') then null else coalesce(r.processed_at, now()) end,
          archived_at = case when i.status in ('consumed', 'error', 'skipped') then now() end
     from ${changes.from}
-   where r.project_id = i.project_id and r.inbox_id = i.inbox_id
+   where r.project_id = any (array[i.project_id]) and r.inbox_id = i.inbox_id
 ),
 landed as (
   insert into state.inbox (project_id, inbox_id, agent_id, channel_id, message_type, correlation_id, agent_turn_id, turn_epoch,
@@ -115,7 +115,7 @@ counted as (
   update state.calls c
      set applied_at = coalesce(c.applied_at, now()), result_chain_seq = coalesce(i.chain_seq, c.result_chain_seq)
     from ${applied.from}
-   where c.project_id = i.project_id and c.tool_call_id = i.tool_call_id
+   where c.project_id = any (array[i.project_id]) and c.tool_call_id = i.tool_call_id
 ),
 told as (
   insert into bus.messages (category, project_id, subject, component, target, headers, payload, message_id)
@@ -127,7 +127,7 @@ told as (
 called as materialized (
   select i.ord, i.project_id, i.channel_id, i.headers, i.payload, i.message_id, a.worker_target
     from ${wakeups.from}
-    left join resource.agents a on a.project_id = i.project_id and a.agent_id = i.agent_id
+    left join resource.agents a on a.project_id = any (array[i.project_id]) and a.agent_id = i.agent_id
 ),
 rung as (
   insert into bus.messages (category, project_id, subject, component, target, headers, payload, message_id)

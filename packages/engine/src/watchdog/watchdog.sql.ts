@@ -16,7 +16,7 @@ select ${FACT_COLUMNS}, c.status, c.attempts, c.publishes, c.lease_id, c.lease_h
        c.available_at = 'infinity' as parked,
        coalesce(t.status = 'active', true) as tool_active
   from state.calls c
-  left join resource.tools t on t.project_id = c.project_id and t.tool_name = c.tool_name
+  left join resource.tools t on t.project_id = any (array[c.project_id]) and t.tool_name = c.tool_name
  where c.due_at <= now() and c.settled_at is null
    and ($2::text is null or (c.project_id = $2::text and c.tool_call_id = $3::text))
  order by c.due_at
@@ -68,7 +68,7 @@ offered as (
            ${OFFERED} + make_interval(secs => i.recheck_seconds),
            ${RECHECK_PAUSED})
     from input i
-   where c.project_id = i.project_id and c.tool_call_id = i.tool_call_id and c.settled_at is null
+   where c.project_id = any (array[i.project_id]) and c.tool_call_id = i.tool_call_id and c.settled_at is null
   returning i.ord, i.command_payload, c.project_id, c.subject, c.target, c.headers, c.available_at
 ),
 sent as (
@@ -101,7 +101,7 @@ export const POSTPONE: Statement = {
 update state.calls c
    set due_at = least(case when c.queue_deadline > now() then c.queue_deadline end, now() + make_interval(secs => i.seconds))
   from ${postpones.from}
- where c.project_id = i.project_id and c.tool_call_id = i.tool_call_id and c.settled_at is null`,
+ where c.project_id = any (array[i.project_id]) and c.tool_call_id = i.tool_call_id and c.settled_at is null`,
 };
 
 export const bindPostpone = (rows: readonly PostponeRow[]): unknown[] => postpones.bind(rows);
