@@ -197,6 +197,8 @@ export const openWire = async (options: NatsOptions, log: Log): Promise<Wire> =>
     await nc.close();
     throw understandFailure(error, address);
   });
+  // A refusal came before the answer to the flush; whoever watches hears of it a turn later.
+  await new Promise((resolve) => setImmediate(resolve));
   if (refusedInbox) {
     await nc.close();
     throw new ToolplaneError(
