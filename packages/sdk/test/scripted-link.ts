@@ -28,6 +28,8 @@ export interface ScriptedLink extends NatsLink {
   answer: Answering;
   /** Instead of the queue, once: what a missing durable or a lost connection is like. */
   failFetch: ToolplaneError | undefined;
+  /** Whether the durable is not there. */
+  missing: boolean;
   offer(...commands: readonly ClaimedCommand[]): ScriptedDelivery[];
   cut(): void;
   mend(): void;
@@ -77,6 +79,7 @@ export const createScriptedLink = (answer: Answering = () => reply({})): Scripte
     ...log,
     answer,
     failFetch: undefined,
+    missing: false,
     connected: () => up,
     closed: () => closed,
     onReconnect(listener) {
@@ -84,6 +87,10 @@ export const createScriptedLink = (answer: Answering = () => reply({})): Scripte
       return () => listeners.delete(listener);
     },
     async request({ subject, headers, payload }) {
+      if (subject.startsWith("$JS.API.CONSUMER.INFO.")) {
+        if (!up) throw away();
+        return reply(self.missing ? { error: { code: 404, err_code: 10_014, description: "consumer not found" } } : {});
+      }
       const body = JSON.parse(payload) as Record<string, unknown>;
       const question = { operation: subject.split(".").at(-1) ?? "", subject, headers, body };
       log.questions.push(question);

@@ -35,8 +35,8 @@ export interface AskGatewayOptions {
   readonly clock: Clock;
 }
 
-/** As over HTTP: nothing takes long on a healthy server, and a lost answer must not cost a lease. */
-const REQUEST_TIMEOUT_MS = 10_000;
+/** Nobody says when the one who had the question dies: it is asked again, several times within a lease. */
+const REQUEST_TIMEOUT_MS = 5_000;
 /** More than any server lets through in one message. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 /** The HTTP status of the answer, so that both ways say the same. */

@@ -191,9 +191,31 @@ describe("claim", () => {
     expect(link.questions).toEqual([]);
   });
 
-  test("[API-5-N5] a durable that is not there yet is the plane's trouble", async () => {
+  test("[API-5-N5] a durable that is not there yet is given a moment; then it is the plane's trouble", async () => {
+    const { link, gateway, clock } = createWorld();
+    const { command } = sampleCall();
+    link.answer = () => leased(command, clock.now() + 15_000);
+    link.missing = true;
+    link.offer(command);
+    const first = gateway.claim({ target: "text", max: 1, waitMs: 20_000 });
+    await clock.advance(1_000);
+    expect(link.fetches).toEqual([]);
+    link.missing = false;
+    await clock.advance(500);
+    expect(await first).toHaveLength(1);
+    // A server that was away may have lost it.
+    link.missing = true;
+    link.cut();
+    link.mend();
+    const second = gateway.claim({ target: "text", max: 1, waitMs: 20_000 }).catch((error: unknown) => error);
+    await clock.advance(4_000);
+    expect(await second).toMatchObject({ code: "upstream_unavailable", message: expect.stringContaining("tool_text") });
+    expect(link.fetches).toHaveLength(1);
+  });
+
+  test("[API-5-N5] a fetch that fails is the claim's failure", async () => {
     const { link, gateway } = createWorld();
-    link.failFetch = new ToolplaneError("upstream_unavailable", "there is no durable tool_text yet");
+    link.failFetch = new ToolplaneError("upstream_unavailable", "the durable does not answer");
     const claim = gateway.claim({ target: "text", max: 1, waitMs: 20_000 });
     await expect(claim).rejects.toMatchObject({ code: "upstream_unavailable" });
   });

@@ -3,7 +3,6 @@
 
 import type { NatsLink } from "@toolplane/bus/nats";
 import { egress, HEADERS, type HeaderMap, isToolplaneError, ToolplaneError, type TraceIds } from "@toolplane/protocol";
-import { toolCommandSubscription } from "@toolplane/protocol/agents";
 import type { ClaimedCommand, ClaimRequest, Patience, ToolGateway } from "../gateway/gateway.ts";
 import { createPartPipe } from "../gateway/part-pipe.ts";
 import { withPatience } from "../gateway/patience.ts";
@@ -20,6 +19,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Random } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import { createAskGateway, type GatewayQuestion } from "./ask-gateway.ts";
+import { createCommandFetch } from "./fetch-commands.ts";
 import { leaseCommands } from "./lease-commands.ts";
 import { wakeOnReconnect } from "./wake-on-reconnect.ts";
 
@@ -38,9 +38,7 @@ export interface NatsToolGatewayOptions {
 }
 
 /** A heartbeat that takes longer is worth less than the next one. */
-const HEARTBEAT_TIMEOUT_MS = 5_000;
-/** Results may be as large as a card. */
-const SETTLE_TIMEOUT_MS = 30_000;
+const HEARTBEAT_TIMEOUT_MS = 3_000;
 
 const done = (): void => {};
 
@@ -59,6 +57,7 @@ export const createNatsToolGateway = (options: NatsToolGatewayOptions): ToolGate
   const { link, projectId, actor, clock, random, ids, log } = options;
   const ask = createAskGateway({ link, projectId, actor, clock });
   const waits = wakeOnReconnect(clock, link);
+  const fetchCommands = createCommandFetch({ link, clock: waits, random });
 
   /** An answer that cannot be read is a failed try like any other. */
   const insist = <T>(question: GatewayQuestion, patience: Patience = {}, read: (answer: Answer) => T): Promise<T> =>
@@ -75,14 +74,11 @@ export const createNatsToolGateway = (options: NatsToolGatewayOptions): ToolGate
     { target, max, waitMs }: ClaimRequest,
     signal?: AbortSignal,
   ): Promise<readonly ClaimedCommand[]> => {
-    const source = link.commands(toolCommandSubscription(target).durable);
     const end = clock.now() + waitMs;
     const left = (): number => Math.max(end - clock.now(), 0);
     // Commands that turn out to be superfluous or another project's are no answer: the question stays open.
     for (;;) {
-      if (!link.connected()) await waits.sleep(left(), signal);
-      if (signal?.aborted) return [];
-      const deliveries = await source.fetch({ max, waitMs: left(), signal });
+      const deliveries = await fetchCommands(target, { max, waitMs: left(), signal });
       if (signal?.aborted) {
         await Promise.allSettled(deliveries.map((delivery) => delivery.nak()));
         return [];
@@ -130,12 +126,12 @@ export const createNatsToolGateway = (options: NatsToolGatewayOptions): ToolGate
         ...(traceparent === undefined ? {} : { [HEADERS.traceparent]: traceparent }),
       };
       const body = settlementBody(settlement);
-      return insist({ operation: "settle", headers, body, timeoutMs: SETTLE_TIMEOUT_MS }, patience, readSettled);
+      return insist({ operation: "settle", headers, body }, patience, readSettled);
     },
 
     async putCard(card, patience) {
       const headers = aboutCall(card.tool_call_id ?? "");
-      await insist({ operation: "put_card", headers, body: card, timeoutMs: SETTLE_TIMEOUT_MS }, patience, done);
+      await insist({ operation: "put_card", headers, body: card }, patience, done);
     },
 
     async report({ target, payload, leaseId }, patience) {
