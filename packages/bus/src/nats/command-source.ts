@@ -8,7 +8,7 @@ import type { Clock } from "../clock.ts";
 import { createAnswer } from "./answer.ts";
 import { readArrival } from "./arrival.ts";
 import { fetchMessages } from "./fetch-commands.ts";
-import { buryLost, createHandling, type HandlingDeps } from "./handling.ts";
+import { createHandling, type HandlingDeps, loseMessage } from "./handling.ts";
 import type { Wire } from "./wire.ts";
 
 export interface CommandSourceDeps extends HandlingDeps {
@@ -32,7 +32,7 @@ export const createCommandSource = (deps: CommandSourceDeps, durable: string): C
       const plan = { durable, maxDeliver: WITHOUT_END, backoff: [] };
       return createHandling(deps, plan, { ...arrival, answer }).delivery;
     }
-    if (arrival.kind === "lost") void buryLost(deps, { ...arrival, answer }).catch(() => {});
+    if (arrival.kind === "lost") void loseMessage(deps, { ...arrival, answer });
     else {
       log.warn("a message whose subject is not of the protocol was dropped", { durable });
       void answer.term().catch(() => {});

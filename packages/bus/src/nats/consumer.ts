@@ -9,7 +9,7 @@ import type { Clock } from "../clock.ts";
 import type { ConsumePlan } from "../consume-plan.ts";
 import { createAnswer } from "./answer.ts";
 import { readArrival } from "./arrival.ts";
-import { buryLost, createHandling, failureCode, type Handling, type HandlingDeps } from "./handling.ts";
+import { createHandling, failureCode, type Handling, type HandlingDeps, loseMessage } from "./handling.ts";
 import { openPull, type Pull, type PullEnd } from "./pull.ts";
 import type { Wire } from "./wire.ts";
 
@@ -68,11 +68,7 @@ export const startConsumer = (deps: ConsumerDeps, plan: ConsumePlan, handler: De
       const handling = createHandling(deps, plan, { ...arrival, answer });
       track(handling.run(handler), handling);
     } else if (arrival.kind === "lost") {
-      // What could not be kept comes again; that was logged.
-      track(
-        buryLost(deps, { ...arrival, answer }).catch(() => {}),
-        undefined,
-      );
+      track(loseMessage(deps, { ...arrival, answer }), undefined);
     } else {
       log.warn("a message whose subject is not of the protocol was dropped", { durable: plan.durable });
       track(

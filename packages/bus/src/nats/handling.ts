@@ -36,7 +36,7 @@ const MAX_REASON_LENGTH = 500;
 const FIRST_BURY_RETRY_MS = 250;
 const LONGEST_BURY_RETRY_MS = 30_000;
 
-export const buryRetryMs = (attempt: number): number =>
+const buryRetryMs = (attempt: number): number =>
   Math.min(LONGEST_BURY_RETRY_MS, FIRST_BURY_RETRY_MS * 2 ** Math.min(attempt, 16));
 
 const plainReason = (reason: string): string => reason.replaceAll("\0", "").toWellFormed().slice(0, MAX_REASON_LENGTH);
@@ -44,24 +44,28 @@ const plainReason = (reason: string): string => reason.replaceAll("\0", "").toWe
 /** Which kind of failure, never its words: they may hold what a tool was given (I8). */
 export const failureCode = (error: unknown): string => (isToolplaneError(error) ? error.code : "internal_error");
 
-/** Keeps a dead letter, then takes the message out; when it cannot be kept the message comes again. */
-export const buryLost = async (
-  { bury, counters, log }: HandlingDeps,
-  { lost, answer, attempt }: { readonly lost: LostMessage; readonly answer: Answer; readonly attempt: number },
-): Promise<void> => {
-  try {
-    await bury({ ...lost, reason: plainReason(lost.reason) });
-  } catch (error) {
-    log.error("a dead letter could not be kept", {
-      durable: lost.durable,
-      subject: lost.subject,
-      code: failureCode(error),
-    });
-    await answer.nak(buryRetryMs(attempt)).catch(() => {});
-    throw error;
-  }
+interface Losing {
+  readonly lost: LostMessage;
+  readonly answer: Answer;
+  readonly attempt: number;
+}
+
+/** Keeps a dead letter, then takes the message out. */
+const buryLost = async ({ bury, counters }: HandlingDeps, { lost, answer }: Losing): Promise<void> => {
+  await bury({ ...lost, reason: plainReason(lost.reason) });
   counters.deadLettered++;
   await answer.term();
+};
+
+/** The same for a message in nobody's hands: when it cannot be kept it comes again, later each time. Never rejects. */
+export const loseMessage = async (deps: HandlingDeps, losing: Losing): Promise<void> => {
+  try {
+    await buryLost(deps, losing);
+  } catch (error) {
+    const { durable, subject } = losing.lost;
+    deps.log.error("a dead letter could not be kept", { durable, subject, code: failureCode(error) });
+    await losing.answer.nak(buryRetryMs(losing.attempt)).catch(() => {});
+  }
 };
 
 export const createHandling = (
@@ -123,8 +127,9 @@ export const createHandling = (
         }
         await ack();
       } catch (error) {
-        // It is delivered again when its ack wait is over.
         log.warn("a delivery could not be settled", { durable: plan.durable, subject, code: failureCode(error) });
+        // Without this answer it is delivered again when its ack wait is over.
+        await answer.nak(buryRetryMs(attempt)).catch(() => {});
       }
     },
     abandon: () => settleOnce(() => answer.nak(0)),

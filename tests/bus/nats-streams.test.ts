@@ -1,0 +1,133 @@
+// The streams and durables on the server: made when they are missing, brought to our settings, refused where that cannot
+// be done.
+
+import { openBareNats } from "@toolplane/bus/nats";
+import { silentLog } from "@toolplane/engine";
+import { createCollector } from "@toolplane/testkit";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { type NatsHarness, openNatsHarness } from "./nats-harness.ts";
+
+const HOUR_NS = 3600 * 1e9;
+const TEN_MINUTES_NS = 600 * 1e9;
+const COMMANDS = "cg.v1r4.*.*.cmd.*.*.>";
+const EVENTS = "cg.v1r4.*.*.evt.*.*.>";
+const command = { subject: "cg.v1r4.p1.public.cmd.tool.desk.run", headers: {}, payload: "x" };
+
+let harness: NatsHarness;
+let api: (verb: string, body?: unknown) => Promise<Record<string, unknown>>;
+beforeAll(async () => {
+  harness = await openNatsHarness();
+  const bare = await openBareNats({ url: harness.server.url, name: "operator" }, { log: silentLog });
+  api = async (verb, body) => {
+    const text = body === undefined ? "" : JSON.stringify(body);
+    const { payload } = await bare.ask(`$JS.API.${verb}`, text, { timeoutMs: 5_000 });
+    return JSON.parse(payload) as Record<string, unknown>;
+  };
+});
+afterAll(() => harness.close());
+beforeEach(async () => {
+  for (const category of ["cmd", "evt"]) await api(`STREAM.DELETE.cg_${category}_v1r4`);
+});
+
+test("[ARCH-6-2] missing streams are made: a work queue of a day, a log of a week, in files", async () => {
+  const { bus } = await harness.start();
+  await bus.publish([command, { ...command, subject: "cg.v1r4.p1.public.evt.agent.a.task" }]);
+  const [commands, events] = [await api("STREAM.INFO.cg_cmd_v1r4"), await api("STREAM.INFO.cg_evt_v1r4")];
+  const shared = { storage: "file", discard: "old", duplicate_window: TEN_MINUTES_NS, num_replicas: 1 };
+  expect(commands.config).toMatchObject({
+    ...shared,
+    subjects: [COMMANDS],
+    retention: "workqueue",
+    max_age: 24 * HOUR_NS,
+  });
+  expect(events.config).toMatchObject({
+    ...shared,
+    subjects: [EVENTS],
+    retention: "limits",
+    max_age: 7 * 24 * HOUR_NS,
+  });
+  expect([commands.state, events.state]).toMatchObject([{ messages: 1 }, { messages: 1 }]);
+});
+
+test("[ARCH-6-3] stream items and requests are captured by no stream", async () => {
+  const { bus } = await harness.start();
+  const came = createCollector<string>();
+  await bus.publish([command]);
+  await bus.subscribeStream("cg.v1r4.*.*.str.>", ({ payload }) => came.push(payload));
+  bus.publishStream({ subject: "cg.v1r4.p1.public.str.agent.a.chunk", payload: "live" });
+  await came.until(1);
+  const names = await api("STREAM.NAMES");
+  expect(names.streams).toEqual(["cg_cmd_v1r4"]);
+  expect((await api("STREAM.INFO.cg_cmd_v1r4")).state).toMatchObject({ messages: 1 });
+});
+
+test("settings that may be changed are changed; what an operator set beside them stays", async () => {
+  const given = { name: "cg_evt_v1r4", subjects: ["cg.v1r4.old.>"], storage: "file", retention: "limits" };
+  const made = await api("STREAM.CREATE.cg_evt_v1r4", { ...given, max_age: HOUR_NS, max_bytes: 1_000_000_000 });
+  expect(made.error).toBeUndefined();
+  const { bus } = await harness.start();
+  await bus.publish([{ ...command, subject: "cg.v1r4.p1.public.evt.agent.a.task" }]);
+  const { config } = await api("STREAM.INFO.cg_evt_v1r4");
+  expect(config).toMatchObject({
+    subjects: [EVENTS],
+    max_age: 7 * 24 * HOUR_NS,
+    duplicate_window: TEN_MINUTES_NS,
+    max_bytes: 1_000_000_000,
+  });
+});
+
+test("settings that cannot be changed are refused by name, and a publisher is told to try later", async () => {
+  const wrong = { name: "cg_cmd_v1r4", subjects: [COMMANDS], storage: "memory", retention: "limits" };
+  expect((await api("STREAM.CREATE.cg_cmd_v1r4", wrong)).error).toBeUndefined();
+  const { bus } = await harness.start();
+  const pattern = "cg.v1r4.*.*.cmd.tool.desk.>";
+  await expect(bus.ensureDurables([{ durable: "tool_desk", pattern }])).rejects.toMatchObject({
+    code: "conflict",
+    message: expect.stringContaining("retention limits instead of workqueue and storage memory instead of file"),
+  });
+  await expect(bus.publish([command])).rejects.toMatchObject({
+    code: "upstream_unavailable",
+    message: expect.stringContaining("cg_cmd_v1r4"),
+  });
+});
+
+test("[BUS-11] a durable of commands belongs to one pattern, and no two take the same commands", async () => {
+  const { bus } = await harness.start();
+  const desk = { durable: "tool_desk", pattern: "cg.v1r4.*.*.cmd.tool.desk.>" };
+  await bus.ensureDurables([desk]);
+  await bus.ensureDurables([desk, { durable: "tool_shelf", pattern: "cg.v1r4.*.*.cmd.tool.shelf.>" }]);
+  for (const other of [
+    { ...desk, pattern: "cg.v1r4.*.*.cmd.tool.chair.>" },
+    { ...desk, durable: "tool_all" },
+    { durable: "all", pattern: "cg.v1r4.*.*.cmd.>" },
+  ]) {
+    await expect(bus.ensureDurables([other])).rejects.toMatchObject({ code: "conflict" });
+    await expect(bus.consume({ ...other, category: "cmd" }, () => {})).rejects.toMatchObject({ code: "conflict" });
+  }
+});
+
+test("a durable that is there keeps its position and its ack wait when it is only to be there", async () => {
+  const { bus } = await harness.start();
+  const desk = { durable: "tool_desk", pattern: "cg.v1r4.*.*.cmd.tool.desk.>" };
+  const consumer = await bus.consume({ ...desk, category: "cmd", ackWaitMs: 2_000 }, () => {});
+  await bus.ensureDurables([desk]);
+  const seconds = async (): Promise<unknown> => {
+    const { config } = await api("CONSUMER.INFO.cg_cmd_v1r4.tool_desk");
+    return (config as { ack_wait: number }).ack_wait / 1e9;
+  };
+  expect(await seconds()).toBe(2);
+  await consumer.stop();
+  await bus.consume({ ...desk, category: "cmd", ackWaitMs: 7_000 }, () => {});
+  expect(await seconds()).toBe(7);
+});
+
+test("a server without JetStream is said to be one", async () => {
+  const { startNats } = await import("@toolplane/testkit");
+  const plain = await openNatsHarness(await startNats({ jetStream: false }));
+  const { bus } = await plain.start();
+  await expect(bus.publish([command])).rejects.toMatchObject({
+    code: "upstream_unavailable",
+    message: expect.stringContaining("start it with -js"),
+  });
+  await plain.close();
+});
