@@ -55,10 +55,8 @@ test("[ARCH-6-9] positions of events stay valid across both changes; old events 
   await makeProject(postgres);
   const begin = "0-0";
   await publish(postgres, "a", "b");
-  const [first] = await eventually(async () => {
-    const page = await postgres.events.read("demo", begin);
-    return page.length === 2 && page;
-  });
+  await eventually(async () => (await postgres.events.read("demo", begin)).length === 2);
+  const [first] = await postgres.events.read("demo", begin);
   await stop(postgres);
 
   const carrier = createMemoryCarrier();

@@ -1,0 +1,38 @@
+// An engine whose messages a real nats-server carries, and a look at what the server holds.
+
+import { type BareNats, createNatsBus, type NatsLink, openBareNats, openNatsLink } from "@toolplane/bus/nats";
+import { type Carrier, silentLog } from "@toolplane/engine";
+import { startNats, type TestNats } from "@toolplane/testkit";
+
+export interface NatsGround extends AsyncDisposable {
+  readonly server: TestNats;
+  /** Sees and says anything. */
+  readonly bare: BareNats;
+  /** A carrier over a connection of its own, as another process would have it. */
+  carrier(options?: Omit<Carrier, "open">): Promise<Carrier & { readonly link: NatsLink }>;
+  /** How many messages the server holds of a stream. */
+  held(category: "cmd" | "evt"): Promise<number>;
+}
+
+export const openNatsGround = async (): Promise<NatsGround> => {
+  await using stack = new AsyncDisposableStack();
+  const server = stack.use(await startNats());
+  const open = { url: server.url, name: "test" };
+  const bare = await openBareNats(open, { log: silentLog });
+  stack.defer(() => bare.close());
+  const rest = stack.move();
+  return {
+    server,
+    bare,
+    async carrier(options = {}) {
+      const link = await openNatsLink(open, { log: silentLog });
+      rest.defer(() => link.close());
+      return { ...options, link, open: ({ bury, log }) => createNatsBus({ link, bury, log }) };
+    },
+    async held(category) {
+      const answer = await bare.ask(`$JS.API.STREAM.INFO.cg_${category}_v1r4`, "", { timeoutMs: 5_000 });
+      return (JSON.parse(answer.payload) as { state?: { messages: number } }).state?.messages ?? 0;
+    },
+    [Symbol.asyncDispose]: () => rest.disposeAsync(),
+  };
+};

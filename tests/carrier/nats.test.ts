@@ -1,0 +1,162 @@
+// The engine on a real nats-server: what is claimed in the database leaves the server again, services that only know
+// NATS lose nothing to those who do not, and what nobody could handle is a dead letter that can be sent again.
+
+import type { Delivery } from "@toolplane/bus";
+import type { Engine } from "@toolplane/engine";
+import { HEADERS, isToolplaneError } from "@toolplane/protocol";
+import { eventually, resultFor, startTestEngine, type TestEngine } from "@toolplane/testkit";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type NatsGround, openNatsGround } from "./nats-world.ts";
+
+let ground: NatsGround;
+let t: TestEngine;
+let other: Engine;
+beforeAll(async () => {
+  ground = await openNatsGround();
+  t = await startTestEngine({ carrier: await ground.carrier(), watchdog: true });
+  other = await t.another({ carrier: await ground.carrier() });
+  await eventually(async () => ((await t.engine.stats()).carrier?.durables ?? 0) === 2);
+});
+afterAll(async () => {
+  await t[Symbol.asyncDispose]();
+  await ground[Symbol.asyncDispose]();
+});
+
+const askMany = async (count: number): Promise<readonly string[]> =>
+  (
+    await Promise.all(
+      Array.from({ length: count }, () =>
+        t.engine.calls.dispatch({ projectId: t.projectId, toolName: "safe", arguments: {} }),
+      ),
+    )
+  ).map(({ toolCallId }) => toolCallId);
+
+const untilEmpty = () => eventually(async () => (await ground.held("cmd")) === 0);
+
+/** Claims and settles in the database until the signal. */
+const serveHere = async (engine: Engine, signal: AbortSignal, ran: string[]): Promise<void> => {
+  while (!signal.aborted) {
+    const request = { projectId: t.projectId, target: "test", holder: "here", max: 8 };
+    for (const call of await engine.calls.claim(request, 1_000, signal)) {
+      ran.push(call.facts.toolCallId);
+      await engine.calls.settle(resultFor(call));
+    }
+  }
+};
+
+/** The same as a service that knows nothing but commands. */
+const serveThere = async (
+  engine: Engine,
+  link: Awaited<ReturnType<NatsGround["carrier"]>>["link"],
+  signal: AbortSignal,
+  ran: string[],
+) => {
+  const run = async (command: Delivery): Promise<void> => {
+    const payload = JSON.parse(command.payload) as { tool_call_card_id: string };
+    try {
+      const call = await engine.calls.lease({
+        projectId: command.headers[HEADERS.projectId] ?? "",
+        toolCallId: command.headers[HEADERS.toolCallId] ?? "",
+        agentTurnId: command.headers[HEADERS.turnId] ?? "",
+        callCardId: payload.tool_call_card_id,
+        holder: "there",
+      });
+      await command.ack();
+      ran.push(call.facts.toolCallId);
+      await engine.calls.settle(resultFor(call));
+    } catch (error) {
+      if (!isToolplaneError(error) || error.code !== "lease_lost") throw error;
+      await (error.detail?.status === "queued" ? command.nak(100) : command.ack());
+    }
+  };
+  const source = link.commands("tool_test");
+  while (!signal.aborted) await Promise.all((await source.fetch({ max: 16, waitMs: 200, signal })).map(run));
+};
+
+test("[ARCH-6-5] after calls were claimed in the database the stream is empty again, whoever relayed and claimed", async () => {
+  const stopping = new AbortController();
+  const ran: string[] = [];
+  const serving = [serveHere(t.engine, stopping.signal, ran), serveHere(other, stopping.signal, ran)];
+  const ids = await askMany(200);
+  await eventually(() => ran.length === 200);
+  await untilEmpty();
+  stopping.abort();
+  await Promise.all(serving);
+  expect([...ran].sort()).toEqual([...ids].sort());
+  const figures = [await t.engine.stats(), await other.stats()].map(({ carrier }) => carrier);
+  const sum = (pick: (carrier: NonNullable<(typeof figures)[number]>) => number): number =>
+    figures.reduce((total, carrier) => total + (carrier === undefined ? 0 : pick(carrier)), 0);
+  expect(sum(({ relay }) => relay.published)).toBe(200);
+  expect(sum(({ answered }) => answered.acknowledged)).toBe(200);
+  // What a message costs falls with the load: far fewer batches than messages.
+  expect(sum(({ relay }) => relay.batches)).toBeLessThan(100);
+});
+
+test("[ARCH-6-5] a service on NATS beside one in the database: every call runs once, and nothing is left", async () => {
+  const stopping = new AbortController();
+  const { link } = await ground.carrier();
+  const [here, there]: [string[], string[]] = [[], []];
+  const serving = [serveHere(t.engine, stopping.signal, here), serveThere(other, link, stopping.signal, there)];
+  const ids: string[] = [];
+  for (let round = 0; round < 10; round++) ids.push(...(await askMany(20)));
+  await eventually(() => here.length + there.length === 200);
+  await untilEmpty();
+  stopping.abort();
+  await Promise.all(serving);
+  expect([...here, ...there].sort()).toEqual([...ids].sort());
+});
+
+test("[ARCH-6-5] commands of calls that still wait are left where they are", async () => {
+  const ids = await askMany(30);
+  const claimed = await t.engine.calls.claim({ projectId: t.projectId, target: "test", holder: "here", max: 10 });
+  await eventually(async () => (await ground.held("cmd")) === 20);
+  const { link } = await ground.carrier();
+  const left: Delivery[] = [];
+  while (left.length < 20) left.push(...(await link.commands("tool_test").fetch({ max: 50, waitMs: 200 })));
+  const taken = claimed.map(({ facts }) => facts.toolCallId);
+  expect(left.map(({ headers }) => headers[HEADERS.toolCallId]).sort()).toEqual(
+    ids.filter((id) => !taken.includes(id)).sort(),
+  );
+  await Promise.all(ids.map((toolCallId) => t.engine.calls.cancel({ projectId: t.projectId, toolCallId })));
+  await Promise.all(left.map((command) => command.ack()));
+  await untilEmpty();
+});
+
+test("[ARCH-6-4] what a consumer gives up is a dead letter of its project, and is sent again when it is replayed", async () => {
+  const seen: string[] = [];
+  await t.engine.bus.consume(
+    { durable: "desk", category: "cmd", pattern: "cg.v1r4.*.*.cmd.sys.desk.>" },
+    async (delivery) => {
+      seen.push(delivery.payload);
+      if (seen.length === 1) await delivery.term("cannot be read");
+    },
+  );
+  const subject = `cg.v1r4.${t.projectId}.public.cmd.sys.desk.ping`;
+  await t.engine.bus.publish([{ subject, headers: { "CG-Note": "x" }, payload: "{}", messageId: "m1" }]);
+  await eventually(async () => (await t.engine.deadLetters.list(t.projectId)).length > 0);
+  const [letter] = await t.engine.deadLetters.list(t.projectId);
+  expect(letter).toMatchObject({ kind: "message", subject, code: "terminated", reason: "cannot be read", attempts: 1 });
+  await untilEmpty();
+  await t.engine.deadLetters.replay(t.projectId, letter?.deadLetterId ?? "");
+  await eventually(() => seen.length === 2);
+  expect(seen).toEqual(["{}", "{}"]);
+  await untilEmpty();
+});
+
+test("[API-5-2] a server that lost its disk has streams and durables again, and the calls that waited are run", async () => {
+  const [id] = await askMany(1);
+  await eventually(async () => (await ground.held("cmd")) === 1);
+  await ground.server.wipe();
+  const [second] = await askMany(1);
+  await eventually(async () => (await ground.held("cmd").catch(() => 0)) >= 1);
+  const { link } = await ground.carrier();
+  const commands: Delivery[] = [];
+  const fetchOne = () => link.commands("tool_test").fetch({ max: 1, waitMs: 500 });
+  await eventually(async () => commands.push(...(await fetchOne().catch(() => []))) > 0);
+  expect(commands[0]?.headers[HEADERS.toolCallId]).toBe(second);
+  // The lost command is no lost call: whoever claims in the database finds it, and the watchdog publishes it again.
+  const claimed = await t.engine.calls.claim({ projectId: t.projectId, target: "test", holder: "here", max: 2 });
+  expect(claimed.map(({ facts }) => facts.toolCallId).sort()).toEqual([id, second].sort());
+  await Promise.all(claimed.map((call) => t.engine.calls.settle(resultFor(call))));
+  await Promise.all(commands.map((command) => command.ack()));
+});
