@@ -9,7 +9,4 @@ export const rules = [
   { id: "ARCH-6-3", source: "architecture 6", part: "nats", text: "str messages travel on core NATS and may be lost." },
   { id: "ARCH-6-7", source: "architecture 6", part: "nats", text: "The adapter reconnects and goes on after the server was restarted." },
   { id: "ARCH-6-8", source: "architecture 6", part: "nats", text: "It works on one server and on a cluster of three." },
-  { id: "API-5-1", source: "interfaces 5", part: "nats", text: "Clients without HTTP use request and reply on the rpc gateway subjects, which no stream captures, with the bodies of the HTTP routes." },
-  { id: "API-5-3", source: "interfaces 5", part: "nats", text: "A plain core subscription on a command subject works, at most once." },
-  { id: "API-5-4", source: "interfaces 5", part: "nats", text: "NATS users are bound to their actor token and targets; only the engine publishes wakeups and creates consumers." },
 ] as const satisfies readonly Rule[];
