@@ -27,17 +27,23 @@ const isPlainName = (name: string): boolean => /^[a-z][a-z0-9_]{0,40}$/.test(nam
 
 const urlOf = (server: SharedPostgres, database: string): string => socketUrl(server.socketDir, server.port, database);
 
-const ensureTemplate = (server: SharedPostgres, template: DatabaseTemplate): Promise<string> =>
-  withTestClient(urlOf(server, "postgres"), async (admin) => {
-    const name = `template_${template.name}`;
+/** Templates this process has seen; they stay as long as the server. */
+const seen = new Set<string>();
+
+const ensureTemplate = async (server: SharedPostgres, template: DatabaseTemplate): Promise<string> => {
+  const name = `template_${template.name}`;
+  if (seen.has(name)) return name;
+  await withTestClient(urlOf(server, "postgres"), async (admin) => {
     await lockTemplates(admin);
-    if (await databaseExists(admin, name)) return name;
+    if (await databaseExists(admin, name)) return;
     const building = `building_${template.name}_${randomBytes(6).toString("hex")}`;
     await copyDatabase(admin, "template0", building);
     await template.migrate(urlOf(server, building));
     await renameDatabase(admin, building, name);
-    return name;
   });
+  seen.add(name);
+  return name;
+};
 
 /** A new database, empty or cloned from the template. */
 export const createTestDatabase = async (template?: DatabaseTemplate): Promise<TestDatabase> => {

@@ -13,9 +13,9 @@ import {
   type RunningPostgres,
   readPostgresBinaries,
   startPostgres,
-  temporaryRoot,
 } from "@toolplane/processes";
 import { ToolplaneError } from "@toolplane/protocol";
+import { clusterRoot } from "./postgres-root.ts";
 
 export interface TestPostgresOptions extends Omit<PostgresOptions, "dataDir" | "unsafeNoSync"> {
   /** Sync to disk as in production. */
@@ -34,7 +34,7 @@ interface TestDirectory {
 
 // The server's user has to pass through; what is inside is closed by the server itself.
 const makeTestDirectory = async (): Promise<TestDirectory> => {
-  const path = join(temporaryRoot(pickRunAs()), `toolplane-pg-${randomBytes(6).toString("hex")}`);
+  const path = join(clusterRoot(pickRunAs()), `toolplane-pg-${randomBytes(6).toString("hex")}`);
   const watch = await processGuard().watch({ label: "test database", removeDir: path });
   mkdirSync(path);
   chmodSync(path, 0o711);
