@@ -5,8 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineTool, type ServeOptions } from "@toolplane/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createRecordingLog } from "../../packages/sdk/test/recording-log.ts";
-import { openWorld, type World } from "./world.ts";
+import { createRecordingLog, openWorld, type World } from "./world.ts";
 
 const PASSWORD = "p@ss/w0rd-of-the-service";
 const USERS = `authorization { users: [

@@ -2,8 +2,7 @@
 
 import { defineTool } from "@toolplane/sdk";
 import { expect, test } from "vitest";
-import { createRecordingLog } from "../../packages/sdk/test/recording-log.ts";
-import { createGate, openWorld } from "./world.ts";
+import { createGate, createRecordingLog, openWorld } from "./world.ts";
 
 test("[API-5-N5] [API-5-N6] NATS is restarted, then wiped: what runs is handed over, what waits runs, each once", async () => {
   await using world = await openWorld();
@@ -38,6 +37,6 @@ test("[API-5-N5] [API-5-N6] NATS is restarted, then wiped: what runs is handed o
     for (const id of [held, ...waiting]) expect(await world.until(id, "success")).toMatchObject({ attempts: 1 });
   }
   expect(runs.sort()).toEqual(ids.sort());
-  const said = log.entries.filter(({ message }) => message === "claiming failed; trying again");
+  const said = log.messages.filter((message) => message === "claiming failed; trying again");
   expect(said.length).toBeLessThanOrEqual(2);
 });

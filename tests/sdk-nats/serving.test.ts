@@ -2,8 +2,7 @@
 
 import { defineTool, type Tool } from "@toolplane/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createRecordingLog } from "../../packages/sdk/test/recording-log.ts";
-import { createGate, openWorld, type World } from "./world.ts";
+import { createGate, createRecordingLog, openWorld, type World } from "./world.ts";
 
 let world: World;
 beforeAll(async () => {
@@ -109,7 +108,7 @@ test("[API-5-N1] canceling a call reaches the tool through its signal", async ()
           reasons.push(signal.reason);
           reject(signal.reason as Error);
         });
-        canceled.whenOpen.then(() => heartbeat());
+        void canceled.whenOpen.then(() => heartbeat());
       }),
   });
   const canceled = createGate();

@@ -5,7 +5,15 @@ import { createNatsBus, type NatsLink, openNatsLink } from "@toolplane/bus/nats"
 import type { CallView, Engine, EngineOptions } from "@toolplane/engine";
 import { findFreePort } from "@toolplane/processes";
 import type { JsonObject } from "@toolplane/protocol";
-import { type ServeOptions, type Serving, serveTools, silentLog, type Tool } from "@toolplane/sdk";
+import {
+  type Log,
+  type LogFields,
+  type ServeOptions,
+  type Serving,
+  serveTools,
+  silentLog,
+  type Tool,
+} from "@toolplane/sdk";
 import { createNatsGateway } from "@toolplane/server";
 import { type NatsOptions, startNats, startTestEngine, type TestEngine, type TestNats } from "@toolplane/testkit";
 
@@ -117,4 +125,20 @@ export const createGate = (): { readonly whenOpen: Promise<void>; open(): void }
     open = resolve;
   });
   return { whenOpen, open: () => open() };
+};
+
+export interface RecordingLog extends Log {
+  readonly messages: string[];
+  /** Everything it was told, as text. */
+  text(): string;
+}
+
+export const createRecordingLog = (): RecordingLog => {
+  const messages: string[] = [];
+  const lines: string[] = [];
+  const note = (message: string, fields: LogFields = {}): void => {
+    messages.push(message);
+    lines.push(`${message} ${JSON.stringify(fields)}`);
+  };
+  return { messages, text: () => lines.join("\n"), info: note, warn: note, error: note };
 };

@@ -1,0 +1,233 @@
+import { HEADERS, ToolplaneError } from "@toolplane/protocol";
+import { describe, expect, test } from "vitest";
+import { settle, until } from "../../test/manual-clock.ts";
+import { createNatsWorld as createWorld, START } from "../../test/nats-world.ts";
+import { sampleCall, TRACEPARENT } from "../../test/sample-call.ts";
+import { leased, refuse, reply } from "../../test/scripted-link.ts";
+
+describe("claim", () => {
+  test("[API-5-N1] [ARCH-6-5] fetches from the target's durable, leases through the gateway, acknowledges what is leased", async () => {
+    const { link, gateway, clock } = createWorld();
+    const { command, card } = sampleCall({
+      headers: { [HEADERS.channelId]: "u_1" },
+      subject: "cg.v1r4.demo.u_1.cmd.tool.text.count_words",
+    });
+    // The server's clock is an hour ahead of ours: its times are taken relative to its own stamp.
+    const hour = 3_600_000;
+    link.answer = () => {
+      const { headers, payload } = leased(command, START + hour + 15_000, card);
+      return { headers: { ...headers, [HEADERS.timestamp]: String(START + hour) }, payload };
+    };
+    const [offered] = link.offer(command);
+    const claimed = await gateway.claim({ target: "text", max: 3, waitMs: 20_000 });
+    expect(link.durables).toEqual(["tool_text"]);
+    expect(link.fetches).toEqual([{ max: 3, waitMs: 20_000 }]);
+    expect(link.questions).toEqual([
+      {
+        operation: "lease",
+        subject: "cg.v1r4.demo.u_1.rpc.gateway.text.lease",
+        headers: {
+          [HEADERS.projectId]: "demo",
+          [HEADERS.channelId]: "u_1",
+          [HEADERS.agentId]: "agent_a",
+          [HEADERS.turnId]: "turn_1",
+          [HEADERS.turnEpoch]: "3",
+          [HEADERS.toolCallId]: "call_1",
+          [HEADERS.traceparent]: TRACEPARENT,
+        },
+        body: { ...(command.payload as object), holder: "text@here:1" },
+      },
+    ]);
+    expect(claimed).toEqual([
+      {
+        ...command,
+        lease: { id: "lease_1", expiresAt: clock.now() + 15_000 },
+        runDeadline: clock.now() + 30_000,
+        session: undefined,
+        card: JSON.parse(JSON.stringify(card)) as unknown,
+      },
+    ]);
+    await settle();
+    expect(offered?.said).toEqual(["ack"]);
+  });
+
+  test("[API-5-N1] many are leased at the same time", async () => {
+    const { link, gateway } = createWorld();
+    const waiting: (() => void)[] = [];
+    const calls = ["a", "b", "c"].map((callId) => sampleCall({ callId, leaseId: `lease_${callId}` }).command);
+    link.answer = async ({ headers }) => {
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      const command = calls.find((call) => call.headers[HEADERS.toolCallId] === headers[HEADERS.toolCallId]);
+      return command === undefined ? refuse("not_found", 404) : leased(command, START + 15_000);
+    };
+    link.offer(...calls);
+    const claim = gateway.claim({ target: "text", max: 8, waitMs: 20_000 });
+    await until(() => waiting.length === 3, "all three are asked for");
+    for (const go of waiting) go();
+    expect((await claim).map(({ lease }) => lease?.id)).toEqual(["lease_a", "lease_b", "lease_c"]);
+  });
+
+  test.each([
+    ["held", refuse("lease_lost", 409, { status: "running" }), "ack"],
+    ["over", refuse("lease_lost", 409, { status: "success" }), "ack"],
+    ["gone", refuse("not_found", 404), "ack"],
+    ["not due", refuse("lease_lost", 409, { status: "queued" }), "nak 1000"],
+    ["too large", refuse("payload_too_large", 413), "nak 100"],
+    ["broken", refuse("protocol_violation", 400), "term protocol_violation: said protocol_violation"],
+  ])(
+    "[API-5-N2] a call that is %s is no answer: the question stays open for the next",
+    async (_name, refusal, word) => {
+      const { link, gateway } = createWorld();
+      const wanted = sampleCall({ callId: "call_2", leaseId: "lease_2" }).command;
+      link.answer = ({ headers }) =>
+        headers[HEADERS.toolCallId] === "call_2" ? leased(wanted, START + 15_000) : refusal;
+      const [first] = link.offer(sampleCall().command);
+      const claim = gateway.claim({ target: "text", max: 1, waitMs: 20_000 });
+      await until(() => (first?.said.length ?? 0) > 0, "the first is settled");
+      expect(first?.said).toEqual([word]);
+      link.offer(wanted);
+      expect((await claim).map(({ lease }) => lease?.id)).toEqual(["lease_2"]);
+    },
+  );
+
+  test("[API-5-N3] a command of another project is given back without asking the gateway", async () => {
+    const { link, gateway } = createWorld();
+    const [foreign] = link.offer(sampleCall({ subject: "cg.v1r4.shop.public.cmd.tool.text.count_words" }).command);
+    const given = new AbortController();
+    const claim = gateway.claim({ target: "text", max: 1, waitMs: 20_000 }, given.signal);
+    await until(() => foreign?.said.length === 1, "it is given back");
+    given.abort();
+    expect(await claim).toEqual([]);
+    expect(foreign?.said).toEqual(["nak 100"]);
+    expect(link.questions).toEqual([]);
+  });
+
+  test.each([
+    ["the plane is away", refuse("upstream_unavailable", 503), "upstream_unavailable"],
+    ["this service may not", refuse("auth_failed", 403), "auth_failed"],
+    ["the answer has no lease", reply({ subject: "x" }), "upstream_unavailable"],
+    ["the answer is no JSON", { headers: {}, payload: "<html>" }, "upstream_unavailable"],
+  ])(
+    "[API-5-N2] %s: the commands go back and the claim fails, so that the service slows down",
+    async (_name, answer, code) => {
+      const { link, gateway } = createWorld(() => answer);
+      const offered = link.offer(sampleCall().command, sampleCall({ callId: "call_2" }).command);
+      await expect(gateway.claim({ target: "text", max: 4, waitMs: 20_000 })).rejects.toMatchObject({ code });
+      await settle();
+      expect(offered.map(({ said }) => said)).toEqual([["nak 500"], ["nak 500"]]);
+    },
+  );
+
+  test("[ARCH-6-5] while the gateway is asked the bus is told that somebody is at work", async () => {
+    const { link, gateway, clock } = createWorld(() => new Promise(() => {}));
+    const [offered] = link.offer(sampleCall().command);
+    void gateway.claim({ target: "text", max: 1, waitMs: 0 });
+    await until(() => link.questions.length === 1, "the lease is asked for");
+    await clock.advance(25_000);
+    expect(offered?.said).toEqual(["inProgress", "inProgress"]);
+  });
+
+  test("[API-5-N4] a lease that comes after the others were handed over is given back", async () => {
+    const { link, gateway, clock } = createWorld();
+    const quick = sampleCall({ callId: "quick", leaseId: "lease_quick" }).command;
+    const slow = sampleCall({ callId: "slow", leaseId: "lease_slow" }).command;
+    let answerSlow = (): void => {};
+    link.answer = ({ operation, headers }) => {
+      if (operation === "release") return reply({ released: true });
+      if (headers[HEADERS.toolCallId] === "quick") return leased(quick, START + 15_000);
+      return new Promise((resolve) => {
+        answerSlow = () => resolve(leased(slow, START + 25_000));
+      });
+    };
+    const offered = link.offer(quick, slow);
+    const claim = gateway.claim({ target: "text", max: 2, waitMs: 20_000 });
+    await until(() => link.questions.length === 2, "both are asked for");
+    await clock.advance(4_000);
+    expect((await claim).map(({ lease }) => lease?.id)).toEqual(["lease_quick"]);
+    answerSlow();
+    await until(() => link.questions.length === 3, "the late one is released");
+    expect(link.questions[2]).toMatchObject({ operation: "release", body: { lease: "lease_slow" } });
+    expect(offered[1]?.said).toEqual(["ack"]);
+  });
+
+  test("[API-5-N4] what arrives while the service stops goes back at once", async () => {
+    const { link, gateway } = createWorld();
+    const given = new AbortController();
+    const [offered] = link.offer(sampleCall().command);
+    const fetch = link.commands("tool_text").fetch;
+    link.commands = () => ({
+      fetch: async (options) => {
+        const got = await fetch(options);
+        given.abort();
+        return got;
+      },
+    });
+    expect(await gateway.claim({ target: "text", max: 1, waitMs: 20_000 }, given.signal)).toEqual([]);
+    expect(offered?.said).toEqual(["nak"]);
+    expect(link.questions).toEqual([]);
+  });
+
+  test("[API-5-N5] a durable that is not there yet is given a moment; then it is the plane's trouble", async () => {
+    const { link, gateway, clock } = createWorld();
+    const { command } = sampleCall();
+    link.answer = () => leased(command, clock.now() + 15_000);
+    link.missing = true;
+    link.offer(command);
+    const first = gateway.claim({ target: "text", max: 1, waitMs: 20_000 });
+    await clock.advance(1_000);
+    expect(link.fetches).toEqual([]);
+    link.missing = false;
+    await clock.advance(500);
+    expect(await first).toHaveLength(1);
+    // A server that was away may have lost it.
+    link.missing = true;
+    link.cut();
+    link.mend();
+    const second = gateway.claim({ target: "text", max: 1, waitMs: 20_000 }).catch((error: unknown) => error);
+    await clock.advance(4_000);
+    expect(await second).toMatchObject({ code: "upstream_unavailable", message: expect.stringContaining("tool_text") });
+    expect(link.fetches).toHaveLength(1);
+  });
+
+  test("[API-5-N5] a fetch that fails is the claim's failure", async () => {
+    const { link, gateway } = createWorld();
+    link.failFetch = new ToolplaneError("upstream_unavailable", "the durable does not answer");
+    const claim = gateway.claim({ target: "text", max: 1, waitMs: 20_000 });
+    await expect(claim).rejects.toMatchObject({ code: "upstream_unavailable" });
+  });
+
+  test("[API-5-N5] while NATS is away the claim waits for it, and goes on the moment it is back", async () => {
+    const { link, gateway, clock } = createWorld();
+    const { command } = sampleCall();
+    link.answer = () => leased(command, clock.now() + 15_000);
+    link.cut();
+    const claim = gateway.claim({ target: "text", max: 1, waitMs: 20_000 });
+    await clock.advance(9_000);
+    expect(link.fetches).toEqual([]);
+    link.mend();
+    await until(() => link.fetches.length === 1, "the commands are asked for");
+    expect(link.fetches).toEqual([{ max: 1, waitMs: 11_000 }]);
+    link.offer(command);
+    expect(await claim).toHaveLength(1);
+    link.cut();
+    const second = gateway.claim({ target: "text", max: 1, waitMs: 20_000 }).catch((error: unknown) => error);
+    await clock.advance(20_000);
+    expect(await second).toMatchObject({ code: "upstream_unavailable" });
+  });
+
+  test("[API-5-N5] an acknowledgement that is lost is said once and costs nothing else", async () => {
+    const { link, gateway, log, clock } = createWorld();
+    const calls = ["a", "b"].map((callId) => sampleCall({ callId, leaseId: `lease_${callId}` }).command);
+    let cut = false;
+    link.answer = ({ headers }) => {
+      if (!cut) link.cut();
+      cut = true;
+      const command = calls.find((call) => call.headers[HEADERS.toolCallId] === headers[HEADERS.toolCallId]);
+      return command === undefined ? refuse("not_found", 404) : leased(command, clock.now() + 15_000);
+    };
+    link.offer(...calls);
+    expect((await gateway.claim({ target: "text", max: 2, waitMs: 20_000 })).length).toBeGreaterThan(0);
+    await settle();
+    expect(log.entries.map(({ message }) => message)).toEqual(["a command could not be settled; it will come again"]);
+  });
+});

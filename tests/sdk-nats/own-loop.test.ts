@@ -1,0 +1,98 @@
+// Loops of one's own over NATS, from the pieces of @toolplane/sdk/protocol: a claim loop by hand, and a plain service that
+// only hears its subject. They are the examples of the guide.
+
+import { connect } from "@nats-io/transport-node";
+import { silentLog } from "@toolplane/sdk";
+import {
+  buildResult,
+  createIds,
+  createResultContext,
+  hydrate,
+  type OpenNatsGateway,
+  openNatsToolGateway,
+  planCommand,
+  reportResult,
+  systemClock,
+} from "@toolplane/sdk/protocol";
+import { toolUpload } from "@toolplane/testkit";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openWorld, type World } from "./world.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const ids = createIds(Date.now);
+
+const open = (target: string): Promise<OpenNatsGateway> =>
+  openNatsToolGateway({
+    url: world.nats.url,
+    projectId: "demo",
+    actor: `tool.${target}`,
+    clock: systemClock,
+    random: Math.random,
+    ids,
+    log: silentLog,
+  });
+
+test("[API-6-N4] a claim loop by hand: command, card, result, report", async () => {
+  await world.engine.tools.upsertTool("demo", toolUpload({ name: "by_hand", target: "hand" }));
+  await using opened = await open("hand");
+  const { gateway } = opened;
+  const calling = world.call("by_hand", { n: 20 });
+  const [command] = await gateway.claim({ target: "hand", max: 1, waitMs: 20_000 });
+  if (command === undefined) return expect.unreachable();
+  const plan = planCommand(command, { projectId: "demo", target: "hand" }, ids);
+  if (plan.kind !== "accept") return expect.unreachable();
+  const { payload, toolCallId } = plan;
+  const found = await gateway.readCard({ cardId: payload.tool_call_card_id, toolCallId });
+  const { card, context, arguments: args } = hydrate({ ...plan, found });
+  const result = buildResult(
+    createResultContext({
+      context,
+      command: payload,
+      card,
+      actor: "tool.hand",
+      cardId: ids.cardId(),
+      createdAt: new Date().toISOString(),
+    }),
+    { status: "success", result: { twice: Number(args.n) * 2 } },
+  );
+  await reportResult(gateway, { result, context, actor: "tool.hand", ids, leaseId: command.lease?.id });
+  const view = await calling;
+  expect(view).toMatchObject({ status: "success", attempts: 1 });
+  expect(await world.resultOf(view)).toEqual({ twice: 40 });
+});
+
+test("[API-6-N4] a plain service: a core subscription of any client, and a report", async () => {
+  await world.engine.tools.upsertTool(
+    "demo",
+    toolUpload({ name: "heard", target: "ears", options: { service: "plain" } }),
+  );
+  await using opened = await open("ears");
+  const { gateway } = opened;
+  const nc = await connect({ servers: world.nats.url.slice("nats://".length) });
+  const subscription = nc.subscribe("cg.v1r4.demo.*.cmd.tool.ears.>", { max: 1 });
+  await nc.flush();
+  const calling = world.call("heard", { n: 1 });
+  for await (const message of subscription) {
+    const headers = Object.fromEntries([...(message.headers ?? [])].map(([name, [value = ""]]) => [name, value]));
+    const command = { subject: message.subject, headers, payload: message.json() };
+    const plan = planCommand(command, { projectId: "demo", target: "ears" }, ids);
+    if (plan.kind !== "accept") return expect.unreachable();
+    const { payload, toolCallId } = plan;
+    const found = await gateway.readCard({ cardId: payload.tool_call_card_id, toolCallId });
+    const { card, context } = hydrate({ ...plan, found });
+    const origin = { context, command: payload, card, actor: "tool.ears", cardId: ids.cardId() };
+    const result = buildResult(createResultContext({ ...origin, createdAt: new Date().toISOString() }), {
+      status: "success",
+      result: "heard",
+    });
+    await reportResult(gateway, { result, context, actor: "tool.ears", ids });
+  }
+  const view = await calling;
+  expect(await world.resultOf(view)).toBe("heard");
+  await nc.close();
+});
