@@ -11,7 +11,7 @@ import {
   type NodeConnectionOptions,
   PermissionViolationError,
 } from "@nats-io/transport-node";
-import { ToolplaneError } from "@toolplane/protocol";
+import { ToolplaneError, UsageError } from "@toolplane/protocol";
 import type { Log } from "../log.ts";
 import { type NatsAddress, parseNatsAddress } from "./address.ts";
 import type { NatsOptions } from "./link.ts";
@@ -53,13 +53,22 @@ const tlsOf = (options: NatsOptions, address: NatsAddress): Pick<NodeConnectionO
   };
 };
 
+const CREDENTIALS_PARTS = ["BEGIN NATS USER JWT", "BEGIN USER NKEY SEED"] as const;
+
 const authOf = (options: NatsOptions, address: NatsAddress): Partial<NodeConnectionOptions> => {
-  if (options.credentials !== undefined)
-    return { authenticator: credsAuthenticator(new TextEncoder().encode(options.credentials)) };
+  const { credentials } = options;
+  if (credentials !== undefined) {
+    if (!CREDENTIALS_PARTS.every((part) => credentials.includes(part)))
+      throw new UsageError("the NATS credentials are not the text of a credentials file (a user JWT and a seed)");
+    return { authenticator: credsAuthenticator(new TextEncoder().encode(credentials)) };
+  }
   if (address.token !== undefined) return { token: address.token };
   if (address.user !== undefined) return { user: address.user, pass: address.password ?? "" };
   return {};
 };
+
+/** How OpenSSL's and Node's codes speak of certificates. */
+const CERTIFICATE_WORDS = ["CERT", "TLS", "SSL", "VERIFY"] as const;
 
 /** Why the first connection failed, in one sentence that says what to do. */
 const understandFailure = (error: unknown, { servers }: NatsAddress): ToolplaneError => {
@@ -71,7 +80,7 @@ const understandFailure = (error: unknown, { servers }: NatsAddress): ToolplaneE
       `NATS at ${at} refuses these credentials; give the ones of its configuration`,
     );
   const code = (error as { readonly code?: unknown } | undefined)?.code;
-  if (typeof code === "string" && (code.includes("CERT") || code.includes("TLS") || code.includes("SSL")))
+  if (typeof code === "string" && CERTIFICATE_WORDS.some((word) => code.includes(word)))
     return new ToolplaneError(
       "upstream_unavailable",
       `the certificate of NATS at ${at} is not accepted (${code}); give its certificate authority`,
