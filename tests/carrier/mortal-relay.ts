@@ -1,0 +1,81 @@
+// An outbox full of commands and events, processes that die while they carry it, and what is on the server in the end.
+
+import { fileURLToPath } from "node:url";
+import { createEngine, type FaultPoint } from "@toolplane/engine";
+import { spawnGuarded } from "@toolplane/processes";
+import {
+  createMemoryCarrier,
+  createTestDatabase,
+  ENGINE_TEMPLATE,
+  eventually,
+  programEnv,
+  toolUpload,
+} from "@toolplane/testkit";
+import type { NatsGround } from "./nats-world.ts";
+import type { LifeConfig } from "./programs/carrier-life.ts";
+
+const PROJECT = "demo";
+const EVENT = `cg.v1r4.${PROJECT}.public.evt.agent.news.tick`;
+/** So late is what a dead process had in its hands carried by the next. */
+const RELAY_CLAIM_MS = 500;
+
+export interface MortalRelay extends AsyncDisposable {
+  /** One life that ends at this point; how it ended. */
+  die(point: FaultPoint, claims?: number): Promise<string | null>;
+  /** A life that does not end until the outbox is empty; how many messages it published. */
+  survive(): Promise<void>;
+  /** What the server holds. */
+  held(): Promise<{ readonly commands: number; readonly events: number }>;
+}
+
+/** So many calls and events are written down while no bus answers. */
+export const openMortalRelay = async (ground: NatsGround, calls: number, events: number): Promise<MortalRelay> => {
+  const database = await createTestDatabase(ENGINE_TEMPLATE);
+  const connection = { connectionString: database.url };
+  const nowhere = createMemoryCarrier();
+  nowhere.away(true);
+  const writer = await createEngine({ connection, watchdog: false, carrier: nowhere });
+  await writer.projects.createProject({ project_id: PROJECT, title: "Demo", bootstrap: false }, "sys.test");
+  await writer.tools.upsertTool(PROJECT, toolUpload({ name: "safe", options: { retry: "safe" } }));
+  const ask = { projectId: PROJECT, toolName: "safe", arguments: {} };
+  await Promise.all(Array.from({ length: calls }, () => writer.calls.dispatch(ask)));
+  await writer.bus.publish(
+    Array.from({ length: events }, (_, n) => ({ subject: EVENT, headers: {}, payload: `${n}` })),
+  );
+  await writer.close();
+
+  const program = fileURLToPath(new URL("./programs/carrier-life.ts", import.meta.url));
+  return {
+    async die(point, claims = 0) {
+      const config: LifeConfig = {
+        databaseUrl: database.url,
+        natsUrl: ground.server.url,
+        projectId: PROJECT,
+        point,
+        claims,
+        relayClaimMs: RELAY_CLAIM_MS,
+      };
+      const argv = [process.execPath, "--conditions=source", program, JSON.stringify(config)];
+      const life = await spawnGuarded(argv, {
+        label: `relay dying at ${point}`,
+        env: programEnv(),
+        stdio: ["ignore", "ignore", "inherit"],
+      });
+      const { signal } = await life.exited;
+      return signal;
+    },
+    async survive() {
+      const carrier = await ground.carrier({ relayClaimMs: RELAY_CLAIM_MS });
+      const engine = await createEngine({ connection, watchdog: false, carrier });
+      await eventually(async () => {
+        const rows = await engine.db.query({ name: "test_left", text: "select from bus.messages limit 1" });
+        return rows.length === 0;
+      });
+      // The sweeper looks at everything once when its process starts.
+      await eventually(async () => ((await engine.stats()).carrier?.answered.looks ?? 0) >= 2);
+      await engine.close();
+    },
+    held: async () => ({ commands: await ground.held("cmd"), events: await ground.held("evt") }),
+    [Symbol.asyncDispose]: () => database.drop(),
+  };
+};
