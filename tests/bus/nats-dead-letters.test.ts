@@ -43,7 +43,12 @@ describe("a dead letter that cannot be kept", () => {
     await tries.until(3);
     await eventually(() => bus.stats().inFlight === 0);
     const [last] = tries.items.slice(-1);
-    expect(last).toMatchObject({ subject: subjectOf(target), payload: how, messageId: target, headers: { "X-A": "1" } });
+    expect(last).toMatchObject({
+      subject: subjectOf(target),
+      payload: how,
+      messageId: target,
+      headers: { "X-A": "1" },
+    });
     expect(last?.code).toBe(fails === undefined ? "terminated" : "max_deliver");
     // A handler that gave up is asked again, one that failed its last time is not.
     expect(handled.items).toEqual(fails === undefined ? [1, 2, 3] : [1]);
@@ -131,7 +136,9 @@ describe("foreign messages", () => {
     await bus.publish([{ subject: subjectOf("hand"), headers: {}, payload: "fine", messageId: "by hand" }]);
     const source = link.commands("d_hand");
     const got = [...(await source.fetch({ max: 5, waitMs: 2_000 })), ...(await source.fetch({ max: 5, waitMs: 1 }))];
-    expect(got.map(({ payload, messageId, attempt }) => [payload, messageId, attempt])).toEqual([["fine", "by hand", 1]]);
+    expect(got.map(({ payload, messageId, attempt }) => [payload, messageId, attempt])).toEqual([
+      ["fine", "by hand", 1],
+    ]);
     await got[0]?.ack();
     expect(await bus.commands("d_hand").fetch({ max: 5, waitMs: 1 })).toEqual([]);
   });
