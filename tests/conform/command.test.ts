@@ -35,7 +35,11 @@ describe("the command", () => {
 
   test.concurrent.each([
     [["--http"], "say which target the service claims for: --target"],
-    [["--target", "text", "--nats-url", "nats://127.0.0.1"], "services on NATS are not checked yet: use --http"],
+    [["--target", "text"], "say how the service talks to the plane: --http, or --nats-url URL"],
+    [
+      ["--target", "text", "--http", "--nats-url", "nats://127.0.0.1"],
+      "say how the service talks to the plane: --http, or --nats-url URL",
+    ],
     [["--target", "text", "--http", "--port", "x"], '--port takes a number from 0 (any free one) to 65535, not "x"'],
   ] as const)("[API-conform-usage] %j is wrong usage: exit 2 and one sentence", async (args, sentence) => {
     const { code, out, err } = await toolplane(...args);
@@ -45,7 +49,7 @@ describe("the command", () => {
 });
 
 test.each([
-  [{ http: false }, "this version speaks HTTP: add --http"],
+  [{ http: false }, "say how the service talks to the plane: --http, or --nats-url URL"],
   [{ target: "a.b" }, "--target takes the name the service claims for, such as text"],
   [{ tool: "a b" }, '"a b" cannot be the name of a tool'],
   [{ arguments: "text" }, '--arguments takes a JSON object such as {"text": "hello"}'],
@@ -77,7 +81,7 @@ describe("a service that is not there", () => {
   test.concurrent("[API-conform-never] never connects: exit 3, naming the variables", async ({ expect }) => {
     const terminal = createTerminal();
     expect(await conform({ connectMs: 10 }, terminal)).toBe(3);
-    expect(terminal.err()).toContain("it reads TOOLPLANE_URL, TOOLPLANE_TOKEN and TOOLPLANE_PROJECT");
+    expect(terminal.err()).toContain("it reads TOOLPLANE_URL, TOOLPLANE_TOKEN, TOOLPLANE_PROJECT");
   });
 });
 

@@ -14,6 +14,7 @@ export interface ReportedClause {
 export interface ConformReport {
   readonly target: string;
   readonly tool_name: string;
+  readonly transport: "http" | "nats";
   readonly steps: "one" | "two";
   readonly clauses: readonly ReportedClause[];
   readonly summary: { readonly pass: number; readonly fail: number; readonly not_applicable: number };

@@ -42,7 +42,7 @@ export const rules = [
   { id: "API-conform-fail", source: "interfaces 2", part: "server", text: "A failed clause says why in its line, and the exit code is 1." },
   { id: "API-conform-usage", source: "interfaces 2", part: "server", text: "Wrong usage is exit 2 and one sentence, before anything is started." },
   { id: "API-conform-never", source: "interfaces 2", part: "server", text: "A service that never asks for work is exit 3, with what is known about why." },
-  { id: "API-conform-by-hand", source: "interfaces 2", part: "server", text: "Without a command the three variables are printed and the service is waited for." },
+  { id: "API-conform-by-hand", source: "interfaces 2", part: "server", text: "Without a command the variables are printed and the service is waited for." },
   { id: "API-conform-ended", source: "interfaces 2", part: "server", text: "A service that ends fails the clause it ended in; clauses that could not be looked at are not judged." },
   { id: "API-conform-tool", source: "interfaces 2", part: "server", text: "A service that registers nothing is tried with --tool and --arguments, and without them one sentence says so." },
   { id: "API-conform-stop", source: "interfaces 2", part: "server", text: "Ctrl-C ends the run and the service." },

@@ -101,8 +101,9 @@ export { type SharedPostgres, sharedPostgres } from "./postgres-run.ts";
 export { programEnv } from "./program-env.ts";
 // wrong services
 export { type Habits, RIGHT_HABITS } from "./wrong-services/habits.ts";
-export type { ServiceConnection } from "./wrong-services/plain-client.ts";
 export { type PlainService, startPlainService } from "./wrong-services/plain-service.ts";
+export type { ServiceConnection } from "./wrong-services/service-client.ts";
+export { RIGHT_NATS_SERVICES, WRONG_NATS_SERVICES } from "./wrong-services/wrong-nats-services.ts";
 export {
   type NamedService,
   RIGHT_SERVICES,

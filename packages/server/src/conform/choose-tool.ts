@@ -16,6 +16,8 @@ export interface ChosenTool {
   /** Known when the service registered it. */
   readonly targetSubject: string | undefined;
   readonly samples: SamplePair;
+  /** Whether it takes leases, as its definition says. */
+  readonly service: "plain" | "leased" | undefined;
 }
 
 const TARGET_TOKEN = 6;
@@ -33,5 +35,6 @@ export const chooseTool = (wish: ToolWish, registered: readonly ToolDefinition[]
     );
   }
   const samples = given === undefined ? sampleArguments(known?.parameters ?? {}) : parseArguments(given);
-  return { name, targetSubject: known?.target_subject, samples };
+  const service = known === undefined ? undefined : known.options.service === "plain" ? "plain" : "leased";
+  return { name, targetSubject: known?.target_subject, samples, service };
 };

@@ -2,7 +2,7 @@
 // meaning; a clause that is given up leaves a gap.
 //
 // `section` says where the rule is written: "guide n" is the tool development guide, "UTP n" the tool protocol page,
-// "HTTP" this project's own API for services that pull their work.
+// "HTTP" this project's own API for services that pull their work, whatever carries it, "NATS" the same over NATS.
 
 export interface ClauseEntry {
   readonly id: `UTP-C${string}`;
@@ -51,7 +51,26 @@ export const CLAUSES = [
   { id: "UTP-C33", title: "A lease that is lost ends the work on the call", section: "HTTP" },
   { id: "UTP-C34", title: "A canceled call brings no result", section: "HTTP" },
   { id: "UTP-C35", title: "A server that fails for a moment loses no result", section: "HTTP" },
+  // over NATS only
+  { id: "UTP-C36", title: "Every command is acknowledged in the end", section: "NATS" },
+  { id: "UTP-C37", title: "No command is acknowledged before its lease was asked for", section: "NATS" },
+  { id: "UTP-C38", title: "A call that somebody else holds is left alone", section: "NATS" },
+  { id: "UTP-C39", title: "A call that is not due yet is asked for again", section: "NATS" },
+  { id: "UTP-C40", title: "Only the subjects of its own project and actor are used", section: "NATS" },
+  { id: "UTP-C41", title: "A command of another project is left to others", section: "NATS" },
+  { id: "UTP-C42", title: "Questions about a call carry its headers", section: "NATS" },
+  { id: "UTP-C43", title: "A lease is renewed while its call runs", section: "NATS" },
 ] as const satisfies readonly ClauseEntry[];
 
 export type Clause = (typeof CLAUSES)[number];
 export type ClauseId = Clause["id"];
+
+/** What carries commands and results between the plane and a service. */
+export type Transport = "http" | "nats";
+
+/** Over NATS the server knows a service by its user, so nobody sends a token. */
+const TOKEN_CLAUSE: ClauseId = "UTP-C01";
+
+/** The clauses that can be held against a service that speaks so. */
+export const clausesOver = (transport: Transport): readonly Clause[] =>
+  CLAUSES.filter(({ id, section }) => (transport === "nats" ? id !== TOKEN_CLAUSE : section !== "NATS"));

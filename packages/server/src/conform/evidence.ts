@@ -2,14 +2,17 @@
 // plane while the scenarios run, read by the judges when they are over.
 
 import type { JsonObject } from "@toolplane/protocol";
-import type { PlannedCall } from "./planned-call.ts";
+import type { Transport } from "./clauses.ts";
+import type { LeaseAnswer, PlannedCall } from "./planned-call.ts";
 
 export interface SeenRequest {
+  /** `PUB` over NATS. */
   readonly method: string;
+  /** The path, or the subject. */
   readonly path: string;
   /** The Authorization header carried the token, as a bearer token. */
   readonly hasToken: boolean;
-  /** The path belongs to the API of tool services. */
+  /** The path or subject belongs to the API of tool services. */
   known: boolean;
 }
 
@@ -23,6 +26,18 @@ export interface SeenClaim {
 export interface Registration {
   readonly toolName: string;
   readonly fault: string | undefined;
+}
+
+/** A question to the gateway over NATS. */
+export interface Question {
+  readonly projectId: string;
+  readonly actor: string;
+  readonly operation: string;
+  readonly subject: string;
+  readonly callId: string | undefined;
+  readonly turnId: string | undefined;
+  /** The call it is about, as far as that can be told. */
+  readonly record: CallRecord | undefined;
 }
 
 /** A result as it was handed over, in one step or as a report that points to a card. */
@@ -42,13 +57,28 @@ export interface Offer {
   readonly status: unknown;
   readonly result: unknown;
   readonly error: unknown;
-  /** The HTTP status it was answered with. */
+  /** The HTTP status it was answered with; over NATS the header CG-Status. */
   readonly answered: number;
 }
 
 export interface Heartbeat {
   readonly order: number;
   readonly answer: "renewed" | "canceled" | "lost";
+}
+
+export interface LeaseRequest {
+  readonly order: number;
+  readonly answer: LeaseAnswer;
+}
+
+export type SettlementWord = "ack" | "nak" | "term" | "progress";
+
+/** A command as a message of the stream, and what the service said about it. */
+export interface SentCommand {
+  readonly sequence: number;
+  readonly words: { readonly order: number; readonly word: SettlementWord }[];
+  /** The service ended with it, or nobody fetches: not judged. */
+  abandoned: boolean;
 }
 
 export interface CallTrace {
@@ -59,6 +89,9 @@ export interface CallTrace {
   readonly cardReads: number[];
   readonly heartbeats: Heartbeat[];
   readonly offers: Offer[];
+  /** Over NATS. */
+  readonly leases: LeaseRequest[];
+  readonly commands: SentCommand[];
 }
 
 export interface CallRecord {
@@ -67,17 +100,26 @@ export interface CallRecord {
 }
 
 export interface Evidence {
+  readonly transport: Transport;
+  /** The project the service was told. */
+  readonly projectId: string;
   readonly target: string;
   readonly toolName: string;
   readonly requests: readonly SeenRequest[];
   readonly claims: readonly SeenClaim[];
   readonly registrations: readonly Registration[];
+  readonly questions: readonly Question[];
   readonly calls: readonly CallRecord[];
   /** Results for calls that were never given out. */
   readonly strays: readonly Offer[];
   /** The first two calls had different arguments. */
   readonly argumentsDiffer: boolean;
+  /** What the tool's definition says; undefined when the service registered none. */
+  readonly service: "plain" | "leased" | undefined;
 }
+
+/** What the plane itself writes down. */
+export type SeenByPlane = Pick<Evidence, "requests" | "claims" | "registrations" | "questions" | "calls" | "strays">;
 
 export const emptyTrace = (): CallTrace => ({
   deliveries: 0,
@@ -86,7 +128,18 @@ export const emptyTrace = (): CallTrace => ({
   cardReads: [],
   heartbeats: [],
   offers: [],
+  leases: [],
+  commands: [],
 });
+
+/** It fetches from the durable; otherwise it listens on the subject. */
+export const isFetching = ({ claims, target }: Pick<Evidence, "claims" | "target">): boolean =>
+  claims.some((claim) => claim.target === target);
+
+/** A service over NATS that takes no leases: its tool says so, or nothing says that it should. */
+export const isPlain = ({ transport, service, calls }: Pick<Evidence, "transport" | "service" | "calls">): boolean =>
+  transport === "nats" &&
+  (service === "plain" || (service === undefined && calls.every(({ trace }) => trace.leases.length === 0)));
 
 /** The calls of one scenario, in the order they were made. */
 export const callsOf = ({ calls }: Pick<Evidence, "calls">, scenario: string): readonly CallRecord[] =>

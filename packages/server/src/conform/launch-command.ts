@@ -1,4 +1,4 @@
-// Starts the service under test as a child that cannot outlive us, with the three variables every service reads. What it
+// Starts the service under test as a child that cannot outlive us, with the variables every service reads. What it
 // prints is kept, the last lines of it, for the case that it ends or never connects.
 
 import type { Readable } from "node:stream";
@@ -9,8 +9,11 @@ import type { LaunchedService } from "./service-life.ts";
 
 export interface Connection {
   readonly url: string;
+  /** Empty over NATS. */
   readonly token: string;
   readonly projectId: string;
+  /** The same, as a service finds it in its environment. */
+  readonly variables: Readonly<Record<string, string>>;
 }
 
 export interface LaunchCommandOptions {
@@ -45,17 +48,12 @@ export const createLastWords = (): LastWords => {
   };
 };
 
-export const connectionLines = ({ url, token, projectId }: Connection): readonly string[] => [
-  `TOOLPLANE_URL=${url}`,
-  `TOOLPLANE_TOKEN=${token}`,
-  `TOOLPLANE_PROJECT=${projectId}`,
-];
+export const connectionLines = ({ variables }: Connection): readonly string[] =>
+  Object.entries(variables).map(([name, value]) => `${name}=${value}`);
 
 const environment = (connection: Connection, env: CliIo["env"]): Record<string, string> => ({
   ...Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined)),
-  TOOLPLANE_URL: connection.url,
-  TOOLPLANE_TOKEN: connection.token,
-  TOOLPLANE_PROJECT: connection.projectId,
+  ...connection.variables,
 });
 
 const describeExit = ({ code, signal }: ExitStatus): string =>

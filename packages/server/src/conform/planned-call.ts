@@ -30,12 +30,19 @@ export interface CallRules {
   readonly afterExecution: boolean;
   /** The card has a lineage to copy. */
   readonly lineage: boolean;
+  /** It can be leased, and what is said about it must name the lease. */
+  readonly lease: boolean;
 }
+
+/** `later`: queued and not due yet; `held`: somebody else runs it; `over`: it has ended. */
+export type LeaseAnswer = "granted" | "later" | "held" | "over";
 
 /** How a request of the service is answered: a code of the error table, or a page of some proxy. */
 export type Refusal = "already_settled" | "lease_lost" | "storage_error" | "proxy_page";
 
 export interface CallScript {
+  /** Answers to the first questions for a lease, before it is granted. */
+  readonly leases?: readonly Exclude<LeaseAnswer, "granted">[];
   /** Answers to the first results, before they are accepted. */
   readonly results?: readonly Refusal[];
   /** Answers to the first written cards, before they are accepted. */
@@ -52,6 +59,10 @@ export interface CallSpec {
   readonly arguments: JsonObject;
   readonly afterExecution?: AfterExecution;
   readonly changePayload?: (payload: JsonObject, ids: CallIds) => unknown;
+  /** Bytes that are sent instead of the payload; over NATS only, where a message need not be JSON. */
+  readonly rawPayload?: string;
+  /** A project the service is not in. */
+  readonly foreignProject?: string;
   readonly changeHeaders?: (headers: Readonly<Record<string, string>>) => Readonly<Record<string, string>>;
   /** Undefined: there is no such card. */
   readonly changeCard?: (card: JsonObject, ids: CallIds) => JsonObject | undefined;
@@ -68,6 +79,7 @@ export interface PlannedCall {
     readonly headers: Readonly<Record<string, string>>;
     readonly payload: unknown;
   };
+  readonly rawPayload: string | undefined;
   readonly card: JsonObject | undefined;
   readonly afterExecution: AfterExecution;
   readonly rules: CallRules;
@@ -87,7 +99,7 @@ export interface CallPlace {
 const CHANNEL = "public";
 const AGENT = "conform";
 const SPAN_DIGITS = 16;
-const ALL_RULES: CallRules = { identity: true, afterExecution: true, lineage: true };
+const ALL_RULES: CallRules = { identity: true, afterExecution: true, lineage: true, lease: true };
 
 const planIds = (uuid: () => string): CallIds => {
   const hex = (): string => uuid().replaceAll("-", "");
@@ -149,7 +161,8 @@ const cardFor = (spec: CallSpec, ids: CallIds, subject: string, place: CallPlace
   ttl_seconds: null,
 });
 
-export const planCall = (spec: CallSpec, place: CallPlace): PlannedCall => {
+export const planCall = (spec: CallSpec, home: CallPlace): PlannedCall => {
+  const place = spec.foreignProject === undefined ? home : { ...home, projectId: spec.foreignProject };
   const ids = planIds(place.uuid);
   const subject = subjectFor(place);
   const afterExecution = spec.afterExecution ?? "suspend";
@@ -169,6 +182,7 @@ export const planCall = (spec: CallSpec, place: CallPlace): PlannedCall => {
       headers: spec.changeHeaders?.(headers) ?? headers,
       payload: spec.changePayload === undefined ? payload : spec.changePayload(payload, ids),
     },
+    rawPayload: spec.rawPayload,
     card: spec.changeCard === undefined ? card : spec.changeCard(card, ids),
     afterExecution,
     rules: { ...ALL_RULES, ...spec.rules },

@@ -6,14 +6,18 @@ import { formatClauses, formatSummary, reportBody } from "./report.ts";
 import { fail, notApplicable, pass } from "./verdict.ts";
 
 const evidence: Evidence = {
+  transport: "http",
+  projectId: "conform",
   target: "text",
   toolName: "count_words",
   requests: [],
   claims: [],
   registrations: [],
+  questions: [],
   calls: [],
   strays: [],
   argumentsDiffer: true,
+  service: undefined,
 };
 
 const judged: readonly JudgedClause[] = [
@@ -35,6 +39,7 @@ test("[API-conform-report] programs get every clause with its verdict and reason
   expect(reportBody(judged, evidence)).toEqual({
     target: "text",
     tool_name: "count_words",
+    transport: "http",
     steps: "one",
     clauses: [
       {
@@ -53,5 +58,5 @@ test("[API-conform-report] programs get every clause with its verdict and reason
 
 test("clauses are numbered without gaps, and every one says where it comes from", () => {
   expect(CLAUSES.map(({ id }) => id)).toEqual(CLAUSES.map((_, index) => `UTP-C${String(index + 1).padStart(2, "0")}`));
-  for (const { section } of CLAUSES) expect.soft(section).toMatch(/^(guide|UTP) [1-5](\.[1-3])?$|^HTTP$/);
+  for (const { section } of CLAUSES) expect.soft(section).toMatch(/^(guide|UTP) [1-5](\.[1-3])?$|^HTTP$|^NATS$/);
 });

@@ -38,6 +38,7 @@ export const reportBody = (judged: readonly JudgedClause[], evidence: Evidence) 
   return {
     target: evidence.target,
     tool_name: evidence.toolName,
+    transport: evidence.transport,
     steps: stepsOf(evidence),
     clauses: judged.map(({ clause, verdict }) => ({
       id: clause.id,

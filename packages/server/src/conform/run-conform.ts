@@ -1,5 +1,5 @@
-// `toolplane conform --http`: plays the plane for a foreign tool service and says, clause by clause, whether it keeps the
-// protocol. Exit code 0: nothing failed; 1: a clause failed; 2: wrong usage; 3: the service never asked for work.
+// `toolplane conform`: plays the plane for a foreign tool service, over HTTP or on a NATS server, and says, clause by clause,
+// whether it keeps the protocol. Exit code 0: nothing failed; 1: a clause failed; 2: wrong usage; 3: the service never asked for work.
 
 import { isToken } from "@toolplane/protocol";
 import { isToolName } from "@toolplane/protocol/registry";
@@ -7,6 +7,7 @@ import type { CliIo } from "../cli/io.ts";
 import { createOutput, type Output } from "../cli/output.ts";
 import { WrongUsage } from "../cli/wrong-usage.ts";
 import { chooseTool } from "./choose-tool.ts";
+import type { Transport } from "./clauses.ts";
 import type { Evidence } from "./evidence.ts";
 import { type JudgedClause, judgeClauses } from "./judges/index.ts";
 import { type Connection, connectionLines } from "./launch-command.ts";
@@ -19,8 +20,10 @@ import { openWorkbench, type Workbench } from "./workbench.ts";
 
 export interface ConformOptions {
   readonly target: string;
-  /** The one transport of this version. */
+  /** Over HTTP, on a loopback port of our own. */
   readonly http: boolean;
+  /** Over NATS, on a server that is there. */
+  readonly natsUrl?: string | undefined;
   /** 0 or nothing: any free one. */
   readonly port?: number | undefined;
   readonly tool?: string | undefined;
@@ -51,8 +54,9 @@ const BY_HAND_CONNECT_MS = 300_000;
 /** Services renew after a third or half of a lease, some not more often than every second. */
 const LEASE_MS = 3_000;
 
-const checkOptions = ({ target, http, tool, arguments: given }: ConformOptions): void => {
-  if (!http) throw new WrongUsage("this version speaks HTTP: add --http", "conform");
+const checkOptions = ({ target, http, natsUrl, tool, arguments: given }: ConformOptions): void => {
+  if (http === (natsUrl !== undefined))
+    throw new WrongUsage("say how the service talks to the plane: --http, or --nats-url URL", "conform");
   if (!isToken(target)) throw new WrongUsage("--target takes the name the service claims for, such as text", "conform");
   if (tool !== undefined && !isToolName(tool))
     throw new WrongUsage(`"${tool}" cannot be the name of a tool`, "conform");
@@ -60,14 +64,14 @@ const checkOptions = ({ target, http, tool, arguments: given }: ConformOptions):
 };
 
 /** Why nobody asked for work, as far as it can be told. */
-const explainSilence = ({ plane, life }: Workbench, target: string): string => {
+const explainSilence = ({ plane, life, connection }: Workbench, target: string): string => {
   const { claims, requests } = plane.seen();
   const other = claims.find((claim) => claim.target !== target);
   if (other !== undefined) return `the service claims for target ${other.target}, not for ${target}`;
   const ended = life.ended();
   if (ended !== undefined) return `the service ${ended} before it asked for work`;
   return requests.length === 0
-    ? "the service never connected: it reads TOOLPLANE_URL, TOOLPLANE_TOKEN and TOOLPLANE_PROJECT"
+    ? `the service never connected: it reads ${Object.keys(connection.variables).join(", ")}`
     : "the service connected but never claimed";
 };
 
@@ -89,12 +93,15 @@ export const runConform = async (options: ConformOptions, io: CliIo): Promise<nu
   const isOurs = launch !== undefined || command.length > 0;
   const connectMs = options.connectMs ?? (isOurs ? Math.max(timeoutMs, LEAST_CONNECT_MS) : BY_HAND_CONNECT_MS);
   const verbose = options.verbose === true;
+  const { natsUrl } = options;
+  const transport: Transport = natsUrl === undefined ? "http" : "nats";
   const place = { projectId: PROJECT, target };
+  const mayOnlyListen = natsUrl !== undefined && options.tool !== undefined && options.arguments !== undefined;
   await using bench = await openWorkbench(
-    { ...place, port: options.port ?? 0, command, launch, verbose, connectMs },
+    { ...place, port: options.port ?? 0, natsUrl, mayOnlyListen, command, launch, verbose, connectMs },
     io,
   );
-  const { plane, watch, life, words } = bench;
+  const { plane, door, watch, life, words } = bench;
 
   const stoppedEarly = (): number => {
     output.note("toolplane: stopped before the end");
@@ -107,7 +114,7 @@ export const runConform = async (options: ConformOptions, io: CliIo): Promise<nu
   if (!isOurs) {
     const say = output.json ? output.note : output.line;
     for (const line of connectionLines(bench.connection)) say(line);
-    output.note(`start the service with these three variables; it must claim for target ${target}`);
+    output.note(`start the service with these variables; it must claim for target ${target}`);
   }
   const connected = await bench.start();
   if (life.isGivenUp()) return stoppedEarly();
@@ -117,9 +124,11 @@ export const runConform = async (options: ConformOptions, io: CliIo): Promise<nu
     return CONFORM_EXIT.neverConnected;
   }
 
-  const { name: toolName, targetSubject, samples } = chooseTool(options, plane.shelf.tools());
+  const { name: toolName, targetSubject, samples, service } = chooseTool(options, plane.shelf.tools());
   const session = createSession({
+    transport,
     plane,
+    door,
     watch,
     life,
     place: { ...place, toolName, targetSubject, uuid: io.uuid, now: io.now },
@@ -135,7 +144,8 @@ export const runConform = async (options: ConformOptions, io: CliIo): Promise<nu
   });
   if (life.isGivenUp()) return stoppedEarly();
 
-  const evidence: Evidence = { ...plane.seen(), target, toolName, argumentsDiffer: samples.second !== undefined };
+  const argumentsDiffer = samples.second !== undefined;
+  const evidence: Evidence = { ...plane.seen(), ...place, transport, toolName, service, argumentsDiffer };
   const judged = judgeClauses(evidence, troubles);
   print(output, judged, evidence);
   if (troubles.fatal.size > 0) noteLastWords();

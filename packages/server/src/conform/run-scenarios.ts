@@ -5,7 +5,7 @@
 
 import type { ClauseId } from "./clauses.ts";
 import { CANARY } from "./scenarios/good-calls.ts";
-import { FIRST_SCENARIO, SCENARIOS } from "./scenarios/index.ts";
+import { FIRST_SCENARIO, scenariosOver } from "./scenarios/index.ts";
 import type { Scenario } from "./scenarios/scenario.ts";
 import type { ServiceLife } from "./service-life.ts";
 import type { Session } from "./session.ts";
@@ -44,7 +44,7 @@ export const runScenarios = async (options: ScenarioRunOptions): Promise<Trouble
   };
 
   let over: string | undefined;
-  for (const scenario of [FIRST_SCENARIO, ...SCENARIOS]) {
+  for (const scenario of [FIRST_SCENARIO, ...scenariosOver(session.transport)]) {
     if (over !== undefined) {
       for (const clause of scenario.clauses) unseen.set(clause, over);
       continue;

@@ -1,14 +1,18 @@
 // What a scenario can do: plan a call, give it out, wait for what becomes of it.
 
+import type { Transport } from "./clauses.ts";
 import type { CallRecord } from "./evidence.ts";
 import type { ScriptedPlane } from "./plane/scripted-plane.ts";
+import type { ServiceDoor } from "./plane/service-door.ts";
 import { type CallPlace, type CallSpec, planCall } from "./planned-call.ts";
 import type { SamplePair } from "./sample-arguments.ts";
 import type { ServiceLife } from "./service-life.ts";
 import type { Watch } from "./watch.ts";
 
 export interface SessionOptions {
+  readonly transport: Transport;
   readonly plane: ScriptedPlane;
+  readonly door: ServiceDoor;
   readonly watch: Watch;
   readonly life: ServiceLife;
   readonly place: CallPlace;
@@ -22,6 +26,7 @@ export interface SessionOptions {
 export type CallDraft = Omit<CallSpec, "arguments"> & Partial<Pick<CallSpec, "arguments">>;
 
 export interface Session {
+  readonly transport: Transport;
   readonly samples: SamplePair;
   readonly leaseMs: number;
   /** A call with the first sample's arguments unless others are given. */
@@ -39,12 +44,16 @@ export interface Session {
   claimSize(): number;
   /** Makes the next claims fail and waits until they did. */
   failClaims(): Promise<boolean>;
+  /** It asks for work; one that only listens does not. */
+  isFetching(): boolean;
   /** The service hands results over by card and report. */
   isTwoStep(): boolean;
+  /** Every call that was made so far. */
+  calls(): readonly CallRecord[];
 }
 
 export const createSession = (options: SessionOptions): Session => {
-  const { plane, watch, life, place, samples, timeoutMs, leaseMs } = options;
+  const { transport, plane, door, watch, life, place, samples, timeoutMs, leaseMs } = options;
 
   const until: Session["until"] = async (isTrue, withinMs = timeoutMs) => {
     await watch.until(() => isTrue() || life.ended() !== undefined, withinMs);
@@ -54,7 +63,7 @@ export const createSession = (options: SessionOptions): Session => {
   const give: Session["give"] = async (...records) => {
     const times = (record: CallRecord): number => records.filter((one) => one === record).length;
     const wanted = new Map(records.map((record) => [record, record.trace.deliveries + times(record)]));
-    plane.desk.give(records.map(({ call }) => call));
+    door.give(records.map(({ call }) => call));
     return until(() => [...wanted].every(([{ trace }, deliveries]) => trace.deliveries >= deliveries));
   };
 
@@ -62,6 +71,7 @@ export const createSession = (options: SessionOptions): Session => {
     until(() => record.trace.offers.length >= times || record.trace.releases > 0);
 
   return {
+    transport,
     samples,
     leaseMs,
     until,
@@ -72,9 +82,11 @@ export const createSession = (options: SessionOptions): Session => {
     openCard: (record) => plane.openCard(record),
     claimSize: () => plane.seen().claims.reduce((most, { max }) => Math.max(most, max), 1),
     async failClaims() {
-      plane.desk.spoil(["server_error", "cut_json"]);
-      return until(() => plane.desk.spoiled() === 0);
+      await door.breakClaims();
+      return until(() => door.areClaimsBack(), timeoutMs + door.claimMs());
     },
+    isFetching: () => plane.seen().claims.some(({ target }) => target === place.target),
+    calls: () => plane.seen().calls,
     isTwoStep: () => plane.seen().calls.some(({ trace }) => trace.offers.some(({ form }) => form === "report")),
   };
 };

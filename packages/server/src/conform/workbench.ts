@@ -1,9 +1,13 @@
-// What a run needs around it: the scripted plane on a loopback port, the service, and everything put away at the end.
+// What a run needs around it: the scripted plane behind a door, the service, and everything put away at the end.
 
+import { readFileSync } from "node:fs";
+
+import { ToolplaneError } from "@toolplane/protocol";
 import type { CliIo } from "../cli/io.ts";
 import { type Connection, createLastWords, type LastWords, launchCommand } from "./launch-command.ts";
-import { listenOnLoopback } from "./plane/listen.ts";
+import { openHttpDoor } from "./plane/http-door.ts";
 import { createScriptedPlane, type ScriptedPlane } from "./plane/scripted-plane.ts";
+import type { ServiceDoor } from "./plane/service-door.ts";
 import { createServiceLife, type LaunchedService, type ServiceLife } from "./service-life.ts";
 import { createWatch, type Watch } from "./watch.ts";
 
@@ -11,6 +15,10 @@ export interface WorkbenchOptions {
   readonly projectId: string;
   readonly target: string;
   readonly port: number;
+  /** Over NATS, at this address; over HTTP without one. */
+  readonly natsUrl: string | undefined;
+  /** The tool is known without the service: one that registers nothing and only listens can be called. */
+  readonly mayOnlyListen: boolean;
   readonly command: readonly string[];
   readonly launch: ((connection: Connection) => Promise<LaunchedService>) | undefined;
   readonly verbose: boolean;
@@ -19,6 +27,7 @@ export interface WorkbenchOptions {
 
 export interface Workbench extends AsyncDisposable {
   readonly plane: ScriptedPlane;
+  readonly door: ServiceDoor;
   readonly watch: Watch;
   readonly life: ServiceLife;
   readonly connection: Connection;
@@ -30,14 +39,41 @@ export interface Workbench extends AsyncDisposable {
 
 /** Claims for other targets after which none for ours is expected; a service of several targets asks for all of them. */
 const MANY_STRAYS = 4;
+/** A service that only listens shows nothing when it starts: an interpreter on a busy machine is there by then. */
+const LISTENING_MS = 2_000;
+const CREDENTIALS = "TOOLPLANE_NATS_CREDENTIALS";
+
+const credentialsIn = (env: CliIo["env"]): string | undefined => {
+  const path = env[CREDENTIALS];
+  if (path === undefined || path === "") return undefined;
+  try {
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    const message = `${CREDENTIALS} names a file that cannot be read: ${path}`;
+    throw new ToolplaneError("not_found", message, { cause });
+  }
+};
+
+const openDoor = async (
+  options: WorkbenchOptions,
+  plane: ScriptedPlane,
+  watch: Watch,
+  io: CliIo,
+): Promise<ServiceDoor> => {
+  const { projectId, target, port, natsUrl: url } = options;
+  const place = { plane, projectId, target, watch, sleep: io.sleep };
+  if (url === undefined) return openHttpDoor({ ...place, port, token: `conform_${io.uuid().replaceAll("-", "")}` });
+  // Loaded here: it brings the NATS client along.
+  const { openNatsDoor } = await import("./plane/nats-door.ts");
+  return openNatsDoor({ ...place, url, credentials: credentialsIn(io.env), now: io.now, uuid: io.uuid });
+};
 
 export const openWorkbench = async (options: WorkbenchOptions, io: CliIo): Promise<Workbench> => {
   const { projectId, target, command } = options;
   const watch = createWatch(io.sleep);
-  const token = `conform_${io.uuid().replaceAll("-", "")}`;
-  const plane = createScriptedPlane({ projectId, target, token, watch, now: io.now, sleep: io.sleep });
-  const listener = await listenOnLoopback(plane.app, options.port);
-  const connection: Connection = { url: listener.url, token, projectId };
+  const plane = createScriptedPlane({ projectId, watch, now: io.now });
+  const door = await openDoor(options, plane, watch, io);
+  const { connection } = door;
   const words = createLastWords();
   const isOurs = options.launch !== undefined || command.length > 0;
   const launch = async (): Promise<LaunchedService> =>
@@ -47,34 +83,36 @@ export const openWorkbench = async (options: WorkbenchOptions, io: CliIo): Promi
   const life = createServiceLife(isOurs ? launch : undefined, watch);
   const forget = io.onStop(() => life.giveUp());
 
-  const claims = (): number => plane.seen().claims.filter((claim) => claim.target === target).length;
-  const strayClaims = (): number => plane.seen().claims.length - claims();
-  const untilClaimed = async (before: number): Promise<boolean> => {
-    const isHopeless = (): boolean => life.ended() !== undefined || (claims() === 0 && strayClaims() >= MANY_STRAYS);
-    await watch.until(() => claims() > before || isHopeless(), options.connectMs);
-    return claims() > before;
+  const strayClaims = (): number => plane.seen().claims.filter((claim) => claim.target !== target).length;
+  const untilThere = async (before: number): Promise<boolean> => {
+    const isHopeless = (): boolean =>
+      life.ended() !== undefined || (door.arrivals() === 0 && strayClaims() >= MANY_STRAYS);
+    const isThere = (): boolean => door.arrivals() > before;
+    if (!options.mayOnlyListen) await watch.until(() => isThere() || isHopeless(), options.connectMs);
+    else if (!(await watch.until(() => isThere() || isHopeless(), LISTENING_MS))) return life.ended() === undefined;
+    return isThere();
   };
 
   return {
     plane,
+    door,
     watch,
     life,
     connection,
     words,
     async start() {
       await life.start();
-      return untilClaimed(0);
+      return untilThere(0);
     },
     async restart() {
-      plane.desk.clear();
-      const before = claims();
-      return (await life.restart()) && (await untilClaimed(before));
+      await door.clear();
+      const before = door.arrivals();
+      return (await life.restart()) && (await untilThere(before));
     },
     async [Symbol.asyncDispose]() {
       forget();
-      plane.desk.close();
       await life.stop();
-      await listener.close();
+      await door.close();
     },
   };
 };

@@ -38,7 +38,29 @@ export const ALL_CHECKS: ReadonlySet<Check> = new Set<Check>([
   "content is a call",
 ]);
 
+/** What a service does that fetches its commands from NATS, beyond what every service does. */
+export interface NatsHabits {
+  /** `leased` fetches and leases; `plain` listens on the subject and takes no leases. */
+  readonly mode: "leased" | "plain";
+  /** When a command is acknowledged. */
+  readonly acknowledges: "when leased" | "first" | "never";
+  /** A call whose lease was refused because somebody else holds it. */
+  readonly onHeld: "forget" | "run";
+  /** A call whose lease was refused because it is not due. */
+  readonly onLater: "give back" | "forget";
+  /** A command of another project: given back, acknowledged, or leased over there. */
+  readonly onForeign: "give back" | "take" | "lease there";
+  readonly renews: boolean;
+  /** As whom a question is asked. */
+  actor(target: string, operation: string): string;
+  /** The last look at the headers of a question. */
+  shapeQuestion(headers: Readonly<Record<string, string>>, operation: string): Readonly<Record<string, string>>;
+  /** Published once at the start, beyond what a service needs. */
+  publishes(project: string): readonly string[];
+}
+
 export interface Habits {
+  readonly nats: NatsHabits;
   /** Results in one step, or as a card and a report. */
   readonly steps: "one" | "two";
   readonly checks: ReadonlySet<Check>;
@@ -92,7 +114,20 @@ export const isRecord = (value: unknown): value is Json =>
 
 export const payloadOf = ({ payload }: Command): Json => (isRecord(payload) ? payload : {});
 
+export const RIGHT_NATS_HABITS: NatsHabits = {
+  mode: "leased",
+  acknowledges: "when leased",
+  onHeld: "forget",
+  onLater: "give back",
+  onForeign: "give back",
+  renews: true,
+  actor: (target) => target,
+  shapeQuestion: (headers) => headers,
+  publishes: () => [],
+};
+
 export const RIGHT_HABITS: Habits = {
+  nats: RIGHT_NATS_HABITS,
   steps: "one",
   checks: ALL_CHECKS,
   claimSize: 4,

@@ -1,11 +1,13 @@
-// A small tool service over HTTP, written against the documentation alone: claim, read the card, renew the lease, hand the
-// result over. With the right habits it keeps every clause; it is also what wrong services are made of.
+// A small tool service, written against the documentation alone: claim, read the card, renew the lease, hand the result over.
+// With the right habits it keeps every clause, over HTTP and over NATS; it is also what wrong services are made of.
 
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { type Command, type Habits, isRecord, type Json, type Outcome, payloadOf } from "./habits.ts";
 import { argumentsOf, findFault } from "./judge-command.ts";
-import { type Answer, createPlainClient, type ServiceConnection } from "./plain-client.ts";
+import { createNatsClient } from "./nats-client.ts";
+import { createPlainClient } from "./plain-client.ts";
+import type { ServiceClient, ServiceConnection } from "./service-client.ts";
 
 export interface PlainService {
   /** Resolves when the service ends by itself, with how. */
@@ -15,7 +17,6 @@ export interface PlainService {
 
 /** Between two tries of anything. */
 const RETRY_MS = 10;
-const CLAIM_SECONDS = 5;
 /** A lease is renewed after this part of it. */
 const BEAT_PART = 4;
 
@@ -34,9 +35,14 @@ const lineageOf = (card: Json | undefined): Json => {
   );
 };
 
+const createClient = (habits: Habits, connection: ServiceConnection, stopped: AbortSignal): ServiceClient =>
+  connection.url.startsWith("nats:")
+    ? createNatsClient(habits, connection, stopped)
+    : createPlainClient(habits, connection, stopped);
+
 export const startPlainService = (habits: Habits, connection: ServiceConnection): PlainService => {
   const stopped = new AbortController();
-  const client = createPlainClient(connection, habits.authorization(connection.token), stopped.signal);
+  const client = createClient(habits, connection, stopped.signal);
   const running = new Set<string>();
   const ended = new Set<string>();
   const work = new Set<Promise<void>>();
@@ -49,9 +55,9 @@ export const startPlainService = (habits: Habits, connection: ServiceConnection)
     };
   });
 
-  const insist = async (send: () => Promise<Answer>): Promise<void> => {
+  const insist = async (send: () => Promise<number>): Promise<void> => {
     while (!stopped.signal.aborted) {
-      const next = habits.afterAnswer((await send()).status);
+      const next = habits.afterAnswer(await send());
       if (next === "die") die("ended because a result was refused");
       if (next !== "again") return;
       await pause(RETRY_MS);
@@ -93,7 +99,7 @@ export const startPlainService = (habits: Habits, connection: ServiceConnection)
     if (habits.steps === "one") {
       const body = habits.shapeBody({ lease: command.lease.id, ...outcome }, command);
       const headers = habits.shapeHeaders(traced, command);
-      await insist(() => client.send("POST", `/calls/${address}/result`, body, { headers }));
+      await insist(() => client.settle(command, address, body, headers));
       return;
     }
     const card = habits.shapeCard(cardFor(command, address, outcome, callCard), command);
@@ -106,24 +112,26 @@ export const startPlainService = (habits: Habits, connection: ServiceConnection)
       outcome,
     );
     const headers = habits.shapeHeaders(
-      { ...traced, "CG-Tool-Call-Id": address, "CG-Lease": command.lease.id },
+      { ...traced, "CG-Tool-Call-Id": address, ...(command.lease.id === "" ? {} : { "CG-Lease": command.lease.id }) },
       command,
     );
-    const write = (): Promise<void> => insist(() => client.send("POST", "/cards", card));
+    const write = (): Promise<void> => insist(() => client.putCard(command, card));
     if (habits.cardBeforeReport) await write();
-    await insist(() => client.send("POST", "/reports", callback, { headers }));
+    await insist(() => client.report(command, callback, headers));
     if (!habits.cardBeforeReport) await write();
   };
 
   /** Renews the lease until told to stop; aborts the call when the answer says so. */
   const keepLease = async (command: Command, callId: string, over: AbortController): Promise<void> => {
+    if (command.lease.id === "") return;
     const everyMs = (Date.parse(command.lease.expires_at) - Date.now()) / BEAT_PART;
     while (!over.signal.aborted) {
       await pause(everyMs, undefined, { signal: over.signal }).catch(() => undefined);
       if (over.signal.aborted) return;
-      const { status, body } = await client.send("POST", `/calls/${callId}/heartbeat`, { lease: command.lease.id });
-      if (status === 409 && habits.heeds.loss) over.abort("gone");
-      if (isRecord(body) && body.cancel === true && habits.heeds.cancel) over.abort("gone");
+      const beat = await client.beat(command, callId);
+      if (beat === undefined) return;
+      if (beat.lost && habits.heeds.loss) over.abort("gone");
+      if (beat.cancel && habits.heeds.cancel) over.abort("gone");
     }
   };
 
@@ -131,12 +139,11 @@ export const startPlainService = (habits: Habits, connection: ServiceConnection)
     const over = new AbortController();
     const keeping = keepLease(command, callId, over);
     try {
-      const { status, body } = await client.send("GET", `/calls/${callId}/card`, undefined, { signal: over.signal });
+      const card = await client.card(command, callId, over.signal);
       if (over.signal.aborted) return;
-      const card = status === 200 && isRecord(body) ? body : undefined;
       const fault = findFault(command, callId, card, habits.checks) ?? habits.fault(command.payload);
       const instead = fault === undefined ? "refuse" : habits.onFault(fault);
-      if (instead === "give back") await client.send("POST", `/calls/${callId}/release`, { lease: command.lease.id });
+      if (instead === "give back") await client.release(command, callId);
       if (instead !== "refuse") return;
       runs += 1;
       const outcome: Outcome =
@@ -157,17 +164,12 @@ export const startPlainService = (habits: Habits, connection: ServiceConnection)
       return;
     }
     if (nameless === "refuse") return handOver(command, "", failed("CG-Tool-Call-Id is missing"), undefined);
-    const callId = named ?? (await callIdOnCard(command));
+    const callId = named ?? (await client.callOnCard(command));
     if (habits.remembers.running && running.has(callId)) return;
     if (habits.remembers.ended && ended.has(callId)) return;
     running.add(callId);
     await runCall(command, callId).finally(() => running.delete(callId));
     ended.add(callId);
-  };
-
-  const callIdOnCard = async (command: Command): Promise<string> => {
-    const { body } = await client.send("GET", `/cards/${String(payloadOf(command).tool_call_card_id)}`);
-    return isRecord(body) ? String(body.tool_call_id) : "";
   };
 
   const begin = (command: Command): void => {
@@ -178,15 +180,11 @@ export const startPlainService = (habits: Habits, connection: ServiceConnection)
   };
 
   const loop = async (): Promise<void> => {
-    for (const definition of habits.definitions(connection.target)) await client.send("POST", "/tools", definition);
-    for (const { path, body } of habits.extraWrites(connection.projectId)) await client.send("POST", path, body);
+    await client.begin();
     while (!stopped.signal.aborted) {
-      const { status, body } = await client.send("POST", `/tool-services/${connection.target}/claim`, {
-        max: habits.claimSize,
-        wait_seconds: CLAIM_SECONDS,
-      });
-      if (status === 200 && isRecord(body) && Array.isArray(body.commands)) {
-        for (const command of habits.start(body.commands as Command[])) begin(command);
+      const commands = await client.claim(habits.claimSize);
+      if (commands !== undefined) {
+        for (const command of habits.start(commands)) begin(command);
         continue;
       }
       if (stopped.signal.aborted) return;
@@ -202,6 +200,7 @@ export const startPlainService = (habits: Habits, connection: ServiceConnection)
       stopped.abort();
       await looping;
       await Promise.all(work);
+      await client.close();
     },
   };
 };

@@ -1,4 +1,4 @@
-// `toolplane conform`: hands its flags to the conformance kit. It needs no server: it is one for as long as it runs.
+// `toolplane conform`: hands its flags to the conformance kit. It needs no plane: it is one for as long as it runs.
 
 import type { Command } from "../command.ts";
 import { parseDuration } from "../duration.ts";
@@ -17,13 +17,12 @@ const parsePort = (text: string | undefined): number | undefined => {
 
 export const conformCommand: Command = {
   name: NAME,
-  usage: "--target NAME --http [-- COMMAND...]",
+  usage: "--target NAME (--http | --nats-url URL) [-- COMMAND...]",
   least: 0,
   most: Number.POSITIVE_INFINITY,
   options: ["target", "http", "nats-url", "port", "tool", "arguments", "timeout"],
   summary: "drive a tool service through the protocol's rules, pass or fail for each",
   async run({ args, flags, io }) {
-    if (flags["nats-url"] !== undefined) throw new WrongUsage("services on NATS are not checked yet: use --http", NAME);
     if (flags.target === undefined) throw new WrongUsage("say which target the service claims for: --target", NAME);
     // Loaded here: it brings the engine's rules for definitions along.
     const { runConform } = await import("../../conform/run-conform.ts");
@@ -31,6 +30,7 @@ export const conformCommand: Command = {
       {
         target: flags.target,
         http: flags.http === true,
+        natsUrl: flags["nats-url"],
         port: parsePort(flags.port),
         tool: flags.tool,
         arguments: flags.arguments,

@@ -1,6 +1,6 @@
 // C01 to C05: how the service talks to its server.
 
-import { callsOf, type SeenRequest } from "../evidence.ts";
+import { callsOf, isFetching, type SeenRequest } from "../evidence.ts";
 import { AT_ONCE } from "../scenarios/good-calls.ts";
 import { fail, judgeEach, notApplicable, pass } from "../verdict.ts";
 import type { Judges } from "./judge.ts";
@@ -16,10 +16,11 @@ export const connectionJudges: Judges = {
         hasToken ? undefined : `${method} ${path} came without "Authorization: Bearer" and TOOLPLANE_TOKEN`,
       { good: "every request carried it", none: "nothing was asked" },
     ),
-  "UTP-C02": ({ requests }) =>
+  "UTP-C02": ({ requests, transport }) =>
     judgeEach(
       requests.filter(({ method }) => method !== "GET" && method !== "HEAD"),
-      ({ known, method, path }) => (known ? undefined : `${method} ${path} is no route for tool services`),
+      ({ known, method, path }) =>
+        known ? undefined : `${method} ${path} is no ${transport === "nats" ? "subject" : "route"} for tool services`,
       { good: "only claims, leases and results were sent", none: "nothing was sent" },
     ),
   "UTP-C03": ({ registrations }) =>
@@ -34,8 +35,13 @@ export const connectionJudges: Judges = {
     const forgotten = calls.find(({ trace }) => trace.offers.length === 0 && trace.releases === 0);
     if (forgotten !== undefined)
       return fail(`${forgotten.call.label} (of ${calls.length}) was neither answered nor given back`);
-    return pass(`${calls.length} claimed at once, ${calls.length} done`);
+    return pass(`${calls.length} at once, ${calls.length} done`);
   },
-  "UTP-C05": ({ calls }) =>
-    calls.length === 0 ? notApplicable("no call was made") : pass("it claimed again after an error and a cut answer"),
+  "UTP-C05": (evidence) => {
+    if (evidence.calls.length === 0) return notApplicable("no call was made");
+    if (evidence.transport === "http") return pass("it claimed again after an error and a cut answer");
+    return isFetching(evidence)
+      ? pass("it fetched again when its durable was back")
+      : notApplicable("the service listens and fetches nothing");
+  },
 };

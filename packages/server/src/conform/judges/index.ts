@@ -1,12 +1,13 @@
 // All clauses judged, in the order of the table.
 
-import { CLAUSES, type Clause, type ClauseId } from "../clauses.ts";
+import { type Clause, type ClauseId, clausesOver } from "../clauses.ts";
 import type { Evidence } from "../evidence.ts";
 import type { Troubles } from "../run-scenarios.ts";
 import { fail, notApplicable, type Verdict } from "../verdict.ts";
 import { commandJudges } from "./commands.ts";
 import { connectionJudges } from "./connection.ts";
 import type { Judge } from "./judge.ts";
+import { natsJudges } from "./nats.ts";
 import { repeatJudges } from "./repeats.ts";
 import { resultJudges } from "./results.ts";
 import { twoStepJudges } from "./two-steps.ts";
@@ -23,6 +24,7 @@ const JUDGES: ReadonlyMap<ClauseId, Judge> = new Map(
     ...resultJudges,
     ...twoStepJudges,
     ...repeatJudges,
+    ...natsJudges,
   }) as [ClauseId, Judge][],
 );
 
@@ -35,4 +37,4 @@ const judge = (id: ClauseId, evidence: Evidence, { fatal, unseen }: Troubles): V
 };
 
 export const judgeClauses = (evidence: Evidence, troubles: Troubles): readonly JudgedClause[] =>
-  CLAUSES.map((clause) => ({ clause, verdict: judge(clause.id, evidence, troubles) }));
+  clausesOver(evidence.transport).map((clause) => ({ clause, verdict: judge(clause.id, evidence, troubles) }));

@@ -1,7 +1,7 @@
 // C18 to C23: what every result must have, however it is handed over.
 
 import { AFTER_EXECUTIONS, isFilled, isRecord, isResultStatus, tryParseTraceparent } from "@toolplane/protocol";
-import { type Evidence, metadataOf, type Offer } from "../evidence.ts";
+import { type Evidence, isPlain, metadataOf, type Offer } from "../evidence.ts";
 import { fail, judgeEach, notApplicable, pass, type Verdict } from "../verdict.ts";
 import { type CallOffer, type Judges, offersOf } from "./judge.ts";
 
@@ -103,9 +103,11 @@ export const resultJudges: Judges = {
       { good: "same trace, new span", none: NONE },
     ),
   "UTP-C23": (evidence) =>
-    judgeEach(
-      offersOf(evidence, ({ call }) => call.rules.identity),
-      leaseFault,
-      { good: "every result named it", none: NONE },
-    ),
+    isPlain(evidence)
+      ? notApplicable("a plain service takes no leases")
+      : judgeEach(
+          offersOf(evidence, ({ call }) => call.rules.identity && call.rules.lease),
+          leaseFault,
+          { good: "every result named it", none: NONE },
+        ),
 };

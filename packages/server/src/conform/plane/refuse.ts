@@ -1,7 +1,7 @@
 // How the scripted plane says no: in the words of the real one, or as a proxy in between would.
 
 import { ToolplaneError } from "@toolplane/protocol";
-import type { Refusal } from "../planned-call.ts";
+import type { LeaseAnswer, Refusal } from "../planned-call.ts";
 
 const SENTENCES = {
   already_settled: "the call has settled; the first valid result counts",
@@ -20,6 +20,20 @@ export const proxyPage = (): Response =>
 
 export const refuse = (refusal: Refusal): Response =>
   refusal === "proxy_page" ? proxyPage() : problemResponse(new ToolplaneError(refusal, SENTENCES[refusal]));
+
+/** The call's status as the real plane would tell it. */
+const HELD_BY: Readonly<Record<Exclude<LeaseAnswer, "granted">, string>> = {
+  later: "queued",
+  held: "running",
+  over: "success",
+};
+
+export const refuseLease = (answer: Exclude<LeaseAnswer, "granted">): Response =>
+  problemResponse(
+    new ToolplaneError("lease_lost", `the call cannot be leased now: it is ${HELD_BY[answer]}`, {
+      detail: { status: HELD_BY[answer] },
+    }),
+  );
 
 export const noSuch = (what: string): Response =>
   problemResponse(new ToolplaneError("not_found", `there is no ${what}`));

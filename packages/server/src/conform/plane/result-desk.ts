@@ -20,6 +20,8 @@ export interface ResultDesk {
   takeResult(callId: string, body: Body, headers: Headers): Response;
   takeCard(body: Body): Response;
   takeReport(body: Body, headers: Headers): Response;
+  /** It has a result, or was canceled. */
+  isSettled(record: CallRecord): boolean;
 }
 
 /** Report bodies have three fields, so the lease of a report is a header of its own. */
@@ -86,6 +88,7 @@ export const createResultDesk = (options: ResultDeskOptions): ResultDesk => {
   };
 
   return {
+    isSettled: (record) => accepted.has(record) || isOver(record) === "already_settled",
     takeResult(callId, body, headers) {
       const lease = textOrNothing(body.lease);
       const offer = {

@@ -66,7 +66,7 @@ const nameless: Scenario = {
         scenario: NAMELESS,
         label: "a command without CG-Tool-Call-Id",
         changeHeaders: ({ [HEADERS.toolCallId]: _callId, ...headers }) => headers,
-        rules: { identity: false, lineage: false },
+        rules: { identity: false, lineage: false, lease: false },
       }),
     ),
 };
@@ -90,12 +90,15 @@ const garbage: Scenario = {
   clauses: ["UTP-C13"],
   mustLiveOn: true,
   async run(session) {
-    for (const payload of [null, "tool_call_card_id", [1, 2], 7]) {
+    const payloads = [null, "tool_call_card_id", [1, 2], 7].map((payload) => ({ payload, raw: undefined }));
+    const cut = { payload: null, raw: '{"tool_call_card_id": "ca' };
+    for (const { payload, raw } of session.transport === "nats" ? [...payloads, cut] : payloads) {
       const record = session.make({
         scenario: GARBAGE,
-        label: `the payload ${JSON.stringify(payload)}`,
+        label: `the payload ${raw ?? JSON.stringify(payload)}`,
         changePayload: () => payload,
-        rules: { afterExecution: false, lineage: false },
+        rules: { afterExecution: false, lineage: false, lease: raw === undefined },
+        ...(raw === undefined ? {} : { rawPayload: raw }),
       });
       if (!(await session.give(record))) return false;
     }
@@ -107,7 +110,7 @@ const claimTrouble: Scenario = {
   name: CLAIM_TROUBLE,
   clauses: ["UTP-C05"],
   mustLiveOn: true,
-  run: (session) => session.failClaims(),
+  run: async (session) => !session.isFetching() || session.failClaims(),
 };
 
 export const badCommandScenarios: readonly Scenario[] = [

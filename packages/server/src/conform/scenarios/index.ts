@@ -1,17 +1,21 @@
 // Every scenario, in order. What a service must not do later comes first, so that the rest of the run is the time in which
 // it could be caught doing it.
 
+import type { Transport } from "../clauses.ts";
 import { badCardScenarios } from "./bad-cards.ts";
 import { badCommandScenarios } from "./bad-commands.ts";
 import { goodScenarios, twoCalls } from "./good-calls.ts";
+import { lastNatsScenarios, natsScenarios } from "./nats.ts";
 import { repeatScenarios } from "./repeats.ts";
 import type { Scenario } from "./scenario.ts";
 
 export const FIRST_SCENARIO: Scenario = twoCalls;
 
-export const SCENARIOS: readonly Scenario[] = [
+export const scenariosOver = (transport: Transport): readonly Scenario[] => [
   ...repeatScenarios,
+  ...(transport === "nats" ? natsScenarios : []),
   ...badCommandScenarios,
   ...badCardScenarios,
   ...goodScenarios,
+  ...(transport === "nats" ? lastNatsScenarios : []),
 ];

@@ -1,0 +1,117 @@
+// The gateway's questions over NATS, answered by the scripted plane. Every answer has its status and the time in headers.
+
+import type { BareMessage } from "@toolplane/bus/nats";
+import {
+  GATEWAY_OPERATIONS,
+  type GatewayOperation,
+  HEADERS,
+  type HeaderMap,
+  isFilled,
+  isRecord,
+  PROTOCOL_VERSION,
+  tryParseJsonStrict,
+  tryParseSubject,
+} from "@toolplane/protocol";
+import type { Question } from "../evidence.ts";
+import { noSuch } from "./refuse.ts";
+import type { ScriptedPlane } from "./scripted-plane.ts";
+
+export interface NatsAnswer {
+  readonly headers: HeaderMap;
+  readonly payload: string;
+}
+
+type Body = Readonly<Record<string, unknown>>;
+type Operate = (question: Question, message: BareMessage) => Response | Promise<Response>;
+
+const STATUS_HEADER = "CG-Status";
+
+export const isOperation = (text: string): text is GatewayOperation => GATEWAY_OPERATIONS.some((one) => one === text);
+
+/** Nobody can hang up on a question over NATS. */
+const NEVER = new AbortController().signal;
+
+const textOrNothing = (value: unknown): string | undefined => (isFilled(value) ? value : undefined);
+
+/** As HTTP headers, which the desks read; what cannot be one is left out. */
+const asHeaders = (map: HeaderMap): Headers => {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(map)) {
+    try {
+      headers.set(name, value);
+    } catch {
+      // Not printable: as good as not there.
+    }
+  }
+  return headers;
+};
+
+const upload = (payload: string): Request =>
+  new Request("http://conform/tools", {
+    method: "POST",
+    body: payload,
+    headers: { "content-type": "application/json" },
+  });
+
+export interface NatsGateway {
+  /** The question, as the judges will see it. */
+  read(message: BareMessage): Question | undefined;
+  answer(question: Question, message: BareMessage): Promise<NatsAnswer>;
+}
+
+export const createNatsGateway = (plane: ScriptedPlane, now: () => number): NatsGateway => {
+  const bodyOf = ({ payload }: BareMessage): Body => {
+    const body = tryParseJsonStrict(payload);
+    return isRecord(body) ? body : {};
+  };
+
+  const operations: Readonly<Record<GatewayOperation, Operate>> = {
+    lease: ({ record }) => plane.lease(record),
+    get_card: ({ record }) => plane.readCard(record, NEVER),
+    heartbeat: ({ record }) => plane.beat(record),
+    release: ({ record }) => plane.release(record),
+    settle: ({ callId }, message) =>
+      plane.results.takeResult(callId ?? "", bodyOf(message), asHeaders(message.headers)),
+    put_card: (_, message) => plane.results.takeCard(bodyOf(message)),
+    report: (_, message) => plane.results.takeReport(bodyOf(message), asHeaders(message.headers)),
+    parts: () => Response.json({ accepted: 1 }, { status: 202 }),
+    get_tool: (_, message) => plane.shelf.show(textOrNothing(bodyOf(message).tool_name) ?? "without a name"),
+    register: (_, message) => plane.shelf.register(upload(message.payload)),
+  };
+
+  return {
+    read(message) {
+      const subject = tryParseSubject(message.subject);
+      if (subject?.category !== "rpc") return undefined;
+      const body = bodyOf(message);
+      const callId = textOrNothing(message.headers[HEADERS.toolCallId]);
+      return {
+        projectId: subject.projectId,
+        actor: subject.target,
+        operation: subject.suffix,
+        subject: message.subject,
+        callId,
+        turnId: textOrNothing(message.headers[HEADERS.turnId]),
+        record: plane.find({
+          call: callId,
+          card: textOrNothing(body.tool_call_card_id) ?? textOrNothing(body.card_id),
+          lease: textOrNothing(body.lease),
+        }),
+      };
+    },
+    async answer(question, message) {
+      const { operation } = question;
+      const response = isOperation(operation)
+        ? await operations[operation](question, message)
+        : noSuch(`operation ${operation}`);
+      return {
+        headers: {
+          [STATUS_HEADER]: String(response.status),
+          [HEADERS.timestamp]: String(now()),
+          [HEADERS.version]: PROTOCOL_VERSION,
+        },
+        payload: await response.text(),
+      };
+    },
+  };
+};

@@ -1,0 +1,78 @@
+// What happens over NATS only: a command is a message of its own, beside the call. Somebody else may hold the call, it may not
+// be due yet, it may belong to a project that shares the target; and every command has to be acknowledged in the end.
+
+import type { CallRecord } from "../evidence.ts";
+import type { Scenario } from "./scenario.ts";
+
+export const HELD = "call of somebody else";
+export const LATER = "call that is not due";
+export const FOREIGN = "command of another project";
+export const ACKNOWLEDGED = "acknowledgements";
+
+const FOREIGN_PROJECT = "elsewhere";
+/** A refusal that is for good is repeated for as long as anybody asks. */
+const FOR_GOOD = 32;
+/** An acknowledgement needs no work; what has not come by then does not come. */
+const ACK_MS = 2_000;
+
+export const isSettled = ({ words, abandoned }: CallRecord["trace"]["commands"][number]): boolean =>
+  abandoned || words.some(({ word }) => word === "ack" || word === "term");
+
+const held: Scenario = {
+  name: HELD,
+  clauses: ["UTP-C38"],
+  mustLiveOn: true,
+  run: (session) =>
+    session.give(
+      session.make({
+        scenario: HELD,
+        label: "a call that somebody else holds",
+        script: { leases: Array.from({ length: FOR_GOOD }, () => "held" as const) },
+        rules: { lease: false },
+      }),
+    ),
+};
+
+const later: Scenario = {
+  name: LATER,
+  clauses: ["UTP-C39"],
+  mustLiveOn: true,
+  async run(session) {
+    const record = session.make({
+      scenario: LATER,
+      label: "a call that is not due yet",
+      script: { leases: ["later"] },
+    });
+    return (await session.call(record)) && session.until(() => record.trace.offers.length > 0);
+  },
+};
+
+const foreign: Scenario = {
+  name: FOREIGN,
+  clauses: ["UTP-C41"],
+  mustLiveOn: true,
+  run: async (session) =>
+    !session.isFetching() ||
+    session.give(
+      session.make({
+        scenario: FOREIGN,
+        label: "a command of another project",
+        foreignProject: FOREIGN_PROJECT,
+        rules: { lease: false },
+      }),
+    ),
+};
+
+/** Nothing is done here but waiting: what comes by itself may still be on its way. */
+const acknowledged: Scenario = {
+  name: ACKNOWLEDGED,
+  clauses: [],
+  async run(session) {
+    const owed = session.calls().filter(({ call }) => call.scenario !== FOREIGN);
+    await session.until(() => owed.every(({ trace }) => trace.commands.every(isSettled)), ACK_MS);
+    return true;
+  },
+};
+
+export const natsScenarios: readonly Scenario[] = [held, later, foreign];
+export const lastNatsScenarios: readonly Scenario[] = [acknowledged];

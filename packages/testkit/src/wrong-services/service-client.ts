@@ -1,0 +1,34 @@
+// What the reference service asks of a plane, whatever carries it. Statuses are HTTP's; 0 says that nobody answered.
+
+import type { Command, Json } from "./habits.ts";
+
+export interface ServiceConnection {
+  readonly url: string;
+  readonly token: string;
+  readonly projectId: string;
+  readonly target: string;
+}
+
+export interface Beat {
+  readonly lost: boolean;
+  readonly cancel: boolean;
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+export interface ServiceClient {
+  /** Registers and does whatever else comes first. */
+  begin(): Promise<void>;
+  /** Work, none, or undefined when asking failed. */
+  claim(max: number): Promise<readonly Command[] | undefined>;
+  card(command: Command, callId: string, signal: AbortSignal): Promise<Json | undefined>;
+  /** The call a card belongs to, for services that believe cards. */
+  callOnCard(command: Command): Promise<string>;
+  /** Undefined: this service renews nothing. */
+  beat(command: Command, callId: string): Promise<Beat | undefined>;
+  release(command: Command, callId: string): Promise<void>;
+  settle(command: Command, address: string, body: Json, headers: Headers): Promise<number>;
+  putCard(command: Command, card: Json): Promise<number>;
+  report(command: Command, callback: Json, headers: Headers): Promise<number>;
+  close(): Promise<void>;
+}
