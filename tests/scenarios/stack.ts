@@ -37,6 +37,8 @@ export interface Service {
 export interface Stack extends AsyncDisposable {
   readonly data: string;
   url(): string;
+  /** The address of NATS, when it carries the messages. */
+  readonly natsUrl: string | undefined;
   token(): string;
   /** Runs the command line to its end. */
   cli(...argv: readonly string[]): Promise<Said>;
@@ -118,6 +120,7 @@ export const openStack = async ({ bus = "postgres" }: { readonly bus?: BusName }
   return {
     data,
     url: () => address,
+    natsUrl: nats?.url,
     token: () => readFileSync(join(data, "token"), "utf8").trim(),
     start,
     async cli(...argv) {

@@ -1,0 +1,46 @@
+// The chaos at length: 5,000 calls and 200 turns on a plane of six processes over PostgreSQL and NATS, all of them killed at
+// random; with NATS killed and wiped under them; on a cluster that loses a node and gets it back. The counts go to
+// docs/records/nats-chaos.md.
+
+import { NOTHING_FOUND, startNats } from "@toolplane/testkit";
+import { beforeAll, expect, test } from "vitest";
+import { A_SEED } from "../crash/seed.ts";
+import { type Blow, type ChaosReport, runChaos } from "../scenarios/chaos/chaos.ts";
+import { printChaos, printChaosHeader } from "./chaos-report.ts";
+
+const LOAD = { calls: 5_000, turns: 200, kills: 60, seed: A_SEED, quietMs: 180_000 };
+
+beforeAll(printChaosHeader);
+
+const expectSound = (report: ChaosReport): void => {
+  expect(report.left).toEqual({ calls: 0, turns: 0, heads: 0, messages: 0 });
+  expect(report.findings).toEqual(NOTHING_FOUND);
+  expect(new Set(Object.values(report.falls))).toEqual(new Set([0]));
+  expect(new Set(Object.values(report.exits))).toEqual(new Set([0]));
+  expect(report.calls).toBeGreaterThanOrEqual(LOAD.calls);
+  expect(Object.values(report.kills).reduce((sum, kills) => sum + kills)).toBeGreaterThan(LOAD.kills / 2);
+};
+
+test("5,000 calls and 200 turns, every process killed at random", async () => {
+  await using nats = await startNats();
+  const report = await runChaos({ ...LOAD, natsUrl: nats.url });
+  printChaos("processes", report);
+  expectSound(report);
+});
+
+test("the same, and NATS is killed, killed again, and wiped", async () => {
+  await using nats = await startNats();
+  const killed = async (): Promise<void> => {
+    await nats.kill();
+    await nats.restart();
+  };
+  const blows: Blow[] = [
+    { at: 0.15, strike: killed },
+    { at: 0.35, strike: () => nats.wipe() },
+    { at: 0.55, strike: killed },
+    { at: 0.75, strike: () => nats.wipe() },
+  ];
+  const report = await runChaos({ ...LOAD, kills: 40, natsUrl: nats.url, blows });
+  printChaos("processes and NATS", report);
+  expectSound(report);
+});

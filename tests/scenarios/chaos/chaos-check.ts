@@ -1,0 +1,119 @@
+// What a plane under chaos has lost, doubled or left behind: calls by the testkit's checker, turns by counting here.
+// Everything is read from the tables and the journal; nobody who did the work is asked.
+
+import { setTimeout as delay } from "node:timers/promises";
+import { type Findings, planFindings, queryTestDatabase, readJournal, readTables } from "@toolplane/testkit";
+import { COUNT_DELIVERABLES, COUNT_UNDER_WAY, READ_TURNS } from "./chaos-check.sql.ts";
+import { TEAM_EVERY } from "./chaos-load.ts";
+import { type ChaosPlane, PROJECT } from "./chaos-plane.ts";
+
+interface TurnRow {
+  readonly agent_turn_id: string;
+  readonly status: string;
+  readonly error_code: string | null;
+  readonly correlation_id: string;
+  readonly parent_agent_turn_id: string | null;
+  readonly step_count: number;
+  readonly ended: boolean;
+}
+
+export interface UnderWay {
+  readonly calls: number;
+  readonly turns: number;
+  readonly heads: number;
+  readonly messages: number;
+}
+
+const POLL_MS = 200;
+
+const countUnderWay = async (plane: ChaosPlane): Promise<UnderWay> => {
+  const [row] = await queryTestDatabase(plane.databaseUrl, COUNT_UNDER_WAY);
+  return row as unknown as UnderWay;
+};
+
+/** Until nothing is under way and everything has left, or the patience ends. */
+export const untilQuiet = async (plane: ChaosPlane, patienceMs: number): Promise<UnderWay> => {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    const left = await countUnderWay(plane);
+    const quiet = left.calls + left.turns + left.heads + left.messages === 0;
+    if (quiet || performance.now() > deadline) return left;
+    await delay(POLL_MS);
+  }
+};
+
+/** The calls: those of people as they are, those of agents with what only a worker can have seen put beside them. */
+const checkCalls = async (plane: ChaosPlane): Promise<Findings> => {
+  const tables = await readTables(plane.databaseUrl);
+  const ids = new Set(tables.calls.map(({ tool_call_id }) => tool_call_id));
+  const journal = [
+    ...readJournal(plane.journal),
+    // The project manager's work is in the tables: its effects are the turns counted below.
+    ...tables.calls
+      .filter(({ tool_name }) => tool_name === "fork_join")
+      .map(({ tool_call_id }) => ({ what: "effect", call: tool_call_id, attempt: 1, by: "pmo" }) as const),
+    // Wakeups went to workers, who keep no journal: a turn that was not woken has not ended, which is counted below.
+    ...tables.calls
+      .filter(({ headless }) => !headless)
+      .map(({ tool_call_id }) => ({ what: "handled", message: tool_call_id, by: "", subject: ".wakeup" }) as const),
+  ];
+  const inbox = tables.inbox.filter(({ correlation_id }) => ids.has(correlation_id));
+  // A turn's chain goes through cards that are no call's, which the checker does not read: it cannot be followed here.
+  const cards = tables.cards.map((card) => ({ ...card, chain_seq: null }));
+  return planFindings({ ...tables, inbox, cards }, journal, { carrier: "external" });
+};
+
+const checkTurns = async (plane: ChaosPlane, asked: number): Promise<Pick<Findings, "lost" | "doubled" | "stuck">> => {
+  const turns = (await queryTestDatabase(plane.databaseUrl, READ_TURNS, [PROJECT])) as unknown as TurnRow[];
+  const cards = await queryTestDatabase(plane.databaseUrl, COUNT_DELIVERABLES, [PROJECT]);
+  const deliverables = new Map(cards.map((row) => [String(row.agent_turn_id), Number(row.cards)]));
+  const byKey = Map.groupBy(turns, ({ correlation_id }) => correlation_id);
+  const children = Map.groupBy(turns, ({ parent_agent_turn_id }) => parent_agent_turn_id ?? "");
+  const lost: string[] = [];
+  const doubled: string[] = [];
+  for (let n = 0; n < asked; n += 1) {
+    const [turn, ...more] = byKey.get(`turn-${n}`) ?? [];
+    if (turn === undefined) lost.push(`turn-${n} is not there`);
+    if (more.length > 0) doubled.push(`turn-${n} is there ${more.length + 1} times`);
+    const wanted = n % TEAM_EVERY === 0 ? 2 : 0;
+    const found = children.get(turn?.agent_turn_id ?? "none")?.length ?? 0;
+    if (found < wanted) lost.push(`turn-${n} has ${found} children, not ${wanted}`);
+    if (found > wanted) doubled.push(`turn-${n} has ${found} children, not ${wanted}`);
+  }
+  for (const { agent_turn_id: id, status, error_code, step_count, ended } of turns) {
+    if (ended && status !== "success") lost.push(`turn ${id} ended as ${status} (${error_code})`);
+    const handed = deliverables.get(id) ?? 0;
+    if (ended && handed < 1) lost.push(`turn ${id} ended without a deliverable`);
+    if (handed > 1) doubled.push(`turn ${id} has ${handed} deliverables`);
+    if (step_count > 2) doubled.push(`turn ${id} took ${step_count} steps, not 2`);
+  }
+  return { lost, doubled, stuck: turns.filter(({ ended }) => !ended).map((turn) => `turn ${turn.agent_turn_id}`) };
+};
+
+export interface ChaosCheck {
+  readonly findings: Findings;
+  /** Calls by how they ended. */
+  readonly ended: Readonly<Record<string, number>>;
+  readonly calls: number;
+  readonly turns: number;
+  readonly effects: number;
+}
+
+export const checkChaos = async (plane: ChaosPlane, turns: number): Promise<ChaosCheck> => {
+  const ofCalls = await checkCalls(plane);
+  const ofTurns = await checkTurns(plane, turns);
+  const tables = await readTables(plane.databaseUrl);
+  const ways = Map.groupBy(tables.calls, ({ status, error_code }) => error_code ?? status);
+  return {
+    findings: {
+      ...ofCalls,
+      lost: [...ofCalls.lost, ...ofTurns.lost],
+      doubled: [...ofCalls.doubled, ...ofTurns.doubled],
+      stuck: [...ofCalls.stuck, ...ofTurns.stuck],
+    },
+    ended: Object.fromEntries([...ways].map(([way, calls]) => [way, calls.length])),
+    calls: tables.calls.length,
+    turns: (await queryTestDatabase(plane.databaseUrl, READ_TURNS, [PROJECT])).length,
+    effects: readJournal(plane.journal).filter(({ what }) => what === "effect").length,
+  };
+};
