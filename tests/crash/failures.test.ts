@@ -37,7 +37,7 @@ describe("an error", () => {
       await workload.done;
       expect(await run.check()).toEqual(NOTHING_FOUND);
       const unused = FAULT_POINTS.filter((point) => faults.hits(point) === 0);
-      const other = carrier === "postgres" ? /^relay:/ : /^deliver:/;
+      const other = carrier === "postgres" ? /^relay:/ : /^(deliver|ack):/;
       expect(unused.filter((point) => !other.test(point))).toEqual([]);
     },
   );
