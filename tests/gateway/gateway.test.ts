@@ -40,6 +40,8 @@ test("[API-5-1] [UTP-W32-T1] a service without HTTP and without a database lease
   expect((await ask("settle", result, { call })).body).toEqual({ ...settled.body, idempotent: true });
   const view = await stack.http.t.engine.calls.get({ projectId: "demo", toolCallId: call.toolCallId });
   expect(view).toMatchObject({ status: "success", settledBy: "tool.text", leaseHolder: "py 7" });
+  // So that `why` knows of a service that never asks for work over HTTP.
+  expect(stack.http.t.engine.calls.services("demo", "text")).toMatchObject([{ holder: "py 7" }]);
 });
 
 test("[API-5-1] the protocol's two steps, and the definitions, by request and reply", async () => {

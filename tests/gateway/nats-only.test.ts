@@ -3,6 +3,7 @@
 
 import { createNatsBus } from "@toolplane/bus/nats";
 import { type Carrier, silentLog } from "@toolplane/engine";
+import { defineTool, serveTools } from "@toolplane/sdk";
 import { createNatsGateway } from "@toolplane/server";
 import { startTestEngine } from "@toolplane/testkit";
 import { expect, test, vi } from "vitest";
@@ -78,6 +79,20 @@ test("[API-5-1] [API-5-4] [UTP-W32-T1] the deployed users are enough for a plane
   expect(commands.state.messages).toBe(0);
   const held = Object.keys({ ...commands.state.subjects, ...evts.state.subjects });
   expect(held.filter((subject) => subject.includes(".rpc."))).toEqual([]);
+
+  // The sdk needs no more than that either.
+  const shout = defineTool({
+    name: "shout",
+    description: "Says it louder",
+    parameters: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
+    run: async ({ text }: { text: string }) => ({ said: text.toUpperCase() }),
+  });
+  const env = { TOOLPLANE_NATS_INBOX: "_INBOX_text" };
+  const connection = { url: server.url("text"), project: "demo", target: "text", env };
+  const serving = await serveTools([shout], { ...connection, log: silentLog, handleSignals: false });
+  const said = await t.engine.calls.call({ projectId: "demo", toolName: "shout", arguments: { text: "a" } }, 10_000);
+  expect(said).toMatchObject({ status: "success", settledBy: "tool.text" });
+  await serving.stop();
 
   // A fetched command goes where its fetcher says, also to somebody else's gateway: there it is nobody's question.
   const second = await t.engine.calls.dispatch({ projectId: "demo", toolName: "safe", arguments: {} });

@@ -122,7 +122,12 @@ export const createCalls = (deps: CallsDeps): Calls => {
       seen.saw(EVERY_PROJECT, request.target, request.holder);
       return across.wait(request, waitMs, signal);
     },
-    lease: leases.lease.submit,
+    async lease(request) {
+      const leased = await leases.lease.submit(request);
+      // Its command came over a bus: this is the first we see of the service.
+      seen.saw(leased.facts.projectId, leased.facts.target, request.holder);
+      return leased;
+    },
     heartbeat: leases.heartbeat.submit,
     release: leases.release.submit,
     settle: settle.submit,
