@@ -7,6 +7,7 @@ export const rules = [
   { id: "UP-9-2", source: "interfaces 3", part: "server", text: "A wrong setting of the bus is one sentence naming where it stands, and never shows what a URL keeps secret." },
   { id: "UP-9-3", source: "architecture 6", part: "server", text: "NATS that goes away later takes nothing with it: calls go on, health stays 200 and says that the bus is away, and the log says both moments." },
   { id: "UP-9-4", source: "interfaces 2", part: "server", text: "The roles run as processes of their own in any mix over one database, with NATS or without; started together over an empty database they make one demo and one token." },
+  { id: "UP-9-5", source: "interfaces 2", part: "server", text: "NATS that cannot be used at the start is one sentence naming the host and what to do, without what the URL keeps secret, and the exit code of a database that cannot be used." },
   { id: "UP-9-6", source: "interfaces 4", part: "server", text: "Processes that share a data directory and a database may start at the same moment: the token file that stays works." },
   { id: "UP-9-7", source: "interfaces 2", part: "server", text: "why says when no process has the role that would serve a call or think for a turn, and what to start." },
   { id: "UP-9-8", source: "architecture 5", part: "server", text: "Every process says its roles to the others through the names of its connections to the database." },

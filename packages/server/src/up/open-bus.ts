@@ -7,6 +7,8 @@ import { readFileSync } from "node:fs";
 import type { NatsLink, NatsOptions } from "@toolplane/bus/nats";
 import type { Carrier, Log } from "@toolplane/engine";
 import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
+import { toolCommandSubscription } from "@toolplane/protocol/agents";
+import { BUNDLED_TARGET } from "../bundled/bundled-tools.ts";
 import type { BusSetting } from "../config/bus-setting.ts";
 import { refuseConfig } from "../config/refuse.ts";
 
@@ -54,11 +56,24 @@ const explain = (error: unknown): unknown =>
       })
     : error;
 
+/** A durable the engine keeps anyway: making it shows that there is JetStream and that we may use it. */
+const { durable, pattern } = toolCommandSubscription(BUNDLED_TARGET);
+const FIRST_DURABLE = { durable, pattern: pattern.text };
+
 export const openBus = async (options: NatsOptions, replicas: number | undefined, log: Log): Promise<PlaneBus> => {
   const { openNatsLink, createNatsBus } = await import("@toolplane/bus/nats");
   const link = await openNatsLink(options, { log }).catch((error: unknown) => {
     throw explain(error);
   });
+  const first = createNatsBus({ link, bury: async () => undefined, log, replicas });
+  try {
+    await first.ensureDurables([FIRST_DURABLE]);
+  } catch (error) {
+    await link.close();
+    throw explain(error);
+  } finally {
+    await first.close();
+  }
   return {
     link,
     carrier: { open: ({ bury, log }) => createNatsBus({ link, bury, log, replicas }) },

@@ -1,0 +1,39 @@
+// NATS that cannot be used at the start: one sentence, what to do, an exit code, and no secret.
+
+import { startNats } from "@toolplane/testkit";
+import { expect, test, vi } from "vitest";
+import { makePlace } from "./data.ts";
+import { startUp } from "./up-process.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
+
+/** The last line a start that failed has said, and its exit code. */
+const failWith = async (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
+  await using place = await makePlace();
+  await using up = startUp({ dataDir: place.dataDir, args, env });
+  const code = await up.exited;
+  return { code, line: up.stderr().trimEnd().split("\n").at(-1) ?? "", all: up.stdout() + up.stderr() };
+};
+
+test("[UP-9-5] nobody answers: the host, what to do, exit code 1", async () => {
+  const { code, line, all } = await failWith(["--nats-url", "nats://me:hunter2@127.0.0.1:1"]);
+  expect(code).toBe(1);
+  expect(line).toMatch(/^toolplane: upstream_unavailable: nobody answers at 127\.0\.0\.1:1; .*--nats-url/);
+  expect(all).not.toContain("hunter2");
+});
+
+test("[UP-9-5] refused credentials, no JetStream, a file that is not there: each its own sentence", async () => {
+  await using nats = await startNats({ jetStream: false, config: "authorization { user: ann, password: right }" });
+  const at = `127.0.0.1:${nats.port}`;
+  const [refused, bare, missing] = await Promise.all([
+    failWith(["--nats-url", `nats://ann:hunter2@${at}`]),
+    failWith(["--roles", "api"], { TOOLPLANE_NATS_URL: `nats://ann:right@${at}` }),
+    failWith(["--nats-url", nats.url], { TOOLPLANE_NATS_CREDENTIALS: "/nowhere/plane.creds" }),
+  ]);
+  expect([refused.code, refused.line]).toEqual([1, expect.stringContaining(`auth_failed: NATS at ${at} refuses`)]);
+  expect(refused.all).not.toContain("hunter2");
+  expect([bare.code, bare.line]).toEqual([1, expect.stringContaining("this NATS server has no JetStream; start it")]);
+  expect(bare.all).not.toContain("right@");
+  expect(missing.code).toBe(2);
+  expect(missing.line).toContain("the credentials for NATS: /nowhere/plane.creds: there is no such file");
+});
