@@ -9,7 +9,7 @@ import { checkMessages } from "./check-messages.ts";
 import { checkTurns } from "./check-turns.ts";
 import { type CheckOptions, gatherFacts } from "./facts.ts";
 import { collectFindings, type Findings, isSound } from "./findings.ts";
-import { countOpen, readTables, type Tables } from "./tables.ts";
+import { countingOpen, readTables, type Tables } from "./tables.ts";
 
 /** Pure: what is wrong with these tables, given what was written down outside. */
 export const planFindings = (tables: Tables, journal: readonly JournalLine[], options: CheckOptions = {}): Findings => {
@@ -31,16 +31,17 @@ const POLL_MS = 50;
  * Waits until nothing is under way and nothing is wrong, at most `timeoutMs` or until the signal; what is found then is
  * what is wrong. A run whose watchdogs had their time and that is still not sound has broken a promise.
  */
-export const checkWhenQuiet = async (run: CheckRun, timeoutMs: number, signal?: AbortSignal): Promise<Findings> => {
-  const deadline = performance.now() + timeoutMs;
-  for (;;) {
-    const open = await countOpen(run.databaseUrl);
-    const over = performance.now() > deadline || signal?.aborted === true;
-    const quiet = open.calls + open.commands + open.deliveries === 0;
-    if (quiet || over) {
-      const findings = await checkDatabase(run);
-      if (isSound(findings) || over) return findings;
+export const checkWhenQuiet = (run: CheckRun, timeoutMs: number, signal?: AbortSignal): Promise<Findings> =>
+  countingOpen(run.databaseUrl, async (countOpen) => {
+    const deadline = performance.now() + timeoutMs;
+    for (;;) {
+      const open = await countOpen();
+      const over = performance.now() > deadline || signal?.aborted === true;
+      const quiet = open.calls + open.commands + open.deliveries === 0;
+      if (quiet || over) {
+        const findings = await checkDatabase(run);
+        if (isSound(findings) || over) return findings;
+      }
+      await delay(POLL_MS);
     }
-    await delay(POLL_MS);
-  }
-};
+  });

@@ -146,8 +146,11 @@ export const readTables = (url: string): Promise<Tables> =>
     return tables;
   });
 
-export const countOpen = (url: string): Promise<OpenCounts> =>
-  connected(url, async (client) => {
-    const [row] = (await client.query<OpenCounts>(COUNT_OPEN)).rows;
-    return row as OpenCounts;
-  });
+/** Lets `work` count what is open again and again, over one connection: a connection each time is dearer than the count. */
+export const countingOpen = <T>(url: string, work: (count: () => Promise<OpenCounts>) => Promise<T>): Promise<T> =>
+  connected(url, (client) =>
+    work(async () => {
+      const [row] = (await client.query<OpenCounts>(COUNT_OPEN)).rows;
+      return row as OpenCounts;
+    }),
+  );
