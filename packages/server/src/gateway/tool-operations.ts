@@ -8,7 +8,7 @@ import { ok, operation, plainText, type ServiceCaller } from "./service-request.
 /** A definition is written by hand. */
 const MAX_DEFINITION_BYTES = 1024 * 1024;
 
-export const toolBody = (tool: RegisteredTool) => ({
+export const toolBody = (tool: RegisteredTool): Record<string, unknown> => ({
   project_id: tool.projectId,
   ...tool.definition,
   version: tool.version,
