@@ -2,6 +2,7 @@
 // sources offer.
 
 import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { cpSync, globSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
@@ -45,32 +46,42 @@ describe("[REPO-3-5] the build", () => {
 });
 
 describe("[SLICE-packed] packed and installed in an empty folder", () => {
-  test("the five-line tool runs as written, against a running stack", { timeout: 180_000 }, async () => {
-    await using stack = await openStack();
+  test("the five-line tool runs as written, against a running stack, over HTTP and over NATS", {
+    timeout: 180_000,
+  }, async () => {
+    await using stack = await openStack({ bus: "nats" });
     const folder = mkdtempSync(join(tmpdir(), "toolplane-packed-"));
     const npm = (...argv: readonly string[]): string =>
       execFileSync("npm", [...argv, "--no-fund", "--no-audit", "--loglevel=error"], { cwd: folder, encoding: "utf8" });
-    const packed = ["protocol", "sdk"].map((name) =>
+    const packed = ["protocol", "bus", "sdk"].map((name) =>
       join(folder, npm("pack", `${ROOT}packages/${name}`).trim().split("\n").at(-1) ?? ""),
     );
     writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
     npm("install", ...packed, "zod@4");
     cpSync(`${ROOT}examples/node-tool/count-words.ts`, join(folder, "tool.ts"));
-    const env = {
-      ...process.env,
-      TOOLPLANE_URL: stack.url(),
-      TOOLPLANE_TOKEN: stack.token(),
-      TOOLPLANE_PROJECT: "demo",
+    const callThrough = async (url: string): Promise<unknown> => {
+      const env = { ...process.env, TOOLPLANE_URL: url, TOOLPLANE_TOKEN: stack.token(), TOOLPLANE_PROJECT: "demo" };
+      const service = spawn(process.execPath, ["tool.ts"], {
+        cwd: folder,
+        env,
+        stdio: ["ignore", "inherit", "inherit"],
+      });
+      await guardProgram(service, "packed service");
+      try {
+        const call = { tool_name: "count_words", arguments: { text: "packed and installed" }, wait_seconds: 30 };
+        let answer = await stack.api("POST", "/projects/demo/calls", call);
+        while (answer.status === 404) answer = await stack.api("POST", "/projects/demo/calls", call);
+        return answer.body;
+      } finally {
+        const gone = once(service, "exit");
+        service.kill("SIGTERM");
+        await gone;
+      }
     };
-    const service = spawn(process.execPath, ["tool.ts"], { cwd: folder, env, stdio: ["ignore", "inherit", "inherit"] });
-    await guardProgram(service, "packed service");
     try {
-      const call = { tool_name: "count_words", arguments: { text: "packed and installed" }, wait_seconds: 30 };
-      let answer = await stack.api("POST", "/projects/demo/calls", call);
-      while (answer.status === 404) answer = await stack.api("POST", "/projects/demo/calls", call);
-      expect(answer.body).toMatchObject({ status: "success", result: { words: 3 } });
+      for (const url of [stack.url(), stack.natsUrl ?? ""])
+        expect(await callThrough(url)).toMatchObject({ status: "success", result: { words: 3 } });
     } finally {
-      service.kill("SIGKILL");
       rmSync(folder, { recursive: true, force: true });
     }
   });

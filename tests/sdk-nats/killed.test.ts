@@ -16,7 +16,7 @@ const quick = (name: string, retry: "safe" | "never"): Tool =>
 
 test("[API-5-N5] SIGKILL: the safe call runs again elsewhere, nobody knows how the unsafe one ended", async () => {
   // Long enough for a busy machine's heartbeats, short enough for a test.
-  await using world = await openWorld({ leaseSeconds: 3 });
+  await using world = await openWorld({ leaseSeconds: 2 });
   await using program = runTestProgram(new URL("services/hanging.ts", import.meta.url), [world.nats.url, "mortal"]);
   expect(await program.next()).toEqual({ serving: "mortal" });
   const safe = await world.dispatch("repeatable");

@@ -1,7 +1,7 @@
 // Loops of one's own over NATS, from the pieces of @toolplane/sdk/protocol: a claim loop by hand, and a plain service that
 // only hears its subject. They are the examples of the guide.
 
-import { connect } from "@nats-io/transport-node";
+import type { HeaderMap } from "@toolplane/protocol";
 import { silentLog } from "@toolplane/sdk";
 import {
   buildResult,
@@ -66,20 +66,15 @@ test("[API-6-N4] a claim loop by hand: command, card, result, report", async () 
   expect(await world.resultOf(view)).toEqual({ twice: 40 });
 });
 
-test("[API-6-N4] a plain service: a core subscription of any client, and a report", async () => {
+test("[API-6-N4] a plain service: a core subscription, whatever the client, and a report", async () => {
   await world.engine.tools.upsertTool(
     "demo",
     toolUpload({ name: "heard", target: "ears", options: { service: "plain" } }),
   );
   await using opened = await open("ears");
-  const { gateway } = opened;
-  const nc = await connect({ servers: world.nats.url.slice("nats://".length) });
-  const subscription = nc.subscribe("cg.v1r4.demo.*.cmd.tool.ears.>", { max: 1 });
-  await nc.flush();
-  const calling = world.call("heard", { n: 1 });
-  for await (const message of subscription) {
-    const headers = Object.fromEntries([...(message.headers ?? [])].map(([name, [value = ""]]) => [name, value]));
-    const command = { subject: message.subject, headers, payload: message.json() };
+  const { gateway, link } = opened;
+  const onMessage = async (message: { subject: string; headers: HeaderMap; payload: string }): Promise<undefined> => {
+    const command = { ...message, payload: JSON.parse(message.payload) as unknown };
     const plan = planCommand(command, { projectId: "demo", target: "ears" }, ids);
     if (plan.kind !== "accept") return expect.unreachable();
     const { payload, toolCallId } = plan;
@@ -91,8 +86,9 @@ test("[API-6-N4] a plain service: a core subscription of any client, and a repor
       result: "heard",
     });
     await reportResult(gateway, { result, context, actor: "tool.ears", ids });
-  }
-  const view = await calling;
+  };
+  const subscription = await link.respond("cg.v1r4.demo.*.cmd.tool.ears.>", "ears", onMessage);
+  const view = await world.call("heard", { n: 1 });
   expect(await world.resultOf(view)).toBe("heard");
-  await nc.close();
+  await subscription.stop();
 });
