@@ -37,9 +37,10 @@ export interface Stack extends AsyncDisposable {
 const readyUrl = (out: string): string | undefined => out.match(/^ready (http:\/\/\S+)$/m)?.[1];
 const tokenFile = (_: string, err: string): string | undefined => err.match(/"file":"([^"]+)"/)?.[1];
 
-export const startStack = async (): Promise<Stack> => {
+/** With variables of its own for `toolplane up`, such as how long a lease lasts. */
+export const startStack = async (env: Readonly<Record<string, string>> = {}): Promise<Stack> => {
   const directory = mkdtempSync(join(tmpdir(), "toolplane-cli-"));
-  const up = await startProgram([...TOOLPLANE, "up", "--port", "0", "--demo", "--ephemeral"], { cwd: directory });
+  const up = await startProgram([...TOOLPLANE, "up", "--port", "0", "--demo", "--ephemeral"], { cwd: directory, env });
   const url = await up.until("ready", readyUrl);
   const token = readFileSync(await up.until("the token's file", tokenFile), "utf8").trim();
   const withServer = ({ env = {}, ...rest }: CommandOptions = {}) => ({

@@ -11,6 +11,8 @@ import { requirePython, startPython } from "./programs.ts";
 
 const ODD = "tests/examples/services/odd_tools.py";
 const PATIENCE_MS = 60_000;
+/** Shorter than leases are by default: who died is noticed after one, a cancellation after a third. */
+const LEASE_SECONDS = "6";
 
 let stack: Stack;
 let token: string;
@@ -31,7 +33,7 @@ const cancel = (id: string): Promise<unknown> => stack.api("POST", `/projects/de
 beforeAll(async () => {
   requirePython();
   marks = mkdtempSync(join(tmpdir(), "toolplane-marks-"));
-  stack = await startStack();
+  stack = await startStack({ TOOLPLANE_LEASE_SECONDS: LEASE_SECONDS });
   token = await stack.toolToken("odd");
   service = await serve();
 });

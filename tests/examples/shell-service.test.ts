@@ -11,6 +11,9 @@ import { type Stack, startStack } from "../cli/stack.ts";
 import { requireCurl, startShell } from "./programs.ts";
 
 const PATIENCE_MS = 30_000;
+/** Shorter than leases are by default, so that to outlast one takes seconds. */
+const LEASE_SECONDS = 6;
+const BEAT_SECONDS = LEASE_SECONDS / 3;
 
 let stack: Stack;
 let service: Program;
@@ -18,7 +21,11 @@ let token: string;
 let scratch: string;
 
 const serve = (): Promise<Program> =>
-  startShell("examples/any-language/service.sh", { url: stack.url, token, env: { TMPDIR: scratch } });
+  startShell("examples/any-language/service.sh", {
+    url: stack.url,
+    token,
+    env: { TMPDIR: scratch, TOOLPLANE_BEAT_SECONDS: String(BEAT_SECONDS) },
+  });
 
 /** The command lines of everything below a program, as everybody on the machine can see them. */
 const commandsBelow = (program: Program): string => {
@@ -31,7 +38,7 @@ const sleeping = (program: Program): boolean => commandsBelow(program).includes(
 
 beforeAll(async () => {
   requireCurl();
-  stack = await startStack();
+  stack = await startStack({ TOOLPLANE_LEASE_SECONDS: String(LEASE_SECONDS) });
   token = await stack.toolToken("shell");
   scratch = mkdtempSync(join(tmpdir(), "toolplane-shell-"));
   service = await serve();
@@ -62,7 +69,7 @@ test.each([
 });
 
 test("[ANYLANG-3] a call that takes longer than a lease is kept by heartbeats", async () => {
-  const { status, attempts } = await stack.call("greet", { name: "slow", seconds: 18 });
+  const { status, attempts } = await stack.call("greet", { name: "slow", seconds: LEASE_SECONDS + 3 });
   expect([status, attempts]).toEqual(["success", 1]);
 });
 
