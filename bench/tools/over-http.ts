@@ -1,4 +1,5 @@
-// What people run: `toolplane up`, a tool service in a second process, callers in a third; HTTP between all of them.
+// What people run: `toolplane up`, a tool service in a second process, callers in a third. Callers speak HTTP; the service
+// speaks HTTP too, or NATS with a server of its own that keeps its streams on disk.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -7,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { startNats } from "@toolplane/testkit";
 import type { Way } from "./in-process.ts";
 import { ARGUMENTS, countWords } from "./tool.ts";
 
@@ -26,17 +28,35 @@ const stop = async (child: ReturnType<typeof spawn>): Promise<void> => {
   await gone;
 };
 
-export const openOverHttp = async (): Promise<Way> => {
+export const openOverNats = async (): Promise<Way> => {
+  const nats = await startNats();
+  const way = await openAcross("over NATS", nats.url);
+  return {
+    ...way,
+    async [Symbol.asyncDispose]() {
+      await way[Symbol.asyncDispose]();
+      await nats.stop();
+    },
+  };
+};
+
+export const openOverHttp = (): Promise<Way> => openAcross("over HTTP");
+
+const openAcross = async (name: string, natsUrl?: string): Promise<Way> => {
   const data = await mkdtemp(join(tmpdir(), "toolplane-bench-"));
   const stdio = ["ignore", "pipe", "ignore"] as const;
   const up = spawn(
     process.execPath,
-    [file("../../packages/server/bin/toolplane.mjs"), "up", "--demo", "--data", data, "--port", "0"],
+    [
+      file("../../packages/server/bin/toolplane.mjs"),
+      ...["up", "--demo", "--data", data, "--port", "0"],
+      ...(natsUrl === undefined ? [] : ["--nats-url", natsUrl]),
+    ],
     { stdio: [...stdio] },
   );
   const url = (await lineOf(up, "ready ")).slice("ready ".length);
   const token = (await readFile(join(data, "token"), "utf8")).trim();
-  const env = { ...process.env, TOOLPLANE_URL: url, TOOLPLANE_TOKEN: token, TOOLPLANE_PROJECT: "demo" };
+  const env = { ...process.env, TOOLPLANE_URL: natsUrl ?? url, TOOLPLANE_TOKEN: token, TOOLPLANE_PROJECT: "demo" };
   const service = spawn(process.execPath, ["--conditions=source", file("./service.ts")], { stdio: [...stdio], env });
   await lineOf(service, "serving");
   const request = {
@@ -45,7 +65,7 @@ export const openOverHttp = async (): Promise<Way> => {
     body: JSON.stringify({ tool_name: countWords.name, arguments: ARGUMENTS, wait_seconds: 30 }),
   };
   return {
-    name: "over HTTP",
+    name,
     async call() {
       const response = await fetch(`${url}/projects/demo/calls`, request);
       const { status } = (await response.json()) as { status?: string };

@@ -1,11 +1,11 @@
 // From asking to the result, through runner and gateway: `npm run bench:tools`.
-// Both ways in one run, rounds interleaved, so a busy neighbour hits them alike; each level shows the median round.
+// All ways in one run, rounds interleaved, so a busy neighbour hits them alike; each level shows the median round.
 
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { openInProcess } from "./in-process.ts";
 import { type LevelResult, runLevel } from "./latency.ts";
-import { openOverHttp } from "./over-http.ts";
+import { openOverHttp, openOverNats } from "./over-http.ts";
 
 const { values } = parseArgs({
   options: {
@@ -25,7 +25,8 @@ const median = (results: readonly LevelResult[]): LevelResult => {
 console.log(`node ${process.version}, ${cpus().length} CPUs, PostgreSQL with fsync and synchronous_commit on`);
 await using inProcess = await openInProcess();
 await using overHttp = await openOverHttp();
-const ways = [inProcess, overHttp];
+await using overNats = await openOverNats();
+const ways = [inProcess, overHttp, overNats];
 for (const way of ways) await runLevel(16, 1.5, way.call);
 
 console.log("in flight | way        | calls/s |  p50 ms |  p99 ms | against in-process");

@@ -15,7 +15,15 @@ const imported = [...guide.matchAll(/import \{ ([^}]+) \} from "@toolplane\/sdk"
 test("every name the guide imports or mentions as a piece is exported", () => {
   expect(imported.length).toBeGreaterThan(3);
   for (const name of [...imported, "createRunner", "startToolService"]) expect.soft(sdk).toHaveProperty(name);
-  for (const name of ["planCommand", "hydrate", "buildResult", "buildFailure", "reportResult"]) {
+  for (const name of [
+    "planCommand",
+    "hydrate",
+    "buildResult",
+    "buildFailure",
+    "reportResult",
+    "createHttpGateway",
+    "openNatsToolGateway",
+  ]) {
     expect.soft(guide).toContain(name);
     expect.soft(pieces).toHaveProperty(name);
   }
