@@ -83,6 +83,7 @@ export {
 } from "./model-server/model-server.ts";
 // nats
 export { type NatsOptions, startNats, type TestNats } from "./nats.ts";
+export { startNatsCluster, type TestNatsCluster } from "./nats-cluster.ts";
 export { createNatsCredentials, type NatsCredentials } from "./nats-credentials.ts";
 export { createTestCertificates, type TestCertificates } from "./test-certificates.ts";
 // postgres
