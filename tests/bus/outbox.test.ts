@@ -1,6 +1,6 @@
 // The outbox: messages leave with the transaction that caused them, and only then (I3, W-02).
 
-import { appendMessages, stuckMessages } from "@toolplane/engine";
+import { appendMessages, stuckMessages, whyStuck } from "@toolplane/engine";
 import { createCollector } from "@toolplane/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openPostgresHarness, type PostgresHarness } from "./postgres-harness.ts";
@@ -95,4 +95,10 @@ test("[ARCH-6-32] stuck messages are those that could be taken for too long, by 
   ]);
   expect(await stuckMessages({ db, carrier: "postgres", olderThanMs: 3_600_000 })).toEqual([]);
   await own.close();
+});
+
+test("the reason why messages wait says when the bus is away", () => {
+  expect(whyStuck({ outages: 2 })).toContain("the bus does not answer");
+  expect(whyStuck({ outages: 0 })).toContain("nobody takes them");
+  expect(whyStuck(undefined)).toContain("nobody takes them");
 });

@@ -15,13 +15,14 @@ import {
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 
 const SHY = { name: "risky", options: { approval: { policy: "required" }, retry: "safe" } };
+const PLAIN = { name: "plain", options: { service: "plain" } };
 const SESSION = { name: "mine", options: { session: "agent", retry: "safe" } };
 
 let t: TestEngine;
 let carrier: MemoryCarrier;
 beforeAll(async () => {
   carrier = createMemoryCarrier({ republishSeconds: 600 });
-  t = await startTestEngine({ carrier, tools: [{ name: "safe", options: { retry: "safe" } }, SHY, SESSION] });
+  t = await startTestEngine({ carrier, tools: [{ name: "safe", options: { retry: "safe" } }, SHY, PLAIN, SESSION] });
 });
 afterAll(async () => {
   await t[Symbol.asyncDispose]();
@@ -129,6 +130,24 @@ test("[ARCH-6-6] calls of a tool that was paused: none while it is, one when it 
   await untilSent(id, 1);
   await finish();
   await finish();
+});
+
+test("[ARCH-6-6] a plain service's command leaves once: also when its tool was paused, before or after", async () => {
+  const early = await ask("plain");
+  await untilSent(early, 1);
+  await t.engine.tools.pauseTool(t.projectId, "plain");
+  const late = await ask("plain");
+  await t.engine.tools.resumeTool(t.projectId, "plain");
+  await t.engine.expire();
+  await untilSent(late, 1);
+  for (const id of [early, late]) await letPass(t, id, "due");
+  await t.engine.expire();
+  const other = await ask("safe");
+  await untilSent(other, 1);
+  expect([early, late].map((id) => commandsOf(id).length)).toEqual([1, 1]);
+  const views = await t.engine.calls.find([early, late].map((toolCallId) => ({ projectId: t.projectId, toolCallId })));
+  expect(views.map(({ status }) => status)).toEqual(["queued", "queued"]);
+  for (let n = 0; n < 3; n++) await finish();
 });
 
 test("[ARCH-6-6] a call that was approved, and none before", async () => {

@@ -26,7 +26,7 @@ import { type Carrier, REPUBLISH_SECONDS } from "./carrier/carrier.ts";
 import { setCarrier } from "./carrier/take-over.ts";
 import { createDeadLetters, type DeadLetters } from "./dead-letters/dead-letters.ts";
 import { createDelegation, type Delegation } from "./delegation/delegation.ts";
-import { stuckMessages } from "./outbox/stuck-messages.ts";
+import { stuckMessages, whyStuck } from "./outbox/stuck-messages.ts";
 import { type CallObserver, nobodyWatches } from "./ports/call-observer.ts";
 import { type Clock, systemClock } from "./ports/clock.ts";
 import { type Faults, noFaults } from "./ports/faults.ts";
@@ -202,11 +202,6 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   });
   const stuck = () => stuckMessages({ db, carrier: carriedBy, olderThanMs: STUCK_AFTER_MS });
 
-  const whyStuck = (): string =>
-    (carriage?.stats().relay.outages ?? 0) > 0
-      ? "messages wait: the bus does not answer; check that it runs and can be reached"
-      : "messages wait and nobody takes them; rung again";
-
   const jobs: WatchdogJob[] = [
     { name: "expire", everyMs: EXPIRE_EVERY_MS, run: async () => (await expire(SWEEP_LIMIT)).looked === SWEEP_LIMIT },
     {
@@ -232,7 +227,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
       everyMs: STUCK_EVERY_MS,
       run: async () => {
         for (const { messages, oldestMs, ...where } of await stuck()) {
-          log.warn(whyStuck(), { ...where, messages, oldestMs });
+          log.warn(whyStuck(carriage?.stats().relay), { ...where, messages, oldestMs });
           doorbell.ring("messages");
         }
         return false;

@@ -74,7 +74,13 @@ export { createEngine, type Engine, type EngineOptions, type EngineStats, sha256
 // outbox
 export { appendMessages } from "./outbox/append-messages.ts";
 export { type Relay, type RelayOptions, type RelayStats, relayOutbox } from "./outbox/relay-outbox.ts";
-export { type CarriedBy, type StuckMessages, type StuckOptions, stuckMessages } from "./outbox/stuck-messages.ts";
+export {
+  type CarriedBy,
+  type StuckMessages,
+  type StuckOptions,
+  stuckMessages,
+  whyStuck,
+} from "./outbox/stuck-messages.ts";
 // ports
 export type { CallChange, CallObserver } from "./ports/call-observer.ts";
 export { type Clock, systemClock } from "./ports/clock.ts";

@@ -20,7 +20,7 @@ with offered as (
      set status = 'queued', available_at = ${offeredAt(WANTED)}, queue_timeout_seconds = $3::double precision,
          queue_deadline = ${WANTED} + make_interval(secs => $3::double precision),
          run_deadline = case when c.plain then ${WANTED} + make_interval(secs => c.timeout_seconds) end,
-         publishes = c.publishes + case when $4::text is null then 0 else 1 end,
+         publishes = c.publishes + case when $4::text is null or ${offeredAt("now()")} = 'infinity' then 0 else 1 end,
          due_at = least(${WANTED} + make_interval(secs => $3::double precision), ${RECHECK_PAUSED},
                         case when c.plain then ${WANTED} + make_interval(secs => c.timeout_seconds)
                              else ${WANTED} + make_interval(secs => $5::double precision) end)

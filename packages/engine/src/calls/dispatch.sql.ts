@@ -141,7 +141,7 @@ const INSERT_CALLS = `
           case when paused then now() + ${PAUSED_RECHECK} end,
           case when plain then wanted_at + make_interval(secs => timeout_seconds) end,
           case when not plain then wanted_at + make_interval(secs => ${REPUBLISH}::double precision) end),
-    case when command_payload is null then 0 else 1 end,
+    case when command_payload is null or paused or status <> 'queued' then 0 else 1 end,
     case when plain then wanted_at + make_interval(secs => timeout_seconds) end
   from ready`;
 

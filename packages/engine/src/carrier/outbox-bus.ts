@@ -7,17 +7,18 @@ import type { MessageWriter } from "../outbox/message-writer.ts";
 
 export const createOutboxBus = (carrier: CarrierBus, writer: MessageWriter): Bus => {
   let closing: Promise<void> | undefined;
+  let closed = false;
 
   const closeAll = async (drain: DrainOptions): Promise<void> => {
-    await writer.idle();
+    // Handlers that are drained may still publish.
     await carrier.close(drain);
-    // What handlers published while they were drained.
+    closed = true;
     await writer.idle();
   };
 
   return {
     async publish(messages) {
-      if (closing !== undefined) throw new ToolplaneError("storage_error", "the bus is closed");
+      if (closed) throw new ToolplaneError("storage_error", "the bus is closed");
       await writer.publish(messages);
     },
     consume: (options, handler) => carrier.consume(options, handler),

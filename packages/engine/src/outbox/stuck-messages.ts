@@ -41,3 +41,9 @@ export const stuckMessages = async (options: StuckOptions): Promise<readonly Stu
     oldestMs: row.oldest_ms,
   }));
 };
+
+/** Why they wait, as far as this process knows. */
+export const whyStuck = (relay: { readonly outages: number } | undefined): string =>
+  (relay?.outages ?? 0) > 0
+    ? "messages wait: the bus does not answer; check that it runs and can be reached"
+    : "messages wait and nobody takes them; rung again";

@@ -98,6 +98,7 @@ const dueOf = (row: DueRow): DueCall => ({
   target: row.target,
   status: row.status,
   retrySafe: row.retry_safe,
+  plain: row.plain,
   timeoutSeconds: row.timeout_seconds,
   attempts: row.attempts,
   publishes: row.publishes,

@@ -7,6 +7,7 @@ const due = (more: Partial<DueCall>): DueCall => ({
   target: "t",
   status: "queued",
   retrySafe: false,
+  plain: false,
   timeoutSeconds: 30,
   attempts: 0,
   publishes: 0,
@@ -75,6 +76,14 @@ describe("[ENG-expiry-table] what becomes of a due call", () => {
       10, 20, 40, 640, 640,
     ]);
     expect(after.every((expiry) => expiry.act === "requeue" && expiry.publish)).toBe(true);
+  });
+
+  test("a plain service's command is published once, never again", () => {
+    const publishes = [0, 1].map((count) => planExpiry(due({ plain: true, publishes: count }), external));
+    expect(publishes).toMatchObject([
+      { publish: true, recheckSeconds: null },
+      { publish: false, recheckSeconds: null },
+    ]);
   });
 
   test("a dead letter's reason names what to look at", () => {

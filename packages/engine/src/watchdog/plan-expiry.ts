@@ -9,6 +9,7 @@
 // | queued, parked    | -               | active     | back into the queue (a resume that raced with its dispatch)        |
 // | queued, parked    | -               | paused     | look again later                                                   |
 // | queued            | unleased long   | -          | the command is published again, less and less often                |
+// | queued (plain)    | -               | -          | its command is published once, never again                         |
 // | running           | run deadline    | -          | timeout, tool_timeout                                              |
 // | running           | lease           | retry safe | offered again with backoff; after the last attempt a dead letter   |
 // | running           | lease           | not safe   | failed, outcome_unknown; a dead letter: a person must look         |
@@ -21,6 +22,8 @@ export interface DueCall {
   readonly target: string;
   readonly status: "queued" | "running" | "awaiting_approval";
   readonly retrySafe: boolean;
+  /** Its service never leases: a second command could be a second run. */
+  readonly plain: boolean;
   readonly timeoutSeconds: number;
   readonly attempts: number;
   readonly publishes: number;
@@ -87,6 +90,13 @@ const expireQueued = (call: DueCall, policy: ExpiryPolicy): Expiry => {
   }
   const recheckSeconds = republishAfter(call, policy);
   if (call.parked && !call.toolActive) return { act: "postpone", seconds: PARKED_RECHECK_SECONDS };
+  if (call.plain)
+    return {
+      act: "requeue",
+      delaySeconds: 0,
+      recheckSeconds: null,
+      publish: recheckSeconds !== null && call.publishes === 0,
+    };
   return { act: "requeue", delaySeconds: 0, recheckSeconds, publish: recheckSeconds !== null };
 };
 

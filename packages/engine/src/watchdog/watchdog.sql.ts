@@ -52,6 +52,10 @@ const requeues = setInput<RequeueRow>([
 
 const OFFERED = `greatest(now() + make_interval(secs => i.delay_seconds), ${WANTED_AT})`;
 
+// Only a plain service's call has a run deadline in the queue: from when its command was sent, and that happens once.
+const RUN_UNTIL = `case when c.status <> 'queued' or not c.plain then null
+  when c.publishes = 0 then ${OFFERED} + make_interval(secs => c.timeout_seconds) else c.run_deadline end`;
+
 /** Offers calls again. The queue deadline starts anew for one that had been running: it did not wait in the queue. */
 export const REQUEUE: Statement = {
   name: "watchdog.requeue",
@@ -59,13 +63,14 @@ export const REQUEUE: Statement = {
 with input as materialized (select * from ${requeues.from}),
 offered as (
   update state.calls c
-     set status = 'queued', lease_id = null, lease_holder = null, lease_expires_at = null, run_deadline = null, started_at = null,
+     set status = 'queued', lease_id = null, lease_holder = null, lease_expires_at = null, run_deadline = ${RUN_UNTIL}, started_at = null,
          available_at = ${offeredAt(OFFERED)},
          queue_deadline = case when c.status = 'running' then now() + make_interval(secs => c.queue_timeout_seconds) else c.queue_deadline end,
-         publishes = c.publishes + case when i.command_payload is null then 0 else 1 end,
+         publishes = c.publishes + case when i.command_payload is null or ${offeredAt("now()")} = 'infinity' then 0 else 1 end,
          due_at = least(
            case when c.status = 'running' then now() + make_interval(secs => c.queue_timeout_seconds) else c.queue_deadline end,
            ${OFFERED} + make_interval(secs => i.recheck_seconds),
+           ${RUN_UNTIL},
            ${RECHECK_PAUSED})
     from input i
    where c.project_id = any (array[i.project_id]) and c.tool_call_id = i.tool_call_id and c.settled_at is null
