@@ -2,7 +2,7 @@
 // random; with NATS killed and wiped under them; on a cluster that loses a node and gets it back. The counts go to
 // docs/records/nats-chaos.md.
 
-import { NOTHING_FOUND, startNats } from "@toolplane/testkit";
+import { NOTHING_FOUND, startNats, startNatsCluster, type TestNats } from "@toolplane/testkit";
 import { beforeAll, expect, test } from "vitest";
 import { A_SEED } from "../crash/seed.ts";
 import { type Blow, type ChaosReport, runChaos } from "../scenarios/chaos/chaos.ts";
@@ -42,5 +42,27 @@ test("the same, and NATS is killed, killed again, and wiped", async () => {
   ];
   const report = await runChaos({ ...LOAD, kills: 40, natsUrl: nats.url, blows });
   printChaos("processes and NATS", report);
+  expectSound(report);
+});
+
+test("the same on a cluster of three that loses its leader, gets it back, and loses another", async () => {
+  await using cluster = await startNatsCluster();
+  let down: TestNats | undefined;
+  const lose = async (): Promise<void> => {
+    down = await cluster.leaderOf("cg_cmd_v1r4");
+    await down.kill();
+  };
+  const giveBack = async (): Promise<void> => {
+    await down?.restart();
+    await cluster.ready();
+  };
+  const blows: Blow[] = [
+    { at: 0.2, strike: lose },
+    { at: 0.4, strike: giveBack },
+    { at: 0.6, strike: lose },
+    { at: 0.8, strike: giveBack },
+  ];
+  const report = await runChaos({ ...LOAD, kills: 40, natsUrl: cluster.url, replicas: 3, blows });
+  printChaos("processes and a cluster", report);
   expectSound(report);
 });

@@ -1,3 +1,3 @@
-import { firstSlice } from "./first-slice.ts";
+import { firstSlice } from "./first-slice.contract.ts";
 
 firstSlice("nats");

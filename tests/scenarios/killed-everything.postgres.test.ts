@@ -1,3 +1,3 @@
-import { killedEverything } from "./killed-everything.ts";
+import { killedEverything } from "./killed-everything.contract.ts";
 
 killedEverything("postgres");

@@ -1,7 +1,7 @@
 // The plane under chaos: an API, two workers, a project manager and two tool services (one over NATS, one over HTTP), each
 // a process of its own, over one PostgreSQL and one NATS.
 
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -32,7 +32,13 @@ export interface ChaosPlane extends AsyncDisposable {
   stop(): Promise<Readonly<Record<string, number | null>>>;
 }
 
-export const openChaosPlane = async (natsUrl: string): Promise<ChaosPlane> => {
+export interface ChaosPlaneOptions {
+  readonly natsUrl: string;
+  /** Copies a cluster keeps of each stream. */
+  readonly replicas?: number | undefined;
+}
+
+export const openChaosPlane = async ({ natsUrl, replicas = 1 }: ChaosPlaneOptions): Promise<ChaosPlane> => {
   const directory = mkdtempSync(join(tmpdir(), "toolplane-chaos-"));
   const journal = join(directory, "journal.ndjson");
   const database = await createTestDatabase({ name: "own", migrate: async () => undefined });
@@ -40,9 +46,11 @@ export const openChaosPlane = async (natsUrl: string): Promise<ChaosPlane> => {
   const url = `http://127.0.0.1:${port}`;
   const base = { ...programEnv(), HOME: directory, NO_COLOR: "1" };
   const data = join(directory, "data");
+  const config = join(directory, "toolplane.yaml");
+  writeFileSync(config, `bus: { replicas: ${replicas} }\n`);
 
   const up = (name: string, roles: string, ...args: readonly string[]): Member => {
-    const where = ["--database-url", database.url, "--nats-url", natsUrl, "--data", data];
+    const where = ["--database-url", database.url, "--nats-url", natsUrl, "--data", data, "--config", config];
     return startMember({
       name,
       argv: [process.execPath, TOOLPLANE, "up", "--roles", roles, ...where, ...args],

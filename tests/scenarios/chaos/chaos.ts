@@ -5,7 +5,7 @@ import { statSync } from "node:fs";
 import { type Chance, createChance, until } from "@toolplane/testkit";
 import { type ChaosCheck, checkChaos, type UnderWay, untilQuiet } from "./chaos-check.ts";
 import { askForAll, type Load, prepareAgents } from "./chaos-load.ts";
-import { openChaosPlane } from "./chaos-plane.ts";
+import { type ChaosPlaneOptions, openChaosPlane } from "./chaos-plane.ts";
 
 /** Something beside the processes that is hurt once, when so much of the work is done. */
 export interface Blow {
@@ -14,8 +14,7 @@ export interface Blow {
   strike(): Promise<void>;
 }
 
-export interface ChaosOptions extends Load {
-  readonly natsUrl: string;
+export interface ChaosOptions extends Load, ChaosPlaneOptions {
   readonly seed: number;
   /** Processes killed while there is work. */
   readonly kills: number;
@@ -48,11 +47,11 @@ const planMoments = (chance: Chance, kills: number, bytes: number): readonly num
   Array.from({ length: kills }, () => chance.between(0, bytes)).sort((a, b) => a - b);
 
 export const runChaos = async (options: ChaosOptions): Promise<ChaosReport> => {
-  const { calls, turns, kills, natsUrl, seed, quietMs } = options;
+  const { calls, turns, kills, seed, quietMs } = options;
   const chance = createChance(seed);
   const began = performance.now();
   const since = (): number => Math.round((performance.now() - began) / 100) / 10;
-  await using plane = await openChaosPlane(natsUrl);
+  await using plane = await openChaosPlane(options);
   const { members, journal } = plane;
   await prepareAgents(plane);
   const ready = since();
