@@ -37,8 +37,15 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const tooMuch = (request: string): ToolplaneError =>
   new ToolplaneError("upstream_unavailable", `${request} answered more than ${MAX_ANSWER_BYTES} bytes`);
 
+/** An answer that declares its length ends there, and is read at once; others are counted as they come. */
+const isShort = (response: Response): boolean => {
+  const declared = response.headers.get("content-length");
+  return declared !== null && Number(declared) <= MAX_ANSWER_BYTES && !response.headers.has("content-encoding");
+};
+
 const readText = async (response: Response, request: string): Promise<string> => {
   if (response.body === null) return "";
+  if (isShort(response)) return response.text();
   const decoder = new TextDecoder();
   let text = "";
   let bytes = 0;

@@ -1,4 +1,5 @@
-// A request body, bounded: the declared length is believed only when it is too large, the bytes are counted anyway.
+// A request body, bounded: the declared length is believed only when it is too large, the bytes are counted anyway. A body
+// that declares its length is read at once (HTTP ends it there); one that does not is read piece by piece.
 
 import { ToolplaneError } from "@toolplane/protocol";
 
@@ -7,19 +8,33 @@ const tooLarge = (maxBytes: number): ToolplaneError =>
     detail: { max_bytes: maxBytes },
   });
 
-export const readBody = async (request: Request, maxBytes: number): Promise<string> => {
-  if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw tooLarge(maxBytes);
-  if (request.body === null) return "";
+const decode = (bytes: ArrayBuffer | Uint8Array): string => {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new ToolplaneError("bad_request", "the body is not UTF-8 text");
+  }
+};
+
+const readPieces = async (body: ReadableStream<Uint8Array>, maxBytes: number): Promise<Uint8Array> => {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of request.body) {
+  for await (const chunk of body) {
     size += chunk.byteLength;
     if (size > maxBytes) throw tooLarge(maxBytes);
     chunks.push(chunk);
   }
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
-  } catch {
-    throw new ToolplaneError("bad_request", "the body is not UTF-8 text");
+  return Buffer.concat(chunks);
+};
+
+export const readBody = async (request: Request, maxBytes: number): Promise<string> => {
+  const declared = request.headers.get("content-length");
+  if (Number(declared ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  if (declared !== null && !request.headers.has("transfer-encoding")) {
+    // No stream of the web's kind is made for it: that costs more than all the rest of a small request.
+    const bytes = await request.arrayBuffer();
+    if (bytes.byteLength > maxBytes) throw tooLarge(maxBytes);
+    return decode(bytes);
   }
+  return request.body === null ? "" : decode(await readPieces(request.body, maxBytes));
 };

@@ -2,6 +2,7 @@
 // What is done is in gateway/service-operations.ts, for this door and the one on NATS; here is only how it is asked for
 // over HTTP. A tool's token reaches only the targets it names.
 
+import type { LeasedCall } from "@toolplane/engine";
 import { HEADERS, headersFromHttp, ToolplaneError } from "@toolplane/protocol";
 import type { Context } from "hono";
 import { z } from "zod";
@@ -17,6 +18,17 @@ import { type Method, type Route, type RouteCall, route, SERVICES } from "../htt
 import { serviceCaller } from "../http/service-caller.ts";
 
 const MAX_WAIT_SECONDS = 60;
+
+/** With its card a command can be started at once; cards beyond this are asked for one by one. */
+const MAX_CARD_CHARS = 8 * 1024 * 1024;
+
+const claimBody = (calls: readonly LeasedCall[]) => {
+  let left = MAX_CARD_CHARS;
+  return calls.map((call) => {
+    left -= call.cardBody.length;
+    return left < 0 ? commandBody(call) : { ...commandBody(call), card: JSON.parse(call.cardBody) as unknown };
+  });
+};
 
 const answer = (context: Context, { status, body }: ServiceAnswer): Response => context.json(body, status);
 
@@ -66,7 +78,7 @@ export const serviceRoutes: readonly Route[] = [
         await Promise.all(calls.map(({ facts, lease }) => engine.calls.release({ ...facts, leaseId: lease.id })));
         return context.json({ commands: [] });
       }
-      return context.json({ commands: calls.map(commandBody) });
+      return context.json({ commands: claimBody(calls) });
     },
   }),
   onCall("GET", "card", SERVICE_OPERATIONS.get_card),
