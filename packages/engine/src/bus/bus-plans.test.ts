@@ -78,8 +78,6 @@ const IN_ORDER: Readonly<Record<string, readonly string[]>> = {
   // the oldest rows of the log
   bus_trim_events: ["Index Scan of messages by messages_events"],
   bus_trim_stream_items: ["Index Scan of stream_items by stream_items_order"],
-  // one row
-  carrier_move_old_events: ["Seq Scan of carrier by nothing"],
   bus_trim_sent_events: ["Index Scan of sent_events by sent_events_pkey"],
 };
 

@@ -9,7 +9,7 @@ export const SET_CARRIER: Statement = {
 update bus.carrier
    set kind = $1,
        moving_before = case when $1 = 'external' then pg_snapshot_xmax(pg_current_snapshot()) end
- where kind <> $1`,
+ where one and kind <> $1`,
 };
 
 export interface MovedRow {
@@ -24,7 +24,7 @@ export interface MovedRow {
 export const MOVE_OLD_EVENTS: Statement = {
   name: "carrier_move_old_events",
   text: `
-with change as materialized (select moving_before from bus.carrier where kind = 'external' and moving_before is not null),
+with change as materialized (select moving_before from bus.carrier where one and kind = 'external' and moving_before is not null),
 picked as materialized (
   select m.id from bus.messages m
    where m.category = 'evt' and m.xid < (select moving_before from change)
@@ -38,6 +38,6 @@ kept as (
   select xid, id, project_id, subject, headers, payload, created_at from gone),
 over as (
   update bus.carrier set moving_before = null
-   where moving_before is not null and not exists (select from picked))
+   where one and moving_before is not null and not exists (select from picked))
 select exists (select from picked) as more`,
 };
