@@ -1,7 +1,6 @@
 // Opens a link: one connection, and what a process does with it beside the bus.
 
 import type { Msg } from "@nats-io/transport-node";
-import { ToolplaneError, utf8Bytes } from "@toolplane/protocol";
 import { systemClock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import { createCommandSource } from "./command-source.ts";
@@ -11,7 +10,7 @@ import type { NatsLink, NatsOptions, NatsReply } from "./link.ts";
 import { unavailable } from "./requests.ts";
 import { serveRequests } from "./responders.ts";
 import { keepWire } from "./wire.ts";
-import { encodeHeaders, readMessage } from "./wire-message.ts";
+import { checkFits, encodeMessage, readMessage } from "./wire-message.ts";
 
 /** How long a closing link waits for what it still has to send. */
 const DRAIN_MS = 2_000;
@@ -35,16 +34,11 @@ export const openNatsLink = async (options: NatsOptions, deps: { readonly log: L
     connected: wire.connected,
     maxPayload,
     onReconnect: wire.onReconnect,
-    async request({ subject, headers, payload }, { timeoutMs, signal }) {
-      const encoded = encodeHeaders(headers);
-      const bytes = utf8Bytes(payload) + encoded.toString().length;
-      const limit = maxPayload();
-      if (limit !== undefined && bytes > limit)
-        throw new ToolplaneError(
-          "payload_too_large",
-          `a request has ${bytes} bytes; this NATS server carries ${limit}`,
-        );
-      return readReply(await requests.ask(subject, payload, { timeoutMs, signal, headers: encoded }));
+    async request(request, { timeoutMs, signal }) {
+      const encoded = encodeMessage(request);
+      checkFits(encoded, maxPayload());
+      const { headers, payload } = encoded;
+      return readReply(await requests.ask(request.subject, payload, { timeoutMs, signal, headers }));
     },
     respond: (pattern, queue, responder) => serveRequests(wire, { pattern, queue }, responder),
     commands: (durable) =>

@@ -4,14 +4,13 @@
 // Whatever is wrong with the server or our rights there is `upstream_unavailable`: it may be set right, and a relay
 // must not take it for a fault of the message.
 
-import { headers as createHeaders } from "@nats-io/transport-node";
 import { parseSubject, type Subject, ToolplaneError } from "@toolplane/protocol";
 import type { StreamCategory } from "@toolplane/protocol/agents";
 import type { BusMessage } from "../bus.ts";
 import { checkMessage } from "../message.ts";
 import { nobodyListens, type Requests, unavailable } from "./requests.ts";
 import type { StreamKeeper } from "./stream-keeper.ts";
-import { encodeHeaders } from "./wire-message.ts";
+import { checkFits, encodeMessage } from "./wire-message.ts";
 
 export interface PublisherDeps {
   readonly requests: Requests;
@@ -32,8 +31,6 @@ const WINDOW = 256;
 const CONFIRM_MS = 5_000;
 /** A new stream's leader may not listen yet. */
 const ATTEMPTS = 3;
-
-const encoder = new TextEncoder();
 
 interface Confirmation {
   readonly stream?: string;
@@ -66,17 +63,15 @@ export const createPublisher = ({ requests, streams, maxPayload, remade }: Publi
   };
 
   const send = async (message: BusMessage, subject: Subject): Promise<boolean> => {
-    const headers = Object.keys(message.headers).length > 0 || message.messageId !== undefined;
-    const encoded = headers ? encodeHeaders(message.headers) : createHeaders();
-    if (message.messageId !== undefined) encoded.set("Nats-Msg-Id", messageIdOnWire(subject, message.messageId));
-    const payload = encoder.encode(message.payload);
-    const bytes = payload.length + (headers ? encoded.toString().length : 0);
-    const limit = maxPayload();
-    if (limit !== undefined && bytes > limit)
-      throw new ToolplaneError("payload_too_large", `a message has ${bytes} bytes; this NATS server carries ${limit}`);
-    const answer = await requests.ask(message.subject, payload, {
+    const { messageId } = message;
+    const encoded = encodeMessage(
+      message,
+      messageId === undefined ? {} : { "Nats-Msg-Id": messageIdOnWire(subject, messageId) },
+    );
+    checkFits(encoded, maxPayload());
+    const answer = await requests.ask(message.subject, encoded.payload, {
       timeoutMs: CONFIRM_MS,
-      headers: headers ? encoded : undefined,
+      headers: encoded.headers,
     });
     const { stream, duplicate, error } = readConfirmation(answer.string());
     if (error !== undefined) throw unavailable(`NATS did not store a message: ${error.description}`, "not_stored");

@@ -31,7 +31,7 @@ export interface Pull {
 /** A question that is never answered is asked anew after this. */
 const EXPIRES_MS = 30_000;
 /** How often the server says that a question is still open; a dead leader is noticed after three. */
-const HEARTBEAT_MS = 2_000;
+const HEARTBEAT_MS = 1_000;
 const SILENCE_MS = 3 * HEARTBEAT_MS;
 
 const STATUS = { heartbeat: 100, none: 404, over: 408, conflict: 409, nobody: 503 } as const;

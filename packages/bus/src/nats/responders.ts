@@ -5,7 +5,7 @@ import type { Msg } from "@nats-io/transport-node";
 import type { Responder } from "./link.ts";
 import { connectionLost } from "./requests.ts";
 import type { Wire } from "./wire.ts";
-import { encodeHeaders, readMessage } from "./wire-message.ts";
+import { encodeMessage, readMessage } from "./wire-message.ts";
 
 export const serveRequests = async (
   wire: Wire,
@@ -26,7 +26,8 @@ export const serveRequests = async (
       const reply = message.reply === "" ? undefined : message.reply;
       const given = await responder({ subject: message.subject, ...said, reply });
       if (given === undefined || reply === undefined) return;
-      nc.publish(reply, given.payload, { headers: encodeHeaders(given.headers) });
+      const { headers, payload } = encodeMessage(given);
+      nc.publish(reply, payload, headers === undefined ? {} : { headers });
     } catch {
       log.warn("a request was not answered", { subject: message.subject });
     }

@@ -2,12 +2,40 @@
 // reading never throws and never guesses: either it is text with each header once, or it says what is wrong.
 
 import { headers as createHeaders, type Msg, type MsgHdrs } from "@nats-io/transport-node";
-import { type HeaderMap, isToolplaneError, normalizeHeaders } from "@toolplane/protocol";
+import { type HeaderMap, isToolplaneError, normalizeHeaders, ToolplaneError } from "@toolplane/protocol";
 
 export const encodeHeaders = (headers: HeaderMap): MsgHdrs => {
   const encoded = createHeaders();
   for (const [name, value] of Object.entries(headers)) encoded.set(name, value);
   return encoded;
+};
+
+export interface EncodedMessage {
+  readonly headers: MsgHdrs | undefined;
+  readonly payload: Uint8Array;
+  /** As the server counts them. */
+  readonly bytes: number;
+}
+
+const encoder = new TextEncoder();
+
+export const encodeMessage = (
+  { headers, payload }: { readonly headers: HeaderMap; readonly payload: string },
+  transportHeaders: HeaderMap = {},
+): EncodedMessage => {
+  const encoded = encodeHeaders({ ...headers, ...transportHeaders });
+  const bytes = encoder.encode(payload);
+  return {
+    headers: encoded.keys().length > 0 ? encoded : undefined,
+    payload: bytes,
+    bytes: bytes.length + encoded.toString().length,
+  };
+};
+
+/** The server would cut the connection of whoever sends more. */
+export const checkFits = ({ bytes }: EncodedMessage, limit: number | undefined): void => {
+  if (limit === undefined || bytes <= limit) return;
+  throw new ToolplaneError("payload_too_large", `a message has ${bytes} bytes; this NATS server carries ${limit}`);
 };
 
 export type ReadMessage =
