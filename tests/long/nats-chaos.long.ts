@@ -15,6 +15,7 @@ beforeAll(printChaosHeader);
 const expectSound = (report: ChaosReport): void => {
   expect(report.left).toEqual({ calls: 0, turns: 0, heads: 0, messages: 0 });
   expect(report.findings).toEqual(NOTHING_FOUND);
+  expect(report.commandsLeft).toBe(0);
   expect(new Set(Object.values(report.falls))).toEqual(new Set([0]));
   expect(new Set(Object.values(report.exits))).toEqual(new Set([0]));
   expect(report.calls).toBeGreaterThanOrEqual(LOAD.calls);

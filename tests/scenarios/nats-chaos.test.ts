@@ -21,6 +21,7 @@ test("[UP-9-9] processes are killed and NATS is wiped in the middle of calls and
   });
   expect(report.left).toEqual({ calls: 0, turns: 0, heads: 0, messages: 0 });
   expect(report.findings).toEqual(NOTHING_FOUND);
+  expect(report.commandsLeft).toBe(0);
   expect(Object.values(report.falls).reduce((sum, falls) => sum + falls)).toBe(0);
   expect(Object.values(report.exits)).toEqual(Object.values(report.exits).map(() => 0));
   expect(report.calls).toBeGreaterThanOrEqual(160);

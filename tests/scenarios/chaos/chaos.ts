@@ -6,6 +6,7 @@ import { type Chance, createChance, until } from "@toolplane/testkit";
 import { type ChaosCheck, checkChaos, type UnderWay, untilQuiet } from "./chaos-check.ts";
 import { askForAll, type Load, prepareAgents } from "./chaos-load.ts";
 import { type ChaosPlaneOptions, openChaosPlane } from "./chaos-plane.ts";
+import { countCommandsLeft } from "./commands-left.ts";
 
 /** Something beside the processes that is hurt once, when so much of the work is done. */
 export interface Blow {
@@ -26,6 +27,8 @@ export interface ChaosReport extends ChaosCheck {
   readonly kills: Readonly<Record<string, number>>;
   readonly falls: Readonly<Record<string, number>>;
   readonly left: UnderWay;
+  /** Commands that NATS still holds. */
+  readonly commandsLeft: number;
   readonly exits: Readonly<Record<string, number | null>>;
   /** From the start: until all were ready, all was asked for, all was quiet, all had stopped. */
   readonly seconds: {
@@ -83,6 +86,7 @@ export const runChaos = async (options: ChaosOptions): Promise<ChaosReport> => {
   over = true;
   await killing;
   await plane.untilReady();
+  const commandsLeft = await countCommandsLeft(options.natsUrl);
   const check = await checkChaos(plane, turns);
   const byName = (count: (member: (typeof members)[number]) => number) =>
     Object.fromEntries(members.map((member) => [member.name, count(member)]));
@@ -90,6 +94,7 @@ export const runChaos = async (options: ChaosOptions): Promise<ChaosReport> => {
   return {
     ...check,
     left,
+    commandsLeft,
     kills: byName((member) => member.kills()),
     falls: byName((member) => member.falls()),
     exits,

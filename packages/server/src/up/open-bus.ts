@@ -60,9 +60,17 @@ const explain = (error: unknown): unknown =>
 const { durable, pattern } = toolCommandSubscription(BUNDLED_TARGET);
 const FIRST_DURABLE = { durable, pattern: pattern.text };
 
-export const openBus = async (options: NatsOptions, replicas: number | undefined, log: Log): Promise<PlaneBus> => {
+export interface OpenBusOptions {
+  readonly nats: NatsOptions;
+  readonly replicas: number | undefined;
+  /** A command nobody came for in this time is published again; undefined: the engine decides. */
+  readonly republishSeconds: number | undefined;
+  readonly log: Log;
+}
+
+export const openBus = async ({ nats, replicas, republishSeconds, log }: OpenBusOptions): Promise<PlaneBus> => {
   const { openNatsLink, createNatsBus } = await import("@toolplane/bus/nats");
-  const link = await openNatsLink(options, { log }).catch((error: unknown) => {
+  const link = await openNatsLink(nats, { log }).catch((error: unknown) => {
     throw explain(error);
   });
   const first = createNatsBus({ link, bury: async () => undefined, log, replicas });
@@ -76,7 +84,7 @@ export const openBus = async (options: NatsOptions, replicas: number | undefined
   }
   return {
     link,
-    carrier: { open: ({ bury, log }) => createNatsBus({ link, bury, log, replicas }) },
+    carrier: { open: ({ bury, log }) => createNatsBus({ link, bury, log, replicas }), republishSeconds },
     close: () => link.close(),
   };
 };

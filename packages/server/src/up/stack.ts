@@ -226,7 +226,10 @@ const start = async (parts: Parts, options: StackOptions): Promise<string> => {
   log.info("starting", { version: options.version, address, data: dataDir });
   goOn();
   // Before the store: an address that is wrong needs no database to be refused.
-  if (nats !== undefined) parts.bus = await openBus(nats, settings.bus?.replicas, log);
+  if (nats !== undefined) {
+    const { leaseSeconds: republishSeconds, bus } = settings;
+    parts.bus = await openBus({ nats, replicas: bus?.replicas, republishSeconds, log });
+  }
   goOn();
   parts.store = await openStore(options, dataDir);
   goOn();
