@@ -234,14 +234,24 @@ def main():
     service, stopping, busy = Service(nats, project, target), threading.Event(), threading.Semaphore(THREADS)
     heard = queue.Queue()
 
+    def until_durable():
+        """The plane makes it when the first tool of the target is registered, and again when NATS has lost it."""
+        while not stopping.is_set():
+            try:
+                if "error" not in json.loads(nats.request(f"$JS.API.CONSUMER.INFO.{STREAM}.tool_{target}").data):
+                    return
+            except NoAnswer as problem:
+                log(f"waiting for the durable tool_{target}: {problem}")
+            stopping.wait(0.2)
+
     def fetch(address, box):
         """One message of the durable, or None: the server answers with the message, or with a status when there is none."""
         ask = json.dumps({"batch": 1, "expires": int(FETCH_SECONDS * 1e9)}).encode()
         nats.publish(f"$JS.API.CONSUMER.MSG.NEXT.{STREAM}.tool_{target}", ask, reply=address)
         try:
             message = box.get(timeout=FETCH_SECONDS + 2)
-        except queue.Empty:
-            return None
+        except queue.Empty:  # a durable that is not there answers nothing
+            return until_durable()
         if message.status == 503:
             raise NoAnswer(f"nobody answers for the durable tool_{target}")
         return message if message.status is None else None
@@ -272,6 +282,8 @@ def main():
             service.gateway.insist("register", {}, definition(target, plain))
     except Refused as no:
         raise SystemExit(f"the tool cannot be registered: {no}") from None
+    if not plain:
+        until_durable()
     for _ in range(THREADS):
         threading.Thread(target=work, daemon=True).start()
     log(f"serving {definition(target, plain)['tool_name']} for target {target}")
