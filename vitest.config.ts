@@ -5,6 +5,16 @@ import { KILLED_RUN, settings } from "./vitest.settings.ts";
 /** Packages whose tests beside the code are functions in, values out: they share a process, and need no database. */
 const PURE = "packages/{protocol,bus,sdk,bridges,agents}/src/**/*.test.ts";
 
+/**
+ * Tests of the engine and what stands on it. Each makes a database of its own and leaves nothing in its process, so they
+ * share one too: to start a process for a file and load the engine into it takes longer than most of these files.
+ */
+const SHARED = [
+  "packages/{engine,server}/src/**/*.test.ts",
+  "packages/server/test/**/*.test.ts",
+  "tests/{calls,turns,pmo,http,registry}/**/*.test.ts",
+];
+
 export default defineConfig({
   ...settings,
   test: {
@@ -17,6 +27,10 @@ export default defineConfig({
       },
       {
         ...settings,
+        test: { ...settings.test, name: "shared", include: SHARED, isolate: false },
+      },
+      {
+        ...settings,
         test: {
           ...settings.test,
           name: "whole",
@@ -26,7 +40,7 @@ export default defineConfig({
             "tests/**/*.test.ts",
             "scripts/**/*.test.ts",
           ],
-          exclude: ["**/node_modules/**", PURE],
+          exclude: ["**/node_modules/**", PURE, ...SHARED],
         },
       },
     ],
