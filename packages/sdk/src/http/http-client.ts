@@ -4,7 +4,7 @@
 import { ToolplaneError, tryParseJsonStrict, understandError } from "@toolplane/protocol";
 import { errorFromAnswer, parseRetryAfter } from "../gateway/answer-error.ts";
 import type { Answer } from "../gateway/wire.ts";
-import type { Clock } from "../ports/clock.ts";
+import { type Clock, WAIT_OVER } from "../ports/clock.ts";
 
 export interface HttpRequest {
   readonly method: "GET" | "POST";
@@ -122,7 +122,7 @@ export const createHttpClient = ({ url, token, clock, fetch: send = fetch }: Htt
       }
       throw noAnswer(thrown, url);
     } finally {
-      ended.abort();
+      ended.abort(WAIT_OVER);
     }
   };
 };

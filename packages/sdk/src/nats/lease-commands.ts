@@ -16,7 +16,7 @@ import {
 } from "@toolplane/protocol";
 import type { ClaimedCommand } from "../gateway/gateway.ts";
 import { readLeased } from "../gateway/wire.ts";
-import type { Clock } from "../ports/clock.ts";
+import { type Clock, WAIT_OVER } from "../ports/clock.ts";
 import type { Random } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import type { AskGateway } from "./ask-gateway.ts";
@@ -104,7 +104,7 @@ export const leaseCommands = async (deliveries: readonly Delivery[], deps: Lease
       });
       return readLeased(answer);
     } finally {
-      done.abort();
+      done.abort(WAIT_OVER);
     }
   };
 
@@ -143,8 +143,8 @@ export const leaseCommands = async (deliveries: readonly Delivery[], deps: Lease
   };
 
   const over = new AbortController();
-  const all = Promise.all(deliveries.map(lease)).then(() => over.abort());
+  const all = Promise.all(deliveries.map(lease)).then(() => over.abort(WAIT_OVER));
   await Promise.race([all, clock.sleep(STRAGGLER_MS, over.signal)]);
-  late.abort();
+  late.abort(WAIT_OVER);
   return { commands, trouble };
 };

@@ -37,7 +37,7 @@ const execute = async (run: Run, hydrated: HydratedCall): Promise<RunEnd> => {
   checkPin(profile, hydrated.card.metadata);
   const needs = planSecrets(profile, hydrated.card.metadata);
   const values = await raceAbort(readSecrets(needs, deps.secrets), signal.signal);
-  run.scrubber = createScrubber(new Map([...deps.ownSecrets, ...values]));
+  if (values.size > 0) run.scrubber = createScrubber(new Map([...deps.ownSecrets, ...values]));
   const log = scrubLog(run.log, run.scrubber);
   const leaseId = command.lease?.id;
   const call: Omit<ToolCall, "attempt"> = {

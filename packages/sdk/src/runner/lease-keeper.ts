@@ -6,7 +6,7 @@
 import { isToolplaneError, ToolplaneError, understandError } from "@toolplane/protocol";
 import type { HeldCall, Lease, ToolGateway } from "../gateway/gateway.ts";
 import { mayPass } from "../gateway/patience.ts";
-import type { Clock } from "../ports/clock.ts";
+import { type Clock, WAIT_OVER } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { RunSignal } from "./run-signal.ts";
 
@@ -52,7 +52,7 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
     });
     // Its only listener is the race, which may be over by then.
     late.catch(() => {});
-    return Promise.race([work, late]).finally(() => done.abort());
+    return Promise.race([work, late]).finally(() => done.abort(WAIT_OVER));
   };
 
   const tryBeat = async (): Promise<BeatVerdict> => {
@@ -91,6 +91,6 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
   return {
     expiresAt: () => expiresAt,
     beat: async () => apply(await tryBeat()),
-    stop: () => stopped.abort(),
+    stop: () => stopped.abort(WAIT_OVER),
   };
 };

@@ -9,8 +9,8 @@
 //   I1. Every way through ends in at most one delivery.  I8. What leaves has passed the scrubber.
 
 import { childTraceparent, HEADERS } from "@toolplane/protocol";
+import { WAIT_OVER } from "../ports/clock.ts";
 import { withFields } from "../ports/log.ts";
-import { createScrubber } from "../secrets/scrubber.ts";
 import { executeCall } from "./execute-call.ts";
 import { finishCall } from "./finish-call.ts";
 import { createLeaseKeeper } from "./lease-keeper.ts";
@@ -46,15 +46,15 @@ export const runCall = async (accepted: AcceptedCommand, signal: RunSignal, deps
     keeper,
     log,
     metadata: undefined,
-    scrubber: createScrubber(deps.ownSecrets),
+    scrubber: deps.ownScrubber,
     started: false,
   };
   try {
     const end = await executeCall(run);
-    over.abort();
+    over.abort(WAIT_OVER);
     return await finishCall(run, end);
   } finally {
-    over.abort();
+    over.abort(WAIT_OVER);
     keeper?.stop();
   }
 };

@@ -5,6 +5,7 @@ import type { ToolGateway } from "../gateway/gateway.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids, Random } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
+import type { Scrubber } from "../secrets/scrubber.ts";
 import type { SecretSource } from "../secrets/secret-source.ts";
 import type { DeliveryMode } from "./deliver.ts";
 import type { Executor } from "./executor.ts";
@@ -23,6 +24,8 @@ export interface RunnerDeps {
   readonly secrets: SecretSource;
   /** Values that must never be seen whatever a tool declares: the service's own token. */
   readonly ownSecrets: ReadonlyMap<string, string>;
+  /** For calls that are given no further secrets. */
+  readonly ownScrubber: Scrubber;
   readonly mode: DeliveryMode;
   readonly maxAttempts: number;
   readonly maxResultBytes: number;

@@ -6,6 +6,7 @@ import type { ClaimedCommand, ToolGateway } from "../gateway/gateway.ts";
 import { type Clock, systemClock } from "../ports/clock.ts";
 import { createIds, type Ids, type Random, sha256 } from "../ports/ids.ts";
 import { type Log, silentLog } from "../ports/log.ts";
+import { createScrubber } from "../secrets/scrubber.ts";
 import { createEnvSecrets, type SecretSource } from "../secrets/secret-source.ts";
 import { DEFAULT_MAX_RESULT_BYTES } from "./build-outcome.ts";
 import type { DeliveryMode } from "./deliver.ts";
@@ -56,6 +57,7 @@ export const createRunner = (options: RunnerOptions): Runner => {
   const { gateway, target, component = "tool", clock = systemClock, log = silentLog } = options;
   const seen = createSeenRuns();
   let leftBehind = 0;
+  const ownSecrets = options.ownSecrets ?? new Map<string, string>();
   const deps: RunnerDeps = {
     gateway,
     executor: options.executor,
@@ -67,7 +69,8 @@ export const createRunner = (options: RunnerOptions): Runner => {
     sha256,
     log,
     secrets: options.secrets ?? createEnvSecrets(process.env),
-    ownSecrets: options.ownSecrets ?? new Map(),
+    ownSecrets,
+    ownScrubber: createScrubber(ownSecrets),
     mode: options.mode ?? "one-step",
     maxAttempts: options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS,
     maxResultBytes: options.maxResultBytes ?? DEFAULT_MAX_RESULT_BYTES,

@@ -76,9 +76,16 @@ export const createApp = (options: AppOptions): Hono => {
     }
     const toolHosts = options.toolHosts?.() ?? NO_TOOL_HOSTS;
     const processes = options.processes?.() ?? UNKNOWN_PROCESSES;
-    const signal = AbortSignal.any([context.req.raw.signal, options.draining]);
     const caller = callerOf(token);
-    return route.handle({ params, body, query, caller, engine, toolHosts, processes, log, context, signal });
+    let signal: AbortSignal | undefined;
+    return route.handle({
+      ...{ params, body, query, caller, engine, toolHosts, processes, log, context },
+      // Made for who waits; most routes answer at once.
+      get signal() {
+        signal ??= AbortSignal.any([context.req.raw.signal, options.draining]);
+        return signal;
+      },
+    });
   };
 
   app.use(async (context, next) => {
