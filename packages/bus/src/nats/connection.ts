@@ -180,13 +180,17 @@ export const openWire = async (options: NatsOptions, log: Log): Promise<Wire> =>
   const connected = (): boolean => up && !nc.isClosed();
   const requests = createRequests({ nc, inbox, connected });
 
+  const goDown = (): void => {
+    up = false;
+    requests.lose();
+    lost.tell();
+  };
+
   const watch = async (): Promise<void> => {
     for await (const status of nc.status()) {
       if (status.type === "disconnect") {
         if (up) log.warn("the connection to NATS is lost");
-        up = false;
-        requests.lose();
-        lost.tell();
+        goDown();
       } else if (status.type === "reconnect") {
         up = true;
         retry.reset();
@@ -199,6 +203,7 @@ export const openWire = async (options: NatsOptions, log: Log): Promise<Wire> =>
         else if (subject.startsWith(inbox)) refusedInbox = true;
       }
     }
+    goDown();
   };
   void watch();
 

@@ -117,7 +117,8 @@ export const startConsumer = (deps: ConsumerDeps, plan: ConsumePlan, handler: De
 
   const loop = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      const reason = await session();
+      // Opening can only fail when the connection was closed for good; it then waits for `stop`.
+      const reason = await session().catch((): PullEnd => "lost");
       if (reason === "stopped") return;
       log.info("a consumer begins anew", { durable: plan.durable, reason });
       let ready = false;

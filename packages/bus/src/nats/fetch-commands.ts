@@ -9,7 +9,7 @@ import { connectionLost, unavailable } from "./requests.ts";
 import type { Wire } from "./wire.ts";
 
 /** Beyond the question's own end: its answer may be lost with a leader. */
-const GRACE_MS = 1_000;
+const GRACE_MS = 2_000;
 
 const failure = (durable: string, reason: PullEnd): Error =>
   reason === "lost"
@@ -44,7 +44,10 @@ export const fetchMessages = async (wire: Wire, durable: string, options: FetchO
     const over = new Promise<void>((resolve) => {
       wake = resolve;
     });
-    const timer = setTimeout(settle, ms + GRACE_MS);
+    const timer = setTimeout(() => {
+      ended ??= "silent";
+      settle();
+    }, ms + GRACE_MS);
     signal?.addEventListener("abort", settle, { once: true });
     pull.ask({ count, expiresMs: ms, noWait });
     await over;

@@ -4,15 +4,15 @@
 
 import { jetstreamManager } from "@nats-io/jetstream";
 import { ToolplaneError } from "@toolplane/protocol";
-import type { CarrierBus, CommandDurable, ConsumeOptions, Consumer, DeliveryHandler, LostMessage } from "../bus.ts";
+import type { CarrierBus, ConsumeOptions, Consumer, DeliveryHandler, LostMessage } from "../bus.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { planConsume } from "../consume-plan.ts";
 import type { Log } from "../log.ts";
 import { createCommandSource } from "./command-source.ts";
 import { type RunningConsumer, startConsumer } from "./consumer.ts";
 import { createBusCounters } from "./counters.ts";
-import { createDurableKeeper, type DurableKeeper, type DurablePlan } from "./durable-keeper.ts";
-import { failureCode } from "./handling.ts";
+import { createDurableKeeper, type DurableKeeper } from "./durable-keeper.ts";
+import { createKeptDurables, type KeptDurables } from "./kept-durables.ts";
 import type { NatsLink } from "./link.ts";
 import { createLiveStreams } from "./live-streams.ts";
 import { createPublisher, type Publisher } from "./publisher.ts";
@@ -29,24 +29,12 @@ export interface NatsBusOptions {
   readonly replicas?: number | undefined;
 }
 
-/** Asked at once when many targets are registered. */
-const ENSURE_AT_ONCE = 16;
-
 interface Keepers {
   readonly streams: StreamKeeper;
   readonly durables: DurableKeeper;
+  readonly kept: KeptDurables;
   readonly publisher: Publisher;
 }
-
-const planDurable = ({ durable, pattern }: CommandDurable): DurablePlan => {
-  const { ackWaitMs, ...plan } = planConsume({ durable, pattern, category: "cmd" });
-  return { ...plan, ackWaitMs, keepAckWait: true };
-};
-
-const inTurns = async <T>(items: readonly T[], run: (item: T) => Promise<void>): Promise<void> => {
-  for (let at = 0; at < items.length; at += ENSURE_AT_ONCE)
-    await Promise.all(items.slice(at, at + ENSURE_AT_ONCE).map(run));
-};
 
 export const createNatsBus = (options: NatsBusOptions): CarrierBus => {
   const { link, bury, log, clock = systemClock, replicas } = options;
@@ -54,8 +42,6 @@ export const createNatsBus = (options: NatsBusOptions): CarrierBus => {
   const counters = createBusCounters();
   const live = createLiveStreams(wire, counters);
   const consumers = new Set<RunningConsumer>();
-  /** Durables others fetch from: nobody here would notice that they are gone. */
-  const kept = new Map<string, DurablePlan>();
   let closing: Promise<void> | undefined;
   let closed = false;
 
@@ -66,30 +52,17 @@ export const createNatsBus = (options: NatsBusOptions): CarrierBus => {
   const keeping: Promise<Keepers> = jetstreamManager(wire.nc, { checkAPI: false }).then((jsm) => {
     const streams = createStreamKeeper(wire, jsm, replicas);
     const durables = createDurableKeeper(wire, jsm, streams);
+    const kept = createKeptDurables({ durables, clock, log });
     const { requests, nc } = wire;
     const maxPayload = (): number | undefined => nc.info?.max_payload;
-    return { streams, durables, publisher: createPublisher({ requests, streams, maxPayload, remade: restore }) };
+    const publisher = createPublisher({ requests, streams, maxPayload, remade: kept.restore });
+    return { streams, durables, kept, publisher };
   });
 
-  const ensureKept = async (plans: readonly DurablePlan[]): Promise<void> => {
-    const { durables } = await keeping;
-    await inTurns(plans, (plan) => durables.ensure(plan));
-  };
-
-  let restoring: Promise<void> | undefined;
-  /** After a loss of connection or streams: makes the kept durables again. What fails is tried at the next occasion. */
-  const restore = (): void => {
-    if (kept.size === 0 || closing !== undefined) return;
-    restoring ??= ensureKept([...kept.values()])
-      .catch((error: unknown) => log.warn("durables could not be made again", { code: failureCode(error) }))
-      .finally(() => {
-        restoring = undefined;
-      });
-  };
   const stopWatching = wire.onReconnect(() => {
-    void keeping.then(({ streams }) => {
+    void keeping.then(({ streams, kept }) => {
       streams.forget();
-      restore();
+      kept.restore();
     });
   });
 
@@ -125,16 +98,18 @@ export const createNatsBus = (options: NatsBusOptions): CarrierBus => {
     },
     async dropDurable(durable) {
       refuseWhen(closed);
-      kept.delete(durable);
-      await (await keeping).durables.drop(durable);
+      const { kept, durables } = await keeping;
+      kept.forget(durable);
+      await durables.drop(durable);
     },
     async ensureDurables(durables) {
       refuseWhen(closing !== undefined);
-      const plans = durables.map(planDurable);
-      for (const plan of plans) kept.set(plan.durable, plan);
-      await ensureKept(plans);
+      await (await keeping).kept.add(durables);
     },
-    commands: (durable) => createCommandSource({ wire, clock, log, counters, bury, gone: restore }, durable),
+    commands: (durable) => {
+      const gone = (): void => void keeping.then(({ kept }) => kept.restore());
+      return createCommandSource({ wire, clock, log, counters, bury, gone }, durable);
+    },
     publishStream: (item) => live.publish(item),
     subscribeStream: async (pattern, handler) => {
       refuseWhen(closing !== undefined);
@@ -145,7 +120,7 @@ export const createNatsBus = (options: NatsBusOptions): CarrierBus => {
       closing ??= (async () => {
         stopWatching();
         await Promise.all([...consumers].map((consumer) => consumer.stop(drain)));
-        await restoring;
+        await (await keeping).kept.stop();
         closed = true;
         live.close();
       })();

@@ -2,6 +2,7 @@
 // knows of our questions (the connection or a leader was lost, the durable is gone); whoever runs it then begins anew.
 
 import { createInbox, type Msg, nanos, type Subscription } from "@nats-io/transport-node";
+import { systemClock } from "../clock.ts";
 import type { Wire } from "./wire.ts";
 
 export interface Question {
@@ -33,6 +34,8 @@ const EXPIRES_MS = 30_000;
 /** How often the server says that a question is still open; a dead leader is noticed after three. */
 const HEARTBEAT_MS = 1_000;
 const SILENCE_MS = 3 * HEARTBEAT_MS;
+
+const DRAIN_MS = 2_000;
 
 const STATUS = { heartbeat: 100, none: 404, over: 408, conflict: 409, nobody: 503 } as const;
 
@@ -123,8 +126,11 @@ export const openPull = (
       clearTimeout(silence);
       forgetLoss();
       if (nc.isClosed()) return;
-      if (wire.connected()) await subscription.drain().catch(() => {});
-      else subscription.unsubscribe();
+      if (!wire.connected()) return subscription.unsubscribe();
+      const over = new AbortController();
+      // A server that hangs would hold us until its silence is noticed.
+      const drained = subscription.drain().catch(() => {});
+      await Promise.race([drained.finally(() => over.abort()), systemClock.sleep(DRAIN_MS, over.signal)]);
     },
   };
 };
