@@ -69,7 +69,10 @@ test("[UP-9-10] a plane moves to NATS and back: what waited goes on, and Last-Ev
     await expectDone(second, work);
     const token = (await second.request("POST", "/tokens", { role: "viewer", project_id: "demo" })).body.token;
     position = await readResults(second, token, position, work.calls);
-    await second.stop();
+    await using stranger = start([...alone, "--roles", "api"]);
+    await stranger.ready();
+    expect(stranger.stderr()).toContain("a process over the same database uses another bus");
+    expect(await Promise.all([stranger.stop(), second.stop()])).toEqual([0, 0]);
   }
   {
     await using third = start([...both, "--roles", "api"]);

@@ -19,6 +19,8 @@ export interface PlaneProcess {
 export interface PlaneProcesses {
   /** This one and all others; undefined when the database does not say (a pooler in between renames connections). */
   list(): Promise<readonly PlaneProcess[] | undefined>;
+  /** NATS carries the messages, and this process has no connection to it. */
+  busAway(): boolean;
 }
 
 const PREFIX = "toolplane runs ";
@@ -44,12 +46,22 @@ export const findOtherBus = (self: PlaneProcess, processes: readonly PlaneProces
   processes.find(({ bus }) => bus !== self.bus);
 
 /** A process with an embedded database is alone. */
-export const aloneWith = (self: PlaneProcess): PlaneProcesses => ({ list: async () => [self] });
+export const aloneWith = (self: PlaneProcess, busAway: () => boolean): PlaneProcesses => ({
+  list: async () => [self],
+  busAway,
+});
 
 /** Nobody knows: what is said of other processes is then left out. */
-export const UNKNOWN_PROCESSES: PlaneProcesses = { list: async () => undefined };
+export const UNKNOWN_PROCESSES: PlaneProcesses = { list: async () => undefined, busAway: () => false };
 
-export const createPlaneProcesses = (connection: pg.ClientConfig, self: PlaneProcess, log: Log): PlaneProcesses => {
+export interface PlaneProcessesOptions {
+  readonly connection: pg.ClientConfig;
+  readonly self: PlaneProcess;
+  readonly busAway: () => boolean;
+  readonly log: Log;
+}
+
+export const createPlaneProcesses = ({ connection, self, busAway, log }: PlaneProcessesOptions): PlaneProcesses => {
   const read = async (): Promise<readonly PlaneProcess[] | undefined> => {
     const client = new pg.Client({
       ...connection,
@@ -69,6 +81,7 @@ export const createPlaneProcesses = (connection: pg.ClientConfig, self: PlanePro
     }
   };
   return {
+    busAway,
     async list() {
       try {
         return await read();

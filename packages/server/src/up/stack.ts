@@ -234,8 +234,10 @@ const start = async (parts: Parts, options: StackOptions): Promise<string> => {
   parts.store = await openStore(options, dataDir);
   goOn();
   const self = selfOf(options);
+  const busAway = (): boolean => parts.bus?.link.connected() === false;
+  const { connection, kind } = parts.store;
   parts.processes =
-    parts.store.kind === "embedded" ? aloneWith(self) : createPlaneProcesses(parts.store.connection, self, log);
+    kind === "embedded" ? aloneWith(self, busAway) : createPlaneProcesses({ connection, self, busAway, log });
   await parts.store.announce(address);
   parts.engine = await openEngine(parts.store, {
     log,

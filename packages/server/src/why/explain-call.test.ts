@@ -2,7 +2,7 @@
 
 import type { BatchView, CallView } from "@toolplane/engine";
 import { expect, test } from "vitest";
-import { planExplanation } from "./explain-call.ts";
+import { planExplanation, type WhyFacts } from "./explain-call.ts";
 
 const NOW = Date.parse("2026-01-02T03:04:05Z");
 
@@ -51,4 +51,39 @@ test("[API-why] many tasks are counted, not listed; a batch that is through says
     why: "all 1 tasks of batch_c1 have ended; it settles in a moment",
     todo: null,
   });
+});
+
+const queued = {
+  ...view,
+  toolName: "scrub",
+  status: "queued",
+  target: "text",
+  leaseHolder: null,
+  availableAt: null,
+} as CallView;
+const explainQueued = (facts: Partial<WhyFacts>) =>
+  planExplanation({
+    view: queued,
+    nowMs: NOW,
+    toolStatus: "active",
+    consumers: 0,
+    deadLetterId: undefined,
+    ...facts,
+  });
+const api = (pid: number) => ({ pid, host: "box", roles: ["api"], bus: "nats" }) as const;
+
+test("[UP-9-7] nobody serves its target: an API says what it can know", () => {
+  expect(explainQueued({ processes: [api(1)] })).toMatchObject({
+    why: expect.stringContaining("no service for target text has asked for work lately; the call waits"),
+    todo: "start a service for target text",
+  });
+  expect(explainQueued({ processes: [api(1), api(2)] }).why).toContain("asked for work lately at this process;");
+});
+
+test("[UP-9-7] NATS is away: a service that only knows NATS cannot have heard of it", () => {
+  expect(explainQueued({ busAway: true })).toMatchObject({
+    why: expect.stringContaining("NATS is away"),
+    todo: "see that NATS runs and is reached",
+  });
+  expect(explainQueued({ busAway: true, consumers: 1 }).why).not.toContain("NATS");
 });

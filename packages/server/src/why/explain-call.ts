@@ -31,6 +31,8 @@ export interface WhyFacts {
   readonly consumers: number;
   /** The processes of the plane, if they can be known. */
   readonly processes?: readonly PlaneProcess[] | undefined;
+  /** NATS carries the messages, and is not there. */
+  readonly busAway?: boolean | undefined;
   /** Why the host whose tool it is does not run, if that is so. */
   readonly hostProblem?: string | undefined;
   readonly deadLetterId: string | undefined;
@@ -47,8 +49,10 @@ const until = (date: Date | null, nowMs: number): string =>
 const elsewhere = (processes: readonly PlaneProcess[] = []): string =>
   processes.filter(({ roles }) => roles.includes("api")).length > 1 ? " at this process" : "";
 
+const AWAY = "; NATS is away, and a service that only knows NATS hears of the call when it is back";
+
 const whyQueued = (facts: WhyFacts): readonly [string, string | null] => {
-  const { view, nowMs, toolStatus, consumers, hostProblem, processes } = facts;
+  const { view, nowMs, toolStatus, consumers, hostProblem, processes, busAway = false } = facts;
   if (toolStatus === "paused")
     return [
       `${view.toolName} is paused: the call waits until somebody resumes it`,
@@ -74,8 +78,8 @@ const whyQueued = (facts: WhyFacts): readonly [string, string | null] => {
     ];
   if (consumers === 0)
     return [
-      `no service for target ${view.target} has asked for work lately${elsewhere(processes)}; the call waits ${seconds(nowMs - view.createdAt.getTime())} already and gives up at ${until(view.queueDeadline, nowMs)}`,
-      `start a service for target ${view.target}`,
+      `no service for target ${view.target} has asked for work lately${elsewhere(processes)}; the call waits ${seconds(nowMs - view.createdAt.getTime())} already and gives up at ${until(view.queueDeadline, nowMs)}${busAway ? AWAY : ""}`,
+      busAway ? "see that NATS runs and is reached" : `start a service for target ${view.target}`,
     ];
   const alone = view.session === null ? "" : ", those of its session one after the other";
   return [`it waits its turn: ${consumers} service(s) of target ${view.target} take calls${alone}`, null];
@@ -177,6 +181,16 @@ export const planExplanation = (facts: WhyFacts): Explanation => {
   };
 };
 
+/** Calls looked through for others of the same target. */
+const NEWEST = 500;
+
+/** Services that asked another process for work, or took it from NATS, are known by the calls they run. */
+const holdersOf = async (engine: Engine, { projectId, target }: CallView): Promise<number> => {
+  const newest = await engine.calls.list(projectId, { limit: NEWEST });
+  const running = newest.filter((call) => call.status === "running" && call.target === target);
+  return new Set(running.map(({ leaseHolder }) => leaseHolder)).size;
+};
+
 export const explainCall = async (
   engine: Engine,
   key: CallKey,
@@ -190,14 +204,16 @@ export const explainCall = async (
   const parked = view.status === "running" && view.leaseHolder === batchHolder(batchId);
   const processes = view.status === "queued" ? await planeProcesses.list() : undefined;
   const seen = engine.calls.services(key.projectId, view.target).length;
+  const served = Math.max(seen, roleServing(view.target, processes).length);
   return planExplanation({
     view,
     batch: parked ? await engine.batches.get({ projectId: key.projectId, batchId }) : undefined,
     nowMs: await engine.databaseNow(),
     toolStatus: tool?.status,
     // What the plane itself serves is served by every process of the role, not only by those this one has heard of.
-    consumers: Math.max(seen, roleServing(view.target, processes).length),
+    consumers: served === 0 && view.status === "queued" ? await holdersOf(engine, view) : served,
     processes,
+    busAway: planeProcesses.busAway(),
     deadLetterId: letter?.deadLetterId,
     hostProblem: toolHosts.problemOf(key.projectId, view.target),
   });
