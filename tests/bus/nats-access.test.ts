@@ -29,7 +29,7 @@ const failure = (options: Omit<NatsOptions, "name">): Promise<unknown> =>
 
 const withUser = (server: TestNats, text: string): string => server.url.replace("nats://", `nats://${text}@`);
 
-test("a user and a password in the address; a wrong one is refused without being repeated", async () => {
+test("[ARCH-6-65] a user and a password in the address; a wrong one is refused without being repeated", async () => {
   await using server = await startNats({
     config: `authorization { user: plane, password: ${JSON.stringify(SECRET)} }`,
   });
@@ -105,7 +105,7 @@ describe("several addresses", () => {
     await link.close();
   });
 
-  test("when nobody answers the sentence names them all, without secrets, in time", async () => {
+  test("[ARCH-6-65] when nobody answers the sentence names them all, without secrets, in time", async () => {
     const ports = [await findFreePort(), await findFreePort()];
     const url = ports.map((port) => `nats://plane:${encodeURIComponent(SECRET)}@127.0.0.1:${port}`).join(",");
     const error = await failure({ url });

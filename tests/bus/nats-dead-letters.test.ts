@@ -25,7 +25,7 @@ describe("a dead letter that cannot be kept", () => {
   test.each([
     ["after its last failure", 1, () => Promise.reject(new RangeError("never"))],
     ["when it was given up", 9, undefined],
-  ] as const)("is tried again until it is: %s", async (how, maxDeliver, fails) => {
+  ] as const)("[ARCH-6-64] is tried again until it is: %s", async (how, maxDeliver, fails) => {
     const target = `unkept_${maxDeliver}`;
     const tries = createCollector<LostMessage>();
     const { bus } = await harness.start({
@@ -73,7 +73,7 @@ const GARBAGE: readonly (readonly [string, Partial<RawMessage>, string, string])
 
 describe("foreign messages", () => {
   test.each(GARBAGE)(
-    "%s: a dead letter with the reason; no handler sees it, and others go on",
+    "[ARCH-6-63] %s: a dead letter with the reason; no handler sees it, and others go on",
     async (name, message, reason, shown) => {
       const target = `foreign_${GARBAGE.findIndex(([other]) => other === name)}`;
       const { bus } = await harness.start();
@@ -129,7 +129,7 @@ describe("foreign messages", () => {
     expect(harness.lost).toHaveLength(before);
   });
 
-  test("who fetches by hand sees none of it either", async () => {
+  test("[ARCH-6-63] who fetches by hand sees none of it either", async () => {
     const { bus, link } = await harness.start();
     await bus.ensureDurables([durableOf("hand")]);
     await raw.publish({ subject: subjectOf("hand"), payload: Uint8Array.of(0xff) });

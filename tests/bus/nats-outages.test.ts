@@ -65,7 +65,7 @@ describe.each([
   });
 });
 
-test("[ARCH-6-7] a server that lost its store gets streams and durables again, and everybody goes on", async () => {
+test("[ARCH-6-60] a server that lost its store gets streams and durables again, and everybody goes on", async () => {
   const { bus, close } = await harness.start();
   const commands = createCollector<string>();
   const events = createCollector<string>();
@@ -120,7 +120,7 @@ test("a stream that somebody deleted is made again by the next message, its dura
   await close();
 });
 
-test("while the server is away publishing and fetching fail soon, with a code that says later", async () => {
+test("[ARCH-6-61] while the server is away publishing and fetching fail soon, with a code that says later", async () => {
   const { bus, link, close } = await harness.start();
   const message = { subject: subjectOf("away"), headers: {}, payload: "x", messageId: "away" };
   await bus.publish([message]);
@@ -151,7 +151,7 @@ test("while the server is away publishing and fetching fail soon, with a code th
   await close();
 });
 
-test("closing while the server is away does not hang", async () => {
+test("[ARCH-6-61] closing while the server is away does not hang", async () => {
   const { bus, link } = await harness.start();
   const holding = createCollector<string>();
   await bus.consume({ durable: "holds", pattern: patternOf("holds"), category: "cmd" }, async (delivery) => {

@@ -61,7 +61,7 @@ test("[ARCH-6-3] stream items and requests are captured by no stream", async () 
   expect((await api("STREAM.INFO.cg_cmd_v1r4")).state).toMatchObject({ messages: 1 });
 });
 
-test("settings that may be changed are changed; what an operator set beside them stays", async () => {
+test("[ARCH-6-62] settings that may be changed are changed; what an operator set beside them stays", async () => {
   const given = { name: "cg_evt_v1r4", subjects: ["cg.v1r4.old.>"], storage: "file", retention: "limits" };
   const made = await api("STREAM.CREATE.cg_evt_v1r4", { ...given, max_age: HOUR_NS, max_bytes: 1_000_000_000 });
   expect(made.error).toBeUndefined();
@@ -76,7 +76,7 @@ test("settings that may be changed are changed; what an operator set beside them
   });
 });
 
-test("settings that cannot be changed are refused by name, and a publisher is told to try later", async () => {
+test("[ARCH-6-62] settings that cannot be changed are refused by name, and a publisher is told to try later", async () => {
   const wrong = { name: "cg_cmd_v1r4", subjects: [COMMANDS], storage: "memory", retention: "limits" };
   expect((await api("STREAM.CREATE.cg_cmd_v1r4", wrong)).error).toBeUndefined();
   const { bus } = await harness.start();
