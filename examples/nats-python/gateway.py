@@ -83,6 +83,9 @@ class Command:
 
     def fault(self, card):
         """Why it cannot be run. The plane never sends such a command; who checks cannot be tricked into running one."""
+        said = {"CG-Project-Id": self.project, "CG-Channel-Id": self.channel}
+        if any(self.headers.get(name, token) != token for name, token in said.items()):
+            return "protocol_violation", "the headers contradict the subject"
         wrong = [key for key in (*INLINE, *CONTROL) if key in self.payload]
         if wrong:
             return "protocol_violation", f"a command points to a card and carries no {', '.join(wrong)}"

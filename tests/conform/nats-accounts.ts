@@ -11,7 +11,9 @@ export interface NatsAccounts extends AsyncDisposable {
 export const startNatsAccounts = async (count: number): Promise<NatsAccounts> => {
   const names = Array.from({ length: count }, (_, index) => `a${index}`);
   const accounts = names.map((name) => `${name}: { jetstream: enabled, users: [{ user: ${name}, password: pw }] }`);
-  const server = await startNats({ config: `accounts {\n${accounts.join("\n")}\n}` });
+  // Many connect at once, and a busy machine takes its time.
+  const patience = "authorization { timeout: 30 }";
+  const server = await startNats({ config: `${patience}\naccounts {\n${accounts.join("\n")}\n}` });
   return {
     server,
     next: () => `nats://${names.shift() ?? "nobody"}:pw@127.0.0.1:${server.port}`,

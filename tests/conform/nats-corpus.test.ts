@@ -16,6 +16,7 @@ const SEEN: readonly string[] = [
   "[UTP-C41] a command of another project that is taken",
   "[UTP-C42] a question without the headers of its call",
   "[UTP-C43] a lease that is never renewed",
+  "[UTP-C44] a command that is run although its headers contradict its subject",
   "over NATS too: UTP-C02",
   "over NATS too: UTP-C05",
   "over NATS too: UTP-C09",

@@ -11,6 +11,7 @@ export const rules = [
   { id: "UTP-C41", source: "interfaces 5", part: "server", text: "conform fails a service that acknowledges or leases a command of another project." },
   { id: "UTP-C42", source: "utp 2.2", part: "server", text: "conform fails a service whose questions do not carry the call, or whose leases and reports do not carry the turn, in their headers." },
   { id: "UTP-C43", source: "interfaces 5", part: "server", text: "conform fails a service that takes leases and renews none while a call takes long." },
+  { id: "UTP-C44", source: "utp 2.3", part: "server", text: "conform fails a service that runs a command whose project or channel header is not that of its subject." },
   { id: "API-conform-nats", source: "interfaces 2", part: "server", text: "conform --nats-url plays the plane on a NATS server: leased and plain services that keep every clause fail nothing." },
   { id: "API-conform-nats-server", source: "interfaces 2", part: "server", text: "conform leaves a NATS server alone where a plane lives, says what to do when it cannot use one, and leaves nothing behind." },
   { id: "API-conform-nats-env", source: "interfaces 2", part: "server", text: "Over NATS the service is told address, project and target in its environment; without a command the variables are printed." },

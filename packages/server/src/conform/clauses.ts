@@ -60,6 +60,7 @@ export const CLAUSES = [
   { id: "UTP-C41", title: "A command of another project is left to others", section: "NATS" },
   { id: "UTP-C42", title: "Questions about a call carry its headers", section: "NATS" },
   { id: "UTP-C43", title: "A lease is renewed while its call runs", section: "NATS" },
+  { id: "UTP-C44", title: "A command whose headers contradict its subject is not run", section: "NATS" },
 ] as const satisfies readonly ClauseEntry[];
 
 export type Clause = (typeof CLAUSES)[number];

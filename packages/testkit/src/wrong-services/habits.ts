@@ -18,6 +18,7 @@ export interface Outcome {
 
 /** What is looked at before a tool runs; a service without one of these lets that fault pass. */
 export type Check =
+  | "headers agree"
   | "payload is an object"
   | "no inline data"
   | "no identity"
@@ -28,6 +29,7 @@ export type Check =
   | "content is a call";
 
 export const ALL_CHECKS: ReadonlySet<Check> = new Set<Check>([
+  "headers agree",
   "payload is an object",
   "no inline data",
   "no identity",

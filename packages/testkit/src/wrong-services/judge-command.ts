@@ -29,7 +29,10 @@ const findings = (command: Command, callId: string, card: Json | undefined): rea
   const payload = payloadOf(command);
   const content = isRecord(card?.content) ? card.content : {};
   const there = card ?? {};
+  const [, , project, channel] = command.subject.split(".");
+  const said = [command.headers["CG-Project-Id"] ?? project, command.headers["CG-Channel-Id"] ?? channel];
   return [
+    ["headers agree", said[0] !== project || said[1] !== channel, "the headers contradict the subject"],
     ["payload is an object", !isRecord(command.payload), "the payload is no object"],
     ["no inline data", INLINE.some((key) => key in payload), INLINE_FAULT],
     ["no identity", IDENTITY.some((key) => key in payload), "identity belongs into the headers"],

@@ -193,7 +193,7 @@ export const startPlainService = (habits: Habits, connection: ServiceConnection)
     }
   };
 
-  const looping = loop();
+  const looping = loop().catch((error: unknown) => die(`ended with ${String(error)}`));
   return {
     exited,
     async stop() {

@@ -9,6 +9,7 @@ import {
   type NatsHabits,
   RIGHT_HABITS,
   RIGHT_NATS_HABITS,
+  without,
 } from "./habits.ts";
 import type { NamedService, WrongService } from "./wrong-services.ts";
 
@@ -80,6 +81,7 @@ const transport: readonly WrongService[] = [
       },
     }),
   ),
+  wrong("UTP-C44", "believes the subject whatever the headers say", leased({ checks: without("headers agree") })),
   wrong("UTP-C43", "never renews a lease", leased({ nats: { renews: false } })),
 ];
 

@@ -1,8 +1,8 @@
 // C36 to C43: what a service owes the plane when commands are messages and the gateway is asked over NATS.
 
-import { type CallRecord, callsOf, type Evidence, isFetching, isPlain, type Question } from "../evidence.ts";
+import { type CallRecord, callsOf, type Evidence, hasRun, isFetching, isPlain, type Question } from "../evidence.ts";
 import { GARBAGE, NAMELESS } from "../scenarios/bad-commands.ts";
-import { FOREIGN, HELD, isSettled, LATER } from "../scenarios/nats.ts";
+import { CONTRADICTION, FOREIGN, HELD, isSettled, LATER } from "../scenarios/nats.ts";
 import { CANCELED, LOST } from "../scenarios/repeats.ts";
 import { fail, judgeEach, notApplicable, pass, type Verdict } from "../verdict.ts";
 import { describeOffer, type Judge, type Judges } from "./judge.ts";
@@ -123,6 +123,16 @@ const judgeRenewed = (evidence: Evidence): Verdict => {
     : fail(`no heartbeat came for ${silent.call.label} within two leases`);
 };
 
+const judgeContradiction = (evidence: Evidence): Verdict =>
+  judgeEach(
+    callsOf(evidence, CONTRADICTION),
+    ({ call, trace }) => {
+      const ran = trace.offers.find(hasRun);
+      return ran === undefined ? undefined : `${call.label} was answered with ${describeOffer(ran)}`;
+    },
+    { good: "none was run, and the next call was answered", none: "no such command was sent" },
+  );
+
 export const natsJudges: Judges = {
   "UTP-C36": judgeAcknowledged,
   "UTP-C37": unlessPlain(judgeAckAfterLease),
@@ -132,4 +142,5 @@ export const natsJudges: Judges = {
   "UTP-C41": judgeForeign,
   "UTP-C42": judgeHeaders,
   "UTP-C43": unlessPlain(judgeRenewed),
+  "UTP-C44": judgeContradiction,
 };

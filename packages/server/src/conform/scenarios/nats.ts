@@ -1,12 +1,14 @@
 // What happens over NATS only: a command is a message of its own, beside the call. Somebody else may hold the call, it may not
 // be due yet, it may belong to a project that shares the target; and every command has to be acknowledged in the end.
 
+import { HEADERS } from "@toolplane/protocol";
 import type { CallRecord } from "../evidence.ts";
 import type { Scenario } from "./scenario.ts";
 
 export const HELD = "call of somebody else";
 export const LATER = "call that is not due";
 export const FOREIGN = "command of another project";
+export const CONTRADICTION = "headers against the subject";
 export const ACKNOWLEDGED = "acknowledgements";
 
 const FOREIGN_PROJECT = "elsewhere";
@@ -63,6 +65,24 @@ const foreign: Scenario = {
     ),
 };
 
+const contradiction: Scenario = {
+  name: CONTRADICTION,
+  clauses: ["UTP-C44"],
+  mustLiveOn: true,
+  async run(session) {
+    for (const header of [HEADERS.projectId, HEADERS.channelId]) {
+      const record = session.make({
+        scenario: CONTRADICTION,
+        label: `a command whose ${header} is not its subject's`,
+        changeHeaders: (headers) => ({ ...headers, [header]: FOREIGN_PROJECT }),
+        rules: { lease: false },
+      });
+      if (!(await session.give(record))) return false;
+    }
+    return true;
+  },
+};
+
 /** Nothing is done here but waiting: what comes by itself may still be on its way. */
 const acknowledged: Scenario = {
   name: ACKNOWLEDGED,
@@ -74,5 +94,5 @@ const acknowledged: Scenario = {
   },
 };
 
-export const natsScenarios: readonly Scenario[] = [held, later, foreign];
+export const natsScenarios: readonly Scenario[] = [held, later, foreign, contradiction];
 export const lastNatsScenarios: readonly Scenario[] = [acknowledged];
