@@ -1,11 +1,12 @@
 // serveTools over real HTTP, against a small plane that behaves or does not.
 
-import { definitionHash, HEADERS, isRecord, type ToolDefinition } from "@toolplane/protocol";
+import { definitionHash, HEADERS, isRecord, type ToolDefinition, ToolplaneError } from "@toolplane/protocol";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { until } from "../../test/manual-clock.ts";
+import { createManualClock, until } from "../../test/manual-clock.ts";
 import { createRecordingLog } from "../../test/recording-log.ts";
 import { type SampleCall, sampleCall } from "../../test/sample-call.ts";
+import { createScriptedGateway } from "../../test/scripted-gateway.ts";
 import {
   createScriptedServer,
   type ScriptedAnswer,
@@ -246,5 +247,35 @@ describe("a start that fails says why in one sentence", () => {
 
   test("no tools at all", async () => {
     await expect(serveTools([], { target: "text" })).rejects.toThrow("at least one tool");
+  });
+});
+
+describe("over NATS", () => {
+  test("[API-5-N8] an idle service registers again what a plane has forgotten, and complains once", async () => {
+    const clock = createManualClock();
+    const gateway = createScriptedGateway({ clock });
+    gateway.script.claim = async (_request, signal) => {
+      await clock.sleep(20_000, signal);
+      return [];
+    };
+    const log = createRecordingLog();
+    const serving = await serveTools([countWords], {
+      target: "text",
+      url: "nats://127.0.0.1:4222",
+      gateway,
+      clock,
+      log,
+      handleSignals: false,
+      env: {},
+    });
+    expect(gateway.registered).toHaveLength(1);
+    await clock.advance(20_000);
+    expect(gateway.registered).toHaveLength(2);
+    gateway.script.findTool = async () => {
+      throw new ToolplaneError("upstream_unavailable", "away");
+    };
+    await clock.advance(60_000);
+    expect(log.entries.filter(({ level }) => level === "error")).toHaveLength(1);
+    await serving.stop();
   });
 });

@@ -84,6 +84,21 @@ export const serveTools = async (tools: readonly Tool[], options: ServeOptions):
     explained(thrown);
   });
 
+  let lacking = false;
+  const registerAgain = (): void => {
+    register({ signal: options.signal }).then(
+      () => {
+        lacking = false;
+      },
+      (thrown: unknown) => {
+        // Once when it begins; an idle service would say it for ever.
+        if (!lacking)
+          log.error("registering again failed", { reason: explainStart(thrown, settings, scrubber).message });
+        lacking = true;
+      },
+    );
+  };
+
   const runner = createRunner({
     gateway,
     executor,
@@ -105,11 +120,9 @@ export const serveTools = async (tools: readonly Tool[], options: ServeOptions):
     clock,
     random,
     log,
-    // A server that came back may have come back empty.
-    onReconnected: () =>
-      void register({ signal: options.signal }).catch((thrown: unknown) =>
-        log.error("registering again failed", { reason: explainStart(thrown, settings, scrubber).message }),
-      ),
+    // A server that came back may have come back empty. Over NATS nobody sees it go: an idle service looks now and then.
+    onReconnected: registerAgain,
+    onIdle: settings.nats === undefined ? undefined : registerAgain,
   });
   const finished = service.finished.then(() =>
     opened.close().catch((thrown: unknown) => {

@@ -98,6 +98,21 @@ describe("claiming", () => {
     expect(world.log.entries.at(-1)?.message).toBe("connected again");
   });
 
+  test("[API-5-N8] a claim that waited in vain is an occasion to look around; one that was answered at once is none", async () => {
+    let idle = 0;
+    const world = createWorld({ claim: async () => [], onIdle: () => (idle += 1) });
+    await world.clock.advance(10_000);
+    expect(idle).toBe(0);
+    world.gateway.script.claim = async (_request, signal) => {
+      await world.clock.sleep(20_000, signal);
+      return [];
+    };
+    await world.clock.advance(70_000);
+    expect(idle).toBe(3);
+    await world.service.stop();
+    expect(idle).toBe(3);
+  });
+
   test("[API-6-S16] a server that does not keep the question open is not asked in a tight loop", async () => {
     const { clock, gateway } = createWorld({ claim: async () => [] });
     await clock.advance(60_000);

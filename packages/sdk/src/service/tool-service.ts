@@ -26,6 +26,8 @@ export interface ToolServiceOptions {
   readonly waitMs?: number | undefined;
   /** The server is back after it was away. */
   readonly onReconnected?: (() => void) | undefined;
+  /** Nothing came while a claim waited. */
+  readonly onIdle?: (() => void) | undefined;
 }
 
 export interface StopOptions {
@@ -109,6 +111,7 @@ export const startToolService = (options: ToolServiceOptions): ToolService => {
     }
     const quick = commands.length === 0 && tookMs < Math.min(QUICK_ANSWER_MS, waitMs);
     state = { ...state, failures: 0, quickEmpty: quick ? state.quickEmpty + 1 : 0 };
+    if (commands.length === 0 && !quick && !noMore.signal.aborted) options.onIdle?.();
   };
 
   const claimOnce = async (): Promise<void> => {
