@@ -1,6 +1,7 @@
 // `toolplane host check` inside the test: the terminal is a text, the host a process.
 
 import { createCliIo, type HostCheckOptions, runHostCheck } from "@toolplane/server";
+import { programEnv } from "@toolplane/testkit";
 
 export interface CheckReport {
   readonly command: readonly string[];
@@ -28,7 +29,7 @@ export const check = async (options: HostCheckOptions): Promise<Checked> => {
   const io = createCliIo({
     stdout: { write: (text) => (out += text) },
     stderr: { write: (text) => (err += text) },
-    env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "/" },
+    env: { ...programEnv(), HOME: process.env.HOME ?? "/" },
     cwd: process.cwd(),
     onStop: () => () => {},
     exit: () => {},

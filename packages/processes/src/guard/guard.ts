@@ -58,13 +58,19 @@ const programPath = (): string => {
   return fileURLToPath(new URL(`./guard-process.${extension}`, import.meta.url));
 };
 
+/** Where Node keeps compiled code, if somebody said so: the guard is there in a third of the time. */
+const compileCache = (): { readonly NODE_COMPILE_CACHE?: string } => {
+  const { NODE_COMPILE_CACHE } = process.env;
+  return NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
+};
+
 const spawnGuardProcess = (): ChildProcess =>
   spawn(process.execPath, [programPath()], {
     // Its own session: signals to our terminal or group do not reach it. Nothing of ours is kept open: no stderr, no
     // working directory, no NODE_OPTIONS.
     detached: true,
     cwd: "/",
-    env: { PATH: "/usr/bin:/bin" },
+    env: { PATH: "/usr/bin:/bin", ...compileCache() },
     stdio: ["pipe", "pipe", "ignore"],
   });
 
