@@ -27,10 +27,13 @@ const SCHEMA = {
 };
 const EXTENSIONS = ["cancel", "ping", "shutdown", "log", "deadline"];
 
+// Who drops what it works on must still be at work when it is told to go, on a busy machine too.
+const WORK_MS = is("drops-last") || is("shutdown-drops") ? 300 : 30;
+
 const execute = async (id, params) => {
   const cancel = Promise.withResolvers();
   running.set(id, cancel);
-  const canceled = await Promise.race([cancel.promise, new Promise((resolve) => setTimeout(resolve, 30))]);
+  const canceled = await Promise.race([cancel.promise, new Promise((resolve) => setTimeout(resolve, WORK_MS))]);
   running.delete(id);
   if (canceled === true) return failure(id, is("cancel-type") ? "Error" : "Canceled", "canceled");
   if (agreed.includes("log")) {

@@ -47,6 +47,8 @@ const MAX_HEARD = 10_000;
 const MAX_LINE_CHARS = 64 * 1024 * 1024;
 const GRACE_MS = 500;
 const PIECES = 3;
+/** Long enough that a host on a busy machine has read one piece before the next is there. */
+const BETWEEN_PIECES_MS = 20;
 
 const tryObject = (text: string): JsonObject | undefined => {
   try {
@@ -160,7 +162,7 @@ export const startTalk = async (options: TalkOptions): Promise<Talk> => {
       for (let at = 0; at < bytes.length; at += size) {
         await new Promise<void>((resolve) => stdin.write(bytes.subarray(at, at + size), () => resolve()));
         // Written and flushed on its own: the next piece is another read for whoever reads quickly.
-        await new Promise((resolve) => setTimeout(resolve, 1));
+        await new Promise((resolve) => setTimeout(resolve, BETWEEN_PIECES_MS));
       }
       return answerTo(id);
     },
