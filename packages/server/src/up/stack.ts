@@ -7,21 +7,13 @@
 //   U2. The port is taken before the data: whoever asks meanwhile hears "starting", not silence.
 
 import { hostname } from "node:os";
-import { type Engine, type Log, systemClock } from "@toolplane/engine";
+import type { Engine, Log } from "@toolplane/engine";
 import type { Guard } from "@toolplane/processes";
 import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
-import type { ToolService } from "@toolplane/sdk";
-import { type RunningAgents, runAgents } from "../agents/run-agents.ts";
-import { type PmoService, servePmo } from "../agents/serve-pmo.ts";
 import { BUNDLED_TARGET, bundledDefinitions } from "../bundled/bundled-tools.ts";
-import { serveBundled } from "../bundled/serve-bundled.ts";
-import { applyConfig, type ConfigDefinitions, ensureProject, readDefinitions } from "../config/apply-config.ts";
+import { applyConfig, type ConfigDefinitions, readDefinitions } from "../config/apply-config.ts";
 import type { Settings } from "../config/settings.ts";
 import { seedDemo } from "../demo/demo-project.ts";
-import { type ClockOffset, createClockOffset, NO_OFFSET } from "../gateway/clock-offset.ts";
-import { createNatsGateway, type NatsGateway } from "../gateway/nats-gateway.ts";
-import type { ServiceMeans } from "../gateway/serve-across.ts";
-import { listHosts, startHosts, type ToolHosts } from "../hosts/tool-hosts.ts";
 import { createApp } from "../http/app.ts";
 import { routes } from "../routes/index.ts";
 import { type DataDirectory, openDataDirectory, openThrowAwayDirectory } from "./data-directory.ts";
@@ -40,6 +32,7 @@ import {
   type PlaneProcesses,
 } from "./plane-processes.ts";
 import { alreadyRunning, findOwnerOf } from "./server-life.ts";
+import { type Services, startServices, stopServices } from "./services.ts";
 import { openOwnStore, type Store } from "./store.ts";
 import { ensureTokenFile, tokenPath } from "./token-file.ts";
 
@@ -63,7 +56,7 @@ export interface Stack {
   stop(): Promise<void>;
 }
 
-interface Parts {
+interface Parts extends Services {
   phase: Phase;
   readonly draining: AbortController;
   data?: DataDirectory;
@@ -71,17 +64,11 @@ interface Parts {
   bus?: PlaneBus;
   store?: Store;
   engine?: Engine;
-  bundled?: ToolService;
-  toolHosts?: ToolHosts;
-  pmo?: PmoService;
-  agents?: RunningAgents;
-  gateway?: NatsGateway;
   processes?: PlaneProcesses;
 }
 
 /** Requests that are not long polls take milliseconds; a supervisor's patience is ten seconds. */
 const REQUEST_GRACE_MS = 5_000;
-const TOOL_GRACE_MS = 5_000;
 
 const LOOPBACK: ReadonlySet<string> = new Set(["127.0.0.1", "::1", "localhost"]);
 
@@ -155,62 +142,6 @@ const prepare = async (
   await applyConfig({ engine, settings, definitions, log });
 };
 
-const measureOffset = async (engine: Engine, settings: Settings): Promise<ClockOffset> => {
-  const offset = settings.databaseUrl === undefined ? NO_OFFSET : createClockOffset(engine.databaseNow, systemClock);
-  await offset.measure();
-  return offset;
-};
-
-const startToolHosts = async (engine: Engine, offset: ClockOffset, options: StackOptions): Promise<ToolHosts> => {
-  const { settings, log, pid, env, guard } = options;
-  const { hosts, project: projectId } = settings;
-  if (hosts.length > 0) await ensureProject(engine.projects, projectId, projectId);
-  const means = { engine, clock: systemClock, random: Math.random, log, offset };
-  return startHosts({ ...means, settings: hosts, projectId, pid, env, guard });
-};
-
-const meansOf = (
-  what: string,
-  engine: Engine,
-  store: Store,
-  offset: ClockOffset,
-  options: StackOptions,
-): ServiceMeans => ({
-  engine,
-  clock: systemClock,
-  random: Math.random,
-  log: options.log,
-  offset,
-  holder: `${what} (process ${options.pid} on ${hostname()})`,
-  storeBack: () => (store.ready() ? undefined : store.untilReady()),
-});
-
-const startAgents = (engine: Engine, { settings, log, env, pid }: StackOptions): Promise<RunningAgents> =>
-  runAgents({
-    engine,
-    log,
-    env,
-    workerTargets: settings.workerTargets,
-    workerId: `worker (process ${pid} on ${hostname()})`,
-    allowEnv: settings.allowEnv,
-  });
-
-/** Tools before those who call them: the first turn after a restart finds everybody at work. */
-const startServices = async (parts: Parts, engine: Engine, store: Store, options: StackOptions): Promise<void> => {
-  const { settings } = options;
-  const offset = await measureOffset(engine, settings);
-  const means = (what: string) => meansOf(what, engine, store, offset, options);
-  parts.toolHosts = listHosts(settings.hosts, settings.project);
-  if (settings.roles.includes("tools")) {
-    parts.bundled = serveBundled(means("bundled tools"));
-    parts.toolHosts = await startToolHosts(engine, offset, options);
-  }
-  if (settings.roles.includes("pmo")) parts.pmo = await servePmo(means("project manager"));
-  if (settings.roles.includes("worker")) parts.agents = await startAgents(engine, options);
-  if (settings.roles.includes("api") && parts.bus !== undefined)
-    parts.gateway = await createNatsGateway({ engine, link: parts.bus.link, log: options.log, offset });
-};
-
 const start = async (parts: Parts, options: StackOptions): Promise<string> => {
   const { settings, log, guard, stop } = options;
   const goOn = (): void => {
@@ -251,7 +182,7 @@ const start = async (parts: Parts, options: StackOptions): Promise<string> => {
   goOn();
   await warnOfOtherBus(parts.processes, self, log);
   await prepare(parts.engine, dataDir, definitions, options);
-  await startServices(parts, parts.engine, parts.store, options);
+  await startServices(parts, { ...options, engine: parts.engine, store: parts.store, link: parts.bus?.link });
   goOn();
   parts.phase = "ready";
   return address;
@@ -265,11 +196,7 @@ const stopParts = async (parts: Parts, { log, guard }: StackOptions): Promise<vo
   parts.draining.abort();
   await Promise.all([
     end("requests", parts.http?.close(REQUEST_GRACE_MS)),
-    end("bundled tools", parts.bundled?.stop({ drainMs: TOOL_GRACE_MS })),
-    end("hosts", parts.toolHosts?.stop(TOOL_GRACE_MS)),
-    end("project manager", parts.pmo?.stop(TOOL_GRACE_MS)),
-    end("worker", parts.agents?.stop(TOOL_GRACE_MS)),
-    end("gateway", parts.gateway?.stop()),
+    ...stopServices(parts).map(([what, work]) => end(what, work)),
   ]);
   await end("engine", parts.engine?.close());
   await end("bus", parts.bus?.close());

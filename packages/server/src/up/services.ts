@@ -1,0 +1,103 @@
+// What a process does beside answering requests, by its roles: tools, hosts, the project manager, the worker, and the gateway
+// on NATS. Each part is noted as soon as it runs, so that whoever stops half a start finds it.
+
+import { hostname } from "node:os";
+import type { NatsLink } from "@toolplane/bus/nats";
+import { type Engine, type Log, systemClock } from "@toolplane/engine";
+import type { Guard } from "@toolplane/processes";
+import type { ToolService } from "@toolplane/sdk";
+import { type RunningAgents, runAgents } from "../agents/run-agents.ts";
+import { type PmoService, servePmo } from "../agents/serve-pmo.ts";
+import { serveBundled } from "../bundled/serve-bundled.ts";
+import { ensureProject } from "../config/apply-config.ts";
+import type { Settings } from "../config/settings.ts";
+import { type ClockOffset, createClockOffset, NO_OFFSET } from "../gateway/clock-offset.ts";
+import { createNatsGateway, type NatsGateway } from "../gateway/nats-gateway.ts";
+import type { ServiceMeans } from "../gateway/serve-across.ts";
+import { listHosts, startHosts, type ToolHosts } from "../hosts/tool-hosts.ts";
+import type { Store } from "./store.ts";
+
+export interface Services {
+  bundled?: ToolService;
+  toolHosts?: ToolHosts;
+  pmo?: PmoService;
+  agents?: RunningAgents;
+  gateway?: NatsGateway;
+}
+
+export interface ServicesOptions {
+  readonly settings: Settings;
+  readonly engine: Engine;
+  readonly store: Store;
+  /** The connection to NATS, if there is one. */
+  readonly link: NatsLink | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly pid: number;
+  readonly log: Log;
+  readonly guard: Guard;
+}
+
+/** A supervisor's patience is ten seconds. */
+const TOOL_GRACE_MS = 5_000;
+
+const measureOffset = async ({ engine, settings }: ServicesOptions): Promise<ClockOffset> => {
+  const offset = settings.databaseUrl === undefined ? NO_OFFSET : createClockOffset(engine.databaseNow, systemClock);
+  await offset.measure();
+  return offset;
+};
+
+const startToolHosts = async (offset: ClockOffset, options: ServicesOptions): Promise<ToolHosts> => {
+  const { engine, settings, log, pid, env, guard } = options;
+  const { hosts, project: projectId } = settings;
+  if (hosts.length > 0) await ensureProject(engine.projects, projectId, projectId);
+  const means = { engine, clock: systemClock, random: Math.random, log, offset };
+  return startHosts({ ...means, settings: hosts, projectId, pid, env, guard });
+};
+
+const meansOf = (what: string, offset: ClockOffset, options: ServicesOptions): ServiceMeans => {
+  const { engine, store, log, pid } = options;
+  return {
+    engine,
+    clock: systemClock,
+    random: Math.random,
+    log,
+    offset,
+    holder: `${what} (process ${pid} on ${hostname()})`,
+    storeBack: () => (store.ready() ? undefined : store.untilReady()),
+  };
+};
+
+const startAgents = ({ engine, settings, log, env, pid }: ServicesOptions): Promise<RunningAgents> =>
+  runAgents({
+    engine,
+    log,
+    env,
+    workerTargets: settings.workerTargets,
+    workerId: `worker (process ${pid} on ${hostname()})`,
+    allowEnv: settings.allowEnv,
+  });
+
+/** Tools before those who call them: the first turn after a restart finds everybody at work. */
+export const startServices = async (services: Services, options: ServicesOptions): Promise<void> => {
+  const { engine, settings, link, log } = options;
+  const offset = await measureOffset(options);
+  const means = (what: string) => meansOf(what, offset, options);
+  services.toolHosts = listHosts(settings.hosts, settings.project);
+  if (settings.roles.includes("tools")) {
+    services.bundled = serveBundled(means("bundled tools"));
+    services.toolHosts = await startToolHosts(offset, options);
+  }
+  if (settings.roles.includes("pmo")) services.pmo = await servePmo(means("project manager"));
+  if (settings.roles.includes("worker")) services.agents = await startAgents(options);
+  if (settings.roles.includes("api") && link !== undefined)
+    services.gateway = await createNatsGateway({ engine, link, log, offset });
+};
+
+/** What runs to be stopped, by name: all at once, each with its own grace. */
+export const stopServices = (services: Services): readonly (readonly [string, Promise<void> | undefined])[] => [
+  ["bundled tools", services.bundled?.stop({ drainMs: TOOL_GRACE_MS })],
+  ["hosts", services.toolHosts?.stop(TOOL_GRACE_MS)],
+  ["project manager", services.pmo?.stop(TOOL_GRACE_MS)],
+  ["worker", services.agents?.stop(TOOL_GRACE_MS)],
+  ["gateway", services.gateway?.stop()],
+];
