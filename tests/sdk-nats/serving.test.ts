@@ -41,7 +41,7 @@ test("[API-6-N1] [API-5-N1] a call goes to a service that knows nothing but the 
 });
 
 test("[API-5-N1] two services share 500 calls: each call runs once, and both have their part", {
-  timeout: 60_000,
+  timeout: 120_000,
 }, async () => {
   const runs: string[] = [];
   const shared = (who: string) => world.serve([noting("shared", runs, who)], { target: "shared", concurrency: 16 });
