@@ -22,4 +22,5 @@ export const rules = [
   { id: "NATSPY-4", source: "interfaces 5", part: "server", text: "A canceled call ends the work of a service over NATS, reports nothing, and the next call runs." },
   { id: "NATSPY-5", source: "interfaces 5", part: "server", text: "A service over NATS finds its server again after a restart, and calls made meanwhile are answered." },
   { id: "NATSPY-6", source: "interfaces 5", part: "server", text: "The steps of the guide, typed one after the other, show a command and settle its call by hand." },
+  { id: "NATSPY-7", source: "interfaces 5", part: "server", text: "The rights deploy/nats gives a tool service, and a plain one, are enough for a service that only knows NATS." },
 ] as const satisfies readonly Rule[];

@@ -1,0 +1,52 @@
+// examples/nats-python with the rights deploy/nats gives a tool service and a plain one, and nothing more.
+
+import { createNatsBus } from "@toolplane/bus/nats";
+import { type Carrier, silentLog } from "@toolplane/engine";
+import { createNatsGateway } from "@toolplane/server";
+import { startTestEngine } from "@toolplane/testkit";
+import { expect, test } from "vitest";
+import { startProgram } from "../cli/program.ts";
+import { ROOT } from "../cli/stack.ts";
+import { type DeployedUser, startDeployedServer } from "../gateway/deployed-server.ts";
+import { openPlaneLink } from "../gateway/gateway-stack.ts";
+import { requirePython } from "./programs.ts";
+
+const HELLO = { text: "Hello, world" };
+/** The plain user may not register, so somebody else has. */
+const LEGACY = {
+  name: "count_letters_plain",
+  target: "legacy",
+  options: { service: "plain" },
+  parameters: { type: "object", properties: { text: { type: "string" } } },
+};
+
+test("[NATSPY-7] the rights of a deployed user are enough for the leased and for the plain service", async () => {
+  requirePython();
+  await using server = await startDeployedServer();
+  const link = await openPlaneLink(server);
+  const carrier = { open: ({ bury, log }: Parameters<Carrier["open"]>[0]) => createNatsBus({ link, bury, log }) };
+  await using t = await startTestEngine({ tools: [LEGACY], carrier });
+  const gateway = await createNatsGateway({ engine: t.engine, link, log: silentLog });
+
+  const serve = async (user: DeployedUser, ...args: readonly string[]) => {
+    const program = await startProgram(["python3", "examples/nats-python/service.py", ...args], {
+      cwd: ROOT,
+      env: {
+        TOOLPLANE_NATS_URL: server.url(user),
+        TOOLPLANE_NATS_INBOX: `_INBOX_${user}`,
+        TOOLPLANE_PROJECT: "demo",
+        TOOLPLANE_TARGET: user,
+      },
+    });
+    await program.until("serving", (_, err) => (err.includes("serving ") ? true : undefined));
+    return program;
+  };
+  await using leased = await serve("text");
+  await using plain = await serve("legacy", "--plain", "--no-register");
+  const call = (toolName: string) => t.engine.calls.call({ projectId: "demo", toolName, arguments: HELLO }, 30_000);
+  expect(await call("count_letters")).toMatchObject({ status: "success", settledBy: "tool.text" });
+  expect(await call("count_letters_plain")).toMatchObject({ status: "success", settledBy: "tool.legacy" });
+  expect(`${leased.err()}${plain.err()}`).not.toContain("Permissions");
+  await gateway.stop();
+  await link.close();
+});
