@@ -1,6 +1,5 @@
 import { defineConfig } from "vitest/config";
-import { LongestFirst } from "./packages/testkit/src/vitest-longest-first.ts";
-import { KILLED_RUN, settings } from "./vitest.settings.ts";
+import { KILLED_RUN, LongestFirst, settings } from "./vitest.settings.ts";
 
 /** Packages whose tests beside the code are functions in, values out: they share a process, and need no database. */
 const PURE = "packages/{protocol,bus,sdk,bridges,agents}/src/**/*.test.ts";
