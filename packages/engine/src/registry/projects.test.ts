@@ -169,6 +169,10 @@ describe("deleting", () => {
       "insert into bus.messages (category, project_id, subject, component, target, headers, payload) values ('evt', $1, 's', 'agent', 'a', '{}', '{}')",
       [projectId],
     );
+    await world.ask(
+      "insert into bus.sent_events (xid, id, project_id, subject, headers, payload, created_at) select xid, id, project_id, subject, headers, payload, created_at from bus.messages where project_id = $1",
+      [projectId],
+    );
     await world.ask("insert into bus.deliveries (durable, id) select 'd', id from bus.messages where project_id = $1", [
       projectId,
     ]);
