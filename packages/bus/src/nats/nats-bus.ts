@@ -61,7 +61,7 @@ export const createNatsBus = (options: NatsBusOptions): CarrierBus => {
 
   const stopWatching = wire.onReconnect(() => {
     void keeping.then(({ streams, kept }) => {
-      streams.forget();
+      streams.forgetAll();
       kept.restore();
     });
   });
@@ -72,7 +72,7 @@ export const createNatsBus = (options: NatsBusOptions): CarrierBus => {
     await durables.ensure(plan);
     refuseWhen(closing !== undefined);
     const ensure = (): Promise<void> => {
-      streams.forget();
+      streams.forgetAll();
       return durables.ensure(plan);
     };
     return startConsumer({ wire, clock, log, counters, bury, ensure }, plan, handler);

@@ -4,13 +4,13 @@
 // Whatever is wrong with the server or our rights there is `upstream_unavailable`: it may be set right, and a relay
 // must not take it for a fault of the message.
 
-import { parseSubject, type Subject, ToolplaneError } from "@toolplane/protocol";
+import { type Subject, ToolplaneError } from "@toolplane/protocol";
 import type { StreamCategory } from "@toolplane/protocol/agents";
 import type { BusMessage } from "../bus.ts";
 import { checkMessage } from "../message.ts";
 import { nobodyListens, type Requests, unavailable } from "./requests.ts";
 import type { StreamKeeper } from "./stream-keeper.ts";
-import { checkFits, encodeMessage } from "./wire-message.ts";
+import { checkFits, type EncodedMessage, encodeMessage } from "./wire-message.ts";
 
 export interface PublisherDeps {
   readonly requests: Requests;
@@ -48,6 +48,24 @@ const readConfirmation = (text: string): Confirmation => {
 
 export const messageIdOnWire = ({ projectId }: Subject, messageId: string): string => `${projectId}:${messageId}`;
 
+interface Letter {
+  readonly subject: string;
+  readonly category: StreamCategory;
+  readonly encoded: EncodedMessage;
+}
+
+/** Refuses what the bus may not carry. */
+const encodeLetter = (message: BusMessage): Letter => {
+  const subject = checkMessage(message);
+  const { messageId } = message;
+  const id = messageId === undefined ? {} : { "Nats-Msg-Id": messageIdOnWire(subject, messageId) };
+  return {
+    subject: message.subject,
+    category: subject.category === "evt" ? "evt" : "cmd",
+    encoded: encodeMessage(message, id),
+  };
+};
+
 export const createPublisher = ({ requests, streams, maxPayload, remade }: PublisherDeps): Publisher => {
   const waiting: (() => void)[] = [];
   let onTheirWay = 0;
@@ -62,42 +80,32 @@ export const createPublisher = ({ requests, streams, maxPayload, remade }: Publi
     else next();
   };
 
-  const send = async (message: BusMessage, subject: Subject): Promise<boolean> => {
-    const { messageId } = message;
-    const encoded = encodeMessage(
-      message,
-      messageId === undefined ? {} : { "Nats-Msg-Id": messageIdOnWire(subject, messageId) },
-    );
-    checkFits(encoded, maxPayload());
-    const answer = await requests.ask(message.subject, encoded.payload, {
-      timeoutMs: CONFIRM_MS,
-      headers: encoded.headers,
-    });
+  const send = async ({ subject, encoded }: Letter): Promise<boolean> => {
+    const answer = await requests.ask(subject, encoded.payload, { timeoutMs: CONFIRM_MS, headers: encoded.headers });
     const { stream, duplicate, error } = readConfirmation(answer.string());
     if (error !== undefined) throw unavailable(`NATS did not store a message: ${error.description}`, "not_stored");
     if (stream === undefined) throw unavailable("NATS answered a message with something else", "not_stored");
     return duplicate !== true;
   };
 
-  const store = async (message: BusMessage, subject: Subject): Promise<boolean> => {
-    const category = subject.category as StreamCategory;
+  const store = async (letter: Letter): Promise<boolean> => {
     for (let attempt = 1; ; attempt++) {
-      await streams.ensure(category);
+      const ensured = streams.ensure(letter.category);
+      await ensured;
       try {
-        return await send(message, subject);
+        return await send(letter);
       } catch (error) {
         if (!nobodyListens(error) || attempt === ATTEMPTS) throw error;
-        streams.forget();
-        await streams.ensure(category);
-        remade();
+        // Of many that find no stream the first makes it again.
+        if (streams.forget(ensured)) void streams.ensure(letter.category).then(remade, () => {});
       }
     }
   };
 
-  const publishOne = async (message: BusMessage, subject: Subject): Promise<boolean> => {
+  const publishOne = async (letter: Letter): Promise<boolean> => {
     await enter();
     try {
-      return await store(message, subject);
+      return await store(letter);
     } catch (error) {
       if (!(error instanceof ToolplaneError)) throw error;
       if (error.retry !== "never" || error.code === "payload_too_large") throw error;
@@ -109,10 +117,10 @@ export const createPublisher = ({ requests, streams, maxPayload, remade }: Publi
 
   return {
     async publish(messages) {
-      const subjects = messages.map(checkMessage);
-      const outcomes = await Promise.allSettled(
-        messages.map((message, at) => publishOne(message, subjects[at] ?? parseSubject(message.subject))),
-      );
+      const limit = maxPayload();
+      const letters = messages.map(encodeLetter);
+      for (const { encoded } of letters) checkFits(encoded, limit);
+      const outcomes = await Promise.allSettled(letters.map(publishOne));
       let stored = 0;
       for (const outcome of outcomes) {
         if (outcome.status === "rejected") throw outcome.reason as Error;

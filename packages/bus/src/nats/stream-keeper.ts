@@ -19,7 +19,9 @@ export interface StreamKeeper {
   /** Makes the stream be there, as we need it. */
   ensure(category: StreamCategory): Promise<StreamInfo>;
   /** The server may have lost them: look again at the next use. */
-  forget(): void;
+  forgetAll(): void;
+  /** The same for one look; false when somebody else has looked since then. */
+  forget(ensured: Promise<StreamInfo>): boolean;
 }
 
 /** A relay that comes back after this long with the same message is stored twice; a crash is over sooner. */
@@ -111,6 +113,10 @@ export const createStreamKeeper = (wire: Wire, jsm: JetStreamManager, replicas: 
       });
       return ensuring;
     },
-    forget: () => ensured.clear(),
+    forgetAll: () => ensured.clear(),
+    forget(stale) {
+      const category = [...ensured.keys()].find((key) => ensured.get(key) === stale);
+      return category !== undefined && ensured.delete(category);
+    },
   };
 };
