@@ -60,8 +60,8 @@ export interface Relay {
 
 /** One round trip of the database and one of the bus per this many messages. */
 const DEFAULT_BATCH = 256;
-/** Far longer than a batch takes, so that a slow bus is not served the same batch by two relays. */
-const DEFAULT_CLAIM_MS = 30_000;
+/** Longer than a batch takes; what a relay had in its hands when it was killed waits for so long, and twice is harmless. */
+const DEFAULT_CLAIM_MS = 10_000;
 const DEFAULT_LOOK_AGAIN_MS = 5_000;
 
 /** What is due and was not claimed a moment ago is just being claimed by another relay. */
