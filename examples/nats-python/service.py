@@ -2,6 +2,7 @@
 
     python3 service.py            fetches commands from the durable tool_{target} and leases each call before it runs it
     python3 service.py --plain    listens on the command subject, writes the result card itself and reports it
+    python3 service.py --plain --durable    the same, but fetches, so that nothing is lost while it is away
 
 TOOLPLANE_NATS_URL (or TOOLPLANE_URL), TOOLPLANE_PROJECT, TOOLPLANE_TARGET and TOOLPLANE_NATS_INBOX say where; Ctrl-C or
 SIGTERM ends it after the calls it is in. Leasing, a call is run by one service at a time, is given to another when this
@@ -205,13 +206,15 @@ class Service:
             try:
                 self.gateway.insist("put_card", command.outgoing(), result, command.channel)
             except Refused as no:
-                return log(f"call {command.call} takes no card: {no}")
+                log(f"call {command.call} takes no card: {no}")
+                return self.settle_message(command.message, "+ACK")
             content = result["content"]
             report = {"status": content["status"], "after_execution": content["after_execution"]}
             report["tool_result_card_id"] = result["card_id"]
             self.done[command.call] = report
-        if report is not None:  # the same report again is the same report
-            self.hand_over(command, "report", command.outgoing(), report)
+        if report is None:  # a thread is at it
+            return self.later(command.message, LATER_SECONDS)
+        self.hand_over(command, "report", command.outgoing(), report)  # the same report again is the same report
         self.settle_message(command.message, "+ACK")
 
 
@@ -221,9 +224,11 @@ class Service:
 def main():
     parser = argparse.ArgumentParser(description="A tool service that only knows NATS.")
     parser.add_argument("--plain", action="store_true", help="listen on the subject, without leases")
+    parser.add_argument("--durable", action="store_true", help="plain, but fetch from the durable")
     parser.add_argument("--no-register", action="store_true", help="the tool is registered already, by somebody else")
     options = parser.parse_args()
     plain = options.plain
+    listens = plain and not options.durable
     url = os.environ.get("TOOLPLANE_NATS_URL") or os.environ.get("TOOLPLANE_URL", "nats://127.0.0.1:4222")
     project = os.environ.get("TOOLPLANE_PROJECT", "demo")
     target = os.environ.get("TOOLPLANE_TARGET", "letters_plain" if plain else "letters")
@@ -257,10 +262,10 @@ def main():
         return message if message.status is None else None
 
     def work():
-        address, box = (None, heard) if plain else nats.mailbox()
+        address, box = (None, heard) if listens else nats.mailbox()
         while not stopping.is_set():
             try:
-                message = box.get() if plain else fetch(address, box)
+                message = box.get() if listens else fetch(address, box)
                 if message is None:
                     continue
                 with busy:
@@ -275,14 +280,14 @@ def main():
 
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: stopping.set())
-    if plain:  # before the tool is known, so that no command can be missed; one process of the group gets each
+    if listens:  # before the tool is known, so that no command can be missed; one process of the group gets each
         nats.subscribe(f"cg.{VERSION}.{project}.*.cmd.tool.{target}.>", heard.put, f"tool_{target}")
     try:
         if not options.no_register:
             service.gateway.insist("register", {}, definition(target, plain))
     except Refused as no:
         raise SystemExit(f"the tool cannot be registered: {no}") from None
-    if not plain:
+    if not listens:
         until_durable()
     for _ in range(THREADS):
         threading.Thread(target=work, daemon=True).start()

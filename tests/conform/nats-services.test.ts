@@ -44,6 +44,12 @@ describe("this project's own services", () => {
     expect([said.steps, said.summary]).toEqual(["two", { pass: 32, fail: 0, not_applicable: 11 }]);
   });
 
+  test.concurrent("[API-conform-nats] the same, fetching from the durable", async ({ expect }) => {
+    const said = await report({ target: "letters_plain", command: [...PYTHON, "--plain", "--durable"] });
+    expect(faultsIn(said)).toEqual([]);
+    expect([said.steps, said.summary]).toEqual(["two", { pass: 35, fail: 0, not_applicable: 8 }]);
+  });
+
   test.concurrent("[API-conform-nats] serveTools with an address of NATS", async ({ expect }) => {
     const countWords = defineTool({
       name: "count_words",

@@ -6,6 +6,7 @@
 import type { ClauseId } from "./clauses.ts";
 import { CANARY } from "./scenarios/good-calls.ts";
 import { FIRST_SCENARIO, scenariosOver } from "./scenarios/index.ts";
+import { untilAcknowledged } from "./scenarios/nats.ts";
 import type { Scenario } from "./scenarios/scenario.ts";
 import type { ServiceLife } from "./service-life.ts";
 import type { Session } from "./session.ts";
@@ -57,5 +58,6 @@ export const runScenarios = async (options: ScenarioRunOptions): Promise<Trouble
   }
   // The last chance for what should not come any more.
   if (over === undefined) await isAlive();
+  if (session.transport === "nats") await untilAcknowledged(session);
   return { fatal, unseen };
 };

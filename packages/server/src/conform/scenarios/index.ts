@@ -5,7 +5,7 @@ import type { Transport } from "../clauses.ts";
 import { badCardScenarios } from "./bad-cards.ts";
 import { badCommandScenarios } from "./bad-commands.ts";
 import { goodScenarios, twoCalls } from "./good-calls.ts";
-import { lastNatsScenarios, natsScenarios } from "./nats.ts";
+import { natsScenarios } from "./nats.ts";
 import { repeatScenarios } from "./repeats.ts";
 import type { Scenario } from "./scenario.ts";
 
@@ -17,5 +17,4 @@ export const scenariosOver = (transport: Transport): readonly Scenario[] => [
   ...badCommandScenarios,
   ...badCardScenarios,
   ...goodScenarios,
-  ...(transport === "nats" ? lastNatsScenarios : []),
 ];

@@ -3,13 +3,13 @@
 
 import { HEADERS } from "@toolplane/protocol";
 import type { CallRecord } from "../evidence.ts";
+import type { Session } from "../session.ts";
 import type { Scenario } from "./scenario.ts";
 
 export const HELD = "call of somebody else";
 export const LATER = "call that is not due";
 export const FOREIGN = "command of another project";
 export const CONTRADICTION = "headers against the subject";
-export const ACKNOWLEDGED = "acknowledgements";
 
 const FOREIGN_PROJECT = "elsewhere";
 /** A refusal that is for good is repeated for as long as anybody asks. */
@@ -83,16 +83,10 @@ const contradiction: Scenario = {
   },
 };
 
-/** Nothing is done here but waiting: what comes by itself may still be on its way. */
-const acknowledged: Scenario = {
-  name: ACKNOWLEDGED,
-  clauses: [],
-  async run(session) {
-    const owed = session.calls().filter(({ call }) => call.scenario !== FOREIGN);
-    await session.until(() => owed.every(({ trace }) => trace.commands.every(isSettled)), ACK_MS);
-    return true;
-  },
+/** What was fetched last may still be on its way to be acknowledged. */
+export const untilAcknowledged = async (session: Session): Promise<void> => {
+  const owed = session.calls().filter(({ call }) => call.scenario !== FOREIGN);
+  await session.until(() => owed.every(({ trace }) => trace.commands.every(isSettled)), ACK_MS);
 };
 
 export const natsScenarios: readonly Scenario[] = [held, later, foreign, contradiction];
-export const lastNatsScenarios: readonly Scenario[] = [acknowledged];
