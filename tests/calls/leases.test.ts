@@ -138,6 +138,25 @@ test("[ENG-lease-by-id] a command that names the call's own turn and card leases
   expect(await codeOf(t.engine.calls.lease({ ...key, holder: "h2" }))).toBe("lease_lost");
 });
 
+test("[ENG-lease-ticket] asked again under the same ticket, the lease is the same; no other ticket has it, and it ends with the lease", async () => {
+  await using t = await startTestEngine();
+  const made = await t.engine.calls.dispatch({ projectId: t.projectId, toolName: "unsafe", arguments: {} });
+  const { toolCallId, agentTurnId, callCardId } = made;
+  const request = { projectId: t.projectId, toolCallId, agentTurnId, callCardId, holder: "h", ticket: "mine" };
+  const first = await t.engine.calls.lease(request);
+  const again = await t.engine.calls.lease(request);
+  expect(again).toEqual(first);
+  expect(await codeOf(t.engine.calls.lease({ ...request, agentTurnId: "other" }))).toBe("lease_lost");
+  expect(await codeOf(t.engine.calls.lease({ ...request, ticket: "another" }))).toBe("lease_lost");
+  expect(await codeOf(t.engine.calls.lease({ ...request, ticket: undefined }))).toBe("lease_lost");
+  // The same ticket for another call is another lease.
+  const second = await t.engine.calls.dispatch({ projectId: t.projectId, toolName: "unsafe", arguments: { n: 2 } });
+  const other = await t.engine.calls.lease({ ...request, ...second, ticket: "mine" });
+  expect(other.lease.id).not.toBe(first.lease.id);
+  await t.engine.calls.settle(resultFor(first));
+  expect(await codeOf(t.engine.calls.lease(request))).toBe("lease_lost");
+});
+
 test("[ENG-not-before] a call for later is not offered now", async () => {
   await using t = await startTestEngine();
   await t.engine.calls.dispatch({

@@ -16,6 +16,7 @@ export const rules = [
   { id: "ENG-clock", source: "architecture 5", part: "engine", text: "Durable deadlines are the database's: a process whose clock jumps moves none." },
   { id: "ENG-drain", source: "architecture 5", part: "engine", text: "Closing finishes what was submitted and ends those who wait." },
   { id: "ENG-lease-attempts", source: "architecture 3", part: "engine", text: "A safe call that keeps losing its service becomes a dead letter, which can be replayed once." },
+  { id: "ENG-lease-ticket", source: "architecture 3.4", part: "engine", text: "A lease asked for again under the same ticket, because its answer was lost, is the same lease." },
   { id: "ENG-lease-by-id", source: "architecture 3.4", part: "engine", text: "A lease is on project, turn, call and card." },
   { id: "ENG-lease-heartbeat", source: "interfaces 4", part: "engine", text: "A heartbeat extends the lease and says when the call is over." },
   { id: "ENG-lease-release", source: "architecture 7", part: "engine", text: "Release returns what was not started; the attempt does not count." },

@@ -64,6 +64,8 @@ export interface LeaseRequest extends CallKey {
   readonly agentTurnId: string;
   readonly callCardId: string;
   readonly holder: string;
+  /** The taker's own mark of this request: asked again under it, because the answer was lost, the lease is the same. */
+  readonly ticket?: string | undefined;
 }
 
 export interface Held extends CallKey {
@@ -258,14 +260,33 @@ export const createLeases = (deps: LeaseDeps): Leases => {
     return new Map(rows.map(viewOf).map((view) => [callKey(view), view]));
   };
 
+  /** With the call's id: one ticket for several calls must not make their leases one. */
+  const leaseIdOf = ({ ticket, toolCallId }: LeaseRequest): string =>
+    ticket === undefined ? ids.uuid() : `${ticket}:${toolCallId}`;
+
+  /** What these requests took when they were asked before. */
+  const recall = async (leaseIds: readonly string[]): Promise<ReadonlyMap<string, LeasedCall>> => {
+    if (leaseIds.length === 0) return new Map();
+    const rows = await db.query<LeasedRow>(RECALL, [leaseIds]);
+    return new Map(rows.map(leasedOf).map((call) => [call.lease.id, call]));
+  };
+
   const lease = createCoalescer<LeaseRequest, LeasedCall>({
     keyOf: callKey,
     flush: async (items) => {
-      const rows = items.map((item) => ({ ...item, leaseId: ids.uuid(), leaseSeconds }));
+      const rows = items.map((item) => ({ ...item, leaseId: leaseIdOf(item), leaseSeconds }));
       const leaseIds = rows.map((row) => row.leaseId);
       const perItem = taken(await take(LEASE, bindLeases(rows), leaseIds), items.length);
-      const views = await readLost(items.filter((_, index) => perItem[index]?.length === 0));
-      return items.map((item, index) => perItem[index]?.[0] ?? unleased(item, views.get(callKey(item))));
+      const refused = rows.filter((_, index) => perItem[index]?.length === 0);
+      const views = await readLost(refused);
+      const isOurs = (row: (typeof rows)[number]): boolean => {
+        const view = views.get(callKey(row));
+        return view?.leaseId === row.leaseId && view.agentTurnId === row.agentTurnId;
+      };
+      const recalled = await recall(refused.filter(isOurs).map((row) => row.leaseId));
+      return rows.map(
+        (row, index) => perItem[index]?.[0] ?? recalled.get(row.leaseId) ?? unleased(row, views.get(callKey(row))),
+      );
     },
   });
 

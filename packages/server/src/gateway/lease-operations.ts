@@ -5,6 +5,9 @@ import { HEADERS, isToolplaneError, refuseControlFields, ToolplaneError, violati
 import { z } from "zod";
 import { factsFor, keyOf, mayServe, ok, operation, plainText } from "./service-request.ts";
 
+/** It becomes part of the lease's id, beside the call's. */
+const MAX_TICKET_LENGTH = 64;
+
 const leaseBody = z.strictObject({ lease: plainText });
 
 /** A leased call as it is handed to a service. */
@@ -31,16 +34,21 @@ const notLeased = (toolCallId: string, status: CallStatus): ToolplaneError =>
 
 export const lease = operation({
   // The command's own payload: of it, the card counts.
-  body: z.looseObject({ tool_call_card_id: plainText, holder: plainText.optional() }),
+  body: z.looseObject({
+    tool_call_card_id: plainText,
+    holder: plainText.optional(),
+    ticket: plainText.max(MAX_TICKET_LENGTH).optional(),
+  }),
   async run({ engine, caller, body, agentTurnId, ...key }) {
     refuseControlFields(body, "lease");
     const view = await engine.calls.get(keyOf(key));
     mayServe(caller, view);
     if (agentTurnId !== view.agentTurnId || body.tool_call_card_id !== view.callCardId)
       throw violation(`${HEADERS.turnId} and tool_call_card_id are not those of call ${key.toolCallId}`);
-    if (view.status !== "queued") throw notLeased(key.toolCallId, view.status);
-    const holder = body.holder ?? `${view.actorId} (nats)`;
-    const request = { ...keyOf(key), agentTurnId, callCardId: view.callCardId, holder };
+    const { ticket, holder = `${view.actorId} (nats)` } = body;
+    const mayBeOurs = ticket !== undefined && view.status === "running";
+    if (view.status !== "queued" && !mayBeOurs) throw notLeased(key.toolCallId, view.status);
+    const request = { ...keyOf(key), agentTurnId, callCardId: view.callCardId, holder, ticket };
     const leased = await engine.calls.lease(request).catch(async (error: unknown) => {
       if (!isToolplaneError(error) || error.code !== "lease_lost") throw error;
       throw notLeased(key.toolCallId, (await engine.calls.get(keyOf(key))).status);
