@@ -116,7 +116,7 @@ describe("the server", () => {
     await api(`STREAM.CREATE.${STREAM.name}`, STREAM);
     await api(`CONSUMER.DURABLE.CREATE.${STREAM.name}.tool_text`, DURABLE);
     await expect(conform({ http: false, natsUrl })).rejects.toThrow(
-      "a plane uses this NATS server (stream cg_cmd_v1r4 with tool_text); give conform a server of its own: nats-server -js -p 4333",
+      "a plane uses this NATS server (stream cg_cmd_v1r4 with tool_text)",
     );
     const { payload } = await api("STREAM.NAMES");
     await bare.close();

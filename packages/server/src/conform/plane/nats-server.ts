@@ -29,7 +29,11 @@ const MISSING: ReadonlySet<unknown> = new Set([10059, 10014]);
 
 type Answer = Readonly<Record<string, unknown>>;
 
-const refused = (message: string): ToolplaneError => new ToolplaneError("conflict", message);
+/** Said with every refusal: whatever is wrong with this server, one that is only conform's will do. */
+const ANOTHER_SERVER = { todo: "give conform a server of its own: nats-server -js -p 4333" };
+
+const refused = (message: string): ToolplaneError =>
+  new ToolplaneError("conflict", message, { detail: ANOTHER_SERVER });
 
 const listNames = (value: unknown): readonly string[] =>
   Array.isArray(value)
@@ -60,10 +64,9 @@ export const prepareServer = async (nats: BareNats, target: string): Promise<Nat
 
   const account = await api("INFO").catch(() => undefined);
   if (account === undefined)
-    throw new ToolplaneError(
-      "upstream_unavailable",
-      "this NATS server has no JetStream for this user; start one of its own for conform: nats-server -js -p 4333",
-    );
+    throw new ToolplaneError("upstream_unavailable", "this NATS server has no JetStream for this user", {
+      detail: ANOTHER_SERVER,
+    });
 
   for (const { name } of plans) {
     const found = await api(`STREAM.INFO.${name}`);
@@ -71,9 +74,7 @@ export const prepareServer = async (nats: BareNats, target: string): Promise<Nat
     if (descriptionIn(found) !== MARK) {
       const consumers = listNames((await api(`CONSUMER.LIST.${name}`, { offset: 0 }))?.consumers);
       const uses = consumers.length === 0 ? "" : ` with ${consumers.slice(0, 3).join(", ")}`;
-      throw refused(
-        `a plane uses this NATS server (stream ${name}${uses}); give conform a server of its own: nats-server -js -p 4333`,
-      );
+      throw refused(`a plane uses this NATS server (stream ${name}${uses})`);
     }
     await api(`STREAM.DELETE.${name}`);
   }
