@@ -17,6 +17,7 @@ export const rules = [
   { id: "API-5-N6", source: "interfaces 5", part: "sdk", text: "Results are sent, unchanged, until they are accepted or refused, and at once when the connection is back." },
   { id: "API-5-N7", source: "interfaces 5", part: "sdk", text: "A message that NATS could not carry is refused before it is sent, with what to do." },
   { id: "API-5-N8", source: "interfaces 5, 6", part: "sdk", text: "An idle service over NATS looks now and then whether its tools are registered, because nobody sees a plane go and come back empty." },
+  { id: "API-5-N9", source: "interfaces 5", part: "sdk", text: "A lease whose answer was lost is asked for again under the same ticket, and is the same lease." },
   {
     id: "API-6-N1",
     source: "interfaces 6",

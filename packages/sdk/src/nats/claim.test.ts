@@ -35,7 +35,7 @@ describe("claim", () => {
           [HEADERS.toolCallId]: "call_1",
           [HEADERS.traceparent]: TRACEPARENT,
         },
-        body: { ...(command.payload as object), holder: "text@here:1" },
+        body: { ...(command.payload as object), holder: "text@here:1", ticket: expect.any(String) },
       },
     ]);
     expect(claimed).toEqual([
@@ -125,6 +125,29 @@ describe("claim", () => {
     await until(() => link.questions.length === 1, "the lease is asked for");
     await clock.advance(25_000);
     expect(offered?.said).toEqual(["inProgress", "inProgress"]);
+  });
+
+  test("[API-5-N9] a lease whose answer was lost is asked for again under the same ticket, another command under another", async () => {
+    const { link, gateway, clock } = createWorld();
+    const { command } = sampleCall();
+    const other = sampleCall({ callId: "call_2", leaseId: "lease_2" }).command;
+    const lost = new ToolplaneError("upstream_unavailable", "no answer", { detail: { reason: "timeout" } });
+    let asked = 0;
+    link.answer = ({ headers }) => {
+      if (headers[HEADERS.toolCallId] === "call_2") return leased(other, START + 15_000);
+      asked += 1;
+      if (asked === 1) throw lost;
+      return leased(command, START + 15_000);
+    };
+    const [first] = link.offer(command, other);
+    const claim = gateway.claim({ target: "text", max: 2, waitMs: 20_000 });
+    await until(() => link.questions.length === 2, "both were asked for");
+    await clock.advance(500);
+    expect(await claim).toHaveLength(2);
+    const tickets = link.questions.map(({ headers, body }) => [headers[HEADERS.toolCallId], body.ticket]);
+    expect(tickets[0]).toEqual(tickets[2]);
+    expect(tickets[1]?.[1]).not.toBe(tickets[0]?.[1]);
+    expect(first?.said).toEqual(["ack"]);
   });
 
   test("[API-5-N4] a lease that comes after the others were handed over is given back", async () => {

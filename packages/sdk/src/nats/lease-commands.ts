@@ -4,6 +4,8 @@
 //       is asked, the bus is told that somebody is at work.
 //   N2. What is leased is handed over or released: an answer that comes after the others were handed over is too late.
 //   N3. Losing an acknowledgement costs a repetition: the lease is refused then, and the command forgotten.
+//   N4. Losing an answer costs time: asked again under the same ticket the lease is the same, and an unsafe tool that was
+//       never started is not taken for one whose outcome is unknown.
 
 import type { Delivery } from "@toolplane/bus";
 import {
@@ -29,6 +31,8 @@ export interface LeaseDeps {
   readonly holder: string | undefined;
   readonly clock: Clock;
   readonly random: Random;
+  /** A new mark for each command. */
+  readonly ticket: () => string;
   readonly log: Log;
 }
 
@@ -44,6 +48,12 @@ const IN_PROGRESS_MS = 10_000;
 const STRAGGLER_MS = 4_000;
 /** An answer that comes later than the batch is still good for giving the lease back. */
 const LEASE_TIMEOUT_MS = 20_000;
+/** Whoever had the question may have died with it. */
+const ANSWER_MS = 5_000;
+const ASK_AGAIN_MS = 500;
+
+/** Nobody answered, which is not the same as nobody listened: the lease may be ours. */
+const UNANSWERED: ReadonlySet<unknown> = new Set(["timeout", "disconnected"]);
 
 /** What the gateway must know: whose call, and under which trace. */
 const IDENTITY = [
@@ -92,17 +102,26 @@ export const leaseCommands = async (deliveries: readonly Delivery[], deps: Lease
   const request = async (delivery: Delivery, channelId: string): Promise<ClaimedCommand> => {
     const payload = tryParseJsonStrict(delivery.payload);
     const body = typeof payload === "object" && payload !== null && !Array.isArray(payload) ? payload : {};
+    const question = {
+      operation: "lease",
+      body: { ...body, ...(holder === undefined ? {} : { holder }), ticket: deps.ticket() },
+      headers: identityOf(delivery.headers),
+      channelId,
+      timeoutMs: ANSWER_MS,
+    } as const;
+    const until = clock.now() + LEASE_TIMEOUT_MS;
     const done = new AbortController();
     void stayAtWork(delivery, done.signal);
     try {
-      const answer = await ask({
-        operation: "lease",
-        body: { ...body, ...(holder === undefined ? {} : { holder }) },
-        headers: identityOf(delivery.headers),
-        channelId,
-        timeoutMs: LEASE_TIMEOUT_MS,
-      });
-      return readLeased(answer);
+      for (;;) {
+        try {
+          return readLeased(await ask(question));
+        } catch (thrown) {
+          const error = understandError(thrown);
+          if (!UNANSWERED.has(error.detail?.reason) || clock.now() + ASK_AGAIN_MS >= until) throw error;
+          await clock.sleep(ASK_AGAIN_MS);
+        }
+      }
     } finally {
       done.abort(WAIT_OVER);
     }

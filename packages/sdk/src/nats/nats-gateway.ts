@@ -88,8 +88,9 @@ export const createNatsToolGateway = (options: NatsToolGatewayOptions): ToolGate
         release: (toolCallId, leaseId, until) => release(toolCallId, leaseId, { until: () => until }),
         projectId,
         holder: options.holder,
-        clock,
+        clock: waits,
         random,
+        ticket: () => ids.traceId(),
         log,
       });
       if (commands.length === 0 && trouble !== undefined) throw trouble;
