@@ -30,44 +30,39 @@ const listCalls = async () =>
 const listTurns = async () => (await api<{ items: readonly TurnBody[] }>("GET", "/turns?limit=500")).items;
 const isOpen = ({ status }: CallBody): boolean => status === "queued" || status === "running";
 
-const makeCalls = async (): Promise<void> => {
-  const items = Array.from({ length: CALLS }, (_, n) => ({
+const makeCalls = async (from: number, to: number): Promise<void> => {
+  const items = Array.from({ length: to - from }, (_, n) => ({
     tool_name: "sleep",
     arguments: { seconds: 0.3 + (n % 10) * 0.3 },
   }));
-  for (let from = 0; from < CALLS; from += 100) {
-    const { items: calls } = await api<{ items: readonly CallBody[] }>(
-      "POST",
-      "/calls/batch",
-      items.slice(from, from + 100),
-    );
-    for (const call of calls) made.add(call.tool_call_id);
-  }
+  const { items: calls } = await api<{ items: readonly CallBody[] }>("POST", "/calls/batch", items);
+  for (const call of calls) made.add(call.tool_call_id);
 };
 
-const startTeams = async (): Promise<void> => {
-  for (let n = 0; n < TEAMS; n++) {
-    await api("POST", "/agents", { agent_id: `lead${n}`, profile_name: "helper" });
-    const turn = await api<TurnBody>("POST", `/agents/lead${n}/turns`, { instruction: `a team for task ${n}` });
-    asked.push(turn.agent_turn_id);
-  }
+const startTeam = async (n: number): Promise<void> => {
+  const turn = await api<TurnBody>("POST", `/agents/lead${n}/turns`, { instruction: `a team for task ${n}` });
+  asked.push(turn.agent_turn_id);
 };
 
-/** In the middle: some have ended, some have not. */
+const countFrom = (from: number, to: number): readonly number[] =>
+  Array.from({ length: to - from }, (_, n) => from + n);
+
+/** Some have ended, and far more has just begun: more than can be done before the next look. */
 const killInTheMiddle = async (): Promise<void> => {
+  for (const n of countFrom(0, TEAMS)) await api("POST", "/agents", { agent_id: `lead${n}`, profile_name: "helper" });
+  await Promise.all([makeCalls(0, 100), ...countFrom(0, 4).map(startTeam)]);
   while (!(await listTurns()).some(({ status }) => status === "success"));
-  let calls = await listCalls();
-  while (!calls.some(({ status }) => status === "success")) calls = await listCalls();
-  const turns = await listTurns();
-  expect([calls.some(isOpen), turns.some(({ status }) => status !== "success")]).toEqual([true, true]);
+  while (!(await listCalls()).some(({ status }) => status === "success"));
+  const waves = [100, 200, 300, 400].map((from) => makeCalls(from, from + 100));
+  await Promise.all([...waves, ...countFrom(4, TEAMS).map(startTeam)]);
+  const open = [(await listCalls()).some(isOpen), (await listTurns()).some(({ status }) => status !== "success")];
   await stack.killAll();
+  expect(open).toEqual([true, true]);
 };
 
 export const killedEverything = (bus: BusName): void => {
   beforeAll(async () => {
     stack = await openStack({ bus });
-    await makeCalls();
-    await startTeams();
     await killInTheMiddle();
     await stack.start();
   });
