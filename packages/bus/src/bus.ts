@@ -21,7 +21,8 @@
 //   B10. A delivery that was superseded by a later one can settle nothing.
 //   B11. A durable of events remembers its position while nobody consumes. A new one starts at the oldest event held
 //        (`deliver: "all"`) or at what is published after `consume` resolved (`"new"`). It belongs to one pattern;
-//        another pattern is `conflict`. Commands are held by the queue itself; their durables must not overlap.
+//        another pattern is `conflict`. Commands are held by the queue itself; their durables must not overlap. Behind
+//        an outbox an event counts as published when it has left: a new durable may get one of a moment before.
 //   B12. An event is delivered in whatever order publishers finish; a publisher that stays open delays no other's.
 //   B13. At most `maxInFlight` handlers of one `consume` run at once. No order among messages is promised.
 //   B14. `stop` (or the signal) ends deliveries at once and waits for running handlers; what is not finished when the

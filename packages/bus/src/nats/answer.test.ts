@@ -33,7 +33,8 @@ describe("an answer", () => {
 
   test("[BUS-10] is not given when its time is nearly over: the next delivery may be on its way", async () => {
     const { answer, said, pass } = setUp(1_000);
-    pass(960);
+    // On a busy machine the server's second may have begun 190 ms before ours.
+    pass(810);
     await answer.ack();
     await answer.nak(0);
     await answer.term();
@@ -45,10 +46,10 @@ describe("an answer", () => {
   test("has its whole time again after each sign of progress", async () => {
     const { answer, said, pass } = setUp(1_000);
     for (let pulse = 0; pulse < 5; pulse++) {
-      pass(900);
+      pass(790);
       await answer.inProgress();
     }
-    pass(900);
+    pass(790);
     await answer.ack();
     expect(said).toEqual(["+WPI", "+WPI", "+WPI", "+WPI", "+WPI", "+ACK"]);
   });

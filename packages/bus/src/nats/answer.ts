@@ -21,8 +21,11 @@ export interface AnswerDeps {
   readonly ackWaitMs: number;
 }
 
-/** Between the server's clock starting and ours: a delivery's way here, and a busy event loop. */
-const MARGIN_PART = 20;
+/**
+ * Between the server's clock starting and ours: a delivery's way here, and a busy event loop. That is late by a tenth of
+ * a second now and then, however short the ack wait, so short ones give up a larger part.
+ */
+const MARGIN_PART = 5;
 const LONGEST_MARGIN_MS = 1_000;
 
 const CONFIRM_MS = 5_000;

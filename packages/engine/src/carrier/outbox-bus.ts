@@ -1,5 +1,6 @@
 // The bus of an engine with a carrier: publishing writes to the outbox, so that a message is sent because it was
-// committed, whoever publishes it and whether the carrier is there or not (I3). Everything else is the carrier's.
+// committed, whoever publishes it and whether the carrier is there or not (I3). Everything else is the carrier's. So a
+// new durable begins at what the relay brings there from then on, which may have been published a moment before (B11).
 
 import type { Bus, CarrierBus, DrainOptions } from "@toolplane/bus";
 import { ToolplaneError } from "@toolplane/protocol";

@@ -67,11 +67,13 @@ export const eventsContract = (harness: () => BusHarness): void => {
     const fresh = createCollector<string>();
     const all = createCollector<string>();
     await room.one.publish([room.message("evt", "old")]);
-    await room.consume(room.one, { category: "evt", durable: `n_${room.projectId}` }, (d) => fresh.push(payloadOf(d)));
-    await room.one.publish([room.message("evt", "new")]);
     await room.consume(room.other, { category: "evt", durable: `a_${room.projectId}`, deliver: "all" }, (d) =>
       all.push(payloadOf(d)),
     );
+    // What is published may be on its way to the server still; what came has arrived there.
+    await all.until(1);
+    await room.consume(room.one, { category: "evt", durable: `n_${room.projectId}` }, (d) => fresh.push(payloadOf(d)));
+    await room.one.publish([room.message("evt", "new")]);
     await Promise.all([fresh.until(1), all.until(2)]);
     await room.waitOut(20);
     expect(fresh.items).toEqual(["new"]);
