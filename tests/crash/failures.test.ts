@@ -62,12 +62,13 @@ describe("a process that stands still", () => {
     readonly exit: ExitStatus;
   }
 
-  const napAt = async (point: FaultPoint): Promise<Nap> => {
+  const napAt = async (point: FaultPoint, hangs: AbortSignal): Promise<Nap> => {
     await using run = await openCrashRun();
     const faults = [{ point, hit: 1, act: "stall" }] as const;
     // Nobody else decides about what the sleeper alone was asked to approve: such calls would wait for it, rightly.
     const items = { ...SOME_OF_ALL, allowed: 0, denied: 0 };
     await using sleeper = await startEngineChild({ ...run.life("sleeper", items), faults });
+    hangs.addEventListener("abort", () => void sleeper.kill());
     const isAsleep = (): boolean => run.lines().some((line) => line.what === "stalled" && line.point === point);
     await until(`the process to stop at ${point}`, isAsleep, 30_000);
     // Somebody who only serves finishes what the sleeper holds, while it sleeps.
@@ -79,7 +80,7 @@ describe("a process that stands still", () => {
 
   let naps: ReadonlyMap<FaultPoint, Promise<Nap>>;
   beforeAll(() => {
-    naps = runLimited(POINTS, 2, napAt);
+    naps = runLimited(POINTS, { atOnce: 2 }, napAt);
   });
 
   afterAll(async () => {

@@ -16,7 +16,7 @@ interface Death {
   readonly audit: Audit;
 }
 
-const dieAt = async (point: FaultPoint): Promise<Death> => {
+const dieAt = async (point: FaultPoint, hangs: AbortSignal): Promise<Death> => {
   await using t = await startTurnWorld({ turns: { claimSeconds: 0.5, maxClaims: 1_000 } });
   const { url } = t.database;
   const spawns = await Promise.all(
@@ -31,6 +31,7 @@ const dieAt = async (point: FaultPoint): Promise<Death> => {
     env: programEnv(),
     stdio: ["ignore", "ignore", "inherit"],
   });
+  hangs.addEventListener("abort", () => void victim.end({ signal: "SIGKILL" }));
   const { signal } = await victim.exited;
   await Promise.all(spawns.map((request) => t.engine.turns.spawn(request)));
   await driveTurns(t.engine, { projectId: t.projectId, url, name: "heir" });
@@ -44,7 +45,7 @@ describe("a worker that dies", () => {
   let deaths: ReadonlyMap<FaultPoint, Promise<Death>>;
 
   beforeAll(() => {
-    deaths = runLimited(TURN_FAULT_POINTS, AT_ONCE, dieAt);
+    deaths = runLimited(TURN_FAULT_POINTS, { atOnce: AT_ONCE }, dieAt);
   });
 
   // Whatever a filter leaves out is still under way when its tests are over.
