@@ -1,5 +1,7 @@
 // NATS that cannot be used at the start: one sentence, what to do, an exit code, and no secret.
 
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { startNats } from "@toolplane/testkit";
 import { expect, test, vi } from "vitest";
 import { makePlace } from "./data.ts";
@@ -25,10 +27,15 @@ test("[UP-9-5] nobody answers: the host, what to do, exit code 1", async () => {
 test("[UP-9-5] refused credentials, no JetStream, a file that is not there: each its own sentence", async () => {
   await using nats = await startNats({ jetStream: false, config: "authorization { user: ann, password: right }" });
   const at = `127.0.0.1:${nats.port}`;
-  const [refused, bare, missing] = await Promise.all([
+  await using place = await makePlace();
+  const noCredentials = join(place.root, "plane.creds");
+  writeFileSync(noCredentials, "hunter2");
+  const [refused, bare, missing, empty, percent] = await Promise.all([
     failWith(["--nats-url", `nats://ann:hunter2@${at}`]),
     failWith(["--roles", "api"], { TOOLPLANE_NATS_URL: `nats://ann:right@${at}` }),
     failWith(["--nats-url", nats.url], { TOOLPLANE_NATS_CREDENTIALS: "/nowhere/plane.creds" }),
+    failWith(["--nats-url", nats.url], { TOOLPLANE_NATS_CREDENTIALS: noCredentials }),
+    failWith(["--nats-url", `nats://ann:hunter2%@${at}`]),
   ]);
   expect([refused.code, refused.line]).toEqual([1, expect.stringContaining(`auth_failed: NATS at ${at} refuses`)]);
   expect(refused.all).not.toContain("hunter2");
@@ -36,4 +43,7 @@ test("[UP-9-5] refused credentials, no JetStream, a file that is not there: each
   expect(bare.all).not.toContain("right@");
   expect(missing.code).toBe(2);
   expect(missing.line).toContain("the credentials for NATS: /nowhere/plane.creds: there is no such file");
+  expect([empty.code, empty.line]).toEqual([2, expect.stringContaining("not the text of a credentials file")]);
+  expect([percent.code, percent.line]).toEqual([2, expect.stringContaining("has a % that is not an escape")]);
+  expect(empty.all + percent.all).not.toContain("hunter2");
 });

@@ -6,7 +6,7 @@
 import { readFileSync } from "node:fs";
 import type { NatsLink, NatsOptions } from "@toolplane/bus/nats";
 import type { Carrier, Log } from "@toolplane/engine";
-import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
+import { isToolplaneError, ToolplaneError, UsageError } from "@toolplane/protocol";
 import { toolCommandSubscription } from "@toolplane/protocol/agents";
 import { BUNDLED_TARGET } from "../bundled/bundled-tools.ts";
 import type { BusSetting } from "../config/bus-setting.ts";
@@ -45,16 +45,12 @@ export const readNatsOptions = (setting: BusSetting, name: string): NatsOptions 
 };
 
 /** The adapter's sentence says what is wrong; here it is said where to put it right. */
-const explain = (error: unknown): unknown =>
-  isToolplaneError(error)
-    ? new ToolplaneError(error.code, error.message, {
-        detail: {
-          ...error.detail,
-          todo: "the address is --nats-url; without it the database carries everything",
-        },
-        cause: error,
-      })
-    : error;
+const explain = (error: unknown): unknown => {
+  if (error instanceof UsageError) return refuseConfig(error.message, error);
+  if (!isToolplaneError(error)) return error;
+  const todo = "the address is --nats-url; without it the database carries everything";
+  return new ToolplaneError(error.code, error.message, { detail: { ...error.detail, todo }, cause: error });
+};
 
 /** A durable the engine keeps anyway: making it shows that there is JetStream and that we may use it. */
 const { durable, pattern } = toolCommandSubscription(BUNDLED_TARGET);
