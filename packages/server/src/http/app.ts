@@ -4,7 +4,7 @@
 //   A3. Bodies are bounded before they are read, parsed without prototype tricks, and checked before a handler sees them.
 //   A4. Every failure has the same shape (problem.ts).
 
-import type { Engine, Log, Token } from "@toolplane/engine";
+import { type Engine, type Log, silentLog, type Token } from "@toolplane/engine";
 import { parseJsonStrict, parseWith, ToolplaneError } from "@toolplane/protocol";
 import { type Context, Hono } from "hono";
 import { NO_TOOL_HOSTS, type ToolHosts } from "../hosts/tool-hosts.ts";
@@ -56,14 +56,19 @@ const authorize = (token: Token, route: Route, project: string | undefined): voi
     throw new ToolplaneError("auth_failed", `this token belongs to project ${token.projectId}`);
 };
 
+const answerEarly = (context: Context): Response => {
+  const early = new ToolplaneError("storage_error", "the server is starting; try again in a moment");
+  return problem(context, early, silentLog);
+};
+
 export const createApp = (options: AppOptions): Hono => {
   const { log } = options;
   const app = new Hono();
 
   const run = async (route: Route, context: Context): Promise<Response> => {
     const engine = options.engine();
-    if (engine === undefined)
-      throw new ToolplaneError("storage_error", "the server is starting; try again in a moment");
+    // Answered, not thrown: whoever comes early has done nothing wrong, and nothing has failed.
+    if (engine === undefined) return answerEarly(context);
     const token = await engine.tokens.check(bearerOf(context));
     if (token === undefined) throw new ToolplaneError("unauthorized", "the token is unknown, expired or revoked");
     const params = context.req.param() as Record<string, string>;
