@@ -20,6 +20,7 @@ import { type DataDirectory, openDataDirectory, openThrowAwayDirectory } from ".
 import { openEmbeddedStore } from "./embedded-store.ts";
 import { createHealth, type Phase } from "./health.ts";
 import { type HttpServer, listen, servedHosts } from "./http-server.ts";
+import { beOnlyPlane, readPlaneId } from "./only-plane.ts";
 import { openBus, type PlaneBus, readNatsOptions } from "./open-bus.ts";
 import { openEngine } from "./open-engine.ts";
 import {
@@ -170,6 +171,9 @@ const start = async (parts: Parts, options: StackOptions): Promise<string> => {
   parts.processes =
     kind === "embedded" ? aloneWith(self, busAway) : createPlaneProcesses({ connection, self, busAway, log });
   await parts.store.announce(address);
+  // Before the engine: its sweepers and consumers would have their hands on the other plane's commands.
+  if (parts.bus !== undefined)
+    await beOnlyPlane(parts.bus.link, { id: await readPlaneId(connection), process: describeProcess(self) }, log);
   parts.engine = await openEngine(parts.store, {
     log,
     bundledTarget: BUNDLED_TARGET,
