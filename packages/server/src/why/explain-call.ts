@@ -50,6 +50,7 @@ const elsewhere = (processes: readonly PlaneProcess[] = []): string =>
   processes.filter(({ roles }) => roles.includes("api")).length > 1 ? " at this process" : "";
 
 const AWAY = "; NATS is away, and a service that only knows NATS hears of the call when it is back";
+const SEE_NATS = "see that NATS runs and is reached";
 
 const whyQueued = (facts: WhyFacts): readonly [string, string | null] => {
   const { view, nowMs, toolStatus, consumers, hostProblem, processes, busAway = false } = facts;
@@ -79,10 +80,13 @@ const whyQueued = (facts: WhyFacts): readonly [string, string | null] => {
   if (consumers === 0)
     return [
       `no service for target ${view.target} has asked for work lately${elsewhere(processes)}; the call waits ${seconds(nowMs - view.createdAt.getTime())} already and gives up at ${until(view.queueDeadline, nowMs)}${busAway ? AWAY : ""}`,
-      busAway ? "see that NATS runs and is reached" : `start a service for target ${view.target}`,
+      busAway ? SEE_NATS : `start a service for target ${view.target}`,
     ];
   const alone = view.session === null ? "" : ", those of its session one after the other";
-  return [`it waits its turn: ${consumers} service(s) of target ${view.target} take calls${alone}`, null];
+  return [
+    `it waits its turn: ${consumers} service(s) of target ${view.target} take calls${alone}${busAway ? AWAY : ""}`,
+    busAway ? SEE_NATS : null,
+  ];
 };
 
 type Task = BatchView["tasks"][number];
