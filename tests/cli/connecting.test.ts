@@ -144,7 +144,7 @@ test.each([
   [["up", "--port", "high"], /^toolplane: usage: --port takes a number/],
   [["up", "--frob"], /^toolplane: usage: Unknown option '--frob'/],
   [["up", "now"], /^toolplane: usage: up does not take "now"/],
-  [["up", "--nats-url", "nats://x"], /^toolplane: bad_request: --nats-url is not part of this version yet/],
+  [["up", "--nats-url", "http://x"], /^toolplane: bad_request: --nats-url is not a NATS URL: it looks like nats:/],
   [["up", "--config", "absent.yaml"], /^toolplane: bad_request: absent\.yaml: there is no such file/],
 ])("[API-2-K24] %j is wrong usage: one line and exit 2", async (args, line) => {
   const { code, out, err } = await plain(args);

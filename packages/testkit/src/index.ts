@@ -85,7 +85,6 @@ export {
 export { type NatsOptions, startNats, type TestNats } from "./nats.ts";
 export { startNatsCluster, type TestNatsCluster } from "./nats-cluster.ts";
 export { createNatsCredentials, type NatsCredentials } from "./nats-credentials.ts";
-export { createTestCertificates, type TestCertificates } from "./test-certificates.ts";
 // postgres
 export {
   findDebianPostgres,
@@ -100,6 +99,7 @@ export { createTestDatabase, type DatabaseTemplate, type TestDatabase } from "./
 export { type SharedPostgres, sharedPostgres } from "./postgres-run.ts";
 // programs
 export { programEnv } from "./program-env.ts";
+export { createTestCertificates, type TestCertificates } from "./test-certificates.ts";
 // wrong services
 export { type Habits, RIGHT_HABITS } from "./wrong-services/habits.ts";
 export { type PlainService, startPlainService } from "./wrong-services/plain-service.ts";
