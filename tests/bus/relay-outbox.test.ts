@@ -12,7 +12,7 @@ import {
   systemClock,
 } from "@toolplane/engine";
 import { ToolplaneError } from "@toolplane/protocol";
-import { createCollector, eventually } from "@toolplane/testkit";
+import { createCollector, createLatch, eventually } from "@toolplane/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openPostgresHarness, type PostgresHarness, type PostgresProcess } from "./postgres-harness.ts";
 import { createScriptedBus, type ScriptedBus } from "./scripted-bus.ts";
@@ -114,6 +114,29 @@ test("[ARCH-6-34] a relay that dies between publishing and deleting is followed 
   expect(ids.slice(3)).toEqual(ids.slice(0, 3));
   expect(new Set(ids).size).toBe(3);
   expect(ids[2]).toBe("m1");
+});
+
+test("[ARCH-6-34] a batch a slow bus takes its time for stays with its relay, however short a claim is", async () => {
+  const answers = createLatch();
+  const slow: RelayOptions["bus"] = {
+    async publish(messages) {
+      await bus.publish(messages);
+      await answers.opened;
+    },
+  };
+  const claimMs = 500;
+  await append("slow");
+  const first = start({ bus: slow, claimMs });
+  await bus.asked.until(1);
+  const second = start({ bus: slow, claimMs, lookAgainMs: 50 }, harness.start());
+  // Ours for twice as long as one claim is.
+  const late = "select from bus.messages where available_at > created_at + $1::int * interval '1 millisecond'";
+  await eventually(async () => (await harness.rows(late, [3 * claimMs])).length === 1);
+  expect(bus.asked.items).toEqual([1]);
+  answers.open();
+  await untilEmpty();
+  await Promise.all([first.stop(), second.stop()]);
+  expect(bus.accepted.items.map(({ payload }) => payload)).toEqual(["slow"]);
 });
 
 test("[ARCH-6-34] after the deletion a death changes nothing", async () => {

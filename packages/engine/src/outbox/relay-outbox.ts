@@ -2,6 +2,7 @@
 //   R1. Claim, publish with a message id, delete: in this order. A relay that dies in between leaves a claim that
 //       lapses, and the same message is published again under the same id, so the bus can tell. Two round trips of the
 //       database per batch, and what arrives meanwhile is the next batch: the busier it is, the less a message costs.
+//       Claims are short and extended while a slow bus is waited for: what a dead process held is soon anybody's.
 //   R2. A message the bus refuses for good becomes a dead letter; everything else is tried for as long as it takes (I3).
 //   R3. One message that cannot be published does not hold up the others: a batch that fails is tried one by one.
 //   R4. Idle, it waits for the doorbell or until what was put off is due; the slow look is for rings that were lost (I13).
@@ -35,7 +36,7 @@ export interface RelayOptions {
   readonly log: Log;
   readonly faults: Faults;
   readonly batch?: number | undefined;
-  /** How long a claimed batch may take to publish before another relay may try. */
+  /** How long a claimed batch is nobody else's after the last sign of its relay. */
   readonly claimMs?: number | undefined;
   readonly lookAgainMs?: number | undefined;
   /** What must be done before anything is carried; tried until it succeeds. */
@@ -60,8 +61,10 @@ export interface Relay {
 
 /** One round trip of the database and one of the bus per this many messages. */
 const DEFAULT_BATCH = 256;
-/** Longer than a batch takes; what a relay had in its hands when it was killed waits for so long, and twice is harmless. */
-const DEFAULT_CLAIM_MS = 10_000;
+/** Many times what a batch takes. What a relay had in its hands when it was killed waits for so long; twice is harmless. */
+const DEFAULT_CLAIM_MS = 3_000;
+/** A claim is extended this often before it would lapse: one that is late does not lose it. */
+const EXTENSIONS = 3;
 const DEFAULT_LOOK_AGAIN_MS = 5_000;
 
 /** What is due and was not claimed a moment ago is just being claimed by another relay. */
@@ -127,6 +130,26 @@ export const relayOutbox = (options: RelayOptions): Relay => {
     return singly.map((outcome) => (outcome.status === "rejected" ? { error: outcome.reason as unknown } : undefined));
   };
 
+  /** The same, while the rows stay ours for as long as it takes. */
+  const publishHeld = async (rows: readonly RelayRow[], claimId: string): Promise<readonly PublishOutcome[]> => {
+    const over = new AbortController();
+    const holding = (async () => {
+      for (;;) {
+        await clock.sleep(claimMs / EXTENSIONS, over.signal);
+        if (over.signal.aborted) return;
+        // A claim that could not be extended lapses: another relay publishes under the same ids.
+        await Promise.allSettled(rows.map(({ id }) => settlement.extend({ durable: undefined, id, claimId }, claimMs)));
+      }
+    })();
+    try {
+      return await publishAll(rows);
+    } finally {
+      over.abort();
+      // An extension that comes after what is decided below would undo it.
+      await holding;
+    }
+  };
+
   /** Buries or puts off a row that was not published; returns in how many ms it is due again. */
   const putOff = async (row: RelayRow, claim: Claim, error: unknown): Promise<number> => {
     if (isFinal(error)) {
@@ -161,7 +184,7 @@ export const relayOutbox = (options: RelayOptions): Relay => {
     // More than one batch waits: while this one is on its way the next is claimed (20,000 messages: two thirds of the time).
     if (rows.length === batch) helping ??= help();
     await faults.at("relay:after-claim");
-    const outcomes = await publishAll(rows);
+    const outcomes = await publishHeld(rows, claimId);
     await faults.at("relay:after-publish");
     const done = rows.filter((_, index) => outcomes[index] === undefined);
     const due = await Promise.all([
