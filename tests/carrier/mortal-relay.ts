@@ -19,11 +19,14 @@ const EVENT = `cg.v1r4.${PROJECT}.public.evt.agent.news.tick`;
 /** So late is what a dead process had in its hands carried by the next. */
 const RELAY_CLAIM_MS = 500;
 
+/** A life is the start of a process and one batch; a sweeper that finds nothing looks again after a minute or so. */
+const LONGEST_LIFE_MS = 120_000;
+
 export interface MortalRelay extends AsyncDisposable {
   /** One life that ends at this point; how it ended. */
   die(point: FaultPoint, claims?: number): Promise<string | null>;
-  /** A life that does not end until the outbox is empty; how many messages it published. */
-  survive(): Promise<void>;
+  /** A life that does not end until the outbox is empty, and what is waited for has come. */
+  survive(wait?: () => Promise<void>): Promise<void>;
   /** What the server holds. */
   held(): Promise<{ readonly commands: number; readonly events: number }>;
 }
@@ -61,10 +64,13 @@ export const openMortalRelay = async (ground: NatsGround, calls: number, events:
         env: programEnv(),
         stdio: ["ignore", "ignore", "inherit"],
       });
+      // One that never comes there ends by another signal than it should.
+      const hangs = setTimeout(() => void life.end({ signal: "SIGTERM" }), LONGEST_LIFE_MS);
       const { signal } = await life.exited;
+      clearTimeout(hangs);
       return signal;
     },
-    async survive() {
+    async survive(wait) {
       const carrier = await ground.carrier({ relayClaimMs: RELAY_CLAIM_MS });
       const engine = await createEngine({ connection, watchdog: false, carrier });
       await eventually(async () => {
@@ -73,6 +79,7 @@ export const openMortalRelay = async (ground: NatsGround, calls: number, events:
       });
       // The sweeper looks at everything once when its process starts.
       await eventually(async () => ((await engine.stats()).carrier?.answered.looks ?? 0) >= 2);
+      await wait?.();
       await engine.close();
     },
     held: async () => ({ commands: await ground.held("cmd"), events: await ground.held("evt") }),
