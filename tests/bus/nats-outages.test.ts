@@ -141,13 +141,20 @@ test("[ARCH-6-61] while the server is away publishing and fetching fail soon, wi
       code: "upstream_unavailable",
     },
   );
-  bus.publishStream({ subject: "cg.v1r4.p1.public.str.agent.a.chunk", payload: "lost" });
+  const chunk = "cg.v1r4.p1.public.str.agent.a.chunk";
+  bus.publishStream({ subject: chunk, payload: "lost" });
   expect(bus.stats()).toMatchObject({ streamItems: 1, streamItemsDropped: 1 });
+  // Who begins to listen now misses nothing but what is lost anyway.
+  const heard = createCollector<string>();
+  await bus.subscribeStream("cg.v1r4.*.*.str.agent.a.>", ({ payload }) => heard.push(payload));
   expect(performance.now() - began).toBeLessThan(SOON_MS);
   expect(link.connected()).toBe(false);
   await harness.server.restart();
   await publishSurely(bus, "away", "again");
   expect(link.connected()).toBe(true);
+  bus.publishStream({ subject: chunk, payload: "heard" });
+  await heard.until(1);
+  expect(heard.items).toEqual(["heard"]);
   await close();
 });
 

@@ -1,14 +1,18 @@
 // Stream items (B15) on core NATS: no stream captures them, whoever listens gets them. While there is no connection they
-// are dropped and counted.
+// are dropped and counted; who begins to listen meanwhile hears what comes when it is back.
 
 import type { Msg } from "@nats-io/transport-node";
 import { isToolplaneError, parsePattern } from "@toolplane/protocol";
 import type { StreamItem } from "../bus.ts";
+import { systemClock } from "../clock.ts";
 import { checkStreamItem } from "../message.ts";
 import type { BusCounters } from "./counters.ts";
 import { connectionLost } from "./requests.ts";
 import type { Wire } from "./wire.ts";
 import { readMessage } from "./wire-message.ts";
+
+/** A server answers in milliseconds; for one that hangs nobody waits, who listens misses items then anyway. */
+const KNOWN_MS = 2_000;
 
 export interface LiveStreams {
   publish(item: StreamItem): void;
@@ -45,6 +49,14 @@ export const createLiveStreams = (wire: Wire, counters: BusCounters): LiveStream
     }
   };
 
+  /** The server knows our subscriptions, or will: the client tells it all of them whenever it connects. */
+  const known = async (): Promise<void> => {
+    if (!wire.connected()) return;
+    const over = new AbortController();
+    const flushed = nc.flush().catch(() => {});
+    await Promise.race([flushed.finally(() => over.abort()), systemClock.sleep(KNOWN_MS, over.signal)]);
+  };
+
   return {
     publish(item) {
       checkStreamItem(item);
@@ -59,7 +71,7 @@ export const createLiveStreams = (wire: Wire, counters: BusCounters): LiveStream
     },
     async subscribe(pattern, handler) {
       const { text } = parsePattern(pattern);
-      if (!wire.connected()) throw connectionLost();
+      if (nc.isClosed()) throw connectionLost();
       const subscription = nc.subscribe(text, {
         callback: (error, message) => {
           if (error === null) receive(message, handler);
@@ -70,7 +82,7 @@ export const createLiveStreams = (wire: Wire, counters: BusCounters): LiveStream
         subscription.unsubscribe();
       };
       stops.add(stop);
-      await nc.flush();
+      await known();
       return stop;
     },
     close() {

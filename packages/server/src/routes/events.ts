@@ -2,7 +2,7 @@
 // str.* as it passes. A reader that is too slow loses stream items, never events: those are read at its own pace.
 
 import type { Engine } from "@toolplane/engine";
-import { PROTOCOL_VERSION, parseToken } from "@toolplane/protocol";
+import { PROTOCOL_VERSION, parseToken, tryParseJsonStrict } from "@toolplane/protocol";
 import { streamSSE } from "hono/streaming";
 import { READERS, type Route, route } from "../http/route.ts";
 
@@ -50,6 +50,12 @@ const subscribe = (engine: Engine, projectId: string, heard: (item: StreamItem) 
 const dataOf = (subject: string, payload: string): string =>
   JSON.stringify({ subject, payload: JSON.parse(payload) as unknown });
 
+/** On NATS anybody with the right publishes stream items; one that cannot be read is dropped, as any may be. */
+const tryDataOf = ({ subject, payload }: StreamItem): string | undefined => {
+  const value = tryParseJsonStrict(payload);
+  return value === undefined ? undefined : JSON.stringify({ subject, payload: value });
+};
+
 export const eventRoutes: readonly Route[] = [
   route({
     method: "GET",
@@ -79,8 +85,8 @@ export const eventRoutes: readonly Route[] = [
               position = event.position;
               await stream.writeSSE({ id: event.position, event: "evt", data: dataOf(event.subject, event.payload) });
             }
-            for (const item of items.splice(0))
-              await stream.writeSSE({ event: "str", data: dataOf(item.subject, item.payload) });
+            for (const data of items.splice(0).map(tryDataOf))
+              if (data !== undefined) await stream.writeSSE({ event: "str", data });
             if (events.length > 0) continue;
             await wake.wait(KEEP_ALIVE_MS);
             if (items.length === 0) await stream.write(": still here\n\n");
