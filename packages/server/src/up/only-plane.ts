@@ -23,7 +23,8 @@ const SUBJECT = `cg.${PROTOCOL_VERSION}.plane.public.rpc.plane.identity.ask`;
 /** The first answer comes in milliseconds, or the server says at once that nobody is there. */
 const ANSWER_MS = 2_000;
 
-/** Questions of which the answer is known before they are asked: only another plane answers. */
+/** Who is to answer: any plane, our own too, or only another one. */
+const ANYBODY = "anybody";
 const OTHERS = "others";
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -58,12 +59,14 @@ const findOther = async (link: Link, self: PlaneIdentity, whom: string): Promise
 
 const TODO = "give each plane a NATS server or account of its own; stop the other one if it is not needed any more";
 
-/** The asker is a plane too, or a user without rights to this subject; it hears nothing but a process's name. */
+/** Only a plane may ask here, and hears nothing but a process's name; what is no such question goes unanswered. */
 const answerAs =
   (self: PlaneIdentity) =>
   async ({ payload }: { readonly payload: string }) => {
     const asked = tryParseJsonStrict(payload);
-    if (!isRecord(asked) || (asked.whom === OTHERS && asked.id === self.id)) return undefined;
+    if (!isRecord(asked) || typeof asked.id !== "string") return undefined;
+    const isMeant = asked.whom === ANYBODY || (asked.whom === OTHERS && asked.id !== self.id);
+    if (!isMeant) return undefined;
     return { headers: {}, payload: JSON.stringify(self) };
   };
 
@@ -78,7 +81,7 @@ export const beOnlyPlane = async (link: Link, self: PlaneIdentity, log: Log): Pr
       return undefined;
     }
   };
-  const found = await find("anybody");
+  const found = await find(ANYBODY);
   if (found !== undefined)
     throw new ToolplaneError(
       "conflict",
