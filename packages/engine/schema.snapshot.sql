@@ -251,6 +251,7 @@ create table resource.tools (
   constraint tools_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'deleted'::text]))),
   constraint tools_version_check CHECK ((version > 0))
 );
+CREATE INDEX tools_targets ON resource.tools USING btree (target) WHERE ((status <> 'deleted'::text) AND (NOT internal));
 grant delete, insert, select, update on resource.tools to toolplane_engine;
 grant select on resource.tools to toolplane_reader;
 

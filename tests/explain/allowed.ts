@@ -34,11 +34,6 @@ export const ALLOWED_SCANS: readonly AllowedScan[] = [
     reason: "the oldest events first, up to a limit",
   },
   {
-    statement: "carrier.targets",
-    scan: "Seq Scan of tools by nothing",
-    reason: "all registered tools, when the registry changed and every few seconds; as many as people write",
-  },
-  {
     statement: "projects.sweep-bus.sent_events",
     scan: "Seq Scan of sent_events by nothing",
     reason: "deleting a project is rare and waits for nobody; an index for it would cost every event",
@@ -60,7 +55,7 @@ export const ALLOWED_SCANS: readonly AllowedScan[] = [
   },
   {
     statement: "tools.list-targets",
-    scan: "Index Scan of tools by tools_pkey",
+    scan: "Index Scan of tools by tools_targets",
     reason: "the targets of all tools are wanted, by a person",
   },
 ];
