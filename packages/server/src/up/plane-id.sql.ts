@@ -1,6 +1,8 @@
-// Which database this is: the same for everybody who uses it, also after a failover, and another for every other one. Not
+// Which database this is: the same for everybody who uses it, also after a failover, and another for every other one. The
+// moment of its first migration is part of it: clusters that were copied from one another have the rest in common. Not
 // prepared: it is asked once.
 
 export const READ_PLANE_ID = `
-select system_identifier::text || '-' || (select oid from pg_database where datname = current_database()) as id
-  from pg_control_system()`;
+select concat_ws('-', c.system_identifier, d.oid, (extract(epoch from m.made_at) * 1000000)::bigint) as id
+  from pg_control_system() c, pg_database d, (select min(applied_at) as made_at from public.toolplane_migrations) m
+ where d.datname = current_database()`;

@@ -171,9 +171,6 @@ const start = async (parts: Parts, options: StackOptions): Promise<string> => {
   parts.processes =
     kind === "embedded" ? aloneWith(self, busAway) : createPlaneProcesses({ connection, self, busAway, log });
   await parts.store.announce(address);
-  // Before the engine: its sweepers and consumers would have their hands on the other plane's commands.
-  if (parts.bus !== undefined)
-    await beOnlyPlane(parts.bus.link, { id: await readPlaneId(connection), process: describeProcess(self) }, log);
   parts.engine = await openEngine(parts.store, {
     log,
     bundledTarget: BUNDLED_TARGET,
@@ -184,6 +181,9 @@ const start = async (parts: Parts, options: StackOptions): Promise<string> => {
     turns: { claimSeconds: settings.leaseSeconds },
   });
   goOn();
+  // Before anything is served: the other plane's questions would come here.
+  if (parts.bus !== undefined)
+    await beOnlyPlane(parts.bus.link, { id: await readPlaneId(connection), process: describeProcess(self) }, log);
   await warnOfOtherBus(parts.processes, self, log);
   await prepare(parts.engine, dataDir, definitions, options);
   await startServices(parts, { ...options, engine: parts.engine, store: parts.store, link: parts.bus?.link });
