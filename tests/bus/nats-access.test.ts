@@ -147,3 +147,18 @@ test("a user that may not publish there is told soon, as something that can be s
     message: expect.stringContaining("may not publish"),
   });
 });
+
+test("a user that may not make streams is told which subject it is refused", async () => {
+  await using server = await startNats({
+    config: `authorization { users = [{ user: few, password: few, permissions { publish: "cg.>", subscribe: ">" } }] }`,
+  });
+  const link = await openNatsLink({ name: "test", url: withUser(server, "few:few") }, { log: silentLog });
+  const bus = createNatsBus({ link, log: silentLog, bury: () => Promise.resolve() });
+  const durable = { durable: "tool_desk", pattern: "cg.v1r4.*.*.cmd.tool.desk.>" };
+  await expect(bus.ensureDurables([durable])).rejects.toMatchObject({
+    code: "auth_failed",
+    message: expect.stringContaining("$JS.API.STREAM.INFO.cg_cmd_v1r4"),
+  });
+  await bus.close();
+  await link.close();
+});

@@ -18,15 +18,21 @@ const NO_JETSTREAM = "JetStreamNotEnabled";
 export const hasApiCode = (error: unknown, code: number): boolean =>
   error instanceof JetStreamApiError && error.code === code;
 
+/** The library's own requests hide it behind an error of theirs. */
+const violationIn = (error: unknown): PermissionViolationError | undefined =>
+  [error, error instanceof Error ? error.cause : undefined].find((one) => one instanceof PermissionViolationError);
+
 export const understandNats = (error: unknown): ToolplaneError => {
   if (error instanceof ToolplaneError) return error;
   if (error instanceof Error && error.name === NO_JETSTREAM)
     return unavailable("this NATS server has no JetStream; start it with -js", "no_jetstream", error);
-  if (error instanceof PermissionViolationError)
-    return new ToolplaneError("auth_failed", "this NATS user may not do that; see its permissions on the server", {
-      detail: { subject: error.subject },
-      cause: error,
-    });
+  const violation = violationIn(error);
+  if (violation !== undefined)
+    return new ToolplaneError(
+      "auth_failed",
+      `this NATS user may not use ${violation.subject}; see its permissions on the server`,
+      { detail: { subject: violation.subject }, cause: error },
+    );
   if (hasApiCode(error, FILTERS_OVERLAP) || hasApiCode(error, FILTERS_OVERLAP_TOO))
     return new ToolplaneError("conflict", "another durable takes the same commands; drop it or narrow the pattern", {
       cause: error,
