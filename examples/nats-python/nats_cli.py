@@ -56,6 +56,7 @@ def main():
     if options.command == "sub":
         heard = queue.Queue()
         nats.subscribe(options.subject, heard.put)
+        nats.flush()  # from here on nothing is missed
         print(f'Subscribing on "{options.subject}"', file=sys.stderr, flush=True)
         for number in range(1, options.count + 1):
             show(f"[#{number}] Received on", heard.get())

@@ -119,6 +119,7 @@ class Nats:
     def connect(self):
         host, port = self.url.hostname or "127.0.0.1", self.url.port or 4222
         sock = socket.create_connection((host, port), timeout=5)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # a small line must not wait for the last one's receipt
         lines = sock.makefile("rb")
         info = json.loads(lines.readline().split(b" ", 1)[1])
         if info.get("tls_required") or self.url.scheme == "tls":

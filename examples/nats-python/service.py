@@ -278,8 +278,6 @@ def main():
                 log(f"again in 1 s: {problem}")
                 stopping.wait(1)
 
-    for name in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(name, lambda *_: stopping.set())
     if listens:  # before the tool is known, so that no command can be missed; one process of the group gets each
         nats.subscribe(f"cg.{VERSION}.{project}.*.cmd.tool.{target}.>", heard.put, f"tool_{target}")
     try:
@@ -289,6 +287,9 @@ def main():
         raise SystemExit(f"the tool cannot be registered: {no}") from None
     if not listens:
         until_durable()
+    # Only from here on there may be calls to finish; before, a signal ends the process at once.
+    for name in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(name, lambda *_: stopping.set())
     for _ in range(THREADS):
         threading.Thread(target=work, daemon=True).start()
     log(f"serving {definition(target, plain)['tool_name']} for target {target}")

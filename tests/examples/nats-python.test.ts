@@ -1,5 +1,6 @@
 // examples/nats-python: tool services with nothing but a socket and the text protocol of NATS, against a real plane.
 
+import { startNats } from "@toolplane/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Program, startProgram } from "../cli/program.ts";
 import { ROOT } from "../cli/stack.ts";
@@ -78,4 +79,13 @@ test("[NATSPY-1] SIGTERM lets a call finish, and the service ends well", async (
   leased.signal("SIGTERM");
   expect(await world.until(last, "success")).toMatchObject({ attempts: 1 });
   expect((await leased.ended).code).toBe(0);
+});
+
+test("[NATSPY-1] SIGTERM ends it at once while it looks for a plane", async () => {
+  await using empty = await startNats();
+  const env = { TOOLPLANE_NATS_URL: empty.url, TOOLPLANE_PROJECT: "demo" };
+  await using early = await startProgram(["python3", "examples/nats-python/service.py"], { cwd: ROOT, env });
+  await early.until("its word", (_, err) => (err.includes("register") ? true : undefined));
+  early.signal("SIGTERM");
+  expect((await early.ended).code).not.toBe(0);
 });
