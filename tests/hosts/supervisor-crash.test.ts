@@ -48,17 +48,16 @@ test.each([
   "[HOST-4-P4] SIGKILL in the middle of 200 calls, %s: all end, safe ones work, unsafe ones do not know",
   async (_name, pool, extended) => {
     const host = await start(pool, extended);
-    const calls: Promise<ExecuteResult>[] = [];
-    // Waiting calls hold a place for a while, so that the kill finds some in flight; every second call is safe.
-    for (let i = 0; i < 100; i += 1) {
-      // The first is in the process that will be killed, and would outlast everything.
-      const ms = i === 0 ? PATIENCE_MS : 20;
-      calls.push(host.execute({ toolName: "wait", arguments: { ms }, deadlineMs: 2 * PATIENCE_MS }));
-      calls.push(host.execute({ toolName: "count", arguments: {}, state: { n: i }, deadlineMs: PATIENCE_MS }));
-    }
+    const wait = (ms: number) => host.execute({ toolName: "wait", arguments: { ms }, deadlineMs: 2 * PATIENCE_MS });
+    const count = (n: number) =>
+      host.execute({ toolName: "count", arguments: {}, state: { n }, deadlineMs: PATIENCE_MS });
+    // The first is in the process that will be killed, and would outlast everything.
+    const calls: Promise<ExecuteResult>[] = [wait(PATIENCE_MS)];
     const busy = (): number | undefined => host.status().processes.find(({ inFlight }) => inFlight > 0)?.pid;
-    await until("calls to be in flight", () => busy() !== undefined, PATIENCE_MS);
+    await until("the first call to be in flight", () => busy() !== undefined, PATIENCE_MS);
     const victim = busy() ?? 0;
+    // Waiting calls hold a place for a while, so that the kill finds some in flight; every second call is safe.
+    for (let i = 0; i < 100; i += 1) calls.push(...(i === 0 ? [] : [wait(20)]), count(i));
     process.kill(victim, "SIGKILL");
     const results = await Promise.all(calls);
     expect(results).toHaveLength(200);
