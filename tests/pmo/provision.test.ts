@@ -68,7 +68,7 @@ test("[UTP-11.1-8] two runs of one call provision once; two calls for one agent 
 
   await world.engine.agents.upsertAgent(PROJECT, { agent_id: "boss_2", profile_name: "Boss" });
   await world.finish(BOSS);
-  const calls = [await world.ask("provision_agent", { ...ENSURE, agent_id: "w2" })];
+  const calls = [await world.ask("provision_agent", { ...ENSURE, agent_id: "w2", worker_target: "day" })];
   calls.push(await world.ask("provision_agent", { ...ENSURE, agent_id: "w2", worker_target: "night" }, "boss_2"));
   const claimed = await world.claim();
   await Promise.all(claimed.map((call, index) => world.run(call, index === 0 ? world.engine : other)));
