@@ -130,7 +130,11 @@ export const finishCall = async (run: Run, end: RunEnd): Promise<CallEnd> => {
     return { report: { outcome: "deferred", toolCallId, toolName: payload.tool_name } };
   }
   if (end.kind === "value") return handOver(run, buildValue(outcomeInput(run), end.value), end.value);
-  if (end.kind === "error") return handOver(run, buildFailed(outcomeInput(run), end.error), undefined);
+  if (end.kind === "error") {
+    // A host or a remote API counts the same deadline and may notice first: who did must not show in the call.
+    const status = end.error.code === "tool_timeout" ? "timeout" : "failed";
+    return handOver(run, buildFailed(outcomeInput(run), end.error, status), undefined);
+  }
   if (cause === "deadline") return handOver(run, buildFailed(outcomeInput(run), timedOut(run), "timeout"), undefined);
   if (planShutdown(run.started, profile?.retry ?? "never") === "release") return release(run);
   return handOver(run, buildFailed(outcomeInput(run), outcomeUnknown(run)), undefined);

@@ -27,6 +27,13 @@ describe("the deadline", () => {
     expect(world.runner.leftBehind()).toBe(0);
   });
 
+  test("[ARCH-7-5] a tool that says itself that its time is over ends its call the same way", async () => {
+    const world = createRunnerWorld({ run: refuse("tool_timeout") });
+    const handled = await world.runner.handle(world.call.command);
+    expect(handled).toMatchObject({ outcome: "settled", status: "timeout", code: "tool_timeout" });
+    expect(world.gateway.settled[0]).toMatchObject({ status: "timeout", error: { code: "tool_timeout" } });
+  });
+
   test("[ARCH-7-S1] a tool that does not stop is left behind and its late result dropped", async () => {
     let finish: (value: string) => void = () => {};
     const world = createRunnerWorld({
