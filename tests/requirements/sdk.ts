@@ -50,6 +50,7 @@ export const rules = [
   { id: "API-6-S1", source: "interfaces 6", part: "sdk", text: "Waits between tries grow, are bounded, and are spread by chance." },
   { id: "API-6-S2", source: "interfaces 4, 6", part: "sdk", text: "Network failures, 5xx and 429 are tried again while there is time; refusals never." },
   { id: "API-6-S3", source: "interfaces 4, 6", part: "sdk", text: "Retry-After is honoured, as seconds and as a date, within bounds." },
+  { id: "API-5-H1", source: "interfaces 5", part: "sdk", text: "A request over HTTP has a time of its own: a mute server is given up with its address, an answered one leaves nothing behind." },
   { id: "API-6-S4", source: "interfaces 4", part: "sdk", text: "Errors of the server are typed by their code; an answer without one is judged by its status, and nonsense is the server's trouble." },
   { id: "API-6-S5", source: "interfaces 4", part: "sdk", text: "claim, card, heartbeat and release speak the API's routes and read times relative to the server's own clock." },
   { id: "API-6-S6", source: "interfaces 4", part: "sdk", text: "Every request has a time limit and ends at once when it is given up." },

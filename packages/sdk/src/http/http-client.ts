@@ -110,7 +110,10 @@ export const createHttpClient = ({ url, token, clock, fetch: send = fetch }: Htt
     const timeoutMs = request.timeoutMs ?? REQUEST_TIMEOUT_MS;
     const ended = new AbortController();
     const late = new AbortController();
-    void clock.sleep(timeoutMs, ended.signal).then(() => late.abort());
+    // Only then: an abort makes an error and tells every part of a request, a tenth of what the request costs.
+    void clock.sleep(timeoutMs, ended.signal).then(() => {
+      if (!ended.signal.aborted) late.abort(WAIT_OVER);
+    });
     try {
       const signals = request.signal === undefined ? [late.signal] : [late.signal, request.signal];
       return await once(request, AbortSignal.any(signals));
