@@ -1,6 +1,8 @@
 // `toolplane run`, `turns`, `agents`, `profiles`, `calls approve|deny` against a real server.
 
 import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Stack, startStack } from "./stack.ts";
@@ -83,6 +85,28 @@ describe("agents on the command line", () => {
       const turn = await stack.json("turns", "show", "last", "--wait", "30s");
       expect(turn.deliverable).toBe(said);
     }
+  });
+
+  test("[CLI-agents] a model thinks for an agent of the repository's own program; a key that may not be had is said", async () => {
+    const choices = [{ index: 0, message: { role: "assistant", content: "Six." }, finish_reason: "stop" }];
+    await using model = createServer((_, answer) => {
+      answer.setHeader("content-type", "application/json");
+      answer.end(JSON.stringify({ id: "1", object: "chat.completion", created: 1, model: "small", choices }));
+    });
+    await new Promise<void>((resolve) => model.listen(0, "127.0.0.1", resolve));
+    const api_base = `http://127.0.0.1:${(model.address() as AddressInfo).port}/v1`;
+    for (const [name, llm_config] of [
+      ["local", { model: "small", api_base, stream: false }],
+      ["keyed", { model: "openai/gpt-4.1-mini", api_key: "env:NO_SUCH_KEY" }],
+    ] as const) {
+      await stack.api("POST", "/projects/demo/profiles", { name, worker_target: "worker_generic", llm_config });
+      await stack.api("POST", "/projects/demo/agents", { agent_id: name, profile_name: name });
+    }
+    const said = await stack.run(["run", "local", "How many words?", "--wait", "60s"]);
+    expect([said.code, said.out]).toEqual([0, "Six.\n"]);
+    const refused = await stack.run(["run", "keyed", "How many words?", "--wait", "60s"]);
+    expect(refused.code).toBe(1);
+    expect(refused.err).toContain("auth_failed: ");
   });
 
   test("[CLI-agents] a turn is stopped; unknown agents and turns are one sentence", async () => {

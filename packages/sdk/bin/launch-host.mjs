@@ -10,10 +10,13 @@ const PROGRAM = fileURLToPath(new URL("./toolplane-host.mjs", import.meta.url));
 const SOURCE = new URL("../src/host/main.ts", import.meta.url);
 const BUILT = new URL("../dist/host/main.js", import.meta.url);
 
+// Only our own packages: others publish TypeScript under the same condition, which Node does not run from node_modules.
 const resolveToSource = () =>
   module.registerHooks({
     resolve: (specifier, context, next) =>
-      next(specifier, { ...context, conditions: ["source", ...context.conditions] }),
+      specifier.startsWith("@toolplane/")
+        ? next(specifier, { ...context, conditions: ["source", ...context.conditions] })
+        : next(specifier, context),
   });
 
 /** @param {readonly string[]} args */

@@ -7,10 +7,13 @@ import module from "node:module";
 const SOURCE = new URL("../src/cli/main.ts", import.meta.url);
 const BUILT = new URL("../dist/cli/main.js", import.meta.url);
 
+// Only our own packages: others publish TypeScript under the same condition, which Node does not run from node_modules.
 const resolveToSource = () =>
   module.registerHooks({
     resolve: (specifier, context, next) =>
-      next(specifier, { ...context, conditions: ["source", ...context.conditions] }),
+      specifier.startsWith("@toolplane/")
+        ? next(specifier, { ...context, conditions: ["source", ...context.conditions] })
+        : next(specifier, context),
   });
 
 /** @param {readonly string[]} argv */
