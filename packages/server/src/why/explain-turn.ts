@@ -49,7 +49,7 @@ const whyDispatched = ({ view, agent, processes }: TurnFacts): TurnExplanation =
   return (
     planMissingRole("worker", processes) ?? {
       why: `it waits for a worker of pool ${agent.workerTarget} to take it`,
-      todo: `see that a server with the role worker serves pool ${agent.workerTarget}`,
+      todo: `see that a server with the role worker serves pool ${agent.workerTarget} (TOOLPLANE_WORKER_TARGETS, or worker_targets in its configuration)`,
     }
   );
 };
