@@ -8,7 +8,6 @@ import {
   isThere,
   rememberProcess,
   runTestProgram,
-  until,
   untilGone,
 } from "@toolplane/testkit";
 import { afterAll, afterEach, expect, test } from "vitest";
@@ -51,11 +50,13 @@ test.each([
     const wait = (ms: number) => host.execute({ toolName: "wait", arguments: { ms }, deadlineMs: 2 * PATIENCE_MS });
     const count = (n: number) =>
       host.execute({ toolName: "count", arguments: {}, state: { n }, deadlineMs: PATIENCE_MS });
-    // The first is in the process that will be killed, and would outlast everything.
-    const calls: Promise<ExecuteResult>[] = [wait(PATIENCE_MS)];
-    const busy = (): number | undefined => host.status().processes.find(({ inFlight }) => inFlight > 0)?.pid;
-    await until("the first call to be in flight", () => busy() !== undefined, PATIENCE_MS);
-    const victim = busy() ?? 0;
+    // The first is in the process that will be killed, and would outlast everything. It has arrived when it says so: one
+    // that is killed before it read its line has lost nothing, and the call is rightly tried in another process.
+    const arrived = Promise.withResolvers<unknown>();
+    const first = { toolName: "wait", arguments: { ms: PATIENCE_MS, says: "here" }, deadlineMs: 2 * PATIENCE_MS };
+    const calls: Promise<ExecuteResult>[] = [host.execute({ ...first, emit: arrived.resolve })];
+    expect(await arrived.promise).toBe("here");
+    const victim = host.status().processes.find(({ inFlight }) => inFlight > 0)?.pid ?? 0;
     // Waiting calls hold a place for a while, so that the kill finds some in flight; every second call is safe.
     for (let i = 0; i < 100; i += 1) calls.push(...(i === 0 ? [] : [wait(20)]), count(i));
     process.kill(victim, "SIGKILL");

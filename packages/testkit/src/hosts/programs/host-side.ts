@@ -73,7 +73,9 @@ const EXECUTE: Readonly<Record<string, Handler>> = {
     raw(answerLine(call.id, { success: true, result: n }, { ...call.params.state, n }));
   },
   wait: (call) => {
-    const ms = Number(call.params.arguments?.ms);
+    const { ms: given, says } = call.params.arguments ?? {};
+    const ms = Number(given);
+    if (says !== undefined) raw(part(call.id, says));
     const done = (): void => {
       waiting.delete(call.id);
       answer(call, { waited: ms, deadline: call.params.deadline_ms ?? null });
