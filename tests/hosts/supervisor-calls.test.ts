@@ -128,7 +128,7 @@ describe("parts and logs", () => {
     expect(parts).toEqual(["real"]);
     expect(lines).toContainEqual([
       "host odd_events: watch out",
-      expect.objectContaining({ level: "warn", fields: '{"n":1}' }),
+      expect.objectContaining({ hostLevel: "warn", fields: '{"n":1}' }),
     ]);
   });
 });

@@ -98,7 +98,7 @@ export const createHostWords = (host: string, limits: HostLimits, ports: HostLog
       const message = shorten(entry.message, ports.scrub);
       keep(message);
       const level = entry.level === "debug" ? "info" : entry.level;
-      ports.log[level](`host ${host}: ${message}`, { pid, level: entry.level, ...scrubFields(entry, ports.scrub) });
+      ports.log[level](`host ${host}: ${message}`, { pid, hostLevel: entry.level, ...scrubFields(entry, ports.scrub) });
     },
     last: () => [...kept],
   };
