@@ -20,6 +20,7 @@ export {
   type ToolHost,
 } from "./hosts/host.ts";
 export { createHostLimits, DEFAULT_HOST_LIMITS, type HostLimits } from "./hosts/host-limits.ts";
+export { withoutHostName } from "./hosts/plan-failure.ts";
 export { systemTimers, type Timers } from "./hosts/timers.ts";
 
 // hosts as tools

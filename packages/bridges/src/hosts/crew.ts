@@ -9,7 +9,7 @@ import type { Random } from "@toolplane/sdk";
 import type { HostDescription, HostStatus } from "./host.ts";
 import { HostProcess, type ProcessDeps, type ProcessEnd } from "./host-process.ts";
 import type { HostMode, OpenedHost, Talk } from "./open-host.ts";
-import { breakerError, closedError } from "./plan-failure.ts";
+import { breakerError, closedError, withoutHostName } from "./plan-failure.ts";
 import { planHelloAgain } from "./plan-hello.ts";
 import { NO_CRASHES, planAnswered, planCrash, planStart, type RestartState } from "./plan-restart.ts";
 
@@ -212,7 +212,7 @@ export class HostCrew {
   #startFailed(process: HostProcess, error: ToolplaneError): void {
     this.#remove(process);
     if (this.#closed) return;
-    this.#crashed(error.message, process.pid);
+    this.#crashed(withoutHostName(this.#deps.name, error.message), process.pid);
     if (this.processes.some(({ state }) => state === "ready" || state === "draining")) this.#listener.onRoom();
     else this.#listener.onStartFailed(error);
   }

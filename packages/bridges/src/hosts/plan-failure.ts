@@ -6,6 +6,12 @@
 import { ToolplaneError } from "@toolplane/protocol";
 import type { HostFailure } from "@toolplane/protocol/host";
 
+/** For a sentence that has named the host already. */
+export const withoutHostName = (host: string, message: string): string => {
+  const prefix = `host ${host}: `;
+  return message.startsWith(prefix) ? message.slice(prefix.length) : message;
+};
+
 export interface LostAttempt {
   /** Whether the request may have reached the process. */
   readonly written: boolean;
