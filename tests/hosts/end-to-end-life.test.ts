@@ -27,10 +27,11 @@ const openWorld = async (
   entries: readonly object[],
   prepare: (t: TestEngine) => Promise<unknown> = async () => undefined,
   log: Log = silentLog,
+  waits = true,
 ): Promise<World> => {
   const t = await startTestEngine({ tools: [] });
   await prepare(t);
-  const hosts = await startHosts({
+  const hosts = startHosts({
     settings: settingsOf(entries),
     projectId: t.projectId,
     engine: t.engine,
@@ -41,6 +42,7 @@ const openWorld = async (
     pid: process.pid,
     env: process.env,
   });
+  if (waits) await hosts.tried;
   return {
     t,
     hosts,
@@ -83,7 +85,7 @@ test("[HOST-4-T6] a host whose program comes later is ready then, and why says s
   await using place = await makePlace();
   const program = join(place.root, "late-host");
   await using world = await openWorld([{ name: "late", command: [program], limits: PATIENT }]);
-  expect(world.hosts.problemOf(world.t.projectId, "host_late")).toContain("host late does not run");
+  expect(world.hosts.problemOf(world.t.projectId, "host_late")?.why).toContain("host late does not run: there is no");
   expect(world.hosts.problemOf(world.t.projectId, "host_other")).toBeUndefined();
   expect(await world.names()).toEqual([]);
   writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${ECHO_HOST[1]}"\n`);
@@ -98,11 +100,32 @@ test("[HOST-4-T6] a host whose program comes later is ready then, and why says s
   expect(view.status).toBe("success");
 });
 
+test("[API-4-H4] a host that speaks late is starting until then, and its tools come with its words", async () => {
+  await using place = await makePlace();
+  const permission = join(place.root, "speak");
+  const script = `while [ ! -e "${permission}" ]; do sleep 0.05; done; exec "${process.execPath}" "${ECHO_HOST[1]}"`;
+  const late = { name: "late", command: ["sh", "-c", script], limits: PATIENT };
+  await using world = await openWorld([late], undefined, undefined, false);
+  const [projectId, { hosts }] = [world.t.projectId, world];
+  expect(hosts.list(projectId)[0]).toMatchObject({ phase: "starting", problem: undefined, tools: [] });
+  expect(hosts.problemOf(projectId, "host_late")?.why).toContain("host late is starting");
+  writeFileSync(permission, "");
+  await hosts.tried;
+  expect(hosts.list(projectId)[0]).toMatchObject({ phase: "ready", problem: undefined, tools: ["late__echo"] });
+  expect(await world.names()).toEqual(["late__echo"]);
+});
+
 test("[HOST-4-T6] a host that ends at once is logged with what it said", async () => {
   const errors: unknown[] = [];
-  const log: Log = { ...silentLog, error: (_message, fields) => errors.push(fields) };
+  const warnings: string[] = [];
+  const log: Log = {
+    ...silentLog,
+    error: (_message, fields) => errors.push(fields),
+    warn: (message) => warnings.push(message),
+  };
   const command = ["sh", "-c", "echo the module is broken >&2; exit 1"];
   await using world = await openWorld([{ name: "broken", command, limits: PATIENT }], undefined, log);
+  expect(warnings).toContain("host broken: its process ended with code 1");
   expect(world.hosts.list(world.t.projectId)[0]?.phase).not.toBe("ready");
   expect(errors[0]).toMatchObject({ host: "broken", last_stderr: expect.arrayContaining(["the module is broken"]) });
 });

@@ -3,8 +3,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { until } from "@toolplane/testkit";
 import { makePlace, type Place } from "../up/data.ts";
-import { startUp, type UpProcess } from "../up/up-process.ts";
+import { PATIENCE_MS, startUp, type UpProcess } from "../up/up-process.ts";
 
 const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
@@ -18,6 +19,13 @@ export const PYTHON_HOST = [
 /** A busy machine takes longer than a second to start an interpreter; that is not what is tested here. */
 export const PATIENT = { hello_ms: 20_000, startup_ms: 40_000 };
 
+/** A host that never says a word, and is not given up while a test runs. */
+export const MUTE_HOST = {
+  name: "mute",
+  command: ["sleep", "600"],
+  limits: { hello_ms: 300_000, startup_ms: 300_000 },
+};
+
 export interface HostStack extends AsyncDisposable {
   readonly up: UpProcess;
   /** Makes a call and waits for its settlement. */
@@ -29,6 +37,7 @@ export interface HostStack extends AsyncDisposable {
 export interface HostEntry {
   readonly name: string;
   readonly state: string;
+  readonly problem: object | null;
   readonly tools: readonly string[];
   readonly processes: readonly { readonly pid: number }[];
   readonly [key: string]: unknown;
@@ -44,10 +53,14 @@ export const startHostStack = async (
   const up = startUp({ dataDir: place.dataDir, cwd: place.root, env });
   await up.ready();
   const get = async (path: string) => (await up.request("GET", `/projects/demo${path}`)).body;
+  const listHosts = async (): Promise<readonly HostEntry[]> => (await get("/hosts")).items;
+  const isTried = ({ name, state, problem }: HostEntry): boolean =>
+    name === MUTE_HOST.name || state !== "starting" || problem !== null;
+  await until("every host to be tried once", async () => (await listHosts()).every(isTried), PATIENCE_MS);
   return {
     up,
     get,
-    hosts: async () => (await get("/hosts")).items,
+    hosts: listHosts,
     call: async (toolName, args = {}, more = {}) =>
       (
         await up.request("POST", "/projects/demo/calls", {

@@ -3,7 +3,15 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { collectParts, type HostStack, NODE_HOST, PATIENT, PYTHON_HOST, startHostStack } from "./end-to-end-stack.ts";
+import {
+  collectParts,
+  type HostStack,
+  MUTE_HOST,
+  NODE_HOST,
+  PATIENT,
+  PYTHON_HOST,
+  startHostStack,
+} from "./end-to-end-stack.ts";
 
 const SECRET = "s3cr3t-value-4711";
 let stack: HostStack;
@@ -26,6 +34,7 @@ beforeAll(async () => {
       { name: "data", command: PYTHON_HOST, session: "argument", limits: PATIENT },
       { name: "missing", command: ["no-such-program"] },
       { name: "wrong", command: NODE_HOST, config: { level: "high" }, limits: PATIENT },
+      MUTE_HOST,
     ],
     { HOST_SECRET: SECRET, NOT_ALLOWED: "must not be seen" },
   );
@@ -42,6 +51,7 @@ describe("what is there", () => {
       ["data", "ready"],
       ["missing", expect.stringMatching(/failed|starting/)],
       ["wrong", "failed"],
+      ["mute", "starting"],
     ]);
     expect(hosts[0]).toMatchObject({
       target: "host_text",
@@ -74,19 +84,43 @@ describe("what is there", () => {
     expect(await definitionOf("open_count")).toMatchObject({ options: { control: "allow", timeout_seconds: 6 } });
   });
 
-  test("[API-4-H2] why says that a host does not run, and what to do", async () => {
+  const whyOf = async (host: string) => {
     await stack.up.request("POST", "/projects/demo/tools", {
-      tool_name: "missing__tool",
+      tool_name: `${host}__tool`,
       description: "of a host that is not there",
-      target_subject: "cg.v1r4.{project_id}.{channel_id}.cmd.tool.host_missing.tool",
+      target_subject: `cg.v1r4.{project_id}.{channel_id}.cmd.tool.host_${host}.tool`,
       after_execution: "suspend",
       parameters: { type: "object", properties: {} },
       options: {},
     });
-    const { tool_call_id } = await stack.call("missing__tool", {}, { wait_seconds: 0 });
-    const why = await stack.get(`/calls/${String(tool_call_id)}/why`);
-    expect(why.why).toMatch(/host missing (does not run: .*no-such-program|is starting)/);
-    expect(why.todo).toContain("toolplane.yaml");
+    const { tool_call_id } = await stack.call(`${host}__tool`, {}, { wait_seconds: 0 });
+    return stack.get(`/calls/${String(tool_call_id)}/why`);
+  };
+
+  test("[API-4-H2] why says that a host does not run, and what to do", async () => {
+    expect(await whyOf("missing")).toMatchObject({
+      why: expect.stringMatching(/^host missing does not run: there is no program no-such-program; /),
+      todo: expect.stringContaining("toolplane.yaml"),
+    });
+  });
+
+  test("[API-4-H4] a mute host keeps nobody waiting; until it speaks it is starting, and everybody says so", async () => {
+    expect((await stack.hosts()).at(-1)).toMatchObject({
+      state: "starting",
+      problem: null,
+      todo: expect.stringContaining("wait a moment"),
+      processes: [{ state: "starting" }],
+    });
+    const lines = stack.up.stderr().split("\n");
+    expect(lines.filter((line) => line.includes("still starting") && line.includes('"mute"'))).toHaveLength(1);
+    expect((await stack.call("mute__hello")).error).toMatchObject({
+      code: "not_found",
+      message:
+        "project demo has no tool mute__hello; host mute is starting and has not said yet what it offers, and its tools come when it is ready",
+    });
+    expect((await whyOf("mute")).why).toMatch(
+      /^host mute is starting .*; the call waits until it is ready, and gives up/,
+    );
   });
 });
 

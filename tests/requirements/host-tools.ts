@@ -23,6 +23,7 @@ export const rules = [
   { id: "API-4-H1", source: "interfaces 4", part: "server", text: "GET /hosts shows every configured host, its tools, what was left out, its processes and its problem; a host that does not start stops nothing." },
   { id: "API-4-H2", source: "interfaces 2", part: "server", text: "why says that a call waits for a host that does not run." },
   { id: "API-4-H3", source: "interfaces 4", part: "server", text: "A claim brings the state of the call's session, and session_state of a result replaces it." },
+  { id: "API-4-H4", source: "interfaces 4", part: "server", text: "A host that does not answer keeps ready waiting for two seconds at most; it is starting until it speaks, and its tools are registered then." },
   { id: "API-2-10", source: "interfaces 2", part: "server", text: "host check runs a host through the protocol's rules and prints pass or fail for each." },
   { id: "HOST-4-T6", source: "tool-host 4", part: "server", text: "Tools a host no longer has are deleted, a name somebody else owns is left out and named, and a host that could not start is tried again." },
 ] as const satisfies readonly Rule[];

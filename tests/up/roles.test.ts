@@ -35,6 +35,7 @@ describe.each(BUSES)("four processes over %s", (bus) => {
       plane.up(roles, "--demo", "--config", config),
     ) as [UpProcess, UpProcess, UpProcess, UpProcess];
     await Promise.all([api, worker, pmo, tools].map((up) => up.ready()));
+    await tools.said("a host is ready");
   });
   afterAll(async () => {
     await plane[Symbol.asyncDispose]();
@@ -59,7 +60,8 @@ describe.each(BUSES)("four processes over %s", (bus) => {
 
   test("[UP-9-4] hosts run where the tools are; the API knows them as elsewhere", async () => {
     const { items } = await get("/hosts");
-    expect(items).toMatchObject([{ name: "text", state: "elsewhere" }]);
+    const todo = expect.stringContaining(`see the log of process ${tools.pid} on `);
+    expect(items).toMatchObject([{ name: "text", state: "elsewhere", todo }]);
     const said = await post("/calls", { tool_name: "text__echo", arguments: { text: "hi" }, wait_seconds: 30 });
     expect(said).toMatchObject({ status: "success" });
   });
@@ -85,7 +87,7 @@ describe.each(BUSES)("four processes over %s", (bus) => {
       why: expect.stringContaining("no process has the role worker"),
     });
 
-    plane.up("worker,tools");
+    await plane.up("worker,tools").ready();
     expect(await get(`/calls/${id}?wait_seconds=60`)).toMatchObject({ status: "success" });
     expect(await get(`/turns/${turn}?wait_seconds=60`)).toMatchObject({ status: "success" });
   });

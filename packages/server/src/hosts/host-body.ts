@@ -1,14 +1,27 @@
 // A host as people and programs read it. The command's arguments are left out: they may hold what is nobody's business.
 
+import { describeProcess, type PlaneProcess } from "../up/plane-processes.ts";
+import { planMissingRole, roleServing } from "../why/role-problem.ts";
 import type { HostView } from "./host-life.ts";
 
-export const hostBody = ({ setting, phase, problem, description, tools, refused, host }: HostView) => {
+/** What to do about a host that this process does not run: only the one that does knows how it is, and says so in its log. */
+export const planElsewhere = (target: string, processes: readonly PlaneProcess[] | undefined): string => {
+  const missing = planMissingRole("tools", processes);
+  if (missing !== undefined) return `${missing.why}: ${missing.todo}`;
+  const running = roleServing(target, processes).map(describeProcess);
+  const who = running.length === 0 ? "a process with the role tools" : running.join(" or ");
+  return `this process does not have the role tools: see the log of ${who}`;
+};
+
+export const hostBody = (view: HostView, todo: string | undefined) => {
+  const { setting, phase, problem, description, tools, refused, host } = view;
   const status = host?.status();
   return {
     name: setting.name,
     target: setting.target,
     state: phase,
     problem: problem === undefined ? null : { code: problem.code, message: problem.message },
+    todo: todo ?? null,
     program: setting.options.command[0] ?? null,
     session: setting.session,
     tools,

@@ -2,25 +2,33 @@
 // process runs them.
 
 import { hostname } from "node:os";
+import { withoutHostName } from "@toolplane/bridges";
 import type { Engine } from "@toolplane/engine";
-import { understandError } from "@toolplane/protocol";
 import type { Clock, Log, Random } from "@toolplane/sdk";
 import type { ClockOffset } from "../gateway/clock-offset.ts";
 import { createEngineGateway } from "../gateway/engine-gateway.ts";
 import { createHostLife, type HostLife, type HostLifeOptions, type HostView } from "./host-life.ts";
 import type { HostSetting } from "./host-settings.ts";
 
+export interface HostProblem {
+  readonly why: string;
+  readonly todo: string;
+}
+
 export interface ToolHosts {
   /** The hosts of a project. */
   list(projectId: string): readonly HostView[];
   /** Why nobody takes the calls of a target, if it is a host's and the host is not ready. */
-  problemOf(projectId: string, target: string): string | undefined;
+  problemOf(projectId: string, target: string): HostProblem | undefined;
+  /** Resolves when each host has been tried once, well or not; what did not work is tried again behind it. */
+  readonly tried: Promise<void>;
   stop(drainMs: number): Promise<void>;
 }
 
 export const NO_TOOL_HOSTS: ToolHosts = {
   list: () => [],
   problemOf: () => undefined,
+  tried: Promise.resolve(),
   stop: async () => undefined,
 };
 
@@ -35,19 +43,26 @@ export interface StartHostsOptions extends Pick<HostLifeOptions, "env" | "guard"
   readonly pid: number;
 }
 
-const problemOf = (view: HostView): string | undefined => {
-  const { name } = view.setting;
-  if (view.phase === "ready" || view.phase === "elsewhere") return undefined;
-  if (view.problem !== undefined) return `host ${name} does not run: ${view.problem.message}`;
-  return `host ${name} is starting`;
+const planProblem = (projectId: string, { setting: { name }, phase, problem }: HostView): HostProblem | undefined => {
+  if (phase === "ready" || phase === "elsewhere") return undefined;
+  if (problem === undefined)
+    return {
+      why: `host ${name} is starting and has not said yet what it offers`,
+      todo: `wait a moment; if it stays so, GET /projects/${projectId}/hosts has the last words of host ${name}`,
+    };
+  return {
+    why: `host ${name} does not run: ${withoutHostName(name, problem.message)}`,
+    todo: `put host ${name} right: its program, its config, or its entry in toolplane.yaml`,
+  };
 };
 
 const toolHostsOf = (projectId: string, views: () => readonly HostView[], lives: readonly HostLife[]): ToolHosts => ({
   list: (project) => (project === projectId ? views() : []),
   problemOf(project, target) {
     const view = project === projectId ? views().find(({ setting }) => setting.target === target) : undefined;
-    return view && problemOf(view);
+    return view && planProblem(projectId, view);
   },
+  tried: Promise.all(lives.map(({ tried }) => tried)).then(() => undefined),
   async stop(drainMs) {
     await Promise.all(lives.map((life) => life.stop(drainMs)));
   },
@@ -69,9 +84,9 @@ export const listHosts = (settings: readonly HostSetting[], projectId: string): 
   return toolHostsOf(projectId, () => views, []);
 };
 
-/** Resolves when each host has been tried once; what did not work is tried again behind it. */
-export const startHosts = async (options: StartHostsOptions): Promise<ToolHosts> => {
-  const { settings, projectId, engine, clock, random, log, offset, pid } = options;
+/** Starts them all, and waits for none. */
+export const startHosts = (options: StartHostsOptions): ToolHosts => {
+  const { settings, projectId, engine, clock, random, offset, pid } = options;
   const lives = settings.map((setting) =>
     createHostLife({
       ...options,
@@ -86,9 +101,6 @@ export const startHosts = async (options: StartHostsOptions): Promise<ToolHosts>
         offset,
       }),
     }),
-  );
-  await Promise.all(lives.map(({ tried }) => tried)).catch((error: unknown) =>
-    log.error("hosts could not be started", { reason: understandError(error).message }),
   );
   return toolHostsOf(projectId, () => lives.map((life) => life.view()), lives);
 };

@@ -1,6 +1,6 @@
 // Calls: make one, make many, look, wait, cancel, try again, ask why.
 
-import { type CallRequest, type CallView, type Engine, isSettled } from "@toolplane/engine";
+import { type CallRequest, type CallView, isSettled } from "@toolplane/engine";
 import { isToolplaneError, parseWith, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
 import { callerAgent } from "../http/caller-agent.ts";
@@ -43,8 +43,27 @@ const keyOf = (body: CallBody, headers: Headers): CallBody => {
   return { ...body, idempotency_key: key };
 };
 
-const make = (engine: Engine, request: CallRequest, waitSeconds: number, signal: AbortSignal): Promise<CallView> =>
-  engine.calls.call(request, waitSeconds * 1000, signal);
+type Asked = Pick<RouteCall<unknown, unknown>, "engine" | "toolHosts" | "signal">;
+
+/** A tool that is not there may be one of a host that has not started yet: then that is the news. */
+const explainMissing = async (error: unknown, { engine, toolHosts }: Asked, request: CallRequest): Promise<unknown> => {
+  if (!isToolplaneError(error) || error.code !== "not_found") return error;
+  const { projectId, toolName } = request;
+  const late = toolHosts
+    .list(projectId)
+    .find(({ setting: { name, prefix }, description }) => !description && toolName.startsWith(prefix ?? `${name}__`));
+  const problem = late && toolHosts.problemOf(projectId, late.setting.target);
+  if (problem === undefined || (await engine.tools.getTool(projectId, toolName)) !== undefined) return error;
+  return new ToolplaneError("not_found", `${error.message}; ${problem.why}, and its tools come when it is ready`);
+};
+
+const make = async (asked: Asked, request: CallRequest, waitSeconds: number): Promise<CallView> => {
+  try {
+    return await asked.engine.calls.call(request, waitSeconds * 1000, asked.signal);
+  } catch (error) {
+    throw await explainMissing(error, asked, request);
+  }
+};
 
 const answer = async ({ engine, context }: RouteCall<unknown, unknown>, view: CallView): Promise<Response> => {
   const cards = await resultCards(engine, view.projectId, [view]);
@@ -58,12 +77,8 @@ const batchItem = async (
 ): Promise<Record<string, unknown>> => {
   try {
     const body = parseWith(callBody, input, "the call");
-    const view = await make(
-      call.engine,
-      requestOf(call.caller, projectId, body, new Headers()),
-      body.wait_seconds ?? 0,
-      call.signal,
-    );
+    const request = requestOf(call.caller, projectId, body, new Headers());
+    const view = await make(call, request, body.wait_seconds ?? 0);
     const cards = await resultCards(call.engine, projectId, [view]);
     return callAnswer(view, cards.get(view.resultCardId ?? ""));
   } catch (error) {
@@ -97,13 +112,8 @@ export const callRoutes: readonly Route[] = [
     handle: async (call) => {
       const { headers } = call.context.req.raw;
       const body = keyOf(call.body, headers);
-      const view = await make(
-        call.engine,
-        requestOf(call.caller, call.params.project ?? "", body, headers),
-        body.wait_seconds ?? 0,
-        call.signal,
-      );
-      return answer(call, view);
+      const request = requestOf(call.caller, call.params.project ?? "", body, headers);
+      return answer(call, await make(call, request, body.wait_seconds ?? 0));
     },
   }),
   route({

@@ -1,6 +1,7 @@
 // The tool hosts of a project: what runs, what does not and why.
 
-import { hostBody } from "../hosts/host-body.ts";
+import { hostBody, planElsewhere } from "../hosts/host-body.ts";
+import type { HostView } from "../hosts/host-life.ts";
 import { READERS, type Route, route } from "../http/route.ts";
 
 export const hostRoutes: readonly Route[] = [
@@ -8,7 +9,13 @@ export const hostRoutes: readonly Route[] = [
     method: "GET",
     path: "/projects/:project/hosts",
     roles: READERS,
-    handle: ({ toolHosts, params, context }) =>
-      context.json({ items: toolHosts.list(params.project ?? "").map(hostBody) }),
+    handle: async ({ toolHosts, processes, params, context }) => {
+      const projectId = params.project ?? "";
+      const views = toolHosts.list(projectId);
+      const known = views.some(({ phase }) => phase === "elsewhere") ? await processes.list() : undefined;
+      const todoOf = ({ setting: { target }, phase }: HostView): string | undefined =>
+        phase === "elsewhere" ? planElsewhere(target, known) : toolHosts.problemOf(projectId, target)?.todo;
+      return context.json({ items: views.map((view) => hostBody(view, todoOf(view))) });
+    },
   }),
 ];

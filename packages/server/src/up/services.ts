@@ -39,6 +39,8 @@ export interface ServicesOptions {
 
 /** A supervisor's patience is ten seconds. */
 const TOOL_GRACE_MS = 5_000;
+/** A host that works is there within a second or two; who does not need it does not wait for one that is mute. */
+const HOSTS_WAIT_MS = 2_000;
 
 const measureOffset = async ({ engine, settings }: ServicesOptions): Promise<ClockOffset> => {
   const offset = settings.databaseUrl === undefined ? NO_OFFSET : createClockOffset(engine.databaseNow, systemClock);
@@ -46,12 +48,19 @@ const measureOffset = async ({ engine, settings }: ServicesOptions): Promise<Clo
   return offset;
 };
 
-const startToolHosts = async (offset: ClockOffset, options: ServicesOptions): Promise<ToolHosts> => {
+const startToolHosts = async (services: Services, offset: ClockOffset, options: ServicesOptions): Promise<void> => {
   const { engine, settings, log, pid, env, guard } = options;
   const { hosts, project: projectId } = settings;
   if (hosts.length > 0) await ensureProject(engine.projects, projectId, projectId);
   const means = { engine, clock: systemClock, random: Math.random, log, offset };
-  return startHosts({ ...means, settings: hosts, projectId, pid, env, guard });
+  const toolHosts = startHosts({ ...means, settings: hosts, projectId, pid, env, guard });
+  services.toolHosts = toolHosts;
+  const enough = new AbortController();
+  await Promise.race([toolHosts.tried, systemClock.sleep(HOSTS_WAIT_MS, enough.signal)]);
+  enough.abort();
+  for (const { setting, phase } of toolHosts.list(projectId))
+    if (phase === "starting")
+      log.warn("a host is still starting; its tools come when it is ready", { host: setting.name });
 };
 
 const meansOf = (what: string, offset: ClockOffset, options: ServicesOptions): ServiceMeans => {
@@ -85,7 +94,7 @@ export const startServices = async (services: Services, options: ServicesOptions
   services.toolHosts = listHosts(settings.hosts, settings.project);
   if (settings.roles.includes("tools")) {
     services.bundled = serveBundled(means("bundled tools"));
-    services.toolHosts = await startToolHosts(offset, options);
+    await startToolHosts(services, offset, options);
   }
   if (settings.roles.includes("pmo")) services.pmo = await servePmo(means("project manager"));
   if (settings.roles.includes("worker")) services.agents = await startAgents(options);

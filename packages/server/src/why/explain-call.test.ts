@@ -80,6 +80,14 @@ test("[UP-9-7] nobody serves its target: an API says what it can know", () => {
   expect(explainQueued({ processes: [api(1), api(2)] }).why).toContain("asked for work lately at this process;");
 });
 
+test("[UP-9-7] the host of its tool runs in another process: whose log to read", () => {
+  const hostProcesses = [{ ...api(7), roles: ["tools"] as const }];
+  expect(explainQueued({ hostProcesses, consumers: 1 })).toMatchObject({
+    why: expect.stringContaining("it waits for the host of target text, which process 7 on box runs, and gives up at"),
+    todo: "if it stays so, see what the log of process 7 on box says of the host",
+  });
+});
+
 test("[UP-9-7] NATS is away: a service that only knows NATS cannot have heard of it", () => {
   expect(explainQueued({ busAway: true })).toMatchObject({
     why: expect.stringContaining("NATS is away"),

@@ -9,9 +9,9 @@ import {
   type Engine,
   isSettled,
 } from "@toolplane/engine";
-import { NO_TOOL_HOSTS, type ToolHosts } from "../hosts/tool-hosts.ts";
-import { type PlaneProcess, type PlaneProcesses, UNKNOWN_PROCESSES } from "../up/plane-processes.ts";
-import { planRoleProblem, roleServing } from "./role-problem.ts";
+import { type HostProblem, NO_TOOL_HOSTS, type ToolHosts } from "../hosts/tool-hosts.ts";
+import { describeProcess, type PlaneProcess, type PlaneProcesses, UNKNOWN_PROCESSES } from "../up/plane-processes.ts";
+import { isHostTarget, planRoleProblem, roleServing } from "./role-problem.ts";
 
 export interface Explanation {
   readonly tool_call_id: string;
@@ -34,7 +34,9 @@ export interface WhyFacts {
   /** NATS carries the messages, and is not there. */
   readonly busAway?: boolean | undefined;
   /** Why the host whose tool it is does not run, if that is so. */
-  readonly hostProblem?: string | undefined;
+  readonly hostProblem?: HostProblem | undefined;
+  /** The processes that run the host whose tool it is, when this one does not and cannot know how it is. */
+  readonly hostProcesses?: readonly PlaneProcess[] | undefined;
   readonly deadLetterId: string | undefined;
   /** The batch that holds it, if one does. */
   readonly batch?: BatchView | undefined;
@@ -53,7 +55,7 @@ const AWAY = "; NATS is away, and a service that only knows NATS hears of the ca
 const SEE_NATS = "see that NATS runs and is reached";
 
 const whyQueued = (facts: WhyFacts): readonly [string, string | null] => {
-  const { view, nowMs, toolStatus, consumers, hostProblem, processes, busAway = false } = facts;
+  const { view, nowMs, toolStatus, consumers, hostProblem, hostProcesses = [], processes, busAway = false } = facts;
   if (toolStatus === "paused")
     return [
       `${view.toolName} is paused: the call waits until somebody resumes it`,
@@ -68,8 +70,8 @@ const whyQueued = (facts: WhyFacts): readonly [string, string | null] => {
       : [`it is for later: it is offered at ${until(view.availableAt, nowMs)}`, null];
   if (hostProblem !== undefined)
     return [
-      `${hostProblem}; the call waits until it does, and gives up at ${until(view.queueDeadline, nowMs)}`,
-      `put host ${view.target.replace("host_", "")} right: its program, its config, or its entry in toolplane.yaml`,
+      `${hostProblem.why}; the call waits until it is ready, and gives up at ${until(view.queueDeadline, nowMs)}`,
+      hostProblem.todo,
     ];
   const missing = planRoleProblem(view.target, processes);
   if (missing !== undefined)
@@ -77,6 +79,13 @@ const whyQueued = (facts: WhyFacts): readonly [string, string | null] => {
       `${missing.why}; the call waits until there is one, and gives up at ${until(view.queueDeadline, nowMs)}`,
       missing.todo,
     ];
+  if (hostProcesses.length > 0) {
+    const who = hostProcesses.map(describeProcess).join(" or ");
+    return [
+      `it waits for the host of target ${view.target}, which ${who} runs, and gives up at ${until(view.queueDeadline, nowMs)}`,
+      `if it stays so, see what the log of ${who} says of the host`,
+    ];
+  }
   if (consumers === 0)
     return [
       `no service for target ${view.target} has asked for work lately${elsewhere(processes)}; the call waits ${seconds(nowMs - view.createdAt.getTime())} already and gives up at ${until(view.queueDeadline, nowMs)}${busAway ? AWAY : ""}`,
@@ -208,7 +217,8 @@ export const explainCall = async (
   const parked = view.status === "running" && view.leaseHolder === batchHolder(batchId);
   const processes = view.status === "queued" ? await planeProcesses.list() : undefined;
   const seen = engine.calls.services(key.projectId, view.target).length;
-  const served = Math.max(seen, roleServing(view.target, processes).length);
+  const serving = roleServing(view.target, processes);
+  const served = Math.max(seen, serving.length);
   return planExplanation({
     view,
     batch: parked ? await engine.batches.get({ projectId: key.projectId, batchId }) : undefined,
@@ -220,5 +230,6 @@ export const explainCall = async (
     busAway: planeProcesses.busAway(),
     deadLetterId: letter?.deadLetterId,
     hostProblem: toolHosts.problemOf(key.projectId, view.target),
+    hostProcesses: seen === 0 && isHostTarget(view.target) ? serving : [],
   });
 };

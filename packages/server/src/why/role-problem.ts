@@ -13,9 +13,11 @@ export interface RoleProblem {
 
 const HOST_PREFIX = hostTarget("");
 
+export const isHostTarget = (target: string): boolean => target.startsWith(HOST_PREFIX);
+
 /** The role whose processes serve a target; none for the targets of people's own services. */
 const roleOf = (target: string): UpRole | undefined => {
-  if (target === BUNDLED_TARGET || target.startsWith(HOST_PREFIX)) return "tools";
+  if (target === BUNDLED_TARGET || isHostTarget(target)) return "tools";
   return target === PMO_SERVICE.target ? "pmo" : undefined;
 };
 
