@@ -696,10 +696,13 @@ class Host:
         elif method == "cancel":
             with self._changed:
                 run = self._runs.get(params["id"])
+            # Answered first: what it ends may be what a shutdown waits for, and then the host is gone.
+            self._answer(request_id, {"canceled": run is not None})
             if run is not None:
                 run.cancel()
-            self._answer(request_id, {"canceled": run is not None})
         elif method == "shutdown":
+            with self._changed:  # here, not in the thread: the next line is read before that has begun
+                self._draining = True
             threading.Thread(target=self.end, args=(request_id,), daemon=True).start()
         elif method not in PARAMETERS or not self.plugin.offers(method):
             raise Fault("MethodNotFound", f"unknown method {json.dumps(method[:100])}", request_id)
