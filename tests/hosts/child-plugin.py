@@ -108,7 +108,9 @@ class ChildPlugin:
     async def tool_fall(self, *_):
         raise ShopClosed("fell in a timer")
 
-    def tool_meet(self, arguments, *_):
+    def tool_meet(self, arguments, state, emit, *_):
+        if "says" in arguments:
+            emit(arguments["says"])
         meet(arguments["name"], arguments["party"])
         return {"success": True, "result": arguments["party"]}
 
@@ -127,8 +129,10 @@ class ChildPlugin:
         unit = 1 if sys.platform == "darwin" else 1024
         return {"success": True, "result": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit}
 
-    def tool_big(self, arguments, *_):
-        return {"success": True, "result": "x" * arguments["bytes"]}
+    def tool_big(self, arguments, state, emit, cancelled, deadline_ms, log):
+        result = "x" * arguments["bytes"]
+        log("made")
+        return {"success": True, "result": result}
 
     def tool_flood(self, arguments, state, emit, *_):
         for _part in range(arguments["count"]):

@@ -94,7 +94,8 @@ const tools: Record<string, (call: Call) => unknown> = {
   },
   exit: () => process.exit(3),
   fall: fallInTimer,
-  meet: async ({ arguments: { name, party } }) => {
+  meet: async ({ emit, arguments: { name, party, says } }) => {
+    if (says !== undefined) void emit(says);
     await meet(String(name), Number(party));
     return { success: true, result: party };
   },
@@ -108,7 +109,11 @@ const tools: Record<string, (call: Call) => unknown> = {
   },
   /** The most it has ever had, in bytes. */
   memory: () => ({ success: true, result: process.resourceUsage().maxRSS * 1024 }),
-  big: ({ arguments: { bytes } }) => ({ success: true, result: "x".repeat(Number(bytes)) }),
+  big: ({ log, arguments: { bytes } }) => {
+    const result = "x".repeat(Number(bytes));
+    log.info("made");
+    return { success: true, result };
+  },
   flood: ({ emit, arguments: { count, bytes } }) => {
     for (let part = 0; part < Number(count); part++) void emit("y".repeat(Number(bytes)));
     return { success: true, result: "flooded" };
