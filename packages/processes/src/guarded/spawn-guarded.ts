@@ -61,7 +61,10 @@ const checkArgv = (argv: readonly string[], options: GuardedOptions): readonly s
   const [name, ...args] = argv;
   if (name === undefined) throw new UsageError(`${options.label}: no command was given`);
   const program = tryFindProgram(name, options.env.PATH, options.cwd ?? "/");
-  if (program === undefined) throw new ToolplaneError("not_found", `${options.label}: there is no program ${name}`);
+  if (program === undefined)
+    throw new ToolplaneError("not_found", `${options.label}: there is no program ${name}`, {
+      detail: { todo: "see that it is installed, spelled right, and may be executed (chmod +x)" },
+    });
   return [program, ...args];
 };
 

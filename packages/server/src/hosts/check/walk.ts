@@ -53,10 +53,14 @@ const stateOf = (answer: JsonObject | undefined): JsonObject => {
 const chooseTool = (tools: readonly HostTool[], { tool, arguments: given }: WalkOptions): Omit<Place, "state"> => {
   const chosen = tool === undefined ? tools[0] : tools.find(({ name }) => name === tool);
   if (tool !== undefined && chosen === undefined)
-    throw new ToolplaneError(
-      "not_found",
-      `the host has no tool ${tool}; it has ${tools.map(({ name }) => name).join(", ")}`,
-    );
+    throw new ToolplaneError("not_found", `the host has no tool ${tool}`, {
+      detail: {
+        todo:
+          tools.length === 0
+            ? "it offers no tools at all; leave --tool out to see why"
+            : `name one of its own with --tool: ${tools.map(({ name }) => name).join(", ")}`,
+      },
+    });
   return { tool: chosen, arguments: given ?? sampleArguments(chosen?.parameters ?? {}).first };
 };
 
