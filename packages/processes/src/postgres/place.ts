@@ -1,7 +1,8 @@
 // Decides where a cluster and the programs live, and remembers it.
 // Normally: the cluster under the data directory, the programs where npm put them. When the server's user cannot reach
-// one of them (a checkout in a closed home directory), that one goes to /var/lib/toolplane/<hash of the data directory>
-// and <data>/location says so; once data has moved there, the note decides, whatever the permissions say later.
+// one of them (a checkout in a closed home directory), the cluster goes to /var/lib/toolplane/<hash of the data directory>,
+// a copy of the programs beside it, and <data>/location says so; once data has moved there, the note decides, whatever the
+// permissions say later.
 
 import { createHash } from "node:crypto";
 import {
@@ -92,10 +93,12 @@ const makeHome = (path: string, runAs: RunAs | undefined): void => {
   chmodSync(path, 0o700);
 };
 
-const placePrograms = (options: PlaceOptions, moved: () => string): PostgresBinaries => {
-  const { binaries, runAs } = options;
+/** One copy of a version serves every data directory: it is sixty megabytes, and nobody throws it away with the data. */
+const placePrograms = (options: PlaceOptions): PostgresBinaries => {
+  const { binaries, runAs, movedRoot } = options;
   if (canReach(dirname(binaries.postgres), runAs, binaries.postgres)) return binaries;
-  const where = options.throwAway ? cacheDirectory(runAs) : moved();
+  if (!options.throwAway) makePassable(movedRoot);
+  const where = options.throwAway ? cacheDirectory(runAs) : movedRoot;
   return readPostgresBinaries(copyHome(binaries.home, join(where, copyName(binaries.version))));
 };
 
@@ -119,7 +122,7 @@ export const preparePlace = (options: PlaceOptions): Place => {
       `the database server's user (uid ${runAs?.uid ?? "ours"}) cannot enter ${home}`,
     );
   }
-  const binaries = placePrograms(options, moved);
+  const binaries = placePrograms(options);
   const location = describeMoves(options, home, binaries);
   if (location !== undefined)
     writeFileSync(join(dataDir, LOCATION_FILE), `${JSON.stringify(location, undefined, 2)}\n`);
