@@ -166,10 +166,13 @@ create table resource.agents (
   metadata jsonb not null default '{}'::jsonb,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
+  made_for text collate "C",
   constraint agents_pkey PRIMARY KEY (project_id, agent_id),
   constraint agents_project_id_fkey FOREIGN KEY (project_id) REFERENCES resource.projects(project_id) ON DELETE CASCADE,
   constraint agents_status_check CHECK ((status = ANY (ARRAY['active'::text, 'inactive'::text])))
 );
+CREATE INDEX agents_made_for_tasks ON resource.agents USING btree (project_id, created_at, agent_id) WHERE (made_for IS NOT NULL);
+CREATE INDEX agents_of_owner ON resource.agents USING btree (owner_agent_id, project_id) WHERE (owner_agent_id IS NOT NULL);
 grant delete, insert, select, update on resource.agents to toolplane_engine;
 grant select on resource.agents to toolplane_reader;
 
@@ -220,6 +223,7 @@ create table resource.tokens (
   constraint tokens_check1 CHECK (((role <> 'tool'::text) OR ((actor_id IS NOT NULL) AND (cardinality(targets) > 0)))),
   constraint tokens_role_check CHECK ((role = ANY (ARRAY['admin'::text, 'operator'::text, 'agent'::text, 'tool'::text, 'viewer'::text])))
 );
+CREATE INDEX tokens_of_actor ON resource.tokens USING btree (actor_id, project_id) WHERE ((actor_id IS NOT NULL) AND (revoked_at IS NULL));
 grant delete, insert, select, update on resource.tokens to toolplane_engine;
 grant select (token_id, role, project_id, actor_id, targets, label, created_at, expires_at, revoked_at) on resource.tokens to toolplane_reader;
 
@@ -598,5 +602,6 @@ CREATE INDEX turns_of_agent ON state.turns USING btree (agent_id, project_id, ag
 CREATE INDEX turns_of_parent ON state.turns USING btree (parent_agent_turn_id, project_id, agent_turn_id) WHERE (parent_agent_turn_id IS NOT NULL);
 CREATE INDEX turns_open ON state.turns USING btree (project_id, agent_turn_id) WHERE (ended_at IS NULL);
 CREATE UNIQUE INDEX turns_output ON state.turns USING btree (output_box_id, project_id) WHERE (ended_at IS NULL);
+CREATE INDEX turns_sharing_output ON state.turns USING btree (output_box_id, project_id, agent_turn_id) WHERE (NOT output_owned);
 grant delete, insert, select, update on state.turns to toolplane_engine;
 grant select on state.turns to toolplane_reader;

@@ -57,3 +57,13 @@ export const OFFER_NOW = "update state.calls set available_at = now() where tool
 export const BATCH_ROWS = `
 select (select count(*)::int from state.batches) as batches, (select count(*)::int from state.batch_tasks) as tasks,
        (select count(*)::int from state.edges where primitive = 'join') as edges`;
+
+export const ROSTER_AND_HEADS = `
+select (select count(*)::int from resource.agents) as agents, (select count(*)::int from state.heads) as heads,
+       (select count(*)::int from state.identity_edges) as identity_edges`;
+
+/** Turns and heads of agents that are not in the roster. */
+export const WITHOUT_AGENT = `
+select agent_id from state.turns t where not exists (select from resource.agents a where a.agent_id = t.agent_id)
+union all
+select agent_id from state.heads h where not exists (select from resource.agents a where a.agent_id = h.agent_id)`;

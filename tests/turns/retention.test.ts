@@ -89,3 +89,36 @@ test("[API-T-R2] a project with a queued turn is not deleted, unless forced", as
   await t.engine.projects.deleteProject(t.projectId, { force: true });
   expect(await counts(t)).toMatchObject({ turns: 0, rows: 0, cards: 0 });
 });
+
+test("[API-T-R5] the box a turn made stays as long as a later turn of its agent writes into it, and goes with the last", async () => {
+  await using t = await startTurnWorld();
+  const boxes = () => t.rows("select box_id from cards.boxes where box_id <> 'profile-box' and length > 0");
+  const first = await complete(t);
+  const second = await takeTurn(t, { outputBoxId: first.outputBoxId });
+  expect(await t.engine.retain({ seconds: 0 })).toMatchObject({ turns: 1 });
+  await commit(t, second, call("safe"));
+  await answerAll(t);
+  await t.engine.turns.finish(mustWork(await advance(t)), { status: "success", deliverable: "went on" });
+  const cards = (await t.engine.boxes.loadBoxCards(t.projectId, first.outputBoxId)) ?? [];
+  expect(cards.map(({ type }) => type)).toEqual(["agent.thought", "tool.call", "tool.result", "task.deliverable"]);
+  expect(await t.rows("select last_output_box_id from state.heads")).toEqual([
+    { last_output_box_id: first.outputBoxId },
+  ]);
+  expect(await t.engine.retain({ seconds: 0 })).toMatchObject({ turns: 1 });
+  expect(await boxes()).toEqual([]);
+  expect(await t.rows("select last_output_box_id from state.heads")).toEqual([{ last_output_box_id: null }]);
+});
+
+test("[API-T-R5] forgetting waits for nobody: the turns of an agent whose head is held are left to the next run", async () => {
+  await using t = await startTurnWorld();
+  await addAgent(t, "other");
+  await complete(t);
+  await complete(t, { agentId: "other" });
+  await withClient(t, async (client) => {
+    await client.query("begin");
+    await client.query("select from state.heads where agent_id = 'helper' for update");
+    expect(await t.engine.retain({ seconds: 0 })).toMatchObject({ turns: 1 });
+    await client.query("commit");
+  });
+  expect(await t.engine.retain({ seconds: 0 })).toMatchObject({ turns: 1 });
+});

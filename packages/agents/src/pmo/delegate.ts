@@ -70,6 +70,7 @@ export const agentWriteOf = (
 ) => ({
   agent,
   action: "provision" as const,
+  forTask: true,
   edgeId,
   sourceAgentId: call.callerId,
   channelId: call.channelId,

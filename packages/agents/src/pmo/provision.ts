@@ -39,6 +39,7 @@ export const createProvision = ({ engine }: PmoMeans) => {
     const parties = await engine.delegation.readParties(projectId, asked, tx);
     const plan = planProvision({ ask, projectId, callerId, parties });
     if (isRefused(plan)) return rejected(plan.refused);
+    await engine.delegation.keepAgent(projectId, ask.agentId, tx);
     if (!plan.changes) return accepted(ask.agentId, false);
     const write = {
       agent: plan.agent,

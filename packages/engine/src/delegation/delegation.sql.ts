@@ -103,6 +103,7 @@ export interface AgentWriteRow {
   readonly traceId: string | null;
   readonly parentStepId: string | null;
   readonly edgeMetadata: string;
+  readonly forTask: boolean;
 }
 
 const agents = setInput<AgentWriteRow>([
@@ -122,6 +123,7 @@ const agents = setInput<AgentWriteRow>([
   ["traceId", "text"],
   ["parentStepId", "text"],
   ["edgeMetadata", "text"],
+  ["forTask", "boolean"],
 ]);
 
 /** Roster, identity edge and idle head of each. Who is known keeps all but its display name and metadata. */
@@ -130,9 +132,10 @@ export const WRITE_AGENTS: Statement = {
   text: `
 with input as materialized (select * from ${agents.from}),
 rostered as (
-  insert into resource.agents (project_id, agent_id, profile_box_id, worker_target, tags, display_name, owner_agent_id, metadata)
+  insert into resource.agents (project_id, agent_id, profile_box_id, worker_target, tags, display_name, owner_agent_id, metadata,
+                               made_for)
   select project_id, agent_id, profile_box_id, worker_target, array(select json_array_elements_text(tags::json)), display_name,
-         owner_agent_id, metadata::jsonb
+         owner_agent_id, metadata::jsonb, case when for_task then edge_id end
     from input
       on conflict (project_id, agent_id) do update
      set display_name = excluded.display_name, metadata = excluded.metadata, updated_at = now()

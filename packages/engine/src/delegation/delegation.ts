@@ -9,6 +9,7 @@ import type { Held } from "../calls/leases.ts";
 import { type HeldCall, holdCall } from "../calls/park.ts";
 import { isPossibleId } from "../cards/possible-id.ts";
 import type { Faults } from "../ports/faults.ts";
+import { KEEP_AGENT } from "../registry/agents.sql.ts";
 import { LOCK_PROJECT } from "../registry/projects.sql.ts";
 import { noProject } from "../registry/with-project.ts";
 import type { Database, Queryer } from "../sql/database.ts";
@@ -74,6 +75,8 @@ export interface AgentWrite {
   readonly traceId?: string | undefined;
   readonly parentStepId?: string | undefined;
   readonly edgeMetadata?: JsonObject | undefined;
+  /** Made for one task: forgotten when nothing is left of that. */
+  readonly forTask?: boolean | undefined;
 }
 
 export interface DelegatedTurn {
@@ -91,6 +94,8 @@ export interface Delegation {
   /** Keeps the project's roster as it is until the transaction ends. */
   lockRoster(projectId: string, tx: Queryer): Promise<void>;
   writeAgents(agents: readonly AgentWrite[], tx: Queryer): Promise<void>;
+  /** An agent that was made for a task stays when the task is over. */
+  keepAgent(projectId: string, agentId: string, tx: Queryer): Promise<void>;
   /** The agent a request has provisioned before. */
   findProvisioned(projectId: string, edgeId: string, tx: Queryer): Promise<string | undefined>;
   /** The box an existing agent goes on writing into, if no turn of its own does. */
@@ -214,6 +219,7 @@ export const createDelegation = ({ db, faults }: DelegationDeps): Delegation => 
       activeChannelId: write.activeChannelId ?? null,
       traceId: write.traceId ?? null,
       parentStepId: write.parentStepId ?? null,
+      forTask: write.forTask ?? false,
       edgeMetadata: JSON.stringify({
         owner_agent_id: agent.owner_agent_id,
         worker_target: agent.worker_target,
@@ -222,6 +228,10 @@ export const createDelegation = ({ db, faults }: DelegationDeps): Delegation => 
       }),
     }));
     await tx.query(WRITE_AGENTS, bindAgents(rows));
+  },
+
+  async keepAgent(projectId, agentId, tx) {
+    await tx.query(KEEP_AGENT, [projectId, agentId]);
   },
 
   async findProvisioned(projectId, edgeId, tx) {

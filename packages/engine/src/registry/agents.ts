@@ -13,7 +13,7 @@ import {
 } from "@toolplane/protocol/registry";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Database, Queryer } from "../sql/database.ts";
-import { type AgentRow, INIT_HEAD, LIST_AGENTS, READ_AGENT, WRITE_AGENT } from "./agents.sql.ts";
+import { type AgentRow, INIT_HEAD, KEEP_AGENT, LIST_AGENTS, READ_AGENT, WRITE_AGENT } from "./agents.sql.ts";
 import { type Page, type PageRequest, parsePage, toPage } from "./page.ts";
 import type { Profiles } from "./profiles.ts";
 import { withProject } from "./with-project.ts";
@@ -153,6 +153,7 @@ export const createAgents = ({ db, doorbell, profiles }: AgentsOptions): Agents 
             detail: { reason: plan.reason },
           });
         const agent = await write(tx, projectId, plan.agent);
+        await tx.query(KEEP_AGENT, [projectId, parsed.agent_id]);
         if (parsed.init_state) await tx.query(INIT_HEAD, [projectId, parsed.agent_id, parsed.channel_id ?? null]);
         return { ...agent, outcome: plan.outcome === "insert" ? "created" : "updated" };
       });

@@ -1,5 +1,7 @@
 // Forgetting turns that ended: with their calls, steps, inbox rows and edges, the cards they wrote and the boxes that were
 // made for them. A card that a turn only inherited belongs to another, and stays.
+//   An agent may go on writing where an earlier turn of it left its output: then the box goes with the last of them.
+//   Nobody is waited for: what others hold is left to the next run.
 
 import type { Statement } from "../sql/database.ts";
 
@@ -8,7 +10,7 @@ import type { Statement } from "../sql/database.ts";
 export const FORGET_TURNS: Statement = {
   name: "retention.forget-turns",
   text: `
-with old as materialized (
+with aged as materialized (
   select project_id, agent_turn_id, agent_id, context_box_id, output_box_id, context_owned, output_owned, deliverable_card_id, correlation_id
     from state.turns
    where project_id = $1 and agent_turn_id < $2 and ended_at < now() - make_interval(secs => $3::double precision)
@@ -16,10 +18,54 @@ with old as materialized (
    limit $4::int
      for update skip locked
 ),
+pointing as materialized (
+  select o.agent_id, o.output_box_id
+    from aged o
+   cross join lateral (
+     select from state.heads x
+      where x.project_id = o.project_id and x.agent_id = o.agent_id and x.last_output_box_id = o.output_box_id offset 0) h
+   where o.output_owned
+),
+held as materialized (
+  select h.agent_id
+    from pointing p
+   cross join lateral (
+     select x.agent_id from state.heads x
+      where x.project_id = $1 and x.agent_id = p.agent_id for update skip locked) h
+),
+shared as materialized (
+  select o.agent_turn_id, o.output_box_id, h.heir
+    from aged o
+   cross join lateral (
+     select x.agent_turn_id as heir from state.turns x
+      where x.output_box_id = o.output_box_id and x.project_id = o.project_id and not x.output_owned
+        and (x.agent_turn_id in (select agent_turn_id from aged)) is not true
+      order by x.agent_turn_id
+      limit 1) h
+   where o.output_owned
+),
+heirs as materialized (
+  select x.project_id, s.output_box_id, x.agent_turn_id
+    from shared s
+   cross join lateral (
+     select t.project_id, t.agent_turn_id from state.turns t where t.project_id = $1 and t.agent_turn_id = s.heir for update skip locked) x
+),
+old as materialized (
+  select * from aged o
+   where ((o.output_box_id in (select output_box_id from pointing)) is not true or (o.agent_id in (select agent_id from held)) is true)
+     and ((o.agent_turn_id in (select agent_turn_id from shared)) is not true
+       or (o.output_box_id in (select output_box_id from heirs)) is true)
+),
 owned as materialized (
   select project_id, agent_turn_id, context_box_id as box_id from old where context_owned
   union all
-  select project_id, agent_turn_id, output_box_id from old where output_owned
+  select project_id, agent_turn_id, output_box_id from old
+   where output_owned and (output_box_id in (select output_box_id from heirs)) is not true
+),
+inherited as (
+  update state.turns t set output_owned = true
+    from heirs h
+   where t.project_id = any (array[h.project_id]) and t.agent_turn_id = h.agent_turn_id
 ),
 said as (
   delete from cards.cards k using (
@@ -69,7 +115,8 @@ unlinked as (
 unpointed as (
   update state.heads h set last_output_box_id = null
     from old o
-   where h.project_id = any (array[o.project_id]) and h.agent_id = o.agent_id and h.last_output_box_id = o.output_box_id and o.output_owned
+   where h.project_id = any (array[o.project_id]) and h.agent_id = o.agent_id and h.last_output_box_id = o.output_box_id
+     and (o.output_box_id in (select box_id from owned)) is true
 ),
 gone as (
   delete from state.turns t using old o where t.project_id = any (array[o.project_id]) and t.agent_turn_id = o.agent_turn_id

@@ -8,6 +8,7 @@ import type { Faults } from "../ports/faults.ts";
 import { oldestUuidOf } from "../ports/ids.ts";
 import { FORGET_SESSIONS } from "../sessions/sessions.sql.ts";
 import type { Database, Statement } from "../sql/database.ts";
+import { FORGET_TASK_AGENTS, HOLD_TASK_AGENTS, type LookedAgentRow } from "./forget-agents.sql.ts";
 import { FORGET_BATCHES } from "./forget-batches.sql.ts";
 import { FORGET_TURNS } from "./forget-turns.sql.ts";
 import { ALL_PROJECTS, FORGET_CALLS, FORGET_DEAD, type ForgottenRow } from "./retention.sql.ts";
@@ -25,12 +26,15 @@ export interface Forgotten {
   readonly sessions: number;
   readonly turns: number;
   readonly batches: number;
+  /** Agents that were made for a task of which nothing is left. */
+  readonly agents: number;
 }
 
 // Small enough to stay far below anybody's lock timeout, large enough to be worth a commit.
 const BATCH = 500;
 /** A turn goes with all its cards, calls and boxes. */
 const TURN_BATCH = 50;
+const AGENT_BATCH = 200;
 /** A call whose id sorts before its time (a caller may choose one) is forgotten at most this much later. */
 const FROM_THE_BEGINNING_MS = 3_600_000;
 
@@ -79,6 +83,27 @@ export const createRetention = (deps: { readonly db: Database; readonly clock: C
     }
   };
 
+  // Page by page. An agent that owned one of those goes the next time.
+  const forgetAgents = async (projectId: string, seconds: number): Promise<number> => {
+    let total = 0;
+    let before: readonly [string | null, string] = [null, ""];
+    for (;;) {
+      const page = await deps.db.transaction(async (tx) => {
+        const looked = await tx.query<LookedAgentRow>(HOLD_TASK_AGENTS, [projectId, seconds, ...before, AGENT_BATCH]);
+        const held = looked.filter(({ held }) => held).map(({ agent_id }) => agent_id);
+        const [row] =
+          held.length === 0 ? [] : await tx.query<{ forgotten: number }>(FORGET_TASK_AGENTS, [projectId, held]);
+        await deps.faults.at("retain:before-commit");
+        return { looked, forgotten: row?.forgotten ?? 0 };
+      });
+      await deps.faults.at("retain:after-commit");
+      total += page.forgotten;
+      const last = page.looked.at(-1);
+      if (last === undefined || page.looked.length < AGENT_BATCH) return total;
+      before = [last.created_at, last.agent_id];
+    }
+  };
+
   return async (policy: RetentionPolicy, projectId?: string): Promise<Forgotten> => {
     const projects =
       projectId === undefined
@@ -89,6 +114,7 @@ export const createRetention = (deps: { readonly db: Database; readonly clock: C
     let sessions = 0;
     let turns = 0;
     let batches = 0;
+    let agents = 0;
     if (deps.clock.now() - beganMs > FROM_THE_BEGINNING_MS) {
       passed.clear();
       beganMs = deps.clock.now();
@@ -100,7 +126,8 @@ export const createRetention = (deps: { readonly db: Database; readonly clock: C
       sessions += await drain(FORGET_SESSIONS, project, "", seconds);
       turns += await drain(FORGET_TURNS, project, "turn_", seconds, TURN_BATCH);
       batches += await drain(FORGET_BATCHES, project, "batch_", seconds);
+      agents += await forgetAgents(project, seconds);
     }
-    return { calls, deadLetters, sessions, turns, batches };
+    return { calls, deadLetters, sessions, turns, batches, agents };
   };
 };
