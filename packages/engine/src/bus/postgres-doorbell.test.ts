@@ -48,3 +48,20 @@ test("[ARCH-6-29] the driver is given one statement at a time; what rang meanwhi
   expect(doorbell.stats().sent).toBe(3);
   await doorbell.close();
 });
+
+test("a database that is away is one line of the log, and one when it is back", async () => {
+  const lines: string[] = [];
+  const log = { ...silentLog, info: (text: string) => lines.push(text), warn: (text: string) => lines.push(text) };
+  const line = new SlowLine();
+  let attempts = 0;
+  const connect = () =>
+    ++attempts < 4 ? Promise.reject(new Error("refused")) : Promise.resolve(line as unknown as pg.Client);
+  const clock = { ...systemClock, sleep: () => Promise.resolve() };
+  const doorbell = createPostgresDoorbell({ db: { connect }, clock, log });
+  await expect.poll(() => doorbell.stats().connected).toBe(true);
+  expect([attempts, lines]).toEqual([
+    4,
+    ["the connection to the database is lost; it is tried again until it is back", "connected to the database again"],
+  ]);
+  await doorbell.close();
+});

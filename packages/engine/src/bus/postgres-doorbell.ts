@@ -56,6 +56,7 @@ export const createPostgresDoorbell = ({ db, clock, log }: PostgresDoorbellOptio
   let line: pg.Client | undefined;
   let sending: Promise<void> | undefined;
   let connecting = false;
+  let away = false;
   let connections = 0;
   let rings = 0;
   let sent = 0;
@@ -120,6 +121,8 @@ export const createPostgresDoorbell = ({ db, clock, log }: PostgresDoorbellOptio
       if (closing.signal.aborted) return;
       line = client;
       connections++;
+      if (away) log.info("connected to the database again");
+      away = false;
       send();
       for (const kind of RING_KINDS) tell(kind, "elsewhere");
       await gone;
@@ -136,7 +139,8 @@ export const createPostgresDoorbell = ({ db, clock, log }: PostgresDoorbellOptio
       await holdLine().catch(() => {});
       if (connections > before) pauseMs = FIRST_PAUSE_MS;
       if (closing.signal.aborted) return;
-      log.warn("the doorbell has no connection", { againInMs: pauseMs });
+      if (!away) log.warn("the connection to the database is lost; it is tried again until it is back");
+      away = true;
       await clock.sleep(pauseMs, closing.signal);
       pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2);
     }

@@ -21,6 +21,14 @@ describe("understandDatabaseError", () => {
     expect(understandDatabaseError(driverError(fields), "calls.settle")).toMatchObject({ code });
   });
 
+  test.each([
+    ["connect", "ECONNREFUSED", "there is no connection to the database"],
+    ["calls.settle", "53100", "the database's disk is full: make room there"],
+    ["calls.settle", "57P01", "the database did not carry out statement calls.settle"],
+  ])("%s with %s is said in words", (statement, code, message) => {
+    expect(understandDatabaseError(driverError({ code }), statement)).toMatchObject({ code: "storage_error", message });
+  });
+
   test("names statement, state and constraint", () => {
     const error = understandDatabaseError(driverError({ code: "23505", constraint: "calls_pkey" }), "calls.settle");
     expect(error).toMatchObject({

@@ -16,6 +16,11 @@ const CARD_KEY = "cards_pkey";
 /** What the server says to a NUL character, the only one of ours that it cannot hold. */
 const NO_TEXT = "22021";
 
+const DISK_FULL = "53100";
+
+/** What is no statement of a file, said so that whoever is woken by it knows where to look. */
+const WHAT_FAILED: Readonly<Record<string, string>> = { connect: "there is no connection to the database" };
+
 const isSqlState = (code: unknown): code is string => typeof code === "string" && /^[0-9A-Z]{5}$/.test(code);
 
 // Wrong data, a broken rule, a deadlock, a lock or a time limit, our own refusals. Everything else may be about the
@@ -48,7 +53,8 @@ export const understandDatabaseError = (error: unknown, statement: string): Erro
       cause: error,
     });
   // Connection trouble, shutdown, deadlock, serialisation, out of resources: nothing was changed, try again.
-  return new ToolplaneError("storage_error", `the database did not carry out statement ${statement}`, {
+  const what = code === DISK_FULL ? "the database's disk is full: make room there" : WHAT_FAILED[statement];
+  return new ToolplaneError("storage_error", what ?? `the database did not carry out statement ${statement}`, {
     detail,
     cause: error,
   });

@@ -1,6 +1,6 @@
 // The watchdogs' loop: every process with a database runs it, nobody is in charge. Each job is a bounded sweep; a sweep
-// that was full is followed by another at once, otherwise the loop sleeps. A job that fails is logged and tried again
-// with the next tick: a database that is away must not end the watch.
+// that was full is followed by another at once, otherwise the loop sleeps. A job that fails is tried again with the next
+// tick: a database that is away must not end the watch. The log has the first failure of a row and the end of it.
 
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
@@ -27,6 +27,7 @@ export const startWatchdog = (deps: {
   let ticks = 0;
 
   const watch = async (job: WatchdogJob): Promise<void> => {
+    let failures = 0;
     while (!stopping.signal.aborted) {
       await deps.clock.sleep(job.everyMs, stopping.signal);
       let more = !stopping.signal.aborted;
@@ -34,9 +35,12 @@ export const startWatchdog = (deps: {
         ticks++;
         try {
           more = await job.run();
+          if (failures > 0) deps.log.info("a watchdog job works again", { job: job.name, failures });
+          failures = 0;
         } catch (error) {
           more = false;
-          deps.log.warn("a watchdog job failed; it is tried again", { job: job.name, error: String(error) });
+          if (failures++ === 0)
+            deps.log.warn("a watchdog job failed; it is tried again", { job: job.name, error: String(error) });
         }
       }
     }
