@@ -6,7 +6,7 @@
 
 import { type Clock, type Log, type LogFields, systemClock } from "@toolplane/engine";
 import { type Guard, socketUrl } from "@toolplane/processes";
-import { isToolplaneError, type ToolplaneError } from "@toolplane/protocol";
+import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
 import { type Owner, tryLock } from "./owner-lock.ts";
 import { alreadyRunning, beginLife, DATABASE, type LifeOptions } from "./server-life.ts";
 import { makeStableSocket } from "./stable-socket.ts";
@@ -58,7 +58,12 @@ export const openEmbeddedStore = async (options: EmbeddedStoreOptions): Promise<
   const tryAgain = async (): Promise<void> => {
     if (server.alive()) {
       const attempt = await tryLock(url, self);
-      if (attempt.state === "owned") throw alreadyRunning(dataDir, attempt.owner);
+      if (attempt.state === "owned") {
+        // The server tells us first that it drops our connection, and lets go of its lock after that.
+        if (attempt.backend === lock.backend)
+          throw new ToolplaneError("storage_error", "the dropped connection is not gone yet");
+        throw alreadyRunning(dataDir, attempt.owner);
+      }
       lock = attempt.lock;
       return;
     }

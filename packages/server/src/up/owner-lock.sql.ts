@@ -4,12 +4,12 @@
 /** Beside the migrations' (7420, 1). */
 const KEY = "7420, 2";
 
-export const TRY_LOCK = `select pg_try_advisory_lock(${KEY}) as locked`;
+export const TRY_LOCK = `select pg_try_advisory_lock(${KEY}) as locked, pg_backend_pid() as backend`;
 
 export const SET_NAME = "select set_config('application_name', $1, false)";
 
 export const READ_OWNER = `
-select a.application_name as name
+select a.application_name as name, a.pid as backend
   from pg_locks l
   join pg_stat_activity a on a.pid = l.pid
  where l.locktype = 'advisory' and l.classid = 7420 and l.objid = 2 and l.objsubid = 2 and l.granted

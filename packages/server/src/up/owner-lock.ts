@@ -12,6 +12,8 @@ export interface Owner {
 }
 
 export interface OwnerLock {
+  /** The server's process for this connection. */
+  readonly backend: number;
   /** Says where we serve, to whoever meets the lock. */
   announce(address: string): Promise<void>;
   /** Resolves when the connection is gone, and the lock with it. */
@@ -21,7 +23,7 @@ export interface OwnerLock {
 
 export type LockAttempt =
   | { readonly state: "locked"; readonly lock: OwnerLock }
-  | { readonly state: "owned"; readonly owner: Owner };
+  | { readonly state: "owned"; readonly owner: Owner; readonly backend: number };
 
 const PREFIX = "toolplane up";
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -47,9 +49,9 @@ const connect = async (url: string, name: string): Promise<pg.Client> => {
   return client;
 };
 
-const readOwner = async (client: pg.Client): Promise<Owner | undefined> => {
-  const row = (await client.query<{ name: string }>(READ_OWNER)).rows[0];
-  return row === undefined ? undefined : parseOwner(row.name);
+const readOwner = async (client: pg.Client): Promise<{ owner: Owner; backend: number } | undefined> => {
+  const row = (await client.query<{ name: string; backend: number }>(READ_OWNER)).rows[0];
+  return row === undefined ? undefined : { owner: parseOwner(row.name), backend: row.backend };
 };
 
 /** Who has the lock of this database; undefined when nobody has, or it does not answer. */
@@ -57,7 +59,7 @@ export const findOwner = async (url: string): Promise<Owner | undefined> => {
   const client = await connect(url, "toolplane looks").catch(() => undefined);
   if (client === undefined) return undefined;
   try {
-    return await readOwner(client);
+    return (await readOwner(client))?.owner;
   } finally {
     await client.end().catch(() => {});
   }
@@ -68,22 +70,21 @@ export const tryLock = async (url: string, self: Owner): Promise<LockAttempt> =>
   const client = await connect(url, nameOwner(self));
   const lost = new Promise<void>((resolve) => client.once("end", resolve));
   const release = (): Promise<void> => client.end().catch(() => {});
+  const announce = async (address: string): Promise<void> => {
+    await client.query(SET_NAME, [nameOwner({ ...self, address })]);
+  };
   try {
     // The owner may let go between the two questions; then it is ours after all.
     for (;;) {
-      const { rows } = await client.query<{ locked: boolean }>(TRY_LOCK);
-      if (rows[0]?.locked === true) break;
-      const owner = await readOwner(client);
-      if (owner === undefined) continue;
+      const row = (await client.query<{ locked: boolean; backend: number }>(TRY_LOCK)).rows[0];
+      if (row?.locked === true) return { state: "locked", lock: { backend: row.backend, announce, lost, release } };
+      const found = await readOwner(client);
+      if (found === undefined) continue;
       await release();
-      return { state: "owned", owner };
+      return { state: "owned", ...found };
     }
   } catch (error) {
     await release();
     throw error;
   }
-  const announce = async (address: string): Promise<void> => {
-    await client.query(SET_NAME, [nameOwner({ ...self, address })]);
-  };
-  return { state: "locked", lock: { announce, lost, release } };
 };
