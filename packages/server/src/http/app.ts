@@ -10,6 +10,7 @@ import { type Context, Hono } from "hono";
 import { NO_TOOL_HOSTS, type ToolHosts } from "../hosts/tool-hosts.ts";
 import { type PlaneProcesses, UNKNOWN_PROCESSES } from "../up/plane-processes.ts";
 import { checkHost } from "./check-host.ts";
+import { explainNotFound } from "./known-project.ts";
 import { notThere, problem } from "./problem.ts";
 import { readBody } from "./read-body.ts";
 import type { Caller, Route } from "./route.ts";
@@ -83,14 +84,18 @@ export const createApp = (options: AppOptions): Hono => {
     const processes = options.processes?.() ?? UNKNOWN_PROCESSES;
     const caller = callerOf(token);
     let signal: AbortSignal | undefined;
-    return route.handle({
-      ...{ params, body, query, caller, engine, toolHosts, processes, log, context },
-      // Made for who waits; most routes answer at once.
-      get signal() {
-        signal ??= AbortSignal.any([context.req.raw.signal, options.draining]);
-        return signal;
-      },
-    });
+    try {
+      return await route.handle({
+        ...{ params, body, query, caller, engine, toolHosts, processes, log, context },
+        // Made for who waits; most routes answer at once.
+        get signal() {
+          signal ??= AbortSignal.any([context.req.raw.signal, options.draining]);
+          return signal;
+        },
+      });
+    } catch (error) {
+      throw await explainNotFound(error, engine, params.project);
+    }
   };
 
   app.use(async (context, next) => {

@@ -3,6 +3,7 @@
 import type { Agents, Profiles } from "@toolplane/engine";
 import { ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
+import { answerPage } from "../http/answer-page.ts";
 import { pageQuery } from "../http/page-query.ts";
 import { readUpload } from "../http/read-upload.ts";
 import { OPERATORS, READERS, type Route, route } from "../http/route.ts";
@@ -62,9 +63,9 @@ export const agentRoutes: readonly Route[] = [
     path: "/projects/:project/profiles",
     roles: READERS,
     query: pageQuery,
-    handle: async ({ engine, params, query, context }) => {
-      const { items, nextCursor } = await engine.profiles.listProfiles(params.project ?? "", query);
-      return context.json({ items: items.map(profileBody), next_cursor: nextCursor ?? null });
+    handle: async (call) => {
+      const { items, nextCursor } = await call.engine.profiles.listProfiles(call.params.project ?? "", call.query);
+      return answerPage(call, items.map(profileBody), nextCursor);
     },
   }),
   route({
@@ -102,10 +103,11 @@ export const agentRoutes: readonly Route[] = [
     path: "/projects/:project/agents",
     roles: READERS,
     query: agentQuery,
-    handle: async ({ engine, params, query, context }) => {
-      const { worker_target: workerTarget, ...rest } = query;
-      const { items, nextCursor } = await engine.agents.listAgents(params.project ?? "", { ...rest, workerTarget });
-      return context.json({ items: items.map(agentBody), next_cursor: nextCursor ?? null });
+    handle: async (call) => {
+      const { worker_target: workerTarget, ...rest } = call.query;
+      const asked = { ...rest, workerTarget };
+      const { items, nextCursor } = await call.engine.agents.listAgents(call.params.project ?? "", asked);
+      return answerPage(call, items.map(agentBody), nextCursor);
     },
   }),
   route({

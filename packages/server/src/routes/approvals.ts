@@ -2,6 +2,7 @@
 
 import type { Decision, WaitingCall } from "@toolplane/engine";
 import { z } from "zod";
+import { answerPage } from "../http/answer-page.ts";
 import { pageQuery } from "../http/page-query.ts";
 import { OPERATORS, READERS, type Route, route } from "../http/route.ts";
 
@@ -29,9 +30,9 @@ export const approvalRoutes: readonly Route[] = [
     path: "/projects/:project/approvals",
     roles: READERS,
     query: pageQuery,
-    handle: async ({ engine, params, query, context }) => {
-      const { items, nextCursor } = await engine.approvals.list(params.project ?? "", query);
-      return context.json({ items: items.map(waitingBody), next_cursor: nextCursor ?? null });
+    handle: async (call) => {
+      const { items, nextCursor } = await call.engine.approvals.list(call.params.project ?? "", call.query);
+      return answerPage(call, items.map(waitingBody), nextCursor);
     },
   }),
   // An agent must not approve its own calls: only people who operate the project decide.

@@ -3,6 +3,7 @@
 import { type CallRequest, type CallView, isSettled } from "@toolplane/engine";
 import { isToolplaneError, parseWith, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
+import { answerPage } from "../http/answer-page.ts";
 import { callerAgent } from "../http/caller-agent.ts";
 import { CALLERS, type Caller, OPERATORS, READERS, type Route, type RouteCall, route } from "../http/route.ts";
 import { explainCall } from "../why/explain-call.ts";
@@ -132,7 +133,8 @@ export const callRoutes: readonly Route[] = [
     path: "/projects/:project/calls",
     roles: READERS,
     query: listQuery,
-    handle: async ({ engine, params, query, context }) => {
+    handle: async (call) => {
+      const { engine, params, query } = call;
       const limit = query.limit ?? 100;
       const views = await engine.calls.list(params.project ?? "", {
         limit,
@@ -141,7 +143,7 @@ export const callRoutes: readonly Route[] = [
         toolName: query.tool_name,
       });
       const items = views.map((view) => callDetail(view, undefined));
-      return context.json({ items, next_cursor: views.length === limit ? views.at(-1)?.toolCallId : null });
+      return answerPage(call, items, views.length === limit ? views.at(-1)?.toolCallId : null);
     },
   }),
   route({

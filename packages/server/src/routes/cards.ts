@@ -2,6 +2,7 @@
 
 import { ToolplaneError, toCardDto } from "@toolplane/protocol";
 import { z } from "zod";
+import { refuseUnknownProject } from "../http/known-project.ts";
 import { READERS, type Route, route } from "../http/route.ts";
 
 const ids = z.array(z.string().min(1).max(128)).max(10_000);
@@ -28,6 +29,7 @@ export const cardRoutes: readonly Route[] = [
     body: z.strictObject({ card_ids: ids }),
     handle: async ({ engine, params, body, context }) => {
       const { cards, missingIds } = await engine.cards.getCardBatch(params.project ?? "", body.card_ids);
+      if (cards.length === 0) await refuseUnknownProject(engine, params.project ?? "");
       return context.json({ cards: cards.map(toCardDto), missing_ids: missingIds });
     },
   }),
@@ -66,6 +68,7 @@ export const cardRoutes: readonly Route[] = [
         hydrate: body.hydrate,
         limit: body.limit,
       });
+      if (batch.boxes.length === 0) await refuseUnknownProject(engine, params.project ?? "");
       const boxes = batch.boxes.map((box) => ({
         box_id: box.boxId,
         card_ids: box.cardIds,

@@ -4,6 +4,7 @@
 import type { Engine } from "@toolplane/engine";
 import { PROTOCOL_VERSION, parseToken, tryParseJsonStrict } from "@toolplane/protocol";
 import { streamSSE } from "hono/streaming";
+import { refuseUnknownProject } from "../http/known-project.ts";
 import { READERS, type Route, route } from "../http/route.ts";
 
 /** Stream items kept for a slow reader; what is more is dropped, oldest first. */
@@ -63,6 +64,7 @@ export const eventRoutes: readonly Route[] = [
     roles: READERS,
     handle: async ({ engine, params, context, signal }) => {
       const projectId = params.project ?? "";
+      await refuseUnknownProject(engine, projectId);
       let position = context.req.header("last-event-id") ?? (await engine.events.now());
       // An id that is not one of ours is refused before the stream begins.
       await engine.events.read(projectId, position, 1);

@@ -2,6 +2,7 @@
 
 import { hostBody, planElsewhere } from "../hosts/host-body.ts";
 import type { HostView } from "../hosts/host-life.ts";
+import { answerPage } from "../http/answer-page.ts";
 import { READERS, type Route, route } from "../http/route.ts";
 
 export const hostRoutes: readonly Route[] = [
@@ -9,13 +10,17 @@ export const hostRoutes: readonly Route[] = [
     method: "GET",
     path: "/projects/:project/hosts",
     roles: READERS,
-    handle: async ({ toolHosts, processes, params, context }) => {
+    handle: async (call) => {
+      const { toolHosts, processes, params } = call;
       const projectId = params.project ?? "";
       const views = toolHosts.list(projectId);
       const known = views.some(({ phase }) => phase === "elsewhere") ? await processes.list() : undefined;
       const todoOf = ({ setting: { target }, phase }: HostView): string | undefined =>
         phase === "elsewhere" ? planElsewhere(target, known) : toolHosts.problemOf(projectId, target)?.todo;
-      return context.json({ items: views.map((view) => hostBody(view, todoOf(view))) });
+      return answerPage(
+        call,
+        views.map((view) => hostBody(view, todoOf(view))),
+      );
     },
   }),
 ];

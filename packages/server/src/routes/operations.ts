@@ -2,6 +2,8 @@
 
 import { type DeadLetter, ROLES, type Token } from "@toolplane/engine";
 import { z } from "zod";
+import { answerPage } from "../http/answer-page.ts";
+import { pageQuery } from "../http/page-query.ts";
 import { ADMINS, OPERATORS, READERS, type Route, route } from "../http/route.ts";
 
 const tokenBody = (token: Token) => ({
@@ -27,11 +29,6 @@ const letterBody = (letter: DeadLetter) => ({
   created_at: letter.createdAt.toISOString(),
   replayed_at: letter.replayedAt?.toISOString() ?? null,
   replayed_as: letter.replayedAs,
-});
-
-const pageQuery = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(500).optional(),
-  cursor: z.string().max(128).optional(),
 });
 
 export const operationRoutes: readonly Route[] = [
@@ -91,13 +88,11 @@ export const operationRoutes: readonly Route[] = [
     path: "/projects/:project/dead-letters",
     roles: READERS,
     query: pageQuery,
-    handle: async ({ engine, params, query, context }) => {
+    handle: async (call) => {
+      const { engine, params, query } = call;
       const limit = query.limit ?? 100;
       const letters = await engine.deadLetters.list(params.project ?? "", { before: query.cursor, limit });
-      return context.json({
-        items: letters.map(letterBody),
-        next_cursor: letters.length === limit ? letters.at(-1)?.deadLetterId : null,
-      });
+      return answerPage(call, letters.map(letterBody), letters.length === limit ? letters.at(-1)?.deadLetterId : null);
     },
   }),
   route({
@@ -120,13 +115,13 @@ export const operationRoutes: readonly Route[] = [
     method: "GET",
     path: "/projects/:project/services",
     roles: READERS,
-    handle: async ({ engine, params, context }) => {
-      const items = engine.calls.services(params.project ?? "").map(({ target, holder, lastSeenMs }) => ({
+    handle: (call) => {
+      const items = call.engine.calls.services(call.params.project ?? "").map(({ target, holder, lastSeenMs }) => ({
         target,
         holder,
         last_seen_at: new Date(lastSeenMs).toISOString(),
       }));
-      return context.json({ items });
+      return answerPage(call, items);
     },
   }),
 ];

@@ -1,9 +1,10 @@
 // Projects and tools.
 
 import type { RegisteredProject } from "@toolplane/engine";
-import { ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
 import { noTool, register, toolBody } from "../gateway/tool-operations.ts";
+import { answerPage } from "../http/answer-page.ts";
+import { noProject } from "../http/known-project.ts";
 import { pageQuery } from "../http/page-query.ts";
 import { readUpload } from "../http/read-upload.ts";
 import { ADMINS, OPERATORS, READERS, type Route, route } from "../http/route.ts";
@@ -17,9 +18,6 @@ const projectBody = (project: RegisteredProject) => ({
   created_at: project.createdAt,
   updated_at: project.updatedAt,
 });
-
-const noProject = (projectId: string): ToolplaneError =>
-  new ToolplaneError("not_found", `there is no project ${projectId}`);
 
 export const registryRoutes: readonly Route[] = [
   route({
@@ -85,9 +83,9 @@ export const registryRoutes: readonly Route[] = [
     path: "/projects/:project/tools",
     roles: [...READERS, "tool"],
     query: pageQuery,
-    handle: async ({ engine, params, query, context }) => {
-      const { items, nextCursor } = await engine.tools.listTools(params.project ?? "", query);
-      return context.json({ items: items.map(toolBody), next_cursor: nextCursor ?? null });
+    handle: async (call) => {
+      const { items, nextCursor } = await call.engine.tools.listTools(call.params.project ?? "", call.query);
+      return answerPage(call, items.map(toolBody), nextCursor);
     },
   }),
   route({

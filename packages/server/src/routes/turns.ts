@@ -3,6 +3,7 @@
 import type { Engine, TurnView } from "@toolplane/engine";
 import { type Card, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
+import { answerPage } from "../http/answer-page.ts";
 import { pageQuery } from "../http/page-query.ts";
 import { CALLERS, READERS, type Route, route } from "../http/route.ts";
 import { explainTurn } from "../why/explain-turn.ts";
@@ -125,7 +126,8 @@ export const turnRoutes: readonly Route[] = [
       status: z.enum(TURN_STATUSES).optional(),
       parent_agent_turn_id: z.string().max(128).optional(),
     }),
-    handle: async ({ engine, params, query, context }) => {
+    handle: async (call) => {
+      const { engine, params, query } = call;
       const { items, cursor } = await engine.turns.list(params.project ?? "", {
         agentId: query.agent_id,
         status: query.status,
@@ -133,7 +135,7 @@ export const turnRoutes: readonly Route[] = [
         limit: query.limit,
         cursor: query.cursor,
       });
-      return context.json({ items: items.map(turnBody), next_cursor: cursor });
+      return answerPage(call, items.map(turnBody), cursor);
     },
   }),
   route({
