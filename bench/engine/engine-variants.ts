@@ -4,8 +4,8 @@
 import type { LeasedCall } from "@toolplane/engine";
 import { ToolplaneError } from "@toolplane/protocol";
 import type { DoOne, Variant } from "./round.ts";
-import { RESUME_HEADS, TIDY } from "./scene.sql.ts";
-import { AGENTS, ARGUMENTS, PROJECT, type Scene, type ToolName } from "./scene.ts";
+import { RESUME_AGENTS, TIDY } from "./scene.sql.ts";
+import { AGENTS, ARGUMENTS, PROJECT, type Scene, type ToolName, thinkingWork } from "./scene.ts";
 import { startService } from "./service.ts";
 
 const CALL_WAIT_MS = 60_000;
@@ -70,30 +70,20 @@ const waiting = (scene: Scene, toolName: ToolName): Variant["begin"] =>
 
 const steps = (scene: Scene, toolName: ToolName): Variant["begin"] =>
   withService(scene, (lanes) => {
-    const { calls } = scene.engine;
+    const { turns } = scene.engine;
     let next = 0;
     return async () => {
       if (next === AGENTS) return false;
-      const agentId = `agent_${String(++next).padStart(6, "0")}`;
-      const made = await calls.dispatchStep({
-        origin: {
-          projectId: PROJECT,
-          agentId,
-          channelId: "public",
-          agentTurnId: `turn_${agentId}`,
-          turnEpoch: 1,
-          stepId: `step_${agentId}_${performance.now()}`,
-          recursionDepth: 0,
-        },
-        calls: [{ toolName, arguments: ARGUMENTS }],
-      });
+      const work = thinkingWork(++next);
+      const stepId = `step_${work.agentId}_${performance.now()}`;
+      const made = await turns.commitStep(work, { stepId, entries: [{ call: { toolName, arguments: ARGUMENTS } }] });
       await lanes.until(made.calls[0]?.toolCallId ?? "");
       return true;
     };
   });
 
-const resumeHeads = (scene: Scene) => async (): Promise<void> => {
-  await scene.aside.query({ name: "", text: RESUME_HEADS }, [PROJECT]);
+const resumeAgents = (scene: Scene) => async (): Promise<void> => {
+  await scene.aside.query({ name: "", text: RESUME_AGENTS }, [PROJECT]);
   for (const text of TIDY) await scene.aside.query({ name: "", text });
 };
 
@@ -108,8 +98,8 @@ export const engineVariants = (scene: Scene): readonly Variant[] => [
   { name: "direct, safe, waiting", adds: "the caller waits and reads", begin: waiting(scene, "count_words") },
   {
     name: "agent step, safe",
-    adds: "head, step, inbox, wakeup",
+    adds: "claim, head, step, box, events, inbox, wakeup",
     begin: steps(scene, "count_words"),
-    restore: resumeHeads(scene),
+    restore: resumeAgents(scene),
   },
 ];

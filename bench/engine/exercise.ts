@@ -1,8 +1,8 @@
 // Everything that can happen to calls on a busy day, once, a set at a time: so that every hot statement is seen.
 
 import type { LeasedCall } from "@toolplane/engine";
-import { RESUME_HEADS } from "./scene.sql.ts";
-import { ARGUMENTS, PROJECT, RESULT, type Scene, TARGET } from "./scene.ts";
+import { RESUME_AGENTS } from "./scene.sql.ts";
+import { ARGUMENTS, PROJECT, RESULT, type Scene, TARGET, thinkingWork } from "./scene.ts";
 
 export const exerciseEverything = async ({ engine, aside }: Scene, calls: number): Promise<void> => {
   const api = engine.calls;
@@ -46,23 +46,14 @@ export const exerciseEverything = async ({ engine, aside }: Scene, calls: number
   await Promise.all(keyed.map(({ toolCallId }) => api.cancel({ projectId: PROJECT, toolCallId })));
 
   // An agent's step each.
-  await times((index) => {
-    const agentId = `agent_${String(index + 1).padStart(6, "0")}`;
-    return api.dispatchStep({
-      origin: {
-        projectId: PROJECT,
-        agentId,
-        channelId: "public",
-        agentTurnId: `turn_${agentId}`,
-        turnEpoch: 1,
-        stepId: `step_${prefix}${index}`,
-        recursionDepth: 0,
-      },
-      calls: [{ toolName: "count_words", arguments: ARGUMENTS }],
-    });
-  });
+  await times((index) =>
+    engine.turns.commitStep(thinkingWork(index + 1), {
+      stepId: `step_${prefix}${index}`,
+      entries: [{ call: { toolName: "count_words", arguments: ARGUMENTS } }],
+    }),
+  );
   await Promise.all((await claim()).map(settle));
-  await aside.query({ name: "", text: RESUME_HEADS }, [PROJECT]);
+  await aside.query({ name: "", text: RESUME_AGENTS }, [PROJECT]);
 
   await engine.expire();
   await engine.stats();

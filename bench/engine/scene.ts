@@ -1,6 +1,6 @@
-// What is measured: an engine on a server of its own that syncs to disk, a project, two tools, agents.
+// What is measured: an engine on a server of its own that syncs to disk, a project, two tools, agents in a turn.
 
-import { createDatabase, createEngine, type Database, type Engine } from "@toolplane/engine";
+import { createDatabase, createEngine, type Database, type Engine, type Work } from "@toolplane/engine";
 import { startDebianPostgres, startTestPostgres, type TestPostgres, toolUpload } from "@toolplane/testkit";
 import { FIND_PROJECT, MAKE_AGENTS } from "./scene.sql.ts";
 
@@ -29,6 +29,35 @@ export const ARGUMENTS = {
   language: "en",
 };
 export const RESULT = { status: "success", result: { words: 24, characters: 113, language: "en" } } as const;
+
+/** The right to think for the n-th agent, from 1, as the scene was made; the engine asks for nothing but the names. */
+export const thinkingWork = (n: number): Work => {
+  const agentId = `agent_${String(n).padStart(6, "0")}`;
+  return {
+    projectId: PROJECT,
+    agentId,
+    agentTurnId: `turn_${agentId}`,
+    kind: "turn",
+    inboxId: `inbox_${agentId}`,
+    claimId: `claim_${agentId}`,
+    claimExpiresAtMs: Number.POSITIVE_INFINITY,
+    turnEpoch: 1,
+    stepCount: 0,
+    channelId: "public",
+    recursionDepth: 0,
+    traceId: "",
+    traceparent: "",
+    profileBoxId: "profile",
+    contextBoxId: "context",
+    outputBoxId: `output_${agentId}`,
+    payload: {},
+    runtimeConfig: {},
+    metadata: {},
+    inboxCreatedAtMs: 0,
+    claimedAtMs: 0,
+    turnCreatedAtMs: 0,
+  };
+};
 
 export interface ServerOptions {
   /** Debian's server of that major version instead of the one npm brings. */

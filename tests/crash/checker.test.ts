@@ -67,6 +67,7 @@ describe("the checker", () => {
       ],
     ],
     ["two acknowledged results", "doubled", () => [...lines, { ...lineOf("reported"), card: "another" }]],
+    ["an item accepted as two turns", "doubled", () => [...lines, { ...lineOf("spawned"), turn: "another" }]],
     ["a message nobody got", "lost", () => [...lines, { what: "published", message: "event-9" }]],
     [
       "wakeups that did not arrive",

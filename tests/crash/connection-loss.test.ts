@@ -1,7 +1,7 @@
 // The connection breaks around a commit: before the server saw the statement, while it runs it, or after it committed and
 // before it said so. Whoever asked gets the truth, and nothing is done twice or forgotten.
 
-import { createEngine, type Engine, type LeasedCall } from "@toolplane/engine";
+import { createEngine, type Engine, type LeasedCall, stepIdOf } from "@toolplane/engine";
 import {
   CRASH_PROJECT,
   CUT_MOMENTS,
@@ -14,6 +14,7 @@ import {
   type TestRow,
 } from "@toolplane/testkit";
 import { describe, expect, test } from "vitest";
+import { takeTurn } from "./take-turn.ts";
 
 interface Room extends AsyncDisposable {
   readonly engine: Engine;
@@ -154,32 +155,20 @@ describe.each(CUT_MOMENTS)("a request that is %s", (moment: CutMoment) => {
 
   test("[CRASH-4] a step: its calls are there once, and the worker is told which", async () => {
     await using room = await openRoom();
-    const origin = {
-      projectId: CRASH_PROJECT,
-      agentId: "agent_1",
-      channelId: "public",
-      agentTurnId: "turn_of_agent_1",
-      turnEpoch: 1,
-      stepId: "step_1",
-      recursionDepth: 0,
-    };
+    const work = await takeTurn(room.engine);
     const cut = room.proxy.cut({ statement: "commit", moment });
-    const step = await room.engine.calls.dispatchStep({
-      origin,
-      calls: [
-        { toolName: "safe", arguments: {} },
-        { toolName: "unsafe", arguments: {} },
-      ],
+    const step = await room.engine.turns.commitStep(work, {
+      stepId: stepIdOf(work.agentTurnId, 1),
+      entries: [{ call: { toolName: "safe", arguments: {} } }, { call: { toolName: "unsafe", arguments: {} } }],
     });
     await cut;
     const rows = await room.rows(`${CALLS} order by tool_call_id`);
     expect(rows.map(({ tool_call_id, call_card_id }) => ({ tool_call_id, call_card_id }))).toEqual(
       step.calls.map(({ toolCallId, callCardId }) => ({ tool_call_id: toolCallId, call_card_id: callCardId })),
     );
-    expect(
-      await room.rows(
-        "select status, waiting_tool_count, chain_seq, chain_hash from state.heads where agent_id = 'agent_1'",
-      ),
-    ).toEqual([{ status: "suspended", waiting_tool_count: 2, chain_seq: step.chain.seq, chain_hash: step.chain.hash }]);
+    expect(step.next).toBe("suspended");
+    expect(await room.rows("select status, waiting_tool_count, chain_seq from state.heads")).toEqual([
+      { status: "suspended", waiting_tool_count: 2, chain_seq: 2 },
+    ]);
   });
 });

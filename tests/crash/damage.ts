@@ -39,6 +39,9 @@ export const createWorld = (tables: Tables, lines: readonly JournalLine[]): Worl
 const drop = (): never[] => [];
 const twice = <Row>(row: Row): Row[] => [row, row];
 const any = (): boolean => true;
+const isResult = (row: { readonly message_type: string }): boolean => row.message_type === "tool_result";
+const hasCalls = (row: { readonly tool_call_ids: readonly string[] }): boolean => row.tool_call_ids.length > 0;
+const isDeliverable = (row: { readonly type: string }): boolean => row.type === "task.deliverable";
 
 export const DAMAGES: [string, keyof Findings, (world: World) => Tables][] = [
   ["an accepted call that is gone", "lost", (world) => world.damage("calls", world.isCallOf("safe"), drop)],
@@ -151,54 +154,78 @@ export const DAMAGES: [string, keyof Findings, (world: World) => Tables][] = [
   ],
   ["a gap in a chain", "broken", (world) => world.damage("cards", (row) => row.chain_seq === 2, drop)],
   [
-    "a head that cites another chain",
+    "a turn that cites another chain",
+    "broken",
+    (world) => world.damage("turns", any, (row) => [{ ...row, chain_hash: "0" }]),
+  ],
+  [
+    "a result read at another place",
     "broken",
     (world) =>
       world.damage(
-        "heads",
-        (row) => row.status === "suspended",
-        (row) => [{ ...row, chain_hash: "0" }],
+        "calls",
+        (row) => row.result_chain_seq !== null,
+        (row) => [{ ...row, result_chain_seq: 1 }],
       ),
   ],
-  ["a result told twice", "doubled", (world) => world.damage("inbox", any, twice)],
-  ["a result not told", "lost", (world) => world.damage("inbox", any, drop)],
+  [
+    "a result never read",
+    "lost",
+    (world) =>
+      world.damage(
+        "calls",
+        (row) => !row.headless,
+        (row) => [{ ...row, result_chain_seq: null }],
+      ),
+  ],
+  ["a result told twice", "doubled", (world) => world.damage("inbox", isResult, twice)],
+  ["a result not told", "lost", (world) => world.damage("inbox", isResult, drop)],
+  ["an inbox row that waits", "stuck", (world) => world.damage("inbox", any, (row) => [{ ...row, archived: false }])],
   [
     "another result told",
     "broken",
     (world) =>
-      world.damage("inbox", any, (row) => [{ ...row, payload: '{"tool_result_card_id":"x","status":"success"}' }]),
+      world.damage("inbox", isResult, (row) => [{ ...row, payload: '{"tool_result_card_id":"x","status":"success"}' }]),
   ],
   [
     "an inbox row of no call",
     "orphaned",
-    (world) => world.damage("inbox", any, (row) => [row, { ...row, correlation_id: "none" }]),
+    (world) => world.damage("inbox", isResult, (row) => [row, { ...row, correlation_id: "none" }]),
   ],
   ["a step that lost a call", "lost", (world) => world.damage("calls", (row) => !row.headless, drop)],
   [
     "a step dispatched twice",
     "doubled",
-    (world) => world.damage("steps", any, (row) => [{ ...row, tool_call_ids: row.tool_call_ids.slice(1) }]),
+    (world) => world.damage("steps", hasCalls, (row) => [{ ...row, tool_call_ids: row.tool_call_ids.slice(1) }]),
   ],
-  ["calls without a step", "orphaned", (world) => world.damage("steps", any, drop)],
+  ["a step that is open", "stuck", (world) => world.damage("steps", any, (row) => [{ ...row, ended: false }])],
+  ["calls without a step", "orphaned", (world) => world.damage("steps", hasCalls, drop)],
+  ["a turn that is gone", "lost", (world) => world.damage("turns", any, drop)],
+  ["a turn that is open", "stuck", (world) => world.damage("turns", any, (row) => [{ ...row, ended: false }])],
+  ["a turn that failed", "surprising", (world) => world.damage("turns", any, (row) => [{ ...row, status: "failed" }])],
+  ["a deliverable that is gone", "lost", (world) => world.damage("cards", isDeliverable, drop)],
   [
-    "a head that waits for too many",
-    "orphaned",
-    (world) =>
-      world.damage(
-        "heads",
-        (row) => row.status === "suspended",
-        (row) => [{ ...row, waiting_tool_count: 9 }],
-      ),
+    "a second deliverable",
+    "doubled",
+    (world) => world.damage("cards", isDeliverable, (row) => [row, { ...row, card_id: "another", chain_seq: null }]),
   ],
   [
-    "a head that runs on while its calls are out",
-    "orphaned",
-    (world) =>
-      world.damage(
-        "heads",
-        (row) => row.status === "suspended",
-        (row) => [{ ...row, status: "running", waiting_tool_count: 0 }],
-      ),
+    "another deliverable than was acknowledged",
+    "lost",
+    (world) => world.damage("turns", any, (row) => [{ ...row, deliverable_card_id: "another" }]),
+  ],
+  [
+    "an end nobody was told of",
+    "lost",
+    (world) => world.damage("messages", (row) => row.message_id?.endsWith(":task") === true, drop),
+  ],
+  [
+    "an agent that is still in a turn",
+    "stuck",
+    (world) => ({
+      ...world.tables,
+      heads: [{ project_id: "crash", agent_id: "agent_1", status: "suspended", active_agent_turn_id: "turn_1" }],
+    }),
   ],
   ["a missing dead letter", "lost", (world) => world.damage("deadLetters", any, drop)],
   ["a second dead letter", "doubled", (world) => world.damage("deadLetters", any, twice)],

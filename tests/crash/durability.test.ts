@@ -1,10 +1,11 @@
 // The server dies a moment after it has answered, before its background writer had a turn: what a caller was told is on
 // the disk, or the answer was a lie.
 
-import { createEngine, type Engine, type LeasedCall } from "@toolplane/engine";
+import { createEngine, type Engine, type LeasedCall, stepIdOf } from "@toolplane/engine";
 import { isToolplaneError } from "@toolplane/protocol";
 import { CRASH_PROJECT, queryTestDatabase, SERVED_TARGET, startMortalServer, until } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { takeTurn } from "./take-turn.ts";
 
 // Only commits that wait for the disk get there: nobody writes in the background within a test's time.
 const LAZY = { wal_writer_delay: "10s" };
@@ -107,20 +108,14 @@ describe("a moment after the answer the server dies, and", () => {
   });
 
   test("[CRASH-3] a step is dispatched and its agent suspended", async () => {
-    const agentId = "agent_1";
-    const origin = {
-      projectId: CRASH_PROJECT,
-      agentId,
-      channelId: "public",
-      agentTurnId: `turn_of_${agentId}`,
-      turnEpoch: 1,
-      stepId: "step_1",
-      recursionDepth: 0,
-    };
-    const step = await engine.calls.dispatchStep({ origin, calls: [{ toolName: "safe", arguments: {} }] });
+    const work = await takeTurn(engine);
+    const step = await engine.turns.commitStep(work, {
+      stepId: stepIdOf(work.agentTurnId, 1),
+      entries: [{ call: { toolName: "safe", arguments: {} } }],
+    });
     const found = `select h.status, c.tool_call_id from state.heads h
       join state.calls c on c.agent_turn_id = h.active_agent_turn_id where h.agent_id = $1`;
-    expect(await afterDeath(found, [agentId])).toEqual([
+    expect(await afterDeath(found, [work.agentId])).toEqual([
       { status: "suspended", tool_call_id: step.calls[0]?.toolCallId },
     ]);
   });

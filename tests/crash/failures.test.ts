@@ -46,7 +46,7 @@ describe("an error", () => {
 describe("a process that stands still", () => {
   const POINTS: FaultPoint[] = [
     "dispatch:before-commit",
-    "step:before-commit",
+    "commit:before-commit",
     "lease:after-commit",
     "heartbeat:before-commit",
     "settle:before-commit",

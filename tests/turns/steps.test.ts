@@ -18,7 +18,7 @@ import {
   thought,
 } from "./turn-world.ts";
 
-test("[UTP-7.3-1] [UTP-7.1-1] a step's calls, cards and head: one commit, in order, hidden cards hidden", async () => {
+test("[UTP-7.3-1] [UTP-7.1-1] [INV-I4] [UTP-W03] a step's calls, cards and head: one commit, in order, hidden cards hidden", async () => {
   await using t = await startTurnWorld();
   const work = await takeTurn(t);
   const step = await t.engine.turns.commitStep(work, {
@@ -107,7 +107,7 @@ test("when every call is refused, or there is none, the turn thinks on under the
   ).toMatchObject({ status: "success" });
 });
 
-test("[UTP-6.4-2] the same step again is answered with what was written and sends nothing; another under its id is refused (T4)", async () => {
+test("[UTP-6.4-2] [ENG-step-again] the same step again is answered with what was written and sends nothing; another under its id is refused (T4)", async () => {
   await using t = await startTurnWorld();
   const work = await takeTurn(t);
   const first = await commit(t, work, call("safe"), call("nothing"));
@@ -121,7 +121,7 @@ test("[UTP-6.4-2] the same step again is answered with what was written and send
   expect(await fingerprint(t)).toBe(before);
 });
 
-test("[UTP-7.1-2] [INV-I2-T1] whoever lost the claim, the turn or the epoch changes nothing (T2)", async () => {
+test("[UTP-7.1-2] [INV-I2] [INV-I2-T1] whoever lost the claim, the turn or the epoch changes nothing (T2)", async () => {
   await using t = await startTurnWorld();
   const work = await takeTurn(t);
   const before = await fingerprint(t);
@@ -160,7 +160,7 @@ test("a step begins once, however often it is said, and begins again after a cra
   expect(await commit(t, taken, call("safe"))).toMatchObject({ stepCount: 1 });
 });
 
-test("what cannot be written refuses the commit and leaves nothing: a foreign card, a deliverable, too much", async () => {
+test("[UTP-W41] what cannot be written refuses the commit and leaves nothing: a foreign card, a deliverable, too much", async () => {
   await using t = await startTurnWorld();
   const work = await takeTurn(t);
   const before = await fingerprint(t);

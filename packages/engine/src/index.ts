@@ -49,7 +49,6 @@ export type { CallAsk, CallOrigin } from "./calls/plan-call.ts";
 export type { GivenResult, WrittenResult } from "./calls/plan-settlement.ts";
 export type { PutResultCard, ReportRequest } from "./calls/reports.ts";
 export type { Settled, SettleRequest } from "./calls/settle.ts";
-export type { DispatchedStep, StepRequest } from "./calls/step.ts";
 export { type ChainLink, chainStart, extendChain, type Sha256 } from "./calls/turn-chain.ts";
 // cards and boxes
 export type { Box, BoxBatch, Boxes, HydratedBox } from "./cards/boxes.ts";

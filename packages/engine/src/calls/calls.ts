@@ -14,7 +14,6 @@ import { type CancelDeps, type Canceled, type CancelRequest, createCancel } from
 import { type ClaimAcrossRequest, createClaimAcross } from "./claim-across.ts";
 import { type ClaimLine, createClaimLine } from "./claim-line.ts";
 import { createDispatch, type DispatchDeps } from "./dispatch.ts";
-import { createDispatchStep } from "./dispatch-step.ts";
 import { createGiveBack } from "./give-back.ts";
 import { type Beat, type ClaimRequest, createLeases, type Held, type LeasedCall, type LeaseRequest } from "./leases.ts";
 import { LIST_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
@@ -22,7 +21,6 @@ import { createReports, type PutResultCard, type ReportRequest } from "./reports
 import { createSeenServices, EVERY_PROJECT, type SeenService } from "./seen-services.ts";
 import { createSettle, type Settled, type SettleRequest } from "./settle.ts";
 import { createSettleWatch, type SettleWatch } from "./settle-watch.ts";
-import type { DispatchedStep, StepRequest } from "./step.ts";
 
 export interface CallFilter {
   readonly before?: string | undefined;
@@ -36,7 +34,6 @@ export interface Calls {
   dispatch(request: CallRequest): Promise<Dispatched>;
   /** Dispatches and waits up to `waitMs` for the settlement. */
   call(request: CallRequest, waitMs: number, signal?: AbortSignal): Promise<CallView>;
-  dispatchStep(step: StepRequest): Promise<DispatchedStep>;
   /** Leases what is queued for a target, now or within `waitMs`. */
   claim(request: ClaimRequest, waitMs?: number, signal?: AbortSignal): Promise<readonly LeasedCall[]>;
   /** The same for a service of every project, such as the bundled tools. */
@@ -88,12 +85,11 @@ export const createCalls = (deps: CallsDeps): Calls => {
   const line: ClaimLine = createClaimLine({ ...deps, claim: leases.claim.submit });
   const across = createClaimAcross({ ...deps, claim: leases.claim.submit });
   const dispatch = createDispatch(deps);
-  const dispatchStep = createDispatchStep(deps);
   const settle = createSettle({ ...deps, facts, watch });
   const cancel = createCancel({ ...deps, facts, watch });
   const reports = createReports({ ...deps, facts, settle: settle.submit });
   const reads = createCallReads(db);
-  const coalescers = { dispatch, dispatchStep, settle, cancel, read: reads.one, ...leases };
+  const coalescers = { dispatch, settle, cancel, read: reads.one, ...leases };
   const get = reads.one.submit;
 
   return {
@@ -111,7 +107,6 @@ export const createCalls = (deps: CallsDeps): Calls => {
         expectation.leave();
       }
     },
-    dispatchStep: dispatchStep.submit,
     async claim(request, waitMs = 0, signal) {
       checkClaim(request);
       seen.saw(request.projectId, request.target, request.holder);

@@ -7,8 +7,6 @@ export const FAULT_POINTS = [
   "dispatch:after-commit",
   "dispatch:before-doorbell",
   "dispatch:after-doorbell",
-  "step:before-commit",
-  "step:after-commit",
   "lease:before-commit",
   "lease:after-commit",
   "heartbeat:before-commit",

@@ -1,5 +1,6 @@
-// Cards are what they say: bodies match their hashes, hashes chain, and every call has exactly its own two cards (and
-// candidates that were written and not used). Everything is computed anew from the bodies.
+// Cards are what they say: bodies match their hashes, hashes chain over what was said and which results were read, and
+// every call has exactly its own two cards (and candidates that were written and not used). Everything is computed anew
+// from the bodies.
 
 import { createHash } from "node:crypto";
 import { cardName, type Facts } from "./facts.ts";
@@ -21,7 +22,7 @@ interface Body {
   readonly project_id: string;
   readonly type: string;
   readonly author_id: string;
-  readonly tool_call_id: string;
+  readonly tool_call_id: string | null;
   readonly content: { readonly status?: string; readonly after_execution?: string };
 }
 
@@ -36,7 +37,7 @@ const checkBodies = (facts: Facts): Found =>
     if (canonical(body) !== card.body) found.push(["broken", `card ${name} is not canonical`]);
     for (const column of ["card_id", "project_id", "type", "author_id", "tool_call_id"] as const)
       if (body[column] !== card[column]) found.push(["broken", `card ${name} and its column ${column} differ`]);
-    if (!facts.calls.has(card.tool_call_id))
+    if (card.tool_call_id !== null && !facts.calls.has(card.tool_call_id))
       found.push(["orphaned", `card ${name} (${card.type}) belongs to call ${card.tool_call_id}, which is not there`]);
     return found;
   });
@@ -74,22 +75,42 @@ const checkResultCards = (facts: Facts, call: CallRow): Found => {
   return found;
 };
 
-/** Links follow each other without a gap from the turn's own start. */
+interface Link {
+  readonly turn: string;
+  readonly card: CardRow;
+  readonly seq: number;
+  /** A result is cited, not said: the link to it is not on its card. */
+  readonly hash: string | null | undefined;
+}
+
+const linksOf = (facts: Facts): readonly Link[] => [
+  ...facts.tables.cards.flatMap((card): Link[] =>
+    card.chain_seq === null
+      ? []
+      : [{ turn: `${card.project_id}/${card.agent_turn_id}`, card, seq: card.chain_seq, hash: card.chain_hash }],
+  ),
+  ...facts.tables.calls.flatMap((call): Link[] => {
+    const card = facts.cards.get(`${call.project_id}/${call.result_card_id}`);
+    if (card === undefined || call.result_chain_seq === null) return [];
+    return [{ turn: `${call.project_id}/${call.agent_turn_id}`, card, seq: call.result_chain_seq, hash: undefined }];
+  }),
+];
+
+/** Links follow each other without a gap from the turn's own start to its end. */
 const checkChains = (facts: Facts): Found => {
-  const linked = facts.tables.cards.filter((card) => card.chain_seq !== null);
-  const heads = new Map(facts.tables.heads.map((head) => [`${head.project_id}/${head.active_agent_turn_id}`, head]));
-  return [...groupBy(linked, (card) => `${card.project_id}/${card.agent_turn_id}`)].flatMap(([turn, cards]): Found => {
+  const turns = new Map(facts.tables.turns.map((turn) => [`${turn.project_id}/${turn.agent_turn_id}`, turn]));
+  return [...groupBy(linksOf(facts), (link) => link.turn)].flatMap(([turn, links]): Found => {
     const [project, id] = turn.split("/");
-    let hash = sha256(`toolplane chain 1\n${project}\n${id}`);
-    const ordered = [...cards].sort((a, b) => (a.chain_seq ?? 0) - (b.chain_seq ?? 0));
-    for (const [index, card] of ordered.entries()) {
-      hash = sha256(`${hash}\n${card.hash}`);
-      if (card.chain_seq !== index + 1 || card.chain_hash !== hash)
+    let end = sha256(`toolplane chain 1\n${project}\n${id}`);
+    const ordered = [...links].sort((a, b) => a.seq - b.seq);
+    for (const [index, { card, seq, hash }] of ordered.entries()) {
+      end = sha256(`${end}\n${card.hash}`);
+      if (seq !== index + 1 || (hash !== undefined && hash !== end))
         return [["broken", `the chain of turn ${turn} breaks at card ${card.card_id}`]];
     }
-    const head = heads.get(turn);
-    if (head !== undefined && (head.chain_hash !== hash || head.chain_seq !== ordered.length))
-      return [["broken", `the head of turn ${turn} cites another chain`]];
+    const row = turns.get(turn);
+    if (row?.ended === true && (row.chain_hash !== end || row.chain_seq !== ordered.length))
+      return [["broken", `turn ${turn} cites another chain`]];
     return [];
   });
 };

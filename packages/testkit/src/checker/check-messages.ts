@@ -22,15 +22,14 @@ const checkLeft = (facts: Facts): Found => {
   ];
 };
 
-/** At least one bell per agent whose call settled: which of them are rung together is the engine's choice. */
+/** At least one bell for a turn and one for its results: which of those are rung together is the engine's choice. */
 const checkRung = (facts: Facts): Found => {
   const wakeups = facts.lines("handled").filter(({ subject }) => subject.endsWith(".wakeup")).length;
   const settledTurns = new Set(
     facts.tables.calls.filter((call) => !call.headless && call.settled).map((call) => call.agent_turn_id),
   );
-  return wakeups < settledTurns.size
-    ? [["unsent", `${settledTurns.size} agents have results, ${wakeups} wakeups arrived`]]
-    : [];
+  const wanted = facts.tables.turns.length + settledTurns.size;
+  return wakeups < wanted ? [["unsent", `agents had to be rung ${wanted} times, ${wakeups} wakeups arrived`]] : [];
 };
 
 const checkBuried = (facts: Facts): Found => {

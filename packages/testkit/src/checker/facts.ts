@@ -33,7 +33,7 @@ export const gatherFacts = (tables: Tables, journal: readonly JournalLine[], opt
   forgotten: new Set(options.forgotten ?? []),
   calls: new Map(tables.calls.map((call) => [call.tool_call_id, call])),
   cards: new Map(tables.cards.map((card) => [cardName(card), card])),
-  cardsOfCalls: groupBy(tables.cards, (card) => card.tool_call_id),
+  cardsOfCalls: groupBy(tables.cards, (card) => card.tool_call_id ?? ""),
   lines: <What extends JournalLine["what"]>(what: What) =>
     journal.filter((line): line is LineOf<What> => line.what === what),
 });

@@ -5,21 +5,26 @@ export const BEGIN_SNAPSHOT = "begin isolation level repeatable read read only";
 export const READ_CALLS = `
 select project_id, tool_call_id, status, error_code, agent_id, agent_turn_id, step_id, headless, idempotency_key, retry_safe,
        retry_of, after_execution, call_card_id, call_card_hash, chain_hash, attempts, lease_id, due_at is not null as watched,
-       result_card_id, result_hash, settled_by, settled_at is not null as settled, tool_name
+       result_card_id, result_hash, result_chain_seq, settled_by, settled_at is not null as settled, tool_name
   from state.calls`;
 
 export const READ_CARDS = `
 select project_id, card_id, type, author_id, tool_call_id, agent_turn_id, step_id, hash, body, chain_seq, chain_hash, candidate
-  from cards.cards where tool_call_id is not null`;
+  from cards.cards`;
 
 export const READ_INBOX = `
-select project_id, agent_id, agent_turn_id, correlation_id, message_type, payload from state.inbox`;
+select project_id, agent_id, agent_turn_id, correlation_id, message_type, payload, archived_at is not null as archived
+  from state.inbox`;
 
-export const READ_STEPS = "select project_id, agent_id, agent_turn_id, step_id, tool_call_ids from state.steps";
+export const READ_STEPS = `
+select project_id, agent_id, agent_turn_id, step_id, tool_call_ids, ended_at is not null as ended from state.steps`;
+
+export const READ_TURNS = `
+select project_id, agent_turn_id, agent_id, status, ended_at is not null as ended, deliverable_card_id, chain_seq, chain_hash
+  from state.turns`;
 
 export const READ_HEADS = `
-select project_id, agent_id, status, active_agent_turn_id, waiting_tool_count, chain_seq, chain_hash
-  from state.heads where status <> 'idle'`;
+select project_id, agent_id, status, active_agent_turn_id from state.heads where status <> 'idle'`;
 
 export const READ_DEAD_LETTERS = `
 select project_id, dead_letter_id, kind, tool_call_id, code, replayed_as from state.dead_letters`;
@@ -32,6 +37,7 @@ export const READ_DELIVERIES = "select durable, id::text from bus.deliveries";
 /** Whether anything is still under way; cheap enough to ask often. */
 export const COUNT_OPEN = `
 select (select count(*) from state.calls where settled_at is null)::int as calls,
+       (select count(*) from state.turns where ended_at is null)::int as turns,
        (select count(*) from bus.messages where category = 'cmd')::int as commands,
        (select count(*) from bus.messages where category = 'evt')::int as events,
        (select count(*) from bus.deliveries)::int as deliveries`;

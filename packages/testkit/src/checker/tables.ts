@@ -12,6 +12,7 @@ import {
   READ_INBOX,
   READ_MESSAGES,
   READ_STEPS,
+  READ_TURNS,
 } from "./tables.sql.ts";
 
 export interface CallRow {
@@ -35,6 +36,7 @@ export interface CallRow {
   readonly watched: boolean;
   readonly result_card_id: string | null;
   readonly result_hash: string | null;
+  readonly result_chain_seq: number | null;
   readonly settled_by: string | null;
   readonly settled: boolean;
   readonly tool_name: string;
@@ -45,7 +47,7 @@ export interface CardRow {
   readonly card_id: string;
   readonly type: string;
   readonly author_id: string;
-  readonly tool_call_id: string;
+  readonly tool_call_id: string | null;
   readonly agent_turn_id: string | null;
   readonly step_id: string | null;
   readonly hash: string;
@@ -62,6 +64,7 @@ export interface InboxRow {
   readonly correlation_id: string;
   readonly message_type: string;
   readonly payload: string;
+  readonly archived: boolean;
 }
 
 export interface StepRow {
@@ -70,6 +73,18 @@ export interface StepRow {
   readonly agent_turn_id: string;
   readonly step_id: string;
   readonly tool_call_ids: readonly string[];
+  readonly ended: boolean;
+}
+
+export interface TurnRow {
+  readonly project_id: string;
+  readonly agent_turn_id: string;
+  readonly agent_id: string;
+  readonly status: string;
+  readonly ended: boolean;
+  readonly deliverable_card_id: string | null;
+  readonly chain_seq: number | null;
+  readonly chain_hash: string | null;
 }
 
 export interface HeadRow {
@@ -77,9 +92,6 @@ export interface HeadRow {
   readonly agent_id: string;
   readonly status: string;
   readonly active_agent_turn_id: string;
-  readonly waiting_tool_count: number;
-  readonly chain_seq: number;
-  readonly chain_hash: string | null;
 }
 
 export interface DeadLetterRow {
@@ -104,6 +116,7 @@ export interface Tables {
   readonly cards: readonly CardRow[];
   readonly inbox: readonly InboxRow[];
   readonly steps: readonly StepRow[];
+  readonly turns: readonly TurnRow[];
   readonly heads: readonly HeadRow[];
   readonly deadLetters: readonly DeadLetterRow[];
   readonly messages: readonly MessageRow[];
@@ -112,6 +125,7 @@ export interface Tables {
 
 export interface OpenCounts {
   readonly calls: number;
+  readonly turns: number;
   readonly commands: number;
   readonly events: number;
   readonly deliveries: number;
@@ -137,6 +151,7 @@ export const readTables = (url: string): Promise<Tables> =>
       cards: await rows<CardRow>(READ_CARDS),
       inbox: await rows<InboxRow>(READ_INBOX),
       steps: await rows<StepRow>(READ_STEPS),
+      turns: await rows<TurnRow>(READ_TURNS),
       heads: await rows<HeadRow>(READ_HEADS),
       deadLetters: await rows<DeadLetterRow>(READ_DEAD_LETTERS),
       messages: await rows<MessageRow>(READ_MESSAGES),

@@ -2,7 +2,7 @@
 // engine's relay carries the outbox to one that keeps nothing when its process dies and sometimes loses its answer.
 
 import type { BusMessage, Delivery } from "@toolplane/bus";
-import type { Engine } from "@toolplane/engine";
+import type { AgentKey, Engine } from "@toolplane/engine";
 import { HEADERS, ToolplaneError } from "@toolplane/protocol";
 import { createMemoryCarrier, type MemoryCarrier } from "../bus/memory-carrier.ts";
 import { CRASH_PROJECT, SERVED_TARGET, WORKER_TARGET } from "./crash-seed.ts";
@@ -23,6 +23,8 @@ const ACK_WAIT_MS = 1_000;
 const LOSE_ANSWER_EVERY = 5;
 const RELAY_CLAIM_MS = 1_000;
 const REPUBLISH_SECONDS = 1;
+
+const CREW = "crew";
 
 const subjectOf = (category: "cmd" | "evt", component: string, target: string, suffix: string): string =>
   `cg.v1r4.${CRASH_PROJECT}.public.${category}.${component}.${target}.${suffix}`;
@@ -50,17 +52,28 @@ export const publishItems = async (
   }
 };
 
-export const consumeAll = async ({ engine, journal }: TrafficOptions): Promise<void> => {
+const agentOf = ({ headers }: BusMessage): AgentKey => ({
+  projectId: headers[HEADERS.projectId] ?? "",
+  agentId: headers[HEADERS.agentId] ?? "",
+});
+
+export const consumeAll = async ({
+  engine,
+  journal,
+  ring,
+}: TrafficOptions & { readonly ring: (agent: AgentKey) => void }): Promise<void> => {
   const pattern = (rest: string): string => `cg.v1r4.${CRASH_PROJECT}.*.${rest}`;
   const handle =
     (by: string) =>
-    ({ messageId, subject, payload }: Delivery): void => {
+    (delivery: Delivery): void => {
+      const { messageId, subject, payload } = delivery;
       journal.write({ what: "handled", message: messageId ?? payload, by, subject });
+      if (by === CREW) ring(agentOf(delivery));
     };
   const consumers = [
     { durable: "audit", category: "evt", pattern: pattern("evt.agent.news.>") },
     { durable: "desk", category: "cmd", pattern: pattern("cmd.sys.desk.>") },
-    { durable: "crew", category: "cmd", pattern: pattern(`cmd.agent.${WORKER_TARGET}.>`) },
+    { durable: CREW, category: "cmd", pattern: pattern(`cmd.agent.${WORKER_TARGET}.>`) },
   ] as const;
   for (const consumer of consumers)
     await engine.bus.consume({ ...consumer, ackWaitMs: ACK_WAIT_MS, maxDeliver: 1_000 }, handle(consumer.durable));
@@ -76,8 +89,13 @@ const commandOf = ({ headers, payload, subject }: BusMessage): CommandRef | unde
   };
 };
 
-/** An external bus that hands commands straight to the service of this process. */
-export const createCrashCarrier = (journal: Journal, offer: (command: CommandRef) => void): MemoryCarrier => {
+const isWakeup = ({ subject }: BusMessage): boolean => subject.endsWith(`.cmd.agent.${WORKER_TARGET}.wakeup`);
+
+/** An external bus that hands commands straight to the service of this process, and wakeups to its worker. */
+export const createCrashCarrier = (
+  journal: Journal,
+  { offer, ring }: { readonly offer: (command: CommandRef) => void; readonly ring: (agent: AgentKey) => void },
+): MemoryCarrier => {
   const seen = new Set<string>();
   let publishes = 0;
   const publish = (messages: readonly BusMessage[]): void => {
@@ -88,6 +106,7 @@ export const createCrashCarrier = (journal: Journal, offer: (command: CommandRef
       journal.write({ what: "handled", message: id, by: "external", subject: message.subject });
       const command = commandOf(message);
       if (command !== undefined) offer(command);
+      if (isWakeup(message)) ring(agentOf(message));
     }
     publishes += 1;
     if (publishes % LOSE_ANSWER_EVERY === 0)

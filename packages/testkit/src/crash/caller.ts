@@ -1,11 +1,10 @@
-// Those who ask for calls: each item once, however often the process is restarted. What has a key or an id (or names its
-// step, or its dead letter) is asked again after a restart and must turn out to be the same; what has none is not repeated.
+// Those who ask for calls and turns: each item once, however often the process is restarted. What has a key or an id (or
+// names its dead letter) is asked again after a restart and must turn out to be the same; what has none is not repeated.
 
 import { createIds, type Engine } from "@toolplane/engine";
-import { isToolplaneError } from "@toolplane/protocol";
 import { ATTIC_PROJECT, CRASH_PROJECT } from "./crash-seed.ts";
 import { insist, isAway } from "./insist.ts";
-import { CALL_SHAPES, type CallKind, type CallShape, type Item, NAMED_KINDS, STEP_KINDS } from "./item.ts";
+import { acceptedLine, CALL_SHAPES, type CallKind, type CallShape, type Item, NAMED_KINDS, projectOf } from "./item.ts";
 import type { Journal } from "./journal.ts";
 import { replayLetterOf } from "./replay-letter.ts";
 
@@ -17,7 +16,8 @@ export interface CallerOptions {
   readonly inFlight: number;
 }
 
-const projectOf = (kind: CallKind): string => (kind === "attic" ? ATTIC_PROJECT : CRASH_PROJECT);
+/** How long to wait before asking again whether the database is still there. */
+const WAIT_MS = 1_000;
 
 export const createCaller = ({ engine, journal, signal, inFlight }: CallerOptions) => {
   const ids = createIds();
@@ -30,8 +30,7 @@ export const createCaller = ({ engine, journal, signal, inFlight }: CallerOption
 
   const accept = (item: string, kind: CallKind, call: string): void => {
     accepted.set(item, call);
-    const { outcomes } = CALL_SHAPES[kind];
-    journal.write({ what: "accepted", item, project: projectOf(kind), call, outcomes });
+    journal.write(acceptedLine(item, kind, call));
   };
 
   const askWithKey = async (item: Item, shape: CallShape): Promise<void> => {
@@ -77,28 +76,22 @@ export const createCaller = ({ engine, journal, signal, inFlight }: CallerOption
     }
   };
 
-  const askStep = async (item: Item): Promise<void> => {
-    const agentId = `agent_${item.number + 1}`;
-    const origin = {
+  /** A turn of an agent, until it has ended: whoever is rung takes its step. */
+  const askTurn = async (item: Item): Promise<void> => {
+    const request = {
       projectId: CRASH_PROJECT,
-      agentId,
-      channelId: "public",
-      agentTurnId: `turn_of_${agentId}`,
-      turnEpoch: 1,
-      stepId: `step_of_${agentId}`,
-      recursionDepth: 0,
+      agentId: `agent_${item.number + 1}`,
+      sourceAgentId: "sys.crash",
+      context: { instruction: item.id },
+      correlationId: item.id,
+      metadata: { item: item.id },
     };
-    const calls = STEP_KINDS.map((kind) => ({
-      toolName: CALL_SHAPES[kind].toolName,
-      arguments: { way: CALL_SHAPES[kind].way, item: item.id },
-    }));
-    try {
-      const step = await insist(() => engine.calls.dispatchStep({ origin, calls }), signal);
-      for (const [index, { toolCallId }] of (step?.calls ?? []).entries())
-        accept(`${item.id}.${index}`, STEP_KINDS[index] ?? "safe", toolCallId);
-    } catch (error) {
-      // The head has moved on: the step was dispatched before the answer, or the process, was lost.
-      if (!isToolplaneError(error) || error.code !== "conflict") throw error;
+    const made = await insist(() => engine.turns.spawn(request), signal);
+    if (made === undefined) return;
+    journal.write({ what: "spawned", item: item.id, turn: made.agentTurnId });
+    while (!signal.aborted) {
+      const turn = await insist(() => engine.turns.wait(made, WAIT_MS, signal), signal);
+      if (turn === undefined || turn.endedAt !== null) return;
     }
   };
 
@@ -118,7 +111,7 @@ export const createCaller = ({ engine, journal, signal, inFlight }: CallerOption
 
   const ask = async (item: Item): Promise<void> => {
     if (item.kind === "event" || item.kind === "command") return;
-    if (item.kind === "step") return askStep(item);
+    if (item.kind === "step") return askTurn(item);
     const shape = CALL_SHAPES[item.kind];
     if (item.kind === "keyed") return askWithKey(item, shape);
     await (NAMED_KINDS.has(item.kind) ? askWithId : askOnce)(item, item.kind, shape);

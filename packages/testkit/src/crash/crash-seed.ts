@@ -1,10 +1,10 @@
-// The world of a crash run: two projects, tools with short deadlines, agents in the middle of a turn.
+// The world of a crash run: two projects, tools with short deadlines, agents that wait for a turn.
 
 import { createEngine, migrate } from "@toolplane/engine";
 import { type ToolSeed, toolUpload } from "../engine/test-engine.ts";
 import { withTestClient } from "../postgres-client.ts";
 import type { DatabaseTemplate } from "../postgres-database.ts";
-import { SEED_AGENTS, SEED_HEADS } from "./crash-seed.sql.ts";
+import { SEED_AGENTS } from "./crash-seed.sql.ts";
 
 export const CRASH_PROJECT = "crash";
 /** Its settled calls are forgotten during the run. */
@@ -50,10 +50,7 @@ export const seedCrashWorld = async (url: string): Promise<void> => {
   } finally {
     await engine.close();
   }
-  await withTestClient(url, async (client) => {
-    await client.query(SEED_AGENTS, [CRASH_PROJECT, AGENTS, WORKER_TARGET]);
-    await client.query(SEED_HEADS, [CRASH_PROJECT, AGENTS]);
-  });
+  await withTestClient(url, (client) => client.query(SEED_AGENTS, [CRASH_PROJECT, AGENTS, WORKER_TARGET]));
 };
 
 export const CRASH_TEMPLATE: DatabaseTemplate = {

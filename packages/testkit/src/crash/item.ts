@@ -1,6 +1,9 @@
 // What a crash run asks for: items of a kind, in an order and under names that are the same in every process and after
 // every restart.
 
+import { ATTIC_PROJECT, CRASH_PROJECT } from "./crash-seed.ts";
+import type { JournalLine } from "./journal.ts";
+
 export const CALL_KINDS = [
   "safe",
   "unsafe",
@@ -74,8 +77,16 @@ export const NAMED_KINDS: ReadonlySet<CallKind> = new Set([
   "denied",
 ]);
 
-/** The calls of every step: one that runs again, one that does not, one that never comes back. */
+/** The calls of every agent's step: one that runs again, one that does not, one that never comes back. */
 export const STEP_KINDS: readonly CallKind[] = ["safe", "unsafe", "timeout"];
+
+export const projectOf = (kind: CallKind): string => (kind === "attic" ? ATTIC_PROJECT : CRASH_PROJECT);
+
+/** The engine acknowledged a call of this kind. */
+export const acceptedLine = (item: string, kind: CallKind, call: string): JournalLine => {
+  const { outcomes } = CALL_SHAPES[kind];
+  return { what: "accepted", item, project: projectOf(kind), call, outcomes };
+};
 
 /** Kinds take turns, so that every stretch of the run has some of each. */
 export const planItems = (counts: ItemCounts, shard: Shard): readonly Item[] => {

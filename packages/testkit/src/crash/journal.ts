@@ -3,6 +3,7 @@
 //   asked      about to ask for an item; accepted: the engine acknowledged it as this call
 //   taken      a lease was acknowledged to a service; effect: the simulated tool did its work, now
 //   released   about to give a lease back unstarted; reported: the engine acknowledged this result
+//   spawned    the engine acknowledged an item as this turn; finished: it acknowledged the turn's end, with this deliverable
 //   canceled   the engine acknowledged the cancellation; replayed: a dead letter became this call
 //   published  the bus acknowledged a message; handled: a consumer (or the external bus) has it
 //   died       the process is about to end itself at this fault point; stalled: to stop itself there
@@ -24,6 +25,8 @@ export type JournalLine =
   | { readonly what: "released"; readonly call: string }
   | { readonly what: "reported"; readonly call: string; readonly card: string; readonly status: string }
   | { readonly what: "canceled"; readonly call: string }
+  | { readonly what: "spawned"; readonly item: string; readonly turn: string }
+  | { readonly what: "finished"; readonly turn: string; readonly card: string }
   | { readonly what: "replayed"; readonly letter: string; readonly call: string }
   | { readonly what: "published"; readonly message: string }
   | { readonly what: "handled"; readonly message: string; readonly by: string; readonly subject: string }

@@ -1,7 +1,8 @@
-// One life of a process in a crash run: an engine, those who ask, those who serve, those who listen. Started again on
+// One life of a process in a crash run: an engine, those who ask, think, serve and listen. Started again on
 // the same database and journal it goes on where its predecessor died.
 
-import { createEngine, type Engine, type Faults, noFaults } from "@toolplane/engine";
+import { type AgentKey, createEngine, type Engine, type Faults, noFaults } from "@toolplane/engine";
+import { type AgentWorker, startAgentWorker } from "./agent-worker.ts";
 import { consumeAll, createCrashCarrier, publishItems } from "./bus-traffic.ts";
 import { createCaller } from "./caller.ts";
 import { ATTIC_PROJECT, CRASH_PROJECT } from "./crash-seed.ts";
@@ -45,21 +46,28 @@ export const startWorkload = async (config: WorkloadConfig, faults: Faults = noF
   const { signal } = stopping;
   // Commands of an earlier life may come before this one's service is there; they are published again.
   let serving: Service | undefined;
+  let thinking: AgentWorker | undefined;
   const offer = (command: CommandRef): void => serving?.offer(command);
+  const ring = (agent: AgentKey): void => thinking?.ring(agent);
+  const leaseSeconds = config.leaseSeconds ?? LEASE_SECONDS;
+  const maxAttempts = config.maxAttempts ?? MAX_ATTEMPTS;
   const engine = await createEngine({
     connection: { connectionString: config.databaseUrl },
     maxConnections: 6,
     faults,
-    leaseSeconds: config.leaseSeconds ?? LEASE_SECONDS,
-    maxAttempts: config.maxAttempts ?? MAX_ATTEMPTS,
-    carrier: carrier === "external" ? createCrashCarrier(journal, offer) : undefined,
+    leaseSeconds,
+    maxAttempts,
+    turns: { claimSeconds: leaseSeconds, maxClaims: maxAttempts },
+    carrier: carrier === "external" ? createCrashCarrier(journal, { offer, ring }) : undefined,
   });
   const items = planItems(config.items, shard);
   const traffic = { engine, journal, signal };
   const service = startService({ engine, journal, name: config.name, slots, workMs: config.workMs ?? 0 });
   serving = service;
+  const worker = startAgentWorker({ engine, journal, name: config.name });
+  thinking = worker;
   if (carrier === "postgres") {
-    await consumeAll(traffic);
+    await consumeAll({ ...traffic, ring });
     service.serve([CRASH_PROJECT, ATTIC_PROJECT]);
   }
   const caller = createCaller({ engine, journal, signal, inFlight });
@@ -69,6 +77,7 @@ export const startWorkload = async (config: WorkloadConfig, faults: Faults = noF
     stopping.abort();
     await done;
     await service.stop();
+    await worker.stop();
     await engine.close();
     journal.close();
   };
