@@ -50,5 +50,6 @@ export const rules = [
   { id: "UTP-W13", source: "utp 15 W-13", part: "agents", text: "Whatever fails in a step, the turn ends with a status, an error code and a deliverable." },
   { id: "UTP-W14", source: "utp 15 W-14", part: "agents", text: "Every call a model asks for gets exactly one result, carried out or refused." },
   { id: "UTP-W20-A1", source: "utp 15 W-20", part: "agents", text: "A call is held against the profile's lists when it is made, not only when tools are shown." },
+  { id: "UTP-W35-T2", source: "utp 15 W-35", part: "agents", text: "No answer of a model is a reason to end its turn: what cannot be called, shown or stored is told to it or cut." },
   { id: "UTP-W35-T1", source: "utp 15 W-35", part: "agents", text: "An exception inside a step ends the step, and never strands the turn." },
 ] as const satisfies readonly Rule[];

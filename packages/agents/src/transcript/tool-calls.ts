@@ -1,7 +1,8 @@
 // The calls of one answer as a thought card keeps them (the OpenAI form), and back.
 // The id in there is the provider's, or ours when it gave none; it is an alias for the transcript, never a key (W-03).
 
-import { isFilled, isRecord, type JsonObject } from "@toolplane/protocol";
+import { isFilled, isRecord, isToken, type JsonObject } from "@toolplane/protocol";
+import { isToolName } from "@toolplane/protocol/registry";
 import type { BrainToolCall } from "../brains/brain.ts";
 
 export interface NamedToolCall {
@@ -15,7 +16,20 @@ export interface NamedToolCall {
 /** Providers end at 40 to 64 characters; a longer one would be refused when it is shown back. */
 const MAX_ID_LENGTH = 64;
 
-const isUsableId = (id: unknown): id is string => isFilled(id) && id.length <= MAX_ID_LENGTH && id.isWellFormed();
+/** From the space to the tilde: what is left can be stored, shown back, and told from any other. */
+const isPlain = (text: string): boolean => [...text].every((char) => char >= " " && char <= "~");
+
+const isUsableId = (id: unknown): id is string => isFilled(id) && id.length <= MAX_ID_LENGTH && isPlain(id);
+
+/** The longest name every provider takes. */
+const MAX_SHOWN_NAME = 64;
+
+/** A name as it can be shown back: providers refuse a whole conversation for one that no tool could have. */
+export const shownToolName = (name: string): string => {
+  const isName: boolean = isToolName(name);
+  if (isName) return name;
+  return [...name.slice(0, MAX_SHOWN_NAME)].map((char) => (isToken(char) ? char : "_")).join("") || "unknown";
+};
 
 /** Gives every call an id that is its own within the step; a call without a name cannot be answered and is dropped. */
 export const planToolCalls = (calls: readonly BrainToolCall[], stepNumber: number): readonly NamedToolCall[] => {
@@ -66,7 +80,7 @@ export const readToolCall = (entry: JsonObject): ShownToolCall => {
   const call = isRecord(entry.function) ? entry.function : entry;
   return {
     id: typeof entry.id === "string" ? entry.id : "",
-    name: isFilled(call.name) ? call.name : "unknown",
+    name: isFilled(call.name) ? shownToolName(call.name) : "unknown",
     arguments: argumentsText(call.arguments),
   };
 };

@@ -31,6 +31,29 @@ test.each<[string, unknown, object, string | undefined]>([
   expect(call?.fault?.code).toBe(code);
 });
 
+test.each([
+  ["functions.echo", "functions_echo"],
+  ["\u001b[31mecho", "__31mecho"],
+  ["a\u0000b\ud800", "a_b_"],
+  ["x".repeat(129), "x".repeat(64)],
+])("[UTP-W35-T2] a name no tool can have (%j) is shown as one that could be, and never called", (given, name) => {
+  const [call] = read({ name: given, arguments: {} });
+  expect(call).toMatchObject({ name, shown: { function: { name } }, fault: { code: "not_found" } });
+});
+
+test("[UTP-W35-T2] arguments too large to be shown together are shown shortened, and called whole", () => {
+  const text = "x".repeat(100_000);
+  const [first, second, small] = read(
+    { name: "a", arguments: { text } },
+    { name: "a", arguments: { text } },
+    { name: "a", arguments: { n: 1 } },
+  );
+  expect(first?.arguments).toEqual({ text });
+  expect(JSON.stringify([first?.shown, second?.shown]).length).toBeLessThan(100_000);
+  expect(first?.shown).toMatchObject({ function: { arguments: expect.stringContaining('{"_shortened":') } });
+  expect(small?.shown).toMatchObject({ function: { arguments: '{"n":1}' } });
+});
+
 test("[UTP-10.2-12] entries that are no calls are dropped", () => {
   expect(read(null, 7, "x", {}, { name: "" }, { name: "a" }).map(({ name }) => name)).toEqual(["a"]);
 });

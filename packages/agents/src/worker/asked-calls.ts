@@ -1,15 +1,16 @@
-// The calls of a brain's answer as the worker goes on with them: every one has a name, an alias that is its own within
-// the step, and arguments that are an object - or the reason why they are none.
+// The calls of a brain's answer as the worker goes on with them: every one has a name a tool could have, an alias that is
+// its own within the step, and arguments that are an object - or the reason why they are none.
 //   The alias is what the model knows the call by. Models leave ids out and repeat them (W-03), so it is never a key.
 
 import { type JsonObject, parseRawArguments, ToolplaneError } from "@toolplane/protocol";
-import { MAX_TOOL_NAME_LENGTH } from "@toolplane/protocol/registry";
+import { isToolName } from "@toolplane/protocol/registry";
 import type { BrainToolCall } from "../brains/brain.ts";
-import { planToolCalls, thoughtToolCalls } from "../transcript/tool-calls.ts";
+import { planToolCalls, shownToolName, thoughtToolCalls } from "../transcript/tool-calls.ts";
 import { storableText } from "./storable-text.ts";
 
 export interface AskedCall {
   readonly alias: string;
+  /** What the model wrote, made fit to be shown where it is no tool's name; `fault` says so. */
   readonly name: string;
   /** `{_raw}` when it is no object; `fault` says why. */
   readonly arguments: JsonObject;
@@ -23,7 +24,19 @@ const MAX_RAW_CHARS = 4000;
 /** Beyond this a model repeats itself; what it says there is nobody's wish. */
 const MAX_KEPT_CALLS = 256;
 
+/**
+ * What all arguments of a step may have on its thought: with text and reasoning it fits into one card, however it is
+ * escaped. Beyond it they are shown shortened; what is called gets all of them.
+ */
+const MAX_SHOWN_CHARS = 128 * 1024;
+
 const cut = (text: string, length: number): string => storableText(text.slice(0, length));
+
+const noSuchName = (): ToolplaneError =>
+  new ToolplaneError(
+    "not_found",
+    "no tool has such a name: names are letters, digits, _ and -; use one that is offered",
+  );
 
 const readArguments = (raw: unknown): Pick<AskedCall, "arguments" | "fault"> => {
   try {
@@ -40,12 +53,29 @@ const readArguments = (raw: unknown): Pick<AskedCall, "arguments" | "fault"> => 
 const shownOf = (id: string, name: string, args: unknown): JsonObject =>
   thoughtToolCalls([{ id, name, arguments: args }])[0] ?? {};
 
+const argumentsOf = ({ shown }: AskedCall): string =>
+  String((shown.function as { readonly arguments?: unknown } | undefined)?.arguments ?? "");
+
+/** A fair share for each when they do not fit together. */
+const fitShown = (calls: readonly AskedCall[]): readonly AskedCall[] => {
+  const total = calls.reduce((sum, call) => sum + argumentsOf(call).length, 0);
+  if (total <= MAX_SHOWN_CHARS) return calls;
+  const share = Math.floor(MAX_SHOWN_CHARS / calls.length);
+  return calls.map((call) => {
+    const text = argumentsOf(call);
+    if (text.length <= share) return call;
+    return { ...call, shown: shownOf(call.alias, call.name, { _shortened: cut(text, share) }) };
+  });
+};
+
 /** Entries that are no objects, or have no name, are dropped. */
 export const readAskedCalls = (calls: readonly BrainToolCall[], stepNumber: number): readonly AskedCall[] =>
-  planToolCalls(calls.slice(0, MAX_KEPT_CALLS), stepNumber).map((call) => {
-    const alias = storableText(call.id);
-    const name = cut(call.name, MAX_TOOL_NAME_LENGTH);
-    const read = readArguments(call.arguments);
-    const raw = read.fault === undefined ? read.arguments : (read.arguments._raw ?? "");
-    return { alias, name, ...read, shown: shownOf(alias, name, raw) };
-  });
+  fitShown(
+    planToolCalls(calls.slice(0, MAX_KEPT_CALLS), stepNumber).map(({ id, name: written, arguments: given }) => {
+      const name = shownToolName(written);
+      const read = readArguments(given);
+      const fault = isToolName(written) ? read.fault : noSuchName();
+      const raw = read.fault === undefined ? read.arguments : (read.arguments._raw ?? "");
+      return { alias: id, name, ...read, fault, shown: shownOf(id, name, raw) };
+    }),
+  );

@@ -15,6 +15,20 @@ test("[UTP-W35-T1] what cannot be stored is mended", () => {
   expect(readAnswer({ text: "", toolCalls: [], usage: { a: 1 }, cost: 0 })).toMatchObject({ usage: { a: 1 }, cost: 0 });
 });
 
+test("[UTP-W35-T2] what is too large beside an answer is left out, or cut", () => {
+  const long = "x".repeat(200_000);
+  const { usage, model, reasoning } = readAnswer({
+    text: "",
+    toolCalls: [],
+    usage: { long },
+    model: long,
+    reasoning: long,
+  });
+  expect(usage).toBeUndefined();
+  expect(model).toHaveLength(200);
+  expect(reasoning?.length).toBeLessThan(100_000);
+});
+
 test.each([undefined, null, "text", {}, { text: "x" }, { text: 1, toolCalls: [] }, { text: "x", toolCalls: {} }])(
   "[UTP-W35-T1] an answer that is none is refused: %j",
   (answer) => {

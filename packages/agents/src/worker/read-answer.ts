@@ -5,9 +5,17 @@ import { copyJson, isRecord, type JsonObject, ToolplaneError } from "@toolplane/
 import type { BrainAnswer } from "../brains/brain.ts";
 import { storableText } from "./storable-text.ts";
 
+/** Of its counts, in bytes of JSON: they travel in every event of the step. */
+const MAX_USAGE_BYTES = 8 * 1024;
+const MAX_MODEL_CHARS = 200;
+/** As much as one card has room for beside everything else; nobody reads that far. */
+const MAX_REASONING_CHARS = 96 * 1024;
+
+const cut = (text: string, length: number): string => storableText(text.slice(0, length));
+
 const asCounts = (usage: unknown): JsonObject | undefined => {
   try {
-    const copy = isRecord(usage) ? copyJson(usage) : undefined;
+    const copy = isRecord(usage) ? copyJson(usage, { maxBytes: MAX_USAGE_BYTES }) : undefined;
     return isRecord(copy) ? (copy as JsonObject) : undefined;
   } catch {
     // Numbers for people; never worth a turn.
@@ -22,9 +30,9 @@ export const readAnswer = (answer: unknown): BrainAnswer => {
   return {
     text: storableText(text),
     toolCalls: toolCalls as BrainAnswer["toolCalls"],
-    reasoning: typeof reasoning === "string" ? storableText(reasoning) : undefined,
+    reasoning: typeof reasoning === "string" ? cut(reasoning, MAX_REASONING_CHARS) : undefined,
     usage: asCounts(usage),
     cost: typeof cost === "number" && Number.isFinite(cost) ? cost : undefined,
-    model: typeof model === "string" ? storableText(model) : undefined,
+    model: typeof model === "string" ? cut(model, MAX_MODEL_CHARS) : undefined,
   };
 };

@@ -1,7 +1,14 @@
 // submit_result: how an agent hands in its work. Pure: arguments in, a deliverable or the reason for refusing them out.
 //   With required fields every one is there exactly once, as text, required ones first.
 
-import { isRecord, type JsonObject, type JsonValue, ToolplaneError, tryParseJsonStrict } from "@toolplane/protocol";
+import {
+  exceedsBytes,
+  isRecord,
+  type JsonObject,
+  type JsonValue,
+  ToolplaneError,
+  tryParseJsonStrict,
+} from "@toolplane/protocol";
 import type { ResultField } from "@toolplane/protocol/agents";
 
 export type Submission = string | JsonObject | readonly JsonValue[];
@@ -66,10 +73,15 @@ const passThrough = (result: JsonValue): Submission => {
   return { ...document, fields: fieldsOfList(document.fields as readonly JsonValue[]) as unknown as JsonValue };
 };
 
+/** What a deliverable's card has room for. */
+const MAX_RESULT_BYTES = 896 * 1024;
+
 /** Throws `bad_request`, which the model is told; the turn goes on. */
 export const readSubmission = (args: JsonObject, required: readonly ResultField[]): Submission => {
   const { result } = args;
   if (result === undefined || result === null) throw refuse("the argument result is missing");
+  if (exceedsBytes(JSON.stringify(result), MAX_RESULT_BYTES))
+    throw refuse(`result is larger than ${MAX_RESULT_BYTES} bytes; hand in less`);
   if (required.length === 0) return passThrough(result);
   return { fields: orderFields(readFields(result), required) as unknown as JsonValue };
 };
