@@ -23,6 +23,8 @@ export const settings = {
     setupFiles: ["packages/testkit/src/vitest-worker.ts", "tests/property-seed.ts"],
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    // What is waited for by a condition comes when it comes: the second that vitest gives is short on a busy machine.
+    expect: { poll: { timeout: 30_000 } },
     // One more than the two cores this is measured on: tests wait for processes, leases and databases most of the time.
     maxWorkers: 3,
   },
