@@ -1,8 +1,8 @@
 // The gateway at work: every operation, both doors side by side, where answers go, several processes, and the end.
 
 import { ERROR_TABLE, GATEWAY_OPERATIONS } from "@toolplane/protocol";
-import { fingerprint, toolUpload } from "@toolplane/testkit";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { eventually, fingerprint, toolUpload } from "@toolplane/testkit";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { callHeaders, type GatewayStack, gatewayAt, resultCard, startGatewayStack } from "./gateway-stack.ts";
 import { aimCalls, hostileCases } from "./hostile-cases.ts";
 import { conversation, operationRows, pattern } from "./reference-page.ts";
@@ -201,12 +201,12 @@ test("[API-5-1] without an address for the answer parts are passed on, and every
   text.publish(gatewayAt("settle"), JSON.stringify({ lease: call.lease, status: "success", result: {} }), { headers });
   text.publish(gatewayAt("parts"), "{broken", { headers });
   expect(await text.flush()).toEqual([]);
-  await vi.waitUntil(() => parts.length > 0);
+  await eventually(() => parts.length > 0);
   expect(await ask("parts", { parts: [{ index: 1, part: "last" }] }, { call })).toMatchObject({
     status: 202,
     body: { accepted: 1 },
   });
-  await vi.waitUntil(() => parts.includes("last"));
+  await eventually(() => parts.includes("last"));
   expect(parts).toEqual(["parts", "last"]);
   expect(await kept()).toEqual(before);
   stop();
@@ -222,11 +222,11 @@ test("[API-5-1] processes share the questions: each is answered once, also while
       text.publish(gatewayAt("get_tool"), JSON.stringify({ tool_name: "safe" }), { reply: `${text.inbox}.many.${i}` });
   };
   send(0, 150);
-  await vi.waitUntil(() => answers.length > 50);
+  await eventually(() => answers.length > 50);
   const stopping = second.stop();
   send(150, 150);
   await stopping;
-  await vi.waitUntil(() => answers.length >= 300);
+  await eventually(() => answers.length >= 300);
   await text.flush();
   expect(new Set(answers.map(({ subject }) => subject)).size).toBe(300);
   expect(answers.length).toBe(300);

@@ -5,8 +5,8 @@ import { createNatsBus } from "@toolplane/bus/nats";
 import { type Carrier, silentLog } from "@toolplane/engine";
 import { defineTool, serveTools } from "@toolplane/sdk";
 import { createNatsGateway } from "@toolplane/server";
-import { startTestEngine } from "@toolplane/testkit";
-import { expect, test, vi } from "vitest";
+import { eventually, startTestEngine } from "@toolplane/testkit";
+import { expect, test } from "vitest";
 import { startDeployedServer } from "./deployed-server.ts";
 import { gatewayAt, openPlaneLink, readAnswer, TOOLS } from "./gateway-stack.ts";
 import type { WireClient, WireMessage } from "./wire-client.ts";
@@ -25,7 +25,7 @@ const streamInfo = async (plane: WireClient, stream: string): Promise<StreamInfo
 
 /** The plane makes a durable for each target; a fetch from one that is not there is not even answered. */
 const untilDurable = (text: WireClient): Promise<unknown> =>
-  vi.waitUntil(async () => {
+  eventually(async () => {
     const { payload } = await text.request("$JS.API.CONSUMER.INFO.cg_cmd_v1r4.tool_text", "");
     return (JSON.parse(payload) as { error?: unknown }).error === undefined;
   });
@@ -33,8 +33,8 @@ const untilDurable = (text: WireClient): Promise<unknown> =>
 /** The next command of the service's durable; it waits for one. */
 const nextCommand = async (text: WireClient, box: readonly WireMessage[]): Promise<WireMessage> => {
   const from = box.length;
-  text.publish(NEXT, JSON.stringify({ batch: 1, expires: 5_000_000_000 }), { reply: `${text.inbox}.box` });
-  await vi.waitUntil(() => box.length > from, { timeout: 10_000 });
+  text.publish(NEXT, JSON.stringify({ batch: 1, expires: 25_000_000_000 }), { reply: `${text.inbox}.box` });
+  await eventually(() => box.length > from);
   return box[from] as WireMessage;
 };
 
@@ -67,16 +67,16 @@ test("[API-5-1] [API-5-4] [UTP-W32-T1] the deployed users are enough for a plane
   expect((await ask("parts", { lease, parts: [{ index: 0, part: "half" }] }, headers)).status).toBe(202);
   expect((await ask("settle", { lease, status: "success", result: { n: 2 } }, headers)).status).toBe(200);
   expect(await t.engine.calls.get(key)).toMatchObject({ status: "success", settledBy: "tool.text" });
-  await vi.waitUntil(() => parts.length > 0);
+  await eventually(() => parts.length > 0);
   const event = { subject: "cg.v1r4.demo.public.evt.agent.a1.task", headers: {}, payload: "{}" };
   await t.engine.bus.publish([event]);
-  await vi.waitUntil(() => events.length > 0);
+  await eventually(() => events.length > 0);
 
   // No stream holds a request, and the command is gone for good.
   const [commands, evts] = [await streamInfo(plane, "cg_cmd_v1r4"), await streamInfo(plane, "cg_evt_v1r4")];
   for (const subject of [...commands.config.subjects, ...evts.config.subjects])
     expect(subject).toMatch(/^cg\.v1r4\.\*\.\*\.(cmd|evt)\./);
-  expect(commands.state.messages).toBe(0);
+  await eventually(async () => (await streamInfo(plane, "cg_cmd_v1r4")).state.messages === 0);
   const held = Object.keys({ ...commands.state.subjects, ...evts.state.subjects });
   expect(held.filter((subject) => subject.includes(".rpc."))).toEqual([]);
 
@@ -96,7 +96,7 @@ test("[API-5-1] [API-5-4] [UTP-W32-T1] the deployed users are enough for a plane
 
   // A fetched command goes where its fetcher says, also to somebody else's gateway: there it is nobody's question.
   const second = await t.engine.calls.dispatch({ projectId: "demo", toolName: "safe", arguments: {} });
-  await vi.waitUntil(async () => (await streamInfo(plane, "cg_cmd_v1r4")).state.messages > 0);
+  await eventually(async () => (await streamInfo(plane, "cg_cmd_v1r4")).state.messages > 0);
   text.publish(NEXT, "1", { reply: gatewayAt("settle", "other") });
   expect(await text.flush()).toEqual([]);
   expect((await ask("get_tool", { tool_name: "safe" }, {})).status).toBe(200);

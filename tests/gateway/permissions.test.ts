@@ -4,7 +4,8 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { eventually } from "@toolplane/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DEPLOYED, type DeployedServer, type DeployedUser, startDeployedServer, USERS } from "./deployed-server.ts";
 import { connectWire, type WireClient, type WireMessage } from "./wire-client.ts";
 
@@ -242,7 +243,7 @@ const pull = async (client: WireClient): Promise<WireMessage> => {
   client.publish(`${JS}.CONSUMER.MSG.NEXT.cg_cmd_v1r4.tool_text`, JSON.stringify({ batch: 1, no_wait: true }), {
     reply: `${client.inbox}.pull`,
   });
-  await vi.waitUntil(() => box.length > 0);
+  await eventually(() => box.length > 0);
   return box[0] as WireMessage;
 };
 
