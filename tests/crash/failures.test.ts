@@ -1,7 +1,7 @@
 // Failures a process lives through: an error at every point, a pause longer than every lease, a network that cuts
 // connections at random.
 
-import { createDatabase, FAULT_POINTS, type FaultPoint } from "@toolplane/engine";
+import { createDatabase, type FaultPoint } from "@toolplane/engine";
 import type { ExitStatus } from "@toolplane/processes";
 import {
   CUT_MOMENTS,
@@ -18,6 +18,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { A_LOAD, SOME_OF_ALL } from "./items.ts";
 import { runLimited } from "./limited.ts";
+import { CRASH_POINTS } from "./points.ts";
 import { A_SEED } from "./seed.ts";
 
 const neverEnds = { dying: () => undefined, stalling: () => undefined };
@@ -31,12 +32,12 @@ describe("an error", () => {
     { timeout: 120_000 },
     async (carrier) => {
       await using run = await openCrashRun({ carrier });
-      const plan = FAULT_POINTS.map((point) => ({ point, hit: 1, act: "throw" }) as const);
+      const plan = CRASH_POINTS.map((point) => ({ point, hit: 1, act: "throw" }) as const);
       const faults = createPlannedFaults(plan, neverEnds);
       await using workload = await startWorkload(run.life("unlucky", ITEMS), faults);
       await workload.done;
       expect(await run.check()).toEqual(NOTHING_FOUND);
-      const unused = FAULT_POINTS.filter((point) => faults.hits(point) === 0);
+      const unused = CRASH_POINTS.filter((point) => faults.hits(point) === 0);
       const other = carrier === "postgres" ? /^relay:/ : /^(deliver|ack):/;
       expect(unused.filter((point) => !other.test(point))).toEqual([]);
     },
@@ -111,6 +112,9 @@ describe("a network that breaks connections", () => {
     "calls.release",
     "calls.find-keyed",
     "calls.read",
+    "turns.lock-heads",
+    "turns.read-claimed",
+    "turns.write",
     "reports.put-card",
     "watchdog.read-due",
     "bus_claim_of_target",

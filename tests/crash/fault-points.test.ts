@@ -1,10 +1,11 @@
 // A process dies by SIGKILL at each named point; another comes, finishes what is left, and nothing was lost or doubled.
 
-import { FAULT_POINTS, type FaultPoint } from "@toolplane/engine";
+import type { FaultPoint } from "@toolplane/engine";
 import { type Findings, NOTHING_FOUND, openCrashRun, startEngineChild } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SOME_OF_ALL } from "./items.ts";
 import { runLimited } from "./limited.ts";
+import { CRASH_POINTS } from "./points.ts";
 
 /** Points that are passed often are hit while others are under way; the rest at the first chance. */
 const HIT: Partial<Record<FaultPoint, number>> = {
@@ -48,7 +49,7 @@ describe("a process that dies", () => {
   let deaths: ReadonlyMap<FaultPoint, Promise<Death>>;
 
   beforeAll(() => {
-    deaths = runLimited(FAULT_POINTS, { atOnce: AT_ONCE }, dieAt);
+    deaths = runLimited(CRASH_POINTS, { atOnce: AT_ONCE }, dieAt);
   });
 
   // Whatever a filter leaves out is still under way when its tests are over.
@@ -56,7 +57,7 @@ describe("a process that dies", () => {
     await Promise.allSettled(deaths.values());
   });
 
-  test.each(FAULT_POINTS)(
+  test.each(CRASH_POINTS)(
     "[INV-I1] [INV-I3] [CRASH-1] at %s loses nothing, doubles nothing, leaves nothing behind",
     // More than a piece may take, so that one that hangs is named.
     { timeout: 120_000 },
