@@ -27,6 +27,7 @@ export interface CallFilter {
   readonly limit?: number | undefined;
   readonly status?: string | undefined;
   readonly toolName?: string | undefined;
+  readonly agentId?: string | undefined;
 }
 
 export interface Calls {
@@ -138,7 +139,8 @@ export const createCalls = (deps: CallsDeps): Calls => {
     find: reads.find,
     async list(projectId, filter = {}) {
       const { limit } = parsePage({ limit: Math.min(filter.limit ?? DEFAULT_PAGE, MAX_PAGE) });
-      const values = [projectId, filter.before ?? null, limit, filter.status ?? null, filter.toolName ?? null];
+      const { before = null, status = null, toolName = null, agentId = null } = filter;
+      const values = [projectId, before, limit, status, toolName, agentId];
       return (await db.query<ViewRow>(LIST_CALLS, values)).map(viewOf);
     },
     services: seen.list,

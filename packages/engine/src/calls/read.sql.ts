@@ -141,7 +141,7 @@ select i.ord::int as ord
 
 export const bindKeys = (rows: readonly CallKey[]): unknown[] => keys.bind(rows);
 
-/** Newest first: ids sort by time. $1 project, $2 before this id or null, $3 limit, $4 status or null, $5 tool or null. */
+/** Newest first: ids sort by time. $1 project, $2 before this id or null, $3 limit, $4 status, $5 tool, $6 agent, each or null. */
 export const LIST_CALLS: Statement = {
   name: "calls.list",
   text: `
@@ -149,6 +149,7 @@ select ${FACT_COLUMNS}, ${STATE_COLUMNS}
   from state.calls c
  where c.project_id = $1 and ($2::text is null or c.tool_call_id < $2::text)
    and ($4::text is null or c.status = $4::text) and ($5::text is null or c.tool_name = $5::text)
+   and ($6::text is null or c.agent_id = $6::text)
  order by c.project_id desc, c.tool_call_id desc
  limit $3`,
 };

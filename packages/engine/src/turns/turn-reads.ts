@@ -21,6 +21,7 @@ interface ViewRow extends TurnRow {
   readonly head_status: HeadStatus | null;
   readonly head_epoch: number | null;
   readonly waiting_tool_count: number | null;
+  readonly source_agent_id: string;
   readonly created_at: Date;
   readonly dispatched_at: Date | null;
   readonly ended_at: Date | null;
@@ -52,6 +53,7 @@ const viewOf = (row: ViewRow): TurnView => ({
   correlationId: row.correlation_id,
   recursionDepth: row.recursion_depth,
   traceId: row.trace_id,
+  sourceAgentId: row.source_agent_id,
   parentAgentId: row.parent_agent_id,
   parentAgentTurnId: row.parent_agent_turn_id,
   parentStepId: row.parent_step_id,

@@ -239,6 +239,8 @@ export interface TurnView extends TurnKey {
   readonly correlationId: string;
   readonly recursionDepth: number;
   readonly traceId: string;
+  /** Who asked for it: an agent, or a part of the plane (`sys.api` for people and programs). */
+  readonly sourceAgentId: string;
   readonly parentAgentId: string | null;
   readonly parentAgentTurnId: string | null;
   readonly parentStepId: string | null;

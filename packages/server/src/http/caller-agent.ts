@@ -4,16 +4,17 @@
 //   - Nobody outside speaks for a part of the plane itself (`sys.`, `tool.`).
 
 import { isTrustedActor, ToolplaneError } from "@toolplane/protocol";
+import { boundAgent } from "./own-work.ts";
 import type { Caller } from "./route.ts";
 
 const API_ACTOR = "sys.api";
 
 /** Undefined: nobody in particular, the API itself. */
 export const callerAgent = (
-  { token, actorId }: Pick<Caller, "token" | "actorId">,
+  caller: Pick<Caller, "token" | "actorId">,
   asked: string | undefined,
 ): string | undefined => {
-  const bound = token.role === "agent" && !isTrustedActor(actorId) ? actorId : undefined;
+  const bound = boundAgent(caller);
   if (asked === undefined) return bound;
   if (bound !== undefined && asked !== bound)
     throw new ToolplaneError("auth_failed", `this token speaks for agent ${bound} only; leave agent_id out`);

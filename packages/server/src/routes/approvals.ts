@@ -3,6 +3,7 @@
 import type { Decision, WaitingCall } from "@toolplane/engine";
 import { z } from "zod";
 import { answerPage } from "../http/answer-page.ts";
+import { refuseBound } from "../http/own-work.ts";
 import { pageQuery } from "../http/page-query.ts";
 import { OPERATORS, READERS, type Route, route } from "../http/route.ts";
 
@@ -31,6 +32,7 @@ export const approvalRoutes: readonly Route[] = [
     roles: READERS,
     query: pageQuery,
     handle: async (call) => {
+      refuseBound(call.caller, "an operator decides about calls");
       const { items, nextCursor } = await call.engine.approvals.list(call.params.project ?? "", call.query);
       return answerPage(call, items.map(waitingBody), nextCursor);
     },

@@ -5,6 +5,7 @@ import { isToolplaneError, parseWith, ToolplaneError } from "@toolplane/protocol
 import { z } from "zod";
 import { answerPage } from "../http/answer-page.ts";
 import { callerAgent } from "../http/caller-agent.ts";
+import { boundAgent, checkMayCancel, checkMaySeeCall } from "../http/own-work.ts";
 import { CALLERS, type Caller, OPERATORS, READERS, type Route, type RouteCall, route } from "../http/route.ts";
 import { explainCall } from "../why/explain-call.ts";
 import { callAnswer, callDetail, resultCards } from "./call-body.ts";
@@ -141,6 +142,7 @@ export const callRoutes: readonly Route[] = [
         before: query.cursor,
         status: query.status,
         toolName: query.tool_name,
+        agentId: boundAgent(call.caller),
       });
       const items = views.map((view) => callDetail(view, undefined));
       return answerPage(call, items, views.length === limit ? views.at(-1)?.toolCallId : null);
@@ -151,9 +153,10 @@ export const callRoutes: readonly Route[] = [
     path: "/projects/:project/calls/:call",
     roles: READERS,
     query: waitQuery,
-    handle: async ({ engine, params, query, context, signal }) => {
+    handle: async ({ engine, params, query, caller, context, signal }) => {
       const key = keyFrom(params);
       let view = await engine.calls.get(key);
+      await checkMaySeeCall(engine, caller, view);
       if (!isSettled(view.status) && query.wait_seconds !== undefined) {
         await engine.calls.wait(key, query.wait_seconds * 1000, signal);
         view = await engine.calls.get(key);
@@ -166,8 +169,11 @@ export const callRoutes: readonly Route[] = [
     method: "GET",
     path: "/projects/:project/calls/:call/why",
     roles: READERS,
-    handle: async ({ engine, toolHosts, processes, params, context }) =>
-      context.json(await explainCall(engine, keyFrom(params), toolHosts, processes)),
+    handle: async ({ engine, toolHosts, processes, params, caller, context }) => {
+      if (boundAgent(caller) !== undefined)
+        await checkMaySeeCall(engine, caller, await engine.calls.get(keyFrom(params)));
+      return context.json(await explainCall(engine, keyFrom(params), toolHosts, processes));
+    },
   }),
   route({
     method: "POST",
@@ -175,6 +181,7 @@ export const callRoutes: readonly Route[] = [
     roles: CALLERS,
     body: z.strictObject({ reason: z.string().max(500).optional() }),
     handle: async ({ engine, params, body, context, caller }) => {
+      if (caller.token.role === "agent") await checkMayCancel(engine, caller, await engine.calls.get(keyFrom(params)));
       const { canceled, status } = await engine.calls.cancel({
         ...keyFrom(params),
         reason: body.reason,

@@ -1,8 +1,10 @@
 // What needs a person: tokens, dead letters, who serves what.
 
 import { type DeadLetter, ROLES, type Token } from "@toolplane/engine";
+import { isToken, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
 import { answerPage } from "../http/answer-page.ts";
+import { refuseBound } from "../http/own-work.ts";
 import { pageQuery } from "../http/page-query.ts";
 import { ADMINS, OPERATORS, READERS, type Route, route } from "../http/route.ts";
 
@@ -49,6 +51,11 @@ export const operationRoutes: readonly Route[] = [
         .optional(),
     }),
     handle: async ({ engine, body, context }) => {
+      if (body.role === "agent" && body.actor !== undefined && !isToken(body.actor))
+        throw new ToolplaneError(
+          "bad_request",
+          "the actor of an agent's token is the id of an agent; leave it out for one that speaks for none",
+        );
       const { token, secret } = await engine.tokens.create({
         role: body.role,
         projectId: body.project_id,
@@ -89,7 +96,8 @@ export const operationRoutes: readonly Route[] = [
     roles: READERS,
     query: pageQuery,
     handle: async (call) => {
-      const { engine, params, query } = call;
+      const { engine, params, query, caller } = call;
+      refuseBound(caller, "a call that was given up says so itself");
       const limit = query.limit ?? 100;
       const letters = await engine.deadLetters.list(params.project ?? "", { before: query.cursor, limit });
       return answerPage(call, letters.map(letterBody), letters.length === limit ? letters.at(-1)?.deadLetterId : null);
@@ -99,8 +107,10 @@ export const operationRoutes: readonly Route[] = [
     method: "GET",
     path: "/projects/:project/dead-letters/:letter",
     roles: READERS,
-    handle: async ({ engine, params, context }) =>
-      context.json(letterBody(await engine.deadLetters.get(params.project ?? "", params.letter ?? ""))),
+    handle: async ({ engine, params, caller, context }) => {
+      refuseBound(caller, "a call that was given up says so itself");
+      return context.json(letterBody(await engine.deadLetters.get(params.project ?? "", params.letter ?? "")));
+    },
   }),
   route({
     method: "POST",

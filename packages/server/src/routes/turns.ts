@@ -4,8 +4,9 @@ import type { Engine, TurnView } from "@toolplane/engine";
 import { type Card, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
 import { answerPage } from "../http/answer-page.ts";
+import { boundAgent, checkMaySeeTurn, checkMayStop, refuseBound } from "../http/own-work.ts";
 import { pageQuery } from "../http/page-query.ts";
-import { CALLERS, READERS, type Route, route } from "../http/route.ts";
+import { CALLERS, type Caller, READERS, type Route, route } from "../http/route.ts";
 import { explainTurn } from "../why/explain-turn.ts";
 import { MAX_WAIT_SECONDS } from "./calls.ts";
 
@@ -69,6 +70,30 @@ const keyFrom = (params: Readonly<Record<string, string>>) => ({
   agentTurnId: params.turn ?? "",
 });
 
+const turnOf = async (engine: Engine, key: ReturnType<typeof keyFrom>): Promise<TurnView> => {
+  const turn = await engine.turns.get(key);
+  if (turn === undefined) throw noTurn(key.agentTurnId);
+  return turn;
+};
+
+/** Whose turns are listed. An agent lists its own, and by `parent_agent_turn_id` those that came of one of its own. */
+const listedAgent = async (
+  engine: Engine,
+  caller: Caller,
+  projectId: string,
+  query: { readonly agent_id?: string | undefined; readonly parent_agent_turn_id?: string | undefined },
+): Promise<string | undefined> => {
+  const { agent_id: asked, parent_agent_turn_id: agentTurnId } = query;
+  const bound = boundAgent(caller);
+  if (bound === undefined) return asked;
+  if (agentTurnId !== undefined) {
+    checkMaySeeTurn(caller, await turnOf(engine, { projectId, agentTurnId }));
+    return asked;
+  }
+  if (asked !== undefined && asked !== bound) refuseBound(caller, "leave agent_id out");
+  return bound;
+};
+
 const askBody = z.strictObject({
   instruction: z.string().min(1).max(200_000).optional(),
   context_box_id: z.string().min(1).max(128).optional(),
@@ -127,9 +152,9 @@ export const turnRoutes: readonly Route[] = [
       parent_agent_turn_id: z.string().max(128).optional(),
     }),
     handle: async (call) => {
-      const { engine, params, query } = call;
+      const { engine, params, query, caller } = call;
       const { items, cursor } = await engine.turns.list(params.project ?? "", {
-        agentId: query.agent_id,
+        agentId: await listedAgent(engine, caller, params.project ?? "", query),
         status: query.status,
         parentAgentTurnId: query.parent_agent_turn_id,
         limit: query.limit,
@@ -143,9 +168,10 @@ export const turnRoutes: readonly Route[] = [
     path: "/projects/:project/turns/:turn",
     roles: READERS,
     query: z.strictObject({ wait_seconds: waitSeconds.optional() }),
-    handle: async ({ engine, processes, params, query, context, signal }) => {
+    handle: async ({ engine, processes, params, query, caller, context, signal }) => {
       const key = keyFrom(params);
       const waitMs = (query.wait_seconds ?? 0) * 1000;
+      if (boundAgent(caller) !== undefined) checkMaySeeTurn(caller, await turnOf(engine, key));
       const turn = waitMs === 0 ? await engine.turns.get(key) : await engine.turns.wait(key, waitMs, signal);
       if (turn === undefined) throw noTurn(key.agentTurnId);
       const taken = await engine.turns.steps(key);
@@ -169,6 +195,7 @@ export const turnRoutes: readonly Route[] = [
     body: z.strictObject({ reason: z.string().max(500).optional() }),
     handle: async ({ engine, params, body, caller, context }) => {
       const key = keyFrom(params);
+      if (caller.token.role === "agent") checkMayStop(caller, await turnOf(engine, key));
       const { stopped, status } = await engine.turns.stop({ ...key, actorId: caller.actorId, reason: body.reason });
       return context.json({ agent_turn_id: key.agentTurnId, stopped, status });
     },
