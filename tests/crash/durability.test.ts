@@ -3,7 +3,14 @@
 
 import { createEngine, type Engine, type LeasedCall, stepIdOf } from "@toolplane/engine";
 import { isToolplaneError } from "@toolplane/protocol";
-import { CRASH_PROJECT, queryTestDatabase, SERVED_TARGET, startMortalServer, until } from "@toolplane/testkit";
+import {
+  CRASH_PROJECT,
+  queryTestDatabase,
+  SERVED_TARGET,
+  sharedPostgres,
+  startMortalServer,
+  until,
+} from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { takeTurn } from "./take-turn.ts";
 
@@ -52,6 +59,11 @@ const afterDeath = async (text: string, values: unknown[]) => {
   await until("the engine to be connected again", isBack, 10_000);
   return rows;
 };
+
+test("the server that dies is of the version this run is about", async () => {
+  const [row] = await queryTestDatabase(server.url, "select current_setting('server_version') as version");
+  expect(row?.version).toContain((await sharedPostgres()).version);
+});
 
 const STATE = "select status, lease_id from state.calls where tool_call_id = $1";
 

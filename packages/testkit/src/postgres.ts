@@ -92,3 +92,11 @@ export const startDebianPostgres = async (
   const { major = 15, ...rest } = options;
   return startTestPostgres({ ...rest, binaries: findDebianPostgres(major) });
 };
+
+/** The server that TOOLPLANE_TEST_POSTGRES names (15, or any Debian major); the one from npm when it names none. */
+export const startChosenPostgres = (options: TestPostgresOptions = {}): Promise<TestPostgres> => {
+  const major = process.env.TOOLPLANE_TEST_POSTGRES;
+  return major === undefined || major === ""
+    ? startTestPostgres(options)
+    : startDebianPostgres({ ...options, major: Number(major) });
+};

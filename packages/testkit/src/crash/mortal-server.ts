@@ -1,6 +1,6 @@
 // A database server of its own that syncs to disk, is killed and comes back, behind an address that stays.
 
-import { startTestPostgres } from "../postgres.ts";
+import { startChosenPostgres } from "../postgres.ts";
 import { CRASH_TEMPLATE } from "./crash-seed.ts";
 import { startDatabaseProxy } from "./database-proxy.ts";
 
@@ -13,7 +13,7 @@ export interface MortalServer extends AsyncDisposable {
 
 /** In the starting state of a crash run. */
 export const startMortalServer = async (settings: Readonly<Record<string, string>> = {}): Promise<MortalServer> => {
-  let server = await startTestPostgres({ sync: true, settings });
+  let server = await startChosenPostgres({ sync: true, settings });
   await CRASH_TEMPLATE.migrate(server.url());
   const proxy = await startDatabaseProxy(server.url());
   return {
