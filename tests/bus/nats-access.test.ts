@@ -1,12 +1,14 @@
 // Getting in: users, tokens, credentials, certificates; and what is said when that fails. Secrets stay out of every error
 // and every line of the log.
 
+import { type AddressInfo, createServer } from "node:net";
 import { inspect } from "node:util";
 import { createNatsBus, type NatsOptions, openNatsLink } from "@toolplane/bus/nats";
 import { silentLog } from "@toolplane/engine";
 import { findFreePort } from "@toolplane/processes";
 import { createNatsCredentials, createTestCertificates, startNats, type TestNats } from "@toolplane/testkit";
 import { describe, expect, test } from "vitest";
+import { startRelayTo } from "./tcp-relay.ts";
 
 const command = { subject: "cg.v1r4.p1.public.cmd.tool.desk.run", headers: {}, payload: "x" };
 const SECRET = "s3cr&t/:@";
@@ -57,31 +59,80 @@ test("a credentials file", async () => {
   expect(await failure({ url: server.url, credentials: "no credentials" })).toMatchObject({ name: "UsageError" });
 });
 
+const tlsOf = (server: TestNats): string => server.url.replace("nats://", "tls://");
+
 test("certificates: the server's by its authority, ours when the server asks for one", async () => {
   using made = createTestCertificates();
   using foreign = createTestCertificates();
   const { ca, cert, key } = made.files;
   const files = `cert_file: ${JSON.stringify(cert)}, key_file: ${JSON.stringify(key)}`;
   await using plain = await startNats({ config: `tls { ${files} }` });
-  const tlsUrl = plain.url.replace("nats://", "tls://");
-  expect(await publishes({ url: tlsUrl, tls: { ca: made.ca } })).toBe(true);
-  expect(await publishes({ url: plain.url, tls: { ca: made.ca } })).toBe(true);
-  for (const tls of [undefined, { ca: foreign.ca }]) {
-    const error = await failure({ url: tlsUrl, tls });
-    expect(error).toMatchObject({
-      code: "upstream_unavailable",
-      message: expect.stringContaining("give its certificate authority"),
-    });
-  }
+  using numbered = createTestCertificates("IP:127.0.0.1");
+  const onlyNumber = `cert_file: ${JSON.stringify(numbered.files.cert)}, key_file: ${JSON.stringify(numbered.files.key)}`;
+  await using byNumber = await startNats({ config: `tls { ${onlyNumber} }` });
   await using mutual = await startNats({ config: `tls { ${files}, ca_file: ${JSON.stringify(ca)}, verify: true }` });
-  expect(await publishes({ url: mutual.url, tls: { ca: made.ca, ...made.client } })).toBe(true);
-  expect(await failure({ url: mutual.url, tls: { ca: made.ca } })).toMatchObject({ code: "upstream_unavailable" });
+  using elsewhere = await startRelayTo(plain.port, () => true);
+  const authority = { ca: made.ca };
+  expect(await publishes({ url: tlsOf(plain), tls: authority })).toBe(true);
+  expect(await publishes({ url: plain.url, tls: authority })).toBe(true);
+  expect(await publishes({ url: tlsOf(byNumber), tls: { ca: numbered.ca } })).toBe(true);
+  expect(await publishes({ url: mutual.url, tls: { ...authority, ...made.client } })).toBe(true);
+
+  const signed = "give the certificate authority that signed it";
+  const refused: readonly (readonly [Omit<NatsOptions, "name">, string])[] = [
+    [{ url: tlsOf(plain) }, signed],
+    [{ url: tlsOf(plain), tls: { ca: foreign.ca } }, signed],
+    [{ url: tlsOf(plain), tls: { ca: "no certificate" } }, signed],
+    [{ url: `tls://${elsewhere.address}`, tls: authority }, "is for other names"],
+    [{ url: mutual.url, tls: authority, connectMs: 500 }, "whether it wants a client certificate"],
+    [{ url: mutual.url, tls: { ...authority, ...foreign.client }, connectMs: 500 }, "wants a client certificate"],
+  ];
+  for (const [options, sentence] of refused)
+    expect(await failure(options)).toMatchObject({
+      code: "upstream_unavailable",
+      message: expect.stringContaining(sentence),
+    });
+  const wrongPair = { ...authority, cert: made.client.cert, key: foreign.client.key };
+  expect(await failure({ url: mutual.url, tls: wrongPair })).toMatchObject({
+    name: "UsageError",
+    message: expect.stringContaining("of one pair"),
+  });
 });
 
-test("tls:// is not content with a server that has none", async () => {
+test("a server without TLS, a host nobody knows, something that is no NATS: none is told that nobody answers", async () => {
+  using made = createTestCertificates();
   await using server = await startNats();
-  expect(await failure({ url: server.url.replace("nats://", "tls://") })).toMatchObject({
+  const other = createServer((socket) => socket.end("SSH-2.0-other\r\n"));
+  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+  const { port } = other.address() as AddressInfo;
+  const cases: readonly (readonly [Omit<NatsOptions, "name">, string])[] = [
+    [{ url: tlsOf(server) }, "has no TLS; use a nats:// address"],
+    [{ url: server.url, tls: { ca: made.ca } }, "has no TLS; use a nats:// address"],
+    [{ url: "nats://nobody.invalid" }, "is not known; correct the address"],
+    [{ url: `nats://127.0.0.1:${port}` }, "is no NATS server, or shuts us out"],
+  ];
+  for (const [options, sentence] of cases)
+    expect(await failure(options)).toMatchObject({
+      code: "upstream_unavailable",
+      message: expect.stringContaining(sentence),
+    });
+  other.close();
+});
+
+test("a server that hangs, or is lost, while the connection is opened is given up in time", async () => {
+  await using server = await startNats();
+  using silent = await startRelayTo(server.port, (chunk) => !chunk.includes("SUB "));
+  expect(await failure({ url: `nats://${silent.address}`, connectMs: 400 })).toMatchObject({
     code: "upstream_unavailable",
+    message: expect.stringContaining("within 400 ms"),
+  });
+  using cut = await startRelayTo(server.port, (chunk) => {
+    if (chunk.includes("SUB ")) cut[Symbol.dispose]();
+    return true;
+  });
+  expect(await failure({ url: `nats://${cut.address}` })).toMatchObject({
+    code: "upstream_unavailable",
+    message: expect.stringContaining("was lost while it was opened"),
   });
 });
 
@@ -116,12 +167,11 @@ describe("several addresses", () => {
 });
 
 test("a host that takes the connection and says nothing is given up in time", async () => {
-  const { createServer } = await import("node:net");
   const silent = createServer(() => {});
   const port = await findFreePort();
   await new Promise<void>((resolve) => silent.listen(port, "127.0.0.1", resolve));
   const error = await failure({ url: `nats://127.0.0.1:${port}`, connectMs: 300 });
-  expect(error).toMatchObject({ code: "upstream_unavailable", message: expect.stringContaining("in 300 ms") });
+  expect(error).toMatchObject({ code: "upstream_unavailable", message: expect.stringContaining("within 300 ms") });
   silent.close();
 });
 
@@ -160,5 +210,17 @@ test("a user that may not make streams is told which subject it is refused", asy
     message: expect.stringContaining("$JS.API.STREAM.INFO.cg_cmd_v1r4"),
   });
   await bus.close();
+  await link.close();
+});
+
+test("a user that may not listen there is told so, instead of serving nothing", async () => {
+  const permissions = `{ publish: ">", subscribe: ["_INBOX.>"] }`;
+  const user = `{ user: plane, password: pw, permissions: ${permissions} }`;
+  await using server = await startNats({ config: `authorization { users: [${user}] }` });
+  const link = await openNatsLink({ name: "test", url: withUser(server, "plane:pw") }, { log: silentLog });
+  await expect(link.respond("cg.v1r4.*.*.rpc.x.>", "x", async () => undefined)).rejects.toMatchObject({
+    code: "auth_failed",
+    message: expect.stringContaining("may not listen to cg.v1r4.*.*.rpc.x.>"),
+  });
   await link.close();
 });

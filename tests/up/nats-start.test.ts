@@ -4,6 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startNats } from "@toolplane/testkit";
 import { expect, test, vi } from "vitest";
+import { startRelayTo } from "../bus/tcp-relay.ts";
 import { makePlace } from "./data.ts";
 import { startUp } from "./up-process.ts";
 
@@ -39,11 +40,32 @@ test("[UP-9-5] refused credentials, no JetStream, a file that is not there: each
   ]);
   expect([refused.code, refused.line]).toEqual([1, expect.stringContaining(`auth_failed: NATS at ${at} refuses`)]);
   expect(refused.all).not.toContain("hunter2");
-  expect([bare.code, bare.line]).toEqual([1, expect.stringContaining("this NATS server has no JetStream; start it")]);
+  expect([bare.code, bare.line]).toEqual([1, expect.stringContaining("has no JetStream for this user; start it")]);
   expect(bare.all).not.toContain("right@");
   expect(missing.code).toBe(2);
   expect(missing.line).toContain("the credentials for NATS: /nowhere/plane.creds: there is no such file");
   expect([empty.code, empty.line]).toEqual([2, expect.stringContaining("not the text of a credentials file")]);
   expect([percent.code, percent.line]).toEqual([2, expect.stringContaining("has a % that is not an escape")]);
   expect(empty.all + percent.all).not.toContain("hunter2");
+});
+
+test("[UP-9-5] NATS that is lost during the start: nothing is said of trying again, for nothing is", async () => {
+  await using nats = await startNats();
+  const lostAt = async (subject: string) => {
+    using relay = await startRelayTo(nats.port, (chunk) => {
+      if (chunk.includes(subject)) relay[Symbol.dispose]();
+      return true;
+    });
+    return await failWith(["--nats-url", `nats://${relay.address}`]);
+  };
+  for (const { code, line } of await Promise.all([
+    lostAt("$JS.API.STREAM.INFO"),
+    lostAt("SUB cg.v1r4.*.*.rpc.gateway"),
+  ])) {
+    expect(code).toBe(1);
+    expect(line).toMatch(
+      /^toolplane: upstream_unavailable: NATS went away .* during the start; see that it runs, then start again/,
+    );
+    expect(line).not.toMatch(/tried again|server's log/);
+  }
 });

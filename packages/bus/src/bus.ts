@@ -143,7 +143,7 @@ export interface CommandSource {
  * and takes back the commands whose calls were started without them.
  */
 export interface CarrierBus extends Bus {
-  /** Makes the durables exist; those that are there stay as they are. */
+  /** Makes what holds messages and these durables exist; those that are there stay as they are. */
   ensureDurables(durables: readonly CommandDurable[]): Promise<void>;
   /** The commands of a durable that exists. */
   commands(durable: string): CommandSource;

@@ -16,7 +16,8 @@ export interface TestCertificates extends Disposable {
 
 const KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
 
-export const createTestCertificates = (): TestCertificates => {
+/** `names`: what the server's certificate is for, as openssl writes it. */
+export const createTestCertificates = (names = "IP:127.0.0.1,DNS:localhost"): TestCertificates => {
   const directory = mkdtempSync(join(tmpdir(), "toolplane-certificates-"));
   const at = (name: string): string => join(directory, name);
   const openssl = (...args: readonly string[]): void => {
@@ -24,7 +25,7 @@ export const createTestCertificates = (): TestCertificates => {
   };
   const ca = at("ca.pem");
   openssl("req", "-x509", ...KEY, "-days", "2", "-subj", "/CN=test authority", "-keyout", at("ca.key"), "-out", ca);
-  writeFileSync(at("names"), "subjectAltName=IP:127.0.0.1,DNS:localhost\n");
+  writeFileSync(at("names"), `subjectAltName=${names}\n`);
   for (const name of ["server", "client"]) {
     openssl("req", ...KEY, "-subj", `/CN=${name}`, "-keyout", at(`${name}.key`), "-out", at(`${name}.csr`));
     const signing = ["-CA", ca, "-CAkey", at("ca.key"), "-CAcreateserial", "-days", "2", "-extfile", at("names")];

@@ -1,9 +1,9 @@
 // The connection itself: opened once with a deadline and a clear sentence when that fails, afterwards kept for as long as
 // it takes. Secrets go from the address into the client and nowhere else.
 
+import { isIP } from "node:net";
+import { checkServerIdentity } from "node:tls";
 import {
-  AuthorizationError,
-  ConnectionError,
   connect,
   createInbox,
   credsAuthenticator,
@@ -12,8 +12,10 @@ import {
   PermissionViolationError,
 } from "@nats-io/transport-node";
 import { ToolplaneError, UsageError } from "@toolplane/protocol";
+import { systemClock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import { type NatsAddress, parseNatsAddress } from "./address.ts";
+import { lateFailure, lostFailure, understandFailure } from "./connection-failure.ts";
 import type { NatsOptions } from "./link.ts";
 import { createRequests } from "./requests.ts";
 import type { Wire } from "./wire.ts";
@@ -41,16 +43,30 @@ const withoutEnd = (): { next(): number; reset(): void } => {
   };
 };
 
+/**
+ * The library connects to a number without saying so to TLS, which then looks for `localhost` in the certificate. There, and
+ * only there, it must be for one of the numbers we were given.
+ */
+const checkIdentity = ({ servers }: NatsAddress): typeof checkServerIdentity => {
+  const hosts = servers.map((server) => server.slice(0, server.lastIndexOf(":")).replace(/^\[|\]$/gu, ""));
+  const numbers = hosts.filter((host) => isIP(host) !== 0);
+  return (name, certificate) => {
+    const expected = name === "localhost" && !hosts.includes(name) ? numbers : [name];
+    const faults = expected.map((host) => checkServerIdentity(host, certificate));
+    return faults.includes(undefined) ? undefined : faults[0];
+  };
+};
+
 const tlsOf = (options: NatsOptions, address: NatsAddress): Pick<NodeConnectionOptions, "tls"> => {
   const { ca, cert, key } = options.tls ?? {};
   if (!address.tls && ca === undefined && cert === undefined && key === undefined) return {};
-  return {
-    tls: {
-      ...(ca === undefined ? {} : { ca }),
-      ...(cert === undefined ? {} : { cert }),
-      ...(key === undefined ? {} : { key }),
-    },
+  const tls = {
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
+    checkServerIdentity: checkIdentity(address),
   };
+  return { tls };
 };
 
 const CREDENTIALS_PARTS = ["BEGIN NATS USER JWT", "BEGIN USER NKEY SEED"] as const;
@@ -67,57 +83,27 @@ const authOf = (options: NatsOptions, address: NatsAddress): Partial<NodeConnect
   return {};
 };
 
-/** How OpenSSL's and Node's codes speak of certificates. */
-const CERTIFICATE_WORDS = ["CERT", "TLS", "SSL", "VERIFY"] as const;
-
-/** Why the first connection failed, in one sentence that says what to do. */
-const understandFailure = (error: unknown, { servers }: NatsAddress): ToolplaneError => {
-  if (error instanceof ToolplaneError) return error;
-  const at = servers.join(", ");
-  if (error instanceof AuthorizationError)
-    return new ToolplaneError(
-      "auth_failed",
-      `NATS at ${at} refuses these credentials; give the ones of its configuration`,
-    );
-  const code = (error as { readonly code?: unknown } | undefined)?.code;
-  if (typeof code === "string" && CERTIFICATE_WORDS.some((word) => code.includes(word)))
-    return new ToolplaneError(
-      "upstream_unavailable",
-      `the certificate of NATS at ${at} is not accepted (${code}); give its certificate authority`,
-    );
-  if (error instanceof ConnectionError || typeof code === "string")
-    return new ToolplaneError(
-      "upstream_unavailable",
-      `nobody answers at ${at}; start NATS there or correct the address`,
-    );
-  return new ToolplaneError(
-    "upstream_unavailable",
-    `NATS at ${at} does not talk to us; check its address and its TLS settings`,
-    {
-      cause: error,
-    },
-  );
+/** What was asked, or the sentence that it took too long. */
+const inTime = async <T>(asked: Promise<T>, ms: number, at: string): Promise<T> => {
+  const over = new AbortController();
+  const late = systemClock.sleep(ms, over.signal).then(() => {
+    throw lateFailure(at, ms);
+  });
+  try {
+    return await Promise.race([asked, late]);
+  } finally {
+    late.catch(() => {});
+    over.abort();
+  }
 };
 
 const connectInTime = async (options: NodeConnectionOptions, ms: number, at: string): Promise<NatsConnection> => {
   const connecting = connect(options);
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () =>
-        reject(
-          new ToolplaneError("upstream_unavailable", `NATS at ${at} did not answer in ${ms} ms; check the address`),
-        ),
-      ms,
-    );
-  });
   try {
-    return await Promise.race([connecting, late]);
+    return await inTime(connecting, ms, at);
   } catch (error) {
     void connecting.then((nc) => nc.close()).catch(() => {});
-    throw error;
-  } finally {
-    clearTimeout(timer);
+    throw understandFailure(error, at, ms);
   }
 };
 
@@ -167,9 +153,7 @@ export const openWire = async (options: NatsOptions, log: Log): Promise<Wire> =>
     ...authOf(options, address),
   };
   const at = address.servers.join(", ");
-  const nc = await connectInTime(settings, connectMs, at).catch((error: unknown) => {
-    throw understandFailure(error, address);
-  });
+  const nc = await connectInTime(settings, connectMs, at);
   keepServers(nc, address);
 
   let up = true;
@@ -207,9 +191,12 @@ export const openWire = async (options: NatsOptions, log: Log): Promise<Wire> =>
   };
   void watch();
 
-  await nc.flush().catch(async (error: unknown) => {
+  const confirmed = nc.flush().catch(() => {
+    throw lostFailure(at);
+  });
+  await inTime(confirmed, connectMs, at).catch(async (error: unknown) => {
     await nc.close();
-    throw understandFailure(error, address);
+    throw error;
   });
   // A refusal came before the answer to the flush; whoever watches hears of it a turn later.
   await new Promise((resolve) => setImmediate(resolve));

@@ -13,7 +13,7 @@ import { type SubjectPattern, ToolplaneError } from "@toolplane/protocol";
 import { type StreamCategory, streamPlan } from "@toolplane/protocol/agents";
 import type { DeliverFrom } from "../bus.ts";
 import { narrowPattern } from "./narrow-pattern.ts";
-import type { StreamKeeper } from "./stream-keeper.ts";
+import { STREAM_CATEGORIES, type StreamKeeper } from "./stream-keeper.ts";
 import { CONSUMER_NOT_FOUND, hasApiCode, understandNats } from "./understand-nats.ts";
 import { type Wire, whileConnected } from "./wire.ts";
 
@@ -31,8 +31,6 @@ export interface DurableKeeper {
   ensure(plan: DurablePlan): Promise<void>;
   drop(durable: string): Promise<void>;
 }
-
-const CATEGORIES: readonly StreamCategory[] = ["cmd", "evt"];
 
 const configOf = (plan: DurablePlan, deliver: DeliverFrom): Partial<ConsumerConfig> => ({
   durable_name: plan.durable,
@@ -80,12 +78,12 @@ export const createDurableKeeper = (wire: Wire, jsm: JetStreamManager, streams: 
       try {
         made.set(plan.durable, (await whileConnected(wire, () => ensure(plan))).created);
       } catch (error) {
-        throw understandNats(error);
+        throw understandNats(error, plan.durable);
       }
     },
     async drop(durable) {
       made.delete(durable);
-      for (const category of CATEGORIES) {
+      for (const category of STREAM_CATEGORIES) {
         try {
           const { config } = await streams.ensure(category);
           await whileConnected(wire, () => jsm.consumers.delete(config.name, durable));

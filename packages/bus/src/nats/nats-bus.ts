@@ -16,7 +16,7 @@ import { createKeptDurables, type KeptDurables } from "./kept-durables.ts";
 import type { NatsLink } from "./link.ts";
 import { createLiveStreams } from "./live-streams.ts";
 import { createPublisher, type Publisher } from "./publisher.ts";
-import { createStreamKeeper, type StreamKeeper } from "./stream-keeper.ts";
+import { createStreamKeeper, STREAM_CATEGORIES, type StreamKeeper } from "./stream-keeper.ts";
 import { wireOf } from "./wire.ts";
 
 export interface NatsBusOptions {
@@ -104,7 +104,9 @@ export const createNatsBus = (options: NatsBusOptions): CarrierBus => {
     },
     async ensureDurables(durables) {
       refuseWhen(closing !== undefined);
-      await (await keeping).kept.add(durables);
+      const { streams, kept } = await keeping;
+      await Promise.all(STREAM_CATEGORIES.map((category) => streams.ensure(category)));
+      await kept.add(durables);
     },
     commands: (durable) => {
       const gone = (): void => void keeping.then(({ kept }) => kept.restore());

@@ -32,8 +32,7 @@ export const NOBODY_LISTENS = "nobody_listens";
 export const unavailable = (message: string, reason: string, cause?: unknown): ToolplaneError =>
   new ToolplaneError("upstream_unavailable", message, { detail: { reason }, cause });
 
-export const connectionLost = (): ToolplaneError =>
-  unavailable("there is no connection to NATS; it is tried again until it is back", "disconnected");
+export const connectionLost = (): ToolplaneError => unavailable("there is no connection to NATS", "disconnected");
 
 export const nobodyListens = (error: unknown): boolean =>
   error instanceof ToolplaneError && error.detail?.reason === NOBODY_LISTENS;

@@ -3,8 +3,7 @@
 
 import type { Msg } from "@nats-io/transport-node";
 import type { Responder } from "./link.ts";
-import { connectionLost } from "./requests.ts";
-import type { Wire } from "./wire.ts";
+import { confirmSubscribed, type Wire } from "./wire.ts";
 import { encodeMessage, readMessage } from "./wire-message.ts";
 
 export const serveRequests = async (
@@ -14,7 +13,6 @@ export const serveRequests = async (
 ): Promise<{ stop(): Promise<void> }> => {
   const { nc, log } = wire;
   const { pattern, queue } = at;
-  if (!wire.connected()) throw connectionLost();
   const running = new Set<Promise<void>>();
 
   const answer = async (message: Msg): Promise<void> => {
@@ -33,15 +31,22 @@ export const serveRequests = async (
     }
   };
 
+  let refused = false;
   const subscription = nc.subscribe(pattern, {
     queue,
     callback: (error, message) => {
-      if (error !== null) return;
+      if (error !== null) {
+        refused = true;
+        return;
+      }
       const work: Promise<void> = answer(message).finally(() => running.delete(work));
       running.add(work);
     },
   });
-  await nc.flush();
+  await confirmSubscribed(wire, pattern, () => refused).catch((error: unknown) => {
+    subscription.unsubscribe();
+    throw error;
+  });
   return {
     async stop() {
       if (!nc.isClosed() && wire.connected()) await subscription.drain().catch(() => {});

@@ -15,6 +15,8 @@ import { type StreamCategory, streamPlan } from "@toolplane/protocol/agents";
 import { hasApiCode, STREAM_NOT_FOUND, understandNats } from "./understand-nats.ts";
 import { type Wire, whileConnected } from "./wire.ts";
 
+export const STREAM_CATEGORIES: readonly StreamCategory[] = ["cmd", "evt"];
+
 export interface StreamKeeper {
   /** Makes the stream be there, as we need it. */
   ensure(category: StreamCategory): Promise<StreamInfo>;

@@ -11,6 +11,7 @@ export const CONSUMER_NOT_FOUND = 10014;
 /** Two durables of a work queue would both get a command. */
 const FILTERS_OVERLAP = 10100;
 const FILTERS_OVERLAP_TOO = 10099;
+const SUBJECTS_OVERLAP = 10065;
 
 /** The library does not give the class away. */
 const NO_JETSTREAM = "JetStreamNotEnabled";
@@ -22,10 +23,15 @@ export const hasApiCode = (error: unknown, code: number): boolean =>
 const violationIn = (error: unknown): PermissionViolationError | undefined =>
   [error, error instanceof Error ? error.cause : undefined].find((one) => one instanceof PermissionViolationError);
 
-export const understandNats = (error: unknown): ToolplaneError => {
+/** `durable`: the one that was asked about, if one was. */
+export const understandNats = (error: unknown, durable?: string): ToolplaneError => {
   if (error instanceof ToolplaneError) return error;
   if (error instanceof Error && error.name === NO_JETSTREAM)
-    return unavailable("this NATS server has no JetStream; start it with -js", "no_jetstream", error);
+    return unavailable(
+      "this NATS server has no JetStream for this user; start it with -js, or enable it for the user's account",
+      "no_jetstream",
+      error,
+    );
   const violation = violationIn(error);
   if (violation !== undefined)
     return new ToolplaneError(
@@ -34,10 +40,22 @@ export const understandNats = (error: unknown): ToolplaneError => {
       { detail: { subject: violation.subject }, cause: error },
     );
   if (hasApiCode(error, FILTERS_OVERLAP) || hasApiCode(error, FILTERS_OVERLAP_TOO))
-    return new ToolplaneError("conflict", "another durable takes the same commands; drop it or narrow the pattern", {
-      cause: error,
-    });
+    return new ToolplaneError(
+      "conflict",
+      `another consumer of these commands is on NATS${durable === undefined ? "" : `, so ${durable} cannot be made`}; delete it or narrow its filter`,
+      { cause: error },
+    );
+  if (hasApiCode(error, SUBJECTS_OVERLAP))
+    return new ToolplaneError(
+      "conflict",
+      "another stream of this NATS account takes subjects that begin with cg; delete that stream or use another account",
+      { cause: error },
+    );
   if (error instanceof JetStreamApiError)
-    return unavailable(`NATS refuses: ${error.message}`, String(error.code), error);
-  return unavailable("NATS did not answer; it is tried again", "no_answer", error);
+    return unavailable(
+      `NATS refuses: ${error.message}; see the settings and limits of that server and of this account`,
+      String(error.code),
+      error,
+    );
+  return unavailable("NATS did not answer", "no_answer", error);
 };

@@ -2,10 +2,11 @@
 // see (and may imitate in their tests) is only what they need.
 
 import type { NatsConnection } from "@nats-io/transport-node";
-import { UsageError } from "@toolplane/protocol";
+import { ToolplaneError, UsageError } from "@toolplane/protocol";
+import { systemClock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import type { NatsLink } from "./link.ts";
-import { connectionLost, type Requests } from "./requests.ts";
+import { connectionLost, type Requests, unavailable } from "./requests.ts";
 
 export interface Wire {
   readonly nc: NatsConnection;
@@ -40,4 +41,30 @@ export const whileConnected = async <T>(wire: Wire, ask: () => Promise<T>): Prom
   } finally {
     forget();
   }
+};
+
+/** A server answers a ping in milliseconds. */
+const CONFIRM_MS = 5_000;
+
+/** Resolves when the server knows of a subscription; `auth_failed` when it refused it. */
+export const confirmSubscribed = async (wire: Wire, pattern: string, refused: () => boolean): Promise<void> => {
+  const over = new AbortController();
+  const late = systemClock.sleep(CONFIRM_MS, over.signal).then(() => "late" as const);
+  try {
+    const known = wire.nc.flush().catch(() => {
+      throw connectionLost();
+    });
+    const answered = await whileConnected(wire, () => Promise.race([known, late]));
+    if (answered === "late") throw unavailable("NATS did not answer in time", "timeout");
+  } finally {
+    over.abort();
+  }
+  if (refused())
+    throw new ToolplaneError(
+      "auth_failed",
+      `this NATS user may not listen to ${pattern}; see its permissions on the server`,
+      {
+        detail: { subject: pattern },
+      },
+    );
 };

@@ -88,7 +88,10 @@ export const beOnlyPlane = async (link: Link, self: PlaneIdentity, log: Log): Pr
       `another plane, with another database, is on this NATS already: ${found.process}`,
       { detail: { todo: TODO } },
     );
-  await link.respond(SUBJECT, `plane-${self.id}`, answerAs(self));
+  await link.respond(SUBJECT, `plane-${self.id}`, answerAs(self)).catch((error: unknown) => {
+    if (!isToolplaneError(error) || error.code !== "auth_failed") throw error;
+    log.warn("this NATS user may not answer whether a plane is there", { subject: SUBJECT });
+  });
   link.onReconnect(() => {
     void find(OTHERS).then((other) => {
       if (other !== undefined)

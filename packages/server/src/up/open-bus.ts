@@ -44,15 +44,33 @@ export const readNatsOptions = (setting: BusSetting, name: string): NatsOptions 
   };
 };
 
-/** The adapter's sentence says what is wrong; here it is said where to put it right. */
-const explain = (error: unknown): unknown => {
-  if (error instanceof UsageError) return refuseConfig(error.message, error);
-  if (!isToolplaneError(error)) return error;
-  const todo = "the address is --nats-url; without it the database carries everything";
-  return new ToolplaneError(error.code, error.message, { detail: { ...error.detail, todo }, cause: error });
+const WHERE = "the address is --nats-url; without it the database carries everything";
+
+const AWAY: readonly unknown[] = ["disconnected", "timeout", "no_answer"];
+
+/** Nobody but NATS raises these while a stack starts. */
+const FROM_NATS: readonly string[] = ["upstream_unavailable", "auth_failed"];
+
+/**
+ * The adapter's sentence says what is wrong; here it is said where to put it right. NATS that was there and went away
+ * ends the start like one that was never there, and nothing is tried again.
+ */
+export const explainStart = (error: unknown): unknown => {
+  if (!isToolplaneError(error) || !FROM_NATS.includes(error.code)) return error;
+  const isAway = AWAY.includes(error.detail?.reason);
+  const message = isAway ? "NATS went away or stopped answering during the start" : error.message;
+  const todo = isAway ? `see that it runs, then start again; ${WHERE}` : WHERE;
+  return new ToolplaneError(error.code, message, { detail: { todo, ...error.detail }, cause: error });
 };
 
-/** A durable the engine keeps anyway: making it shows that there is JetStream and that we may use it. */
+/** The same for what only the opening of the bus can find: a wrong setting, a stream of another shape. */
+const explain = (error: unknown): unknown => {
+  if (error instanceof UsageError) return refuseConfig(error.message, error);
+  if (!isToolplaneError(error) || error.code !== "conflict") return explainStart(error);
+  return new ToolplaneError(error.code, error.message, { detail: { ...error.detail, todo: WHERE }, cause: error });
+};
+
+/** A durable the engine keeps anyway: making it, with the streams, shows that there is JetStream and that we may use it. */
 const { durable, pattern } = toolCommandSubscription(BUNDLED_TARGET);
 const FIRST_DURABLE = { durable, pattern: pattern.text };
 

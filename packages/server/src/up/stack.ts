@@ -21,7 +21,7 @@ import { openEmbeddedStore } from "./embedded-store.ts";
 import { createHealth, type Phase } from "./health.ts";
 import { type HttpServer, listen, servedHosts } from "./http-server.ts";
 import { beOnlyPlane, readPlaneId } from "./only-plane.ts";
-import { openBus, type PlaneBus, readNatsOptions } from "./open-bus.ts";
+import { explainStart, openBus, type PlaneBus, readNatsOptions } from "./open-bus.ts";
 import { openEngine } from "./open-engine.ts";
 import {
   aloneWith,
@@ -220,6 +220,6 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
     };
   } catch (error) {
     await stopParts(parts, options);
-    throw error;
+    throw parts.bus === undefined ? error : explainStart(error);
   }
 };
