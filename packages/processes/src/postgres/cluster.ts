@@ -26,6 +26,10 @@ export interface ClusterOptions {
 // A message worth showing is at the end; a child that never stops talking must not fill our memory.
 const OUTPUT_LIMIT = 64 * 1024;
 
+/** The line that says why; all of it where there is none. */
+const whyItFailed = (output: string): string =>
+  output.split("\n").find((line) => /\b(?:FATAL|PANIC|ERROR|error): /.test(line)) ?? output.trim().slice(-2000);
+
 const mustRun = async (argv: readonly string[], { runAs, guard }: ClusterOptions): Promise<void> => {
   const started = await spawnGuarded(argv, {
     label: "initdb",
@@ -44,7 +48,9 @@ const mustRun = async (argv: readonly string[], { runAs, guard }: ClusterOptions
   }
   const { code, signal } = await started.ended;
   if (code === 0) return;
-  throw new ToolplaneError("storage_error", `${argv[0]} failed (${signal ?? code}): ${output.trim().slice(-2000)}`);
+  throw new ToolplaneError("storage_error", `${argv[0]} failed (${signal ?? code}): ${whyItFailed(output)}`, {
+    detail: { todo: "mend that and start again" },
+  });
 };
 
 // Collation by code point in every version: the same order on every machine, and no reindexing when a library changes.

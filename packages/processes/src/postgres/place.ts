@@ -70,6 +70,7 @@ export const readLocation = (dataDir: string): Location | undefined => {
     throw new ToolplaneError(
       "storage_error",
       `${path} cannot be understood; it says where the database of this directory is`,
+      { detail: { todo: "restore the file, or start with another --data" } },
     );
   }
   return location;
@@ -120,6 +121,7 @@ export const preparePlace = (options: PlaceOptions): Place => {
     throw new ToolplaneError(
       "storage_error",
       `the database server's user (uid ${runAs?.uid ?? "ours"}) cannot enter ${home}`,
+      { detail: { todo: "open the folders above it to that user, or start with another --data" } },
     );
   }
   const binaries = placePrograms(options);

@@ -1,6 +1,6 @@
 // The data directory: where the embedded database, the first token and notes about them live.
 
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Guard, pickRunAs, temporaryRoot } from "@toolplane/processes";
 import { ToolplaneError } from "@toolplane/protocol";
@@ -29,9 +29,14 @@ export const openDataDirectory = (path: string): DataDirectory => {
     }
     const ignore = join(path, ".gitignore");
     if (!existsSync(ignore)) writeFileSync(ignore, IGNORE_EVERYTHING);
+    accessSync(path, constants.W_OK);
   } catch (cause) {
     const why = (cause as NodeJS.ErrnoException).code ?? "unknown";
-    throw new ToolplaneError("storage_error", `the data directory ${path} cannot be used (${why})`, { cause });
+    const todo = "see that it can be made and written to, or start with another --data";
+    throw new ToolplaneError("storage_error", `the data directory ${path} cannot be used (${why})`, {
+      detail: { todo },
+      cause,
+    });
   }
   return { path, end: async () => undefined };
 };

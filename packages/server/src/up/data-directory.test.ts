@@ -1,0 +1,34 @@
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openDataDirectory } from "./data-directory.ts";
+
+let place: string;
+beforeAll(() => {
+  place = mkdtempSync(join(tmpdir(), "toolplane-data-"));
+});
+afterAll(() => {
+  rmSync(place, { recursive: true });
+});
+
+test("a data directory is made, and closed to others", () => {
+  const { path } = openDataDirectory(join(place, "a", "b"));
+  expect(statSync(path).mode & 0o066).toBe(0);
+});
+
+test("a data directory that cannot be one says why and what to do", () => {
+  const file = join(place, "file");
+  writeFileSync(file, "");
+  const todo = "see that it can be made and written to, or start with another --data";
+  for (const path of [file, join(file, "below")])
+    expect
+      .soft(() => openDataDirectory(path))
+      .toThrow(
+        expect.objectContaining({
+          code: "storage_error",
+          message: expect.stringMatching(/cannot be used \((ENOTDIR|EEXIST)\)$/),
+          detail: { todo },
+        }),
+      );
+});
