@@ -18,8 +18,8 @@ const handClock = () => {
           signal?.addEventListener("abort", () => resolve(), { once: true });
         }),
     },
-    tick: async () => {
-      now += 1_000;
+    tick: async (ms = 1_000) => {
+      now += ms;
       for (const wake of sleepers.splice(0)) wake();
       for (let i = 0; i < 10; i++) await Promise.resolve();
     },
@@ -38,6 +38,7 @@ test("[UTP-10.1-6] all work in hand is kept alive by one statement; what is gone
     return works.filter(({ claimId }) => claimId === "b");
   });
   const [a, b, c] = ["a", "b", "c"].map((id) => holdings.take(work(id)));
+  await tick();
   await tick();
   expect(beats).toEqual([["a", "b", "c"]]);
   expect([a, b, c].map((one) => one?.interruption())).toEqual([undefined, "claim_lost", undefined]);
@@ -80,13 +81,29 @@ test("work that was only just taken is not beaten for", async () => {
   holdings.take(work("a"));
   await tick();
   holdings.take(work("b"));
+  await tick();
   await holdings.close();
   expect(beats).toEqual([1]);
+});
+
+test("[UTP-10.1-6] a clock that is set back lets no claim lapse", async () => {
+  const beats: number[] = [];
+  const { holdings, tick } = open(async (works) => {
+    beats.push(works.length);
+    return [];
+  });
+  holdings.take(work("a"));
+  await tick(-3_600_000);
+  await tick();
+  await tick();
+  await holdings.close();
+  expect(beats).toEqual([1, 1]);
 });
 
 test("a beat that fails says nothing about the claim", async () => {
   const { holdings, tick } = open(() => Promise.reject(new ToolplaneError("storage_error", "away")));
   const a = holdings.take(work("a"));
+  await tick();
   await tick();
   expect(a.interruption()).toBeUndefined();
   holdings.interruptAll("draining");

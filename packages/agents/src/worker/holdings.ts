@@ -2,6 +2,7 @@
 //   H1. A ring for an agent in hand beats for that work at once, so a stop interrupts a model call in milliseconds and
 //       not after the next beat. Rings that come while a beat is under way are one beat more.
 //   H2. A beat that fails says nothing: the claim may still be ours, and every commit is fenced by the engine.
+//   H3. No clock decides who is beaten for: one that is set back must not let the claims of what is in hand lapse.
 
 import type { Clock, Log, Turns, Work } from "@toolplane/engine";
 import { isToolplaneError } from "@toolplane/protocol";
@@ -36,7 +37,8 @@ export interface HoldingsOptions {
 
 interface Entry extends Holding {
   readonly controller: AbortController;
-  readonly takenAt: number;
+  /** It was there at the last beat. */
+  old: boolean;
 }
 
 export const createHoldings = ({ turns, clock, log, everyMs }: HoldingsOptions): Holdings => {
@@ -70,10 +72,14 @@ export const createHoldings = ({ turns, clock, log, everyMs }: HoldingsOptions):
     checking = undefined;
   };
 
-  /** Most work is over before its first beat is due. */
+  /** Most work is over before its first beat is due: that comes one to two pauses after it was taken. */
   const overdue = (): readonly Work[] => {
-    const since = clock.now() - everyMs;
-    return [...entries.values()].filter(({ takenAt }) => takenAt <= since).map(({ work }) => work);
+    const due: Work[] = [];
+    for (const entry of entries.values()) {
+      if (entry.old) due.push(entry.work);
+      entry.old = true;
+    }
+    return due;
   };
 
   const loop = async (): Promise<void> => {
@@ -90,7 +96,7 @@ export const createHoldings = ({ turns, clock, log, everyMs }: HoldingsOptions):
       const { signal } = controller;
       const interruption = (): Interruption | undefined =>
         signal.aborted ? (signal.reason === "draining" ? "draining" : "claim_lost") : undefined;
-      const entry: Entry = { work, signal, controller, interruption, takenAt: clock.now() };
+      const entry: Entry = { work, signal, controller, interruption, old: false };
       entries.set(work.claimId, entry);
       return entry;
     },

@@ -74,4 +74,7 @@ test("what was read is remembered for a while", async () => {
   pass(60_000);
   await source.valuesFor("p", asking);
   expect(reads()).toBe(2);
+  pass(-3_600_000);
+  await source.valuesFor("p", asking);
+  expect(reads()).toBe(3);
 });

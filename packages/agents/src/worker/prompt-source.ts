@@ -63,7 +63,9 @@ export const createPromptSource = ({ engine, clock }: PromptSourceOptions): Prom
       if (!profile.system_prompt_template.includes(PLACEHOLDER)) return {};
       const key = `${projectId}/${profile.name}`;
       const known = remembered.get(key);
-      if (known !== undefined && clock.now() - known.readAt < FRESH_MS) return known.values;
+      const age = clock.now() - (known?.readAt ?? 0);
+      // A clock that was set back makes nothing younger.
+      if (known !== undefined && age >= 0 && age < FRESH_MS) return known.values;
       const values = await read(projectId, profile);
       if (remembered.size >= MAX_REMEMBERED) remembered.clear();
       remembered.set(key, { values, readAt: clock.now() });

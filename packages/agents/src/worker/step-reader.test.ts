@@ -90,6 +90,9 @@ test("[UTP-10.2-6] a profile without a list has every tool of the project, as fa
   pass(60_000);
   await names();
   expect(reads.lists).toBe(6);
+  pass(-3_600_000);
+  await names();
+  expect(reads.lists).toBe(8);
   expect(await reader.tools("p", profile([]))).toEqual([]);
   expect((await reader.tools("p", profile(["b", "b", "gone"]))).map(({ toolName }) => toolName)).toEqual(["b"]);
   reader.close();

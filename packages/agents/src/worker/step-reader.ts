@@ -86,7 +86,9 @@ export const createStepReader = ({ engine, clock }: StepReaderOptions): StepRead
 
   const listAll = async (projectId: string): Promise<readonly string[]> => {
     const known = toolLists.get(projectId);
-    if (known !== undefined && clock.now() - known.readAt < TOOL_LIST_MS) return known.names;
+    const age = clock.now() - (known?.readAt ?? 0);
+    // A clock that was set back makes nothing younger.
+    if (known !== undefined && age >= 0 && age < TOOL_LIST_MS) return known.names;
     const names: string[] = [];
     let cursor: string | undefined;
     do {

@@ -170,7 +170,8 @@ export const createWorker = (options: WorkerOptions): Worker => {
     while (!ending.signal.aborted) {
       await clock.sleep(options.lookMs ?? LOOK_MS, ending.signal);
       // Without room there is no hurry: rings are still heard.
-      const idle = intake.room() > 0 || clock.now() - lookedAt >= BUSY_LOOK_MS;
+      const sinceMs = clock.now() - lookedAt;
+      const idle = intake.room() > 0 || sinceMs >= BUSY_LOOK_MS || sinceMs < 0;
       if (!ending.signal.aborted && idle) await look();
     }
   };

@@ -67,6 +67,14 @@ test("[ARCH-9-A7] silence is counted from the last sign of life", async () => {
   wakes.shift()?.();
   await expect.poll(() => watch.signal.aborted).toBe(true);
 
+  // Set back by an hour: it counts again from there.
+  const back = watchSilence(clock, 100);
+  now -= 3_600_000;
+  wakes.splice(0).at(-1)?.();
+  await expect.poll(() => asked.slice(2)).toEqual([100, 100]);
+  wakes.shift()?.();
+  await expect.poll(() => back.signal.aborted).toBe(true);
+
   const ended = watchSilence(clock, 100);
   ended.end();
   await expect.poll(() => ended.signal.aborted).toBe(false);

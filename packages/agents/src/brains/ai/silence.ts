@@ -15,8 +15,13 @@ export const watchSilence = (clock: Clock, maxMs: number): SilenceWatch => {
   const silent = new AbortController();
   const over = new AbortController();
   let last = clock.now();
+  /** A clock that is set back begins to count again. */
+  const quietMs = (): number => {
+    last = Math.min(last, clock.now());
+    return clock.now() - last;
+  };
   const watch = async (): Promise<void> => {
-    for (let left = maxMs; left > 0; left = maxMs - (clock.now() - last)) {
+    for (let left = maxMs; left > 0; left = maxMs - quietMs()) {
       await clock.sleep(left, over.signal);
       if (over.signal.aborted) return;
     }
