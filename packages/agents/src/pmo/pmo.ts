@@ -14,6 +14,7 @@ import { DEFAULT_TIMEOUT_SECONDS, type JsonObject, parseSubject } from "@toolpla
 import { parseTaskEvent, taskEventSubscription } from "@toolplane/protocol/agents";
 import { FORK_JOIN_DEADLINE_SECONDS, type PmoToolName } from "@toolplane/protocol/registry";
 import { type Executor, type Log, silentLog, type ToolProfile } from "@toolplane/sdk";
+import { errorTrace } from "../worker/error-trace.ts";
 import { createDelegate, type PmoEngine, type PmoMeans } from "./delegate.ts";
 import { createForkJoin } from "./fork-join.ts";
 import { planRoute } from "./plan-route.ts";
@@ -107,7 +108,7 @@ export const createPmo = (options: PmoOptions): Pmo => {
             await engine.batches.turnEnded(parseSubject(subject).projectId, agentTurnId);
           } catch (error) {
             // A bell that rings in vain is no dead letter; the next look finds what it was about.
-            log.warn("a task event could not be followed", { subject, reason: String(error) });
+            log.warn("a task event could not be followed", { subject, ...errorTrace(error) });
           }
         },
       );

@@ -21,6 +21,7 @@ import {
   uiActionAckSubject,
 } from "@toolplane/protocol";
 import { type UiActionAck, uiActionSubscription } from "@toolplane/protocol/agents";
+import { errorTrace } from "../worker/error-trace.ts";
 import { type Action, actionIdOf, planAdmission, type Refusal } from "./plan-admission.ts";
 
 type Bus = Engine["bus"];
@@ -171,7 +172,7 @@ export const startUiActions = async (options: UiActionsOptions): Promise<Consume
     } catch (error) {
       log.warn("a user interface sent an action that cannot be read", {
         subject: delivery.subject,
-        reason: String(error),
+        ...errorTrace(error),
       });
       await delivery.term(isToolplaneError(error) ? error.message : "it cannot be read");
       return;
@@ -188,7 +189,7 @@ export const startUiActions = async (options: UiActionsOptions): Promise<Consume
       else await carryOut(heard, admission.action, delivery.attempt);
     } catch (error) {
       if (isTransient(error)) throw error;
-      if (!isToolplaneError(error)) log.error("a person's action failed", { action: actionId, reason: String(error) });
+      if (!isToolplaneError(error)) log.error("a person's action failed", { action: actionId, ...errorTrace(error) });
       await refuse(context, actionId, payload.message_id, refusalOf(error));
     }
   };
