@@ -4,14 +4,14 @@ import type { InboundRequest, Responder } from "@toolplane/bus/nats";
 import { type Log, silentLog } from "@toolplane/engine";
 import { HEADERS, ToolplaneError } from "@toolplane/protocol";
 import { expect, test } from "vitest";
-import { createNatsGateway } from "./nats-gateway.ts";
+import { createNatsGateway, type NatsGatewayOptions } from "./nats-gateway.ts";
 import { planReply } from "./nats-reply.ts";
 import type { ServiceEngine } from "./service-request.ts";
 
 const TIME = 1_700_000_000_000;
 
 /** A gateway over the given parts of an engine, on a link whose questions are the test's own. */
-const openGateway = async (engine: object, log: Log = silentLog) => {
+const openGateway = async (engine: object, log: Log = silentLog, most?: NatsGatewayOptions["most"]) => {
   let responder: Responder | undefined;
   const link = {
     async respond(_pattern: string, _queue: string, given: Responder) {
@@ -21,7 +21,7 @@ const openGateway = async (engine: object, log: Log = silentLog) => {
   };
   const clock = { now: () => TIME, sleep: async () => {} };
   const offset = { aheadMs: () => 500, measure: async () => {} };
-  const gateway = await createNatsGateway({ engine: engine as ServiceEngine, link, log, clock, offset });
+  const gateway = await createNatsGateway({ engine: engine as ServiceEngine, link, log, clock, offset, most });
   const ask = (operation: string, body: unknown, headers: Record<string, string> = {}) => {
     const subject = `cg.v1r4.demo.public.rpc.gateway.text.${operation}`;
     const inbound: InboundRequest = { subject, headers, payload: JSON.stringify(body), reply: "_INBOX.1" };
@@ -46,6 +46,34 @@ test("[API-5-1] stopping waits for what was begun", async () => {
   await stopping;
   expect(stopped).toBe(true);
 });
+
+test.each([
+  ["number", { requests: 8, characters: 1_000_000 }],
+  ["size", { requests: 1_000, characters: 8 * JSON.stringify({ tool_name: "safe" }).length }],
+])(
+  "[API-5-5] a flood while the database hangs is bounded by %s: who is too late is told to come again",
+  async (_, most) => {
+    const lines: string[] = [];
+    const log = { ...silentLog, warn: (message: string) => void lines.push(message) };
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    let begun = 0;
+    const getTool = (): Promise<undefined> => {
+      begun += 1;
+      return promise;
+    };
+    const { gateway, ask } = await openGateway({ tools: { getTool } }, log, most);
+    const askOnce = () => ask("get_tool", { tool_name: "safe" });
+    const waiting = Array.from({ length: 8 }, askOnce);
+    for (const refused of await Promise.all([askOnce(), askOnce()])) {
+      expect(refused?.headers["CG-Status"]).toBe("429");
+      expect(JSON.parse(refused?.payload ?? "").error).toMatchObject({ code: "rate_limited", retryable: true });
+    }
+    expect([begun, lines.length]).toEqual([8, 1]);
+    resolve(undefined);
+    const answers = await Promise.all([...waiting, gateway.stop().then(askOnce)]);
+    expect(answers.map((answer) => answer?.headers["CG-Status"])).toEqual(Array.from({ length: 9 }, () => "404"));
+  },
+);
 
 test("[API-5-5] what nobody foresaw is one sentence for the asker and a line in the log", async () => {
   const lines: unknown[] = [];

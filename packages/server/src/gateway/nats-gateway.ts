@@ -2,11 +2,13 @@
 // together; each request goes to one of them.
 //   - Every request is answered once, with the answer or with one typed error; a refused one has changed nothing.
 //   - What is asked without a place for the answer is not done, except parts: nobody waits for those anyway.
+//   - What is in hand is bounded, by number and by size: a flood while the database hangs is refused at once, unread, with
+//     `rate_limited`; nothing of it happened, and it may be asked again.
 //   - `stop` takes no more and waits for what was begun.
 
 import type { InboundRequest, NatsLink, NatsReply } from "@toolplane/bus/nats";
 import { type Clock, type Log, systemClock } from "@toolplane/engine";
-import { isToolplaneError, PROTOCOL_VERSION, understandError } from "@toolplane/protocol";
+import { isToolplaneError, PROTOCOL_VERSION, ToolplaneError, understandError } from "@toolplane/protocol";
 import { type ClockOffset, NO_OFFSET } from "./clock-offset.ts";
 import { planReply, type ReplyMeans, refusal } from "./nats-reply.ts";
 import { mayAnswer, readQuestion, tryOperation } from "./nats-request.ts";
@@ -24,6 +26,8 @@ export interface NatsGatewayOptions {
   readonly clock?: Clock | undefined;
   /** How far the database's clock, which ends leases, is ahead of this process's. */
   readonly offset?: ClockOffset | undefined;
+  /** What may be in hand at once. */
+  readonly most?: typeof MOST_IN_HAND | undefined;
 }
 
 export interface NatsGateway {
@@ -33,10 +37,21 @@ export interface NatsGateway {
 /** Enough to see what goes on; whoever sends a million of them fills no log. */
 const MAX_WARNINGS = 100;
 
+/**
+ * Far more than a database answers at once: who waits behind so many has given up before it is his turn. A body may be as
+ * large as the largest result, so their characters count too.
+ */
+const MOST_IN_HAND = { requests: 1_024, characters: 64 * 1024 * 1024 };
+
+const overloaded = (): ToolplaneError =>
+  new ToolplaneError("rate_limited", "too many requests wait here already; ask again in a moment");
+
 /** Resolves when the NATS server knows that this process answers. */
 export const createNatsGateway = async (options: NatsGatewayOptions): Promise<NatsGateway> => {
-  const { engine, link, log, clock = systemClock, offset = NO_OFFSET } = options;
+  const { engine, link, log, clock = systemClock, offset = NO_OFFSET, most = MOST_IN_HAND } = options;
   const running = new Set<Promise<unknown>>();
+  let held = 0;
+  let isFull = false;
   let warnings = 0;
 
   const meansNow = (): ReplyMeans => ({ nowMs: clock.now() + offset.aheadMs(), maxPayload: link.maxPayload?.() });
@@ -64,6 +79,26 @@ export const createNatsGateway = async (options: NatsGatewayOptions): Promise<Na
     }
   };
 
+  /** Whether another one may come in; the log has one line for each time it began. */
+  const admits = (): boolean => {
+    const full = running.size >= most.requests || held >= most.characters;
+    if (full && !isFull)
+      log.warn("requests over NATS are refused until others are answered", { waiting: running.size });
+    isFull = full;
+    return !full;
+  };
+
+  const begin = (inbound: InboundRequest): Promise<NatsReply> => {
+    const { length } = inbound.payload;
+    held += length;
+    const work: Promise<NatsReply> = carryOut(inbound).finally(() => {
+      held -= length;
+      running.delete(work);
+    });
+    running.add(work);
+    return work;
+  };
+
   const respond = async (inbound: InboundRequest): Promise<NatsReply | undefined> => {
     const { reply, subject } = inbound;
     const isAnswered = reply !== undefined && reply !== "";
@@ -72,9 +107,7 @@ export const createNatsGateway = async (options: NatsGatewayOptions): Promise<Na
       return undefined;
     }
     if (!isAnswered && tryOperation(subject) !== "parts") return undefined;
-    const work = carryOut(inbound);
-    running.add(work);
-    const answer = await work.finally(() => running.delete(work));
+    const answer = admits() ? await begin(inbound) : refusal(overloaded(), meansNow());
     return isAnswered ? answer : undefined;
   };
 
