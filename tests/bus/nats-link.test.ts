@@ -207,14 +207,15 @@ describe("commands fetched by hand", { concurrent: true }, () => {
 
   test("one in progress is not delivered again; one left alone is", async () => {
     const { durable, pattern } = desk("slow");
-    const consumer = await one.bus.consume({ durable, pattern, category: "cmd", ackWaitMs: 1_500 }, () => {});
+    const consumer = await one.bus.consume({ durable, pattern, category: "cmd", ackWaitMs: 2_500 }, () => {});
     await consumer.stop();
     await one.bus.publish([command("slow", "s")]);
     const source = other.link.commands(durable);
     const [held] = await source.fetch({ max: 1, waitMs: 5_000 });
-    for (let pulse = 0; pulse < 4; pulse++) {
+    // Longer than the wait altogether, and each far shorter: a busy machine may be late.
+    for (let pulse = 0; pulse < 5; pulse++) {
       await held?.inProgress();
-      expect(await source.fetch({ max: 1, waitMs: 500 })).toEqual([]);
+      expect(await source.fetch({ max: 1, waitMs: 550 })).toEqual([]);
     }
     const again = await eventually(async () => {
       const [delivery] = await source.fetch({ max: 1, waitMs: 1_000 });

@@ -90,6 +90,7 @@ test("[ARCH-6-60] a server that lost its store gets streams and durables again, 
     bus
       .commands("tool_kept")
       .fetch({ max: 5, waitMs: 1000 })
+      .then((got) => (got.length > 0 ? got : undefined))
       .catch(() => undefined),
   );
   expect([commands.items, events.items, fetched?.map(({ payload }) => payload)]).toEqual([
@@ -112,6 +113,7 @@ test("a stream that somebody deleted is made again by the next message, its dura
     bus
       .commands("tool_deleted")
       .fetch({ max: 1, waitMs: 1000 })
+      .then((got) => (got.length > 0 ? got : undefined))
       .catch(() => undefined),
   );
   expect(fetched?.map(({ payload, attempt }) => [payload, attempt])).toEqual([["on", 1]]);
