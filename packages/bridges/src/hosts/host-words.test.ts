@@ -95,7 +95,7 @@ describe("stderr", () => {
     };
     words.say({ level: "debug", message: "hunter2", fields: { key: "hunter2" } }, 7);
     expect(lines).toEqual(["host text: ***"]);
-    expect(fields).toEqual([{ pid: 7, level: "debug", fields: '{"key":"***"}' }]);
+    expect(fields).toEqual([{ pid: 7, hostLevel: "debug", fields: '{"key":"***"}' }]);
   });
 });
 
