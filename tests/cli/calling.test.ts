@@ -165,7 +165,7 @@ describe("toolplane calls and why", () => {
     expect(title).toMatch(/^CALL {30}STATUS {3}TOOL {8}AGENT/);
     expect([first, second].map((line) => line?.slice(0, 32))).toEqual([two.tool_call_id, one.tool_call_id]);
     const page = await stack.json("calls", "list", "--tool", "word_count", "--limit", "1");
-    expect(page.next_cursor).toBe(two.tool_call_id);
+    expect(page.items).toMatchObject([{ tool_call_id: two.tool_call_id }]);
     const next = await stack.json(
       "calls",
       "list",

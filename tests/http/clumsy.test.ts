@@ -1,6 +1,7 @@
 // A clumsy user at every route of the table: what is wrong is said in one sentence, with the status it has, and nothing changes.
 
-import { routes } from "@toolplane/server";
+import { silentLog } from "@toolplane/engine";
+import { createApp, routes } from "@toolplane/server";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type HttpStack, startHttpStack } from "./http-stack.ts";
 
@@ -56,11 +57,127 @@ test.each(ofProjects.map(({ method, path }) => `${method} ${path}`).filter((name
   },
 );
 
+const PAGED = ["calls", "turns", "agents", "profiles", "tools", "approvals", "dead-letters"];
+
 test("[API-no-project] an empty list of a project that is there is an empty page", async () => {
   await http.send("POST", "/projects", { project_id: "bare", title: "Bare", bootstrap: false });
-  const lists = ["calls", "turns", "agents", "profiles", "tools", "approvals", "dead-letters", "services", "hosts"];
-  for (const list of lists) {
+  for (const list of [...PAGED, "services", "hosts"]) {
     const { status, body } = await http.send("GET", `/projects/bare/${list}`);
     expect([list, status, body]).toEqual([list, 200, { items: [], next_cursor: null }]);
   }
+});
+
+const DEMO_PATHS = [...PAGED.map((list) => `/projects/demo/${list}`), "/projects", "/tokens"];
+
+test.each(DEMO_PATHS)("[API-errors] GET %s with a page that cannot be is 400 and names what is wrong", async (path) => {
+  const cases: readonly (readonly [string, string])[] = [
+    ["limit=-1", "$.limit"],
+    ["limit=0", "$.limit"],
+    ["limit=1.5", "$.limit"],
+    ["limit=501", "$.limit"],
+    ["limit=many", "$.limit"],
+    ["limit=", "$.limit"],
+    ["cursor=nonsense", "cursor is not one this list has given"],
+    ["cursor=%00", "cursor is not one this list has given"],
+    ["cursor=", "cursor is not one this list has given"],
+    ["page=2", 'Unrecognized key: "page"'],
+  ];
+  for (const [query, said] of cases) {
+    const { status, body } = await http.send("GET", `${path}?${query}`);
+    expect([query, status, body.error.code]).toEqual([query, 400, "bad_request"]);
+    expect(body.error.message).toContain(said);
+  }
+});
+
+test.each(routes.filter(({ body }) => body !== undefined).map(({ method, path }) => [method, path] as const))(
+  "[API-errors] %s %s with a body that cannot be is 400 and says what is wrong with it",
+  async (method, path) => {
+    const send = (body: string, type = "application/json") =>
+      http.send(method, pathOf(path, "demo"), body, { headers: { "content-type": type } });
+    for (const body of ["{", "{not json", "'a'", "a=1&b=2", "\u0000", "1 2"]) {
+      const answer = await send(body, body.includes("=") ? "application/x-www-form-urlencoded" : undefined);
+      expect([body, answer.status, answer.body.error.message]).toEqual([
+        body,
+        400,
+        expect.stringMatching(/^the body is not valid JSON/),
+      ]);
+    }
+    for (const body of ["null", '"x"', "7", "true"]) {
+      const answer = await send(body);
+      expect([body, answer.status, answer.body.error.message]).toEqual([
+        body,
+        400,
+        expect.stringMatching(/^the body is not valid: \$: .*expected (object|array|record)/),
+      ]);
+    }
+    expect((await send(" ")).body.error.message).toBe("the body is empty: send JSON");
+  },
+);
+
+test("[API-errors] what is missing is called missing", async () => {
+  const said = async (path: string, body?: unknown) => (await http.send("POST", path, body)).body.error.message;
+  const calls = "/projects/demo/calls";
+  expect(await said(calls)).toBe("the body is empty: send JSON");
+  expect(await said(`${calls}/batch`)).toBe("the body is empty: send JSON");
+  expect(await said("/projects/demo/tools")).toBe("the body is empty: send JSON");
+  expect(await said(calls, {})).toBe("the body is not valid: $.tool_name: missing, expected string");
+  expect(await said(`${calls}/nothing/result`, {})).toBe("the body is not valid: $.status: missing");
+  expect(await said("/projects/demo/cards", {})).toBe("a tool.result card names its call: set tool_call_id");
+});
+
+test("[API-errors] a path that takes other methods says which", async () => {
+  for (const [method, path, allow] of [
+    ["PUT", "/projects/demo/calls", "POST, GET"],
+    ["OPTIONS", "/projects/demo/calls", "POST, GET"],
+    ["DELETE", "/projects/demo/calls/nothing/", "GET"],
+    ["POST", "/health", "GET"],
+    ["PATCH", "/projects/demo/tools/safe", "GET, DELETE"],
+  ] as const) {
+    const { status, headers, body } = await http.send(method, path);
+    expect([path, status, headers.get("allow"), body.error.message]).toEqual([
+      path,
+      404,
+      allow,
+      `${method} is not offered here; it takes ${allow.replaceAll(", ", " or ")}`,
+    ]);
+  }
+  for (const path of ["/", "/nowhere", "/projects//calls", "/Projects", "/projects/demo/nothing"])
+    expect((await http.send("GET", path)).body.error.message).toContain(`there is nothing at ${path};`);
+});
+
+test("[API-errors] HEAD is GET without a body, also of the events, which open no stream", async () => {
+  const head = (path: string) => http.raw(path, { method: "HEAD", headers: { authorization: `Bearer ${http.admin}` } });
+  expect((await head("/projects/demo/calls")).status).toBe(200);
+  expect((await head("/projects/nowhere/calls")).status).toBe(404);
+  const events = await head("/projects/demo/events");
+  expect([events.status, events.headers.get("content-type"), events.body]).toEqual([200, "text/event-stream", null]);
+});
+
+test("[API-errors] a slash too many is no other place, and 401 says which token it wants", async () => {
+  expect((await http.send("GET", "/projects/demo/calls/")).status).toBe(200);
+  const { status, headers } = await http.send("GET", "/projects/", undefined, { token: null });
+  expect([status, headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+});
+
+test("[API-errors] a process without the role api says so", async () => {
+  const app = createApp({
+    engine: () => http.t.engine,
+    routes: [],
+    log: silentLog,
+    health: async () => ({ ok: true, body: {} }),
+    hosts: [],
+    draining: new AbortController().signal,
+  });
+  const response = await app.request("/projects/demo/calls", { headers: { host: "localhost" } });
+  expect([response.status, await response.json()]).toMatchObject([
+    404,
+    { error: { message: "this process does not have the role api: ask one that has" } },
+  ]);
+});
+
+test("[API-errors] nothing of all this changed anything", async () => {
+  expect((await http.send("GET", "/projects/demo/calls")).body.items).toEqual([]);
+  expect((await http.send("GET", "/projects/demo/turns")).body.items).toEqual([]);
+  expect((await http.send("GET", "/projects/demo/agents")).body.items).toEqual([]);
+  expect((await http.send("GET", "/tokens")).body.items).toHaveLength(1);
 });

@@ -15,9 +15,19 @@ export interface SchemaIssue {
   readonly message: string;
 }
 
+const EXPECTED = "Invalid input: expected ";
+const ABSENT = ", received undefined";
+
+/** What is not there is called missing; people do not send "undefined". */
+const describeMessage = (message: string): string => {
+  if (!message.startsWith(EXPECTED) || !message.endsWith(ABSENT)) return shortText(message, MAX_ISSUE_LENGTH);
+  const expected = message.slice(EXPECTED.length, -ABSENT.length);
+  return expected === "nonoptional" ? "missing" : `missing, expected ${expected}`;
+};
+
 const describeIssue = (issue: SchemaIssue): { path: string; message: string } => ({
   path: formatJsonPath(issue.path ?? []),
-  message: shortText(issue.message, MAX_ISSUE_LENGTH),
+  message: describeMessage(issue.message),
 });
 
 export const fromSchemaIssues = (issues: readonly SchemaIssue[], what: string, cause?: unknown): ToolplaneError => {

@@ -77,7 +77,7 @@ const bodyOf = (operation: GatewayOperation, text: string): unknown => {
     throw new ToolplaneError("payload_too_large", `the body is larger than ${maxBytes} bytes`, {
       detail: { max_bytes: maxBytes },
     });
-  return parseWith(body, text === "" ? {} : parseJsonStrict(text), "body");
+  return parseWith(body, text === "" ? {} : parseJsonStrict(text), "the body");
 };
 
 const checkCard = (body: unknown, toolCallId: string): void => {

@@ -5,14 +5,15 @@
 //   A4. Every failure has the same shape (problem.ts).
 
 import { type Engine, type Log, silentLog, type Token } from "@toolplane/engine";
-import { parseJsonStrict, parseWith, ToolplaneError } from "@toolplane/protocol";
+import { parseWith, ToolplaneError } from "@toolplane/protocol";
 import { type Context, Hono } from "hono";
+import type { z } from "zod";
 import { NO_TOOL_HOSTS, type ToolHosts } from "../hosts/tool-hosts.ts";
 import { type PlaneProcesses, UNKNOWN_PROCESSES } from "../up/plane-processes.ts";
 import { checkHost } from "./check-host.ts";
 import { explainNotFound } from "./known-project.ts";
-import { notThere, problem } from "./problem.ts";
-import { readBody } from "./read-body.ts";
+import { methodsAt, notOffered, notServed, notThere, problem } from "./problem.ts";
+import { parseBody, readBody } from "./read-body.ts";
 import type { Caller, Route } from "./route.ts";
 
 export interface AppOptions {
@@ -57,6 +58,9 @@ const authorize = (token: Token, route: Route, project: string | undefined): voi
     throw new ToolplaneError("auth_failed", `this token belongs to project ${token.projectId}`);
 };
 
+/** Whether a request may come without a body. */
+const takesNothing = (schema: z.ZodType): boolean => schema.safeParse({}).success;
+
 const answerEarly = (context: Context): Response => {
   const early = new ToolplaneError("storage_error", "the server is starting; try again in a moment");
   return problem(context, early, silentLog);
@@ -64,21 +68,26 @@ const answerEarly = (context: Context): Response => {
 
 export const createApp = (options: AppOptions): Hono => {
   const { log } = options;
-  const app = new Hono();
+  // A slash too many at the end is no other place.
+  const app = new Hono({ strict: false });
 
   const run = async (route: Route, context: Context): Promise<Response> => {
     const engine = options.engine();
     // Answered, not thrown: whoever comes early has done nothing wrong, and nothing has failed.
     if (engine === undefined) return answerEarly(context);
     const token = await engine.tokens.check(bearerOf(context));
-    if (token === undefined) throw new ToolplaneError("unauthorized", "the token is unknown, expired or revoked");
+    if (token === undefined)
+      throw new ToolplaneError(
+        "unauthorized",
+        "the token is unknown, expired or revoked; an admin makes another: toolplane token create",
+      );
     const params = context.req.param() as Record<string, string>;
     authorize(token, route, params.project);
-    const query = route.query === undefined ? undefined : parseWith(route.query, context.req.query(), "query");
+    const query = route.query === undefined ? undefined : parseWith(route.query, context.req.query(), "the query");
     let body: unknown;
     if (route.body !== undefined) {
       const text = await readBody(context.req.raw, route.maxBytes ?? DEFAULT_MAX_BYTES);
-      body = parseWith(route.body, text === "" ? {} : parseJsonStrict(text), "body");
+      body = parseWith(route.body, text === "" && takesNothing(route.body) ? {} : parseBody(text), "the body");
     }
     const toolHosts = options.toolHosts?.() ?? NO_TOOL_HOSTS;
     const processes = options.processes?.() ?? UNKNOWN_PROCESSES;
@@ -110,7 +119,13 @@ export const createApp = (options: AppOptions): Hono => {
     return context.json(body, ok ? 200 : 503);
   });
   for (const route of options.routes) app.on(route.method, route.path, (context) => run(route, context));
-  app.notFound((context) => problem(context, notThere(context.req.path), log));
+  const places = [{ method: "GET", path: "/live" }, { method: "GET", path: "/health" }, ...options.routes];
+  app.notFound((context) => {
+    const methods = methodsAt(places, context.req.path);
+    if (methods.length > 0) context.header("Allow", methods.join(", "));
+    const unknown = options.routes.length === 0 ? notServed() : notThere(context.req.path);
+    return problem(context, methods.length > 0 ? notOffered(context.req.method, methods) : unknown, log);
+  });
   app.onError((error, context) => problem(context, error, log));
   return app;
 };

@@ -1,8 +1,25 @@
-// The query of every list: how many, and after which.
+// The query of every list: how many, and after which. A cursor is the last key of the page before, in a form that nothing
+// else has: one that was made up is refused instead of leading nowhere.
 
+import { ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
 
 export const pageQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(500).optional(),
   cursor: z.string().max(1_024).optional(),
 });
+
+/** For lists whose pages are cut here; the registry cuts its own. */
+export const keyOfCursor = (cursor: string | undefined): string | undefined => {
+  if (cursor === undefined) return undefined;
+  const key = Buffer.from(cursor, "base64url").toString("utf8");
+  if (key === "" || key.includes("\u0000") || Buffer.from(key).toString("base64url") !== cursor)
+    throw new ToolplaneError("bad_request", "cursor is not one this list has given", { detail: { path: "$.cursor" } });
+  return key;
+};
+
+/** The cursor after a page; null when the page was not full. */
+export const cursorAfter = (keys: readonly string[], limit: number): string | null => {
+  const last = keys.length < limit ? undefined : keys.at(-1);
+  return last === undefined ? null : Buffer.from(last).toString("base64url");
+};

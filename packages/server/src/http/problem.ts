@@ -15,9 +15,32 @@ export const problem = (context: Context, error: unknown, log: Log): Response =>
       code: known.code,
       cause: String(known.cause ?? error),
     });
+  if (known.code === "unauthorized") context.header("WWW-Authenticate", "Bearer");
   if (known.code === "rate_limited" || known.code === "storage_error") context.header("Retry-After", "1");
   return context.json({ error: known.toWire() }, known.http as ContentfulStatusCode);
 };
 
 export const notThere = (path: string): ToolplaneError =>
   new ToolplaneError("not_found", `there is nothing at ${path}; the routes are listed in docs/reference/http-api.md`);
+
+/** A process without the role api. */
+export const notServed = (): ToolplaneError =>
+  new ToolplaneError("not_found", "this process does not have the role api: ask one that has");
+
+export const notOffered = (method: string, methods: readonly string[]): ToolplaneError =>
+  new ToolplaneError("not_found", `${method.slice(0, 16)} is not offered here; it takes ${methods.join(" or ")}`);
+
+interface Place {
+  readonly method: string;
+  /** Hono's syntax. */
+  readonly path: string;
+}
+
+/** The methods with which a path can be asked for. */
+export const methodsAt = (places: readonly Place[], path: string): readonly string[] => {
+  const asked = (path.endsWith("/") ? path.slice(0, -1) : path).split("/");
+  const fits = (pattern: readonly string[]): boolean =>
+    pattern.length === asked.length &&
+    pattern.every((part, index) => (part.startsWith(":") ? asked[index] !== "" : part === asked[index]));
+  return [...new Set(places.filter((place) => fits(place.path.split("/"))).map(({ method }) => method))];
+};

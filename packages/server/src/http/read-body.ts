@@ -1,7 +1,7 @@
 // A request body, bounded: the declared length is believed only when it is too large, the bytes are counted anyway. A body
 // that declares its length is read at once (HTTP ends it there); one that does not is read piece by piece.
 
-import { ToolplaneError } from "@toolplane/protocol";
+import { isToolplaneError, type JsonValue, parseJsonStrict, ToolplaneError } from "@toolplane/protocol";
 
 const tooLarge = (maxBytes: number): ToolplaneError =>
   new ToolplaneError("payload_too_large", `the body is larger than ${maxBytes} bytes`, {
@@ -37,4 +37,17 @@ export const readBody = async (request: Request, maxBytes: number): Promise<stri
     return decode(bytes);
   }
   return request.body === null ? "" : decode(await readPieces(request.body, maxBytes));
+};
+
+/** The JSON of a body; what is wrong with it is said of the body. */
+export const parseBody = (text: string): JsonValue => {
+  if (text.trim() === "") throw new ToolplaneError("bad_request", "the body is empty: send JSON");
+  try {
+    return parseJsonStrict(text);
+  } catch (error) {
+    if (!isToolplaneError(error)) throw error;
+    throw new ToolplaneError(error.code, error.message.replace(/^the text is/, "the body is"), {
+      detail: error.detail,
+    });
+  }
 };

@@ -1,9 +1,9 @@
 // A definition as people upload it: JSON, YAML (application/yaml, text/yaml), or a multipart form with a field `file`.
 // YAML is read as configuration is: without tags, with few aliases and a bounded size.
 
-import { isToolplaneError, parseJsonStrict, ToolplaneError } from "@toolplane/protocol";
+import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
 import { parseYamlFile } from "../config/yaml-file.ts";
-import { readBody } from "./read-body.ts";
+import { parseBody, readBody } from "./read-body.ts";
 
 const MAX_UPLOAD_BYTES = 1024 * 1024;
 
@@ -32,7 +32,7 @@ export const readUpload = async (request: Request): Promise<unknown> => {
   const kind = type.split(";")[0]?.trim().toLowerCase();
   switch (kind) {
     case "application/json":
-      return parseJsonStrict(await readBody(request, MAX_UPLOAD_BYTES));
+      return parseBody(await readBody(request, MAX_UPLOAD_BYTES));
     case "application/yaml":
     case "text/yaml":
     case "application/x-yaml":

@@ -6,6 +6,7 @@ import { z } from "zod";
 import { answerPage } from "../http/answer-page.ts";
 import { callerAgent } from "../http/caller-agent.ts";
 import { boundAgent, checkMayCancel, checkMaySeeCall } from "../http/own-work.ts";
+import { cursorAfter, keyOfCursor, pageQuery } from "../http/page-query.ts";
 import { CALLERS, type Caller, OPERATORS, READERS, type Route, type RouteCall, route } from "../http/route.ts";
 import { explainCall } from "../why/explain-call.ts";
 import { callAnswer, callDetail, resultCards } from "./call-body.ts";
@@ -89,9 +90,7 @@ const batchItem = async (
   }
 };
 
-const listQuery = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(500).optional(),
-  cursor: z.string().max(64).optional(),
+const listQuery = pageQuery.extend({
   status: z
     .enum(["queued", "running", "awaiting_approval", "success", "failed", "canceled", "timeout", "partial"])
     .optional(),
@@ -139,13 +138,14 @@ export const callRoutes: readonly Route[] = [
       const limit = query.limit ?? 100;
       const views = await engine.calls.list(params.project ?? "", {
         limit,
-        before: query.cursor,
+        before: keyOfCursor(query.cursor),
         status: query.status,
         toolName: query.tool_name,
         agentId: boundAgent(call.caller),
       });
       const items = views.map((view) => callDetail(view, undefined));
-      return answerPage(call, items, views.length === limit ? views.at(-1)?.toolCallId : null);
+      const ids = views.map(({ toolCallId }) => toolCallId);
+      return answerPage(call, items, cursorAfter(ids, limit));
     },
   }),
   route({

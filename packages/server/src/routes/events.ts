@@ -68,6 +68,8 @@ export const eventRoutes: readonly Route[] = [
       let position = context.req.header("last-event-id") ?? (await engine.events.now());
       // An id that is not one of ours is refused before the stream begins.
       await engine.events.read(projectId, position, 1);
+      // Who only asks whether it is there is not given a stream that nobody reads.
+      if (context.req.method === "HEAD") return context.body(null, 200, { "Content-Type": "text/event-stream" });
       const wake = createWake();
       const items: StreamItem[] = [];
       const stopStream = await subscribe(engine, projectId, (item) => {

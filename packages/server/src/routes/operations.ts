@@ -5,7 +5,7 @@ import { isToken, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
 import { answerPage } from "../http/answer-page.ts";
 import { refuseBound } from "../http/own-work.ts";
-import { pageQuery } from "../http/page-query.ts";
+import { cursorAfter, keyOfCursor, pageQuery } from "../http/page-query.ts";
 import { ADMINS, OPERATORS, READERS, type Route, route } from "../http/route.ts";
 
 const tokenBody = (token: Token) => ({
@@ -74,11 +74,9 @@ export const operationRoutes: readonly Route[] = [
     query: pageQuery,
     handle: async ({ engine, query, context }) => {
       const limit = query.limit ?? 100;
-      const tokens = await engine.tokens.list({ after: query.cursor, limit });
-      return context.json({
-        items: tokens.map(tokenBody),
-        next_cursor: tokens.length === limit ? tokens.at(-1)?.tokenId : null,
-      });
+      const tokens = await engine.tokens.list({ after: keyOfCursor(query.cursor), limit });
+      const ids = tokens.map(({ tokenId }) => tokenId);
+      return context.json({ items: tokens.map(tokenBody), next_cursor: cursorAfter(ids, limit) });
     },
   }),
   route({
@@ -99,8 +97,9 @@ export const operationRoutes: readonly Route[] = [
       const { engine, params, query, caller } = call;
       refuseBound(caller, "a call that was given up says so itself");
       const limit = query.limit ?? 100;
-      const letters = await engine.deadLetters.list(params.project ?? "", { before: query.cursor, limit });
-      return answerPage(call, letters.map(letterBody), letters.length === limit ? letters.at(-1)?.deadLetterId : null);
+      const letters = await engine.deadLetters.list(params.project ?? "", { before: keyOfCursor(query.cursor), limit });
+      const ids = letters.map(({ deadLetterId }) => deadLetterId);
+      return answerPage(call, letters.map(letterBody), cursorAfter(ids, limit));
     },
   }),
   route({

@@ -93,7 +93,9 @@ export const serviceRoutes: readonly Route[] = [
     body: SERVICE_OPERATIONS.put_card.body,
     maxBytes: SERVICE_OPERATIONS.put_card.maxBytes,
     handle: async (call) => {
-      const toolCallId = String(call.body.tool_call_id ?? "");
+      const toolCallId = call.body.tool_call_id;
+      if (typeof toolCallId !== "string" || toolCallId === "")
+        throw new ToolplaneError("bad_request", "a tool.result card names its call: set tool_call_id");
       return answer(
         call.context,
         await SERVICE_OPERATIONS.put_card.run({ ...requestOf(call), body: call.body, toolCallId }),
