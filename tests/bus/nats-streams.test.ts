@@ -131,3 +131,29 @@ test("a server without JetStream is said to be one", async () => {
   });
   await plain.close();
 });
+
+test("all durables of commands are listed, also those of others and more than one page of them", async () => {
+  const { bus } = await harness.start();
+  const targets = Array.from({ length: 257 }, (_, index) => `t${index}`);
+  const durables = targets.map((target) => ({
+    durable: `tool_${target}`,
+    pattern: `cg.v1r4.*.*.cmd.tool.${target}.>`,
+  }));
+  await bus.ensureDurables(durables);
+  const theirs = { durable_name: "theirs", ack_policy: "explicit", filter_subject: "cg.v1r4.*.*.cmd.sys.other.>" };
+  await api("CONSUMER.DURABLE.CREATE.cg_cmd_v1r4.theirs", { stream_name: "cg_cmd_v1r4", config: theirs });
+  const names = durables.map(({ durable }) => durable);
+  expect(await bus.commandDurables()).toEqual(expect.arrayContaining([...names, "theirs"]));
+  await bus.dropDurable("tool_t0");
+  expect(await bus.commandDurables()).not.toContain("tool_t0");
+});
+
+test("[ARCH-6-62] a stream of somebody else that takes our subjects is a conflict, with what to do", async () => {
+  const { bus } = await harness.start();
+  await api("STREAM.CREATE.theirs", { name: "theirs", subjects: ["cg.v1r4.*.*.evt.>"], retention: "limits" });
+  await expect(bus.ensureDurables([])).rejects.toMatchObject({
+    code: "conflict",
+    message: expect.stringContaining("another stream of this NATS account"),
+  });
+  await api("STREAM.DELETE.theirs");
+});

@@ -57,3 +57,24 @@ test("[API-5-2] a carrier that is away at the start is asked until it is there; 
   carrier.away(false);
   await eventually(() => hits >= 2 && carrier.durables.size === 2);
 });
+
+test("[API-5-2] a target without a tool loses its durable when its last call has ended; what others made stays", async () => {
+  const carrier = createMemoryCarrier();
+  await using t = await startTestEngine({ carrier });
+  const { projectId } = t;
+  for (const target of ["busy", "idle"])
+    await t.engine.tools.upsertTool(projectId, toolUpload({ name: target, target }));
+  await eventually(() => carrier.durables.has("tool_busy") && carrier.durables.has("tool_idle"));
+  const { toolCallId } = await t.engine.calls.dispatch({ projectId, toolName: "busy", arguments: {} });
+  for (const name of ["busy", "idle"]) await t.engine.tools.deleteTool(projectId, name);
+  carrier.durables.set("somebodys_own", "cg.v1r4.*.*.cmd.sys.other.>");
+  // A process that starts looks at all of them.
+  await t.another({ carrier });
+  await eventually(() => !carrier.durables.has("tool_idle"));
+  expect([...carrier.durables.keys()]).toEqual([PMO[0], "tool_test", "tool_busy", "somebodys_own"]);
+  await t.engine.calls.cancel({ projectId, toolCallId });
+  await t.another({ carrier });
+  await eventually(() => !carrier.durables.has("tool_busy"));
+  await t.engine.tools.upsertTool(projectId, toolUpload({ name: "idle", target: "idle" }));
+  await eventually(() => carrier.durables.has("tool_idle"));
+});

@@ -145,6 +145,8 @@ export interface CommandSource {
 export interface CarrierBus extends Bus {
   /** Makes what holds messages and these durables exist; those that are there stay as they are. */
   ensureDurables(durables: readonly CommandDurable[]): Promise<void>;
+  /** The names of all durables of commands that are there, whoever made them. */
+  commandDurables(): Promise<readonly string[]>;
   /** The commands of a durable that exists. */
   commands(durable: string): CommandSource;
 }

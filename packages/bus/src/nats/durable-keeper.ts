@@ -30,6 +30,7 @@ export interface DurablePlan {
 export interface DurableKeeper {
   ensure(plan: DurablePlan): Promise<void>;
   drop(durable: string): Promise<void>;
+  list(category: StreamCategory): Promise<readonly string[]>;
 }
 
 const configOf = (plan: DurablePlan, deliver: DeliverFrom): Partial<ConsumerConfig> => ({
@@ -79,6 +80,18 @@ export const createDurableKeeper = (wire: Wire, jsm: JetStreamManager, streams: 
         made.set(plan.durable, (await whileConnected(wire, () => ensure(plan))).created);
       } catch (error) {
         throw understandNats(error, plan.durable);
+      }
+    },
+    async list(category) {
+      const names: string[] = [];
+      try {
+        const { config } = await streams.ensure(category);
+        await whileConnected(wire, async () => {
+          for await (const { name } of jsm.consumers.list(config.name)) names.push(name);
+        });
+        return names;
+      } catch (error) {
+        throw understandNats(error);
       }
     },
     async drop(durable) {

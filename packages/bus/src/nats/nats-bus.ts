@@ -108,6 +108,10 @@ export const createNatsBus = (options: NatsBusOptions): CarrierBus => {
       await Promise.all(STREAM_CATEGORIES.map((category) => streams.ensure(category)));
       await kept.add(durables);
     },
+    async commandDurables() {
+      refuseWhen(closed);
+      return (await keeping).durables.list("cmd");
+    },
     commands: (durable) => {
       const gone = (): void => void keeping.then(({ kept }) => kept.restore());
       return createCommandSource({ wire, clock, log, counters, bury, gone }, durable);

@@ -3,6 +3,9 @@
 //   DK1. A ring of the registry makes what is new; a slow look, or word that the carrier is back, makes all of them.
 //   DK2. Any number of processes may do so at once: a durable that is there stays as it is.
 //   DK3. A carrier that is away is asked again with growing pauses; nothing waits for it.
+//   DK4. Of a target that has no tool any more, in no project, the durable is dropped when its last call has ended. Those
+//        that are there are listed before the registry is read: one that is made meanwhile is not taken for a leftover,
+//        and one that is registered again after the reading rings, and is made by the next look.
 
 import type { CarrierBus, CommandDurable } from "@toolplane/bus";
 import { isToolplaneError } from "@toolplane/protocol";
@@ -12,12 +15,12 @@ import type { Doorbell } from "../ports/doorbell.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Log } from "../ports/log.ts";
 import type { Queryer } from "../sql/database.ts";
-import { REGISTERED_TARGETS, type TargetRow } from "./durables.sql.ts";
-import { planDurables } from "./plan-durables.ts";
+import { REGISTERED_TARGETS, TARGETS_IN_USE, type TargetRow } from "./durables.sql.ts";
+import { durableFor, planDurables, planLeftovers } from "./plan-durables.ts";
 
 export interface DurableKeeperOptions {
   readonly db: Queryer;
-  readonly bus: Pick<CarrierBus, "ensureDurables">;
+  readonly bus: Pick<CarrierBus, "ensureDurables" | "commandDurables" | "dropDurable">;
   readonly doorbell: Doorbell;
   readonly clock: Clock;
   readonly log: Log;
@@ -37,6 +40,8 @@ export interface DurableKeeper {
 
 /** A server that lost its disk has its durables again this late at worst; a look is one question per target. */
 const LOOK_AGAIN_MS = 15_000;
+/** One that is left over costs the server some memory: there is no hurry. */
+const LEFTOVERS_EVERY_MS = 60_000;
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5_000;
 
@@ -47,10 +52,22 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
   let known: ReadonlySet<string> = new Set();
   let all = true;
   let rung = false;
+  let leftoversAt = Number.NEGATIVE_INFINITY;
+
+  const dropLeftovers = async (present: readonly string[]): Promise<void> => {
+    const left = planLeftovers(present, known);
+    if (left.length === 0) return;
+    const rows = await db.query<TargetRow>(TARGETS_IN_USE, [left]);
+    const inUse = new Set(rows.map(({ target }) => target));
+    const unused = left.filter((target) => !inUse.has(target)).map((target) => durableFor("tool", target) ?? "");
+    for (const durable of unused) await bus.dropDurable(durable);
+  };
 
   const look = async (): Promise<void> => {
     const isFull = all;
     all = false;
+    const isTime = isFull && clock.now() - leftoversAt >= LEFTOVERS_EVERY_MS;
+    const present = isTime ? await bus.commandDurables() : [];
     const rows = await db.query<TargetRow>(REGISTERED_TARGETS);
     const durables = planDurables(rows.map(({ target }) => target));
     const missing: readonly CommandDurable[] = isFull
@@ -60,6 +77,9 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
     await faults.at("keep:after-ensure");
     known = new Set(durables.map(({ durable }) => durable));
     if (isFull) kept?.([...known]);
+    if (!isTime) return;
+    await dropLeftovers(present);
+    leftoversAt = clock.now();
   };
 
   const loop = async (): Promise<void> => {

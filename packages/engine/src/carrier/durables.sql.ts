@@ -1,4 +1,4 @@
-// Whom commands go to.
+// Whom commands go to, and whom none goes to any more.
 
 import type { Statement } from "../sql/database.ts";
 
@@ -23,4 +23,12 @@ with recursive targets (target) as (
   union all
   select (${nextTarget("found.target")}) from targets found where found.target is not null)
 select target from targets where target is not null`,
+};
+
+/** Those of the given targets that a call which has not ended is for. $1 targets. */
+export const TARGETS_IN_USE: Statement = {
+  name: "carrier.targets_in_use",
+  text: `
+select distinct c.target from state.calls c
+ where c.due_at is not null and c.status in ('queued', 'running', 'awaiting_approval') and c.target = any($1::text[])`,
 };

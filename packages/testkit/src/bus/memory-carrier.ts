@@ -94,6 +94,10 @@ export const createMemoryCarrier = (options: MemoryCarrierOptions = {}): MemoryC
       ensured.push(list);
       for (const { durable, pattern } of list) durables.set(durable, pattern);
     },
+    commandDurables: async () => {
+      check();
+      return [...durables.keys()];
+    },
     commands: (durable) => ({
       fetch: async ({ max }) => {
         check();
