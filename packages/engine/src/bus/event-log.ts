@@ -1,5 +1,6 @@
 // Reading events by position, for people who look over HTTP: the position is the event's id, so a reader that comes
-// back goes on where it was.
+// back goes on where it was. Hundreds of readers stand at the same place and are woken together: those who ask for the
+// same share a read that begins after they asked, so none misses what was committed before.
 
 import { ToolplaneError } from "@toolplane/protocol";
 import type { Database } from "../sql/database.ts";
@@ -39,19 +40,51 @@ const parsePosition = (position: string): readonly [string, string] => {
   return [xid, id];
 };
 
-export const createEventLog = (db: Database): EventLog => ({
-  async now() {
-    const [row] = await db.query<{ xid: string }>(NOW_POSITION);
-    return `${row?.xid}-0`;
-  },
-  async read(projectId, after, limit = PAGE) {
-    const [xid, id] = parsePosition(after);
-    const rows = await db.query<EventRow>(READ_EVENTS, [projectId, xid, id, limit]);
-    return rows.map((row) => ({
-      position: `${row.xid}-${row.id}`,
-      subject: row.subject,
-      headers: JSON.parse(row.headers) as Record<string, string>,
-      payload: row.payload,
-    }));
-  },
-});
+type Page = Promise<readonly LoggedEvent[]>;
+
+/** For each question at most one read under way, and one that waits for it and answers all who asked meanwhile. */
+const createSharedReads = (): ((question: string, read: () => Page) => Page) => {
+  const underWay = new Map<string, Promise<unknown>>();
+  const waiting = new Map<string, Page>();
+  const begin = (question: string, read: () => Page): Page => {
+    waiting.delete(question);
+    const page = read();
+    const over = page.then(
+      () => underWay.delete(question),
+      () => underWay.delete(question),
+    );
+    underWay.set(question, over);
+    return page;
+  };
+  return (question, read) => {
+    const joined = waiting.get(question);
+    if (joined !== undefined) return joined;
+    const before = underWay.get(question);
+    if (before === undefined) return begin(question, read);
+    const next = before.then(() => begin(question, read));
+    waiting.set(question, next);
+    return next;
+  };
+};
+
+export const createEventLog = (db: Pick<Database, "query">): EventLog => {
+  const share = createSharedReads();
+  return {
+    async now() {
+      const [row] = await db.query<{ xid: string }>(NOW_POSITION);
+      return `${row?.xid}-0`;
+    },
+    async read(projectId, after, limit = PAGE) {
+      const [xid, id] = parsePosition(after);
+      return share(`${projectId} ${after} ${limit}`, async () => {
+        const rows = await db.query<EventRow>(READ_EVENTS, [projectId, xid, id, limit]);
+        return rows.map((row) => ({
+          position: `${row.xid}-${row.id}`,
+          subject: row.subject,
+          headers: JSON.parse(row.headers) as Record<string, string>,
+          payload: row.payload,
+        }));
+      });
+    },
+  };
+};
