@@ -38,6 +38,7 @@ export const rules = [
   { id: "UTP-10.5-2", source: "utp 10.5", part: "agents", text: "With must_end_with a reminder card is written and the next step runs; at the end of the budget the turn fails with a partial deliverable." },
   { id: "UTP-10.5-3", source: "utp 10.5", part: "agents", text: "A terminating tool result ends the turn whatever must_end_with says." },
   { id: "UTP-10.6-1", source: "utp 10.6", part: "agents", text: "A finished turn has a deliverable, the newest of the box or a fallback, and the head is idle with a pointer to the output." },
+  { id: "UTP-10.6-4", source: "utp 10.6", part: "agents", text: "A turn that ends leaves no step under way: what was begun and not committed ends as failed, with its event." },
   { id: "UTP-10.6-2", source: "utp 10.6", part: "agents", text: "Exactly one task event follows the commit, and none when the head was lost." },
   { id: "UTP-10.6-3", source: "utp 10.6", part: "agents", text: "Usage and cost go with each step, and their sum over the turn with its end." },
   { id: "UTP-10.7-1", source: "utp 10.7", part: "agents", text: "A stop for another turn, or for an epoch above the head's, is ignored." },

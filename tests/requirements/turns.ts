@@ -80,6 +80,7 @@ export const rules = [
   { id: "UTP-12-10", source: "utp 12", part: "turn watchdogs", text: "A long model call keeps its head alive by heartbeat." },
   { id: "UTP-6.6-1", source: "utp 6.6", part: "turns", text: "A join writes its edge once per phase; the response must have the request's depth." },
   { id: "API-T-R3", source: "architecture 5", part: "turns", text: "Ended batches older than the bound are forgotten with their tasks and edges; open ones never." },
+  { id: "UTP-7.5-T9", source: "utp 7.5", part: "turns", text: "Whatever a result says, the turn goes on or ends by it, and what is said about it stays small." },
   { id: "API-T-R4", source: "architecture 5", part: "turns", text: "Agents made for a task are forgotten when nothing is left of it; one that somebody provisioned, or that has anything to do, never." },
   { id: "API-T-R5", source: "architecture 5", part: "turns", text: "The box a turn left its output in stays while a later turn writes into it; forgetting waits for nobody's lock." },
   { id: "API-T-R1", source: "architecture 5", part: "turns", text: "Ended turns older than the bound are forgotten with everything of their own; what they inherited, and open turns, stay." },

@@ -317,3 +317,19 @@ test("[UTP-6.3-7] a row of a kind nobody knows becomes error; no other kind of m
   expect(await t.rows("select status from state.inbox where inbox_id = 'inbox_odd'")).toEqual([{ status: "error" }]);
   expect(await t.engine.turns.heartbeat([work])).toEqual([]);
 });
+
+test("[UTP-10.6-4] a turn that ends between its steps leaves none begun: it is failed, and whoever follows it is told", async () => {
+  await using t = await startTurnWorld();
+  const work = await takeTurn(t);
+  const stepId = stepIdOf(work.agentTurnId, 1);
+  await t.engine.turns.beginStep(work, stepId);
+  await t.engine.turns.finish(work, { status: "failed", error: "its profile is gone" });
+  expect(await t.engine.turns.steps(work)).toMatchObject([
+    { stepId, status: "failed", error: "its profile is gone", endedAt: expect.any(String) },
+  ]);
+  const phases = (await events(t, "step")).map(({ payload }) => [payload.step_id, payload.phase]);
+  expect(phases).toEqual([
+    [stepId, "started"],
+    [stepId, "failed"],
+  ]);
+});

@@ -2,7 +2,7 @@
 // canceled in the same transaction, so that nothing of it runs on; a result card that was already written is used. The
 // epoch rises, so whatever is still on its way to the turn is late (I2).
 
-import { CARD_AUTHORS, type JsonObject, type ResultStatus, ToolplaneError } from "@toolplane/protocol";
+import { CARD_AUTHORS, type ResultStatus, ToolplaneError } from "@toolplane/protocol";
 import { createAgentErrorCard, type FallbackSource } from "@toolplane/protocol/agents";
 import { type CallFacts, type CallStatus, callKey } from "../calls/call.ts";
 import { ENGINE_ACTOR } from "../calls/cancel.ts";
@@ -14,14 +14,15 @@ import type { CallObserver } from "../ports/call-observer.ts";
 import type { Queryer } from "../sql/database.ts";
 import { bindWaits, READ_WAITED } from "./advance.sql.ts";
 import { applyResults } from "./advance-writes.ts";
-import { CONSUME_ROWS, FAIL_STEPS, READ_OPEN_CALLS, SKIP_QUEUED } from "./end-turn.sql.ts";
+import { CONSUME_ROWS, READ_OPEN_CALLS, SKIP_QUEUED } from "./end-turn.sql.ts";
+import { failSteps } from "./fail-steps.ts";
 import { meansOf, type TurnDeps } from "./held-heads.ts";
 import { closeLedger, type Ledger, type LedgerMeans, mergeWrites, openLedger, sayCard } from "./ledger.ts";
 import { planDispatch, type QueuedRow } from "./plan-dispatch.ts";
 import { type EndingRow, planEnd } from "./plan-end.ts";
 import { planResume, type WaitedCall } from "./plan-resume.ts";
 import type { TurnEnd, TurnKey } from "./turn.ts";
-import { stateEvent, stepEvent, wakeupOf } from "./turn-messages.ts";
+import { stateEvent, wakeupOf } from "./turn-messages.ts";
 import { chainOfHead, type HeadRow, type TurnRow } from "./turn-row.ts";
 import { errorText, writeTurns } from "./turn-writes.ts";
 import { bindAgents, bindTurns, READ_ENDINGS, READ_QUEUED } from "./turns.sql.ts";
@@ -103,26 +104,6 @@ export const createEndTurn = (deps: EndDeps) => {
     return resume.apply.length;
   };
 
-  const failSteps = async (
-    tx: Queryer,
-    ledger: Ledger,
-    epoch: number,
-    error: string,
-    means: LedgerMeans,
-  ): Promise<void> => {
-    const { turn, writes } = ledger;
-    const rows = await tx.query<{ step_id: string; new_card_ids: readonly string[] }>(FAIL_STEPS, [
-      turn.project_id,
-      turn.agent_turn_id,
-      error,
-    ]);
-    for (const { step_id, new_card_ids } of rows) {
-      const metadata: JsonObject = { error };
-      const step = { stepId: step_id, phase: "failed" as const, metadata, newCardIds: new_card_ids };
-      writes.messages.push(stepEvent(turn, epoch, step, means));
-    }
-  };
-
   const readFacts = async (tx: Queryer, turn: TurnRow): Promise<EndingRow> => {
     const key = { projectId: turn.project_id, agentTurnId: turn.agent_turn_id };
     const [facts] = await tx.query<EndingRow>(READ_ENDINGS, bindTurns([key]));
@@ -179,7 +160,7 @@ export const createEndTurn = (deps: EndDeps) => {
     const ledger = openLedger(turn, chainOfHead(head, turn, deps.sha256));
     const applied = head.status === "suspended" ? await applyAll(tx, ledger, head, means) : 0;
     const end = planEnding(ledger, how, epoch, { ...known, results: known.results + applied }, means);
-    await failSteps(tx, ledger, epoch, how.error, means);
+    ledger.writes.messages.push(...(await failSteps(tx, turn, epoch, how.error, means)));
     ledger.writes.messages.push(stateEvent(turn, { status: "idle", epoch, metadata: { error: how.error } }, means));
     const agent = { projectId: turn.project_id, agentId: turn.agent_id };
     const queue = await tx.query<QueuedRow>(READ_QUEUED, bindAgents([agent]));

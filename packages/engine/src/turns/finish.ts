@@ -6,6 +6,7 @@ import { FALLBACK_SOURCES } from "@toolplane/protocol/agents";
 import { roughBytes } from "../coalescer/rough-bytes.ts";
 import type { Queryer } from "../sql/database.ts";
 import { claimLost, type HeldWork, holdWork } from "./claimed-work.ts";
+import { failSteps } from "./fail-steps.ts";
 import { announce, createHeadCoalescer, meansOf, type TurnDeps } from "./held-heads.ts";
 import { closeLedger, type Ledger, type LedgerMeans, mergeWrites, openLedger, sayCard } from "./ledger.ts";
 import { planDispatch, type QueuedRow } from "./plan-dispatch.ts";
@@ -16,7 +17,7 @@ import type { AgentKey, TurnEnd, TurnFinish, TurnKey, Work } from "./turn.ts";
 import { stateEvent, stepEvent } from "./turn-messages.ts";
 import { chainOfHead, type TurnRow } from "./turn-row.ts";
 import type { TurnWrites } from "./turn-write-rows.sql.ts";
-import { errorText, storableText, writeTurns } from "./turn-writes.ts";
+import { createTurnWrites, errorText, storableText, writeTurns } from "./turn-writes.ts";
 import { bindAgents, bindTurns, READ_ENDINGS, READ_QUEUED } from "./turns.sql.ts";
 
 interface FinishItem extends AgentKey {
@@ -138,6 +139,13 @@ export const createFinish = (deps: TurnDeps) => {
     return { end, parts: [closeLedger(ledger), ...next.parts], ended: [end, ...next.ended] };
   };
 
+  /** A turn that ends between its steps: one that somebody had begun is over, too. */
+  const endBegunStep = async (tx: Queryer, held: HeldWork, end: TurnEnd, means: LedgerMeans): Promise<TurnWrites> => {
+    const error = end.error ?? "the turn ended before the step did";
+    const messages = await failSteps(tx, held.turn, held.head.turn_epoch, error, means);
+    return { ...createTurnWrites(), messages: [...messages] };
+  };
+
   const finishAll = async (tx: Queryer, items: readonly FinishItem[]) => {
     const held = await holdWork(
       tx,
@@ -171,6 +179,7 @@ export const createFinish = (deps: TurnDeps) => {
         const planned = plan(item, one, factsOf.get(place + 1), queueOf.get(place + 1) ?? [], means);
         outcomes[index] = planned.end;
         parts.push(...planned.parts);
+        if (item.end.stepId === undefined) parts.push(await endBegunStep(tx, one, planned.end, means));
         ended.push(...planned.ended);
       } catch (error) {
         if (!(error instanceof ToolplaneError)) throw error;

@@ -101,6 +101,9 @@ const deliverableCard = (ledger: Ledger, ending: Ending, epoch: number, means: L
   });
 };
 
+/** A tool may have codes of its own, and travels in every list and event: longer than this it is no code. */
+const MAX_CODE_LENGTH = 128;
+
 const bodyOf = ({ deliverable }: Ending): Deliverable | undefined =>
   "body" in deliverable ? deliverable.body : undefined;
 
@@ -111,6 +114,7 @@ export const planEnd = (ledger: Ledger, ending: Ending, epoch: number, means: Le
   if (card !== undefined) sayCard(ledger, card, means);
   const deliverableCardId = card?.card_id ?? (ending.deliverable as { readonly cardId: string }).cardId;
   const error = ending.error === null ? null : errorText(ending.error);
+  const errorCode = ending.errorCode?.slice(0, MAX_CODE_LENGTH).toWellFormed() ?? null;
   writes.turns.push({
     projectId: turn.project_id,
     agentTurnId: turn.agent_turn_id,
@@ -119,7 +123,7 @@ export const planEnd = (ledger: Ledger, ending: Ending, epoch: number, means: Le
     turnEpoch: epoch,
     deliverableCardId,
     error,
-    errorCode: ending.errorCode,
+    errorCode,
     endClaimId: ending.claimId ?? null,
     chainSeq: ledger.chain.seq,
     chainHash: ledger.chain.hash,
@@ -135,14 +139,14 @@ export const planEnd = (ledger: Ledger, ending: Ending, epoch: number, means: Le
         deliverableCardId,
         toolResultCardId: ending.toolResultCardId,
         error,
-        errorCode: ending.errorCode,
+        errorCode,
         stats: { ...ending.stats, duration_ms: Math.max(0, means.nowMs - (turn.dispatched_ms ?? turn.created_ms)) },
         chainHead: ledger.chain.hash,
       },
       means,
     ),
   );
-  const ack = uiAckOf(turn, epoch, { ...ending, error, deliverable: bodyOf(ending) }, means);
+  const ack = uiAckOf(turn, epoch, { ...ending, error, errorCode, deliverable: bodyOf(ending) }, means);
   if (ack !== undefined) writes.messages.push(ack);
   return {
     projectId: turn.project_id,
@@ -152,6 +156,6 @@ export const planEnd = (ledger: Ledger, ending: Ending, epoch: number, means: Le
     deliverableCardId,
     outputBoxId: turn.output_box_id,
     error,
-    errorCode: ending.errorCode,
+    errorCode,
   };
 };

@@ -1,0 +1,27 @@
+// Steps that are under way when their turn ends without them: those that wait for results, and one that was begun. They
+// end as failed, and whoever follows the turn is told.
+
+import type { MessageRow } from "../outbox/messages.sql.ts";
+import type { Queryer } from "../sql/database.ts";
+import { FAIL_STEPS } from "./end-turn.sql.ts";
+import type { LedgerMeans } from "./ledger.ts";
+import { stepEvent } from "./turn-messages.ts";
+import type { TurnRow } from "./turn-row.ts";
+
+/** The events are the caller's to write. */
+export const failSteps = async (
+  tx: Queryer,
+  turn: TurnRow,
+  epoch: number,
+  error: string,
+  means: LedgerMeans,
+): Promise<readonly MessageRow[]> => {
+  const rows = await tx.query<{ step_id: string; new_card_ids: readonly string[] }>(FAIL_STEPS, [
+    turn.project_id,
+    turn.agent_turn_id,
+    error,
+  ]);
+  return rows.map(({ step_id, new_card_ids }) =>
+    stepEvent(turn, epoch, { stepId: step_id, phase: "failed", metadata: { error }, newCardIds: new_card_ids }, means),
+  );
+};
