@@ -32,6 +32,8 @@ describe("delegate_async", () => {
     ],
     ["no strategy", { target_ref: "w", instruction: "x" }, "args.target_strategy"],
     ["no ref", { ...TASK, target_ref: " " }, "args.target_ref: must be a non-empty string"],
+    ["a ref longer than a name", { ...TASK, target_ref: "w".repeat(256) }, "args.target_ref: must have at most 255"],
+    ["a box longer than an id", { ...TASK, context_box_id: "b".repeat(256) }, "args.context_box_id: must have at most"],
     ["no instruction", { ...TASK, instruction: null }, "args.instruction: must be a non-empty string"],
     ["a box that is no text", { ...TASK, context_box_id: 7 }, "args.context_box_id: must be a non-empty string"],
   ])("[UTP-11.2-1] %s is bad_request", (_name, args, message) => {
@@ -81,6 +83,7 @@ describe("fork_join", () => {
     ["an empty list", { tasks: [] }, "args.tasks: must be a list of at least one task"],
     ["too many", { tasks: Array.from({ length: 9 }, () => TASK) }, "args.tasks: has 9 tasks, the limit is 8"],
     ["an unknown key", { tasks: [TASK], speed: 1 }, "args.speed: is not known"],
+    ["a key as long as a book", { tasks: [TASK], ["k".repeat(999)]: 1 }, `args.${"k".repeat(255)}: is not known`],
     ["an unknown key in a task", { tasks: [{ ...TASK, label: "x" }] }, "args.tasks[0].label: is not known"],
     ["a task that is no object", { tasks: ["x"] }, "args.tasks[0]: must be an object"],
     ["a task without a ref", { tasks: [TASK, { ...TASK, target_ref: "" }] }, "args.tasks[1].target_ref"],

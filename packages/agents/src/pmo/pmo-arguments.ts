@@ -33,10 +33,19 @@ const text = (args: JsonObject, key: string, refuse: Refuse, path = key): string
   return value.trim();
 };
 
-const optionalText = (args: JsonObject, key: string, refuse: Refuse, path = key): string | undefined => {
+/** Names and ids are shorter; what is longer would come back in every sentence about it. */
+const MAX_NAME_LENGTH = 255;
+
+const name = (args: JsonObject, key: string, refuse: Refuse, path = key): string => {
+  const value = text(args, key, refuse, path);
+  if (value.length > MAX_NAME_LENGTH) throw refuse(path, `must have at most ${MAX_NAME_LENGTH} characters`);
+  return value;
+};
+
+const optionalName = (args: JsonObject, key: string, refuse: Refuse, path = key): string | undefined => {
   const value = args[key];
   if (value === undefined || value === null || value === "") return undefined;
-  return text(args, key, refuse, path);
+  return name(args, key, refuse, path);
 };
 
 const parseTask = (args: JsonObject, refuse: Refuse, at: string): TaskAsk => {
@@ -45,9 +54,9 @@ const parseTask = (args: JsonObject, refuse: Refuse, at: string): TaskAsk => {
     throw refuse(`${at}target_strategy`, `must be one of ${TARGET_STRATEGIES.join(", ")}`);
   return {
     strategy: strategy as TargetStrategy,
-    ref: text(args, "target_ref", refuse, `${at}target_ref`),
+    ref: name(args, "target_ref", refuse, `${at}target_ref`),
     instruction: text(args, "instruction", refuse, `${at}instruction`),
-    contextBoxId: optionalText(args, "context_box_id", refuse, `${at}context_box_id`),
+    contextBoxId: optionalName(args, "context_box_id", refuse, `${at}context_box_id`),
   };
 };
 
@@ -58,7 +67,7 @@ export const parseLaunch = (args: JsonObject): TaskAsk => {
   const refuse = refuseFor("launch_principal");
   return {
     strategy: "new",
-    ref: text(args, "profile_name", refuse),
+    ref: name(args, "profile_name", refuse),
     instruction: text(args, "instruction", refuse),
   };
 };
@@ -85,7 +94,7 @@ export const parseExpert = (args: JsonObject): ExpertAsk => {
   return {
     task: {
       strategy: "new",
-      ref: text(args, "expert_profile", refuse),
+      ref: name(args, "expert_profile", refuse),
       instruction: text(args, "question", refuse),
     },
     includeHistory: flag(args, "include_history", refuse),
@@ -97,7 +106,7 @@ const TASK_KEYS: ReadonlySet<string> = new Set(["target_strategy", "target_ref",
 
 const refuseUnknown = (args: JsonObject, known: ReadonlySet<string>, refuse: Refuse, at: string): void => {
   const unknown = Object.keys(args).find((key) => !known.has(key));
-  if (unknown !== undefined) throw refuse(`${at}${unknown}`, "is not known");
+  if (unknown !== undefined) throw refuse(`${at}${unknown.slice(0, MAX_NAME_LENGTH).toWellFormed()}`, "is not known");
 };
 
 /** Two turns of one agent follow each other, so one batch may name it once. */
