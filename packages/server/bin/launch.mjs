@@ -11,7 +11,7 @@ const BUILT = new URL("../dist/cli/main.js", import.meta.url);
 const resolveToSource = () =>
   module.registerHooks({
     resolve: (specifier, context, next) =>
-      specifier.startsWith("@toolplane/")
+      /^@toolplane\//.test(specifier)
         ? next(specifier, { ...context, conditions: ["source", ...context.conditions] })
         : next(specifier, context),
   });
