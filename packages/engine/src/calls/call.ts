@@ -60,6 +60,8 @@ export interface CallView extends CallFacts {
   readonly idempotencyKey: string | null;
   readonly retryOf: string | null;
   readonly attempts: number;
+  /** How often its command was sent; more than once only where a bus beside the database carries it. */
+  readonly publishes: number;
   readonly leaseId: string | null;
   readonly leaseHolder: string | null;
   readonly leaseExpiresAt: Date | null;

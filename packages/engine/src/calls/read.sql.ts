@@ -13,7 +13,7 @@ export const FACT_COLUMNS = `
   c.timeout_seconds, c.session`;
 
 const STATE_COLUMNS = `
-  c.status, c.idempotency_key, c.retry_of, c.attempts, c.lease_id, c.lease_holder, c.lease_expires_at, c.run_deadline,
+  c.status, c.idempotency_key, c.retry_of, c.attempts, c.publishes, c.lease_id, c.lease_holder, c.lease_expires_at, c.run_deadline,
   c.queue_deadline, nullif(c.available_at, 'infinity') as available_at, c.created_at, c.started_at, c.settled_at,
   c.settled_by, c.result_card_id, c.result_hash, c.error_code`;
 
@@ -51,6 +51,7 @@ export interface ViewRow extends FactRow {
   readonly idempotency_key: string | null;
   readonly retry_of: string | null;
   readonly attempts: number;
+  readonly publishes: number;
   readonly lease_id: string | null;
   readonly lease_holder: string | null;
   readonly lease_expires_at: Date | null;
@@ -101,6 +102,7 @@ export const viewOf = (row: ViewRow): CallView => ({
   idempotencyKey: row.idempotency_key,
   retryOf: row.retry_of,
   attempts: row.attempts,
+  publishes: row.publishes,
   leaseId: row.lease_id,
   leaseHolder: row.lease_holder,
   leaseExpiresAt: row.lease_expires_at,

@@ -6,8 +6,15 @@
 import { readFileSync } from "node:fs";
 import type { NatsLink, NatsOptions } from "@toolplane/bus/nats";
 import type { Carrier, Log } from "@toolplane/engine";
-import { isToolplaneError, ToolplaneError, UsageError } from "@toolplane/protocol";
-import { toolCommandSubscription } from "@toolplane/protocol/agents";
+import {
+  isRecord,
+  isToken,
+  isToolplaneError,
+  ToolplaneError,
+  tryParseJsonStrict,
+  UsageError,
+} from "@toolplane/protocol";
+import { streamPlan, toolCommandSubscription } from "@toolplane/protocol/agents";
 import { BUNDLED_TARGET } from "../bundled/bundled-tools.ts";
 import type { BusSetting } from "../config/bus-setting.ts";
 import { refuseConfig } from "../config/refuse.ts";
@@ -16,6 +23,8 @@ export interface PlaneBus {
   readonly link: NatsLink;
   /** For the engine, which closes what it opened. */
   readonly carrier: Carrier;
+  /** How many fetches of a target's services are open; undefined when the server does not say. */
+  waiting(target: string): Promise<number | undefined>;
   /** After the engine, whose last messages it carries. */
   close(): Promise<void>;
 }
@@ -74,6 +83,21 @@ const explain = (error: unknown): unknown => {
 const { durable, pattern } = toolCommandSubscription(BUNDLED_TARGET);
 const FIRST_DURABLE = { durable, pattern: pattern.text };
 
+/** Somebody waits for the answer, and it is only one more fact. */
+const COUNT_MS = 1_000;
+
+const countWaiting = async (link: NatsLink, target: string): Promise<number | undefined> => {
+  if (!isToken(target)) return undefined;
+  const subject = `$JS.API.CONSUMER.INFO.${streamPlan("cmd").name}.${toolCommandSubscription(target).durable}`;
+  try {
+    const { payload } = await link.request({ subject, headers: {}, payload: "" }, { timeoutMs: COUNT_MS });
+    const said = tryParseJsonStrict(payload);
+    return isRecord(said) && typeof said.num_waiting === "number" ? said.num_waiting : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
 export interface OpenBusOptions {
   readonly nats: NatsOptions;
   readonly replicas: number | undefined;
@@ -99,6 +123,7 @@ export const openBus = async ({ nats, replicas, republishSeconds, log }: OpenBus
   return {
     link,
     carrier: { open: ({ bury, log }) => createNatsBus({ link, bury, log, replicas }), republishSeconds },
+    waiting: (target) => countWaiting(link, target),
     close: () => link.close(),
   };
 };

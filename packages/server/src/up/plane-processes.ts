@@ -21,6 +21,8 @@ export interface PlaneProcesses {
   list(): Promise<readonly PlaneProcess[] | undefined>;
   /** NATS carries the messages, and this process has no connection to it. */
   busAway(): boolean;
+  /** How many questions for commands of a target wait on NATS; undefined when that cannot be known. */
+  waitingOnBus?(target: string): Promise<number | undefined>;
 }
 
 const PREFIX = "toolplane runs ";

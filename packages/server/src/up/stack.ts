@@ -168,8 +168,10 @@ const start = async (parts: Parts, options: StackOptions): Promise<string> => {
   const self = selfOf(options);
   const busAway = (): boolean => parts.bus?.link.connected() === false;
   const { connection, kind } = parts.store;
-  parts.processes =
-    kind === "embedded" ? aloneWith(self, busAway) : createPlaneProcesses({ connection, self, busAway, log });
+  parts.processes = {
+    ...(kind === "embedded" ? aloneWith(self, busAway) : createPlaneProcesses({ connection, self, busAway, log })),
+    waitingOnBus: async (target) => parts.bus?.waiting(target),
+  };
   await parts.store.announce(address);
   parts.engine = await openEngine(parts.store, {
     log,

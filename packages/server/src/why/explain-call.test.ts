@@ -100,3 +100,18 @@ test("[UP-9-7] NATS is away: a service that only knows NATS cannot have heard of
   });
   expect(explainQueued({ consumers: 1 }).why).not.toContain("NATS");
 });
+
+test("[UP-9-7] services that only know NATS are seen before their first lease, and a command that was sent again is said so", () => {
+  const again = { ...queued, projectId: "demo", publishes: 5 };
+  expect(explainQueued({ view: again, waitingOnBus: 2 })).toMatchObject({
+    why: expect.stringMatching(
+      /services of target text wait on NATS .*\(2 open fetches\).* was sent 5 times over NATS/,
+    ),
+    todo: expect.stringContaining("a service of project demo"),
+    facts: { open_fetches: 2, commands_sent: 5 },
+  });
+  expect(explainQueued({ view: again, waitingOnBus: 0 }).why).toMatch(
+    /no service for target text .* sent 5 times over NATS/,
+  );
+  expect(explainQueued({ view: { ...again, publishes: 1 } }).why).not.toContain("sent");
+});

@@ -31,6 +31,8 @@ export interface WhyFacts {
   readonly consumers: number;
   /** The processes of the plane, if they can be known. */
   readonly processes?: readonly PlaneProcess[] | undefined;
+  /** How many questions for work of this target wait on NATS. */
+  readonly waitingOnBus?: number | undefined;
   /** NATS carries the messages, and is not there. */
   readonly busAway?: boolean | undefined;
   /** Why the host whose tool it is does not run, if that is so. */
@@ -53,6 +55,10 @@ const elsewhere = (processes: readonly PlaneProcess[] = []): string =>
 
 const AWAY = "; NATS is away, and a service that only knows NATS hears of the call when it is back";
 const SEE_NATS = "see that NATS runs and is reached";
+
+/** The bus may lose what it holds, so it is said again, with pauses that double up to a quarter of an hour. */
+const saidAgain = ({ publishes }: CallView): string =>
+  publishes > 1 ? `; its command was sent ${publishes} times over NATS, each time later than before` : "";
 
 const whyQueued = (facts: WhyFacts): readonly [string, string | null] => {
   const { view, nowMs, toolStatus, consumers, hostProblem, hostProcesses = [], processes, busAway = false } = facts;
@@ -86,9 +92,15 @@ const whyQueued = (facts: WhyFacts): readonly [string, string | null] => {
       `if it stays so, see what the log of ${who} says of the host`,
     ];
   }
+  const { waitingOnBus = 0 } = facts;
+  if (consumers === 0 && waitingOnBus > 0)
+    return [
+      `services of target ${view.target} wait on NATS for commands (${waitingOnBus} open fetches), and none has leased it yet; it gives up at ${until(view.queueDeadline, nowMs)}${saidAgain(view)}`,
+      `if it stays so, see that a service of project ${view.projectId} is among them, and what its log says`,
+    ];
   if (consumers === 0)
     return [
-      `no service for target ${view.target} has asked for work lately${elsewhere(processes)}; the call waits ${seconds(nowMs - view.createdAt.getTime())} already and gives up at ${until(view.queueDeadline, nowMs)}${busAway ? AWAY : ""}`,
+      `no service for target ${view.target} has asked for work lately${elsewhere(processes)}; the call waits ${seconds(nowMs - view.createdAt.getTime())} already and gives up at ${until(view.queueDeadline, nowMs)}${saidAgain(view)}${busAway ? AWAY : ""}`,
       busAway ? SEE_NATS : `start a service for target ${view.target}`,
     ];
   const alone = view.session === null ? "" : ", those of its session one after the other";
@@ -188,6 +200,8 @@ export const planExplanation = (facts: WhyFacts): Explanation => {
       run_deadline: view.runDeadline?.toISOString() ?? null,
       queue_deadline: view.queueDeadline.toISOString(),
       consumers: facts.consumers,
+      ...(facts.waitingOnBus === undefined ? {} : { open_fetches: facts.waitingOnBus }),
+      commands_sent: view.publishes,
       created_at: view.createdAt.toISOString(),
       ...(facts.batch === undefined ? {} : { batch: batchFacts(facts.batch) }),
     },
@@ -219,13 +233,17 @@ export const explainCall = async (
   const seen = engine.calls.services(key.projectId, view.target).length;
   const serving = roleServing(view.target, processes);
   const served = Math.max(seen, serving.length);
+  const consumers = served === 0 && view.status === "queued" ? await holdersOf(engine, view) : served;
+  const isAlone = consumers === 0 && view.status === "queued";
   return planExplanation({
     view,
     batch: parked ? await engine.batches.get({ projectId: key.projectId, batchId }) : undefined,
     nowMs: await engine.databaseNow(),
     toolStatus: tool?.status,
     // What the plane itself serves is served by every process of the role, not only by those this one has heard of.
-    consumers: served === 0 && view.status === "queued" ? await holdersOf(engine, view) : served,
+    consumers,
+    // Services on NATS are unknown here until they lease their first call.
+    waitingOnBus: isAlone ? await planeProcesses.waitingOnBus?.(view.target) : undefined,
     processes,
     busAway: planeProcesses.busAway(),
     deadLetterId: letter?.deadLetterId,
