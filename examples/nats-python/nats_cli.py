@@ -14,7 +14,7 @@ import os
 import queue
 import sys
 
-from natswire import Nats, NoAnswer
+from natswire import SIGNING, Nats, NoAnswer
 
 WAIT_SECONDS = 10
 
@@ -36,7 +36,7 @@ def header(text):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Look at NATS and talk to it by hand.")
+    parser = argparse.ArgumentParser(description="Look at NATS and talk to it by hand.", epilog=SIGNING)
     parser.add_argument("--server", default=os.environ.get("NATS_URL", "nats://127.0.0.1:4222"))
     commands = parser.add_subparsers(dest="command", required=True)
     sub = commands.add_parser("sub")

@@ -19,6 +19,8 @@ from urllib.parse import unquote, urlsplit
 # `status` is what the server says itself: 503 nobody listens, 404 and 408 no messages, 409 a fetch that ended.
 Message = namedtuple("Message", "subject reply headers data status")
 
+SIGNING = """The address may hold user:password@ or token@; NKEYs and credentials files need a client library, for standard Python
+cannot sign."""
 PING_SECONDS = 20  # how often the server is asked whether it is there; after three times without a word it is not
 RETRY_SECONDS = (0.1, 0.2, 0.5, 1, 2)
 
@@ -134,7 +136,8 @@ class Nats:
         sock.sendall(b"CONNECT " + json.dumps(hello).encode() + b"\r\nPING\r\n")
         for line in lines:
             if line.startswith(b"-ERR"):
-                raise ConnectionError(f"the NATS server refuses us: {line[4:].decode().strip()}")
+                hint = "; it wants an NKEY or credentials, which standard Python cannot sign" if "nonce" in info else ""
+                raise ConnectionError(f"the NATS server refuses us: {line[4:].decode().strip()}{hint}")
             if line.startswith(b"PONG"):
                 break
         else:

@@ -21,7 +21,7 @@ from collections import OrderedDict
 from datetime import datetime, timezone
 
 from gateway import VERSION, Command, Gateway, Refused
-from natswire import Nats, NoAnswer, log
+from natswire import SIGNING, Nats, NoAnswer, log
 
 STREAM = f"cg_cmd_{VERSION}"
 THREADS = 4  # calls at once
@@ -222,7 +222,7 @@ class Service:
 
 
 def main():
-    parser = argparse.ArgumentParser(description="A tool service that only knows NATS.")
+    parser = argparse.ArgumentParser(description="A tool service that only knows NATS.", epilog=SIGNING)
     parser.add_argument("--plain", action="store_true", help="listen on the subject, without leases")
     parser.add_argument("--durable", action="store_true", help="plain, but fetch from the durable")
     parser.add_argument("--no-register", action="store_true", help="the tool is registered already, by somebody else")

@@ -3,7 +3,7 @@
 import { createNatsBus } from "@toolplane/bus/nats";
 import { type Carrier, silentLog } from "@toolplane/engine";
 import { createNatsGateway } from "@toolplane/server";
-import { startTestEngine } from "@toolplane/testkit";
+import { createNatsCredentials, startNats, startTestEngine } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 import { startProgram } from "../cli/program.ts";
 import { ROOT } from "../cli/stack.ts";
@@ -49,4 +49,29 @@ test("[NATSPY-7] the rights of a deployed user are enough for the leased and for
   expect(`${leased.err()}${plain.err()}`).not.toContain("Permissions");
   await gateway.stop();
   await link.close();
+});
+
+test("the Python programs know a user and password, or a token; to a server that wants a signature they say what is missing", async () => {
+  requirePython();
+  const secret = "p@ss/w%rd";
+  await using byUser = await startNats({ config: `authorization { user: ann, password: ${JSON.stringify(secret)} }` });
+  await using byToken = await startNats({ config: `authorization { token: ${JSON.stringify(secret)} }` });
+  await using bySignature = await startNats({ config: createNatsCredentials().config });
+  const publish = async (who: string, { port }: { readonly port: number }) => {
+    const argv = [
+      "python3",
+      "examples/nats-python/nats_cli.py",
+      "--server",
+      `nats://${who}127.0.0.1:${port}`,
+      "pub",
+      "x",
+    ];
+    await using program = await startProgram(argv, { cwd: ROOT });
+    return { code: (await program.ended).code, said: program.err() };
+  };
+  const quoted = encodeURIComponent(secret);
+  expect(await publish(`ann:${quoted}@`, byUser)).toEqual({ code: 0, said: "" });
+  expect(await publish(`${quoted}@`, byToken)).toEqual({ code: 0, said: "" });
+  expect(await publish("ann:wrong@", byUser)).toMatchObject({ code: 1, said: expect.not.stringContaining("NKEY") });
+  expect(await publish("", bySignature)).toMatchObject({ code: 1, said: expect.stringContaining("cannot sign") });
 });
