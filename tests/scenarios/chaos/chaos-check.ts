@@ -58,10 +58,20 @@ const checkCalls = async (plane: ChaosPlane): Promise<Findings> => {
     ...tables.calls
       .filter(({ headless }) => !headless)
       .map(({ tool_call_id }) => ({ what: "handled", message: tool_call_id, by: "", subject: ".wakeup" }) as const),
+    // Nor does whoever is told that a turn has ended: what was to be told has left, which is counted below.
+    ...tables.turns.flatMap(({ agent_turn_id: id }) => [
+      { what: "handled", message: id, by: "", subject: ".wakeup" } as const,
+      { what: "handled", message: `${id}:task`, by: "", subject: ".task" } as const,
+    ]),
   ];
   const inbox = tables.inbox.filter(({ correlation_id }) => ids.has(correlation_id));
-  // A turn's chain goes through cards that are no call's, which the checker does not read: it cannot be followed here.
-  const cards = tables.cards.map((card) => ({ ...card, chain_seq: null }));
+  // What a model was asked with names its step, not its turn: `prompt_<step>_<hash>`.
+  const turns = new Map(tables.steps.map(({ step_id, agent_turn_id }) => [step_id, agent_turn_id]));
+  const stepOf = (id: string): string => id.slice(id.indexOf("_") + 1, id.lastIndexOf("_"));
+  const cards = tables.cards.map((card) => ({
+    ...card,
+    agent_turn_id: card.agent_turn_id ?? turns.get(stepOf(card.card_id)) ?? null,
+  }));
   return planFindings({ ...tables, inbox, cards }, journal, { carrier: "external" });
 };
 
