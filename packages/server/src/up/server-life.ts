@@ -1,7 +1,8 @@
 // One life of the embedded server under us: found alive and adopted, or started; in both cases with the owner's lock.
 //   E1. A live server is never killed and never doubled. If nobody owns it (its owner was killed together with the
 //       guard) it is adopted; if somebody does, that is `already running`.
-//   E2. A server whose owner just died may be on its way out: it is given time to be gone or to answer.
+//   E2. A server whose owner just died may be on its way out, or still have the owner's lock: it is given time to be gone
+//       or to answer.
 //   E3. An adopted server is told to the guard like one of our own, and stopped when we stop.
 
 import { setTimeout as delay } from "node:timers/promises";
@@ -88,15 +89,24 @@ const stopAdopted = async (server: ProcessRow): Promise<void> => {
   while (isThere(server) && performance.now() < deadline) await delay(POLL_MS);
 };
 
+/** Its connections outlive a killed process for a moment, and the lock with them. An owner elsewhere is not in our table. */
+const isOnItsWayOut = ({ pid }: Owner): boolean => pid !== 0 && tryReadProcess(pid)?.zombie !== false;
+
 /** Undefined when there is no live server, or it does not answer (yet, or any more). */
-const tryAdopt = async ({ dataDir, guard, self }: LifeOptions): Promise<ServerLife | undefined> => {
+const tryAdopt = async (
+  { dataDir, guard, self }: LifeOptions,
+  patient: () => boolean,
+): Promise<ServerLife | undefined> => {
   const { state, file } = probePostgres(dataDir);
   if (state !== "live" || file?.socketDir === undefined) return undefined;
   const { pid, port, socketDir } = file;
   const server = tryReadProcess(pid);
   const attempt = await tryLock(socketUrl(socketDir, port, DATABASE), self).catch(() => undefined);
   if (attempt === undefined || server === undefined) return undefined;
-  if (attempt.state === "owned") throw alreadyRunning(dataDir, attempt.owner);
+  if (attempt.state === "owned") {
+    if (isOnItsWayOut(attempt.owner) && patient()) return undefined;
+    throw alreadyRunning(dataDir, attempt.owner);
+  }
   const watch = await guard.watch({ label: "adopted postgres", pid, signal: "SIGQUIT", graceMs: QUIT_GRACE_MS });
   const stop = async (): Promise<void> => {
     await stopAdopted(server);
@@ -140,9 +150,10 @@ const startOwn = ({ dataDir, guard, throwAway }: LifeOptions): Promise<RunningPo
 
 export const beginLife = async (options: LifeOptions): Promise<ServerLife> => {
   const deadline = performance.now() + PATIENCE_MS;
-  const isLive = (): boolean => probePostgres(options.dataDir).state === "live" && performance.now() < deadline;
+  const patient = (): boolean => performance.now() < deadline;
+  const isLive = (): boolean => probePostgres(options.dataDir).state === "live" && patient();
   for (;;) {
-    const adopted = await tryAdopt(options);
+    const adopted = await tryAdopt(options, patient);
     if (adopted !== undefined) return adopted;
     if (isLive()) {
       await delay(POLL_MS);
