@@ -18,8 +18,12 @@ const PARSE_OPTIONS = {
   help: { type: "boolean", short: "h" },
 } as const;
 
+const AMBIGUOUS = "argument is ambiguous";
+
 /** Node's messages end in advice about quoting that fits no terminal line. */
 const firstSentence = (text: string): string => {
+  const flag = text.split("'")[1] ?? "";
+  if (text.includes(AMBIGUOUS)) return `${flag} needs a value; one that begins with a dash is written ${flag}=VALUE`;
   const end = text.indexOf(". ");
   return end < 0 ? text : text.slice(0, end);
 };
@@ -62,10 +66,21 @@ export const findCommand = (words: readonly string[]): FoundCommand => {
   throw new WrongUsage(`${said}: ${subcommands.join(", ")}`, first);
 };
 
+/** What the server puts on one page at most. */
+const MAX_LIMIT = 500;
+
+const isLimit = (text: string): boolean => {
+  const limit = text.trim() === "" ? Number.NaN : Number(text);
+  return Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT;
+};
+
 const checkFlags = (command: Command, flags: Flags): void => {
   const taken: ReadonlySet<string> = new Set<OptionName>([...GLOBAL_OPTIONS, ...command.options]);
   const strange = Object.keys(flags).find((name) => !taken.has(name));
   if (strange !== undefined) throw new WrongUsage(`${command.name} takes no --${strange}`, command.name);
+  const { limit } = flags;
+  if (limit !== undefined && !isLimit(limit))
+    throw new WrongUsage(`--limit takes a whole number from 1 to ${MAX_LIMIT}, not "${limit}"`, command.name);
 };
 
 const checkArgs = ({ name, usage, least, most }: Command, args: readonly string[]): void => {

@@ -77,10 +77,9 @@ export const createApp = (options: AppOptions): Hono => {
     if (engine === undefined) return answerEarly(context);
     const token = await engine.tokens.check(bearerOf(context));
     if (token === undefined)
-      throw new ToolplaneError(
-        "unauthorized",
-        "the token is unknown, expired or revoked; an admin makes another: toolplane token create",
-      );
+      throw new ToolplaneError("unauthorized", "the token is unknown, expired or revoked", {
+        detail: { todo: "send another; an admin makes one with: toolplane token create" },
+      });
     const params = context.req.param() as Record<string, string>;
     authorize(token, route, params.project);
     const query = route.query === undefined ? undefined : parseWith(route.query, context.req.query(), "the query");

@@ -4,7 +4,7 @@ import { cellOf, shortTime, textOf } from "../body.ts";
 import { pathOf } from "../client.ts";
 import type { Command } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
-import { showProjectPage } from "../page.ts";
+import { showPage } from "../page.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 
 const create: Command = {
@@ -38,7 +38,7 @@ const list: Command = {
   async run(context) {
     const { client, project, flags } = context;
     const query = { limit: flags.limit, cursor: flags.cursor };
-    await showProjectPage(context, await client.request({ path: pathOf("projects", project, "agents"), query }), {
+    showPage(context, await client.request({ path: pathOf("projects", project, "agents"), query }), {
       empty: `project ${project} has no agents; make one with: toolplane agents create AGENT --profile NAME`,
       columns: [
         { title: "AGENT", value: (agent) => textOf(agent, "agent_id") },

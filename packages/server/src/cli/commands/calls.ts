@@ -7,7 +7,7 @@ import { type Body, pathOf } from "../client.ts";
 import type { Command, CommandContext } from "../command.ts";
 import { parseDuration } from "../duration.ts";
 import { EXIT } from "../exit-code.ts";
-import { showProjectPage } from "../page.ts";
+import { showPage } from "../page.ts";
 import { isOver, leaveRunning, waitForCall, withWait } from "../wait-for-call.ts";
 
 const callPath = (project: string, id: string, ...rest: readonly string[]): string =>
@@ -53,7 +53,7 @@ const list: Command = {
     const { client, project, flags } = context;
     const query = { status: flags.status, tool_name: flags.tool, limit: flags.limit, cursor: flags.cursor };
     const page = await client.request({ path: pathOf("projects", project, "calls"), query });
-    await showProjectPage(context, page, {
+    showPage(context, page, {
       empty: `project ${project} has no such calls`,
       columns: [
         { title: "CALL", value: (call) => textOf(call, "tool_call_id") },

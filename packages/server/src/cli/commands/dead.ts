@@ -4,7 +4,7 @@ import { cellOf, parseText, shortTime, textOf } from "../body.ts";
 import { pathOf } from "../client.ts";
 import type { Command } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
-import { showProjectPage } from "../page.ts";
+import { showPage } from "../page.ts";
 
 const letterPath = (project: string, id: string, ...rest: readonly string[]): string =>
   pathOf("projects", project, "dead-letters", id, ...rest);
@@ -19,7 +19,7 @@ const list: Command = {
   async run(context) {
     const { client, project, flags } = context;
     const query = { limit: flags.limit, cursor: flags.cursor };
-    await showProjectPage(context, await client.request({ path: pathOf("projects", project, "dead-letters"), query }), {
+    showPage(context, await client.request({ path: pathOf("projects", project, "dead-letters"), query }), {
       empty: `project ${project} has no dead letters`,
       columns: [
         { title: "DEAD LETTER", value: (letter) => textOf(letter, "dead_letter_id") },

@@ -5,7 +5,7 @@ import { cellOf, shortTime, textOf } from "../body.ts";
 import { pathOf } from "../client.ts";
 import type { Command } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
-import { showProjectPage } from "../page.ts";
+import { showPage } from "../page.ts";
 
 const apply: Command = {
   name: "profiles apply",
@@ -32,7 +32,7 @@ const list: Command = {
   async run(context) {
     const { client, project, flags } = context;
     const query = { limit: flags.limit, cursor: flags.cursor };
-    await showProjectPage(context, await client.request({ path: pathOf("projects", project, "profiles"), query }), {
+    showPage(context, await client.request({ path: pathOf("projects", project, "profiles"), query }), {
       empty: `project ${project} has no profiles; register one with: toolplane profiles apply FILE`,
       columns: [
         { title: "PROFILE", value: (profile) => textOf(profile, "name") },

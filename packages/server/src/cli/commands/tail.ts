@@ -6,7 +6,6 @@ import { type Body, pathOf } from "../client.ts";
 import type { Command, CommandContext } from "../command.ts";
 import { readEvents, type ServerEvent } from "../event-stream.ts";
 import { EXIT } from "../exit-code.ts";
-import { requireProject } from "../page.ts";
 import { jsonText, oneLine } from "../plain-text.ts";
 import { mayPass } from "../wait-for-call.ts";
 
@@ -68,7 +67,6 @@ export const tailCommand: Command = {
     let last = flags.after;
     let connected = false;
     try {
-      await requireProject(context);
       while (!signal.aborted) {
         try {
           const before = last;

@@ -5,7 +5,7 @@ import { cellOf, shortTime, targetOf, textOf } from "../body.ts";
 import { pathOf } from "../client.ts";
 import type { Command } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
-import { showProjectPage } from "../page.ts";
+import { showPage } from "../page.ts";
 import { shorten } from "../plain-text.ts";
 
 /** The part of a description that fits beside the other columns. */
@@ -40,7 +40,7 @@ const list: Command = {
   async run(context) {
     const { client, project, flags } = context;
     const query = { limit: flags.limit, cursor: flags.cursor };
-    await showProjectPage(context, await client.request({ path: pathOf("projects", project, "tools"), query }), {
+    showPage(context, await client.request({ path: pathOf("projects", project, "tools"), query }), {
       empty: `project ${project} has no tools; register one with: toolplane tools apply FILE`,
       columns: [
         { title: "TOOL", value: (tool) => textOf(tool, "tool_name") },
@@ -93,7 +93,7 @@ const versions: Command = {
   summary: "list the versions of a tool, newest first",
   async run(context) {
     const { client, project, args } = context;
-    await showProjectPage(context, await client.request({ path: toolPath(project, args[0] ?? "", "versions") }), {
+    showPage(context, await client.request({ path: toolPath(project, args[0] ?? "", "versions") }), {
       empty: "no versions",
       columns: [
         { title: "VERSION", value: (version) => cellOf(version, "version") },

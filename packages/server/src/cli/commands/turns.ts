@@ -6,7 +6,7 @@ import { type Body, pathOf } from "../client.ts";
 import type { Command, CommandContext } from "../command.ts";
 import { parseDuration } from "../duration.ts";
 import { EXIT } from "../exit-code.ts";
-import { showProjectPage } from "../page.ts";
+import { showPage } from "../page.ts";
 
 const LAST = "last";
 
@@ -29,7 +29,7 @@ const list: Command = {
   async run(context) {
     const { client, project, flags } = context;
     const query = { agent_id: flags.agent, status: flags.status, limit: flags.limit, cursor: flags.cursor };
-    await showProjectPage(context, await client.request({ path: pathOf("projects", project, "turns"), query }), {
+    showPage(context, await client.request({ path: pathOf("projects", project, "turns"), query }), {
       empty: `project ${project} has no such turns; start one with: toolplane run AGENT "INSTRUCTION"`,
       columns: [
         { title: "TURN", value: (turn) => textOf(turn, "agent_turn_id") },
