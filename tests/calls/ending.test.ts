@@ -129,19 +129,22 @@ test("retention passes over the calls of agents' turns, however many, and finds 
   expect((await engine.calls.list(projectId, { status: "success", limit: 500 })).length).toBe(500);
 });
 
-test("[ENG-retention-project] a project may keep its work longer than the others", async () => {
-  await using t = await startTestEngine();
-  const old = await dispatchAndClaim(t, "safe");
-  await t.engine.calls.settle(resultFor(old));
-  await withClient(t, (client) =>
-    client.query(
-      "update state.calls set settled_at = now() - interval '40 days', tool_call_id = '000' || substr(tool_call_id, 4)",
-    ),
-  );
-  expect(await t.engine.retain({ seconds: 86_400, projects: { [t.projectId]: 365 * 86_400 } })).toMatchObject({
-    calls: 0,
-  });
-});
+test.each([365 * 86_400, Number.POSITIVE_INFINITY])(
+  "[ENG-retention-project] a project may keep its work longer than the others: %d seconds",
+  async (kept) => {
+    await using t = await startTestEngine();
+    const old = await dispatchAndClaim(t, "safe");
+    await t.engine.calls.settle(resultFor(old));
+    await withClient(t, (client) =>
+      client.query(
+        "update state.calls set settled_at = now() - interval '40 days', tool_call_id = '000' || substr(tool_call_id, 4)",
+      ),
+    );
+    expect(await t.engine.retain({ seconds: 86_400, projects: new Map([[t.projectId, kept]]) })).toMatchObject({
+      calls: 0,
+    });
+  },
+);
 
 test("[ENG-stats] stats count what is open, from the live rows alone", async () => {
   await using t = await startTestEngine();

@@ -141,6 +141,8 @@ const OPEN_TURNS_EVERY_MS = 30_000;
 const STUCK_EVERY_MS = 15_000;
 const STUCK_AFTER_MS = 30_000;
 const FORGET_EVERY_MS = 60_000;
+// A process that is started often and never lives for a minute forgets too.
+const FORGET_FIRST_MS = 1_000;
 
 const isFull = ({ looked }: { readonly looked: number }): boolean => looked === SWEEP_LIMIT;
 
@@ -236,9 +238,12 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     {
       name: "forget",
       everyMs: FORGET_EVERY_MS,
+      firstMs: options.retention && FORGET_FIRST_MS,
       run: async () => {
         await trimMessages({ db, faults, carrier: carriedBy });
-        if (options.retention !== undefined) await retain(options.retention);
+        const forgotten = options.retention && (await retain(options.retention));
+        if (forgotten !== undefined && Object.values(forgotten).some((count) => count > 0))
+          log.info("old work was forgotten", { ...forgotten });
         return false;
       },
     },

@@ -14,10 +14,10 @@ import { FORGET_TURNS } from "./forget-turns.sql.ts";
 import { ALL_PROJECTS, FORGET_CALLS, FORGET_DEAD, type ForgottenRow } from "./retention.sql.ts";
 
 export interface RetentionPolicy {
-  /** Settled work older than this is forgotten. */
+  /** Settled work older than this is forgotten; Infinity: none is. */
   readonly seconds: number;
   /** Other bounds for some projects. */
-  readonly projects?: Readonly<Record<string, number>> | undefined;
+  readonly projects?: ReadonlyMap<string, number> | undefined;
 }
 
 export interface Forgotten {
@@ -120,7 +120,8 @@ export const createRetention = (deps: { readonly db: Database; readonly clock: C
       beganMs = deps.clock.now();
     }
     for (const project of projects) {
-      const seconds = policy.projects?.[project] ?? policy.seconds;
+      const seconds = policy.projects?.get(project) ?? policy.seconds;
+      if (seconds === Number.POSITIVE_INFINITY) continue;
       calls += await forgetCalls(project, seconds);
       deadLetters += await drain(FORGET_DEAD, project, "dead_", seconds);
       sessions += await drain(FORGET_SESSIONS, project, "", seconds);

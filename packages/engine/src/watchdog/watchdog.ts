@@ -8,6 +8,8 @@ import type { Log } from "../ports/log.ts";
 export interface WatchdogJob {
   readonly name: string;
   readonly everyMs: number;
+  /** Sooner or later than that the first time. */
+  readonly firstMs?: number | undefined;
   /** True when there may be more to do right away. */
   run(): Promise<boolean>;
 }
@@ -28,8 +30,10 @@ export const startWatchdog = (deps: {
 
   const watch = async (job: WatchdogJob): Promise<void> => {
     let failures = 0;
+    let pauseMs = job.firstMs ?? job.everyMs;
     while (!stopping.signal.aborted) {
-      await deps.clock.sleep(job.everyMs, stopping.signal);
+      await deps.clock.sleep(pauseMs, stopping.signal);
+      pauseMs = job.everyMs;
       let more = !stopping.signal.aborted;
       while (more && !stopping.signal.aborted) {
         ticks++;

@@ -14,6 +14,7 @@ tools: [./tools/*.yaml]
 profiles: [./profiles/*.yaml]
 agents: [{ agent_id: helper, profile: assistant }]
 secrets: { allow_env: [JINA_API_KEY, PETSTORE_TOKEN] }
+retention: { days: 30, projects: { audit: forever } }
 `;
 
 test("[UP-3-2] every key of the configuration is known", () => {
@@ -29,6 +30,7 @@ test("[UP-3-2] every key of the configuration is known", () => {
     "profiles",
     "agents",
     "secrets",
+    "retention",
   ]);
   expect(config.hosts?.[0]).toMatchObject({ name: "text", pool: 2, session: "none" });
   expect(where(["secrets", "allow_env", 1])).toBe("toolplane.yaml:13");

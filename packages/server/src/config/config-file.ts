@@ -61,6 +61,12 @@ const bus = z.strictObject({
   replicas: z.union([z.int(), z.string().min(1)]).optional(),
 });
 
+/** Its numbers are checked where the policy is made, which says it in one sentence. */
+const retention = z.strictObject({
+  days: z.unknown().optional(),
+  projects: z.record(z.string(), z.unknown()).optional(),
+});
+
 const configSchema = z.strictObject({
   project: name.optional(),
   database: z.strictObject({ url: z.string().min(1).optional() }).optional(),
@@ -74,6 +80,7 @@ const configSchema = z.strictObject({
   worker_targets: z.array(name).optional(),
   agents: z.array(z.record(z.string(), z.json())).optional(),
   secrets: z.strictObject({ allow_env: envNames.optional() }).optional(),
+  retention: retention.optional(),
 });
 
 export type FileConfig = z.infer<typeof configSchema>;

@@ -37,6 +37,7 @@ test("[SEC-16-U1] without configuration: loopback only, the embedded database, a
     hosts: [],
     allowEnv: new Set(),
     leaseSeconds: undefined,
+    retention: undefined,
     logLevel: "info",
   });
 });

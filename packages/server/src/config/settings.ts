@@ -3,12 +3,14 @@
 //   C2. Fail closed: without configuration it binds to loopback, and no tool may name a variable (SEC-16).
 
 import { isAbsolute, join, resolve } from "node:path";
+import type { RetentionPolicy } from "@toolplane/engine";
 import { isToken, type JsonObject, type ToolplaneError } from "@toolplane/protocol";
 import { isEnvName, isOwnEnvName } from "@toolplane/protocol/registry";
 import { type HostSetting, readHostSettings } from "../hosts/host-settings.ts";
 import { type LogLevel, parseLogLevel } from "../log/log.ts";
 import { type BusSetting, planBus } from "./bus-setting.ts";
 import { refuseConfig } from "./refuse.ts";
+import { planRetention } from "./retention-setting.ts";
 import { filled, readValue, type SettingsInput } from "./setting-value.ts";
 
 export const ROLES = ["api", "worker", "pmo", "tools"] as const;
@@ -42,6 +44,8 @@ export interface Settings {
   readonly allowEnv: ReadonlySet<string>;
   /** How long who holds a call or a turn may be silent before it is offered to others; undefined: the engine decides. */
   readonly leaseSeconds: number | undefined;
+  /** Undefined: nothing is ever forgotten. */
+  readonly retention: RetentionPolicy | undefined;
   readonly logLevel: LogLevel;
 }
 
@@ -181,6 +185,7 @@ export const planSettings = (input: SettingsInput): Settings => {
     hosts: readHostSettings(file),
     allowEnv: readAllowEnv(input),
     leaseSeconds: parseLease(filled(env.TOOLPLANE_LEASE_SECONDS)),
+    retention: planRetention(input),
     logLevel: parseLogLevel(filled(env.TOOLPLANE_LOG_LEVEL) ?? "info"),
   };
 };

@@ -181,6 +181,7 @@ const start = async (parts: Parts, options: StackOptions): Promise<string> => {
     carrier: parts.bus?.carrier,
     leaseSeconds: settings.leaseSeconds,
     turns: { claimSeconds: settings.leaseSeconds },
+    retention: settings.retention,
   });
   goOn();
   // Before anything is served: the other plane's questions would come here.
