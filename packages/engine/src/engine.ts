@@ -156,7 +156,8 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     ids = createIds(),
     caps = DEFAULT_CARD_CAPS,
   } = options;
-  const { role } = await migrate(options.connection);
+  const { role, applied } = await migrate(options.connection);
+  if (applied.length > 0) log.info("migrations were applied to the database", { migrations: applied });
   const db = createDatabase({ connection: options.connection, role, maxConnections: options.maxConnections });
   const doorbell = createPostgresDoorbell({ db, clock, log });
   const { carrier } = options;

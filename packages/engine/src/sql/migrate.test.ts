@@ -1,5 +1,7 @@
 import { createTestDatabase, queryTestDatabase } from "@toolplane/testkit";
 import { describe, expect, test } from "vitest";
+import { createEngine } from "../engine.ts";
+import { silentLog } from "../ports/log.ts";
 import { type Migration, migrate, planMigrations, readMigrations } from "./migrate.ts";
 
 const known = (...names: string[]): Migration[] =>
@@ -36,6 +38,18 @@ describe("migrate", () => {
     const names = (await readMigrations()).map(({ name }) => name);
     expect(await migrate({ connectionString: database.url })).toEqual({ applied: names, role: "toolplane_engine" });
     expect(await migrate({ connectionString: database.url })).toEqual({ applied: [], role: "toolplane_engine" });
+  });
+
+  test("the log has what was applied once, and nothing when there was nothing to do", async () => {
+    await using database = await createTestDatabase();
+    const lines: unknown[] = [];
+    const log = { ...silentLog, info: (...said: unknown[]) => void lines.push(said) };
+    for (let start = 0; start < 2; start++) {
+      const connection = { connectionString: database.url };
+      await (await createEngine({ connection, log, watchdog: false })).close();
+    }
+    const migrations = (await readMigrations()).map(({ name }) => name);
+    expect(lines).toEqual([["migrations were applied to the database", { migrations }]]);
   });
 
   test("[ARCH-5-E7] eight at once on one database: exactly one of them does each migration", async () => {
