@@ -3,11 +3,11 @@
 
 import { isToolplaneError } from "@toolplane/protocol";
 import type { BusMessage, Delivery, DeliveryHandler, LostMessage } from "../bus.ts";
+import type { BusCounters } from "../bus-counters.ts";
 import { planBackoff, planDelay } from "../consume-plan.ts";
 import type { Log } from "../log.ts";
 import type { Answer } from "./answer.ts";
 import { EXHAUSTED } from "./arrival.ts";
-import type { BusCounters } from "./counters.ts";
 
 export interface HandlingDeps {
   readonly bury: (lost: LostMessage) => Promise<void>;

@@ -4,9 +4,9 @@
 import type { Msg } from "@nats-io/transport-node";
 import { isToolplaneError, parsePattern } from "@toolplane/protocol";
 import type { StreamItem } from "../bus.ts";
+import type { BusCounters } from "../bus-counters.ts";
 import { systemClock } from "../clock.ts";
 import { checkStreamItem } from "../message.ts";
-import type { BusCounters } from "./counters.ts";
 import { connectionLost } from "./requests.ts";
 import type { Wire } from "./wire.ts";
 import { readMessage } from "./wire-message.ts";

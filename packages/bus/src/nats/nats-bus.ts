@@ -5,12 +5,12 @@
 import { jetstreamManager } from "@nats-io/jetstream";
 import { ToolplaneError } from "@toolplane/protocol";
 import type { CarrierBus, ConsumeOptions, Consumer, DeliveryHandler, LostMessage } from "../bus.ts";
+import { createBusCounters } from "../bus-counters.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { planConsume } from "../consume-plan.ts";
 import type { Log } from "../log.ts";
 import { createCommandSource } from "./command-source.ts";
 import { type RunningConsumer, startConsumer } from "./consumer.ts";
-import { createBusCounters } from "./counters.ts";
 import { createDurableKeeper, type DurableKeeper } from "./durable-keeper.ts";
 import { createKeptDurables, type KeptDurables } from "./kept-durables.ts";
 import type { NatsLink } from "./link.ts";

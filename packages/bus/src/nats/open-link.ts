@@ -1,11 +1,11 @@
 // Opens a link: one connection, and what a process does with it beside the bus.
 
 import type { Msg } from "@nats-io/transport-node";
+import { createBusCounters } from "../bus-counters.ts";
 import { systemClock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import { createCommandSource } from "./command-source.ts";
 import { openWire } from "./connection.ts";
-import { createBusCounters } from "./counters.ts";
 import type { NatsLink, NatsOptions, NatsReply } from "./link.ts";
 import { unavailable } from "./requests.ts";
 import { serveRequests } from "./responders.ts";

@@ -7,12 +7,17 @@
 //   - Nothing is claimed that is not started at once, so a claim always has a handler that settles it.
 //   - After `stop` no handler starts; what a claim in flight still brings is given back.
 
-import { type ConsumePlan, DEFAULT_DRAIN_MS, type DeliveryHandler, type DrainOptions } from "@toolplane/bus";
+import {
+  type BusCounters,
+  type ConsumePlan,
+  DEFAULT_DRAIN_MS,
+  type DeliveryHandler,
+  type DrainOptions,
+} from "@toolplane/bus";
 import { isToolplaneError } from "@toolplane/protocol";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import { createAlarm } from "./alarm.ts";
-import type { BusCounters } from "./bus-counters.ts";
 import type { ClaimedMessage, ClaimSource } from "./claim.ts";
 import { createHandling, type Handling } from "./handling.ts";
 import type { BusDoorbell } from "./postgres-doorbell.ts";

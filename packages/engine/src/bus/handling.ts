@@ -1,10 +1,16 @@
 // One delivery in a handler's hands. The first settlement counts and later ones wait for it and do nothing (B7); one
 // that could not be written does not count, so that the handler, or the return from it, may try again.
 
-import { type ConsumePlan, type Delivery, type DeliveryHandler, planBackoff, planDelay } from "@toolplane/bus";
+import {
+  type BusCounters,
+  type ConsumePlan,
+  type Delivery,
+  type DeliveryHandler,
+  planBackoff,
+  planDelay,
+} from "@toolplane/bus";
 import { isToolplaneError } from "@toolplane/protocol";
 import type { Log } from "../ports/log.ts";
-import type { BusCounters } from "./bus-counters.ts";
 import { type ClaimedMessage, EXHAUSTED } from "./claim.ts";
 import type { Settlement } from "./settlement.ts";
 

@@ -6,6 +6,7 @@ import {
   type Bus,
   type ConsumeOptions,
   type Consumer,
+  createBusCounters,
   type DeliveryHandler,
   type DrainOptions,
   planConsume,
@@ -17,7 +18,6 @@ import type { Faults } from "../ports/faults.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import type { Database } from "../sql/database.ts";
-import { createBusCounters } from "./bus-counters.ts";
 import { createCommandSource } from "./command-source.ts";
 import { type RunningConsumer, startConsumer } from "./consumer.ts";
 import { createEventSource, dropDurable, ensureDurable } from "./event-source.ts";

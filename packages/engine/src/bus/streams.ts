@@ -4,13 +4,12 @@
 // Readers remember the snapshot up to which they have read and ask for what is not in it. An id to read on from would
 // lose whatever a slower process commits with smaller ids.
 
-import { checkStreamItem, type StreamItem } from "@toolplane/bus";
+import { type BusCounters, checkStreamItem, type StreamItem } from "@toolplane/bus";
 import { matchesPattern, parsePattern, type SubjectPattern } from "@toolplane/protocol";
 import { createCoalescer } from "../coalescer/coalescer.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { Queryer } from "../sql/database.ts";
-import type { BusCounters } from "./bus-counters.ts";
 import type { BusDoorbell } from "./postgres-doorbell.ts";
 import {
   INSERT_STREAM_ITEMS,

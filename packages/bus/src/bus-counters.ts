@@ -1,6 +1,6 @@
 // What a bus has done since it was made; read by `stats()`.
 
-import type { BusStats } from "@toolplane/bus";
+import type { BusStats } from "./bus.ts";
 
 export type BusCounters = { -readonly [Name in keyof BusStats]: number };
 
