@@ -77,9 +77,11 @@ test("[UP-5-1] killed with its whole process group it starts again without a man
   expect(body.items).toHaveLength(keys.length);
 });
 
+/** Somebody did not get the lock and asks who has it. */
 const UNTIL_MET = `do $$ begin
   while not exists (
-    select from pg_stat_activity where application_name like 'toolplane up %' and pid <> pg_backend_pid()
+    select from pg_stat_activity
+     where application_name like 'toolplane up %' and query like '%from pg_locks%' and pid <> pg_backend_pid()
   ) loop
     perform pg_sleep(0.002), pg_stat_clear_snapshot();
   end loop;
