@@ -143,4 +143,4 @@ export const planStep = (input: StepInput): StepPlan => {
 export const planFailure = (error: unknown): TurnFinish =>
   error instanceof ToolplaneError
     ? failed(error.code, error.message)
-    : failed("internal_error", "the step failed inside the worker; its log has the cause");
+    : failed("internal_error", "the step failed inside the worker; its log names the error and where it was thrown");
