@@ -7,14 +7,14 @@ import { createEngine, systemClock } from "@toolplane/engine";
 export interface StoryWorkerConfig {
   readonly url: string;
   readonly pool: string;
-  readonly claimSeconds: number;
+  readonly turns: { readonly claimSeconds: number; readonly maxClaims: number };
 }
 
 const config = JSON.parse(process.argv[2] ?? "{}") as StoryWorkerConfig;
 
 const engine = await createEngine({
   connection: { connectionString: config.url },
-  turns: { claimSeconds: config.claimSeconds },
+  turns: config.turns,
 });
 const worker = createWorker({
   engine,
