@@ -13,6 +13,7 @@ export const ALLOWED_SCANS: readonly AllowedScan[] = [
   { statement: "stats.live-calls", scan: "Index Scan of calls by calls_due", reason: LIVE_CALLS },
   { statement: "calls.recall-claim", scan: "Index Scan of calls by calls_due", reason: LIVE_CALLS },
   { statement: "projects.has-open-work", scan: "Index Scan of calls by calls_due", reason: LIVE_CALLS },
+  { statement: "carrier.targets_in_use", scan: "Index Scan of calls by calls_due", reason: LIVE_CALLS },
   { statement: "retention.forget-task-agents", scan: "Index Scan of calls by calls_due", reason: LIVE_CALLS },
   {
     statement: "batches.read-due",
