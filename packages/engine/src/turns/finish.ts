@@ -1,7 +1,7 @@
 // Finish: the turn ends. One deliverable, one task event (I10), the head idle or already with the next turn.
 //   T4. Whoever ended the turn and was not told is answered with what was written.
 
-import { CARD_TYPES, type JsonObject, ToolplaneError } from "@toolplane/protocol";
+import { CARD_TYPES, isToolplaneError, type JsonObject, ToolplaneError } from "@toolplane/protocol";
 import { FALLBACK_SOURCES } from "@toolplane/protocol/agents";
 import { roughBytes } from "../coalescer/rough-bytes.ts";
 import type { Queryer } from "../sql/database.ts";
@@ -139,10 +139,20 @@ export const createFinish = (deps: TurnDeps) => {
     return { end, parts: [closeLedger(ledger), ...next.parts], ended: [end, ...next.ended] };
   };
 
+  /** What one turn brings and cannot be written fails alone. */
+  const tryPlan = (...input: Parameters<typeof plan>): ReturnType<typeof plan> | ToolplaneError => {
+    try {
+      return plan(...input);
+    } catch (error) {
+      if (isToolplaneError(error)) return error;
+      throw error;
+    }
+  };
+
   /** A turn that ends between its steps: one that somebody had begun is over, too. */
   const endBegunStep = async (tx: Queryer, held: HeldWork, end: TurnEnd, means: LedgerMeans): Promise<TurnWrites> => {
-    const error = end.error ?? "the turn ended before the step did";
-    const messages = await failSteps(tx, held.turn, held.head.turn_epoch, error, means);
+    const reason = end.error ?? "the turn ended before the step did";
+    const messages = await failSteps(tx, held.turn, held.head.turn_epoch, reason, means);
     return { ...createTurnWrites(), messages: [...messages] };
   };
 
@@ -175,16 +185,15 @@ export const createFinish = (deps: TurnDeps) => {
     const parts: TurnWrites[] = [];
     const ended: TurnKey[] = [];
     for (const [place, { item, index, held: one }] of current.entries()) {
-      try {
-        const planned = plan(item, one, factsOf.get(place + 1), queueOf.get(place + 1) ?? [], means);
-        outcomes[index] = planned.end;
-        parts.push(...planned.parts);
-        if (item.end.stepId === undefined) parts.push(await endBegunStep(tx, one, planned.end, means));
-        ended.push(...planned.ended);
-      } catch (error) {
-        if (!(error instanceof ToolplaneError)) throw error;
-        outcomes[index] = error;
+      const planned = tryPlan(item, one, factsOf.get(place + 1), queueOf.get(place + 1) ?? [], means);
+      if (isToolplaneError(planned)) {
+        outcomes[index] = planned;
+        continue;
       }
+      outcomes[index] = planned.end;
+      parts.push(...planned.parts);
+      if (item.end.stepId === undefined) parts.push(await endBegunStep(tx, one, planned.end, means));
+      ended.push(...planned.ended);
     }
     const unrung = await writeTurns(tx, mergeWrites(parts), deps.protocolVersion);
     return { outcomes, ended, rang: parts.length > 0, unrung };
