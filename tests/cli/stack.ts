@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { askApi } from "@toolplane/testkit";
 import { type Outcome, type Program, runProgram, startProgram } from "./program.ts";
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -54,14 +55,7 @@ export const startStack = async (env: Readonly<Record<string, string>> = {}): Pr
     if (code !== 0 && code !== 3) throw new Error(`${args.join(" ")} ended with ${code}: ${err}`);
     return JSON.parse(out) as Record<string, unknown>;
   };
-  const api: Stack["api"] = async (method, path, body) => {
-    const response = await fetch(url + path, {
-      method,
-      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    return (await response.json()) as Record<string, unknown>;
-  };
+  const api: Stack["api"] = async (method, path, body) => (await askApi({ url, token }, { method, path, body })).body;
   return {
     url,
     token,

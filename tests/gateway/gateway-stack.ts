@@ -5,7 +5,7 @@ import { openNatsLink } from "@toolplane/bus/nats";
 import { silentLog } from "@toolplane/engine";
 import { buildResult, HEADERS, isErrorCode, type WireError } from "@toolplane/protocol";
 import { createNatsGateway } from "@toolplane/server";
-import { toolUpload } from "@toolplane/testkit";
+import { type Answer, toolUpload } from "@toolplane/testkit";
 import { type HttpStack, startHttpStack } from "../http/http-stack.ts";
 import { type DeployedServer, type DeployedUser, startDeployedServer } from "./deployed-server.ts";
 import type { Saying, WireClient, WireMessage } from "./wire-client.ts";
@@ -22,8 +22,7 @@ export interface AimedCall {
 export interface GatewayAnswer {
   readonly status: number;
   readonly timestamp: number;
-  // biome-ignore lint/suspicious/noExplicitAny: answers are looked into by the tests that expect them
-  readonly body: any;
+  readonly body: Answer["body"];
   readonly error: WireError | undefined;
 }
 

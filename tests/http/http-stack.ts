@@ -2,14 +2,7 @@
 
 import { silentLog } from "@toolplane/engine";
 import { createApp, routes } from "@toolplane/server";
-import { startTestEngine, type TestEngine } from "@toolplane/testkit";
-
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: answers are looked into by the tests that expect them
-  readonly body: any;
-}
+import { type Answer, readAnswer, startTestEngine, type TestEngine } from "@toolplane/testkit";
 
 export interface HttpStack extends AsyncDisposable {
   readonly t: TestEngine;
@@ -56,8 +49,7 @@ export const startHttpStack = async (options: Parameters<typeof startTestEngine>
         },
         ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
       });
-      const text = await response.text();
-      return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) };
+      return readAnswer(response);
     },
     async toolToken(targets = ["test"]) {
       return (await t.engine.tokens.create({ role: "tool", projectId: t.projectId, targets })).secret;

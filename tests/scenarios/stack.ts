@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { type GuardedProcess, spawnGuarded } from "@toolplane/processes";
-import { programEnv, startNats } from "@toolplane/testkit";
+import { askApi, programEnv, startNats } from "@toolplane/testkit";
 
 const file = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const TOOLPLANE = file("../../packages/server/bin/toolplane.mjs");
@@ -92,12 +92,13 @@ export const openStack = async ({ bus = "postgres" }: { readonly bus?: BusName }
   let address = "";
   const services: GuardedProcess[] = [];
 
+  const token = (): string => readFileSync(join(data, "token"), "utf8").trim();
   const base = { ...programEnv(), HOME: process.env.HOME ?? "" };
   const environment = (more: Readonly<Record<string, string>> = {}): Record<string, string> => ({
     ...base,
     NO_COLOR: "1",
     TOOLPLANE_URL: address,
-    TOOLPLANE_TOKEN: readFileSync(join(data, "token"), "utf8").trim(),
+    TOOLPLANE_TOKEN: token(),
     TOOLPLANE_PROJECT: "demo",
     ...more,
   });
@@ -121,7 +122,7 @@ export const openStack = async ({ bus = "postgres" }: { readonly bus?: BusName }
     data,
     url: () => address,
     natsUrl: nats?.url,
-    token: () => readFileSync(join(data, "token"), "utf8").trim(),
+    token,
     start,
     async cli(...argv) {
       const child = spawn(process.execPath, [TOOLPLANE, ...argv], {
@@ -135,14 +136,7 @@ export const openStack = async ({ bus = "postgres" }: { readonly bus?: BusName }
       const [code] = (await once(child, "close")) as [number | null];
       return { code, stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(err).toString() };
     },
-    async api(method, path, body) {
-      const response = await fetch(address + path, {
-        method,
-        headers: { authorization: `Bearer ${environment().TOOLPLANE_TOKEN}`, "content-type": "application/json" },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      return { status: response.status, body: await response.json() };
-    },
+    api: (method, path, body) => askApi({ url: address, token: token() }, { method, path, body }),
     async service(name, env = {}) {
       const service = await spawnGuarded([process.execPath, "--conditions=source", file(`./services/${name}.ts`)], {
         label: name,

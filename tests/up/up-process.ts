@@ -5,17 +5,20 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { UsageError } from "@toolplane/protocol";
-import { findDescendants, guardProgram, programEnv, rememberProcess, until, untilGone } from "@toolplane/testkit";
+import {
+  type Answer,
+  askApi,
+  findDescendants,
+  guardProgram,
+  programEnv,
+  rememberProcess,
+  until,
+  untilGone,
+} from "@toolplane/testkit";
 
 const LAUNCHER = fileURLToPath(new URL("../../bin/toolplane.mjs", import.meta.url));
 /** Far more than it takes; a busy machine is not a failure. */
 export const PATIENCE_MS = 50_000;
-
-export interface Answer {
-  readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks into bodies of many shapes
-  readonly body: any;
-}
 
 export interface UpProcess extends AsyncDisposable {
   readonly pid: number;
@@ -100,19 +103,8 @@ export const startUp = ({ dataDir, args = [], env = {}, cwd = "/" }: UpProcessOp
     stderr: () => stderr,
     ready,
     said: (text) => waitFor(text, () => stderr.includes(text)),
-    async request(method, path, body, headers = {}) {
-      const response = await fetch(`${await ready()}${path}`, {
-        method,
-        headers: {
-          authorization: `Bearer ${tokenOf(dataDir)}`,
-          ...(body === undefined ? {} : { "content-type": "application/json" }),
-          ...headers,
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      const text = await response.text();
-      return { status: response.status, body: text === "" ? undefined : JSON.parse(text) };
-    },
+    request: async (method, path, body, headers) =>
+      askApi({ url: await ready(), token: tokenOf(dataDir) }, { method, path, body, headers }),
     signal: (name) => void child.kill(name),
     killGroup,
     async stop() {
