@@ -9,7 +9,6 @@ export interface WorkerProgramConfig {
   readonly url: string;
   readonly pool: string;
   readonly concurrency: number;
-  readonly claimSeconds?: number;
   /** Steps that call a tool before the one that delivers. */
   readonly calls: number;
   readonly toolName: string;
@@ -21,10 +20,7 @@ export interface WorkerProgramConfig {
 const config = JSON.parse(process.argv[2] ?? "{}") as WorkerProgramConfig;
 const say = (value: object): boolean => process.stdout.write(`${JSON.stringify(value)}\n`);
 
-const engine = await createEngine({
-  connection: { connectionString: config.url },
-  turns: { claimSeconds: config.claimSeconds },
-});
+const engine = await createEngine({ connection: { connectionString: config.url } });
 
 const brain = createFunctionBrain(({ agentId, stepNumber }) => {
   if (config.quiet !== true) say({ agentId, stepNumber });
