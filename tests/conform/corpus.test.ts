@@ -76,7 +76,7 @@ beforeAll(async () => {
       outcomes.set(service, await reportOn(launchPlain(service)));
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-});
+}, 300_000);
 
 describe("a right service", () => {
   test.each(RIGHT_SERVICES.map((service) => [service.name, service] as const))(

@@ -26,7 +26,7 @@ const WRONG = WRONG_NATS_SERVICES.filter(({ clause }) => OWN.includes(clause));
 let outcomeOf: Awaited<ReturnType<typeof tryOverNats>>;
 beforeAll(async () => {
   outcomeOf = await tryOverNats([...RIGHT_NATS_SERVICES, ...WRONG]);
-});
+}, 300_000);
 
 describe("a right service", () => {
   test.each([
