@@ -30,7 +30,11 @@ test.each<[string, () => unknown, object]>([
       Promise.reject(new TypeError("fetch failed", { cause: Object.assign(new Error(SECRET), { code: "EPROTO" }) })),
     { error: "TypeError", cause: expect.objectContaining({ error: "Error", code: "EPROTO" }) },
   ],
-  ["one of ours has a code", () => Promise.reject(new ToolplaneError("timeout", SECRET)), { error: "timeout" }],
+  [
+    "one of ours has a code",
+    () => Promise.reject(new ToolplaneError("tool_timeout", SECRET)),
+    { error: "tool_timeout" },
+  ],
   ["what is no error has a type", () => Promise.reject(SECRET), { error: "string" }],
 ])("%s", async (_what, work, expected) => {
   const told = errorTrace(await caught(work));

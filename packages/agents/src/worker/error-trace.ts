@@ -4,13 +4,14 @@
 
 import { isRecord, isToolplaneError } from "@toolplane/protocol";
 
-export interface ErrorTrace {
+/** Fields of a log line. */
+export type ErrorTrace = {
   readonly error: string;
   readonly code?: string;
   readonly message?: string;
   readonly cause?: ErrorTrace;
   readonly at?: readonly string[];
-}
+};
 
 const MAX_FRAMES = 8;
 const MAX_CAUSES = 3;
