@@ -118,7 +118,23 @@ describe("[UP-3-1] the token file", () => {
   });
 });
 
-describe("[UP-5-5] a server of one's own", () => {
+/** What a statement that needs room hears of a server whose disk is full. */
+const FULL_DISK = `create function refuse() returns trigger language plpgsql as $$
+  begin raise exception using errcode = 'disk_full'; end $$;
+  create trigger refuse before insert on state.calls execute function refuse()`;
+
+/** [UP-5-6] */
+const refuseAndTakeAgain = async (up: UpProcess, url: string): Promise<void> => {
+  await queryTestDatabase(url, FULL_DISK);
+  expect((await up.request("POST", "/projects/demo/calls", echo)).status).toBe(503);
+  const { status, body } = await up.request("GET", "/health");
+  expect([status, body.status]).toEqual([503, "store_refuses"]);
+  await queryTestDatabase(url, "drop function refuse cascade");
+  expect((await up.request("POST", "/projects/demo/calls", echo)).status).toBe(200);
+  expect(await health(up)).toBe(200);
+};
+
+describe("[UP-5-5] [UP-5-6] a server of one's own", () => {
   test("is used by its URL, by several at once, and is left running", async () => {
     await using place = await makePlace();
     const database = await createTestDatabase({ name: "own", migrate: async () => undefined });
@@ -131,6 +147,7 @@ describe("[UP-5-5] a server of one's own", () => {
       await other.ready();
       const { status } = await other.request("POST", "/projects/demo/calls", echo);
       expect(status).toBe(200);
+      await refuseAndTakeAgain(other, database.url);
       expect(await up.stop()).toBe(0);
       expect(await other.stop()).toBe(0);
       expect(up.stderr()).not.toContain(database.url);

@@ -158,7 +158,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   } = options;
   const { role, applied } = await migrate(options.connection);
   if (applied.length > 0) log.info("migrations were applied to the database", { migrations: applied });
-  const db = createDatabase({ connection: options.connection, role, maxConnections: options.maxConnections });
+  const db = createDatabase({ connection: options.connection, role, maxConnections: options.maxConnections, clock });
   const doorbell = createPostgresDoorbell({ db, clock, log });
   const { carrier } = options;
   const republishSeconds = carrier === undefined ? null : (carrier.republishSeconds ?? REPUBLISH_SECONDS);

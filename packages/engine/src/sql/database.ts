@@ -4,7 +4,9 @@
 
 import { ToolplaneError } from "@toolplane/protocol";
 import pg from "pg";
+import { type Clock, systemClock } from "../ports/clock.ts";
 import { isOfTheStatement, understandDatabaseError } from "./database-error.ts";
+import { createRefusedWrites } from "./refused-writes.ts";
 
 export interface Statement {
   readonly name: string;
@@ -25,6 +27,8 @@ export interface Database extends Queryer {
   transaction<T>(work: (tx: Queryer) => Promise<T>): Promise<T>;
   /** A connection of its own, for LISTEN. The caller ends it. */
   connect(): Promise<pg.Client>;
+  /** True when it answers and stores nothing: its disk is full, or it is a copy of another. */
+  refusesWrites(): boolean;
   stats(): DatabaseStats;
   close(): Promise<void>;
 }
@@ -36,6 +40,7 @@ export interface DatabaseOptions {
   readonly role?: string | undefined;
   readonly maxConnections?: number | undefined;
   readonly statementTimeoutMs?: number | undefined;
+  readonly clock?: Clock | undefined;
 }
 
 // What a database or a user may be set to otherwise, and the engine relies on: statements decide by what is committed
@@ -81,6 +86,7 @@ export const createDatabase = (options: DatabaseOptions): Database => {
   // listeners it would end the process: the pool's own hears of idle connections only, not of one in a transaction.
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
+  const writes = createRefusedWrites(options.clock ?? systemClock);
   let statements = 0;
   let closed = false;
 
@@ -92,8 +98,10 @@ export const createDatabase = (options: DatabaseOptions): Database => {
     statements++;
     try {
       const result = await client.query<Row>({ name: statement.name, text: statement.text, values: [...values] });
+      writes.succeeded(statement.name);
       return result.rows;
     } catch (error) {
+      writes.failed(statement.name, error);
       throw understandDatabaseError(error, statement.name);
     }
   };
@@ -121,9 +129,16 @@ export const createDatabase = (options: DatabaseOptions): Database => {
     async transaction(work) {
       const client = await acquire();
       const command = (text: "begin" | "commit"): Promise<pg.QueryResult> =>
-        client.query(text).catch((error: unknown) => {
-          throw understandDatabaseError(error, text);
-        });
+        client.query(text).then(
+          (result) => {
+            writes.succeeded(text);
+            return result;
+          },
+          (error: unknown) => {
+            writes.failed(text, error);
+            throw understandDatabaseError(error, text);
+          },
+        );
       let broken: Error | undefined;
       try {
         await command("begin");
@@ -150,6 +165,7 @@ export const createDatabase = (options: DatabaseOptions): Database => {
       });
       return client;
     },
+    refusesWrites: () => writes.refusing(),
     stats: () => ({ statements, connections: pool.totalCount, waiting: pool.waitingCount }),
     async close() {
       if (closed) return;

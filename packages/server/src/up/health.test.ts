@@ -56,6 +56,21 @@ test.each([true, false])("[UP-9-3] NATS that is there (%s) is said and changes n
   expect(await health()).toMatchObject({ ok: true, body: { status: "ok", bus: "nats", bus_connected: connected } });
 });
 
+test("[UP-5-6] a store that answers and stores nothing is said to", async () => {
+  let refuses = true;
+  const health = createHealth({
+    version: "1.2.3",
+    store: "postgres",
+    roles: ["api"],
+    phase: () => "ready",
+    askStore: async () => 1,
+    storeRefuses: () => refuses,
+  });
+  expect(await health()).toMatchObject({ ok: false, body: { status: "store_refuses" } });
+  refuses = false;
+  expect(await health()).toMatchObject({ ok: true, body: { status: "ok" } });
+});
+
 test("a store that is silent counts as away", async () => {
   const { health, move } = given("ready", () => new Promise(() => {}));
   const answer = health();

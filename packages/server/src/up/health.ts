@@ -16,6 +16,8 @@ export interface HealthOptions {
   readonly phase: () => Phase;
   /** Rejects when the store does not answer. */
   readonly askStore: () => Promise<unknown>;
+  /** True when it answers and stores nothing, such as one with a full disk. */
+  readonly storeRefuses?: (() => boolean) | undefined;
   readonly clock?: Clock | undefined;
 }
 
@@ -54,8 +56,9 @@ export const createHealth = (options: HealthOptions): (() => Promise<Health>) =>
 
   return async () => {
     const now = phase();
-    const ok = now === "ready" && (await ask());
-    const status = now !== "ready" ? now : ok ? "ok" : "store_away";
+    const answers = now === "ready" && (await ask());
+    const ok = answers && options.storeRefuses?.() !== true;
+    const status = now !== "ready" ? now : ok ? "ok" : answers ? "store_refuses" : "store_away";
     const { version, store, roles } = options;
     const bus =
       options.bus === undefined ? { bus: "postgres" } : { bus: "nats", bus_connected: options.bus.connected() };

@@ -92,6 +92,7 @@ const createStackApp = (parts: Parts, { settings, version, log }: StackOptions) 
         if (parts.store?.ready() !== true) throw new ToolplaneError("storage_error", "the database is away");
         return parts.engine?.databaseNow();
       },
+      storeRefuses: () => parts.engine?.db.refusesWrites() ?? false,
     }),
   });
 

@@ -1,0 +1,32 @@
+// Whether the database takes what it is given. A server with a full disk, or one that has become a copy of another, answers
+// every question and stores nothing: only a statement that was refused says so.
+//   It counts until that statement succeeds, or for a while after the last refusal: who hears that we cannot store sends
+//   no more, and nothing would ever succeed.
+
+import type { Clock } from "../ports/clock.ts";
+
+export interface RefusedWrites {
+  failed(statement: string, error: unknown): void;
+  succeeded(statement: string): void;
+  /** True when the last write was refused. */
+  refusing(): boolean;
+}
+
+/** disk_full, io_error, read_only_sql_transaction: another attempt at once will not pass. */
+const REFUSALS: ReadonlySet<unknown> = new Set(["53100", "58030", "25006"]);
+/** Watchdogs and callers come again within seconds, and refresh it while it is true. */
+const COUNTS_MS = 15_000;
+
+export const createRefusedWrites = (clock: Clock): RefusedWrites => {
+  let refused: { readonly statement: string; readonly at: number } | undefined;
+  return {
+    failed(statement, error) {
+      const { code } = (error ?? {}) as { readonly code?: unknown };
+      if (REFUSALS.has(code)) refused = { statement, at: clock.now() };
+    },
+    succeeded(statement) {
+      if (refused?.statement === statement) refused = undefined;
+    },
+    refusing: () => refused !== undefined && clock.now() - refused.at < COUNTS_MS,
+  };
+};
