@@ -6,6 +6,9 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** The reason of signals that only end a wait: without one, each would make an error with a stack that nobody reads. */
+export const WAIT_OVER = "the wait is over";
+
 /** Timers of JavaScript fire at once when asked to wait longer. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 

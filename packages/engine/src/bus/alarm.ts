@@ -1,7 +1,7 @@
 // How a loop with nothing to do waits: until somebody wakes it, or for a while. A wake that comes while nobody waits is
 // kept, so that a ring between "nothing there" and "now I wait" is not lost.
 
-import type { Clock } from "../ports/clock.ts";
+import { type Clock, WAIT_OVER } from "../ports/clock.ts";
 
 export interface Alarm {
   wake(): void;
@@ -26,7 +26,7 @@ export const createAlarm = (clock: Clock): Alarm => {
       if (rung) return;
       const waiting = new AbortController();
       ring = () => {
-        waiting.abort();
+        waiting.abort(WAIT_OVER);
       };
       await clock.sleep(ms, waiting.signal);
       ring = undefined;

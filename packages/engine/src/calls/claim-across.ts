@@ -4,7 +4,7 @@
 //        where this one stopped, so a busy project cannot keep the others waiting.
 //   CA3. What one project's claim took is handed out even if another's failed: a lease nobody knows of would lapse.
 
-import type { Clock } from "../ports/clock.ts";
+import { type Clock, WAIT_OVER } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Queryer } from "../sql/database.ts";
 import { PROJECTS_WITH_WORK } from "./claim-across.sql.ts";
@@ -66,7 +66,7 @@ export const createClaimAcross = ({ db, claim, doorbell, clock }: ClaimAcrossDep
       const until = clock.now() + waitMs;
       const over = signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]);
       let rung = new AbortController();
-      const wake = (): void => rung.abort();
+      const wake = (): void => rung.abort(WAIT_OVER);
       const stopListening = [doorbell.listen("queued", wake), doorbell.listen("sessions", wake)];
       try {
         for (;;) {

@@ -1,7 +1,7 @@
 // The line of those who wait for work. Per (project, target) only the first in line looks; when it found all it asked
 // for there may be more, and the next one looks too. One ring therefore costs one statement, however many wait.
 
-import type { Clock } from "../ports/clock.ts";
+import { type Clock, WAIT_OVER } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { ClaimRequest, LeasedCall, LineRequest } from "./leases.ts";
 
@@ -50,12 +50,12 @@ export const createClaimLine = ({ claim, doorbell, clock }: ClaimLineDeps): Clai
   ): Promise<readonly LeasedCall[]> => {
     const key = `${request.projectId}/${request.target}`;
     const giveUp = new AbortController();
-    const onAbort = (): void => giveUp.abort();
+    const onAbort = (): void => giveUp.abort(WAIT_OVER);
     if (signal?.aborted === true) onAbort();
     signal?.addEventListener("abort", onAbort, { once: true });
     void clock.sleep(waitMs, giveUp.signal).then(onAbort);
     let rung = new AbortController();
-    const place: Place = { wake: () => rung.abort() };
+    const place: Place = { wake: () => rung.abort(WAIT_OVER) };
     const line = lines.get(key) ?? [];
     lines.set(key, line);
     line.push(place);
@@ -71,7 +71,7 @@ export const createClaimLine = ({ claim, doorbell, clock }: ClaimLineDeps): Clai
       }
       return [];
     } finally {
-      giveUp.abort();
+      giveUp.abort(WAIT_OVER);
       signal?.removeEventListener("abort", onAbort);
       leave(key, place);
     }

@@ -1,7 +1,7 @@
 // Those who wait for something to be over: a call to settle, a turn to end. What is over in this process is told directly;
 // after a ring from elsewhere one statement asks about everybody who waits, and never more than one is under way.
 
-import type { Clock } from "../ports/clock.ts";
+import { type Clock, WAIT_OVER } from "../ports/clock.ts";
 import type { Doorbell, DoorbellKind } from "../ports/doorbell.ts";
 
 export interface EndWatch<Key> {
@@ -76,9 +76,9 @@ export const createEndWatch = <Key>(deps: EndWatchDeps<Key>): EndWatch<Key> => {
       key,
       tell: () => {
         told = true;
-        over.abort();
+        over.abort(WAIT_OVER);
       },
-      end: () => over.abort(),
+      end: () => over.abort(WAIT_OVER),
     };
     const name = nameOf(key);
     const set = waiters.get(name) ?? new Set();
