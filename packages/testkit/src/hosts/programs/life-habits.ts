@@ -4,9 +4,9 @@ import { spawn } from "node:child_process";
 import { closeSync } from "node:fs";
 import { answer, answerLine, type Habit, type HostCall, part, raw } from "./host-side.ts";
 
-/** A grandchild that has our pipes and ignores SIGTERM; `then` is what it does after a while. */
+/** A grandchild that has our pipes and ignores SIGTERM; `then` is what it does after a while. It outlasts every test, not the day. */
 const forkStubborn = (then: string, detached = false): void => {
-  const code = `process.on("SIGTERM", () => undefined); setTimeout(() => { ${then} }, 700); setInterval(() => undefined, 1e6);`;
+  const code = `process.on("SIGTERM", () => undefined); setTimeout(() => { ${then} }, 700); setTimeout(() => process.exit(), 120_000);`;
   spawn(process.execPath, ["-e", code], { stdio: ["ignore", "inherit", "inherit"], detached });
 };
 
