@@ -1,6 +1,6 @@
 // What services on a carrier fetch from exists as soon as there is a tool for it, and again when the carrier lost it.
 
-import { type Faults, noFaults } from "@toolplane/engine";
+import { type Faults, noFaults, silentLog } from "@toolplane/engine";
 import { ToolplaneError } from "@toolplane/protocol";
 import { createMemoryCarrier, eventually, startTestEngine, toolUpload } from "@toolplane/testkit";
 import { expect, test } from "vitest";
@@ -59,7 +59,7 @@ test("[API-5-2] a carrier that is away at the start is asked until it is there; 
 });
 
 test("[API-5-2] a target without a tool loses its durable when its last call has ended", async () => {
-  const carrier = createMemoryCarrier();
+  const carrier = createMemoryCarrier({ leftoversEveryMs: 0 });
   await using t = await startTestEngine({ carrier });
   const { projectId } = t;
   for (const target of ["busy", "idle"])
@@ -76,4 +76,19 @@ test("[API-5-2] a target without a tool loses its durable when its last call has
   await eventually(() => !carrier.durables.has("tool_busy"));
   await t.engine.tools.upsertTool(projectId, toolUpload({ name: "idle", target: "idle" }));
   await eventually(() => carrier.durables.has("tool_idle"));
+});
+
+test.each([
+  ["who has just come to a carrier drops nothing there: it may be another plane's", {}],
+  ["who may not list durables makes them all the same", { leftoversEveryMs: 0, mayDrop: false }],
+])("[API-5-2] %s", async (_, given) => {
+  const carrier = createMemoryCarrier(given);
+  const [theirs, pattern] = durableOf("theirs") as [string, string];
+  await carrier.open({ bury: async () => {}, log: silentLog }).ensureDurables([{ durable: theirs, pattern }]);
+  await using t = await startTestEngine({ carrier });
+  await eventually(() => carrier.durables.has("tool_test"));
+  // By then the first look is over.
+  await t.engine.tools.upsertTool(t.projectId, toolUpload({ name: "draw", target: "canvas" }));
+  await eventually(() => carrier.durables.has("tool_canvas"));
+  expect([...carrier.durables.keys()]).toContain(theirs);
 });

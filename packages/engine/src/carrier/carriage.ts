@@ -57,7 +57,7 @@ export const createCarriage = (options: CarriageOptions): Carriage => {
       keeper.refresh();
     },
   });
-  const keeper = keepDurables({ ...ground, kept: answered.lookAt });
+  const keeper = keepDurables({ ...ground, kept: answered.lookAt, leftoversEveryMs: carrier.leftoversEveryMs });
   const relay = relayOutbox({
     ...ground,
     claimMs: carrier.relayClaimMs,

@@ -16,6 +16,8 @@ export interface Carrier {
   readonly republishSeconds?: number | undefined;
   /** How long what a dead process was about to publish waits for another one. */
   readonly relayClaimMs?: number | undefined;
+  /** How often durables of targets that have no tool any more are looked for; the first time so long after the start. */
+  readonly leftoversEveryMs?: number | undefined;
 }
 
 /** Longer than a healthy service takes to come by, short against what a caller waits. */

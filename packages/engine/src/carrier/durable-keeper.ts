@@ -5,7 +5,9 @@
 //   DK3. A carrier that is away is asked again with growing pauses; nothing waits for it.
 //   DK4. Of a target that has no tool any more, in no project, the durable is dropped when its last call has ended. Those
 //        that are there are listed before the registry is read: one that is made meanwhile is not taken for a leftover,
-//        and one that is registered again after the reading rings, and is made by the next look.
+//        and one that is registered again after the reading rings, and is made by the next look. Not at the start: who
+//        came to a carrier of others, with another registry, has gone again by then. A carrier that lets us make durables
+//        and not list or drop them keeps its leftovers.
 
 import type { CarrierBus, CommandDurable } from "@toolplane/bus";
 import { isToolplaneError } from "@toolplane/protocol";
@@ -28,6 +30,7 @@ export interface DurableKeeperOptions {
   /** Told of all durables after each look at all of them. */
   readonly kept?: ((durables: readonly string[]) => void) | undefined;
   readonly lookAgainMs?: number | undefined;
+  readonly leftoversEveryMs?: number | undefined;
 }
 
 export interface DurableKeeper {
@@ -46,13 +49,30 @@ const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5_000;
 
 export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
-  const { db, bus, doorbell, clock, log, faults, kept, lookAgainMs = LOOK_AGAIN_MS } = options;
+  const { db, bus, doorbell, clock, log, faults, kept } = options;
+  const { lookAgainMs = LOOK_AGAIN_MS, leftoversEveryMs = LEFTOVERS_EVERY_MS } = options;
   const alarm = createAlarm(clock);
   const stopping = new AbortController();
   let known: ReadonlySet<string> = new Set();
   let all = true;
   let rung = false;
-  let leftoversAt = Number.NEGATIVE_INFINITY;
+  let leftoversAt = clock.now();
+
+  const isRefused = (error: unknown): boolean => {
+    if (!isToolplaneError(error) || error.code !== "auth_failed") return false;
+    leftoversAt = Number.POSITIVE_INFINITY;
+    log.warn("durables of targets that have no tool any more stay on the bus", { reason: error.message });
+    return true;
+  };
+
+  const listPresent = async (): Promise<readonly string[]> => {
+    try {
+      return await bus.commandDurables();
+    } catch (error) {
+      if (isRefused(error)) return [];
+      throw error;
+    }
+  };
 
   const dropLeftovers = async (present: readonly string[]): Promise<void> => {
     const left = planLeftovers(present, known);
@@ -60,14 +80,19 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
     const rows = await db.query<TargetRow>(TARGETS_IN_USE, [left]);
     const inUse = new Set(rows.map(({ target }) => target));
     const unused = left.filter((target) => !inUse.has(target)).map((target) => durableFor("tool", target) ?? "");
-    for (const durable of unused) await bus.dropDurable(durable);
+    try {
+      for (const durable of unused) await bus.dropDurable(durable);
+    } catch (error) {
+      if (!isRefused(error)) throw error;
+    }
   };
 
   const look = async (): Promise<void> => {
     const isFull = all;
     all = false;
-    const isTime = isFull && clock.now() - leftoversAt >= LEFTOVERS_EVERY_MS;
-    const present = isTime ? await bus.commandDurables() : [];
+    const isTime = isFull && clock.now() - leftoversAt >= leftoversEveryMs;
+    if (isTime) leftoversAt = clock.now();
+    const present = isTime ? await listPresent() : [];
     const rows = await db.query<TargetRow>(REGISTERED_TARGETS);
     const durables = planDurables(rows.map(({ target }) => target));
     const missing: readonly CommandDurable[] = isFull
@@ -77,9 +102,7 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
     await faults.at("keep:after-ensure");
     known = new Set(durables.map(({ durable }) => durable));
     if (isFull) kept?.([...known]);
-    if (!isTime) return;
     await dropLeftovers(present);
-    leftoversAt = clock.now();
   };
 
   const loop = async (): Promise<void> => {

@@ -8,6 +8,9 @@ import { matchesPattern, parsePattern, ToolplaneError, tryParseSubject } from "@
 export interface MemoryCarrierOptions {
   readonly republishSeconds?: number | undefined;
   readonly relayClaimMs?: number | undefined;
+  readonly leftoversEveryMs?: number | undefined;
+  /** Whether durables may be listed and dropped; true unless told otherwise. */
+  readonly mayDrop?: boolean | undefined;
   /** Stands between the relay and the bus; what it throws is the relay's answer. */
   readonly publish?: ((messages: readonly BusMessage[]) => void | Promise<void>) | undefined;
 }
@@ -96,6 +99,7 @@ export const createMemoryCarrier = (options: MemoryCarrierOptions = {}): MemoryC
     },
     commandDurables: async () => {
       check();
+      if (options.mayDrop === false) throw new ToolplaneError("auth_failed", "this user may not list durables");
       return [...durables.keys()];
     },
     commands: (durable) => ({
@@ -126,6 +130,7 @@ export const createMemoryCarrier = (options: MemoryCarrierOptions = {}): MemoryC
     ensured,
     republishSeconds: options.republishSeconds,
     relayClaimMs: options.relayClaimMs,
+    leftoversEveryMs: options.leftoversEveryMs,
     get waiting() {
       return commands.map(({ message }) => message);
     },
