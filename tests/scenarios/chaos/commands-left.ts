@@ -5,7 +5,8 @@ import { openBareNats } from "@toolplane/bus/nats";
 import { silentLog } from "@toolplane/engine";
 
 const ASK_MS = 5_000;
-const PATIENCE_MS = 60_000;
+/** What a killed process had fetched comes back after 30 s, and all durables are looked at every minute or so. */
+const PATIENCE_MS = 150_000;
 const POLL_MS = 250;
 
 export const countCommandsLeft = async (natsUrl: string): Promise<number> => {
