@@ -60,6 +60,14 @@ describe("what is another's", () => {
     expect(await statusOf(path)).toBe(before);
   });
 
+  test("[SEC-2-own] a turn another asked for is not shown to who asks for the same under its correlation", async () => {
+    const again = (who: string) =>
+      send(who, "POST", "/agents/bob/turns", { instruction: "x", correlation_id: turns.bobByAnn, wait_seconds: 0 });
+    const answer = await again("carl");
+    expect([answer.status, answer.body.error?.code]).toEqual([403, "auth_failed"]);
+    expect((await again("ann")).body).toMatchObject({ agent_turn_id: turns.bobByAnn, idempotent: true });
+  });
+
   test.each([
     ["GET", ""],
     ["GET", "?wait_seconds=30"],

@@ -136,6 +136,8 @@ export const turnRoutes: readonly Route[] = [
         tracestate: traceparent === undefined ? undefined : context.req.header("tracestate"),
       });
       const key = { projectId, agentTurnId: spawned.agentTurnId };
+      // Who repeats what another asked for is shown nothing of what came of it.
+      if (spawned.idempotent && boundAgent(caller) !== undefined) checkMaySeeTurn(caller, await turnOf(engine, key));
       const turn = await engine.turns.wait(key, (body.wait_seconds ?? 0) * 1000, signal);
       if (turn === undefined) throw noTurn(spawned.agentTurnId);
       const status = isOver(turn) ? 200 : 202;
