@@ -240,6 +240,17 @@ describe("first words", () => {
       .toEqual(["cancel", "ping", "shutdown", "log", "deadline"]);
   });
 
+  test("[HOST-4-18] one that works until it can answer is waited for", async () => {
+    const [node = "", ...program] = badHostCommand("honest", true);
+    // Longer than the limit in processor time, so at least as long by any clock.
+    const busy = `const used = () => { const { user, system } = process.cpuUsage(); return user + system; };
+      for (const from = used(); used() - from < 1_300_000; ) for (let i = 0; i < 1e6; i++) Math.sqrt(i);`;
+    const command = [node, "--import", `data:text/javascript,${encodeURIComponent(busy)}`, ...program];
+    const host = start("honest", { command, limits: { helloMs: 1_000, startupMs: 60_000 } });
+    expect((await host.start()).extensions).toContain("cancel");
+    expect(host.status().starts).toBe(1);
+  });
+
   test("[HOST-5-5] with deadline negotiated execute_tool carries deadline_ms", async () => {
     const host = start("honest");
     const { deadline } = resultOf(await host.execute({ toolName: "wait", arguments: { ms: 1 }, deadlineMs: 20_000 }));

@@ -29,4 +29,5 @@ export { findFreePort, socketUrl } from "./postgres/server-connection.ts";
 export { type PostgresOptions, probePostgres, type RunningPostgres, startPostgres } from "./postgres/start-postgres.ts";
 
 // table
+export { tryReadCpuTime } from "./table/cpu-time.ts";
 export { type ProcessRow, type ProcessTable, readProcessTable, tryReadProcess } from "./table/process-table.ts";

@@ -14,7 +14,7 @@ export interface HostLimits {
   readonly lineBytes: number;
   /** From the start of a process to its answer to init. */
   readonly startupMs: number;
-  /** From the start of a process to its answer to hello; a silent one is started again as plain v1 (plan-hello). */
+  /** How long a process that has nothing else to do may owe the answer to hello; a silent one is started again as plain v1. */
   readonly helloMs: number;
   /** A call that brings no deadline of its own. */
   readonly callMs: number;

@@ -6,8 +6,10 @@
 // P3. A host that cannot cancel is ended when its call is given up; one that can has a grace, and its other calls go on
 //     until only stuck ones are left, or until it does not even answer a ping.
 
+import { tryReadCpuTime } from "@toolplane/processes";
 import { exceedsBytes, type JsonObject, type JsonValue, ToolplaneError } from "@toolplane/protocol";
 import { encodeHostRequest, type HostExtension, type HostResponse, readHostLog } from "@toolplane/protocol/host";
+import { hearSilence } from "./hear-silence.ts";
 import type { HostProcessState } from "./host.ts";
 import { type ChildDeps, type HostChild, spawnHostChild } from "./host-child.ts";
 import type { Attempt, JobPlace } from "./job-place.ts";
@@ -256,7 +258,10 @@ export class HostProcess implements FeedView, JobPlace {
       this.#questions.add(lost);
       const question = createQuestion(id, encodeHostRequest(id, method, params), settle);
       if (timeoutMs !== undefined) {
-        callOff = this.#deps.timers.after(timeoutMs, () => {
+        const cpuTime = (): number | undefined => (this.pid === undefined ? undefined : tryReadCpuTime(this.pid));
+        // Half the startup time is left for what comes after.
+        const silence = { silentMs: timeoutMs, atMostMs: this.#deps.limits.startupMs / 2, cpuTime };
+        callOff = hearSilence(this.#deps.timers, silence, () => {
           this.#child?.connection.forget(question);
           settle(undefined, new ToolplaneError("tool_timeout", `host ${this.#deps.name}: no answer to ${method}`));
         });

@@ -1,5 +1,5 @@
-// Whether silence on hello said anything. The limit counts from the start of a process, and on a busy machine a start alone
-// may take longer: a host that was merely slow must not be held for plain v1 for good.
+// Whether silence on hello said anything. Time in which the process worked does not count (hear-silence), but one that had no
+// processor at all, or whose work is done by another process, looks idle: it must not be held for plain v1 for good.
 //   Y1. The process started as plain v1 shows how long a start takes. If it had its first answer within the limit, the
 //       silence was the host's; if not, the next process is asked again, with more patience.
 

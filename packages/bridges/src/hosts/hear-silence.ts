@@ -1,0 +1,39 @@
+// Silence that means something. A host that is still starting cannot answer, and six that start at once on a busy machine
+// take their time: only time in which its process had nothing to do counts.
+//   Where the system does not say how busy a process is, all of it counts.
+
+import type { Timers } from "./timers.ts";
+
+export interface Silence {
+  /** So long without work and without a word. */
+  readonly silentMs: number;
+  /** However busy it is: one that works without end and never answers is silent too. */
+  readonly atMostMs: number;
+  /** The processor time it has had, in any unit. */
+  readonly cpuTime: () => number | undefined;
+}
+
+/** Often enough that a pause of the machine is seen as one, and costs one small read each time. */
+const LOOKS = 4;
+
+/** Calls `heard` when it was silent; the returned function ends the listening. */
+export const hearSilence = (timers: Timers, silence: Silence, heard: () => void): (() => void) => {
+  const { silentMs, atMostMs, cpuTime } = silence;
+  const began = timers.now();
+  let idleSince = began;
+  let used = cpuTime();
+  let callOff = (): void => {};
+  const look = (): void => {
+    const now = timers.now();
+    const uses = cpuTime();
+    if (uses !== undefined && uses !== used) {
+      used = uses;
+      idleSince = now;
+    }
+    const left = Math.min(idleSince + silentMs, began + Math.max(atMostMs, silentMs)) - now;
+    if (left <= 0) heard();
+    else callOff = timers.after(Math.min(left, Math.max(silentMs / LOOKS, 1)), look);
+  };
+  callOff = timers.after(silentMs / LOOKS, look);
+  return () => callOff();
+};
