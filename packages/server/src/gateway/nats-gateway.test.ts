@@ -75,6 +75,30 @@ test.each([
   },
 );
 
+test("[API-5-5] a flood is one line in the log, however often a place is free for a moment; the next flood is another", async () => {
+  const lines: string[] = [];
+  const log = { ...silentLog, warn: (message: string) => void lines.push(message) };
+  const begun: (() => void)[] = [];
+  const getTool = (): Promise<undefined> => new Promise((resolve) => begun.push(() => resolve(undefined)));
+  const { ask } = await openGateway({ tools: { getTool } }, log, { requests: 4, characters: 1_000_000 });
+  const askOnce = () => ask("get_tool", { tool_name: "safe" });
+  const flood = async (): Promise<void> => {
+    const waiting = Array.from({ length: 4 }, askOnce);
+    for (let times = 0; times < 3; times++) {
+      expect((await askOnce())?.headers["CG-Status"]).toBe("429");
+      begun.shift()?.();
+      await waiting.shift();
+      waiting.push(askOnce());
+    }
+    for (const end of begun.splice(0)) end();
+    await Promise.all(waiting);
+  };
+  await flood();
+  expect(lines).toHaveLength(1);
+  await flood();
+  expect(lines).toHaveLength(2);
+});
+
 test("[API-5-5] what nobody foresaw is one sentence for the asker and a line in the log", async () => {
   const lines: unknown[] = [];
   const log = { ...silentLog, error: (message: string, fields?: object) => void lines.push({ message, ...fields }) };

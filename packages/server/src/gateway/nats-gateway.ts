@@ -79,12 +79,14 @@ export const createNatsGateway = async (options: NatsGatewayOptions): Promise<Na
     }
   };
 
-  /** Whether another one may come in; the log has one line for each time it began. */
+  const fills = (share: number): boolean => running.size >= most.requests * share || held >= most.characters * share;
+
+  /** Whether another one may come in; the log has one line for each flood, not for each place that is free for a moment. */
   const admits = (): boolean => {
-    const full = running.size >= most.requests || held >= most.characters;
+    const full = fills(1);
     if (full && !isFull)
       log.warn("requests over NATS are refused until others are answered", { waiting: running.size });
-    isFull = full;
+    isFull = full || (isFull && fills(0.5));
     return !full;
   };
 
