@@ -89,6 +89,7 @@ describe("toolplane call", () => {
 
   test.each([
     ["inline", ["{oops"], "the arguments are not JSON"],
+    ["a number", ['{"a":[1e400]}'], "the arguments have a number that is too large: write it as a text"],
     ["stdin", ["-"], "the arguments in stdin are not JSON"],
     ["a file", ["@bad.json"], "the arguments in bad.json are not JSON"],
     ["a file that is not there", ["@none.json"], "cannot read none.json: it does not exist"],

@@ -16,14 +16,22 @@ const DEFAULT_WAIT_MS = 30_000;
 /** Between tries to hand over a request whose answer was lost. */
 const AGAIN_MS = 500;
 
+/** JSON.parse reads 1e400 as Infinity, and that would be sent as null. */
+const refuseOverflow = (_key: string, value: unknown): unknown => {
+  if (typeof value === "number" && !Number.isFinite(value))
+    throw new WrongUsage("the arguments have a number that is too large: write it as a text", "call");
+  return value;
+};
+
 const readArguments = async ({ args, io }: CommandContext): Promise<unknown> => {
   const given = args[1];
   if (given === undefined) return {};
   const file = given === "-" ? "-" : given.startsWith("@") ? given.slice(1) : undefined;
   const text = file === undefined ? given : await readInput(io, file);
   try {
-    return JSON.parse(text) as unknown;
+    return JSON.parse(text, refuseOverflow) as unknown;
   } catch (error) {
+    if (error instanceof WrongUsage) throw error;
     const from = file === undefined ? "" : ` in ${file === "-" ? "stdin" : file}`;
     const why = error instanceof Error ? error.message : "it cannot be read";
     throw new WrongUsage(`the arguments${from} are not JSON: ${why}`, "call");
