@@ -89,6 +89,17 @@ describe("a script", () => {
       message: "counter.yaml:10: {{results.count_words.words}} has no value here",
     });
   });
+
+  test.each([
+    [{ code: "not_found", message: "there is no tool count_words" }, "not_found: there is no tool count_words"],
+    ["not_found: no such tool", "not_found: no such tool"],
+  ])("[ARCH-9-S4] what is missing because its call failed is told with the reason: %j", async (error, reason) => {
+    const messages = [user, assistant([["a", "count_words"]]), tool("a", JSON.stringify({ error }))];
+    await expect(brain.think(testRequest({ messages, stepNumber: 2 }).request)).rejects.toMatchObject({
+      code: "bad_request",
+      message: `counter.yaml:10: {{results.count_words.words}} has no value here: count_words failed with ${reason}`,
+    });
+  });
 });
 
 test("[ARCH-9-S5] a case is chosen by the instruction", async () => {

@@ -56,14 +56,24 @@ const step = (value: JsonValue | undefined, part: string): JsonValue | undefined
   return (value as JsonObject)[part];
 };
 
+const asText = (value: JsonValue): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+/** Of a call that failed, what it failed with: a script that goes on without looking finds nothing there. */
+const whyMissing = ([root, name = ""]: readonly string[], scope: TemplateScope): string => {
+  const result = root === "results" ? step(scope.results, name) : undefined;
+  const error = step(result, "error");
+  if (error === undefined) return "";
+  const [code, message] = [step(error, "code"), step(error, "message")];
+  const words = [code, message].filter((part) => typeof part === "string");
+  return `: ${name} failed with ${words.length > 0 ? words.join(": ") : asText(error)}`;
+};
+
 const lookUp = (piece: Piece, scope: TemplateScope): JsonValue => {
   const value = piece.path?.reduce<JsonValue | undefined>(step, scope);
   if (value !== undefined) return value;
   if (piece.fallback !== undefined) return piece.fallback;
-  throw new ToolplaneError("bad_request", `{{${piece.text}}} has no value here`);
+  throw new ToolplaneError("bad_request", `{{${piece.text}}} has no value here${whyMissing(piece.path ?? [], scope)}`);
 };
-
-const asText = (value: JsonValue): string => (typeof value === "string" ? value : JSON.stringify(value));
 
 const renderText = (text: string, scope: TemplateScope): JsonValue => {
   const pieces = readPieces(text);
