@@ -24,6 +24,12 @@ describe.each([
       "upstream_unavailable",
       "redirects",
     ],
+    [
+      "a web page",
+      { status: 200, headers: { "content-type": "text/html; charset=utf-8" } },
+      "not_found",
+      "answered with a web page; check llm_config.api_base",
+    ],
   ])("[ARCH-9-A4] %s is final and said in one sentence of ours", async (_status, reply, code, words) => {
     const run = await setUp([reply, { text: "never" }], { stream });
     const error = await run.think().catch((thrown: unknown) => thrown);

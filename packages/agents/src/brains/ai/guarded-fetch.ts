@@ -26,11 +26,19 @@ const watchBody = (body: ReadableStream<Uint8Array>, onLife: () => void): Readab
   );
 };
 
+/** A site's own page, where an API was meant: read as an answer it would only seem to break off. */
+const isPage = ({ ok, headers }: Response): boolean =>
+  ok && (headers.get("content-type") ?? "").toLowerCase().startsWith("text/html");
+
 export const createGuardedFetch =
   ({ fetch, onLife }: GuardedFetchOptions): typeof globalThis.fetch =>
   async (input, init) => {
     const response = await fetch(input, { ...init, redirect: "manual" });
     onLife();
+    if (isPage(response)) {
+      await response.body?.cancel();
+      throw new ToolplaneError("not_found", "the model endpoint answered with a web page; check llm_config.api_base");
+    }
     if (response.body === null) return response;
     return new Response(watchBody(response.body, onLife), response);
   };
