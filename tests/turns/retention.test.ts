@@ -82,6 +82,22 @@ test("[API-T-R1] cards a turn only inherited stay; those it wrote go", async () 
   expect(await t.engine.cards.getCards(t.projectId, kept?.cardIds ?? [])).toHaveLength(kept?.length ?? -1);
 });
 
+test.each([
+  ["its box", (boxId: string) => ({ boxId })],
+  ["its cards", (boxId: string) => ({ instruction: "go on", inheritBoxIds: [boxId] })],
+])("[API-T-R1] a turn stays while another that was given %s is open, and goes afterwards", async (_, contextOf) => {
+  await using t = await startTurnWorld();
+  await addAgent(t, "heir");
+  const first = await complete(t);
+  const second = await takeTurn(t, { agentId: "heir", context: contextOf(first.outputBoxId) });
+  await complete(t);
+  const given = await t.engine.boxes.loadBoxCards(t.projectId, second.contextBoxId);
+  expect(await t.engine.retain({ seconds: 0 })).toMatchObject({ turns: 1 });
+  expect(await t.engine.boxes.loadBoxCards(t.projectId, second.contextBoxId)).toEqual(given);
+  await t.engine.turns.finish(second, { status: "success", deliverable: "on" });
+  expect(await t.engine.retain({ seconds: 0 })).toMatchObject({ turns: 2 });
+});
+
 test("[API-T-R2] a project with a queued turn is not deleted, unless forced", async () => {
   await using t = await startTurnWorld();
   await t.engine.turns.spawn(asking(t));

@@ -1,12 +1,49 @@
 // Forgetting turns that ended: with their calls, steps, inbox rows and edges, the cards they wrote and the boxes that were
 // made for them. A card that a turn only inherited belongs to another, and stays.
+//   What an open turn was given to begin with, a whole box of another turn or cards of it, stays as long as it is open.
 //   An agent may go on writing where an earlier turn of it left its output: then the box goes with the last of them.
 //   Nobody is waited for: what others hold is left to the next run.
 
 import type { Statement } from "../sql/database.ts";
 
+export interface NeededRow {
+  readonly needed: readonly string[];
+  readonly looked: number;
+  /** The last open turn that was looked at; null when there was none. */
+  readonly last: string | null;
+}
+
 // "offset 0" keeps lookups lookups: a plan made while there is nothing to find would read everything.
-/** $1 project, $2 no younger turn than this, $3 seconds since it ended, $4 limit. */
+/**
+ * Which turns that could be forgotten wrote what the next so many open turns were given. Nothing is read where there is
+ * nothing to forget.
+ * $1 project, $2 no younger turn than this, $3 seconds since it ended, $4 limit, $5 after this open turn.
+ */
+export const READ_NEEDED: Statement = {
+  name: "retention.needed-turns",
+  text: `
+with looked as materialized (
+  select agent_turn_id, context_box_id
+    from state.turns
+   where project_id = $1 and ended_at is null and agent_turn_id > $5
+     and (select true from state.turns o
+           where o.project_id = $1 and o.agent_turn_id < $2 and o.ended_at < now() - make_interval(secs => $3::double precision)
+           limit 1)
+   order by project_id, agent_turn_id
+   limit $4::int
+)
+select (select count(*) from looked)::int as looked, (select max(agent_turn_id) from looked) as last,
+       array(
+         select distinct k.agent_turn_id
+           from looked l
+          cross join lateral (
+            select x.card_id from cards.box_cards x where x.project_id = $1 and x.box_id = l.context_box_id offset 0) x
+          cross join lateral (
+            select q.agent_turn_id from cards.cards q where q.project_id = $1 and q.card_id = x.card_id offset 0) k
+          where k.agent_turn_id < $2 and k.agent_turn_id <> l.agent_turn_id) as needed`,
+};
+
+/** $1 project, $2 no younger turn than this, $3 seconds since it ended, $4 limit, $5 turns that stay. */
 export const FORGET_TURNS: Statement = {
   name: "retention.forget-turns",
   text: `
@@ -14,6 +51,7 @@ with aged as materialized (
   select project_id, agent_turn_id, agent_id, context_box_id, output_box_id, context_owned, output_owned, deliverable_card_id, correlation_id
     from state.turns
    where project_id = $1 and agent_turn_id < $2 and ended_at < now() - make_interval(secs => $3::double precision)
+     and (agent_turn_id = any ($5::text[])) is not true
    order by project_id, agent_turn_id
    limit $4::int
      for update skip locked

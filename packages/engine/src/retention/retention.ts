@@ -1,5 +1,5 @@
 // Retention: settled work older than a bound is forgotten, project by project, a few hundred rows per transaction, so
-// that no lock is held for long. Open calls are never touched, whatever their age.
+// that no lock is held for long. Open calls are never touched, whatever their age, nor what open turns were given.
 //   Calls of agents' turns go with their turns, when those have ended long enough ago. Where they are all that is left, a
 //   look goes on behind them the next time; now and then it begins at the beginning, for ids that do not sort by time.
 
@@ -10,7 +10,7 @@ import { FORGET_SESSIONS } from "../sessions/sessions.sql.ts";
 import type { Database, Statement } from "../sql/database.ts";
 import { FORGET_TASK_AGENTS, HOLD_TASK_AGENTS, type LookedAgentRow } from "./forget-agents.sql.ts";
 import { FORGET_BATCHES } from "./forget-batches.sql.ts";
-import { FORGET_TURNS } from "./forget-turns.sql.ts";
+import { FORGET_TURNS, type NeededRow, READ_NEEDED } from "./forget-turns.sql.ts";
 import { ALL_PROJECTS, FORGET_CALLS, FORGET_DEAD, type ForgottenRow } from "./retention.sql.ts";
 
 export interface RetentionPolicy {
@@ -35,6 +35,8 @@ const BATCH = 500;
 /** A turn goes with all its cards, calls and boxes. */
 const TURN_BATCH = 50;
 const AGENT_BATCH = 200;
+/** Each was given a box of cards, mostly a few. */
+const OPEN_BATCH = 200;
 /** A call whose id sorts before its time (a caller may choose one) is forgotten at most this much later. */
 const FROM_THE_BEGINNING_MS = 3_600_000;
 
@@ -70,17 +72,30 @@ export const createRetention = (deps: { readonly db: Database; readonly clock: C
     projectId: string,
     prefix: string,
     seconds: number,
-    batch = BATCH,
+    { batch = BATCH, more = [] }: { readonly batch?: number; readonly more?: readonly unknown[] } = {},
   ): Promise<number> => {
     const newest = `${prefix}${newestOf(seconds)}`;
     let total = 0;
     for (;;) {
       await deps.faults.at("retain:before-commit");
-      const [row] = await deps.db.query<{ forgotten: number }>(statement, [projectId, newest, seconds, batch]);
+      const [row] = await deps.db.query<{ forgotten: number }>(statement, [projectId, newest, seconds, batch, ...more]);
       await deps.faults.at("retain:after-commit");
       total += row?.forgotten ?? 0;
       if ((row?.forgotten ?? 0) < batch) return total;
     }
+  };
+
+  const forgetTurns = async (projectId: string, seconds: number): Promise<number> => {
+    const newest = `turn_${newestOf(seconds)}`;
+    const needed = new Set<string>();
+    let after = "";
+    for (;;) {
+      const [row] = await deps.db.query<NeededRow>(READ_NEEDED, [projectId, newest, seconds, OPEN_BATCH, after]);
+      for (const agentTurnId of row?.needed ?? []) needed.add(agentTurnId);
+      if (row === undefined || row.last === null || row.looked < OPEN_BATCH) break;
+      after = row.last;
+    }
+    return drain(FORGET_TURNS, projectId, "turn_", seconds, { batch: TURN_BATCH, more: [[...needed]] });
   };
 
   // Page by page. An agent that owned one of those goes the next time.
@@ -125,7 +140,7 @@ export const createRetention = (deps: { readonly db: Database; readonly clock: C
       calls += await forgetCalls(project, seconds);
       deadLetters += await drain(FORGET_DEAD, project, "dead_", seconds);
       sessions += await drain(FORGET_SESSIONS, project, "", seconds);
-      turns += await drain(FORGET_TURNS, project, "turn_", seconds, TURN_BATCH);
+      turns += await forgetTurns(project, seconds);
       batches += await drain(FORGET_BATCHES, project, "batch_", seconds);
       agents += await forgetAgents(project, seconds);
     }
