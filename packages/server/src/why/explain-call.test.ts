@@ -115,3 +115,25 @@ test("[UP-9-7] services that only know NATS are seen before their first lease, a
   );
   expect(explainQueued({ view: { ...again, publishes: 1 } }).why).not.toContain("sent");
 });
+
+test.each([
+  [5_000, ""],
+  [50_000, "; the last of them asked for work 50 s ago and may be gone"],
+])("[API-why] services that were seen %d ms ago are told with their silence, if it is long", (agoMs, more) => {
+  const { why } = planExplanation({
+    view: {
+      ...view,
+      toolName: "scrub",
+      status: "queued",
+      target: "text",
+      availableAt: null,
+      session: null,
+    } as CallView,
+    nowMs: NOW,
+    toolStatus: "active",
+    consumers: 1,
+    lastAskedMs: NOW - agoMs,
+    deadLetterId: undefined,
+  });
+  expect(why).toBe(`it waits its turn: 1 service(s) of target text take calls${more}`);
+});

@@ -29,6 +29,8 @@ export interface WhyFacts {
   readonly toolStatus: string | undefined;
   /** How many services asked for work of this target lately. */
   readonly consumers: number;
+  /** When one of them asked last, if that is all that is known of them. */
+  readonly lastAskedMs?: number | undefined;
   /** The processes of the plane, if they can be known. */
   readonly processes?: readonly PlaneProcess[] | undefined;
   /** How many questions for work of this target wait on NATS. */
@@ -59,6 +61,14 @@ const SEE_NATS = "see that NATS runs and is reached";
 /** The bus may lose what it holds, so it is said again, with pauses that double up to a quarter of an hour. */
 const saidAgain = ({ publishes }: CallView): string =>
   publishes > 1 ? `; its command was sent ${publishes} times over NATS, each time later than before` : "";
+
+/** A service that waits asks every twenty seconds unless it is told otherwise; one that is quiet for longer may be gone. */
+const QUIET_MS = 35_000;
+
+const lastAsked = ({ lastAskedMs, nowMs }: WhyFacts): string =>
+  lastAskedMs === undefined || nowMs - lastAskedMs < QUIET_MS
+    ? ""
+    : `; the last of them asked for work ${seconds(nowMs - lastAskedMs)} ago and may be gone`;
 
 const whyQueued = (facts: WhyFacts): readonly [string, string | null] => {
   const { view, nowMs, toolStatus, consumers, hostProblem, hostProcesses = [], processes, busAway = false } = facts;
@@ -105,7 +115,7 @@ const whyQueued = (facts: WhyFacts): readonly [string, string | null] => {
     ];
   const alone = view.session === null ? "" : ", those of its session one after the other";
   return [
-    `it waits its turn: ${consumers} service(s) of target ${view.target} take calls${alone}${busAway ? AWAY : ""}`,
+    `it waits its turn: ${consumers} service(s) of target ${view.target} take calls${alone}${lastAsked(facts)}${busAway ? AWAY : ""}`,
     busAway ? SEE_NATS : null,
   ];
 };
@@ -230,7 +240,8 @@ export const explainCall = async (
   const batchId = batchIdOf(view.toolCallId);
   const parked = view.status === "running" && view.leaseHolder === batchHolder(batchId);
   const processes = view.status === "queued" ? await planeProcesses.list() : undefined;
-  const seen = engine.calls.services(key.projectId, view.target).length;
+  const services = engine.calls.services(key.projectId, view.target);
+  const seen = services.length;
   const serving = roleServing(view.target, processes);
   const served = Math.max(seen, serving.length);
   const consumers = served === 0 && view.status === "queued" ? await holdersOf(engine, view) : served;
@@ -242,6 +253,8 @@ export const explainCall = async (
     toolStatus: tool?.status,
     // What the plane itself serves is served by every process of the role, not only by those this one has heard of.
     consumers,
+    lastAskedMs:
+      seen > 0 && serving.length === 0 ? Math.max(...services.map(({ lastSeenMs }) => lastSeenMs)) : undefined,
     // Services on NATS are unknown here until they lease their first call.
     waitingOnBus: isAlone ? await planeProcesses.waitingOnBus?.(view.target) : undefined,
     processes,
