@@ -47,7 +47,7 @@ test.each<[string, () => unknown]>([
   ["a code of another shape", () => Promise.reject(Object.assign(new Error(SECRET), { code: SECRET }))],
   ["a text that is no JSON", () => JSON.parse(SECRET)],
   ["an address that is none", () => new URL(SECRET)],
-])("[INV-I8] %s: its name and frames are told, its words are not", async (_what, work) => {
+])("%s: its name and frames are told, its words are not", async (_what, work) => {
   const told = errorTrace(await caught(work));
   expect(told.at?.length).toBeGreaterThan(0);
   expect(JSON.stringify({ ...told, at: [] })).not.toContain(SECRET);
