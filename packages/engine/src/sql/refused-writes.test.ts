@@ -36,6 +36,14 @@ test.each<[string, readonly Event[], boolean]>([
     false,
   ],
   [
+    "the clock is set back an hour",
+    [
+      ["failed", "calls.insert", FULL],
+      ["later", -3_600_000],
+    ],
+    false,
+  ],
+  [
     "it is refused again and again",
     [
       ["failed", "calls.insert", FULL],
