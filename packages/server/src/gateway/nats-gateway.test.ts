@@ -81,7 +81,7 @@ test("[API-5-5] a flood is one line in the log, however often a place is free fo
   const begun: (() => void)[] = [];
   const getTool = (): Promise<undefined> => new Promise((resolve) => begun.push(() => resolve(undefined)));
   const { ask } = await openGateway({ tools: { getTool } }, log, { requests: 4, characters: 1_000_000 });
-  const askOnce = () => ask("get_tool", { tool_name: "safe" });
+  const askOnce = async () => ask("get_tool", { tool_name: "safe" });
   const flood = async (): Promise<void> => {
     const waiting = Array.from({ length: 4 }, askOnce);
     for (let times = 0; times < 3; times++) {
