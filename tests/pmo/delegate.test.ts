@@ -37,6 +37,21 @@ describe("delegate_async", () => {
     expect(edges).toMatchObject([{ action: "provision", source_agent_id: BOSS }]);
   });
 
+  test("[UTP-11.3-2] a turn that somebody else made under the call's correlation is not taken for the child", async () => {
+    await using world = await startPmoWorld();
+    const asked = await world.ask("delegate_async", { ...WORKER });
+    await world.engine.turns.spawn({
+      projectId: PROJECT,
+      agentId: BOSS,
+      sourceAgentId: "sys.api",
+      context: { instruction: "something else" },
+      correlationId: `delegate_${asked.toolCallId}`,
+    });
+    await world.serve();
+    const { result } = await world.resultOf(asked.toolCallId);
+    expect(result).toMatchObject({ status: "rejected", error_code: "conflict" });
+  });
+
   test("[UTP-11.3-3] [UTP-W01-R1] depth grows with every delegation", async () => {
     await using world = await startPmoWorld();
     const first = await world.ask("delegate_async", { ...WORKER, target_ref: "Boss" });

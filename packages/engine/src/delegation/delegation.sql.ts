@@ -167,7 +167,10 @@ export interface SpawnedRow {
 }
 
 // A correlation names one turn of a project, and hardly one of another: the project is compared after it was found.
-/** The turn a correlation made; its epoch while it is the head's, or once it has ended. $1 project, $2 correlation. */
+/**
+ * The turn a correlation made; its epoch while it is the head's, or once it has ended. Others may choose the same
+ * correlation: what they asked for is not the project manager's. $1 project, $2 correlation, $3 who asked for it.
+ */
 export const READ_SPAWNED: Statement = {
   name: "delegation.read-spawned",
   text: `
@@ -177,5 +180,5 @@ select t.agent_id, t.agent_turn_id, t.context_box_id, t.output_box_id,
   left join lateral (
     select turn_epoch, active_agent_turn_id from state.heads x where x.project_id = $1 and x.agent_id = t.agent_id offset 0) h
     on h.active_agent_turn_id = t.agent_turn_id
- where t.project_id || '' = $1 and t.correlation_id = $2`,
+ where t.project_id || '' = $1 and t.correlation_id = $2 and t.source_agent_id = $3`,
 };

@@ -5,6 +5,7 @@
 
 import { isToken, type JsonObject, type JsonValue } from "@toolplane/protocol";
 import { type Profile, parseProfileCard, profileKey, type RosterAgent } from "@toolplane/protocol/registry";
+import { PMO_ACTOR } from "../batches/batch.ts";
 import type { Held } from "../calls/leases.ts";
 import { type HeldCall, holdCall } from "../calls/park.ts";
 import { isPossibleId } from "../cards/possible-id.ts";
@@ -245,7 +246,7 @@ export const createDelegation = ({ db, faults }: DelegationDeps): Delegation => 
   },
 
   async findSpawned(projectId, correlationId, tx) {
-    const [row] = await tx.query<SpawnedRow>(READ_SPAWNED, [projectId, correlationId]);
+    const [row] = await tx.query<SpawnedRow>(READ_SPAWNED, [projectId, correlationId, PMO_ACTOR]);
     if (row === undefined) return undefined;
     return {
       agentId: row.agent_id,
