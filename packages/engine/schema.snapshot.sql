@@ -356,7 +356,7 @@ create table state.calls (
   constraint calls_after_execution_check CHECK ((after_execution = ANY (ARRAY['suspend'::text, 'terminate'::text]))),
   constraint calls_recursion_depth_check CHECK ((recursion_depth >= 0)),
   constraint calls_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'awaiting_approval'::text, 'success'::text, 'failed'::text, 'canceled'::text, 'timeout'::text, 'partial'::text])))
-) with (autovacuum_vacuum_scale_factor=0.02);
+);
 CREATE INDEX calls_claimable ON state.calls USING btree (project_id, target, session, available_at, tool_call_id) WHERE (status = 'queued'::text);
 CREATE INDEX calls_due ON state.calls USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE UNIQUE INDEX calls_idempotency ON state.calls USING btree (project_id, agent_id, tool_name, idempotency_key) WHERE (idempotency_key IS NOT NULL);
@@ -503,7 +503,7 @@ create table state.inbox (
   constraint inbox_pkey PRIMARY KEY (project_id, inbox_id),
   constraint inbox_message_type_check CHECK ((message_type = ANY (ARRAY['turn'::text, 'ui_action'::text, 'tool_result'::text, 'timeout'::text, 'stop'::text, 'continuation'::text]))),
   constraint inbox_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'pending'::text, 'processing'::text, 'deferred'::text, 'consumed'::text, 'error'::text, 'skipped'::text])))
-) with (autovacuum_vacuum_scale_factor=0.02);
+);
 CREATE INDEX inbox_claims ON state.inbox USING btree (claim_expires_at) WHERE (status = 'processing'::text);
 CREATE INDEX inbox_live ON state.inbox USING btree (project_id, agent_id, next_retry_at) WHERE ((archived_at IS NULL) AND (status <> 'queued'::text));
 CREATE UNIQUE INDEX inbox_once ON state.inbox USING btree (agent_turn_id, project_id, agent_id, correlation_id, (
@@ -549,7 +549,7 @@ create table state.steps (
   outcome text,
   new_card_ids text[] not null default '{}'::text[],
   constraint steps_pkey PRIMARY KEY (project_id, agent_id, step_id)
-) with (autovacuum_vacuum_scale_factor=0.02);
+);
 CREATE INDEX steps_of_turn ON state.steps USING btree (agent_turn_id, project_id);
 grant delete, insert, select, update on state.steps to toolplane_engine;
 grant select on state.steps to toolplane_reader;
@@ -596,7 +596,7 @@ create table state.turns (
   constraint turns_kind_check CHECK ((kind = ANY (ARRAY['turn'::text, 'ui_action'::text]))),
   constraint turns_recursion_depth_check CHECK ((recursion_depth >= 0)),
   constraint turns_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'active'::text, 'success'::text, 'failed'::text, 'canceled'::text, 'timeout'::text, 'partial'::text])))
-) with (autovacuum_vacuum_scale_factor=0.02);
+);
 CREATE UNIQUE INDEX turns_correlation ON state.turns USING btree (correlation_id, project_id);
 CREATE INDEX turns_of_agent ON state.turns USING btree (agent_id, project_id, agent_turn_id);
 CREATE INDEX turns_of_parent ON state.turns USING btree (parent_agent_turn_id, project_id, agent_turn_id) WHERE (parent_agent_turn_id IS NOT NULL);
