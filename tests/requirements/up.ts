@@ -5,6 +5,7 @@ import type { Rule } from "./rule.ts";
 export const rules = [
   { id: "UP-1-1", source: "interfaces 1, 2", part: "server", text: "npm start and npx toolplane run the server from the checkout, in one process beside its guard and its database." },
   { id: "UP-2-1", source: "interfaces 2", part: "server", text: "A second signal exits at once, and nothing the process started outlives it." },
+  { id: "UP-2-2", source: "interfaces 2", part: "server", text: "A signal to npm alone and a closed terminal drain as SIGTERM does." },
   { id: "UP-3-1", source: "interfaces 4", part: "server", text: "A token file that is lost is made again, and the token it held is revoked." },
   { id: "UP-3-2", source: "interfaces 3", part: "server", text: "Every key of the configuration is parsed and checked." },
   { id: "UP-3-3", source: "interfaces 3", part: "server", text: "What this version does not have is refused with one sentence when it is used, never ignored." },
