@@ -37,7 +37,7 @@ test.each([
   ["a type", "alter table state.calls alter column attempts type bigint"],
   ["a NOT NULL", "alter table state.calls alter column applied_at set not null"],
   ["a check", "alter table resource.projects drop constraint projects_status_check"],
-  ["an index", "drop index state.calls_due"],
+  ["an index", "drop index state.live_calls_due"],
   [
     "a unique constraint",
     "alter table state.edges drop constraint edges_project_id_correlation_id_primitive_edge_phase_key",

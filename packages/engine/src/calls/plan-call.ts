@@ -84,6 +84,9 @@ const MAX_KEY_LENGTH = 255;
 // Beyond any plan, and near enough to catch a time in the wrong unit.
 const MAX_AHEAD_MS = 10 * 366 * 24 * 3_600_000;
 
+/** Named after its call: a request that is planned again after its answer was lost finds the card, whatever became of the call. */
+const callCardIdOf = (toolCallId: string): string => `${toolCallId}_call`;
+
 /** The actor whose result a command on this subject asks for: `tool.text`, `sys.pmo`. */
 export const actorOfSubject = (subject: Pick<Subject, "component" | "target">): string =>
   `${subject.component}.${subject.target}`;
@@ -199,7 +202,7 @@ export const planCall = (input: PlanCallInput): PlannedCall => {
   });
   const lineage = lineageMeta(context);
   const card = createToolCallCard({
-    cardId: ids.uuid(),
+    cardId: callCardIdOf(toolCallId),
     projectId: origin.projectId,
     createdAt: now,
     authorId: origin.agentId,
