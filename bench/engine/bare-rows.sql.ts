@@ -3,7 +3,9 @@
 
 export const MAKE_TABLES = `
 create schema if not exists bare;
-create table bare.calls (like state.calls including defaults including storage) with (fillfactor = 80);
+create table bare.calls with (fillfactor = 80) as select * from state.calls with no data;
+alter table bare.calls alter created_at set default now(), alter available_at set default now(),
+  alter attempts set default 0, alter publishes set default 0;
 alter table bare.calls add primary key (project_id, tool_call_id);
 create index bare_claimable on bare.calls (project_id, target, available_at, tool_call_id) where status = 'queued' and lease_holder is null;
 create table bare.cards (like cards.cards including defaults including storage);

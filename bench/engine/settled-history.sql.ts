@@ -11,7 +11,7 @@ const uuid = (salt: string): string =>
 /** $1 project of the sample, $2 first number, $3 last number, $4 project to write to, $5 when it began, in ms. */
 const MADE = `
 with old as materialized (
-  select * from state.calls where project_id = $1 and settled_at is not null and headless order by tool_call_id desc limit 1
+  select * from state.past_calls where project_id = $1 and headless order by tool_call_id desc limit 1
 ),
 made as materialized (
   select n, ${uuid("call")} as id, ${uuid("card")} as card_id, ${uuid("result")} as result_id,
@@ -79,13 +79,19 @@ card as materialized (select k.* from cards.cards k join old o on k.project_id =
 insert into`,
   );
 
-export const makeCalls = (columns: readonly string[]): string => insert("state.calls", columns, callColumns, "o");
+export const makeCalls = (columns: readonly string[]): string => insert("state.past_calls", columns, callColumns, "o");
 
 export const makeCallCards = (columns: readonly string[]): string =>
   withCard("call_card_id", insert("cards.cards", columns, cardColumns("m.card_id"), "k"));
 
 export const makeResultCards = (columns: readonly string[]): string =>
   withCard("result_card_id", insert("cards.cards", columns, cardColumns("m.result_id"), "k"));
+
+export const MAKE_KEYS = `${MADE}
+insert into state.call_keys (project_id, agent_id, tool_name, idempotency_key, tool_call_id)
+select $4::text, o.agent_id, o.tool_name, 'key-' || m.id, m.id
+  from old o cross join made m
+ where m.n % 10 = 7`;
 
 /** The inbox rows of the agents' calls, consumed long ago. */
 export const MAKE_INBOX = `${MADE}
@@ -105,6 +111,6 @@ export const MAKE_PROJECTS = `
 insert into resource.projects (project_id, title, owner_id)
 select 'past_' || n, 'Past', 'sys.bench' from generate_series(1, $1::int) n on conflict do nothing`;
 
-export const BRING_STATISTICS_UP_TO_DATE = ["state.calls", "cards.cards", "state.inbox"].map(
+export const BRING_STATISTICS_UP_TO_DATE = ["state.past_calls", "state.call_keys", "cards.cards", "state.inbox"].map(
   (table) => `vacuum (analyze) ${table}`,
 );

@@ -4,6 +4,7 @@ import type { Database } from "@toolplane/engine";
 import {
   BRING_STATISTICS_UP_TO_DATE,
   MAKE_INBOX,
+  MAKE_KEYS,
   MAKE_PROJECTS,
   makeCallCards,
   makeCalls,
@@ -34,9 +35,10 @@ export const makeSettledHistory = async (
     (await run<{ column_name: string }>(READ_COLUMNS, [schema, table])).map((row) => row.column_name);
   const cardColumns = await columnsOf("cards", "cards");
   const statements = [
-    makeCalls(await columnsOf("state", "calls")),
+    makeCalls(await columnsOf("state", "past_calls")),
     makeCallCards(cardColumns),
     makeResultCards(cardColumns),
+    MAKE_KEYS,
     MAKE_INBOX,
   ];
   if (calls === 0) return;

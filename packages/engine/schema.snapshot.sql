@@ -301,44 +301,56 @@ CREATE INDEX batches_open ON state.batches USING btree (deadline_at) WHERE (ende
 grant delete, insert, select, update on state.batches to toolplane_engine;
 grant select on state.batches to toolplane_reader;
 
-create table state.calls (
+create table state.call_keys (
   project_id text collate "C" not null,
-  tool_call_id text collate "C" not null,
-  status text not null,
   agent_id text collate "C" not null,
-  agent_turn_id text collate "C" not null,
-  turn_epoch bigint not null,
-  step_id text collate "C" not null,
-  headless boolean not null,
-  channel_id text collate "C" not null,
-  provider_call_id text,
   tool_name text collate "C" not null,
-  tool_version integer not null,
-  definition_hash text collate "C" not null,
-  subject text collate "C" not null,
-  target text collate "C" not null,
-  actor_id text collate "C" not null,
-  after_execution text not null,
-  call_card_id text collate "C" not null,
-  call_card_hash text collate "C" not null,
-  headers text not null,
-  lineage text not null,
-  recursion_depth integer not null,
-  trace_id text collate "C" not null,
-  retry_safe boolean not null,
-  plain boolean not null,
-  timeout_seconds double precision not null,
-  queue_timeout_seconds double precision not null,
+  idempotency_key text collate "C" not null,
+  tool_call_id text collate "C" not null,
+  constraint call_keys_pkey PRIMARY KEY (project_id, agent_id, tool_name, idempotency_key)
+);
+grant delete, insert, select, update on state.call_keys to toolplane_engine;
+grant select on state.call_keys to toolplane_reader;
+
+create view state.calls (
+  project_id text collate "C",
+  tool_call_id text collate "C",
+  status text,
+  agent_id text collate "C",
+  agent_turn_id text collate "C",
+  turn_epoch bigint,
+  step_id text collate "C",
+  headless boolean,
+  channel_id text collate "C",
+  provider_call_id text,
+  tool_name text collate "C",
+  tool_version integer,
+  definition_hash text collate "C",
+  subject text collate "C",
+  target text collate "C",
+  actor_id text collate "C",
+  after_execution text,
+  call_card_id text collate "C",
+  call_card_hash text collate "C",
+  headers text,
+  lineage text,
+  recursion_depth integer,
+  trace_id text collate "C",
+  retry_safe boolean,
+  plain boolean,
+  timeout_seconds double precision,
+  queue_timeout_seconds double precision,
   idempotency_key text collate "C",
-  arguments_hash text collate "C" not null,
+  arguments_hash text collate "C",
   retry_of text collate "C",
   chain_hash text collate "C",
-  created_at timestamp with time zone not null default now(),
-  available_at timestamp with time zone not null default now(),
-  queue_deadline timestamp with time zone not null,
+  session text collate "C",
+  created_at timestamp with time zone,
+  available_at timestamp with time zone,
+  queue_deadline timestamp with time zone,
   due_at timestamp with time zone,
-  attempts integer not null default 0,
-  publishes integer not null default 0,
+  attempts integer,
+  publishes integer,
   lease_id text collate "C",
   lease_holder text collate "C",
   lease_expires_at timestamp with time zone,
@@ -350,20 +362,9 @@ create table state.calls (
   settled_by text collate "C",
   settled_at timestamp with time zone,
   applied_at timestamp with time zone,
-  result_chain_seq integer,
-  session text collate "C",
-  constraint calls_pkey PRIMARY KEY (project_id, tool_call_id),
-  constraint calls_after_execution_check CHECK ((after_execution = ANY (ARRAY['suspend'::text, 'terminate'::text]))),
-  constraint calls_recursion_depth_check CHECK ((recursion_depth >= 0)),
-  constraint calls_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'awaiting_approval'::text, 'success'::text, 'failed'::text, 'canceled'::text, 'timeout'::text, 'partial'::text])))
+  result_chain_seq integer
 );
-CREATE INDEX calls_claimable ON state.calls USING btree (project_id, target, session, available_at, tool_call_id) WHERE (status = 'queued'::text);
-CREATE INDEX calls_due ON state.calls USING btree (due_at) WHERE (due_at IS NOT NULL);
-CREATE UNIQUE INDEX calls_idempotency ON state.calls USING btree (project_id, agent_id, tool_name, idempotency_key) WHERE (idempotency_key IS NOT NULL);
-CREATE INDEX calls_of_turn ON state.calls USING btree (project_id, agent_turn_id) WHERE (NOT headless);
-CREATE UNIQUE INDEX calls_session_running ON state.calls USING btree (project_id, session) WHERE ((status = 'running'::text) AND (session IS NOT NULL));
-CREATE INDEX calls_waiting ON state.calls USING btree (project_id, tool_call_id) WHERE (status = 'awaiting_approval'::text);
-grant delete, insert, select, update on state.calls to toolplane_engine;
+grant select on state.calls to toolplane_engine;
 grant select on state.calls to toolplane_reader;
 
 create table state.dead_letters (
@@ -431,7 +432,7 @@ create view state.execution_edges (
   metadata jsonb,
   created_at timestamp with time zone
 );
-grant delete, insert, select, update on state.execution_edges to toolplane_engine;
+grant select on state.execution_edges to toolplane_engine;
 grant select on state.execution_edges to toolplane_reader;
 
 create table state.heads (
@@ -515,6 +516,122 @@ CREATE INDEX inbox_queued ON state.inbox USING btree (project_id, agent_id, crea
 CREATE INDEX inbox_ring ON state.inbox USING btree (ring_at) WHERE (status = ANY (ARRAY['pending'::text, 'deferred'::text]));
 grant delete, insert, select, update on state.inbox to toolplane_engine;
 grant select on state.inbox to toolplane_reader;
+
+create table state.live_calls (
+  project_id text collate "C" not null,
+  tool_call_id text collate "C" not null,
+  status text not null,
+  agent_id text collate "C" not null,
+  agent_turn_id text collate "C" not null,
+  turn_epoch bigint not null,
+  step_id text collate "C" not null,
+  headless boolean not null,
+  channel_id text collate "C" not null,
+  provider_call_id text,
+  tool_name text collate "C" not null,
+  tool_version integer not null,
+  definition_hash text collate "C" not null,
+  subject text collate "C" not null,
+  target text collate "C" not null,
+  actor_id text collate "C" not null,
+  after_execution text not null,
+  call_card_id text collate "C" not null,
+  call_card_hash text collate "C" not null,
+  headers text not null,
+  lineage text not null,
+  recursion_depth integer not null,
+  trace_id text collate "C" not null,
+  retry_safe boolean not null,
+  plain boolean not null,
+  timeout_seconds double precision not null,
+  queue_timeout_seconds double precision not null,
+  idempotency_key text collate "C",
+  arguments_hash text collate "C" not null,
+  retry_of text collate "C",
+  chain_hash text collate "C",
+  session text collate "C",
+  created_at timestamp with time zone not null default now(),
+  available_at timestamp with time zone not null default now(),
+  queue_deadline timestamp with time zone not null,
+  due_at timestamp with time zone not null,
+  attempts integer not null default 0,
+  publishes integer not null default 0,
+  lease_id text collate "C",
+  lease_holder text collate "C",
+  lease_expires_at timestamp with time zone,
+  run_deadline timestamp with time zone,
+  started_at timestamp with time zone,
+  constraint live_calls_pkey PRIMARY KEY (project_id, tool_call_id),
+  constraint live_calls_after_execution_check CHECK ((after_execution = ANY (ARRAY['suspend'::text, 'terminate'::text]))),
+  constraint live_calls_recursion_depth_check CHECK ((recursion_depth >= 0)),
+  constraint live_calls_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'awaiting_approval'::text])))
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=5000);
+CREATE INDEX live_calls_claimable ON state.live_calls USING btree (project_id, target, session, available_at, tool_call_id) WHERE (status = 'queued'::text);
+CREATE INDEX live_calls_due ON state.live_calls USING btree (due_at);
+CREATE INDEX live_calls_of_turn ON state.live_calls USING btree (project_id, agent_turn_id) WHERE (NOT headless);
+CREATE UNIQUE INDEX live_calls_session_running ON state.live_calls USING btree (project_id, session) WHERE ((status = 'running'::text) AND (session IS NOT NULL));
+CREATE INDEX live_calls_waiting ON state.live_calls USING btree (project_id, tool_call_id) WHERE (status = 'awaiting_approval'::text);
+grant delete, insert, select, update on state.live_calls to toolplane_engine;
+grant select on state.live_calls to toolplane_reader;
+
+create table state.past_calls (
+  project_id text collate "C" not null,
+  tool_call_id text collate "C" not null,
+  status text not null,
+  agent_id text collate "C" not null,
+  agent_turn_id text collate "C" not null,
+  turn_epoch bigint not null,
+  step_id text collate "C" not null,
+  headless boolean not null,
+  channel_id text collate "C" not null,
+  provider_call_id text,
+  tool_name text collate "C" not null,
+  tool_version integer not null,
+  definition_hash text collate "C" not null,
+  subject text collate "C" not null,
+  target text collate "C" not null,
+  actor_id text collate "C" not null,
+  after_execution text not null,
+  call_card_id text collate "C" not null,
+  call_card_hash text collate "C" not null,
+  headers text not null,
+  lineage text not null,
+  recursion_depth integer not null,
+  trace_id text collate "C" not null,
+  retry_safe boolean not null,
+  plain boolean not null,
+  timeout_seconds double precision not null,
+  queue_timeout_seconds double precision not null,
+  idempotency_key text collate "C",
+  arguments_hash text collate "C" not null,
+  retry_of text collate "C",
+  chain_hash text collate "C",
+  created_at timestamp with time zone not null,
+  available_at timestamp with time zone not null,
+  queue_deadline timestamp with time zone not null,
+  attempts integer not null,
+  publishes integer not null,
+  lease_id text collate "C",
+  lease_holder text collate "C",
+  lease_expires_at timestamp with time zone,
+  run_deadline timestamp with time zone,
+  started_at timestamp with time zone,
+  result_card_id text collate "C",
+  result_hash text collate "C",
+  error_code text collate "C",
+  settled_by text collate "C",
+  settled_at timestamp with time zone not null,
+  applied_at timestamp with time zone,
+  result_chain_seq integer,
+  session text collate "C",
+  constraint past_calls_pkey PRIMARY KEY (project_id, tool_call_id),
+  constraint past_calls_after_execution_check CHECK ((after_execution = ANY (ARRAY['suspend'::text, 'terminate'::text]))),
+  constraint past_calls_recursion_depth_check CHECK ((recursion_depth >= 0)),
+  constraint past_calls_status_check CHECK ((status = ANY (ARRAY['success'::text, 'failed'::text, 'canceled'::text, 'timeout'::text, 'partial'::text])))
+);
+CREATE INDEX past_calls_of_turn ON state.past_calls USING btree (project_id, agent_turn_id) WHERE (NOT headless);
+grant delete, insert, select, update on state.past_calls to toolplane_engine;
+grant select on state.past_calls to toolplane_reader;
 
 create table state.sessions (
   project_id text collate "C" not null,

@@ -13,7 +13,7 @@ test("[ENG-expiry-isolated] a due call that cannot be ended is put off and logge
   const others = [await dispatchAndClaim(t, "unsafe"), await dispatchAndClaim(t, "unsafe")];
   const brokenId = broken.facts.toolCallId;
   await withClient(t, (client) =>
-    client.query("update state.calls set headers = 'no json' where tool_call_id = $1", [brokenId]),
+    client.query("update state.live_calls set headers = 'no json' where tool_call_id = $1", [brokenId]),
   );
   // The broken one is the longest due, so every sweep meets it first.
   for (const call of [broken, ...others]) await letPass(t, call.facts.toolCallId, "lease");

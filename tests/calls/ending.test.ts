@@ -72,7 +72,7 @@ test("[ENG-retention] old settled calls are forgotten with their cards; open and
   await t.engine.calls.settle(resultFor(old));
   await withClient(t, (client) =>
     client.query(
-      "update state.calls set settled_at = now() - interval '40 days', tool_call_id = '000' || substr(tool_call_id, 4)",
+      "update state.past_calls set settled_at = now() - interval '40 days', tool_call_id = '000' || substr(tool_call_id, 4)",
     ),
   );
   const open = await t.engine.calls.dispatch({ projectId: t.projectId, toolName: "safe", arguments: {} });
@@ -106,16 +106,16 @@ test("retention passes over the calls of agents' turns, however many, and finds 
   const age = (id: string) =>
     withClient(t, (client) =>
       client.query(
-        "update state.calls set settled_at = now() - interval '40 days', tool_call_id = '000' || substr(tool_call_id, 4) where tool_call_id = $1",
+        "update state.past_calls set settled_at = now() - interval '40 days', tool_call_id = '000' || substr(tool_call_id, 4) where tool_call_id = $1",
         [id],
       ),
     );
   // 1,200 copies of the first call as an agent's, older than it.
   await withClient(t, (client) =>
     client.query(
-      `insert into state.calls select (jsonb_populate_record(c, jsonb_build_object('headless', false,
+      `insert into state.past_calls select (jsonb_populate_record(c, jsonb_build_object('headless', false,
          'tool_call_id', '0001' || lpad(n::text, 6, '0'), 'settled_at', now() - interval '40 days'))).*
-         from state.calls c, generate_series(1, 1200) n where tool_call_id = $1`,
+         from state.past_calls c, generate_series(1, 1200) n where tool_call_id = $1`,
       [made[0]],
     ),
   );
@@ -137,7 +137,7 @@ test.each([365 * 86_400, Number.POSITIVE_INFINITY])(
     await t.engine.calls.settle(resultFor(old));
     await withClient(t, (client) =>
       client.query(
-        "update state.calls set settled_at = now() - interval '40 days', tool_call_id = '000' || substr(tool_call_id, 4)",
+        "update state.past_calls set settled_at = now() - interval '40 days', tool_call_id = '000' || substr(tool_call_id, 4)",
       ),
     );
     expect(await t.engine.retain({ seconds: 86_400, projects: new Map([[t.projectId, kept]]) })).toMatchObject({

@@ -76,7 +76,9 @@ test("[ENG-pause] a paused tool's calls wait, and come back when it is resumed, 
   await t.engine.expire();
   expect(await claim()).toEqual([]);
   await t.engine.tools.resumeTool(t.projectId, "safe");
-  await withClient(t, (client) => client.query("update state.calls set available_at = 'infinity', due_at = now()"));
+  await withClient(t, (client) =>
+    client.query("update state.live_calls set available_at = 'infinity', due_at = now()"),
+  );
   await t.engine.expire();
   expect(await claim()).toMatchObject([{ facts: { toolCallId: made.toolCallId } }]);
 });
@@ -91,7 +93,9 @@ test("[ENG-sweep-many] two watchdogs sweep the same calls at once: each call is 
   );
   await t.engine.calls.claim({ projectId: t.projectId, target: "test", holder: "h", max: 50 });
   await withClient(t, (client) =>
-    client.query("update state.calls set lease_expires_at = now() - interval '1 s', due_at = now() - interval '1 s'"),
+    client.query(
+      "update state.live_calls set lease_expires_at = now() - interval '1 s', due_at = now() - interval '1 s'",
+    ),
   );
   const sweeps = await Promise.all([t.engine.expire(30), other.expire(30), t.engine.expire(30), other.expire(30)]);
   const rest = await t.engine.expire(100);

@@ -8,7 +8,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 
 const LAPSE = `
-update state.calls set lease_expires_at = now() - interval '1 second', due_at = now() - interval '1 second'
+update state.live_calls set lease_expires_at = now() - interval '1 second', due_at = now() - interval '1 second'
  where tool_call_id = $1 and status = 'running'`;
 
 // What a row of any state must never look like.

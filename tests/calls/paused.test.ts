@@ -13,7 +13,7 @@ const offered = async ({ engine, projectId }: TestEngine): Promise<readonly stri
 /** The backoff of a call that lost its holder is over. */
 const letBackoffPass = (t: TestEngine): Promise<unknown> =>
   withClient(t, (client) =>
-    client.query("update state.calls set available_at = now() where available_at < 'infinity'"),
+    client.query("update state.live_calls set available_at = now() where available_at < 'infinity'"),
   );
 
 test("[ENG-pause-return] a call given back while its tool is paused is not offered before the resume", async () => {

@@ -45,7 +45,7 @@ const openRoom = async (): Promise<Room> => {
 /** Statements that change calls take a moment, so that a broken connection leaves them running. */
 const SLOW = `
 create function slow_down() returns trigger language plpgsql as $$ begin perform pg_sleep(0.2); return null; end $$;
-create trigger slow_calls after insert or update on state.calls for each statement execute function slow_down()`;
+create trigger slow_calls after insert or update or delete on state.live_calls for each statement execute function slow_down()`;
 
 const dispatch = (engine: Engine, item: string, toolName = "unsafe") =>
   engine.calls.dispatch({ projectId: CRASH_PROJECT, toolName, arguments: { item } });

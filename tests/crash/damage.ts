@@ -45,6 +45,7 @@ const isDeliverable = (row: { readonly type: string }): boolean => row.type === 
 
 export const DAMAGES: [string, keyof Findings, (world: World) => Tables][] = [
   ["an accepted call that is gone", "lost", (world) => world.damage("calls", world.isCallOf("safe"), drop)],
+  ["a call that is live and past at once", "doubled", (world) => world.damage("calls", world.isCallOf("safe"), twice)],
   [
     "a call that is still open",
     "stuck",

@@ -7,14 +7,7 @@ export interface AllowedScan {
   readonly reason: string;
 }
 
-const LIVE_CALLS = "calls_due holds open calls only";
-
 export const ALLOWED_SCANS: readonly AllowedScan[] = [
-  { statement: "stats.live-calls", scan: "Index Scan of calls by calls_due", reason: LIVE_CALLS },
-  { statement: "calls.recall-claim", scan: "Index Scan of calls by calls_due", reason: LIVE_CALLS },
-  { statement: "projects.has-open-work", scan: "Index Scan of calls by calls_due", reason: LIVE_CALLS },
-  { statement: "carrier.targets_in_use", scan: "Index Scan of calls by calls_due", reason: LIVE_CALLS },
-  { statement: "retention.forget-task-agents", scan: "Index Scan of calls by calls_due", reason: LIVE_CALLS },
   {
     statement: "batches.read-due",
     scan: "Index Scan of batches by batches_open",
@@ -62,33 +55,44 @@ export const ALLOWED_SCANS: readonly AllowedScan[] = [
   },
 ];
 
+const LIVE_CALLS = "live calls only";
 const LIST = "a page of all a project has, in the order of the key, up to a limit";
 const BY_HAND = "a person does it, rarely";
 const FEW_VERSIONS = "the definitions of one project, read into memory once and when they change";
-const IN_SESSIONS = "calls_session_running holds running calls of sessions only";
+const IN_SESSIONS = "live_calls_session_running holds running calls of sessions only";
 
 /** Led by nothing but the project, for a reason. */
 export const ALLOWED_PROJECT_SCANS: readonly AllowedScan[] = [
-  { statement: "calls.list", scan: "Index Scan of calls by calls_pkey", reason: LIST },
+  { statement: "calls.list", scan: "Index Scan of live_calls by live_calls_pkey", reason: LIST },
+  { statement: "calls.list", scan: "Index Scan of past_calls by past_calls_pkey", reason: LIST },
   { statement: "turns.list", scan: "Index Scan of turns by turns_pkey", reason: LIST },
   { statement: "dead.list", scan: "Index Scan of dead_letters by dead_letters_pkey", reason: LIST },
   { statement: "tools.list", scan: "Index Scan of tool_versions by tool_versions_pkey", reason: FEW_VERSIONS },
   { statement: "tools.read", scan: "Index Scan of tool_versions by tool_versions_pkey", reason: FEW_VERSIONS },
-  { statement: "tools.park-calls", scan: "Index Scan of calls by calls_pkey", reason: BY_HAND },
-  { statement: "tools.unpark-calls", scan: "Index Scan of calls by calls_pkey", reason: BY_HAND },
-  { statement: "projects.has-open-work", scan: "Index Scan of calls by calls_pkey", reason: BY_HAND },
+  { statement: "tools.park-calls", scan: "Index Scan of live_calls by live_calls_pkey", reason: BY_HAND },
+  { statement: "tools.unpark-calls", scan: "Index Scan of live_calls by live_calls_pkey", reason: BY_HAND },
+  { statement: "projects.has-open-work", scan: "Index Only Scan of live_calls by live_calls_pkey", reason: BY_HAND },
+  {
+    statement: "retention.forget-task-agents",
+    scan: "Index Scan of live_calls by live_calls_pkey",
+    reason: LIVE_CALLS,
+  },
   { statement: "projects.has-open-work", scan: "Index Scan of heads by heads_pkey", reason: BY_HAND },
   { statement: "projects.has-open-work", scan: "Index Only Scan of turns by turns_output", reason: BY_HAND },
-  { statement: "calls.lease", scan: "Index Only Scan of calls by calls_session_running", reason: IN_SESSIONS },
+  {
+    statement: "calls.lease",
+    scan: "Index Only Scan of live_calls by live_calls_session_running",
+    reason: IN_SESSIONS,
+  },
   {
     statement: "calls.claim-with-sessions",
-    scan: "Index Only Scan of calls by calls_session_running",
+    scan: "Index Only Scan of live_calls by live_calls_session_running",
     reason: IN_SESSIONS,
   },
   {
     statement: "calls.projects-with-work",
-    scan: "Index Only Scan of calls by calls_claimable",
-    reason: "which projects have work is the question; calls_claimable holds queued calls only",
+    scan: "Index Only Scan of live_calls by live_calls_claimable",
+    reason: "which projects have work is the question; live_calls_claimable holds queued calls only",
   },
 ];
 

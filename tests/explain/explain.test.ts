@@ -170,11 +170,11 @@ test("the calls are really there, and settled", async () => {
 
 describe("a statement that is wrong is seen to be", () => {
   test.each([
-    ["without an index", "select * from state.calls where trace_id = $1", ["Seq Scan of calls by nothing"]],
+    ["without an index", "select * from state.past_calls where trace_id = $1", ["Seq Scan of past_calls by nothing"]],
     [
       "over a whole index",
-      "select tool_call_id from state.calls order by project_id, tool_call_id",
-      ["Index Only Scan of calls by calls_pkey"],
+      "select tool_call_id from state.past_calls order by project_id, tool_call_id",
+      ["Index Only Scan of past_calls by past_calls_pkey"],
     ],
   ])("%s", async (_what, text, expected) => {
     const plan = await withEngineClient(t.database.url, (client) => planOf(client, { name: "wrong", text }));
@@ -182,9 +182,9 @@ describe("a statement that is wrong is seen to be", () => {
   });
 
   test("by the project alone", async () => {
-    const text = "select 1 from state.calls where project_id = $1 and trace_id = $2";
+    const text = "select 1 from state.past_calls where project_id = $1 and trace_id = $2";
     const plan = await withEngineClient(t.database.url, (client) => planOf(client, { name: "wrong", text }));
-    expect(projectScans(plan)).toEqual(["Index Scan of calls by calls_pkey"]);
+    expect(projectScans(plan)).toEqual(["Index Scan of past_calls by past_calls_pkey"]);
   });
 
   test("joining two CTEs", async () => {

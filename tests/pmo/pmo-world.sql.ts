@@ -52,7 +52,8 @@ select payload::jsonb ->> 'agent_turn_id' as agent_turn_id, count(*)::int as eve
   from bus.messages where category = 'evt' and subject like '%.task' group by 1`;
 
 /** A call that waits for its next attempt waits no longer. $1 call. */
-export const OFFER_NOW = "update state.calls set available_at = now() where tool_call_id = $1 and status = 'queued'";
+export const OFFER_NOW =
+  "update state.live_calls set available_at = now() where tool_call_id = $1 and status = 'queued'";
 
 export const BATCH_ROWS = `
 select (select count(*)::int from state.batches) as batches, (select count(*)::int from state.batch_tasks) as tasks,

@@ -121,7 +121,7 @@ describe("[UP-3-1] the token file", () => {
 /** What a statement that needs room hears of a server whose disk is full. */
 const FULL_DISK = `create function refuse() returns trigger language plpgsql as $$
   begin raise exception using errcode = 'disk_full'; end $$;
-  create trigger refuse before insert on state.calls execute function refuse()`;
+  create trigger refuse before insert on state.live_calls execute function refuse()`;
 
 /** [UP-5-6] */
 const refuseAndTakeAgain = async (up: UpProcess, url: string): Promise<void> => {

@@ -28,8 +28,12 @@ const makeWork = async (up: UpProcess, project: string): Promise<void> => {
 };
 
 /** All of it happened forty days ago, and ids say so too. */
-const AGE = `update state.calls set settled_at = settled_at - interval '40 days', created_at = created_at - interval '40 days',
-                    tool_call_id = '000' || substr(tool_call_id, 4)`;
+const AGE = `
+with open as (
+  update state.live_calls set created_at = created_at - interval '40 days', tool_call_id = '000' || substr(tool_call_id, 4)
+)
+update state.past_calls set settled_at = settled_at - interval '40 days', created_at = created_at - interval '40 days',
+                            tool_call_id = '000' || substr(tool_call_id, 4)`;
 
 const statuses = async (up: UpProcess, project: string): Promise<readonly string[]> =>
   (await up.request("GET", `/projects/${project}/calls`)).body.items

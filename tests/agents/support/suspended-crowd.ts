@@ -47,7 +47,7 @@ const countEnded = (plane: AgentPlane): Promise<number> =>
 /** What autovacuum does by itself within a minute or two; on tables this young the planner only guesses. */
 const analyze = (plane: AgentPlane): Promise<unknown> =>
   withClient(plane.t, (client) =>
-    client.query("analyze state.inbox, state.turns, state.steps, state.calls, state.heads"),
+    client.query("analyze state.inbox, state.turns, state.steps, state.live_calls, state.past_calls, state.heads"),
   );
 
 const settleAll = async (engine: Engine, projectId: string, target: string, agents: number): Promise<void> => {

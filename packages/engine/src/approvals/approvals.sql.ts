@@ -16,7 +16,7 @@ export const APPROVE: Statement = {
   name: "approvals.approve",
   text: `
 with offered as (
-  update state.calls c
+  update state.live_calls c
      set status = 'queued', available_at = ${offeredAt(WANTED)}, queue_timeout_seconds = $3::double precision,
          queue_deadline = ${WANTED} + make_interval(secs => $3::double precision),
          run_deadline = case when c.plain then ${WANTED} + make_interval(secs => c.timeout_seconds) end,
@@ -47,7 +47,7 @@ export const LIST_WAITING: Statement = {
   name: "approvals.list",
   text: `
 select ${FACT_COLUMNS}, c.created_at, c.queue_deadline, k.body as call_body
-  from state.calls c
+  from state.live_calls c
  cross join lateral (select body from cards.cards x where x.project_id = $1 and x.card_id = c.call_card_id offset 0) k
  where c.project_id = $1 and c.status = 'awaiting_approval' and c.tool_call_id > $2::text
  order by c.tool_call_id

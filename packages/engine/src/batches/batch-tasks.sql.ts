@@ -80,8 +80,8 @@ select t.task_index, t.agent_id, t.attempts, t.task
   join state.batches b on b.project_id = any (array[t.project_id]) and b.batch_id = t.batch_id
  where t.project_id = $1 and t.batch_id = $2 and t.${PENDING} and t.next_attempt_at <= now()
    and b.ended_at is null and b.deadline_at > now()
-   and exists (select from state.calls c
-                where c.project_id = b.project_id and c.tool_call_id = b.parent_tool_call_id and c.settled_at is null offset 0)
+   and exists (select from state.live_calls c
+                where c.project_id = b.project_id and c.tool_call_id = b.parent_tool_call_id offset 0)
    and not (b.fail_fast and exists (
          select from state.batch_tasks x
           where x.project_id = b.project_id and x.batch_id = b.batch_id and x.status in ('failed', 'canceled', 'timeout') offset 0))

@@ -127,8 +127,8 @@ select b.project_id, b.batch_id
   from state.batches b
  where b.ended_at is null
    and (b.deadline_at <= now()
-     or not exists (select from state.calls c
-                     where c.project_id = b.project_id and c.tool_call_id = b.parent_tool_call_id and c.settled_at is null offset 0)
+     or not exists (select from state.live_calls c
+                     where c.project_id = b.project_id and c.tool_call_id = b.parent_tool_call_id offset 0)
      or not exists (select from state.batch_tasks t
                      where t.project_id = b.project_id and t.batch_id = b.batch_id and t.status in ('pending', 'dispatched') offset 0)
      or exists (select from state.batch_tasks t

@@ -10,16 +10,16 @@ export const PROJECTS_WITH_WORK: Statement = {
   name: "calls.projects-with-work",
   text: `
 with recursive busy as (
-  (select project_id from state.calls where status = 'queued' and project_id > $2::text order by project_id limit 1)
+  (select project_id from state.live_calls where status = 'queued' and project_id > $2::text order by project_id limit 1)
   union all
-  select (select c.project_id from state.calls c
+  select (select c.project_id from state.live_calls c
            where c.status = 'queued' and c.project_id > b.project_id order by c.project_id limit 1)
     from busy b where b.project_id is not null
 )
 select b.project_id
   from busy b
  cross join lateral (
-   select from state.calls c
+   select from state.live_calls c
     where c.project_id = b.project_id and c.target = $1::text and c.status = 'queued'
       and c.available_at <= now() and c.queue_deadline > now()
     order by c.session, c.available_at, c.tool_call_id

@@ -126,7 +126,7 @@ with ready as materialized (
 `;
 
 const INSERT_CALLS = `
-  insert into state.calls (
+  insert into state.live_calls (
     project_id, tool_call_id, status, agent_id, agent_turn_id, turn_epoch, step_id, headless, channel_id, provider_call_id,
     tool_name, tool_version, definition_hash, subject, target, actor_id, after_execution, call_card_id, call_card_hash,
     headers, lineage, recursion_depth, trace_id, retry_safe, plain, timeout_seconds, queue_timeout_seconds,
@@ -143,7 +143,7 @@ const INSERT_CALLS = `
           case when not plain then wanted_at + make_interval(secs => ${REPUBLISH}::double precision) end),
     case when command_payload is null or paused or status <> 'queued' then 0 else 1 end,
     case when plain then wanted_at + make_interval(secs => timeout_seconds) end
-  from ready`;
+  from ready r`;
 
 const INSERT_CARDS = `
   insert into cards.cards (project_id, card_id, type, author_id, tool_call_id, agent_turn_id, step_id, hash, body, chain_seq, chain_hash)
@@ -176,18 +176,26 @@ select i.ord::int as ord, i.ready, i.ready as inserted
  order by i.ord`,
 };
 
-// The card's id was minted with the call's: it can only be taken if the call is, and then it is not written. So its
-// insert asks for no conflict (a check of its own and a second record in the log per row, 2.5 of 36 microseconds).
+// Keys first, then cards, then calls: who comes too late stops at the first. The card of a direct call is named after it
+// and stays with it, so it is also the one thing that tells a second run of a request from the first after the call has
+// settled and left the live ones.
 // The answer unnests the two keys again: cheaper than keeping all columns of the input for it.
 /** Calls some of which may exist: by their key, by their id, or because an earlier run of the same request wrote them. */
 export const DISPATCH: Statement = {
   name: "calls.dispatch",
-  text: `${READY}called as (${INSERT_CALLS}
+  text: `${READY}keyed as (
+  insert into state.call_keys (project_id, agent_id, tool_name, idempotency_key, tool_call_id)
+  select project_id, agent_id, tool_name, idempotency_key, tool_call_id from ready where idempotency_key is not null
   on conflict do nothing
   returning project_id, tool_call_id
 ),
 written as (${INSERT_CARDS}
-    from ready r where ${isAmong("r", "called")}
+    from ready r where r.idempotency_key is null or ${isAmong("r", "keyed")}
+  on conflict do nothing
+  returning project_id, tool_call_id
+),
+called as (${INSERT_CALLS} where ${isAmong("r", "written")}
+  returning project_id, tool_call_id
 ),
 sent as (${INSERT_COMMANDS} and ${isAmong("r", "called")}
    order by r.ord
@@ -234,10 +242,12 @@ export const FIND_KEYED: Statement = {
 select i.ord::int as ord, c.tool_call_id, c.arguments_hash, c.agent_turn_id, c.call_card_id, c.trace_id, c.after_execution, c.status
   from ${keys.from}
  cross join lateral (
-   select * from state.calls q
+   select * from state.call_keys q
     where q.project_id = i.project_id and q.agent_id = i.agent_id and q.tool_name = i.tool_name
-      and q.idempotency_key = i.idempotency_key and q.idempotency_key is not null
-   offset 0) c`,
+      and q.idempotency_key = i.idempotency_key
+   offset 0) k
+ cross join lateral (
+   select * from state.calls q where q.project_id = k.project_id and q.tool_call_id = k.tool_call_id offset 0) c`,
 };
 
 export const bindKeys = (lookups: readonly KeyLookup[]): unknown[] => keys.bind(lookups);

@@ -56,7 +56,7 @@ durability as materialized (
     from picked
 ),
 leased as (
-  update state.calls c
+  update state.live_calls c
      set status = 'running', lease_id = p.lease_id, lease_holder = p.holder, attempts = c.attempts + 1, started_at = now(),
          lease_expires_at = now() + make_interval(secs => p.lease_seconds),
          run_deadline = now() + make_interval(secs => c.timeout_seconds),
@@ -77,7 +77,7 @@ export const IS_DUE = "status = 'queued' and available_at <= now() and queue_dea
 
 /** Whether a call of the session runs; `w` names the project. */
 export const isBusy = (session: string): string => `exists (
-  select from state.calls r where r.project_id = w.project_id and r.session = ${session} and r.status = 'running' and r.session is not null)`;
+  select from state.live_calls r where r.project_id = w.project_id and r.session = ${session} and r.status = 'running' and r.session is not null)`;
 
 // A picked row is locked, so it stays where it is and is found by its place, without the primary key. Only a row that
 // somebody put back into the queue after this statement began has moved; it is left for the look its ring brings.
@@ -87,7 +87,7 @@ picked as materialized (
     from wanted w
    cross join lateral (
      select ctid as place, retry_safe
-       from state.calls
+       from state.live_calls
       where project_id = w.project_id and target = w.target and session is null and ${IS_DUE}
       order by session, available_at, tool_call_id
       limit w.max
@@ -108,14 +108,14 @@ export const CLAIM: Statement = {
   name: "calls.claim",
   text: `
 with wanted as materialized (
-  select i.*, exists (select from state.calls s where s.project_id = i.project_id and s.target = i.target
+  select i.*, exists (select from state.live_calls s where s.project_id = i.project_id and s.target = i.target
                          and s.session is not null and s.status = 'queued') as sessions_wait
     from ${CLAIMS.from}
 ),${PICKED}${take("c.ctid = p.place", NO_STATE)}
 union all
 select w.ord::int, ${FACT_COLUMNS}, c.attempts, c.lease_id, c.lease_expires_at, c.run_deadline, null, null
   from wanted w
- cross join (select (null::state.calls).*) c
+ cross join (select (null::state.live_calls).*) c
  where w.sessions_wait`,
 };
 
@@ -152,7 +152,7 @@ free as materialized (
     from wanted w
    cross join lateral (
      select project_id, tool_call_id, retry_safe, session
-       from state.calls q
+       from state.live_calls q
       where project_id = w.project_id and tool_call_id = w.tool_call_id and agent_turn_id = w.agent_turn_id
         and call_card_id = w.call_card_id and ${IS_DUE}
         and (session is null or not ${isBusy("q.session")})
@@ -173,10 +173,10 @@ export const RECALL: Statement = {
   text: `
 select array_position($1::text[], c.lease_id) as ord, ${FACT_COLUMNS}, c.attempts, c.lease_id, c.lease_expires_at, c.run_deadline,
        k.body as card_body, s.state as session_state
-  from state.calls c
+  from state.live_calls c
   join cards.cards k on k.project_id = any (array[c.project_id]) and k.card_id = c.call_card_id
   left join state.sessions s on s.project_id = any (array[c.project_id]) and s.session = c.session
- where c.due_at is not null and c.lease_id = any($1::text[]) and c.status = 'running'`,
+ where c.due_at < 'infinity' and c.lease_id = any($1::text[]) and c.status = 'running'`,
 };
 
 /**
@@ -186,11 +186,11 @@ select array_position($1::text[], c.lease_id) as ord, ${FACT_COLUMNS}, c.attempt
 export const GIVE_BACK: Statement = {
   name: "calls.give-back",
   text: `
-update state.calls c
+update state.live_calls c
    set status = 'queued', lease_id = null, lease_holder = null, lease_expires_at = null, started_at = null,
        run_deadline = null, attempts = greatest(c.attempts - 1, 0), available_at = ${offeredAt("now()")},
        due_at = least(c.queue_deadline, case when $2::double precision is not null then now() end, ${RECHECK_PAUSED})
- where c.due_at is not null and c.status = 'running' and c.lease_id = any($1::text[])
+ where c.due_at < 'infinity' and c.status = 'running' and c.lease_id = any($1::text[])
 returning c.tool_call_id`,
 };
 
@@ -219,7 +219,7 @@ export const HEARTBEAT: Statement = {
 with input as materialized (select * from ${held.from}),
 durability as materialized (select set_config('synchronous_commit', 'off', true)),
 kept as (
-  update state.calls c
+  update state.live_calls c
      set lease_expires_at = now() + make_interval(secs => i.lease_seconds),
          due_at = least(c.run_deadline, now() + make_interval(secs => i.lease_seconds))
     from input i, durability
@@ -239,7 +239,7 @@ export const RELEASE: Statement = {
   text: `
 with input as materialized (select * from ${held.from}),
 given as (
-  update state.calls c
+  update state.live_calls c
      set status = 'queued', lease_id = null, lease_holder = null, lease_expires_at = null, started_at = null,
          run_deadline = null, attempts = greatest(c.attempts - 1, 0), available_at = ${offeredAt("now()")},
          due_at = least(c.queue_deadline, case when $${held.next}::double precision is not null then now() end, ${RECHECK_PAUSED})

@@ -166,7 +166,7 @@ const unleased = (request: LeaseRequest, view: CallView | undefined): ToolplaneE
 };
 
 /** The index that keeps a session's calls apart. Two statements at one moment is rare, twice in a row hardly ever. */
-const SESSION_INDEX = "calls_session_running";
+const SESSION_INDEX = "live_calls_session_running";
 const MAX_RACES = 5;
 const RACE_PAUSE_MS = 5;
 

@@ -7,7 +7,7 @@ export const HOLD_CALL: Statement = {
   name: "calls.hold",
   text: `
 select status, lease_id, headless
-  from state.calls
+  from state.live_calls
  where project_id = $1 and tool_call_id = $2
    for update`,
 };
@@ -16,7 +16,7 @@ select status, lease_id, headless
 export const PARK_CALL: Statement = {
   name: "calls.park",
   text: `
-update state.calls
+update state.live_calls
    set lease_id = $4, lease_holder = $5, lease_expires_at = now() + make_interval(secs => $6::double precision),
        run_deadline = now() + make_interval(secs => $6::double precision),
        due_at = now() + make_interval(secs => $6::double precision)

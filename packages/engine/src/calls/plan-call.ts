@@ -26,7 +26,7 @@ import {
   ToolplaneError,
 } from "@toolplane/protocol";
 import { commandSubject, type ValidateValue } from "@toolplane/protocol/registry";
-import type { Ids } from "../ports/ids.ts";
+import { derivedUuid, type Ids } from "../ports/ids.ts";
 import { planSession } from "../sessions/plan-session.ts";
 import type { DispatchRow } from "./dispatch.sql.ts";
 import { type ChainLink, chainStart, extendChain, type Sha256 } from "./turn-chain.ts";
@@ -199,7 +199,8 @@ export const planCall = (input: PlanCallInput): PlannedCall => {
   });
   const lineage = lineageMeta(context);
   const card = createToolCallCard({
-    cardId: ids.uuid(),
+    // Made of the call's id: a request that is planned again after its answer was lost meets its card, whatever became of the call.
+    cardId: derivedUuid(toolCallId, "tool.call", sha256),
     projectId: origin.projectId,
     createdAt: now,
     authorId: origin.agentId,

@@ -138,7 +138,8 @@ export const READ_SETTLED: Statement = {
   text: `
 select i.ord::int as ord
   from ${keys.from}
-  join state.calls c on c.project_id = any (array[i.project_id]) and c.tool_call_id = i.tool_call_id and c.settled_at is not null`,
+ cross join lateral (
+   select from state.past_calls c where c.project_id = i.project_id and c.tool_call_id = i.tool_call_id offset 0) c`,
 };
 
 export const bindKeys = (rows: readonly CallKey[]): unknown[] => keys.bind(rows);

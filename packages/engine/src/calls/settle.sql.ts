@@ -1,11 +1,11 @@
 // Settlement in one statement and one commit: the call's result, its card, and for an agent's turn the inbox row and the
-// wakeup. The UPDATE's condition is the whole truth about who may settle:
+// wakeup. The row leaves the live calls for the past ones; the DELETE's condition is the whole truth about who may settle:
 //   report  the holder of the lease on the row; or, without a lease, anybody (of the right actor) while none is live
 //           (I6); never while a person has not approved the call
 //   cancel  whoever may cancel; the call is open
 //   deny    a person; the call waits for exactly that
 //   expire  a watchdog; the call is open, due, and still in the hands it was read in
-// First valid result wins (I1): a settled row matches none of them.
+// First valid result wins (I1): a settled call has no live row.
 
 import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
@@ -72,26 +72,39 @@ const input = setInput<SettleRow>([
   ["sessionState", "text"],
 ]);
 
+// What a call takes along as it was.
+const KEPT = `
+  project_id, tool_call_id, agent_id, agent_turn_id, turn_epoch, step_id, headless, channel_id, provider_call_id, tool_name,
+  tool_version, definition_hash, subject, target, actor_id, after_execution, call_card_id, call_card_hash, headers, lineage,
+  recursion_depth, trace_id, retry_safe, plain, timeout_seconds, queue_timeout_seconds, idempotency_key, arguments_hash,
+  retry_of, chain_hash, session, created_at, available_at, queue_deadline, attempts, publishes, lease_holder,
+  lease_expires_at, run_deadline, started_at`;
+
 /** The calls that may be settled, from rows under the alias `i`. */
 const settling = (source: string): string => `
-  update state.calls c
-     set status = i.status, error_code = i.error_code, settled_by = i.settled_by, settled_at = now(),
-         result_card_id = i.result_card_id, result_hash = i.result_hash, due_at = null,
-         lease_id = coalesce(i.lease_id, c.lease_id)
-    from ${source}
-   where c.project_id = any (array[i.project_id]) and c.tool_call_id = i.tool_call_id and c.settled_at is null
+  delete from state.live_calls c
+   using ${source}
+   where c.project_id = any (array[i.project_id]) and c.tool_call_id = i.tool_call_id
      and case i.mode
            when 'report' then c.status <> 'awaiting_approval' and (c.lease_id = i.lease_id
                 or (i.lease_id is null and (c.lease_id is null or c.lease_expires_at <= now())))
            when 'deny' then c.status = 'awaiting_approval'
            when 'expire' then c.lease_id is not distinct from i.lease_id and c.due_at <= now()
            else true
-         end`;
+         end
+  returning ${KEPT.replaceAll(/\b[a-z]/g, "c.$&")}, coalesce(i.lease_id, c.lease_id) as lease_id,
+            i.ord, i.status, i.error_code, i.settled_by, i.result_card_id, i.result_hash, i.card_hash, i.card_body,
+            i.agent_turn_id as card_turn_id, i.step_id as card_step_id`;
+
+const INTO_THE_PAST = `
+  insert into state.past_calls (${KEPT}, lease_id, status, error_code, settled_by, settled_at, result_card_id, result_hash)
+  select ${KEPT}, lease_id, status, error_code, settled_by, now(), result_card_id, result_hash
+    from won`;
 
 // A card that is written here has an id minted for this settlement, which no other card can have: no conflict is asked for.
 const WRITE_CARDS = `
   insert into cards.cards (project_id, card_id, type, author_id, tool_call_id, agent_turn_id, step_id, hash, body)
-  select project_id, result_card_id, 'tool.result', settled_by, tool_call_id, card_turn_id, step_id, card_hash, card_body
+  select project_id, result_card_id, 'tool.result', settled_by, tool_call_id, card_turn_id, card_step_id, card_hash, card_body
     from won
    where card_body is not null`;
 
@@ -103,8 +116,8 @@ export const SETTLE_DIRECT: Statement = {
   name: "calls.settle-direct",
   text: `
 with won as (${settling(results.from)}
-  returning i.ord, c.project_id, c.tool_call_id, i.settled_by, i.result_card_id, i.card_hash, i.card_body,
-            i.agent_turn_id as card_turn_id, i.step_id
+),
+settled as (${INTO_THE_PAST}
 ),
 written as (${WRITE_CARDS}
 )
@@ -113,7 +126,7 @@ select i.ord::int as ord, i.ord in (select ord from won) as won, false as unrung
  order by i.ord`,
 };
 
-// The update returns all that the inserts need, and the answer asks by hashed subplans: no CTE is joined with another,
+// The delete returns all that the inserts need, and the answer asks by hashed subplans: no CTE is joined with another,
 // which would be a nested loop under our settings (256 results a flush took 33 ms, 27 of them in such loops; now 6).
 // A session has one leased call at a time, so no two rows of this or of another statement write its state.
 // $next: the protocol version, first tokens of the wakeup's subject.
@@ -121,10 +134,10 @@ export const SETTLE: Statement = {
   name: "calls.settle",
   text: `
 with input as materialized (select * from ${input.from}),
-won as (${settling("input i")}
-  returning i.ord, c.project_id, c.agent_id, c.channel_id, c.agent_turn_id, c.turn_epoch, c.tool_call_id, c.headless,
-            i.settled_by, i.result_card_id, i.card_hash, i.card_body, i.agent_turn_id as card_turn_id, i.step_id, i.inbox_id,
-            i.message_type, i.context_headers, i.payload, i.wakeup_headers, c.target, c.session, i.session_state
+won as (${settling("input i")},
+            i.inbox_id, i.message_type, i.context_headers, i.payload, i.wakeup_headers, i.session_state
+),
+settled as (${INTO_THE_PAST}
 ),
 written as (${WRITE_CARDS}
 ),

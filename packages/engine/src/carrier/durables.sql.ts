@@ -29,6 +29,6 @@ select target from targets where target is not null`,
 export const TARGETS_IN_USE: Statement = {
   name: "carrier.targets_in_use",
   text: `
-select distinct c.target from state.calls c
- where c.due_at is not null and c.status in ('queued', 'running', 'awaiting_approval') and c.target = any($1::text[])`,
+select distinct c.target from state.live_calls c
+ where c.due_at < 'infinity' and c.target = any($1::text[])`,
 };

@@ -60,12 +60,14 @@ sent as (
   select xid, id, project_id, subject, headers, payload, created_at from gone where category = 'evt'),
 answered as (
   select distinct g.component, g.target
-    from gone g
+    from (select component, target, project_id, headers::json ->> 'CG-Tool-Call-Id' as tool_call_id
+            from gone where category = 'cmd' and component in ('tool', 'sys')) g
    cross join lateral (
      select from state.calls c
-      where c.project_id = g.project_id and c.tool_call_id = g.headers::json ->> 'CG-Tool-Call-Id' and c.status <> 'queued'
+      where c.project_id = g.project_id and c.tool_call_id = g.tool_call_id and c.status <> 'queued'
      offset 0) over
-   where g.category = 'cmd' and g.component in ('tool', 'sys'))
+   where not exists (select from state.live_calls q
+                      where q.project_id = g.project_id and q.tool_call_id = g.tool_call_id and q.status = 'queued' offset 0))
 select (${DUE_MS} and m.id <> all($1::bigint[]) order by m.available_at, m.id limit 1) as due_ms,
        (select coalesce(json_agg(json_build_array(a.component, a.target)), '[]') from answered a) as answered`,
 };

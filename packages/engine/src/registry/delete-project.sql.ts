@@ -3,11 +3,10 @@
 
 import type { Statement } from "../sql/database.ts";
 
-/** Live calls have a due_at, and only they: the partial index answers however many settled ones there are. */
 export const HAS_OPEN_WORK: Statement = {
   name: "projects.has-open-work",
   text: `
-select exists (select from state.calls where due_at is not null and settled_at is null and project_id = $1)
+select exists (select from state.live_calls where project_id = $1)
     or exists (select from state.turns where project_id = $1 and ended_at is null)
     or exists (select from state.heads where project_id = $1 and status <> 'idle') as open`,
 };
@@ -39,7 +38,7 @@ select count(*)::int as removed from gone`,
 
 /** Calls first: without them nothing is offered any more. Boxes take their entries along, batches their tasks. */
 export const SWEEPS: readonly Statement[] = [
-  sweep("state.calls"),
+  ...["live_calls", "past_calls", "call_keys"].map((noun) => sweep(`state.${noun}`)),
   SWEEP_MESSAGES,
   sweep("bus.sent_events"),
   ...["inbox", "turns", "steps", "edges", "identity_edges", "batches", "heads", "dead_letters", "sessions"].map(

@@ -126,6 +126,7 @@ describe("deleting", () => {
     await world.boxes.createBox(projectId, ["a", "b"]);
     await world.cards.putCards(projectId, [sampleCard(projectId)]);
     await insertSampleCall(world, { projectId, toolCallId: "tc_done", status: "success" });
+    await world.ask("insert into state.call_keys values ($1, 'agent_a', 'count_words', 'key', 'tc_done')", [projectId]);
     await world.ask(
       "insert into state.steps (project_id, agent_id, step_id, agent_turn_id, channel_id, status) values ($1, 'a', 's', 't', 'public', 'done')",
       [projectId],
@@ -185,6 +186,7 @@ describe("deleting", () => {
   test("[API-4-E2] everything of the project goes, and nothing of its neighbour", async () => {
     await fill("doomed");
     await fill("neighbour");
+    await insertSampleCall(world, { projectId: "neighbour", toolCallId: "tc_open" });
     const before = await rowsOf("neighbour");
     expect(Object.values(before).every((n) => n > 0)).toBe(true);
     await world.projects.deleteProject("doomed");
@@ -213,7 +215,7 @@ describe("deleting", () => {
   test("a delete that was cut short is finished by the next one", async () => {
     await fill("half");
     await world.ask("update resource.projects set status = 'archived' where project_id = 'half'");
-    await world.ask("delete from state.calls where project_id = 'half'");
+    await world.ask("delete from state.past_calls where project_id = 'half'");
     await world.projects.deleteProject("half");
     expect(Object.values(await rowsOf("half")).every((n) => n === 0)).toBe(true);
   });

@@ -108,13 +108,13 @@ export const PARK_CALLS: Statement = {
   name: "tools.park-calls",
   text: `
 with parked as materialized (
-  select project_id, tool_call_id from state.calls
+  select project_id, tool_call_id from state.live_calls
    where project_id = $1 and tool_name = $2 and status = 'queued' and available_at < 'infinity'
      and exists (select from resource.tools where project_id = $1 and tool_name = $2 and status = 'paused')
    order by project_id, tool_call_id
      for update
 )
-update state.calls c set available_at = 'infinity'
+update state.live_calls c set available_at = 'infinity'
   from parked p where c.project_id = any (array[p.project_id]) and c.tool_call_id = p.tool_call_id`,
 };
 
@@ -123,12 +123,12 @@ export const UNPARK_CALLS: Statement = {
   name: "tools.unpark-calls",
   text: `
 with parked as materialized (
-  select project_id, tool_call_id from state.calls
+  select project_id, tool_call_id from state.live_calls
    where project_id = $1 and tool_name = $2 and status = 'queued' and available_at = 'infinity'
    order by project_id, tool_call_id
      for update
 )
-update state.calls c
+update state.live_calls c
    set available_at = greatest(now(), c.queue_deadline - make_interval(secs => c.queue_timeout_seconds)), due_at = now()
   from parked p where c.project_id = any (array[p.project_id]) and c.tool_call_id = p.tool_call_id`,
 };

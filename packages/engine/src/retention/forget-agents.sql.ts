@@ -62,14 +62,13 @@ select l.agent_id, l.created_at::text as created_at, (l.agent_id in (select agen
  order by l.created_at desc, l.agent_id desc`,
 };
 
-// Open calls have a due_at, and only they; written so, the project does not lead the planner to all its calls.
 /** Of agents that are held: those of which nothing is left go. $1 project, $2 agents. */
 export const FORGET_TASK_AGENTS: Statement = {
   name: "retention.forget-task-agents",
   text: `
 with calling as materialized (
-  select distinct agent_id from state.calls
-   where due_at is not null and settled_at is null and project_id || '' = $1 and agent_id = any ($2::text[])
+  select distinct agent_id from state.live_calls
+   where project_id = $1 and agent_id = any ($2::text[])
 ),
 old as materialized (
   select a.project_id, a.agent_id, a.made_for

@@ -108,7 +108,7 @@ inherited as (
 said as (
   delete from cards.cards k using (
     select o.project_id, c.card_id from old o cross join lateral (
-      select unnest(array[q.call_card_id, q.result_card_id]) as card_id from state.calls q
+      select unnest(array[q.call_card_id, q.result_card_id]) as card_id from state.past_calls q
        where q.project_id = o.project_id and q.agent_turn_id = o.agent_turn_id and not q.headless offset 0) c
     union
     select o.project_id, u.card_id from old o cross join lateral (
@@ -126,10 +126,19 @@ said as (
 unboxed as (
   delete from cards.boxes b using owned w where b.project_id = any (array[w.project_id]) and b.box_id = w.box_id
 ),
+unkeyed as (
+  delete from state.call_keys k using (
+    select c.* from old o cross join lateral (
+      select q.project_id, q.agent_id, q.tool_name, q.idempotency_key from state.past_calls q
+       where q.project_id = o.project_id and q.agent_turn_id = o.agent_turn_id and not q.headless
+         and q.idempotency_key is not null offset 0) c) s
+   where k.project_id = any (array[s.project_id]) and k.agent_id = s.agent_id and k.tool_name = s.tool_name
+     and k.idempotency_key = s.idempotency_key
+),
 uncalled as (
-  delete from state.calls c where c.ctid = any (array(
+  delete from state.past_calls c where c.ctid = any (array(
     select l.ctid from old o cross join lateral (
-      select x.ctid from state.calls x
+      select x.ctid from state.past_calls x
        where x.project_id = o.project_id and x.agent_turn_id = o.agent_turn_id and not x.headless offset 0) l))
 ),
 unstepped as (

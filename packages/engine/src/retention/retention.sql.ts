@@ -14,7 +14,7 @@ export const FORGET_CALLS: Statement = {
   text: `
 with looked as materialized (
   select tool_call_id, headless
-    from state.calls
+    from state.past_calls
    where project_id = $1 and tool_call_id > $5 and tool_call_id < $2
    order by project_id, tool_call_id
    limit $4
@@ -23,8 +23,8 @@ old as materialized (
   select c.*
     from looked l
    cross join lateral (
-     select project_id, tool_call_id, call_card_id, result_card_id
-       from state.calls
+     select project_id, tool_call_id, call_card_id, result_card_id, agent_id, tool_name, idempotency_key
+       from state.past_calls
       where project_id = $1 and tool_call_id = l.tool_call_id and headless
         and settled_at < now() - make_interval(secs => $3::double precision)
         for update skip locked) c
@@ -41,12 +41,19 @@ said as (
        where project_id = o.project_id and tool_call_id = o.tool_call_id and candidate offset 0) u) s
    where k.project_id = any (array[s.project_id]) and k.card_id = s.card_id
 ),
+unkeyed as (
+  delete from state.call_keys k using old o
+   where k.project_id = any (array[o.project_id]) and k.agent_id = o.agent_id and k.tool_name = o.tool_name
+     and k.idempotency_key = o.idempotency_key
+),
 gone as (
-  delete from state.calls c using old o where c.project_id = any (array[o.project_id]) and c.tool_call_id = o.tool_call_id
+  delete from state.past_calls c using old o where c.project_id = any (array[o.project_id]) and c.tool_call_id = o.tool_call_id
 )
 select (select count(*) from old)::int as forgotten, (select count(*) from looked)::int as looked,
        (select max(tool_call_id) from looked) as last,
-       (select min(tool_call_id) from looked where headless and (tool_call_id in (select tool_call_id from old)) is not true) as kept`,
+       least((select min(tool_call_id) from looked where headless and (tool_call_id in (select tool_call_id from old)) is not true),
+             (select min(tool_call_id) from state.live_calls
+               where project_id = $1 and tool_call_id > $5 and tool_call_id < $2 and headless)) as kept`,
 };
 
 export interface ForgottenRow {

@@ -17,17 +17,17 @@ heads as materialized (
     from wanted w
    cross join lateral (
      with recursive walk as (
-       (select session from state.calls
+       (select session from state.live_calls
          where project_id = w.project_id and target = w.target and session is not null and status = 'queued' order by session limit 1)
        union all
-       select (select c.session from state.calls c
+       select (select c.session from state.live_calls c
                 where c.project_id = w.project_id and c.target = w.target and c.session > k.session and c.status = 'queued'
                 order by c.session limit 1)
          from walk k where k.session is not null)
      select first.*
        from walk k
       cross join lateral (
-        select tool_call_id, available_at from state.calls
+        select tool_call_id, available_at from state.live_calls
          where project_id = w.project_id and target = w.target and session = k.session and ${IS_DUE}
          order by available_at, tool_call_id limit 1) first
       where k.session is not null and not ${isBusy("k.session")}
@@ -39,7 +39,7 @@ free as materialized (
     from wanted w
    cross join lateral (
      select ctid as place, retry_safe
-       from state.calls
+       from state.live_calls
       where project_id = w.project_id and target = w.target and session is null and ${IS_DUE}
       order by session, available_at, tool_call_id
       limit case when w.sessions_first then w.max - (select count(*) from heads h where h.ord = w.ord) else w.max end
@@ -52,7 +52,7 @@ picked as materialized (
     from heads h
    cross join lateral (
      select ctid as place, retry_safe
-       from state.calls
+       from state.live_calls
       where project_id = h.project_id and tool_call_id = h.tool_call_id and ${IS_DUE}
         for update skip locked) c
    where h.sessions_first or h.place <= h.max - (select count(*) from free f where f.ord = h.ord)

@@ -56,10 +56,10 @@ describe("cards", () => {
 describe("the engine's role", () => {
   test.each([
     ["drop table cards.cards"],
-    ["drop table state.calls"],
+    ["drop table state.live_calls"],
     ["drop schema cards cascade"],
     ["truncate cards.cards"],
-    ["truncate state.calls"],
+    ["truncate state.past_calls"],
     ["alter table cards.cards disable trigger cards_never_change"],
     ["drop trigger cards_never_change on cards.cards"],
     ["alter table cards.cards add column x text"],
@@ -99,7 +99,9 @@ describe("the reader's role", () => {
     "resource.agents",
     "cards.cards",
     "cards.boxes",
-    "state.calls",
+    "state.live_calls",
+    "state.past_calls",
+    "state.call_keys",
     "state.inbox",
     "state.heads",
     "bus.messages",
@@ -112,7 +114,7 @@ describe("the reader's role", () => {
     expect(await as("toolplane_reader", `update ${table} set project_id = 'x'`)).toBe(DENIED);
   });
 
-  test.each(["create table state.mine (x int)", "drop table state.calls", "truncate state.calls"])(
+  test.each(["create table state.mine (x int)", "drop table state.live_calls", "truncate state.past_calls"])(
     "may not: %s",
     async (text) => {
       expect(await as("toolplane_reader", text)).toBe(DENIED);

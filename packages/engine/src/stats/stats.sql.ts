@@ -1,4 +1,4 @@
-// Counts of live rows only: every open call has a due_at, so this reads the small partial index, not the history.
+// Counts of live calls only. The condition is true of all of them and names the index to walk.
 
 import type { Statement } from "../sql/database.ts";
 
@@ -10,7 +10,7 @@ select count(*) filter (where status = 'queued')::int as queued,
        count(*) filter (where status = 'awaiting_approval')::int as awaiting_approval,
        count(*) filter (where due_at <= now())::int as overdue,
        extract(epoch from now() - min(created_at) filter (where status = 'queued'))::float8 as oldest_queued_seconds
-  from state.calls where due_at is not null`,
+  from state.live_calls where due_at < 'infinity'`,
 };
 
 export const DATABASE_NOW: Statement = {

@@ -11,8 +11,8 @@ export const READ_OPEN_CALLS: Statement = {
   name: "turns.read-open-calls",
   text: `
 select ${FACT_COLUMNS}
-  from state.calls c
- where c.project_id = $1 and c.agent_turn_id = $2 and not c.headless and c.settled_at is null
+  from state.live_calls c
+ where c.project_id = $1 and c.agent_turn_id = $2 and not c.headless
    for update of c nowait`,
 };
 

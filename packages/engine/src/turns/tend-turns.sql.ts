@@ -163,9 +163,9 @@ select t.project_id, t.agent_turn_id, t.agent_id,
              where a.project_id = t.project_id and a.agent_id = t.agent_id and a.status <> 'active' offset 0) then 'dispatch' end
          when h.active_agent_turn_id is distinct from t.agent_turn_id then 'adrift'
          when h.status = 'suspended' then
-           case when not exists (select from state.calls c
+           case when not exists (select from state.live_calls c
              where c.project_id = t.project_id and c.agent_turn_id = t.agent_turn_id and c.turn_epoch = h.turn_epoch
-               and not c.headless and c.settled_at is null) then 'resume' end
+               and not c.headless) then 'resume' end
          when not exists (select from state.inbox r
            where r.project_id = t.project_id and r.agent_id = t.agent_id and r.agent_turn_id = t.agent_turn_id
              and r.turn_epoch = h.turn_epoch and r.archived_at is null and r.status <> 'queued') then 'reap'

@@ -127,7 +127,7 @@ export const READ_ENDINGS: Statement = {
   name: "turns.read-endings",
   text: `
 select i.ord::int as ord,
-       (select count(*)::int from state.calls c
+       (select count(*)::int from state.past_calls c
          where c.project_id = t.project_id and c.agent_turn_id = t.agent_turn_id and not c.headless and c.applied_at is not null) as results,
        (select k.body ${NEWEST} and k.type = 'agent.thought' order by b.position desc limit 1) as thought,
        (select k.card_id ${NEWEST} and k.type = 'task.deliverable' order by b.position desc limit 1) as deliverable_card_id

@@ -112,7 +112,7 @@ landed as (
     from ${arrivals.from}
 ),
 counted as (
-  update state.calls c
+  update state.past_calls c
      set applied_at = coalesce(c.applied_at, now()), result_chain_seq = coalesce(i.chain_seq, c.result_chain_seq)
     from ${applied.from}
    where c.project_id = any (array[i.project_id]) and c.tool_call_id = i.tool_call_id

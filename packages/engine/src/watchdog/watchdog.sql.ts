@@ -15,9 +15,9 @@ select ${FACT_COLUMNS}, c.status, c.attempts, c.publishes, c.lease_id, c.lease_h
        coalesce(c.lease_expires_at <= now(), false) as lease_over,
        c.available_at = 'infinity' as parked,
        coalesce(t.status = 'active', true) as tool_active
-  from state.calls c
+  from state.live_calls c
   left join resource.tools t on t.project_id = any (array[c.project_id]) and t.tool_name = c.tool_name
- where c.due_at <= now() and c.settled_at is null
+ where c.due_at <= now()
    and ($2::text is null or (c.project_id = $2::text and c.tool_call_id = $3::text))
  order by c.due_at
  limit $1
@@ -28,7 +28,7 @@ select ${FACT_COLUMNS}, c.status, c.attempts, c.publishes, c.lease_id, c.lease_h
 export const READ_DUE_KEYS: Statement = {
   name: "watchdog.read-due-keys",
   text: `
-select project_id, tool_call_id from state.calls where due_at <= now() and settled_at is null order by due_at limit $1`,
+select project_id, tool_call_id from state.live_calls where due_at <= now() order by due_at limit $1`,
 };
 
 export interface RequeueRow {
@@ -62,7 +62,7 @@ export const REQUEUE: Statement = {
   text: `
 with input as materialized (select * from ${requeues.from}),
 offered as (
-  update state.calls c
+  update state.live_calls c
      set status = 'queued', lease_id = null, lease_holder = null, lease_expires_at = null, run_deadline = ${RUN_UNTIL}, started_at = null,
          available_at = ${offeredAt(OFFERED)},
          queue_deadline = case when c.status = 'running' then now() + make_interval(secs => c.queue_timeout_seconds) else c.queue_deadline end,
@@ -73,7 +73,7 @@ offered as (
            ${RUN_UNTIL},
            ${RECHECK_PAUSED})
     from input i
-   where c.project_id = any (array[i.project_id]) and c.tool_call_id = i.tool_call_id and c.settled_at is null
+   where c.project_id = any (array[i.project_id]) and c.tool_call_id = i.tool_call_id
   returning i.ord, i.command_payload, c.project_id, c.subject, c.target, c.headers, c.available_at
 ),
 sent as (
@@ -103,10 +103,10 @@ const postpones = setInput<PostponeRow>([
 export const POSTPONE: Statement = {
   name: "watchdog.postpone",
   text: `
-update state.calls c
+update state.live_calls c
    set due_at = least(case when c.queue_deadline > now() then c.queue_deadline end, now() + make_interval(secs => i.seconds))
   from ${postpones.from}
- where c.project_id = any (array[i.project_id]) and c.tool_call_id = i.tool_call_id and c.settled_at is null`,
+ where c.project_id = any (array[i.project_id]) and c.tool_call_id = i.tool_call_id`,
 };
 
 export const bindPostpone = (rows: readonly PostponeRow[]): unknown[] => postpones.bind(rows);

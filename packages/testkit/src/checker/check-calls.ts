@@ -74,6 +74,12 @@ const checkStates = (facts: Facts): Found =>
     return found;
   });
 
+/** The table of live calls and that of past ones each know a call once; together they could know it twice. */
+const checkPlaces = (facts: Facts): Found =>
+  [...groupBy(facts.tables.calls, ({ project_id, tool_call_id }) => `${project_id}/${tool_call_id}`)]
+    .filter(([, calls]) => calls.length > 1)
+    .map(([call, calls]) => ["doubled", `${call} is there ${calls.length} times`]);
+
 const checkKeys = (facts: Facts): Found => {
   const keyed = facts.tables.calls.filter((call) => call.idempotency_key !== null);
   const scope = (call: CallRow): string =>
@@ -88,5 +94,6 @@ export const checkCalls = (facts: Facts): Found => [
   ...checkAcknowledged(facts),
   ...checkEffects(facts),
   ...checkStates(facts),
+  ...checkPlaces(facts),
   ...checkKeys(facts),
 ];

@@ -13,8 +13,8 @@ export const fingerprintOf = (table: string): string =>
 const PAST = "now() - interval '1 second'";
 
 export const LET_PASS = {
-  lease: `update state.calls set lease_expires_at = ${PAST}, due_at = ${PAST} where tool_call_id = $1`,
-  run: `update state.calls set run_deadline = ${PAST}, due_at = ${PAST} where tool_call_id = $1`,
-  queue: `update state.calls set queue_deadline = ${PAST}, due_at = ${PAST} where tool_call_id = $1`,
-  due: `update state.calls set due_at = ${PAST} where tool_call_id = $1`,
+  lease: `update state.live_calls set lease_expires_at = ${PAST}, due_at = ${PAST} where tool_call_id = $1`,
+  run: `update state.live_calls set run_deadline = ${PAST}, due_at = ${PAST} where tool_call_id = $1`,
+  queue: `update state.live_calls set queue_deadline = ${PAST}, due_at = ${PAST} where tool_call_id = $1`,
+  due: `update state.live_calls set due_at = ${PAST} where tool_call_id = $1`,
 } as const;

@@ -1,0 +1,146 @@
+// A settlement moves a call from the live ones to the past ones. Who asks for it by its id or its key finds it on both
+// sides, and who carries out a request a second time makes no second call.
+
+import { randomUUID } from "node:crypto";
+import { createEngine, migrate, readMigrations } from "@toolplane/engine";
+import {
+  codeOf,
+  createTestDatabase,
+  dispatchAndClaim,
+  queryTestDatabase,
+  resultFor,
+  startTestEngine,
+  type TestEngine,
+  toolUpload,
+  withClient,
+} from "@toolplane/testkit";
+import { expect, test } from "vitest";
+
+const rows = async (t: TestEngine, text: string): Promise<readonly unknown[]> =>
+  withClient(t, async (client) => (await client.query(text)).rows);
+
+const settleNext = async (t: TestEngine): Promise<void> => {
+  const [call] = await t.engine.calls.claim({ projectId: t.projectId, target: "test", holder: "h", max: 1 }, 5_000);
+  if (call === undefined) throw new RangeError("nothing to claim");
+  await t.engine.calls.settle(resultFor(call));
+};
+
+test.each([1, 8])(
+  "[ENG-past-rerun] a request that is carried out again after its call has settled makes no second one, among %i others",
+  async (others) => {
+    await using t = await startTestEngine();
+    const { engine, projectId } = t;
+    const request = { projectId, toolName: "unsafe", arguments: { item: 1 }, toolCallId: randomUUID() };
+    const first = await engine.calls.dispatch(request);
+    await settleNext(t);
+    const [again, ...fresh] = await Promise.all([
+      engine.calls.dispatch(request),
+      ...Array.from({ length: others }, () => engine.calls.dispatch({ projectId, toolName: "safe", arguments: {} })),
+    ]);
+    expect(again).toMatchObject({ toolCallId: first.toolCallId, callCardId: first.callCardId, status: "success" });
+    expect(new Set(fresh.map(({ toolCallId }) => toolCallId)).size).toBe(others);
+    expect(await rows(t, "select tool_name from state.past_calls")).toEqual([{ tool_name: "unsafe" }]);
+    expect(await rows(t, "select tool_name from state.live_calls where tool_name = 'unsafe'")).toEqual([]);
+    expect(await rows(t, "select from cards.cards where type = 'tool.call'")).toHaveLength(others + 1);
+  },
+);
+
+test("[ENG-past-key] a key holds for a settled call, and is free when that is forgotten", async () => {
+  await using t = await startTestEngine();
+  const { engine, projectId } = t;
+  const ask = (item: number) =>
+    engine.calls.dispatch({ projectId, toolName: "safe", arguments: { item }, idempotencyKey: "once" });
+  const first = await ask(1);
+  await settleNext(t);
+  expect(await ask(1)).toEqual({ ...first, status: "success", idempotent: true });
+  expect(await codeOf(ask(2))).toBe("idempotency_conflict");
+  await rows(
+    t,
+    "update state.past_calls set settled_at = now() - interval '40 days', tool_call_id = '000' || substr(tool_call_id, 4)",
+  );
+  expect(await engine.retain({ seconds: 30 * 86_400 })).toMatchObject({ calls: 1 });
+  expect(await rows(t, "select from state.call_keys")).toEqual([]);
+  expect(await ask(2)).toMatchObject({ idempotent: false });
+});
+
+test("[INV-I1] a settled call is among the past ones only, and a second settlement finds no row to move", async () => {
+  await using t = await startTestEngine();
+  const call = await dispatchAndClaim(t, "unsafe");
+  const other = await t.another();
+  const outcomes = await Promise.allSettled([
+    t.engine.calls.settle(resultFor(call)),
+    other.calls.settle(resultFor(call, { result: { other: true } })),
+    t.engine.calls.cancel({ projectId: t.projectId, toolCallId: call.facts.toolCallId }),
+  ]);
+  expect(outcomes.some(({ status }) => status === "fulfilled")).toBe(true);
+  expect(await rows(t, "select from state.live_calls")).toEqual([]);
+  expect(await rows(t, "select from state.past_calls")).toHaveLength(1);
+  expect(await rows(t, "select from cards.cards where type = 'tool.result'")).toHaveLength(1);
+});
+
+/** A call as the schema before kept it: one table for all. */
+const OLD_CALL = `
+insert into state.calls (
+  project_id, tool_call_id, status, agent_id, agent_turn_id, turn_epoch, step_id, headless, channel_id, tool_name,
+  tool_version, definition_hash, subject, target, actor_id, after_execution, call_card_id, call_card_hash, headers,
+  lineage, recursion_depth, trace_id, retry_safe, plain, timeout_seconds, queue_timeout_seconds, arguments_hash,
+  idempotency_key, queue_deadline, due_at, lease_id, settled_at, settled_by, result_card_id)
+select 'p', s.status, s.status, 'sys.api', 'turn_' || s.status, 1, 'step', true, 'public', 'safe', 1, 'hash',
+  'cg.v1r4.p.public.cmd.tool.test.run', 'test', 'tool.test', 'suspend', 'card_' || s.status, 'hash', '{}', '{}', 0, 'trace', true,
+  false, 30, 600, 'hash', 'key_' || s.status, now() + interval '1 hour',
+  case when s.open then now() + interval '1 hour' end, case when s.status = 'running' then 'lease' end,
+  case when not s.open then now() end, case when not s.open then 'tool.test' end, case when not s.open then 'result_card' end
+  from (values ('queued', true), ('running', true), ('awaiting_approval', true), ('success', false), ('failed', false)) s (status, open)`;
+
+test("[ENG-past-migrated] a database from before is taken over with all its calls and keys", async () => {
+  await using database = await createTestDatabase();
+  const before = (await readMigrations()).filter(({ number }) => number < 9);
+  await queryTestDatabase(
+    database.url,
+    "create table public.toolplane_migrations (number integer primary key, name text not null, hash text not null, applied_at timestamptz not null default now())",
+  );
+  for (const { number, name, hash, sql } of before) {
+    await queryTestDatabase(database.url, sql);
+    await queryTestDatabase(
+      database.url,
+      `insert into public.toolplane_migrations (number, name, hash) values (${number}, '${name}', '${hash}')`,
+    );
+  }
+  await queryTestDatabase(
+    database.url,
+    "insert into resource.projects (project_id, title, owner_id) values ('p', 'p', 'o')",
+  );
+  await queryTestDatabase(
+    database.url,
+    "insert into cards.cards (project_id, card_id, type, author_id, hash, body) values ('p', 'card_queued', 'tool.call', 'sys.api', 'hash', '{}')",
+  );
+  await queryTestDatabase(database.url, OLD_CALL);
+  await migrate({ connectionString: database.url });
+  const engine = await createEngine({ connection: { connectionString: database.url }, watchdog: false });
+  try {
+    await engine.tools.upsertTool("p", toolUpload({ name: "safe" }));
+    const listed = await engine.calls.list("p");
+    expect(listed.map(({ toolCallId, status, settledAt }) => [toolCallId, status, settledAt !== null])).toEqual([
+      ["success", "success", true],
+      ["running", "running", false],
+      ["queued", "queued", false],
+      ["failed", "failed", true],
+      ["awaiting_approval", "awaiting_approval", false],
+    ]);
+    for (const { status } of listed)
+      expect(
+        await codeOf(
+          engine.calls.dispatch({
+            projectId: "p",
+            toolName: "safe",
+            arguments: {},
+            idempotencyKey: `key_${status}`,
+          }),
+        ),
+      ).toBe("idempotency_conflict");
+    expect(await engine.calls.cancel({ projectId: "p", toolCallId: "running" })).toMatchObject({ canceled: true });
+    expect(await engine.stats()).toMatchObject({ calls: { queued: 1, running: 0 } });
+  } finally {
+    await engine.close();
+  }
+});
