@@ -14,6 +14,7 @@ export const rules = [
   { id: "UP-3-9", source: "architecture 5", part: "server", text: "Nothing is forgotten unless retention asks for it, and then only settled work older than it says." },
   { id: "UP-4-1", source: "interfaces 2", part: "server", text: "A port that is taken is one sentence that says what to do." },
   { id: "UP-4-2", source: "architecture 11", part: "server", text: "Logs are one JSON object per line, or one short line for a person, on stderr." },
+  { id: "UP-4-3", source: "interfaces 2", part: "server", text: "A data directory that cannot be used is one sentence at once that says why and what to do." },
   { id: "UP-5-1", source: "issue: the first slice", part: "server", text: "After SIGKILL of the whole process group the next start needs no manual step, and every call settles." },
   { id: "UP-5-2", source: "architecture 5", part: "server", text: "An embedded database that dies is started again, at once and then with growing pauses; health is 503 meanwhile." },
   { id: "UP-5-3", source: "architecture 5", part: "server", text: "A database that lives but dropped the owner's connection keeps running, and the lock is taken again." },
