@@ -34,6 +34,7 @@ export const rules = [
   { id: "ARCH-5-11", source: "architecture 5", part: "server", text: "A live database server on the data directory is adopted when nobody holds its lock." },
   { id: "ARCH-5-12", source: "architecture 5", part: "server", text: "When somebody holds the lock, it is already running: named by process and address, and never killed." },
   { id: "ARCH-5-13", source: "architecture 5", part: "server", text: "Data of another PostgreSQL major version is refused with a sentence that says what to do." },
+  { id: "ARCH-5-14", source: "architecture 5", part: "processes", text: "Copies of the programs that were made for one data directory are removed, never one in use and never a database." },
   { id: "SEC-7-U1", source: "security 7", part: "server", text: "The operator's list cannot give tools the variables of the system itself." },
   { id: "SEC-10-Y1", source: "security 10", part: "server", text: "YAML files are read without tags, with few aliases and a bounded size." },
   { id: "SEC-16-U1", source: "security 16", part: "server", text: "Without configuration the server binds to loopback and lets no tool name a variable." },
