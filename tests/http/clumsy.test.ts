@@ -34,7 +34,6 @@ const BODIES: Readonly<Record<string, unknown>> = {
 /** They ask for a whole conversation before they look at the project, or answer for each item. */
 const OTHERWISE: ReadonlySet<string> = new Set([
   "POST /projects/:project/calls/batch",
-  "POST /projects/:project/tool-services/:target/claim",
   "POST /projects/:project/cards",
   "POST /projects/:project/reports",
 ]);
@@ -56,6 +55,35 @@ test.each(ofProjects.map(({ method, path }) => `${method} ${path}`).filter((name
     ]);
   },
 );
+
+test("[API-no-project] a tool service hears that its project was deleted while it waited", async () => {
+  const { projects } = http.t.engine;
+  await projects.createProject({ project_id: "short", title: "Short", bootstrap: false }, "sys.test");
+  const claim = () => http.send("POST", "/projects/short/tool-services/test/claim", { wait_seconds: 0.2 });
+  const waiting = claim();
+  expect((await http.send("DELETE", "/projects/short")).status).toBe(204);
+  // It had begun before, or it came after.
+  expect([200, 404]).toContain((await waiting).status);
+  expect((await claim()).body.error.message).toBe("there is no project short");
+});
+
+test("[API-services] a tool service that stops waiting is not counted as one that waits", async () => {
+  const services = async () =>
+    (await http.send("GET", "/projects/demo/services")).body.items.map(
+      (item: { readonly holder: string }) => item.holder,
+    );
+  const leaving = new AbortController();
+  const waiting = http.raw("/projects/demo/tool-services/leaving/claim", {
+    method: "POST",
+    headers: { authorization: `Bearer ${http.admin}` },
+    body: JSON.stringify({ holder: "leaver", wait_seconds: 60 }),
+    signal: leaving.signal,
+  });
+  await expect.poll(services).toContain("leaver");
+  leaving.abort();
+  await waiting;
+  expect(await services()).not.toContain("leaver");
+});
 
 const PAGED = ["calls", "turns", "agents", "profiles", "tools", "approvals", "dead-letters"];
 
@@ -136,7 +164,7 @@ test("[API-errors] a path that takes other methods says which", async () => {
     const { status, headers, body } = await http.send(method, path);
     expect([path, status, headers.get("allow"), body.error.message]).toEqual([
       path,
-      404,
+      405,
       allow,
       `${method} is not offered here; it takes ${allow.replaceAll(", ", " or ")}`,
     ]);

@@ -21,6 +21,7 @@ export const rules = [
   { id: "UP-5-4", source: "architecture 5", part: "server", text: "An owner that lost the lock to another stops." },
   { id: "UP-5-5", source: "architecture 5", part: "server", text: "With --database-url a server of one's own is used, by any number of processes, and left running." },
   { id: "UP-5-6", source: "architecture 5", part: "server", text: "Health is 503 while the database answers and stores nothing, and 200 when it stores again." },
+  { id: "UP-5-7", source: "architecture 11", part: "server", text: "An outage of the database is one line when it begins and one with a count when it is over." },
   { id: "UP-8-1", source: "architecture 7", part: "server", text: "A service of every project claims for all of them at once, each project getting its share." },
   { id: "UP-8-2", source: "architecture 7", part: "server", text: "A project with much work does not keep the others waiting." },
   { id: "UP-8-3", source: "architecture 7", part: "server", text: "Waiting for work costs one look a second whatever the number of projects, and a ring ends it." },

@@ -14,6 +14,7 @@ import {
   type ServiceOperation,
   type ServiceRequest,
 } from "../gateway/service-request.ts";
+import { refuseUnknownProject } from "../http/known-project.ts";
 import { type Method, type Route, type RouteCall, route, SERVICES } from "../http/route.ts";
 import { serviceCaller } from "../http/service-caller.ts";
 
@@ -72,7 +73,13 @@ export const serviceRoutes: readonly Route[] = [
       if (service.targets?.includes(target) === false) throw refuseTarget(service, target);
       const holder = body.holder ?? `${caller.actorId} (${caller.token.tokenId})`;
       const request = { projectId: params.project ?? "", target, holder, max: body.max };
-      const calls = await engine.calls.claim(request, body.wait_seconds * 1000, signal);
+      const claim = (waitMs: number) => engine.calls.claim(request, waitMs, signal);
+      let calls = await claim(0);
+      // Only who would wait is asked whether there is anything to wait for: a service with work pays nothing for it.
+      if (calls.length === 0) {
+        await refuseUnknownProject(engine, request.projectId);
+        if (body.wait_seconds > 0) calls = await claim(body.wait_seconds * 1000);
+      }
       // The client went away while it waited: what it cannot receive goes back at once.
       if (signal.aborted && calls.length > 0) {
         await Promise.all(calls.map(({ facts, lease }) => engine.calls.release({ ...facts, leaseId: lease.id })));
