@@ -85,6 +85,35 @@ test("[API-services] a tool service that stops waiting is not counted as one tha
   expect(await services()).not.toContain("leaver");
 });
 
+test("[API-errors] what is not there is named as it was asked for, quoted where it could not be a name", async () => {
+  const odd = encodeURIComponent('a b"\u0007');
+  const shown = '"a b\\"\\u0007"';
+  for (const [method, path, message] of [
+    ["GET", `/projects/${odd}`, `there is no project ${shown}`],
+    ["DELETE", `/projects/demo/tools/${odd}`, `project demo has no tool ${shown}`],
+    ["GET", `/projects/demo/tools/${odd}`, `this project has no tool ${shown}`],
+    ["POST", `/projects/demo/tools/${odd}/pause`, `project demo has no tool ${shown}`],
+    ["GET", `/projects/demo/agents/${odd}`, `this project has no agent ${shown}`],
+    ["POST", `/projects/demo/agents/${odd}/turns`, `project demo has no agent ${shown}: register it first`],
+    ["GET", `/projects/demo/profiles/${odd}`, `this project has no profile ${shown}`],
+    ["DELETE", `/projects/demo/profiles/${odd}`, `project demo has no profile ${shown}`],
+    ["DELETE", "/projects/demo/profiles/nobody", "project demo has no profile nobody"],
+    ["GET", `/projects/demo/calls/${odd}`, `there is no call ${shown} in this project`],
+    ["GET", `/projects/demo/calls/${odd}/card`, `there is no call ${shown} in this project`],
+    ["POST", `/projects/demo/calls/${odd}/heartbeat`, `there is no call ${shown} in this project`],
+    ["GET", `/projects/demo/turns/${odd}`, `there is no turn ${shown} in this project`],
+    ["POST", `/projects/demo/turns/${odd}/stop`, `there is no turn ${shown} in this project`],
+    ["GET", `/projects/demo/dead-letters/${odd}`, `there is no dead letter ${shown} in this project`],
+    ["GET", `/projects/demo/cards/${odd}`, `this project has no card ${shown}`],
+    ["GET", `/projects/demo/boxes/${odd}`, `this project has no box ${shown}`],
+    ["DELETE", `/tokens/${odd}`, `there is no token ${shown}`],
+  ] as const) {
+    const needed = path.endsWith("/turns") ? { instruction: "x" } : path.endsWith("/heartbeat") ? { lease: "x" } : {};
+    const answer = await http.send(method, path, method === "POST" ? needed : undefined);
+    expect.soft([method, path, answer.status, answer.body.error.message]).toEqual([method, path, 404, message]);
+  }
+});
+
 const PAGED = ["calls", "turns", "agents", "profiles", "tools", "approvals", "dead-letters"];
 
 test("[API-no-project] an empty list of a project that is there is an empty page", async () => {

@@ -91,6 +91,7 @@ export {
   type RetryAdvice,
 } from "./errors/error-table.ts";
 export { parseWith } from "./errors/parse-with.ts";
+export { showName } from "./errors/show-name.ts";
 export {
   type ErrorDetail,
   isToolplaneError,

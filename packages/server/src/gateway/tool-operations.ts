@@ -1,7 +1,7 @@
 // The definitions of a service's tools: look one up, register one.
 
 import type { RegisteredTool } from "@toolplane/engine";
-import { ToolplaneError } from "@toolplane/protocol";
+import { showName, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
 import { ok, operation, plainText, type ServiceCaller } from "./service-request.ts";
 
@@ -19,7 +19,7 @@ export const toolBody = (tool: RegisteredTool): Record<string, unknown> => ({
 });
 
 export const noTool = (toolName: string): ToolplaneError =>
-  new ToolplaneError("not_found", `this project has no tool ${toolName}`);
+  new ToolplaneError("not_found", `this project has no tool ${showName(toolName)}`);
 
 export const getTool = operation({
   body: z.strictObject({ tool_name: plainText }),

@@ -1,7 +1,7 @@
 // Profiles (what an agent is told and may use) and the roster (which agents a project has).
 
 import type { Agents, Profiles } from "@toolplane/engine";
-import { ToolplaneError } from "@toolplane/protocol";
+import { showName, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
 import { answerPage } from "../http/answer-page.ts";
 import { pageQuery } from "../http/page-query.ts";
@@ -36,9 +36,9 @@ const agentBody = (agent: Agent) => ({
 });
 
 const noProfile = (name: string): ToolplaneError =>
-  new ToolplaneError("not_found", `this project has no profile ${name}`);
+  new ToolplaneError("not_found", `this project has no profile ${showName(name)}`);
 const noAgent = (agentId: string): ToolplaneError =>
-  new ToolplaneError("not_found", `this project has no agent ${agentId}`);
+  new ToolplaneError("not_found", `this project has no agent ${showName(agentId)}`);
 
 const agentQuery = pageQuery.extend({
   worker_target: z.string().max(64).optional(),

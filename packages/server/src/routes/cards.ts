@@ -1,6 +1,6 @@
 // Cards and boxes, read only: they are written by calls, turns and tool services.
 
-import { ToolplaneError, toCardDto } from "@toolplane/protocol";
+import { showName, ToolplaneError, toCardDto } from "@toolplane/protocol";
 import { z } from "zod";
 import { refuseUnknownProject } from "../http/known-project.ts";
 import { READERS, type Route, route } from "../http/route.ts";
@@ -9,7 +9,7 @@ const ids = z.array(z.string().min(1).max(128)).max(10_000);
 const tail = z.coerce.number().int().min(1).max(500).optional();
 
 const missing = (what: string, id: string): ToolplaneError =>
-  new ToolplaneError("not_found", `this project has no ${what} ${id}`);
+  new ToolplaneError("not_found", `this project has no ${what} ${showName(id)}`);
 
 export const cardRoutes: readonly Route[] = [
   route({
