@@ -67,7 +67,7 @@ const retention = z.strictObject({
   projects: z.record(z.string(), z.unknown()).optional(),
 });
 
-const configSchema = z.strictObject({
+export const configSchema = z.strictObject({
   project: name.optional(),
   database: z.strictObject({ url: z.string().min(1).optional() }).optional(),
   bus: bus.optional(),
