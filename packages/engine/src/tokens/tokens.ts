@@ -94,11 +94,11 @@ const planToken = (request: TokenRequest): { actorId: string | null; targets: re
   if (ttlSeconds !== undefined && !(ttlSeconds > 0 && ttlSeconds <= MAX_TTL_SECONDS))
     throw refuse("a token that expires does so within a hundred years");
   for (const target of targets)
-    if (!isToken(target)) throw refuse(`a target is letters, digits, _ and -, not "${target}"`);
+    if (!isToken(target)) throw refuse(`a target is letters, digits, _ and -, not ${showName(target)}`);
   if (request.role !== "admin" && request.projectId === undefined)
     throw refuse(`a token of role ${request.role} belongs to one project: name it`);
   if (request.role !== "tool") return { actorId: request.actorId ?? null, targets };
-  if (targets.length === 0) throw refuse("a tool's token names the targets it serves");
+  if (targets.length === 0) throw refuse("a tool's token names the targets it serves: set targets");
   const actorId = request.actorId ?? `tool.${targets[0]}`;
   if (!actorId.startsWith("tool.") || !isToken(actorId.slice("tool.".length)))
     throw refuse("the actor of a tool's token is tool.<name>");

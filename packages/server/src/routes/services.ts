@@ -3,7 +3,7 @@
 // over HTTP. A tool's token reaches only the targets it names.
 
 import type { LeasedCall } from "@toolplane/engine";
-import { HEADERS, headersFromHttp, ToolplaneError } from "@toolplane/protocol";
+import { HEADERS, headersFromHttp, isToken, showName, ToolplaneError } from "@toolplane/protocol";
 import type { Context } from "hono";
 import { z } from "zod";
 import { commandBody } from "../gateway/lease-operations.ts";
@@ -19,6 +19,8 @@ import { type Method, type Route, type RouteCall, route, SERVICES } from "../htt
 import { serviceCaller } from "../http/service-caller.ts";
 
 const MAX_WAIT_SECONDS = 60;
+/** Longer than the name of any target a tool may have. */
+const MAX_TARGET_LENGTH = 128;
 
 /** With its card a command can be started at once; cards beyond this are asked for one by one. */
 const MAX_CARD_CHARS = 8 * 1024 * 1024;
@@ -69,6 +71,9 @@ export const serviceRoutes: readonly Route[] = [
     }),
     handle: async ({ engine, params, body, caller, context, signal }) => {
       const target = params.target ?? "";
+      // It would wait for ever for work that cannot come.
+      if (!isToken(target) || target.length > MAX_TARGET_LENGTH)
+        throw new ToolplaneError("bad_request", `a target is letters, digits, _ and -, not ${showName(target)}`);
       const service = serviceCaller(caller);
       if (service.targets?.includes(target) === false) throw refuseTarget(service, target);
       const holder = body.holder ?? `${caller.actorId} (${caller.token.tokenId})`;
