@@ -19,7 +19,7 @@ const EXPECTED = "Invalid input: expected ";
 const ABSENT = ", received undefined";
 
 /** What is not there is called missing; people do not send "undefined". */
-const describeMessage = (message: string): string => {
+export const describeSchemaMessage = (message: string): string => {
   if (!message.startsWith(EXPECTED) || !message.endsWith(ABSENT)) return shortText(message, MAX_ISSUE_LENGTH);
   const expected = message.slice(EXPECTED.length, -ABSENT.length);
   return expected === "nonoptional" ? "missing" : `missing, expected ${expected}`;
@@ -27,7 +27,7 @@ const describeMessage = (message: string): string => {
 
 const describeIssue = (issue: SchemaIssue): { path: string; message: string } => ({
   path: formatJsonPath(issue.path ?? []),
-  message: describeMessage(issue.message),
+  message: describeSchemaMessage(issue.message),
 });
 
 export const fromSchemaIssues = (issues: readonly SchemaIssue[], what: string, cause?: unknown): ToolplaneError => {

@@ -60,7 +60,7 @@ describe("[API-3-2] an unknown key is an error naming the key and its line", () 
 test.each<[string, string, string]>([
   ["a list that is a text", "tools: ./tools\n", "toolplane.yaml:1: tools: "],
   ["a project that is a number", "\nproject: 7\n", "toolplane.yaml:2: project: "],
-  ["a host without a command", "hosts:\n  - name: a\n", "toolplane.yaml:2: hosts[0].command: "],
+  ["a host without a command", "hosts:\n  - name: a\n", "toolplane.yaml:2: hosts[0].command: missing, expected array"],
   [
     "a session nobody knows",
     "hosts:\n  - name: a\n    command: [x]\n    session: maybe\n",
