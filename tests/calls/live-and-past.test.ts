@@ -13,8 +13,9 @@ import {
   type TestEngine,
   toolUpload,
   withClient,
+  withTestClient,
 } from "@toolplane/testkit";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 
 const rows = async (t: TestEngine, text: string): Promise<readonly unknown[]> =>
   withClient(t, async (client) => (await client.query(text)).rows);
@@ -92,8 +93,9 @@ select 'p', s.status, s.status, 'sys.api', 'turn_' || s.status, 1, 'step', true,
   case when not s.open then now() end, case when not s.open then 'tool.test' end, case when not s.open then 'result_card' end
   from (values ('queued', true), ('running', true), ('awaiting_approval', true), ('success', false), ('failed', false)) s (status, open)`;
 
-test("[ENG-past-migrated] a database from before is taken over with all its calls and keys", async () => {
-  await using database = await createTestDatabase();
+/** A database as the version before left it, with a project. */
+const createOldDatabase = async () => {
+  const database = await createTestDatabase();
   const before = (await readMigrations()).filter(({ number }) => number < 9);
   await queryTestDatabase(
     database.url,
@@ -110,6 +112,11 @@ test("[ENG-past-migrated] a database from before is taken over with all its call
     database.url,
     "insert into resource.projects (project_id, title, owner_id) values ('p', 'p', 'o')",
   );
+  return database;
+};
+
+test("[ENG-past-migrated] a database from before is taken over with all its calls and keys", async () => {
+  await using database = await createOldDatabase();
   await queryTestDatabase(
     database.url,
     "insert into cards.cards (project_id, card_id, type, author_id, hash, body) values ('p', 'card_queued', 'tool.call', 'sys.api', 'hash', '{}')",
@@ -143,4 +150,29 @@ test("[ENG-past-migrated] a database from before is taken over with all its call
   } finally {
     await engine.close();
   }
+});
+
+const MIGRATION_WAITS = `
+select count(*)::int as waits from pg_stat_activity
+ where datname = current_database() and application_name = 'toolplane migrate' and wait_event_type = 'Lock'`;
+
+test("[ENG-past-migrated] what an older version writes while its database is taken over is not lost", async () => {
+  await using database = await createOldDatabase();
+  await withTestClient(database.url, async (older) => {
+    await older.query("begin");
+    await older.query(OLD_CALL);
+    const migrated = migrate({ connectionString: database.url });
+    migrated.catch(() => {});
+    await vi.waitFor(async () =>
+      expect(await queryTestDatabase(database.url, MIGRATION_WAITS)).toEqual([{ waits: 1 }]),
+    );
+    await older.query("commit");
+    await migrated;
+  });
+  expect(
+    await queryTestDatabase(
+      database.url,
+      "select (select count(*)::int from state.live_calls) as live, (select count(*)::int from state.past_calls) as past, (select count(*)::int from state.call_keys) as keys",
+    ),
+  ).toEqual([{ live: 3, past: 2, keys: 5 }]);
 });
