@@ -3,6 +3,7 @@
 
 import { randomUUID } from "node:crypto";
 import { createEngine, migrate, readMigrations } from "@toolplane/engine";
+import { ToolplaneError } from "@toolplane/protocol";
 import {
   codeOf,
   createTestDatabase,
@@ -26,25 +27,40 @@ const settleNext = async (t: TestEngine): Promise<void> => {
   await t.engine.calls.settle(resultFor(call));
 };
 
-test.each([1, 8])(
-  "[ENG-past-rerun] a request that is carried out again after its call has settled makes no second one, among %i others",
+test.each([0, 8])(
+  "[ENG-past-rerun] a request whose answer was lost and whose call settled meanwhile makes no second one, among %i others",
   async (others) => {
-    await using t = await startTestEngine();
+    let isLost = false;
+    await using t = await startTestEngine({
+      faults: {
+        async at(point) {
+          if (point !== "dispatch:after-commit" || isLost) return;
+          isLost = true;
+          await settleNext(t);
+          throw new ToolplaneError("storage_error", "the answer was lost");
+        },
+      },
+    });
     const { engine, projectId } = t;
-    const request = { projectId, toolName: "unsafe", arguments: { item: 1 }, toolCallId: randomUUID() };
-    const first = await engine.calls.dispatch(request);
-    await settleNext(t);
-    const [again, ...fresh] = await Promise.all([
-      engine.calls.dispatch(request),
-      ...Array.from({ length: others }, () => engine.calls.dispatch({ projectId, toolName: "safe", arguments: {} })),
-    ]);
-    expect(again).toMatchObject({ toolCallId: first.toolCallId, callCardId: first.callCardId, status: "success" });
-    expect(new Set(fresh.map(({ toolCallId }) => toolCallId)).size).toBe(others);
-    expect(await rows(t, "select tool_name from state.past_calls")).toEqual([{ tool_name: "unsafe" }]);
-    expect(await rows(t, "select tool_name from state.live_calls where tool_name = 'unsafe'")).toEqual([]);
+    const ask = (item: number) => engine.calls.dispatch({ projectId, toolName: "unsafe", arguments: { item } });
+    const made = await Promise.all(Array.from({ length: others + 1 }, (_, item) => ask(item)));
+    expect(isLost).toBe(true);
+    expect(made.filter(({ status }) => status === "success")).toHaveLength(1);
+    expect(new Set(made.map(({ toolCallId }) => toolCallId)).size).toBe(others + 1);
+    expect(await rows(t, "select from state.past_calls")).toHaveLength(1);
+    expect(await rows(t, "select from state.live_calls")).toHaveLength(others);
     expect(await rows(t, "select from cards.cards where type = 'tool.call'")).toHaveLength(others + 1);
   },
 );
+
+test("[ENG-past-rerun] a caller that asks again by the id it chose finds its call, though that has settled", async () => {
+  await using t = await startTestEngine();
+  const request = { projectId: t.projectId, toolName: "unsafe", arguments: { item: 1 }, toolCallId: randomUUID() };
+  const first = await t.engine.calls.dispatch(request);
+  await settleNext(t);
+  expect(await t.engine.calls.dispatch(request)).toEqual({ ...first, status: "success" });
+  expect(await rows(t, "select from state.calls")).toHaveLength(1);
+});
 
 test("[ENG-past-key] a key holds for a settled call, and is free when that is forgotten", async () => {
   await using t = await startTestEngine();
@@ -62,6 +78,18 @@ test("[ENG-past-key] a key holds for a settled call, and is free when that is fo
   expect(await engine.retain({ seconds: 30 * 86_400 })).toMatchObject({ calls: 1 });
   expect(await rows(t, "select from state.call_keys")).toEqual([]);
   expect(await ask(2)).toMatchObject({ idempotent: false });
+});
+
+test("[INV-I12] a key that comes with the id of another call is not taken, and does not answer with that call", async () => {
+  await using t = await startTestEngine();
+  const { engine, projectId } = t;
+  const toolCallId = randomUUID();
+  const ask = (item: number, idempotencyKey?: string, id?: string) =>
+    engine.calls.dispatch({ projectId, toolName: "safe", arguments: { item }, toolCallId: id, idempotencyKey });
+  await ask(1, undefined, toolCallId);
+  expect(await codeOf(ask(2, "mine", toolCallId))).toBe("conflict");
+  expect(await rows(t, "select from state.call_keys")).toEqual([]);
+  expect(await ask(3, "mine")).toMatchObject({ idempotent: false });
 });
 
 test("[INV-I1] a settled call is among the past ones only, and a second settlement finds no row to move", async () => {
@@ -134,17 +162,13 @@ test("[ENG-past-migrated] a database from before is taken over with all its call
       ["failed", "failed", true],
       ["awaiting_approval", "awaiting_approval", false],
     ]);
-    for (const { status } of listed)
-      expect(
-        await codeOf(
-          engine.calls.dispatch({
-            projectId: "p",
-            toolName: "safe",
-            arguments: {},
-            idempotencyKey: `key_${status}`,
-          }),
-        ),
-      ).toBe("idempotency_conflict");
+    const ask = { projectId: "p", toolName: "safe", arguments: {} };
+    for (const { toolCallId, status } of listed) {
+      expect(await codeOf(engine.calls.dispatch({ ...ask, idempotencyKey: `key_${status}` }))).toBe(
+        "idempotency_conflict",
+      );
+      expect(await codeOf(engine.calls.dispatch({ ...ask, toolCallId }))).toBe("conflict");
+    }
     expect(await engine.calls.cancel({ projectId: "p", toolCallId: "running" })).toMatchObject({ canceled: true });
     expect(await engine.stats()).toMatchObject({ calls: { queued: 1, running: 0 } });
   } finally {
