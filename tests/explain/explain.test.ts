@@ -168,6 +168,27 @@ test("the calls are really there, and settled", async () => {
   expect(count).toEqual({ calls: SETTLED + 1, cards: (SETTLED + 1) * 2 });
 });
 
+const readBy = (node: PlanNode): readonly (string | undefined)[] => [
+  ...(node["Actual Loops"] === 0 ? [] : [node["Relation Name"]]),
+  ...(node.Plans ?? []).flatMap(readBy),
+];
+
+// To merge the two, the first call of each has to be found: one of a status that is not there only after all others.
+test.each([
+  ["queued", "live_calls"],
+  ["success", "past_calls"],
+])("[ARCH-5-P1] a list of calls that are %s reads no others than %s", async (status, table) => {
+  const text = statements.find(({ name }) => name === "calls.list")?.text;
+  const plan = await withEngineClient(t.database.url, async (client) => {
+    await client.query(`prepare list as ${text}`);
+    const { rows } = await client.query<{ "QUERY PLAN": readonly { readonly Plan: PlanNode }[] }>(
+      `explain (analyze, format json) execute list ('${t.projectId}', null, 5, '${status}', null, null)`,
+    );
+    return rows[0]?.["QUERY PLAN"][0]?.Plan ?? expect.unreachable("no plan");
+  });
+  expect(readBy(plan).filter((name) => name !== undefined)).toEqual([table]);
+});
+
 describe("a statement that is wrong is seen to be", () => {
   test.each([
     ["without an index", "select * from state.past_calls where trace_id = $1", ["Seq Scan of past_calls by nothing"]],

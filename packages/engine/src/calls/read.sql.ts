@@ -144,6 +144,10 @@ select i.ord::int as ord
 
 export const bindKeys = (rows: readonly CallKey[]): unknown[] => keys.bind(rows);
 
+const OPEN = "array['queued', 'running', 'awaiting_approval']";
+
+// The last two conditions are about the status alone: on the live side there is never a settled_at, on the past side never
+// a due_at, so the side that has no call of that status is not read. A merge would look for a first one through all of it.
 /** Newest first: ids sort by time. $1 project, $2 before this id or null, $3 limit, $4 status, $5 tool, $6 agent, each or null. */
 export const LIST_CALLS: Statement = {
   name: "calls.list",
@@ -153,6 +157,8 @@ select ${FACT_COLUMNS}, ${STATE_COLUMNS}
  where c.project_id = $1 and ($2::text is null or c.tool_call_id < $2::text)
    and ($4::text is null or c.status = $4::text) and ($5::text is null or c.tool_name = $5::text)
    and ($6::text is null or c.agent_id = $6::text)
+   and ($4::text is null or $4::text = any (${OPEN}) or c.settled_at is not null)
+   and ($4::text is null or $4::text <> all (${OPEN}) or c.due_at is not null)
  order by c.project_id desc, c.tool_call_id desc
  limit $3`,
 };
