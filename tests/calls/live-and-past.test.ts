@@ -107,6 +107,29 @@ test("[INV-I1] a settled call is among the past ones only, and a second settleme
   expect(await rows(t, "select from cards.cards where type = 'tool.result'")).toHaveLength(1);
 });
 
+test("pages of a list are the newest of both sides, whichever have settled", async () => {
+  await using t = await startTestEngine();
+  const { engine, projectId } = t;
+  await Promise.all(
+    Array.from({ length: 12 }, (_, item) =>
+      engine.calls.dispatch({ projectId, toolName: "safe", arguments: { item }, toolCallId: `call_${item + 10}` }),
+    ),
+  );
+  const all = Array.from({ length: 12 }, (_, item) => `call_${21 - item}`);
+  for (const settled of [[], [12, 13, 17], [10, 21, 20, 11], [14, 15, 16, 18, 19]]) {
+    for (const id of settled) await engine.calls.cancel({ projectId, toolCallId: `call_${id}` });
+    for (const limit of [1, 2, 5, 12, 50]) {
+      const listed: string[] = [];
+      for (;;) {
+        const page = await engine.calls.list(projectId, { limit, before: listed.at(-1) });
+        listed.push(...page.map(({ toolCallId }) => toolCallId));
+        if (page.length < limit) break;
+      }
+      expect(listed).toEqual(all);
+    }
+  }
+});
+
 /** A call as the schema before kept it: one table for all. */
 const OLD_CALL = `
 insert into state.calls (
