@@ -129,6 +129,35 @@ test("retention passes over the calls of agents' turns, however many, and finds 
   expect((await engine.calls.list(projectId, { status: "success", limit: 500 })).length).toBe(500);
 });
 
+test("an open direct call, however old, does not make retention look again at what lies before it", async () => {
+  let looks = 0;
+  await using t = await startTestEngine({
+    faults: {
+      async at(point) {
+        if (point === "retain:before-commit") looks++;
+      },
+    },
+  });
+  await t.engine.calls.settle(resultFor(await dispatchAndClaim(t, "safe")));
+  await t.engine.calls.dispatch({ projectId: t.projectId, toolName: "safe", arguments: {} });
+  // 1,200 calls of agents, and behind them the open one; all from long ago.
+  await withClient(t, (client) =>
+    client.query(
+      `with open as (update state.live_calls set tool_call_id = '0002' || substr(tool_call_id, 5))
+       insert into state.past_calls select (jsonb_populate_record(c, jsonb_build_object('headless', false,
+         'tool_call_id', '0001' || lpad(n::text, 6, '0'), 'settled_at', now() - interval '40 days'))).*
+         from state.past_calls c, generate_series(1, 1200) n`,
+    ),
+  );
+  const looksOf = async (): Promise<number> => {
+    looks = 0;
+    await t.engine.retain({ seconds: 30 * 86_400 });
+    return looks;
+  };
+  const first = await looksOf();
+  expect(await looksOf()).toBe(first - 2);
+});
+
 test.each([365 * 86_400, Number.POSITIVE_INFINITY])(
   "[ENG-retention-project] a project may keep its work longer than the others: %d seconds",
   async (kept) => {

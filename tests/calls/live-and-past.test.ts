@@ -3,6 +3,7 @@
 
 import { randomUUID } from "node:crypto";
 import { createEngine, migrate, readMigrations } from "@toolplane/engine";
+import { ToolplaneError } from "@toolplane/protocol";
 import {
   codeOf,
   createTestDatabase,
@@ -13,8 +14,9 @@ import {
   type TestEngine,
   toolUpload,
   withClient,
+  withTestClient,
 } from "@toolplane/testkit";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 
 const rows = async (t: TestEngine, text: string): Promise<readonly unknown[]> =>
   withClient(t, async (client) => (await client.query(text)).rows);
@@ -25,25 +27,40 @@ const settleNext = async (t: TestEngine): Promise<void> => {
   await t.engine.calls.settle(resultFor(call));
 };
 
-test.each([1, 8])(
-  "[ENG-past-rerun] a request that is carried out again after its call has settled makes no second one, among %i others",
+test.each([0, 8])(
+  "[ENG-past-rerun] a request whose answer was lost and whose call settled meanwhile makes no second one, among %i others",
   async (others) => {
-    await using t = await startTestEngine();
+    let isLost = false;
+    await using t = await startTestEngine({
+      faults: {
+        async at(point) {
+          if (point !== "dispatch:after-commit" || isLost) return;
+          isLost = true;
+          await settleNext(t);
+          throw new ToolplaneError("storage_error", "the answer was lost");
+        },
+      },
+    });
     const { engine, projectId } = t;
-    const request = { projectId, toolName: "unsafe", arguments: { item: 1 }, toolCallId: randomUUID() };
-    const first = await engine.calls.dispatch(request);
-    await settleNext(t);
-    const [again, ...fresh] = await Promise.all([
-      engine.calls.dispatch(request),
-      ...Array.from({ length: others }, () => engine.calls.dispatch({ projectId, toolName: "safe", arguments: {} })),
-    ]);
-    expect(again).toMatchObject({ toolCallId: first.toolCallId, callCardId: first.callCardId, status: "success" });
-    expect(new Set(fresh.map(({ toolCallId }) => toolCallId)).size).toBe(others);
-    expect(await rows(t, "select tool_name from state.past_calls")).toEqual([{ tool_name: "unsafe" }]);
-    expect(await rows(t, "select tool_name from state.live_calls where tool_name = 'unsafe'")).toEqual([]);
+    const ask = (item: number) => engine.calls.dispatch({ projectId, toolName: "unsafe", arguments: { item } });
+    const made = await Promise.all(Array.from({ length: others + 1 }, (_, item) => ask(item)));
+    expect(isLost).toBe(true);
+    expect(made.filter(({ status }) => status === "success")).toHaveLength(1);
+    expect(new Set(made.map(({ toolCallId }) => toolCallId)).size).toBe(others + 1);
+    expect(await rows(t, "select from state.past_calls")).toHaveLength(1);
+    expect(await rows(t, "select from state.live_calls")).toHaveLength(others);
     expect(await rows(t, "select from cards.cards where type = 'tool.call'")).toHaveLength(others + 1);
   },
 );
+
+test("[ENG-past-rerun] a caller that asks again by the id it chose finds its call, though that has settled", async () => {
+  await using t = await startTestEngine();
+  const request = { projectId: t.projectId, toolName: "unsafe", arguments: { item: 1 }, toolCallId: randomUUID() };
+  const first = await t.engine.calls.dispatch(request);
+  await settleNext(t);
+  expect(await t.engine.calls.dispatch(request)).toEqual({ ...first, status: "success" });
+  expect(await rows(t, "select from state.calls")).toHaveLength(1);
+});
 
 test("[ENG-past-key] a key holds for a settled call, and is free when that is forgotten", async () => {
   await using t = await startTestEngine();
@@ -63,6 +80,18 @@ test("[ENG-past-key] a key holds for a settled call, and is free when that is fo
   expect(await ask(2)).toMatchObject({ idempotent: false });
 });
 
+test("[INV-I12] a key that comes with the id of another call is not taken, and does not answer with that call", async () => {
+  await using t = await startTestEngine();
+  const { engine, projectId } = t;
+  const toolCallId = randomUUID();
+  const ask = (item: number, idempotencyKey?: string, id?: string) =>
+    engine.calls.dispatch({ projectId, toolName: "safe", arguments: { item }, toolCallId: id, idempotencyKey });
+  await ask(1, undefined, toolCallId);
+  expect(await codeOf(ask(2, "mine", toolCallId))).toBe("conflict");
+  expect(await rows(t, "select from state.call_keys")).toEqual([]);
+  expect(await ask(3, "mine")).toMatchObject({ idempotent: false });
+});
+
 test("[INV-I1] a settled call is among the past ones only, and a second settlement finds no row to move", async () => {
   await using t = await startTestEngine();
   const call = await dispatchAndClaim(t, "unsafe");
@@ -76,6 +105,29 @@ test("[INV-I1] a settled call is among the past ones only, and a second settleme
   expect(await rows(t, "select from state.live_calls")).toEqual([]);
   expect(await rows(t, "select from state.past_calls")).toHaveLength(1);
   expect(await rows(t, "select from cards.cards where type = 'tool.result'")).toHaveLength(1);
+});
+
+test("pages of a list are the newest of both sides, whichever have settled", async () => {
+  await using t = await startTestEngine();
+  const { engine, projectId } = t;
+  await Promise.all(
+    Array.from({ length: 12 }, (_, item) =>
+      engine.calls.dispatch({ projectId, toolName: "safe", arguments: { item }, toolCallId: `call_${item + 10}` }),
+    ),
+  );
+  const all = Array.from({ length: 12 }, (_, item) => `call_${21 - item}`);
+  for (const settled of [[], [12, 13, 17], [10, 21, 20, 11], [14, 15, 16, 18, 19]]) {
+    for (const id of settled) await engine.calls.cancel({ projectId, toolCallId: `call_${id}` });
+    for (const limit of [1, 2, 5, 12, 50]) {
+      const listed: string[] = [];
+      for (;;) {
+        const page = await engine.calls.list(projectId, { limit, before: listed.at(-1) });
+        listed.push(...page.map(({ toolCallId }) => toolCallId));
+        if (page.length < limit) break;
+      }
+      expect(listed).toEqual(all);
+    }
+  }
 });
 
 /** A call as the schema before kept it: one table for all. */
@@ -92,8 +144,9 @@ select 'p', s.status, s.status, 'sys.api', 'turn_' || s.status, 1, 'step', true,
   case when not s.open then now() end, case when not s.open then 'tool.test' end, case when not s.open then 'result_card' end
   from (values ('queued', true), ('running', true), ('awaiting_approval', true), ('success', false), ('failed', false)) s (status, open)`;
 
-test("[ENG-past-migrated] a database from before is taken over with all its calls and keys", async () => {
-  await using database = await createTestDatabase();
+/** A database as the version before left it, with a project. */
+const createOldDatabase = async () => {
+  const database = await createTestDatabase();
   const before = (await readMigrations()).filter(({ number }) => number < 9);
   await queryTestDatabase(
     database.url,
@@ -110,6 +163,11 @@ test("[ENG-past-migrated] a database from before is taken over with all its call
     database.url,
     "insert into resource.projects (project_id, title, owner_id) values ('p', 'p', 'o')",
   );
+  return database;
+};
+
+test("[ENG-past-migrated] a database from before is taken over with all its calls and keys", async () => {
+  await using database = await createOldDatabase();
   await queryTestDatabase(
     database.url,
     "insert into cards.cards (project_id, card_id, type, author_id, hash, body) values ('p', 'card_queued', 'tool.call', 'sys.api', 'hash', '{}')",
@@ -127,20 +185,41 @@ test("[ENG-past-migrated] a database from before is taken over with all its call
       ["failed", "failed", true],
       ["awaiting_approval", "awaiting_approval", false],
     ]);
-    for (const { status } of listed)
-      expect(
-        await codeOf(
-          engine.calls.dispatch({
-            projectId: "p",
-            toolName: "safe",
-            arguments: {},
-            idempotencyKey: `key_${status}`,
-          }),
-        ),
-      ).toBe("idempotency_conflict");
+    const ask = { projectId: "p", toolName: "safe", arguments: {} };
+    for (const { toolCallId, status } of listed) {
+      expect(await codeOf(engine.calls.dispatch({ ...ask, idempotencyKey: `key_${status}` }))).toBe(
+        "idempotency_conflict",
+      );
+      expect(await codeOf(engine.calls.dispatch({ ...ask, toolCallId }))).toBe("conflict");
+    }
     expect(await engine.calls.cancel({ projectId: "p", toolCallId: "running" })).toMatchObject({ canceled: true });
     expect(await engine.stats()).toMatchObject({ calls: { queued: 1, running: 0 } });
   } finally {
     await engine.close();
   }
+});
+
+const MIGRATION_WAITS = `
+select count(*)::int as waits from pg_stat_activity
+ where datname = current_database() and application_name = 'toolplane migrate' and wait_event_type = 'Lock'`;
+
+test("[ENG-past-migrated] what an older version writes while its database is taken over is not lost", async () => {
+  await using database = await createOldDatabase();
+  await withTestClient(database.url, async (older) => {
+    await older.query("begin");
+    await older.query(OLD_CALL);
+    const migrated = migrate({ connectionString: database.url });
+    migrated.catch(() => {});
+    await vi.waitFor(async () =>
+      expect(await queryTestDatabase(database.url, MIGRATION_WAITS)).toEqual([{ waits: 1 }]),
+    );
+    await older.query("commit");
+    await migrated;
+  });
+  expect(
+    await queryTestDatabase(
+      database.url,
+      "select (select count(*)::int from state.live_calls) as live, (select count(*)::int from state.past_calls) as past, (select count(*)::int from state.call_keys) as keys",
+    ),
+  ).toEqual([{ live: 3, past: 2, keys: 5 }]);
 });

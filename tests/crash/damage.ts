@@ -104,6 +104,12 @@ export const DAMAGES: [string, keyof Findings, (world: World) => Tables][] = [
     "doubled",
     (world) => world.damage("calls", world.isCallOf("keyed"), (row) => [row, { ...row, tool_call_id: "another" }]),
   ],
+  ["a key that is free again", "lost", (world) => world.damage("keys", any, drop)],
+  [
+    "a key that outlived its call",
+    "orphaned",
+    (world) => world.damage("keys", any, (row) => [row, { ...row, idempotency_key: "another" }]),
+  ],
   [
     "a second result card",
     "doubled",

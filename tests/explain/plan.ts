@@ -13,6 +13,10 @@ export interface PlanNode {
   readonly "Parent Relationship"?: string;
   readonly "Subplan Name"?: string;
   readonly Strategy?: string;
+  /** Of a plan that was carried out: how often; 0 when its turn never came. */
+  readonly "Actual Loops"?: number;
+  readonly "Shared Hit Blocks"?: number;
+  readonly "Shared Read Blocks"?: number;
   readonly Plans?: readonly PlanNode[];
 }
 

@@ -21,6 +21,7 @@ const counts = async (t: TurnWorld) =>
   (
     await t.rows(
       `select (select count(*)::int from state.turns) as turns, (select count(*)::int from state.calls) as calls,
+              (select count(*)::int from state.call_keys) as keys,
               (select count(*)::int from state.steps) as steps, (select count(*)::int from state.inbox) as rows,
               (select count(*)::int from state.edges) as edges, (select count(*)::int from cards.cards) as cards,
               (select count(*)::int from cards.boxes where box_id <> 'profile-box') as boxes`,
@@ -39,18 +40,20 @@ const longAgo = { now: () => Date.now() - 2 * DAY * 1000, sleep: () => Promise.r
 
 const complete = async (t: TurnWorld, more: object = {}) => {
   const work = await takeTurn(t, more);
-  await commit(t, work, call("safe"), call("nothing"));
+  const keyed = { call: { toolName: "safe", arguments: {}, idempotencyKey: work.agentTurnId } };
+  await commit(t, work, keyed, call("nothing"));
   await answerAll(t);
   const rest = mustWork(await advance(t, work.agentId));
   await t.engine.turns.finish(rest, { status: "success", deliverable: "done" });
   return work;
 };
 
-test("[API-T-R1] an ended turn is forgotten with its calls, steps, rows, edges, cards and boxes; an open one never", async () => {
+test("[API-T-R1] an ended turn is forgotten with its calls, their keys, steps, rows, edges, cards and boxes; an open one never", async () => {
   const { createIds } = await import("@toolplane/engine");
   await using t = await startTurnWorld({ ids: createIds(longAgo.now) });
   const before = await counts(t);
   await complete(t);
+  expect(await counts(t)).toMatchObject({ calls: 1, keys: 1 });
   const open = await t.engine.turns.spawn(asking(t));
   await age(t);
   expect(await t.engine.retain({ seconds: 3 * DAY })).toMatchObject({ turns: 0 });

@@ -55,10 +55,7 @@ export const madeOutcome = ({ request, agentId }: Pending, found: MadeRow, sha25
     : new ToolplaneError("conflict", `there is another call ${found.tool_call_id} in this project`);
 
 export const keyedOutcome = (pending: Pending, found: KeyedRow, sha256: Sha256): Dispatched | Error => {
-  if (
-    found.tool_call_id !== pending.toolCallId &&
-    found.arguments_hash !== rawArgumentsHash(pending.request.arguments, sha256)
-  )
+  if (found.arguments_hash !== rawArgumentsHash(pending.request.arguments, sha256))
     return new ToolplaneError(
       "idempotency_conflict",
       `the idempotency key was used before for ${pending.request.toolName} with other arguments; use a new key`,

@@ -1,5 +1,5 @@
 // Dispatch of direct calls: each a headless turn of its own, any number at once.
-// The way of a flush: keys already used -> definitions (remembered) -> plan each -> one statement -> ring.
+// The way of a flush: keys and ids already used -> definitions (remembered) -> plan each -> one statement -> ring.
 //   I4, I12. A key that exists answers with its call before anything else is looked at, so it survives a redefinition.
 //   A definition that was replaced under the plan is read again and planned again; the statement itself tells.
 //   A flush whose answer was lost may run again: ids were minted with the request, so the second run finds the first.
@@ -84,7 +84,7 @@ export const createDispatch = (deps: DispatchDeps): Coalescer<CallRequest, Dispa
     }
   };
 
-  /** No key was found, so an earlier run whose answer was lost has written the call: its words count, not this plan's. */
+  /** The call is there under its id: written by an earlier run, whose words count, not this plan's, or somebody else's. */
   const findMade = async (items: readonly Pending[]): Promise<void> => {
     const open = items.filter((item) => item.outcome === undefined);
     if (open.length === 0) return;
@@ -199,6 +199,8 @@ export const createDispatch = (deps: DispatchDeps): Coalescer<CallRequest, Dispa
       }),
     );
     await findKeyed(items);
+    // An id the caller chose may be any call's: of a call from before its card was named after it nothing else would tell.
+    await findMade(items.filter(({ request }) => request.toolCallId !== undefined));
     for (let round = 0; round < MAX_REPLANS && items.some((item) => item.outcome === undefined); round++) {
       await plan(items);
       await write(items);

@@ -144,17 +144,34 @@ select i.ord::int as ord
 
 export const bindKeys = (rows: readonly CallKey[]): unknown[] => keys.bind(rows);
 
+const OPEN = "array['queued', 'running', 'awaiting_approval']";
+
+// The last two conditions are about the status alone: on the live side there is never a settled_at, on the past side never
+// a due_at, so the side that has no call of that status is not read. A merge would look for a first one through all of it.
+// A page of all holds nothing older than the last of as many past calls. Without that bound the live side is walked until a
+// call is found, over all that have left and are not cleared away: with 100,000 of them half a second instead of milliseconds.
 /** Newest first: ids sort by time. $1 project, $2 before this id or null, $3 limit, $4 status, $5 tool, $6 agent, each or null. */
 export const LIST_CALLS: Statement = {
   name: "calls.list",
   text: `
+with oldest as materialized (
+  select tool_call_id from state.past_calls
+   where project_id = $1 and ($2::text is null or tool_call_id < $2::text)
+     and $4::text is null and $5::text is null and $6::text is null
+   order by project_id desc, tool_call_id desc
+  offset $3::int - 1
+   limit 1
+)
 select ${FACT_COLUMNS}, ${STATE_COLUMNS}
   from state.calls c
- where c.project_id = $1 and ($2::text is null or c.tool_call_id < $2::text)
+ where c.project_id = $1 and c.tool_call_id >= coalesce((select tool_call_id from oldest), '')
+   and ($2::text is null or c.tool_call_id < $2::text)
    and ($4::text is null or c.status = $4::text) and ($5::text is null or c.tool_name = $5::text)
    and ($6::text is null or c.agent_id = $6::text)
+   and ($4::text is null or $4::text = any (${OPEN}) or c.settled_at is not null)
+   and ($4::text is null or $4::text <> all (${OPEN}) or c.due_at is not null)
  order by c.project_id desc, c.tool_call_id desc
- limit $3`,
+ limit $3::int`,
 };
 
 // "offset 0" keeps the lookup a lookup: a plan made while there are no candidates would read all of them ever after.

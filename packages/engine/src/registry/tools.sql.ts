@@ -26,7 +26,14 @@ const WITH_VERSION = `
 /** $1 project, $2 names; deleted ones too. */
 export const READ_TOOLS: Statement = {
   name: "tools.read",
-  text: `select ${COLUMNS} ${WITH_VERSION} where t.project_id = $1 and t.tool_name = any ($2::text[])`,
+  text: `
+select ${COLUMNS}
+  from unnest($2::text[]) as n (tool_name)
+ cross join lateral (
+   select * from resource.tools x where x.project_id = $1 and x.tool_name = n.tool_name offset 0) t
+ cross join lateral (
+   select definition from resource.tool_versions x
+    where x.project_id = $1 and x.tool_name = t.tool_name and x.version = t.version offset 0) v`,
 };
 
 /** $1 project, $2 after, $3 limit, $4 whether the engine's own are shown. */

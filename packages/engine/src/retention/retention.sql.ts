@@ -53,7 +53,7 @@ select (select count(*) from old)::int as forgotten, (select count(*) from looke
        (select max(tool_call_id) from looked) as last,
        least((select min(tool_call_id) from looked where headless and (tool_call_id in (select tool_call_id from old)) is not true),
              (select min(tool_call_id) from state.live_calls
-               where project_id = $1 and tool_call_id > $5 and tool_call_id < $2 and headless)) as kept`,
+               where project_id = $1 and tool_call_id > $5 and tool_call_id <= (select max(tool_call_id) from looked) and headless)) as kept`,
 };
 
 export interface ForgottenRow {
@@ -61,7 +61,7 @@ export interface ForgottenRow {
   readonly looked: number;
   /** The last id that was looked at; null when there was none. */
   readonly last: string | null;
-  /** The first direct call that was left: open, settled not long enough ago, or in other hands. */
+  /** The first direct call up to there that was left: open, settled not long enough ago, or in other hands. */
   readonly kept: string | null;
 }
 

@@ -3,7 +3,7 @@
 
 import type { Facts } from "./facts.ts";
 import { type Found, groupBy } from "./findings.ts";
-import type { CallRow } from "./tables.ts";
+import type { CallRow, KeyRow } from "./tables.ts";
 
 const outcomeOf = (call: CallRow): string =>
   call.error_code === null ? call.status : `${call.status}/${call.error_code}`;
@@ -80,13 +80,21 @@ const checkPlaces = (facts: Facts): Found =>
     .filter(([, calls]) => calls.length > 1)
     .map(([call, calls]) => ["doubled", `${call} is there ${calls.length} times`]);
 
+/** A key lives as long as its call: neither is there without the other. */
 const checkKeys = (facts: Facts): Found => {
   const keyed = facts.tables.calls.filter((call) => call.idempotency_key !== null);
-  const scope = (call: CallRow): string =>
-    JSON.stringify([call.project_id, call.agent_id, call.tool_name, call.idempotency_key]);
-  return [...groupBy(keyed, scope)]
-    .filter(([, calls]) => calls.length > 1)
-    .map(([key, calls]) => ["doubled", `key ${key} has ${calls.length} calls`]);
+  const scope = (row: CallRow | KeyRow): string =>
+    JSON.stringify([row.project_id, row.agent_id, row.tool_name, row.idempotency_key]);
+  const holding = (row: CallRow | KeyRow): string => `${scope(row)} of ${row.tool_call_id}`;
+  const held = new Set(facts.tables.keys.map(holding));
+  const carried = new Set(keyed.map(holding));
+  return [
+    ...[...groupBy(keyed, scope)]
+      .filter(([, calls]) => calls.length > 1)
+      .map(([key, calls]) => ["doubled", `key ${key} has ${calls.length} calls`] as const),
+    ...[...carried].filter((key) => !held.has(key)).map((key) => ["lost", `nobody holds key ${key}`] as const),
+    ...[...held].filter((key) => !carried.has(key)).map((key) => ["orphaned", `no call carries key ${key}`] as const),
+  ];
 };
 
 export const checkCalls = (facts: Facts): Found => [

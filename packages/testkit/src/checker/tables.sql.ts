@@ -8,6 +8,8 @@ select project_id, tool_call_id, status, error_code, agent_id, agent_turn_id, st
        result_card_id, result_hash, result_chain_seq, settled_by, settled_at is not null as settled, tool_name
   from state.calls`;
 
+export const READ_KEYS = "select project_id, agent_id, tool_name, idempotency_key, tool_call_id from state.call_keys";
+
 export const READ_CARDS = `
 select project_id, card_id, type, author_id, tool_call_id, agent_turn_id, step_id, hash, body, chain_seq, chain_hash, candidate
   from cards.cards`;

@@ -10,6 +10,7 @@ import {
   READ_DELIVERIES,
   READ_HEADS,
   READ_INBOX,
+  READ_KEYS,
   READ_MESSAGES,
   READ_STEPS,
   READ_TURNS,
@@ -40,6 +41,15 @@ export interface CallRow {
   readonly settled_by: string | null;
   readonly settled: boolean;
   readonly tool_name: string;
+}
+
+/** Which call a key answers with. */
+export interface KeyRow {
+  readonly project_id: string;
+  readonly agent_id: string;
+  readonly tool_name: string;
+  readonly idempotency_key: string;
+  readonly tool_call_id: string;
 }
 
 export interface CardRow {
@@ -113,6 +123,7 @@ export interface MessageRow {
 
 export interface Tables {
   readonly calls: readonly CallRow[];
+  readonly keys: readonly KeyRow[];
   readonly cards: readonly CardRow[];
   readonly inbox: readonly InboxRow[];
   readonly steps: readonly StepRow[];
@@ -148,6 +159,7 @@ export const readTables = (url: string): Promise<Tables> =>
     await client.query(BEGIN_SNAPSHOT);
     const tables = {
       calls: await rows<CallRow>(READ_CALLS),
+      keys: await rows<KeyRow>(READ_KEYS),
       cards: await rows<CardRow>(READ_CARDS),
       inbox: await rows<InboxRow>(READ_INBOX),
       steps: await rows<StepRow>(READ_STEPS),

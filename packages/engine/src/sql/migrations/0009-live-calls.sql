@@ -4,6 +4,8 @@
 -- state.calls stays what people and the engine read: both, as one.
 
 drop view state.execution_edges;
+-- An older version may still be at work: what it writes is moved, or it waits; nothing falls between two of these statements.
+lock table state.calls in access exclusive mode;
 
 create table state.live_calls (
   project_id       text collate "C" not null,
