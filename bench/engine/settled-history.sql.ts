@@ -14,15 +14,14 @@ with old as materialized (
   select * from state.past_calls where project_id = $1 and headless order by tool_call_id desc limit 1
 ),
 made as materialized (
-  select u.*, u.id || '_call' as card_id
-    from (select n, ${uuid("call")} as id, ${uuid("result")} as result_id,
-                 to_timestamp(($5::bigint + n * ${MS_APART}) / 1000.0) as at
-            from generate_series($2::int, $3::int) n) u
+  select n, ${uuid("call")} as id, ${uuid("card")} as card_id, ${uuid("result")} as result_id,
+         to_timestamp(($5::bigint + n * ${MS_APART}) / 1000.0) as at
+    from generate_series($2::int, $3::int) n
 )`;
 
-/** The text with the ids of this call instead of the sample's; the card of a call is named after it. */
+/** The text with the ids of this call instead of the sample's. */
 const renewed = (text: string): string =>
-  `replace(replace(${text}, o.tool_call_id, m.id), '"' || o.project_id || '"', '"' || $4::text || '"')`;
+  `replace(replace(replace(${text}, o.tool_call_id, m.id), o.call_card_id, m.card_id), '"' || o.project_id || '"', '"' || $4::text || '"')`;
 
 const AGENT = "'agent_' || lpad((m.n % 1000)::text, 6, '0')";
 

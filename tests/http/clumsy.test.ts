@@ -34,7 +34,6 @@ const BODIES: Readonly<Record<string, unknown>> = {
 /** They ask for a whole conversation before they look at the project, or answer for each item. */
 const OTHERWISE: ReadonlySet<string> = new Set([
   "POST /projects/:project/calls/batch",
-  "POST /projects/:project/tool-services/:target/claim",
   "POST /projects/:project/cards",
   "POST /projects/:project/reports",
 ]);
@@ -56,6 +55,93 @@ test.each(ofProjects.map(({ method, path }) => `${method} ${path}`).filter((name
     ]);
   },
 );
+
+test("[API-no-project] a tool service hears that its project was deleted while it waited", async () => {
+  const { projects } = http.t.engine;
+  await projects.createProject({ project_id: "short", title: "Short", bootstrap: false }, "sys.test");
+  const claim = () => http.send("POST", "/projects/short/tool-services/test/claim", { wait_seconds: 0.2 });
+  const waiting = claim();
+  expect((await http.send("DELETE", "/projects/short")).status).toBe(204);
+  // It had begun before, or it came after.
+  expect([200, 404]).toContain((await waiting).status);
+  expect((await claim()).body.error.message).toBe("there is no project short");
+});
+
+test("[API-services] a tool service that stops waiting is not counted as one that waits", async () => {
+  const services = async () =>
+    (await http.send("GET", "/projects/demo/services")).body.items.map(
+      (item: { readonly holder: string }) => item.holder,
+    );
+  const leaving = new AbortController();
+  const waiting = http.raw("/projects/demo/tool-services/leaving/claim", {
+    method: "POST",
+    headers: { authorization: `Bearer ${http.admin}` },
+    body: JSON.stringify({ holder: "leaver", wait_seconds: 60 }),
+    signal: leaving.signal,
+  });
+  await expect.poll(services).toContain("leaver");
+  leaving.abort();
+  await waiting;
+  expect(await services()).not.toContain("leaver");
+});
+
+test("[API-errors] what is not there is named as it was asked for, quoted where it could not be a name", async () => {
+  const odd = encodeURIComponent('a b"\u0007');
+  const shown = '"a b\\"\\u0007"';
+  for (const [method, path, message] of [
+    ["GET", `/projects/${odd}`, `there is no project ${shown}`],
+    ["DELETE", `/projects/demo/tools/${odd}`, `project demo has no tool ${shown}`],
+    ["GET", `/projects/demo/tools/${odd}`, `project demo has no tool ${shown}`],
+    ["POST", `/projects/demo/tools/${odd}/pause`, `project demo has no tool ${shown}`],
+    ["GET", `/projects/demo/agents/${odd}`, `project demo has no agent ${shown}`],
+    ["POST", `/projects/demo/agents/${odd}/turns`, `project demo has no agent ${shown}: register it first`],
+    ["GET", `/projects/demo/profiles/${odd}`, `project demo has no profile ${shown}`],
+    ["DELETE", `/projects/demo/profiles/${odd}`, `project demo has no profile ${shown}`],
+    ["DELETE", "/projects/demo/profiles/nobody", "project demo has no profile nobody"],
+    ["GET", `/projects/demo/calls/${odd}`, `there is no call ${shown} in this project`],
+    ["GET", `/projects/demo/calls/${odd}/card`, `there is no call ${shown} in this project`],
+    ["POST", `/projects/demo/calls/${odd}/heartbeat`, `there is no call ${shown} in this project`],
+    ["GET", `/projects/demo/turns/${odd}`, `there is no turn ${shown} in this project`],
+    ["POST", `/projects/demo/turns/${odd}/stop`, `there is no turn ${shown} in this project`],
+    ["GET", `/projects/demo/dead-letters/${odd}`, `there is no dead letter ${shown} in this project`],
+    ["GET", `/projects/demo/cards/${odd}`, `project demo has no card ${shown}`],
+    ["GET", `/projects/demo/boxes/${odd}`, `project demo has no box ${shown}`],
+    ["DELETE", `/tokens/${odd}`, `there is no token ${shown}`],
+  ] as const) {
+    const needed = path.endsWith("/turns") ? { instruction: "x" } : path.endsWith("/heartbeat") ? { lease: "x" } : {};
+    const answer = await http.send(method, path, method === "POST" ? needed : undefined);
+    expect.soft([method, path, answer.status, answer.body.error.message]).toEqual([method, path, 404, message]);
+  }
+});
+
+test("[API-errors] what a newcomer gets wrong first is said with what to do", async () => {
+  const said = async (method: string, path: string, body?: unknown, headers = {}) => {
+    const answer = await http.send(method, path, body, { headers });
+    return [answer.status, answer.body.error.message];
+  };
+  const claim = (target: string) => said("POST", `/projects/demo/tool-services/${target}/claim`, { wait_seconds: 0 });
+  expect(await claim("my%20tools")).toEqual([400, 'a target is letters, digits, _ and -, not "my tools"']);
+  expect((await claim("x".repeat(200)))[0]).toBe(400);
+  expect(await said("POST", "/tokens", {})).toEqual([
+    400,
+    'the body is not valid: $.role: missing, expected one of "admin"|"operator"|"agent"|"tool"|"viewer"',
+  ]);
+  expect((await said("POST", "/tokens", { role: "tool", project_id: "demo" }))[1]).toBe(
+    "a tool's token names the targets it serves: set targets",
+  );
+  expect(await said("POST", "/projects/demo/calls", '{"tool_name":"safe"}', { "content-encoding": "gzip" })).toEqual([
+    400,
+    "the body is sent as it is, not encoded as gzip: leave Content-Encoding out",
+  ]);
+  expect(await said("GET", "/health", undefined, { host: "box.example:7420" })).toEqual([
+    403,
+    "this server does not answer to the host name box.example; start it with TOOLPLANE_ALLOWED_HOSTS=box.example if that is its name",
+  ]);
+  expect(await said("GET", "/projects/demo/events", undefined, { "last-event-id": "zzz" })).toEqual([
+    400,
+    "zzz is not an event id this server has given; send one it has, or none",
+  ]);
+});
 
 const PAGED = ["calls", "turns", "agents", "profiles", "tools", "approvals", "dead-letters"];
 
@@ -136,7 +222,7 @@ test("[API-errors] a path that takes other methods says which", async () => {
     const { status, headers, body } = await http.send(method, path);
     expect([path, status, headers.get("allow"), body.error.message]).toEqual([
       path,
-      404,
+      405,
       allow,
       `${method} is not offered here; it takes ${allow.replaceAll(", ", " or ")}`,
     ]);

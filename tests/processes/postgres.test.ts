@@ -290,8 +290,14 @@ describe("[ARCH-5-3] a checkout the server's user cannot enter", () => {
     await untilGone(processes, 3000);
     // Opened up later, the data still is where the file says.
     chmodSync(checkout.path, 0o755);
+    const old = join(moved.path, "0123456789abcdef", "programs-18.4-x64");
+    mkdirSync(join(old, "native", "bin"), { recursive: true });
+    writeFileSync(join(old, "native", "bin", "postgres"), "");
     await using next = await startPostgres({ dataDir, movedRoot: moved.path });
     expect(await notesOf(next)).toEqual(["kept"]);
+    // Who has moved there removes what earlier versions left.
+    const tidy = isRoot && process.platform === "linux";
+    await until("the old copy to go", () => existsSync(old) === !tidy, 3000);
   });
 
   test("[ARCH-5-3] a throw-away server starts from there without leaving anything in the system's directories", async () => {

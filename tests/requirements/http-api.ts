@@ -12,6 +12,7 @@ export const rules = [
   { id: "API-events", source: "interfaces 4", part: "server", text: "Events resume after Last-Event-ID; parts of a running call arrive as they are made." },
   { id: "API-idempotency-http", source: "interfaces 4", part: "server", text: "The Idempotency-Key header and the body's key are the same thing." },
   { id: "API-lists", source: "interfaces 4", part: "server", text: "Calls are listed newest first, in pages, by status and tool." },
+  { id: "API-services", source: "interfaces 4", part: "server", text: "A service that has stopped asking for work is not shown as one that waits for it." },
   { id: "API-no-project", source: "interfaces 4", part: "server", text: "Whatever is asked of a project that is not there is not_found, and names the project." },
   { id: "API-projects", source: "interfaces 4", part: "server", text: "Projects are made, listed, changed and deleted; not while calls are open unless forced." },
   { id: "API-tokens", source: "interfaces 4", part: "server", text: "A token is shown once, listed without its secret, and revoked." },

@@ -2,9 +2,11 @@
 // depends on the machine.
 
 import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { findDescendants, rememberProcess, until, untilGone } from "@toolplane/testkit";
+import { findDescendants, guardProgram, rememberProcess, until, untilGone } from "@toolplane/testkit";
 import { describe, expect, test, vi } from "vitest";
 import { makePlace } from "./data.ts";
 import { readFootprint } from "./footprint.ts";
@@ -15,16 +17,26 @@ vi.setConfig({ testTimeout: 180_000 });
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
+const endGroup = (pid: number): void => {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // As it should be: nobody is left in it.
+  }
+};
+
 describe("[UP-1-1] in the repository", () => {
-  test("npm start serves the demo project, and ends with a signal", async () => {
+  test("[UP-2-2] npm start serves the demo project, and drains when npm alone is told to end and nobody reads any more", async () => {
     await using place = await makePlace();
     const child = spawn("npm", ["start"], {
       cwd: ROOT,
       env: { ...process.env, TOOLPLANE_PORT: "0", TOOLPLANE_DATA: place.dataDir },
-      stdio: ["ignore", "pipe", "ignore"],
+      stdio: ["ignore", "pipe", "pipe"],
       detached: true,
     });
+    await guardProgram(child, "npm start");
     let stdout = "";
+    child.stderr.resume();
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
       stdout += text;
     });
@@ -33,10 +45,12 @@ describe("[UP-1-1] in the repository", () => {
     const url = (stdout.split("ready ")[1] ?? "").trim();
     expect((await fetch(`${url}/health`)).status).toBe(200);
     const family = findDescendants(child.pid ?? 0).map(({ pid }) => rememberProcess(pid));
-    // As a terminal does it: the whole group.
-    process.kill(-(child.pid ?? 0), "SIGINT");
-    await exited;
-    await untilGone(family, PATIENCE_MS);
+    child.stderr.destroy();
+    child.kill("SIGTERM");
+    const code = await exited;
+    await untilGone(family, PATIENCE_MS).finally(() => endGroup(child.pid ?? 0));
+    expect(code).toBe(0);
+    expect(readFileSync(join(place.dataDir, "postgres", "server.log"), "utf8")).toContain("received fast shutdown");
   });
 
   test("npx toolplane runs the same program", async () => {

@@ -61,13 +61,14 @@ describe("[API-2-2] SIGTERM drains and exits 0", () => {
     expect(await statusOf(up, long)).toBe("canceled");
   });
 
-  test("while it drains it takes no connections", async () => {
+  test("[UP-2-2] a terminal that closes says SIGHUP, more than once: the same, and while it drains it takes no connections", async () => {
     await using place = await makePlace();
     await using up = startUp({ dataDir: place.dataDir, args: DEMO });
     await startSleep(up, 600);
     const url = await up.ready();
-    up.signal("SIGTERM");
+    up.signal("SIGHUP");
     await up.said('"stopping"');
+    up.signal("SIGHUP");
     const refused = async (): Promise<boolean> =>
       fetch(`${url}/live`).then(
         () => false,

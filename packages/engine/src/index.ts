@@ -93,7 +93,7 @@ export {
   noFaults,
   TURN_FAULT_POINTS,
 } from "./ports/faults.ts";
-export { createIds, type Ids, oldestUuidOf } from "./ports/ids.ts";
+export { createIds, derivedUuid, type Ids, oldestUuidOf } from "./ports/ids.ts";
 export { type Log, type LogFields, silentLog } from "./ports/log.ts";
 // registry
 export type { Agents } from "./registry/agents.ts";

@@ -90,7 +90,8 @@ export {
   isErrorCode,
   type RetryAdvice,
 } from "./errors/error-table.ts";
-export { parseWith } from "./errors/parse-with.ts";
+export { describeSchemaMessage, parseWith } from "./errors/parse-with.ts";
+export { showName } from "./errors/show-name.ts";
 export {
   type ErrorDetail,
   isToolplaneError,

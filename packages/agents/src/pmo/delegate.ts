@@ -4,6 +4,7 @@
 import {
   type Batches,
   type DelegatedTurn,
+  derivedUuid,
   type Engine,
   type HeldCall,
   type Parties,
@@ -15,7 +16,7 @@ import { ERROR_TABLE, type HashText, isToolplaneError, type JsonObject, Toolplan
 import { createParentPointerCard } from "@toolplane/protocol/agents";
 import { askedOf, boxesOf, type PlannedTarget, planTarget } from "./plan-target.ts";
 import type { TaskAsk } from "./pmo-arguments.ts";
-import { derivedAgentId, derivedUuid, type PmoCall } from "./pmo-call.ts";
+import { derivedAgentId, type PmoCall } from "./pmo-call.ts";
 
 /** What the project manager's tools use of the engine. */
 export interface PmoEngine extends Pick<Engine, "delegation" | "tools" | "doorbell"> {
@@ -157,7 +158,7 @@ export const createDelegate = (means: PmoMeans) => {
     if (before !== undefined) return before;
     const task = request.includeHistory === true ? await withHistory(call, request.task, tx) : request.task;
     const parties = await readFor(means, call, [task], tx);
-    const newAgentId = (boxId: string): string => derivedAgentId(boxId, derivedUuid(toolCallId, 0, sha256));
+    const newAgentId = (boxId: string): string => derivedAgentId(boxId, derivedUuid(toolCallId, "0", sha256));
     const target = planTarget({ task, projectId, callerId, parties, newAgentId });
     if (target.create !== undefined)
       await engine.delegation.writeAgents([agentWriteOf(call, target.create, `identity_${toolCallId}`)], tx);

@@ -7,6 +7,7 @@ import {
   batchHolder,
   batchIdOf,
   batchTaskIdOf,
+  derivedUuid,
   type Queryer,
 } from "@toolplane/engine";
 import { isToolplaneError, type JsonObject, ToolplaneError } from "@toolplane/protocol";
@@ -14,7 +15,7 @@ import { type DeferredCall, deferCall } from "@toolplane/sdk";
 import { agentWriteOf, type PmoMeans, readFor } from "./delegate.ts";
 import { type PlannedTarget, planTarget } from "./plan-target.ts";
 import { type ForkJoinAsk, parseForkJoin } from "./pmo-arguments.ts";
-import { derivedAgentId, derivedUuid, type PmoCall } from "./pmo-call.ts";
+import { derivedAgentId, type PmoCall } from "./pmo-call.ts";
 
 export interface ForkJoinLimits {
   readonly maxTasks: number;
@@ -61,7 +62,7 @@ export const createForkJoin = (means: PmoMeans, limits: ForkJoinLimits) => {
           projectId,
           callerId,
           parties,
-          newAgentId: (boxId) => derivedAgentId(boxId, derivedUuid(toolCallId, index, sha256)),
+          newAgentId: (boxId) => derivedAgentId(boxId, derivedUuid(toolCallId, String(index), sha256)),
           metadata: { batch_id: batchIdOf(toolCallId), task_label: `task_${index}` },
         }),
       ),

@@ -1,9 +1,10 @@
+import { derivedUuid } from "@toolplane/engine";
 import { isToolplaneError } from "@toolplane/protocol";
 import { PMO_TOOL_NAMES } from "@toolplane/protocol/registry";
 import { ToolError } from "@toolplane/sdk";
 import { describe, expect, test } from "vitest";
 import { planRoute, type RoutedCall } from "./plan-route.ts";
-import { derivedAgentId, derivedUuid } from "./pmo-call.ts";
+import { derivedAgentId } from "./pmo-call.ts";
 
 const SUBJECT = "cg.v1r4.demo.public.cmd.sys.pmo.internal";
 const CALL: RoutedCall = { toolName: "fork_join", subject: `${SUBJECT}.fork_join`, afterExecution: "suspend" };
@@ -54,11 +55,11 @@ describe("ids of what a call makes", () => {
 
   test("[UTP-W27-R2] the same for the same call and part, others for others, and as old as the call", () => {
     const call = "019a8000000070008000000000000000";
-    const one = derivedUuid(call, 0, sha256);
-    expect(one).toBe(derivedUuid(call, 0, sha256));
+    const one = derivedUuid(call, "0", sha256);
+    expect(one).toBe(derivedUuid(call, "0", sha256));
     expect(one).toHaveLength(32);
     expect(one.slice(0, 16)).toBe(call.slice(0, 16));
-    expect(derivedUuid("call_7", 0, sha256)).toMatch(/^[0-9a-f]{12}7[0-9a-f]{3}8[0-9a-f]{15}$/);
+    expect(derivedUuid("call_7", "0", sha256)).toMatch(/^[0-9a-f]{12}7[0-9a-f]{3}8[0-9a-f]{15}$/);
     expect(derivedAgentId("ABC", one)).toBe(`abc_${one}`);
   });
 });

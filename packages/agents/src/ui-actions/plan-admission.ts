@@ -1,7 +1,7 @@
 // Whether an action a person took in a user interface may be carried out. Pure: the facts were read before.
 // Checked in this order, and every refusal has a code of its own, because a user interface shows what to do by it.
 
-import { isFilled, isRecord, type JsonObject } from "@toolplane/protocol";
+import { isFilled, isRecord, type JsonObject, showName } from "@toolplane/protocol";
 import { mergeActionMetadata, type UiAckStatus } from "@toolplane/protocol/agents";
 
 export interface ActionFacts {
@@ -49,7 +49,8 @@ export const planAdmission = (facts: ActionFacts, workerTarget: string): Admissi
   if (metadata !== null && !isObject(metadata)) return no("invalid_metadata", "metadata is an object");
   if (args.metadata !== undefined && args.metadata !== null && !isObject(args.metadata))
     return no("invalid_metadata", "args.metadata is an object");
-  if (facts.workerTarget === undefined) return no("agent_not_found", "the project has no such active agent");
+  if (facts.workerTarget === undefined)
+    return no("agent_not_found", `the project has no active agent ${showName(facts.agentId)}`);
   if (facts.workerTarget !== workerTarget)
     return no("invalid_worker_target", `the agent belongs to pool ${facts.workerTarget}, not to ${workerTarget}`);
   if (facts.tool === undefined) return no("tool_definition_missing", `the project has no tool ${payload.tool_name}`);

@@ -2,7 +2,7 @@
 // back goes on where it was. Hundreds of readers stand at the same place and are woken together: those who ask for the
 // same share a read that begins after they asked, so none misses what was committed before.
 
-import { ToolplaneError } from "@toolplane/protocol";
+import { showName, ToolplaneError } from "@toolplane/protocol";
 import type { Database } from "../sql/database.ts";
 import { NOW_POSITION, READ_EVENTS } from "./event-log.sql.ts";
 
@@ -36,7 +36,10 @@ const parsePosition = (position: string): readonly [string, string] => {
   const isNumber = (text: string | undefined): text is string =>
     text !== undefined && text !== "" && text.length <= 20 && [...text].every((digit) => digit >= "0" && digit <= "9");
   if (position.length > MAX_POSITION_LENGTH || rest.length > 0 || !isNumber(xid) || !isNumber(id))
-    throw new ToolplaneError("bad_request", "that is not an event id this server has given");
+    throw new ToolplaneError(
+      "bad_request",
+      `${showName(position)} is not an event id this server has given; send one it has, or none`,
+    );
   return [xid, id];
 };
 

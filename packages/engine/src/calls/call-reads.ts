@@ -2,7 +2,7 @@
 // those who ask at the same moment.
 //   A read leaves after it was asked for, never before: it sees everything that was committed until then.
 
-import { ToolplaneError } from "@toolplane/protocol";
+import { showName, ToolplaneError } from "@toolplane/protocol";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
 import type { Queryer } from "../sql/database.ts";
 import { type CallKey, type CallView, callKey } from "./call.ts";
@@ -15,7 +15,7 @@ export interface CallReads {
 }
 
 export const noCall = (key: CallKey): ToolplaneError =>
-  new ToolplaneError("not_found", `there is no call ${key.toolCallId} in this project`);
+  new ToolplaneError("not_found", `there is no call ${showName(key.toolCallId)} in this project`);
 
 export const createCallReads = (db: Queryer): CallReads => {
   const find = async (keys: readonly CallKey[]): Promise<readonly CallView[]> =>

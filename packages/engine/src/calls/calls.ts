@@ -110,18 +110,18 @@ export const createCalls = (deps: CallsDeps): Calls => {
     },
     async claim(request, waitMs = 0, signal) {
       checkClaim(request);
-      seen.saw(request.projectId, request.target, request.holder);
-      return line.wait(request, waitMs, signal);
+      const answered = seen.saw(request.projectId, request.target, request.holder);
+      return line.wait(request, waitMs, signal).finally(() => answered(signal?.aborted === true));
     },
     async claimAcross(request, waitMs = 0, signal) {
       checkClaim(request);
-      seen.saw(EVERY_PROJECT, request.target, request.holder);
-      return across.wait(request, waitMs, signal);
+      const answered = seen.saw(EVERY_PROJECT, request.target, request.holder);
+      return across.wait(request, waitMs, signal).finally(() => answered(signal?.aborted === true));
     },
     async lease(request) {
       const leased = await leases.lease.submit(request);
       // Its command came over a bus: this is the first we see of the service.
-      seen.saw(leased.facts.projectId, leased.facts.target, request.holder);
+      seen.saw(leased.facts.projectId, leased.facts.target, request.holder)(false);
       return leased;
     },
     heartbeat: leases.heartbeat.submit,

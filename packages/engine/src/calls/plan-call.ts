@@ -26,7 +26,7 @@ import {
   ToolplaneError,
 } from "@toolplane/protocol";
 import { commandSubject, type ValidateValue } from "@toolplane/protocol/registry";
-import type { Ids } from "../ports/ids.ts";
+import { derivedUuid, type Ids } from "../ports/ids.ts";
 import { planSession } from "../sessions/plan-session.ts";
 import type { DispatchRow } from "./dispatch.sql.ts";
 import { type ChainLink, chainStart, extendChain, type Sha256 } from "./turn-chain.ts";
@@ -83,9 +83,6 @@ const SENDER = "toolplane";
 const MAX_KEY_LENGTH = 255;
 // Beyond any plan, and near enough to catch a time in the wrong unit.
 const MAX_AHEAD_MS = 10 * 366 * 24 * 3_600_000;
-
-/** Named after its call: a request that is planned again after its answer was lost finds the card, whatever became of the call. */
-const callCardIdOf = (toolCallId: string): string => `${toolCallId}_call`;
 
 /** The actor whose result a command on this subject asks for: `tool.text`, `sys.pmo`. */
 export const actorOfSubject = (subject: Pick<Subject, "component" | "target">): string =>
@@ -202,7 +199,8 @@ export const planCall = (input: PlanCallInput): PlannedCall => {
   });
   const lineage = lineageMeta(context);
   const card = createToolCallCard({
-    cardId: callCardIdOf(toolCallId),
+    // Made of the call's id: a request that is planned again after its answer was lost meets its card, whatever became of the call.
+    cardId: derivedUuid(toolCallId, "tool.call", sha256),
     projectId: origin.projectId,
     createdAt: now,
     authorId: origin.agentId,

@@ -23,3 +23,16 @@ test("[ENG-seen-bounded] however many names services use, only the latest ten th
   expect(listed).toHaveLength(10_000);
   expect(listed.at(-1)?.holder).toBe("holder-29999");
 });
+
+test("a service that goes away while it asks is not listed any more, unless it asks elsewhere too", () => {
+  const seen = createSeenServices(() => 0);
+  const names = () => seen.list("p").map(({ holder }) => holder);
+  const [one, two] = [seen.saw("p", "text", "a"), seen.saw("p", "text", "a")];
+  one(true);
+  expect(names()).toEqual(["a"]);
+  two(true);
+  expect(names()).toEqual([]);
+  // An answer is no goodbye.
+  seen.saw("p", "text", "a")(false);
+  expect(names()).toEqual(["a"]);
+});

@@ -1,5 +1,5 @@
 // Who has asked for work lately: the answer to "does anybody serve this target". From memory: it is for people who look,
-// and a service that lives asks again within seconds.
+// and a service that lives asks again within seconds. One that ends its question itself, as a service does that stops, is forgotten at once.
 
 export interface SeenService {
   readonly projectId: string;
@@ -9,7 +9,8 @@ export interface SeenService {
 }
 
 export interface SeenServices {
-  saw(projectId: string, target: string, holder: string): void;
+  /** It asks; returned is the end of that, with or without the service having gone away meanwhile. */
+  saw(projectId: string, target: string, holder: string): (gone: boolean) => void;
   /** Those who asked within the last minute: a long poll comes back at least that often. */
   list(projectId: string, target?: string): readonly SeenService[];
 }
@@ -21,7 +22,7 @@ const RECENT_MS = 60_000;
 const MAX_SEEN = 10_000;
 
 export const createSeenServices = (now: () => number): SeenServices => {
-  const seen = new Map<string, SeenService>();
+  const seen = new Map<string, SeenService & { readonly asking: number }>();
   const forgetOld = (): void => {
     const oldest = now() - RECENT_MS;
     for (const [key, { lastSeenMs }] of seen) if (lastSeenMs < oldest) seen.delete(key);
@@ -29,13 +30,21 @@ export const createSeenServices = (now: () => number): SeenServices => {
   return {
     saw(projectId, target, holder) {
       const key = `${projectId} ${target} ${holder}`;
+      const asking = (seen.get(key)?.asking ?? 0) + 1;
       seen.delete(key);
-      seen.set(key, { projectId, target, holder, lastSeenMs: now() });
+      seen.set(key, { projectId, target, holder, lastSeenMs: now(), asking });
       // The longest unseen comes first. Names are the services' own, so nothing else bounds their number.
       for (const oldest of seen.keys()) {
         if (seen.size <= MAX_SEEN) break;
         seen.delete(oldest);
       }
+      return (gone) => {
+        const known = seen.get(key);
+        if (known === undefined) return;
+        // Several processes may share a name: it is gone with the last of them.
+        if (gone && known.asking <= 1) seen.delete(key);
+        else seen.set(key, { ...known, asking: known.asking - 1 });
+      };
     },
     list(projectId, target) {
       forgetOld();

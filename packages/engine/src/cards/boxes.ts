@@ -3,7 +3,7 @@
 //   B2. Replacing and appending never mix: a reader sees the whole old list or the whole new one.
 //   B3. Another project's box does not exist.
 
-import { type Card, distinctIds, ToolplaneError } from "@toolplane/protocol";
+import { type Card, distinctIds, showName, ToolplaneError } from "@toolplane/protocol";
 import type { Ids } from "../ports/ids.ts";
 import type { Database, Queryer } from "../sql/database.ts";
 import {
@@ -76,7 +76,7 @@ const MAX_CARDS_AT_ONCE = 10_000;
 const MAX_HYDRATED = 5_000;
 
 const missing = (boxId: string): ToolplaneError =>
-  new ToolplaneError("not_found", `box ${boxId.slice(0, 80).toWellFormed()} does not exist`);
+  new ToolplaneError("not_found", `box ${showName(boxId)} does not exist`);
 
 const refused = (message: string, detail: Readonly<Record<string, unknown>>): ToolplaneError =>
   new ToolplaneError("bad_request", message, { detail });

@@ -2,7 +2,7 @@
 // `retry_of`; the old one stays settled (I1) and its turn is never fed. Replaying twice gives the same new call: the
 // letter's id is its idempotency key.
 
-import { type JsonObject, ToolplaneError } from "@toolplane/protocol";
+import { type JsonObject, showName, ToolplaneError } from "@toolplane/protocol";
 import type { CallRequest, Dispatched } from "../calls/call-request.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Faults } from "../ports/faults.ts";
@@ -89,7 +89,7 @@ export const createDeadLetters = (deps: {
   const get = async (projectId: string, deadLetterId: string): Promise<DeadLetter> => {
     const [row] = await db.query<DeadLetterStateRow>(READ_DEAD, [projectId, deadLetterId]);
     if (row === undefined)
-      throw new ToolplaneError("not_found", `there is no dead letter ${deadLetterId} in this project`);
+      throw new ToolplaneError("not_found", `there is no dead letter ${showName(deadLetterId)} in this project`);
     return letterOf(row);
   };
 

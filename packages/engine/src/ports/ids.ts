@@ -16,6 +16,17 @@ export interface Ids {
 export const oldestUuidOf = (unixMs: number): string =>
   `${unixMs.toString(16).padStart(12, "0")}70008${"0".repeat(15)}`;
 
+const UUID = /^[0-9a-f]{32}$/;
+/** A UUIDv7 says its time in its first half. */
+const TIME_LENGTH = 16;
+
+/** A UUIDv7 in form, for a part of something: as old as the whole when that is one, and the same whenever it is asked for. */
+export const derivedUuid = (whole: string, part: string, sha256: (text: string) => string): string => {
+  const hash = sha256(`${whole}/${part}`);
+  const time = UUID.test(whole) ? whole.slice(0, TIME_LENGTH) : `${hash.slice(0, 12)}7${hash.slice(13, 16)}`;
+  return `${time}8${hash.slice(-15)}`;
+};
+
 // Random bytes are drawn in blocks: one system call per 512 ids instead of one per id.
 const BLOCK = 8192;
 

@@ -2,7 +2,7 @@
 // Merging an entry into what is known is the protocol's rule (planRosterUpsert); here it is read, planned and written
 // under the project's lock.
 
-import { isToken, type JsonObject, ToolplaneError } from "@toolplane/protocol";
+import { isToken, type JsonObject, showName, ToolplaneError } from "@toolplane/protocol";
 import {
   type AgentUpload,
   parseAgentUpload,
@@ -84,7 +84,7 @@ const toRoster = (projectId: string, { created_at, updated_at, ...row }: AgentRo
 });
 
 const noAgent = (projectId: string, agentId: string): ToolplaneError =>
-  new ToolplaneError("not_found", `project ${projectId} has no agent ${isToken(agentId) ? agentId : "of that id"}`);
+  new ToolplaneError("not_found", `project ${projectId} has no agent ${showName(agentId)}`);
 
 /** A filter value the database cannot hold matches nobody. */
 const isStorable = (text: string | undefined): boolean =>
@@ -114,7 +114,8 @@ export const createAgents = ({ db, doorbell, profiles }: AgentsOptions): Agents 
   const complete = async (tx: Queryer, projectId: string, upload: AgentUpload): Promise<RosterEntry> => {
     const { profile_name: name } = upload;
     const named = name === undefined ? undefined : await profiles.getProfile(projectId, name, tx);
-    if (name !== undefined && named === undefined) throw new ToolplaneError("not_found", `there is no profile ${name}`);
+    if (name !== undefined && named === undefined)
+      throw new ToolplaneError("not_found", `there is no profile ${showName(name)}`);
     const boxId = upload.profile_box_id ?? named?.profileBoxId;
     const profile = boxId === undefined ? undefined : await profiles.loadProfile(projectId, boxId, tx);
     if (boxId === undefined || profile === undefined)

@@ -1,7 +1,7 @@
 // Profiles: an upload is a new sys.profile card in a new box; the row by name points at the newest. Agents keep the box
 // they were given, so a new upload changes nobody who is at work.
 
-import { type Card, canonicalText, type JsonObject, ToolplaneError } from "@toolplane/protocol";
+import { type Card, canonicalText, type JsonObject, showName, ToolplaneError } from "@toolplane/protocol";
 import { createProfileCard } from "@toolplane/protocol/agents";
 import { type Profile, parseProfile, parseProfileCard, profileKey } from "@toolplane/protocol/registry";
 import type { Boxes } from "../cards/boxes.ts";
@@ -59,8 +59,8 @@ const toProfile = (projectId: string, row: ProfileRow): RegisteredProfile => ({
 
 const isStorable = (name: string): boolean => !name.includes("\u0000") && name.isWellFormed();
 
-const noProfile = (projectId: string): ToolplaneError =>
-  new ToolplaneError("not_found", `project ${projectId} has no profile of that name`);
+const noProfile = (projectId: string, name: string): ToolplaneError =>
+  new ToolplaneError("not_found", `project ${projectId} has no profile ${showName(name)}`);
 
 const profileOf = (card: Card | undefined): Profile | undefined =>
   card?.content.__type__ === "JsonContent" && card.type === "sys.profile"
@@ -129,7 +129,7 @@ export const createProfiles = ({ db, doorbell, ids, clock, cards, boxes }: Profi
     async deleteProfile(projectId, name) {
       await withProject(db, projectId, async (tx) => {
         const gone = isStorable(name) ? await tx.query(DELETE_PROFILE, [projectId, profileKey(name)]) : [];
-        if (gone.length === 0) throw noProfile(projectId);
+        if (gone.length === 0) throw noProfile(projectId, name);
       });
       doorbell.ring("registry");
     },

@@ -6,6 +6,7 @@ import {
   type HashText,
   isToolplaneError,
   PROTOCOL_VERSION,
+  showName,
   type ToolDefinition,
   ToolplaneError,
 } from "@toolplane/protocol";
@@ -107,10 +108,7 @@ const MAX_VERSIONS = 500;
 const NO_VERSION_LIMIT = 2 ** 31 - 1;
 
 const noTool = (projectId: string, toolName: string): ToolplaneError =>
-  new ToolplaneError(
-    "not_found",
-    `project ${projectId} has no tool ${isToolName(toolName) ? toolName : "of that name"}`,
-  );
+  new ToolplaneError("not_found", `project ${projectId} has no tool ${showName(toolName)}`);
 
 const toTool = (projectId: string, row: ToolRow): RegisteredTool => ({
   projectId,

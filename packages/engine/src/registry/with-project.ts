@@ -1,11 +1,11 @@
 // A change of a project's registry: the project is there, and nobody else changes its registry until the commit.
 
-import { isToken, ToolplaneError } from "@toolplane/protocol";
+import { isToken, showName, ToolplaneError } from "@toolplane/protocol";
 import type { Database, Queryer } from "../sql/database.ts";
 import { LOCK_PROJECT } from "./projects.sql.ts";
 
 export const noProject = (projectId: string): ToolplaneError =>
-  new ToolplaneError("not_found", `there is no project ${isToken(projectId) ? projectId.slice(0, 128) : "of that id"}`);
+  new ToolplaneError("not_found", `there is no project ${showName(projectId)}`);
 
 export const withProject = async <T>(
   db: Database,

@@ -3,7 +3,7 @@
 // after a few seconds in any case, so that a revoked token stops working everywhere.
 
 import { createHash, timingSafeEqual } from "node:crypto";
-import { isToken, ToolplaneError } from "@toolplane/protocol";
+import { isToken, showName, ToolplaneError } from "@toolplane/protocol";
 import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { RandomSecret } from "../ports/secrets.ts";
@@ -94,11 +94,11 @@ const planToken = (request: TokenRequest): { actorId: string | null; targets: re
   if (ttlSeconds !== undefined && !(ttlSeconds > 0 && ttlSeconds <= MAX_TTL_SECONDS))
     throw refuse("a token that expires does so within a hundred years");
   for (const target of targets)
-    if (!isToken(target)) throw refuse(`a target is letters, digits, _ and -, not "${target}"`);
+    if (!isToken(target)) throw refuse(`a target is letters, digits, _ and -, not ${showName(target)}`);
   if (request.role !== "admin" && request.projectId === undefined)
     throw refuse(`a token of role ${request.role} belongs to one project: name it`);
   if (request.role !== "tool") return { actorId: request.actorId ?? null, targets };
-  if (targets.length === 0) throw refuse("a tool's token names the targets it serves");
+  if (targets.length === 0) throw refuse("a tool's token names the targets it serves: set targets");
   const actorId = request.actorId ?? `tool.${targets[0]}`;
   if (!actorId.startsWith("tool.") || !isToken(actorId.slice("tool.".length)))
     throw refuse("the actor of a tool's token is tool.<name>");
@@ -132,7 +132,7 @@ export const createTokens = (deps: {
       ];
       const [row] = await db.query<TokenRow>(ADD_TOKEN, values).catch((error: unknown) => {
         if (error instanceof ToolplaneError && error.detail?.sqlstate === "23503")
-          throw new ToolplaneError("not_found", `there is no project ${request.projectId}`);
+          throw new ToolplaneError("not_found", `there is no project ${showName(request.projectId ?? "")}`);
         throw error;
       });
       return { token: tokenOf(row as TokenRow), secret };
@@ -161,7 +161,7 @@ export const createTokens = (deps: {
     },
     async revoke(tokenId, projectId) {
       const rows = await db.query(REVOKE_TOKEN, [tokenId, projectId ?? null]);
-      if (rows.length === 0) throw new ToolplaneError("not_found", `there is no token ${tokenId}`);
+      if (rows.length === 0) throw new ToolplaneError("not_found", `there is no token ${showName(tokenId)}`);
       known.clear();
       doorbell.ring("registry");
     },

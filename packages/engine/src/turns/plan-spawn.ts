@@ -70,9 +70,9 @@ const checkFacts = ({ request }: SpawnItem, facts: SpawnFacts): void => {
     throw new ToolplaneError("not_found", `project ${projectId} has no agent ${agentId}: register it first`);
   if (facts.agent_status !== "active")
     throw new ToolplaneError("conflict", `agent ${agentId} is inactive: activate it to give it turns`);
-  if (!facts.has_context) throw new ToolplaneError("not_found", "the context box does not exist in this project");
-  if (!facts.has_output) throw new ToolplaneError("not_found", "the output box does not exist in this project");
-  if (!facts.has_profile) throw new ToolplaneError("not_found", "the profile box does not exist in this project");
+  if (!facts.has_context) throw new ToolplaneError("not_found", "context_box_id names no box of this project");
+  if (!facts.has_output) throw new ToolplaneError("not_found", "output_box_id names no box of this project");
+  if (!facts.has_profile) throw new ToolplaneError("not_found", "profile_box_id names no box of this project");
   if (request.profileBoxId === undefined && facts.roster_profile === null)
     throw new ToolplaneError("bad_request", `agent ${agentId} has no profile: give it one, or name a profile box`);
   if (lineage !== undefined && facts.lineage_agent !== lineage.agentId)

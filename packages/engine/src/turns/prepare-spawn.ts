@@ -1,6 +1,14 @@
 // A spawn before the database is asked: what no database is needed to refuse, and the ids that a second try must find.
 
-import { canonicalText, isToken, type JsonObject, parseToken, ToolplaneError, violation } from "@toolplane/protocol";
+import {
+  canonicalText,
+  isToken,
+  type JsonObject,
+  parseToken,
+  showName,
+  ToolplaneError,
+  violation,
+} from "@toolplane/protocol";
 import type { Sha256 } from "../calls/turn-chain.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { SpawnLookup } from "./spawn.sql.ts";
@@ -46,8 +54,13 @@ const askedOf = (context: TurnContext): JsonObject =>
 /** Refuses what no database is needed to refuse, and mints the ids. */
 export const prepareSpawn = (request: SpawnRequest, ids: Ids, sha256: Sha256): SpawnItem => {
   const { context, kind = "turn" } = request;
-  if (!isToken(request.projectId)) throw new ToolplaneError("not_found", "there is no project of that id");
-  if (!isToken(request.agentId)) throw new ToolplaneError("not_found", "there is no agent of that id");
+  if (!isToken(request.projectId))
+    throw new ToolplaneError("not_found", `there is no project ${showName(request.projectId)}`);
+  if (!isToken(request.agentId))
+    throw new ToolplaneError(
+      "not_found",
+      `project ${request.projectId} has no agent ${showName(request.agentId)}: register it first`,
+    );
   if (request.sourceAgentId === "") throw violation("an intent names its source agent");
   checkText("correlation_id", request.correlationId, MAX_CORRELATION_LENGTH);
   checkText("display_name", request.displayName, MAX_CORRELATION_LENGTH);

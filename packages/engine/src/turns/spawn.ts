@@ -4,7 +4,7 @@
 //   A correlation that was used is answered before anything else is looked at (W-41: duplicates never lease a head).
 //   Ids are minted with the request: a flush whose answer was lost may run again and finds itself.
 
-import { distinctIds, ToolplaneError } from "@toolplane/protocol";
+import { distinctIds, showName, ToolplaneError } from "@toolplane/protocol";
 import { type BoxRow, READ_BOXES } from "../cards/boxes.sql.ts";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
 import { roughBytes } from "../coalescer/rough-bytes.ts";
@@ -80,10 +80,7 @@ export const createSpawn = (deps: TurnDeps & { readonly maxDepth: number }): Spa
     const found = new Map(rows.map((row) => [row.box_id, row.card_ids]));
     const missing = boxIds.find((boxId) => !found.has(boxId));
     if (missing !== undefined)
-      throw new ToolplaneError(
-        "not_found",
-        `box ${missing.slice(0, 80).toWellFormed()} does not exist in this project`,
-      );
+      throw new ToolplaneError("not_found", `box ${showName(missing)} does not exist in this project`);
     return distinctIds(boxIds.flatMap((boxId) => found.get(boxId) ?? []));
   };
 

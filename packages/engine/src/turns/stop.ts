@@ -1,7 +1,7 @@
 // Stop: a turn ends wherever it is. It does not go through the worker: whoever thinks for it learns by the heartbeat, or
 // by the ring, that its claim is gone, and what it commits afterwards changes nothing (T2).
 
-import { ToolplaneError } from "@toolplane/protocol";
+import { showName, ToolplaneError } from "@toolplane/protocol";
 import { FALLBACK_SOURCES } from "@toolplane/protocol/agents";
 import type { Database, Queryer } from "../sql/database.ts";
 import { announceCalls, type EndDeps, type EndedTurn, type EndTurn, type OutsideEnd } from "./end-turn.ts";
@@ -15,7 +15,7 @@ const DEFAULT_REASON = "stopped_by_pmo";
 const STOPPED = "stopped";
 
 const noTurn = ({ agentTurnId }: TurnKey): ToolplaneError =>
-  new ToolplaneError("not_found", `there is no turn ${agentTurnId.slice(0, 128).toWellFormed()} in this project`);
+  new ToolplaneError("not_found", `there is no turn ${showName(agentTurnId)} in this project`);
 
 const howOf = ({ actorId, reason = DEFAULT_REASON }: StopRequest, queued: boolean): OutsideEnd => ({
   status: queued ? "canceled" : "failed",

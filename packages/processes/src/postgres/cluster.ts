@@ -132,7 +132,9 @@ export const ensureCluster = async (options: ClusterOptions): Promise<void> => {
     return;
   }
   if (existsSync(cluster)) {
-    throw new ToolplaneError("storage_error", `${cluster} is there but has no PG_VERSION; it is damaged or not ours`);
+    throw new ToolplaneError("storage_error", `${cluster} is there but has no PG_VERSION; it is damaged or not ours`, {
+      detail: { todo: "restore it, move it away, or start with another --data" },
+    });
   }
   await removeHalfMade(cluster);
   const building = `${cluster}.${randomBytes(6).toString("hex")}`;

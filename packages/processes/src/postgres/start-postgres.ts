@@ -13,6 +13,7 @@ import { type Guard, processGuard } from "../guard/guard.ts";
 import { type ExitStatus, type GuardedProcess, spawnGuarded } from "../guarded/spawn-guarded.ts";
 import { cacheDirectory } from "./cache-directory.ts";
 import { ensureCluster, POSTGRES_USER } from "./cluster.ts";
+import { removeOldCopies } from "./old-copies.ts";
 import { type Location, type Place, preparePlace, readLocation } from "./place.ts";
 import { findNpmPostgres, type PostgresBinaries } from "./postgres-binaries.ts";
 import { planSettings, settingsToFlags } from "./postgres-settings.ts";
@@ -162,12 +163,13 @@ export const startPostgres = async (options: PostgresOptions): Promise<RunningPo
   // The server works in another directory than we do.
   const dataDir = resolve(options.dataDir);
   const spare = (): string => (throwAway ? cacheDirectory(runAs) : dataDir);
+  const movedRoot = options.movedRoot ?? "/var/lib/toolplane";
   const place = preparePlace({
     dataDir,
     runAs,
     binaries: options.binaries ?? findNpmPostgres(spare),
     throwAway,
-    movedRoot: options.movedRoot ?? "/var/lib/toolplane",
+    movedRoot,
   });
   const socket = await makeSocketDirectory(place.home, runAs, guard);
   try {
@@ -180,7 +182,15 @@ export const startPostgres = async (options: PostgresOptions): Promise<RunningPo
         throw cause;
       });
     }
+    const stopping = new AbortController();
+    // Only who uses that root looks after it, beside its work; what cannot be removed stays.
+    const tidied =
+      throwAway || place.location === undefined
+        ? undefined
+        : removeOldCopies(movedRoot, stopping.signal).catch(() => undefined);
     const end = async (signal: NodeJS.Signals, graceMs: number): Promise<void> => {
+      stopping.abort();
+      await tidied;
       await server.end({ signal, graceMs });
       await socket.remove();
     };

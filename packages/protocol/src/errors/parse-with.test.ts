@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { parseBox } from "../cards/box.ts";
 import { parseCard } from "../cards/card.ts";
 import { parseHostLine } from "../host/host-message.ts";
@@ -8,6 +9,7 @@ import type { JsonObject, JsonValue } from "../json/json-value.ts";
 import { parseTaskEvent } from "../payloads/agent-events.ts";
 import { parseCommandPayload } from "../payloads/command.ts";
 import { parseToolDefinition } from "../tools/parse-definition.ts";
+import { parseWith } from "./parse-with.ts";
 import { ToolplaneError } from "./toolplane-error.ts";
 
 const MEGABYTE = 1024 * 1024;
@@ -79,4 +81,13 @@ describe("[SEC-4-C15] a list of wrong items is refused at once, not once per ite
   ])("[SEC-4-C13] a value whose length cannot be compared is refused, not thrown at: %s", (_name, name) => {
     expect(refusalOf(() => parseTaskEvent({ ...{ agent_id: name }, agent_turn_id: name })).code).toBe("bad_request");
   });
+});
+
+test.each([
+  ['$.a.role: missing, expected one of "x"|"y"', { a: {} }],
+  ['$.a.role: Invalid option: expected one of "x"|"y"', { a: { role: "z" } }],
+  ["$.a: missing, expected object", {}],
+])("what is not there is called missing: %s", (message, input) => {
+  const schema = z.object({ a: z.object({ role: z.enum(["x", "y"]) }) });
+  expect(refusalOf(() => parseWith(schema, input, "it")).message).toBe(`it is not valid: ${message}`);
 });

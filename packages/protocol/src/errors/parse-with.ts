@@ -19,7 +19,7 @@ const EXPECTED = "Invalid input: expected ";
 const ABSENT = ", received undefined";
 
 /** What is not there is called missing; people do not send "undefined". */
-const describeMessage = (message: string): string => {
+export const describeSchemaMessage = (message: string): string => {
   if (!message.startsWith(EXPECTED) || !message.endsWith(ABSENT)) return shortText(message, MAX_ISSUE_LENGTH);
   const expected = message.slice(EXPECTED.length, -ABSENT.length);
   return expected === "nonoptional" ? "missing" : `missing, expected ${expected}`;
@@ -27,7 +27,7 @@ const describeMessage = (message: string): string => {
 
 const describeIssue = (issue: SchemaIssue): { path: string; message: string } => ({
   path: formatJsonPath(issue.path ?? []),
-  message: describeMessage(issue.message),
+  message: describeSchemaMessage(issue.message),
 });
 
 export const fromSchemaIssues = (issues: readonly SchemaIssue[], what: string, cause?: unknown): ToolplaneError => {
@@ -56,8 +56,26 @@ export const checkWith = <S extends z.ZodType>(
   }
 };
 
+const OPTION = "Invalid option: ";
+
+const isMissing = (input: unknown, path: readonly PropertyKey[]): boolean => {
+  let value = input;
+  for (const key of path) {
+    if (typeof value !== "object" || value === null) return true;
+    value = Object.hasOwn(value, key) ? (value as Record<PropertyKey, unknown>)[key] : undefined;
+  }
+  return value === undefined;
+};
+
+/** Of a choice zod does not say whether it was made wrongly or not at all. */
+const sayMissing = (input: unknown, issue: SchemaIssue): SchemaIssue =>
+  issue.message.startsWith(OPTION) && isMissing(input, issue.path ?? [])
+    ? { ...issue, message: `missing, ${issue.message.slice(OPTION.length)}` }
+    : issue;
+
 export const parseWith = <S extends z.ZodType>(schema: S, input: unknown, what: string): z.output<S> => {
   const checked = checkWith(schema, input);
   if ("data" in checked) return checked.data;
-  throw fromSchemaIssues(checked.issues, what, checked.cause);
+  const issues = checked.issues.map((issue) => sayMissing(input, issue));
+  throw fromSchemaIssues(issues, what, checked.cause);
 };

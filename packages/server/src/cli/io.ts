@@ -44,12 +44,20 @@ const readStdin = async (): Promise<string> => {
   return Buffer.concat(chunks).toString("utf8");
 };
 
+/** A pipe and a terminal that were closed. */
+const READER_GONE: ReadonlySet<string | undefined> = new Set(["EPIPE", "EIO"]);
+
 /** `toolplane calls list | head` closes the pipe early: whoever reads has enough, and that is no failure. */
 export const endQuietlyWithReader = (stream: NodeJS.WriteStream, exit: (code: number) => void): void => {
   stream.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") exit(0);
+    if (READER_GONE.has(error.code)) exit(0);
     else throw error;
   });
+};
+
+/** A log nobody reads any more is no reason to end, least of all in the middle of ending well. */
+export const goOnWithoutReader = (stream: NodeJS.WriteStream): void => {
+  stream.on("error", () => undefined);
 };
 
 export const createCliIo = (given: UpIo & Partial<CliIo> = processIo()): CliIo => ({

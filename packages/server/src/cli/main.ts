@@ -6,7 +6,7 @@ import { checkCommand, findCommand, parseCommandLine } from "./command-line.ts";
 import { describeFailure, formatFailure, stackOf } from "./error-line.ts";
 import { EXIT } from "./exit-code.ts";
 import { helpFor } from "./help.ts";
-import { type CliIo, createCliIo, endQuietlyWithReader } from "./io.ts";
+import { type CliIo, createCliIo, endQuietlyWithReader, goOnWithoutReader } from "./io.ts";
 import { createOutput } from "./output.ts";
 import { readSettings } from "./settings.ts";
 import { readVersion } from "./version.ts";
@@ -39,7 +39,10 @@ const run = async (argv: readonly string[], io: CliIo): Promise<number> => {
 /** Resolves to the exit code; never rejects. */
 export const main = async (argv: readonly string[], given?: UpIo & Partial<CliIo>): Promise<number> => {
   const io = createCliIo(given);
-  if (given === undefined) endQuietlyWithReader(process.stdout, io.exit);
+  if (given === undefined) {
+    endQuietlyWithReader(process.stdout, io.exit);
+    goOnWithoutReader(process.stderr);
+  }
   try {
     return await run(argv, io);
   } catch (error) {

@@ -25,7 +25,11 @@ const OWNER = "sys.config";
 
 const within = (where: string, error: unknown): ToolplaneError => {
   const known = understandError(error, { keepMessage: true });
-  return new ToolplaneError(known.code, `${where}: ${known.message}`, { detail: known.detail, cause: error });
+  const todo = "correct it and start again";
+  return new ToolplaneError(known.code, `${where}: ${known.message}`, {
+    detail: { todo, ...known.detail },
+    cause: error,
+  });
 };
 
 /** Makes a project with the bundled tools unless it is there. */
@@ -82,9 +86,9 @@ const applyProfiles = async ({ engine, settings, definitions }: ApplyConfigOptio
 };
 
 const applyAgents = async ({ engine, settings }: ApplyConfigOptions): Promise<number> => {
-  for (const [index, agent] of settings.agents.entries()) {
-    await engine.agents.upsertAgent(settings.project, agent).catch((error: unknown) => {
-      throw within(`agents[${index}]`, error);
+  for (const { where, value } of settings.agents) {
+    await engine.agents.upsertAgent(settings.project, value).catch((error: unknown) => {
+      throw within(where, error);
     });
   }
   return settings.agents.length;

@@ -1,5 +1,7 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { parseConfigFile } from "./config-file.ts";
+import { z } from "zod";
+import { configSchema, parseConfigFile } from "./config-file.ts";
 
 const FULL = `project: demo
 database: { url: env:DATABASE_URL }
@@ -58,7 +60,7 @@ describe("[API-3-2] an unknown key is an error naming the key and its line", () 
 test.each<[string, string, string]>([
   ["a list that is a text", "tools: ./tools\n", "toolplane.yaml:1: tools: "],
   ["a project that is a number", "\nproject: 7\n", "toolplane.yaml:2: project: "],
-  ["a host without a command", "hosts:\n  - name: a\n", "toolplane.yaml:2: hosts[0].command: "],
+  ["a host without a command", "hosts:\n  - name: a\n", "toolplane.yaml:2: hosts[0].command: missing, expected array"],
   [
     "a session nobody knows",
     "hosts:\n  - name: a\n    command: [x]\n    session: maybe\n",
@@ -67,4 +69,31 @@ test.each<[string, string, string]>([
   ["a text", "just words\n", "toolplane.yaml:1: the file: "],
 ])("%s is refused with its line", (_what, text, message) => {
   expect(() => parseConfigFile(text, "toolplane.yaml")).toThrow(message);
+});
+
+/** `bus.url`; a list and what stands in it has one name. */
+const namesOf = (schema: z.ZodType, path: string): readonly string[] => {
+  if (schema instanceof z.ZodOptional) return namesOf(schema.unwrap() as z.ZodType, path);
+  if (!(schema instanceof z.ZodObject)) return [path];
+  return Object.entries(schema.shape as Record<string, z.ZodType>).flatMap(([key, value]) =>
+    namesOf(value, path === "" ? key : `${path}.${key}`),
+  );
+};
+
+describe("the reference", () => {
+  const page = readFileSync(new URL("../../../../docs/reference/configuration.md", import.meta.url), "utf8");
+
+  test.each(namesOf(configSchema, ""))("[UP-3-2] has the key %s", (name) => {
+    expect(page).toContain(`\`${name}\``);
+  });
+
+  test("[UP-3-2] has every variable that settings are read from", () => {
+    const sources = readdirSync(new URL(".", import.meta.url)).filter(
+      (file) => file.endsWith(".ts") && !file.endsWith(".test.ts"),
+    );
+    const text = sources.map((file) => readFileSync(new URL(file, import.meta.url), "utf8")).join("\n");
+    const variables = [...new Set([...text.matchAll(/env\.(TOOLPLANE_[A-Z_]+)/g)].map(([, name]) => name))];
+    expect(variables.length).toBeGreaterThan(8);
+    expect(variables.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+  });
 });

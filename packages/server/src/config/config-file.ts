@@ -1,7 +1,7 @@
 // toolplane.yaml: every key it may have, and what is wrong with one that has another. All of it is checked, also the parts
 // this version cannot run: those are refused by name when they are used, never passed over.
 
-import { isRecord } from "@toolplane/protocol";
+import { describeSchemaMessage, isRecord } from "@toolplane/protocol";
 import { z } from "zod";
 import { refuseConfig } from "./refuse.ts";
 import { parseYamlFile, type YamlFile } from "./yaml-file.ts";
@@ -67,7 +67,7 @@ const retention = z.strictObject({
   projects: z.record(z.string(), z.unknown()).optional(),
 });
 
-const configSchema = z.strictObject({
+export const configSchema = z.strictObject({
   project: name.optional(),
   database: z.strictObject({ url: z.string().min(1).optional() }).optional(),
   bus: bus.optional(),
@@ -101,7 +101,7 @@ const explain = (issue: z.core.$ZodIssue, file: YamlFile): string => {
     const parent = pathText(issue.path);
     return `${file.where(issue.path, key)}: unknown key ${JSON.stringify(key)}${parent === "" ? "" : ` in ${parent}`}`;
   }
-  return `${file.where(issue.path)}: ${pathText(issue.path) || "the file"}: ${issue.message}`;
+  return `${file.where(issue.path)}: ${pathText(issue.path) || "the file"}: ${describeSchemaMessage(issue.message)}`;
 };
 
 /** A key without a value is null in YAML and means: not given. */

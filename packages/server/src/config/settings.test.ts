@@ -59,6 +59,16 @@ describe("[API-3-1] the file, then TOOLPLANE_* variables, then flags; later wins
       { env: { TOOLPLANE_DATABASE_URL: IN_ENV }, flags: { databaseUrl: "postgres://flag/db" } },
       { databaseUrl: "postgres://flag/db" },
     ],
+    [
+      "agents, each with its place",
+      { yaml: "project: a\nagents:\n  - agent_id: x\n  - agent_id: y\n" },
+      {
+        agents: [
+          { where: "toolplane.yaml:3: agents[0]", value: { agent_id: "x" } },
+          { where: "toolplane.yaml:4: agents[1]", value: { agent_id: "y" } },
+        ],
+      },
+    ],
     ["project in the file", { yaml: "project: a\n" }, { project: "a", projectNamed: true }],
     ["project in the environment", { yaml: "project: a\n", env: { TOOLPLANE_PROJECT: "b" } }, { project: "b" }],
     ["port", { env: { TOOLPLANE_PORT: "1" } }, { port: 1 }],
@@ -127,7 +137,11 @@ describe("values that cannot be", () => {
     ["no patience", { env: { TOOLPLANE_LEASE_SECONDS: "0" } }, "TOOLPLANE_LEASE_SECONDS is from 3 to 600"],
     ["odd patience", { env: { TOOLPLANE_LEASE_SECONDS: "a while" } }, "TOOLPLANE_LEASE_SECONDS is from 3 to 600"],
     ["any name at all", { env: { TOOLPLANE_ALLOWED_HOSTS: "*" } }, "TOOLPLANE_ALLOWED_HOSTS is a list of host names"],
-    ["a log level", { env: { TOOLPLANE_LOG_LEVEL: "loud" } }, "TOOLPLANE_LOG_LEVEL is one of"],
+    [
+      "a log level",
+      { env: { TOOLPLANE_LOG_LEVEL: "loud" } },
+      "TOOLPLANE_LOG_LEVEL is one of error, warn, info, silent, not loud",
+    ],
     ["a project", { yaml: "project: a.b\n" }, "a project's name is made of"],
     [
       "[UP-3-4] a variable that is not set",

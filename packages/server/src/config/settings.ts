@@ -16,6 +16,12 @@ import { filled, readValue, type SettingsInput } from "./setting-value.ts";
 export const ROLES = ["api", "worker", "pmo", "tools"] as const;
 export type UpRole = (typeof ROLES)[number];
 
+/** An agent of the file, and where it stands there. */
+export interface ConfigAgent {
+  readonly where: string;
+  readonly value: JsonObject;
+}
+
 export interface Settings {
   readonly port: number;
   readonly host: string;
@@ -37,7 +43,7 @@ export interface Settings {
   /** Absolute file patterns. */
   readonly tools: readonly string[];
   readonly profiles: readonly string[];
-  readonly agents: readonly JsonObject[];
+  readonly agents: readonly ConfigAgent[];
   /** The pools whose agents this process thinks for. */
   readonly workerTargets: readonly string[];
   readonly hosts: readonly HostSetting[];
@@ -180,7 +186,10 @@ export const planSettings = (input: SettingsInput): Settings => {
     ...readProject(input),
     tools: patterns(file?.config.tools),
     profiles: patterns(file?.config.profiles),
-    agents: (file?.config.agents ?? []) as readonly JsonObject[],
+    agents: (file?.config.agents ?? []).map((agent, index) => ({
+      where: `${file?.where(["agents", index])}: agents[${index}]`,
+      value: agent as JsonObject,
+    })),
     workerTargets: parseTargets(filled(env.TOOLPLANE_WORKER_TARGETS)?.split(",") ?? file?.config.worker_targets),
     hosts: readHostSettings(file),
     allowEnv: readAllowEnv(input),

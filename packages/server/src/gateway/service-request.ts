@@ -3,7 +3,7 @@
 //   - A service reaches the calls sent to its own actor in its own project; others do not exist for it, or are refused.
 
 import type { CallFacts, CallKey, Engine } from "@toolplane/engine";
-import { ToolplaneError } from "@toolplane/protocol";
+import { showName, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
 
 export type ServiceEngine = Pick<Engine, "calls" | "cards" | "tools" | "emitParts">;
@@ -72,7 +72,8 @@ export const keyOf = ({ projectId, toolCallId }: CallKey): CallKey => ({ project
 /** The call, if this caller may speak for its actor. */
 export const factsFor = async ({ engine, caller, ...key }: ServiceRequest<unknown>): Promise<CallFacts> => {
   // No id has one, and the database would refuse the whole statement.
-  if (hasControl(key.toolCallId)) throw new ToolplaneError("not_found", "there is no such call in this project");
+  if (hasControl(key.toolCallId))
+    throw new ToolplaneError("not_found", `there is no call ${showName(key.toolCallId)} in this project`);
   const facts = await engine.calls.facts(keyOf(key));
   mayServe(caller, facts);
   return facts;

@@ -1,7 +1,7 @@
 // The definitions of a service's tools: look one up, register one.
 
 import type { RegisteredTool } from "@toolplane/engine";
-import { ToolplaneError } from "@toolplane/protocol";
+import { showName, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
 import { ok, operation, plainText, type ServiceCaller } from "./service-request.ts";
 
@@ -18,14 +18,14 @@ export const toolBody = (tool: RegisteredTool): Record<string, unknown> => ({
   updated_at: tool.updatedAt,
 });
 
-export const noTool = (toolName: string): ToolplaneError =>
-  new ToolplaneError("not_found", `this project has no tool ${toolName}`);
+export const noTool = (projectId: string, toolName: string): ToolplaneError =>
+  new ToolplaneError("not_found", `project ${projectId} has no tool ${showName(toolName)}`);
 
 export const getTool = operation({
   body: z.strictObject({ tool_name: plainText }),
   async run({ engine, projectId, body }) {
     const tool = await engine.tools.getTool(projectId, body.tool_name);
-    if (tool === undefined) throw noTool(body.tool_name);
+    if (tool === undefined) throw noTool(projectId, body.tool_name);
     return ok(toolBody(tool));
   },
 });
@@ -47,7 +47,7 @@ export const register = operation({
   async run({ engine, caller, projectId, body }) {
     const { toolName, outcome } = await engine.tools.upsertTool(projectId, body, { source: sourceOf(caller, body) });
     const tool = await engine.tools.getTool(projectId, toolName);
-    if (tool === undefined) throw noTool(toolName);
+    if (tool === undefined) throw noTool(projectId, toolName);
     return { status: outcome === "created" ? 201 : 200, body: { ...toolBody(tool), outcome } };
   },
 });

@@ -4,13 +4,14 @@
 //   A3. Bodies are bounded before they are read, parsed without prototype tricks, and checked before a handler sees them.
 //   A4. Every failure has the same shape (problem.ts).
 
-import { type Engine, type Log, silentLog, type Token } from "@toolplane/engine";
+import { type Engine, type Log, systemClock, type Token } from "@toolplane/engine";
 import { parseWith, ToolplaneError } from "@toolplane/protocol";
 import { type Context, Hono } from "hono";
 import type { z } from "zod";
 import { NO_TOOL_HOSTS, type ToolHosts } from "../hosts/tool-hosts.ts";
 import { type PlaneProcesses, UNKNOWN_PROCESSES } from "../up/plane-processes.ts";
 import { checkHost } from "./check-host.ts";
+import { createFailureLog } from "./failure-log.ts";
 import { explainNotFound } from "./known-project.ts";
 import { methodsAt, notOffered, notServed, notThere, problem } from "./problem.ts";
 import { parseBody, readBody } from "./read-body.ts";
@@ -63,11 +64,12 @@ const takesNothing = (schema: z.ZodType): boolean => schema.safeParse({}).succes
 
 const answerEarly = (context: Context): Response => {
   const early = new ToolplaneError("storage_error", "the server is starting; try again in a moment");
-  return problem(context, early, silentLog);
+  return problem(context, early);
 };
 
 export const createApp = (options: AppOptions): Hono => {
   const { log } = options;
+  const failures = createFailureLog(log);
   // A slash too many at the end is no other place.
   const app = new Hono({ strict: false });
 
@@ -75,6 +77,7 @@ export const createApp = (options: AppOptions): Hono => {
     const engine = options.engine();
     // Answered, not thrown: whoever comes early has done nothing wrong, and nothing has failed.
     if (engine === undefined) return answerEarly(context);
+    const began = systemClock.now();
     const token = await engine.tokens.check(bearerOf(context));
     if (token === undefined)
       throw new ToolplaneError("unauthorized", "the token is unknown, expired or revoked", {
@@ -93,7 +96,7 @@ export const createApp = (options: AppOptions): Hono => {
     const caller = callerOf(token);
     let signal: AbortSignal | undefined;
     try {
-      return await route.handle({
+      const response = await route.handle({
         ...{ params, body, query, caller, engine, toolHosts, processes, log, context },
         // Made for who waits; most routes answer at once.
         get signal() {
@@ -101,6 +104,8 @@ export const createApp = (options: AppOptions): Hono => {
           return signal;
         },
       });
+      failures.answered(began);
+      return response;
     } catch (error) {
       throw await explainNotFound(error, engine, params.project);
     }
@@ -123,8 +128,10 @@ export const createApp = (options: AppOptions): Hono => {
     const methods = methodsAt(places, context.req.path);
     if (methods.length > 0) context.header("Allow", methods.join(", "));
     const unknown = options.routes.length === 0 ? notServed() : notThere(context.req.path);
-    return problem(context, methods.length > 0 ? notOffered(context.req.method, methods) : unknown, log);
+    return methods.length > 0
+      ? problem(context, notOffered(context.req.method, methods), { status: 405 })
+      : problem(context, unknown);
   });
-  app.onError((error, context) => problem(context, error, log));
+  app.onError((error, context) => problem(context, error, { tell: failures.failed }));
   return app;
 };

@@ -2,18 +2,14 @@
 // found belongs to a project that exists, and costs nothing more.
 
 import type { Engine } from "@toolplane/engine";
-import { isToken, isToolplaneError, ToolplaneError } from "@toolplane/protocol";
+import { isToolplaneError, showName, ToolplaneError } from "@toolplane/protocol";
 
 type Registry = Pick<Engine, "projects">;
 
 export const noProject = (projectId: string): ToolplaneError =>
-  new ToolplaneError(
-    "not_found",
-    `there is no project ${isToken(projectId) ? projectId.slice(0, 128) : "of that id"}`,
-    {
-      detail: { todo: "see which there are: toolplane projects list, or GET /projects" },
-    },
-  );
+  new ToolplaneError("not_found", `there is no project ${showName(projectId)}`, {
+    detail: { todo: "see which there are: toolplane projects list, or GET /projects" },
+  });
 
 export const refuseUnknownProject = async ({ projects }: Registry, projectId: string): Promise<void> => {
   if ((await projects.getProject(projectId)) === undefined) throw noProject(projectId);

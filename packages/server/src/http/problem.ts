@@ -1,15 +1,22 @@
 // Every error that leaves the API, in one shape: {"error": {code, message, detail?, retryable}} with the code's status.
 // What nobody foresaw is logged with its cause and shown without it (I8).
 
-import type { Log } from "@toolplane/engine";
 import { isToolplaneError, ToolplaneError, understandError } from "@toolplane/protocol";
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
+import type { RequestFailure } from "./failure-log.ts";
 
-export const problem = (context: Context, error: unknown, log: Log): Response => {
+export interface ProblemOptions {
+  /** Hears of what is the server's fault. */
+  readonly tell?: ((failure: RequestFailure) => void) | undefined;
+  /** In place of the code's own. */
+  readonly status?: ContentfulStatusCode | undefined;
+}
+
+export const problem = (context: Context, error: unknown, { tell, status }: ProblemOptions = {}): Response => {
   const known = isToolplaneError(error) ? error : understandError(error);
   if (known.http >= 500)
-    log.error("a request failed", {
+    tell?.({
       path: context.req.path,
       method: context.req.method,
       code: known.code,
@@ -17,7 +24,7 @@ export const problem = (context: Context, error: unknown, log: Log): Response =>
     });
   if (known.code === "unauthorized") context.header("WWW-Authenticate", "Bearer");
   if (known.code === "rate_limited" || known.code === "storage_error") context.header("Retry-After", "1");
-  return context.json({ error: known.toWire() }, known.http as ContentfulStatusCode);
+  return context.json({ error: known.toWire() }, status ?? (known.http as ContentfulStatusCode));
 };
 
 export const notThere = (path: string): ToolplaneError =>

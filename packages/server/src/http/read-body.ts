@@ -1,7 +1,7 @@
 // A request body, bounded: the declared length is believed only when it is too large, the bytes are counted anyway. A body
 // that declares its length is read at once (HTTP ends it there); one that does not is read piece by piece.
 
-import { isToolplaneError, type JsonValue, parseJsonStrict, ToolplaneError } from "@toolplane/protocol";
+import { isToolplaneError, type JsonValue, parseJsonStrict, showName, ToolplaneError } from "@toolplane/protocol";
 
 const tooLarge = (maxBytes: number): ToolplaneError =>
   new ToolplaneError("payload_too_large", `the body is larger than ${maxBytes} bytes`, {
@@ -28,6 +28,12 @@ const readPieces = async (body: ReadableStream<Uint8Array>, maxBytes: number): P
 };
 
 export const readBody = async (request: Request, maxBytes: number): Promise<string> => {
+  const encoding = request.headers.get("content-encoding") ?? "identity";
+  if (encoding.toLowerCase() !== "identity")
+    throw new ToolplaneError(
+      "bad_request",
+      `the body is sent as it is, not encoded as ${showName(encoding)}: leave Content-Encoding out`,
+    );
   const declared = request.headers.get("content-length");
   if (Number(declared ?? 0) > maxBytes) throw tooLarge(maxBytes);
   if (declared !== null && !request.headers.has("transfer-encoding")) {

@@ -2,8 +2,8 @@
 // I8. Fields are ids, codes, counts and times; whoever logs leaves arguments, results and secrets out.
 
 import type { Log, LogFields } from "@toolplane/engine";
-import { ToolplaneError } from "@toolplane/protocol";
 import { pino } from "pino";
+import { refuseConfig } from "../config/refuse.ts";
 import { formatLogLine } from "./log-line.ts";
 
 export const LOG_LEVELS = ["error", "warn", "info", "silent"] as const;
@@ -18,8 +18,7 @@ export interface LogOptions {
 
 export const parseLogLevel = (text: string): LogLevel => {
   const level = LOG_LEVELS.find((known) => known === text.toLowerCase());
-  if (level === undefined)
-    throw new ToolplaneError("bad_request", `TOOLPLANE_LOG_LEVEL is one of ${LOG_LEVELS.join(", ")}`);
+  if (level === undefined) throw refuseConfig(`TOOLPLANE_LOG_LEVEL is one of ${LOG_LEVELS.join(", ")}, not ${text}`);
   return level;
 };
 

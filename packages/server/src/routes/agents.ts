@@ -1,7 +1,7 @@
 // Profiles (what an agent is told and may use) and the roster (which agents a project has).
 
 import type { Agents, Profiles } from "@toolplane/engine";
-import { ToolplaneError } from "@toolplane/protocol";
+import { showName, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
 import { answerPage } from "../http/answer-page.ts";
 import { pageQuery } from "../http/page-query.ts";
@@ -35,10 +35,10 @@ const agentBody = (agent: Agent) => ({
   updated_at: agent.updatedAt,
 });
 
-const noProfile = (name: string): ToolplaneError =>
-  new ToolplaneError("not_found", `this project has no profile ${name}`);
-const noAgent = (agentId: string): ToolplaneError =>
-  new ToolplaneError("not_found", `this project has no agent ${agentId}`);
+const noProfile = (project: string, name: string): ToolplaneError =>
+  new ToolplaneError("not_found", `project ${project} has no profile ${showName(name)}`);
+const noAgent = (project: string, agentId: string): ToolplaneError =>
+  new ToolplaneError("not_found", `project ${project} has no agent ${showName(agentId)}`);
 
 const agentQuery = pageQuery.extend({
   worker_target: z.string().max(64).optional(),
@@ -74,7 +74,7 @@ export const agentRoutes: readonly Route[] = [
     roles: READERS,
     handle: async ({ engine, params, context }) => {
       const profile = await engine.profiles.getProfile(params.project ?? "", params.profile ?? "");
-      if (profile === undefined) throw noProfile(params.profile ?? "");
+      if (profile === undefined) throw noProfile(params.project ?? "", params.profile ?? "");
       const settings = await engine.profiles.loadProfile(profile.projectId, profile.profileBoxId);
       return context.json({ ...profileBody(profile), profile: settings ?? null });
     },
@@ -116,7 +116,7 @@ export const agentRoutes: readonly Route[] = [
     roles: READERS,
     handle: async ({ engine, params, context }) => {
       const agent = await engine.agents.getAgent(params.project ?? "", params.agent ?? "");
-      if (agent === undefined) throw noAgent(params.agent ?? "");
+      if (agent === undefined) throw noAgent(params.project ?? "", params.agent ?? "");
       return context.json(agentBody(agent));
     },
   }),

@@ -1,6 +1,6 @@
 // Cards and boxes, read only: they are written by calls, turns and tool services.
 
-import { ToolplaneError, toCardDto } from "@toolplane/protocol";
+import { showName, ToolplaneError, toCardDto } from "@toolplane/protocol";
 import { z } from "zod";
 import { refuseUnknownProject } from "../http/known-project.ts";
 import { READERS, type Route, route } from "../http/route.ts";
@@ -8,8 +8,8 @@ import { READERS, type Route, route } from "../http/route.ts";
 const ids = z.array(z.string().min(1).max(128)).max(10_000);
 const tail = z.coerce.number().int().min(1).max(500).optional();
 
-const missing = (what: string, id: string): ToolplaneError =>
-  new ToolplaneError("not_found", `this project has no ${what} ${id}`);
+const missing = (project: string, what: string, id: string): ToolplaneError =>
+  new ToolplaneError("not_found", `project ${project} has no ${what} ${showName(id)}`);
 
 export const cardRoutes: readonly Route[] = [
   route({
@@ -18,7 +18,7 @@ export const cardRoutes: readonly Route[] = [
     roles: [...READERS, "tool"],
     handle: async ({ engine, params, context }) => {
       const [card] = await engine.cards.getCards(params.project ?? "", [params.card]);
-      if (card === undefined) throw missing("card", params.card ?? "");
+      if (card === undefined) throw missing(params.project ?? "", "card", params.card ?? "");
       return context.json(toCardDto(card));
     },
   }),
@@ -39,7 +39,7 @@ export const cardRoutes: readonly Route[] = [
     roles: READERS,
     handle: async ({ engine, params, context }) => {
       const box = await engine.boxes.loadBox(params.project ?? "", params.box ?? "");
-      if (box === undefined) throw missing("box", params.box ?? "");
+      if (box === undefined) throw missing(params.project ?? "", "box", params.box ?? "");
       return context.json({ box_id: box.boxId, card_ids: box.cardIds });
     },
   }),
@@ -50,7 +50,7 @@ export const cardRoutes: readonly Route[] = [
     query: z.strictObject({ limit: tail }),
     handle: async ({ engine, params, query, context }) => {
       const cards = await engine.boxes.loadBoxCards(params.project ?? "", params.box ?? "", query.limit);
-      if (cards === undefined) throw missing("box", params.box ?? "");
+      if (cards === undefined) throw missing(params.project ?? "", "box", params.box ?? "");
       return context.json(cards.map(toCardDto));
     },
   }),

@@ -4,6 +4,7 @@ import { type DeadLetter, ROLES, type Token } from "@toolplane/engine";
 import { isToken, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
 import { answerPage } from "../http/answer-page.ts";
+import { refuseUnknownProject } from "../http/known-project.ts";
 import { refuseBound } from "../http/own-work.ts";
 import { cursorAfter, keyOfCursor, pageQuery } from "../http/page-query.ts";
 import { ADMINS, OPERATORS, READERS, type Route, route } from "../http/route.ts";
@@ -124,7 +125,9 @@ export const operationRoutes: readonly Route[] = [
     method: "GET",
     path: "/projects/:project/services",
     roles: READERS,
-    handle: (call) => {
+    handle: async (call) => {
+      // Whoever asks for work of a project that is not there has been seen too.
+      await refuseUnknownProject(call.engine, call.params.project ?? "");
       const items = call.engine.calls.services(call.params.project ?? "").map(({ target, holder, lastSeenMs }) => ({
         target,
         holder,

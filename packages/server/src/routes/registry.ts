@@ -94,7 +94,7 @@ export const registryRoutes: readonly Route[] = [
     roles: [...READERS, "tool"],
     handle: async ({ engine, params, context }) => {
       const tool = await engine.tools.getTool(params.project ?? "", params.tool ?? "");
-      if (tool === undefined) throw noTool(params.tool ?? "");
+      if (tool === undefined) throw noTool(params.project ?? "", params.tool ?? "");
       return context.json(toolBody(tool));
     },
   }),
@@ -104,7 +104,7 @@ export const registryRoutes: readonly Route[] = [
     roles: READERS,
     handle: async ({ engine, params, context }) => {
       const versions = await engine.tools.listToolVersions(params.project ?? "", params.tool ?? "");
-      if (versions.length === 0) throw noTool(params.tool ?? "");
+      if (versions.length === 0) throw noTool(params.project ?? "", params.tool ?? "");
       const items = versions.map((version) => ({
         version: version.version,
         definition_hash: version.definitionHash,

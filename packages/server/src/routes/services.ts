@@ -3,7 +3,7 @@
 // over HTTP. A tool's token reaches only the targets it names.
 
 import type { LeasedCall } from "@toolplane/engine";
-import { HEADERS, headersFromHttp, ToolplaneError } from "@toolplane/protocol";
+import { HEADERS, headersFromHttp, isToken, showName, ToolplaneError } from "@toolplane/protocol";
 import type { Context } from "hono";
 import { z } from "zod";
 import { commandBody } from "../gateway/lease-operations.ts";
@@ -14,10 +14,13 @@ import {
   type ServiceOperation,
   type ServiceRequest,
 } from "../gateway/service-request.ts";
+import { refuseUnknownProject } from "../http/known-project.ts";
 import { type Method, type Route, type RouteCall, route, SERVICES } from "../http/route.ts";
 import { serviceCaller } from "../http/service-caller.ts";
 
 const MAX_WAIT_SECONDS = 60;
+/** Longer than the name of any target a tool may have. */
+const MAX_TARGET_LENGTH = 128;
 
 /** With its card a command can be started at once; cards beyond this are asked for one by one. */
 const MAX_CARD_CHARS = 8 * 1024 * 1024;
@@ -68,11 +71,20 @@ export const serviceRoutes: readonly Route[] = [
     }),
     handle: async ({ engine, params, body, caller, context, signal }) => {
       const target = params.target ?? "";
+      // It would wait for ever for work that cannot come.
+      if (!isToken(target) || target.length > MAX_TARGET_LENGTH)
+        throw new ToolplaneError("bad_request", `a target is letters, digits, _ and -, not ${showName(target)}`);
       const service = serviceCaller(caller);
       if (service.targets?.includes(target) === false) throw refuseTarget(service, target);
       const holder = body.holder ?? `${caller.actorId} (${caller.token.tokenId})`;
       const request = { projectId: params.project ?? "", target, holder, max: body.max };
-      const calls = await engine.calls.claim(request, body.wait_seconds * 1000, signal);
+      const claim = (waitMs: number) => engine.calls.claim(request, waitMs, signal);
+      let calls = await claim(0);
+      // Only who would wait is asked whether there is anything to wait for: a service with work pays nothing for it.
+      if (calls.length === 0) {
+        await refuseUnknownProject(engine, request.projectId);
+        if (body.wait_seconds > 0) calls = await claim(body.wait_seconds * 1000);
+      }
       // The client went away while it waited: what it cannot receive goes back at once.
       if (signal.aborted && calls.length > 0) {
         await Promise.all(calls.map(({ facts, lease }) => engine.calls.release({ ...facts, leaseId: lease.id })));

@@ -1,7 +1,7 @@
 // Turns: an agent is asked for something, and what became of it.
 
 import type { Engine, TurnView } from "@toolplane/engine";
-import { type Card, ToolplaneError } from "@toolplane/protocol";
+import { type Card, showName, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
 import { answerPage } from "../http/answer-page.ts";
 import { boundAgent, checkMaySeeTurn, checkMayStop, refuseBound } from "../http/own-work.ts";
@@ -63,7 +63,7 @@ const detailOf = async (engine: Engine, turn: TurnView) => {
 const isOver = (turn: TurnView): boolean => turn.endedAt !== null;
 
 const noTurn = (turnId: string): ToolplaneError =>
-  new ToolplaneError("not_found", `there is no turn ${turnId} in this project`);
+  new ToolplaneError("not_found", `there is no turn ${showName(turnId)} in this project`);
 
 const keyFrom = (params: Readonly<Record<string, string>>) => ({
   projectId: params.project ?? "",

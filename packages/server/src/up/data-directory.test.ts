@@ -17,17 +17,24 @@ test("a data directory is made, and closed to others", () => {
   expect(statSync(path).mode & 0o066).toBe(0);
 });
 
-test("a data directory that cannot be one says why and what to do", () => {
+test("[UP-4-3] a data directory that cannot be one says why and what to do", () => {
   const file = join(place, "file");
   writeFileSync(file, "");
   const todo = "see that it can be made and written to, or start with another --data";
-  for (const path of [file, join(file, "below")])
+  const cases = [
+    [file, "a file is in its place"],
+    [join(file, "below"), "a file is in its place"],
+    [join(place, "x".repeat(300)), "its name is too long"],
+    // The system says ENOENT of a folder that is there.
+    ...(process.platform === "linux" ? [["/proc/a/b", "the system lets nobody make folders there"] as const] : []),
+  ] as const;
+  for (const [path, why] of cases)
     expect
       .soft(() => openDataDirectory(path))
       .toThrow(
         expect.objectContaining({
           code: "storage_error",
-          message: expect.stringMatching(/cannot be used \((ENOTDIR|EEXIST)\)$/),
+          message: expect.stringContaining(`the data directory ${path} cannot be used: ${why} (`),
           detail: { todo },
         }),
       );

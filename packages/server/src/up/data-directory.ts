@@ -1,7 +1,7 @@
 // The data directory: where the embedded database, the first token and notes about them live.
 
 import { accessSync, chmodSync, constants, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type Guard, pickRunAs, temporaryRoot } from "@toolplane/processes";
 import { ToolplaneError } from "@toolplane/protocol";
 
@@ -20,10 +20,34 @@ const MODE = process.getuid?.() === 0 ? 0o711 : 0o700;
 /** A token in a repository is a token on the internet. */
 const IGNORE_EVERYTHING = "*\n";
 
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: "this user may not write there",
+  EEXIST: "a file is in its place",
+  EISDIR: "a folder is in the place of its .gitignore",
+  ENAMETOOLONG: "its name is too long",
+  ENOENT: "the system lets nobody make folders there",
+  ENOSPC: "the disk is full",
+  ENOTDIR: "a file is in its place",
+  EPERM: "this user may not write there",
+  EROFS: "the disk is read-only",
+};
+
+/** Not `recursive`: where the system denies a new folder by saying that its parent is missing (/proc), Node tries for ever. */
+const makeDirectory = (path: string): void => {
+  try {
+    mkdirSync(path, { mode: MODE });
+  } catch (cause) {
+    const parent = dirname(path);
+    if ((cause as NodeJS.ErrnoException).code !== "ENOENT" || existsSync(parent)) throw cause;
+    makeDirectory(parent);
+    mkdirSync(path, { mode: MODE });
+  }
+};
+
 export const openDataDirectory = (path: string): DataDirectory => {
   try {
     if (!existsSync(path)) {
-      mkdirSync(path, { recursive: true, mode: MODE });
+      makeDirectory(path);
       // The umask has had its say; ours counts. A directory that was there keeps its mode.
       chmodSync(path, MODE);
     }
@@ -31,9 +55,10 @@ export const openDataDirectory = (path: string): DataDirectory => {
     if (!existsSync(ignore)) writeFileSync(ignore, IGNORE_EVERYTHING);
     accessSync(path, constants.W_OK);
   } catch (cause) {
-    const why = (cause as NodeJS.ErrnoException).code ?? "unknown";
+    const code = (cause as NodeJS.ErrnoException).code ?? "unknown";
+    const why = REASONS[code] === undefined ? code : `${REASONS[code]} (${code})`;
     const todo = "see that it can be made and written to, or start with another --data";
-    throw new ToolplaneError("storage_error", `the data directory ${path} cannot be used (${why})`, {
+    throw new ToolplaneError("storage_error", `the data directory ${path} cannot be used: ${why}`, {
       detail: { todo },
       cause,
     });

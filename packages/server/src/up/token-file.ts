@@ -33,7 +33,10 @@ const readSecret = (path: string, log: Log): string | undefined => {
     }
     return readFileSync(path, "utf8").trim();
   } catch (cause) {
-    throw new ToolplaneError("storage_error", `the token file ${path} cannot be read`, { cause });
+    throw new ToolplaneError("storage_error", `the token file ${path} cannot be read`, {
+      detail: { todo: "mend or remove it: a new one is made then" },
+      cause,
+    });
   }
 };
 

@@ -1,6 +1,8 @@
 // What `toolplane up` is started with. A flag that was not given is undefined: only then may the environment or the
 // configuration file decide (flags win over TOOLPLANE_*, TOOLPLANE_* wins over toolplane.yaml).
 
+import { listenForStop } from "./stop-signals.ts";
+
 export interface UpOptions {
   readonly port?: number | undefined;
   readonly host?: string | undefined;
@@ -25,13 +27,11 @@ export interface UpIo {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Relative paths start here. */
   readonly cwd: string;
-  /** Tells of every request to stop (SIGTERM, SIGINT); returns the way to stop listening. */
+  /** Tells of every request to stop (a signal, a closed terminal); returns the way to stop listening. */
   readonly onStop: (heard: () => void) => () => void;
   /** Ends the process now. */
   readonly exit: (code: number) => void;
 }
-
-const STOP_SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
 /** This process's own streams and signals. */
 export const processIo = (): UpIo => ({
@@ -39,11 +39,6 @@ export const processIo = (): UpIo => ({
   stderr: process.stderr,
   env: process.env,
   cwd: process.cwd(),
-  onStop: (heard) => {
-    for (const signal of STOP_SIGNALS) process.on(signal, heard);
-    return () => {
-      for (const signal of STOP_SIGNALS) process.off(signal, heard);
-    };
-  },
+  onStop: (heard) => listenForStop(process, heard),
   exit: (code) => process.exit(code),
 });

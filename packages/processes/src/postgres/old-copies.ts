@@ -1,0 +1,90 @@
+// Copies of the programs that nobody uses any more. Earlier versions made one for every data directory, sixty megabytes in
+// <moved root>/<hash of the data directory>/programs-<version>-<arch>; now one beside those folders serves all of them.
+//   C1. Only what is certainly ours: that name, a folder and no link, made by this user, with a server program inside.
+//   C2. Never one that a process runs from; where that cannot be seen, nothing is removed.
+//   C3. Never a database: it lies beside the copy and is found again by the path of its data directory.
+
+import { randomBytes } from "node:crypto";
+import { existsSync, lstatSync, readdirSync, readlinkSync, renameSync, rmdirSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join, sep } from "node:path";
+
+const HASH = /^[0-9a-f]{16}$/;
+const COPY = /^programs-[0-9][0-9A-Za-z.]{0,30}-[a-z0-9]{1,10}$/;
+/** A copy that is being removed; one that was left by a killed process is no copy any more. */
+const REMOVING = /^removing-[0-9a-f]{12}$/;
+
+const isOwnDirectory = (path: string): boolean => {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  return stat?.isDirectory() === true && stat.uid === process.getuid?.();
+};
+
+const listDirectories = (path: string, name: RegExp): readonly string[] =>
+  readdirSync(path)
+    .filter((entry) => name.test(entry))
+    .map((entry) => join(path, entry))
+    .filter(isOwnDirectory);
+
+const tryReadProgram = (pid: string): string => {
+  try {
+    return readlinkSync(`/proc/${pid}/exe`);
+  } catch {
+    // Ended meanwhile, or a part of the kernel.
+    return "";
+  }
+};
+
+/** The programs that run now; undefined where the system does not show them. */
+const readRunningPrograms = (): readonly string[] | undefined => {
+  if (tryReadProgram("self") === "") return undefined;
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(tryReadProgram);
+};
+
+const removeCopy = async (copy: string, home: string): Promise<void> => {
+  // Away under its name at once: half a copy could be taken for a whole one.
+  const going = REMOVING.test(copy.slice(home.length + 1))
+    ? copy
+    : join(home, `removing-${randomBytes(6).toString("hex")}`);
+  if (going !== copy) renameSync(copy, going);
+  await rm(going, { recursive: true, force: true });
+};
+
+/** One home's copies; undefined where it cannot be seen what runs. */
+const tidyHome = async (home: string, stop: AbortSignal): Promise<number | undefined> => {
+  const copies = listDirectories(home, COPY).filter((copy) => existsSync(join(copy, "native", "bin", "postgres")));
+  const left = listDirectories(home, REMOVING);
+  // Looked at for every home: removing takes time, and somebody may start meanwhile.
+  const running = copies.length + left.length === 0 ? [] : readRunningPrograms();
+  if (running === undefined) return undefined;
+  const unused = copies.filter((copy) => !running.some((file) => file.startsWith(copy + sep)));
+  let removed = 0;
+  for (const copy of [...left, ...unused]) {
+    if (stop.aborted) return removed;
+    await removeCopy(copy, home);
+    removed += 1;
+  }
+  if (readdirSync(home).length === 0) rmdirSync(home);
+  return removed;
+};
+
+/** Another process that starts at this moment removes the same. */
+const isOthersWork = (error: unknown): boolean =>
+  ["ENOENT", "ENOTEMPTY"].includes((error as NodeJS.ErrnoException).code ?? "");
+
+/** Removes them one by one until told to stop; says how many went. */
+export const removeOldCopies = async (root: string, stop: AbortSignal): Promise<number> => {
+  let removed = 0;
+  for (const home of existsSync(root) ? listDirectories(root, HASH) : []) {
+    try {
+      const count = await tidyHome(home, stop);
+      if (count === undefined) return removed;
+      removed += count;
+    } catch (error) {
+      if (!isOthersWork(error)) throw error;
+    }
+    if (stop.aborted) return removed;
+  }
+  return removed;
+};

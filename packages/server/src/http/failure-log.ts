@@ -1,0 +1,45 @@
+// Failed requests in the log: one by one, except while the database is away. Then every request fails for the same reason, and
+// it is said once when that begins and once when it is over, with how many failed.
+
+import { type Clock, type Log, systemClock } from "@toolplane/engine";
+import type { ErrorCode } from "@toolplane/protocol";
+
+export interface RequestFailure {
+  readonly path: string;
+  readonly method: string;
+  readonly code: ErrorCode;
+  readonly cause: string;
+}
+
+export interface FailureLog {
+  failed(failure: RequestFailure): void;
+  /** A request that began then got its answer. */
+  answered(beganAt: number): void;
+}
+
+/** Requests that fail and others that do not, mixed, are one outage; one that began this long after the last failure ends it. */
+const QUIET_MS = 1_000;
+
+export const createFailureLog = (log: Log, clock: Pick<Clock, "now"> = systemClock): FailureLog => {
+  let outage: { readonly began: number; readonly last: number; readonly count: number } | undefined;
+  return {
+    failed(failure) {
+      if (failure.code !== "storage_error") {
+        log.error("a request failed", { ...failure });
+        return;
+      }
+      const now = clock.now();
+      if (outage === undefined)
+        log.error("requests fail: the database does not do its part; how many is said when it is over", { ...failure });
+      outage = { began: outage?.began ?? now, last: now, count: (outage?.count ?? 0) + 1 };
+    },
+    answered(beganAt) {
+      if (outage === undefined || beganAt - outage.last < QUIET_MS) return;
+      log.info("requests are answered again", {
+        failed: outage.count,
+        seconds: Math.round((outage.last - outage.began) / 100) / 10,
+      });
+      outage = undefined;
+    },
+  };
+};
