@@ -32,9 +32,9 @@ test("[ARCH-5-E8] the snapshot is what the migrations make; write it again with 
 });
 
 test.each([
-  ["a column", "alter table state.live_calls add column x text"],
+  ["a column", "alter table state.past_calls add column x text"],
   ["a default", "alter table state.live_calls alter column attempts set default 1"],
-  ["a type", "alter table state.dead_letters alter column attempts type bigint"],
+  ["a type", "alter table state.inbox alter column retry_count type bigint"],
   ["a NOT NULL", "alter table state.past_calls alter column applied_at set not null"],
   ["a check", "alter table resource.projects drop constraint projects_status_check"],
   ["an index", "drop index state.live_calls_due"],
@@ -51,7 +51,7 @@ test.each([
   ["a right on a table", "grant delete on cards.cards to toolplane_reader"],
   ["a right on a column", "grant update (body) on cards.cards to toolplane_engine"],
   ["a right on a schema", "grant create on schema cards to toolplane_engine"],
-  ["how a table is stored", "alter table state.live_calls set (fillfactor = 50)"],
+  ["how a table is stored", "alter table state.past_calls set (fillfactor = 50)"],
   ["a table", "create table state.more (x int)"],
 ])("[ARCH-5-E8] a change of %s shows", async (_what, change) => {
   expect(firstDifference(plain, await migrated(change))).toBeDefined();

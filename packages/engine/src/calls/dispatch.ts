@@ -199,7 +199,7 @@ export const createDispatch = (deps: DispatchDeps): Coalescer<CallRequest, Dispa
       }),
     );
     await findKeyed(items);
-    // An id the caller chose may be any call's: of a call from before its card was named after it nothing else would tell.
+    // An id the caller chose may be any call's: before card ids came from call ids, nothing else would tell.
     await findMade(items.filter(({ request }) => request.toolCallId !== undefined));
     for (let round = 0; round < MAX_REPLANS && items.some((item) => item.outcome === undefined); round++) {
       await plan(items);

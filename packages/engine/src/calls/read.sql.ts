@@ -146,6 +146,10 @@ export const bindKeys = (rows: readonly CallKey[]): unknown[] => keys.bind(rows)
 
 const OPEN = "array['queued', 'running', 'awaiting_approval']";
 
+// Not "null or less": that leads nobody into the index, and a page far down was read from the newest on.
+/** $2, or what is behind every id. */
+const BEFORE = "coalesce($2::text, chr(1114111))";
+
 // The last two conditions are about the status alone: on the live side there is never a settled_at, on the past side never
 // a due_at, so the side that has no call of that status is not read. A merge would look for a first one through all of it.
 // A page of all holds nothing older than the last of as many past calls. Without that bound the live side is walked until a
@@ -156,7 +160,7 @@ export const LIST_CALLS: Statement = {
   text: `
 with oldest as materialized (
   select tool_call_id from state.past_calls
-   where project_id = $1 and ($2::text is null or tool_call_id < $2::text)
+   where project_id = $1 and tool_call_id < ${BEFORE}
      and $4::text is null and $5::text is null and $6::text is null
    order by project_id desc, tool_call_id desc
   offset $3::int - 1
@@ -165,7 +169,7 @@ with oldest as materialized (
 select ${FACT_COLUMNS}, ${STATE_COLUMNS}
   from state.calls c
  where c.project_id = $1 and c.tool_call_id >= coalesce((select tool_call_id from oldest), '')
-   and ($2::text is null or c.tool_call_id < $2::text)
+   and c.tool_call_id < ${BEFORE}
    and ($4::text is null or c.status = $4::text) and ($5::text is null or c.tool_name = $5::text)
    and ($6::text is null or c.agent_id = $6::text)
    and ($4::text is null or $4::text = any (${OPEN}) or c.settled_at is not null)
