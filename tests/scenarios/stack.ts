@@ -3,7 +3,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -88,6 +88,8 @@ const endNow = async (guarded: GuardedProcess): Promise<void> => {
 export const openStack = async ({ bus = "postgres" }: { readonly bus?: BusName } = {}): Promise<Stack> => {
   const nats = bus === "nats" ? await startNats() : undefined;
   const data = mkdtempSync(join(tmpdir(), "toolplane-scenario-"));
+  // As root the database runs as another user, who must be able to pass; else it moves to a directory of the system.
+  chmodSync(data, 0o711);
   let server: GuardedProcess | undefined;
   let address = "";
   const services: GuardedProcess[] = [];
