@@ -105,6 +105,24 @@ describe("actions of people", () => {
     expect(box?.map(({ type }) => type)).toContain("tool.result");
   });
 
+  test("[UTP-13.1-9] it is accepted before it is done, however quick its turn is", async () => {
+    const { engine, projectId } = plane;
+    await engine.turns.spawn({
+      projectId,
+      agentId: "ann",
+      sourceAgentId: "sys.test",
+      kind: "ui_action",
+      correlationId: "ui_action:quick",
+      context: { instruction: "" },
+      payload: { action_id: "quick", tool_name: "click", args: {}, message_id: "m9" },
+    });
+    const said = (await heard("quick", 2)) ?? [];
+    expect(said.map(({ status, message_id }) => [status, message_id])).toEqual([
+      ["accepted", "m9"],
+      ["done", "m9"],
+    ]);
+  });
+
   test("[UTP-13.1-9] a tool's own word for its outcome is the acknowledgement's", async () => {
     await act("ann", { action_id: "a2", tool_name: "click", args: { what: "delegate" } });
     const said = (await heard("a2", 2)) ?? [];

@@ -73,7 +73,7 @@ const refusalOf = (error: unknown): Refusal => {
 export const startUiActions = async (options: UiActionsOptions): Promise<Consumer> => {
   const { engine, ids, clock, log, workerTarget = UI_WORKER_TARGET } = options;
 
-  const publishAck = async (context: CGContext, ack: UiActionAck, attempt: string): Promise<void> => {
+  const publishAck = async (context: CGContext, ack: UiActionAck): Promise<void> => {
     const scope = { projectId: context.projectId, channelId: context.channelId };
     await engine.bus.publish([
       {
@@ -84,7 +84,7 @@ export const startUiActions = async (options: UiActionsOptions): Promise<Consume
           sender: SENDER,
         }),
         payload: canonicalText(ack as JsonObject),
-        messageId: `ui_ack:${ack.action_id}:${attempt}`,
+        messageId: `ui_ack:${ack.action_id}:${ids.uuid()}`,
       },
     ]);
   };
@@ -142,27 +142,20 @@ export const startUiActions = async (options: UiActionsOptions): Promise<Consume
       ...(action.messageId === undefined ? {} : { message_id: action.messageId }),
     };
     const turn = await spawn(heard, action);
-    // The same command again means: we were not sure the first time.
-    if (!turn.idempotent || attempt > 1) {
-      await publishAck(context, { ...who, status: "accepted" }, "accepted");
-      return;
-    }
-    await publishAck(context, { ...who, ...(await repeated(turn)) }, ids.uuid());
+    // That it was accepted is said with the turn. The same command again means: we were not sure the first time.
+    if (!turn.idempotent || attempt > 1) return;
+    await publishAck(context, { ...who, ...(await repeated(turn)) });
   };
 
   const refuse = async (context: CGContext, actionId: string, messageId: unknown, refused: Refusal): Promise<void> => {
-    await publishAck(
-      context,
-      {
-        action_id: actionId,
-        agent_id: context.agentId,
-        status: refused.status,
-        error_code: refused.errorCode,
-        error: refused.error,
-        ...(typeof messageId === "string" && messageId !== "" ? { message_id: messageId } : {}),
-      },
-      ids.uuid(),
-    );
+    await publishAck(context, {
+      action_id: actionId,
+      agent_id: context.agentId,
+      status: refused.status,
+      error_code: refused.errorCode,
+      error: refused.error,
+      ...(typeof messageId === "string" && messageId !== "" ? { message_id: messageId } : {}),
+    });
   };
 
   const handle = async (delivery: Delivery): Promise<void> => {

@@ -22,7 +22,7 @@ import type { Deliverable, TurnEnd } from "./turn.ts";
 import { taskEvent } from "./turn-messages.ts";
 import { contextOfTurn } from "./turn-row.ts";
 import { errorText } from "./turn-writes.ts";
-import { uiAckOf } from "./ui-ack.ts";
+import { uiEndedOf } from "./ui-ack.ts";
 
 /** What is known of a turn that brings no deliverable. */
 export interface EndingRow {
@@ -146,7 +146,7 @@ export const planEnd = (ledger: Ledger, ending: Ending, epoch: number, means: Le
       means,
     ),
   );
-  const ack = uiAckOf(turn, epoch, { ...ending, error, errorCode, deliverable: bodyOf(ending) }, means);
+  const ack = uiEndedOf(turn, epoch, { ...ending, error, errorCode, deliverable: bodyOf(ending) }, means);
   if (ack !== undefined) writes.messages.push(ack);
   return {
     projectId: turn.project_id,

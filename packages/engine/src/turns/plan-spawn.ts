@@ -32,6 +32,7 @@ import type { SpawnedTurn, SpawnRequest } from "./turn.ts";
 import type { TurnRow } from "./turn-row.ts";
 import type { TurnWrites } from "./turn-write-rows.sql.ts";
 import { createTurnWrites } from "./turn-writes.ts";
+import { uiAcceptedOf } from "./ui-ack.ts";
 
 /** The turn that this correlation named before. */
 export const planRepeatedSpawn = (item: SpawnItem, turn: TurnRow): SpawnedTurn | ToolplaneError => {
@@ -127,7 +128,7 @@ const openingCards = (
 export interface PlannedSpawn {
   readonly item: SpawnItem;
   readonly row: SpawnRow;
-  /** Cards and boxes it starts with. */
+  /** Cards and boxes it starts with, and what a person who asked for it is told. */
   readonly writes: TurnWrites;
 }
 
@@ -216,6 +217,8 @@ export const planSpawn = (
     inboxPayload,
     edgeId: `edge_${item.agentTurnId}`,
   };
+  const accepted = uiAcceptedOf(row, context, means);
+  if (accepted !== undefined) opening.writes.messages.push(accepted);
   return { item, row, writes: opening.writes };
 };
 

@@ -2,6 +2,7 @@
 // Events have ids derived from what they report, so an attempt that is repeated never says a thing twice.
 
 import {
+  type CGContext,
   canonicalText,
   egress,
   type JsonObject,
@@ -27,8 +28,7 @@ export interface TurnMeans {
 const SENDER = "toolplane";
 
 export const eventRow = (
-  turn: TurnRow,
-  epoch: number,
+  context: CGContext,
   event: {
     readonly subject: string;
     readonly msgType: string;
@@ -39,7 +39,7 @@ export const eventRow = (
 ): MessageRow =>
   planMessageRow({
     subject: event.subject,
-    headers: stampHeaders(egress(contextOfTurn(turn, epoch), means.ids, "doorbell"), {
+    headers: stampHeaders(egress(context, means.ids, "doorbell"), {
       timestampMs: means.nowMs,
       msgType: event.msgType,
       sender: SENDER,
@@ -72,8 +72,7 @@ export const stateEvent = (
   };
   const more = state.more === undefined ? "" : `:${state.more}`;
   return eventRow(
-    turn,
-    state.epoch,
+    contextOfTurn(turn, state.epoch),
     {
       subject: stateEventSubject(scopeOf(turn), turn.agent_id),
       msgType: "AgentStatePayload",
@@ -103,8 +102,7 @@ export const stepEvent = (
     ...(step.newCardIds === undefined ? {} : { new_card_ids: [...step.newCardIds] }),
   };
   return eventRow(
-    turn,
-    epoch,
+    contextOfTurn(turn, epoch),
     {
       subject: stepEventSubject(scopeOf(turn), turn.agent_id),
       msgType: "AgentStepPayload",
@@ -141,8 +139,7 @@ export const taskEvent = (
     chain_head: task.chainHead,
   };
   return eventRow(
-    turn,
-    epoch,
+    contextOfTurn(turn, epoch),
     {
       subject: taskEventSubject(scopeOf(turn), turn.agent_id),
       msgType: "AgentTaskPayload",

@@ -1,11 +1,19 @@
-// The last acknowledgement of a person's action: how it ended, said in the transaction that ends its turn, so it is said
-// once and only when the head really moved. What the tool itself calls its outcome (a delegation is `accepted`) is passed on.
+// The acknowledgements of a person's action that belong to its turn: that it was accepted, said in the transaction that
+// writes the turn, and how it ended, said in the one that ends it. So each is said once, only when it is true, and in this order.
+// What the tool itself calls its outcome (a delegation is `accepted`) is passed on.
 
-import { isFilled, isRecord, type JsonObject, type ResultStatus, uiActionAckSubject } from "@toolplane/protocol";
+import {
+  type CGContext,
+  isFilled,
+  isRecord,
+  type JsonObject,
+  type ResultStatus,
+  uiActionAckSubject,
+} from "@toolplane/protocol";
 import { UI_ACK_STATUSES, type UiAckStatus, type UiActionAck } from "@toolplane/protocol/agents";
 import type { MessageRow } from "../outbox/messages.sql.ts";
 import { eventRow, type TurnMeans } from "./turn-messages.ts";
-import type { TurnRow } from "./turn-row.ts";
+import { contextOfTurn, type TurnRow } from "./turn-row.ts";
 
 export interface ActionEnd {
   readonly status: ResultStatus;
@@ -24,29 +32,53 @@ const statusOf = ({ status, deliverable }: ActionEnd): UiAckStatus => {
   return isAckStatus(said) ? said : "done";
 };
 
+type Said = Omit<UiActionAck, "action_id" | "agent_id" | "message_id">;
+
 /** Undefined for a turn that is no person's action, or whose action cannot be named. */
-export const uiAckOf = (turn: TurnRow, epoch: number, ending: ActionEnd, means: TurnMeans): MessageRow | undefined => {
+const ackOf = (
+  turn: { readonly kind: string; readonly payload: string },
+  context: CGContext,
+  moment: "accepted" | "ended",
+  said: Said,
+  means: TurnMeans,
+): MessageRow | undefined => {
   if (turn.kind !== "ui_action") return undefined;
   const { action_id: actionId, message_id: messageId } = JSON.parse(turn.payload) as JsonObject;
   if (!isFilled(actionId)) return undefined;
   const ack: UiActionAck = {
     action_id: actionId,
-    agent_id: turn.agent_id,
-    status: statusOf(ending),
+    agent_id: context.agentId,
+    ...said,
     ...(isFilled(messageId) ? { message_id: messageId } : {}),
-    ...(ending.toolResultCardId === undefined ? {} : { tool_result_card_id: ending.toolResultCardId }),
-    ...(ending.errorCode === null ? {} : { error_code: ending.errorCode }),
-    ...(ending.error === null ? {} : { error: ending.error }),
   };
   return eventRow(
-    turn,
-    epoch,
+    context,
     {
-      subject: uiActionAckSubject({ projectId: turn.project_id, channelId: turn.channel_id }),
+      subject: uiActionAckSubject(context),
       msgType: "UiActionAckPayload",
-      messageId: `ui_ack:${actionId}:ended`,
+      messageId: `ui_ack:${actionId}:${moment}`,
       payload: ack as JsonObject,
     },
     means,
   );
 };
+
+export const uiAcceptedOf = (
+  turn: { readonly kind: string; readonly payload: string },
+  context: CGContext,
+  means: TurnMeans,
+): MessageRow | undefined => ackOf(turn, context, "accepted", { status: "accepted" }, means);
+
+export const uiEndedOf = (turn: TurnRow, epoch: number, ending: ActionEnd, means: TurnMeans): MessageRow | undefined =>
+  ackOf(
+    turn,
+    contextOfTurn(turn, epoch),
+    "ended",
+    {
+      status: statusOf(ending),
+      ...(ending.toolResultCardId === undefined ? {} : { tool_result_card_id: ending.toolResultCardId }),
+      ...(ending.errorCode === null ? {} : { error_code: ending.errorCode }),
+      ...(ending.error === null ? {} : { error: ending.error }),
+    },
+    means,
+  );
