@@ -6,12 +6,11 @@ import { BATCH_FAULT_POINTS, batchIdOf, type FaultPoint, stepIdOf } from "@toolp
 import { spawnGuarded } from "@toolplane/processes";
 import { programEnv, queryTestDatabase } from "@toolplane/testkit";
 import { describe, expect, test } from "vitest";
-import { startPmoLife } from "./pmo-life.ts";
+import { INSTRUCTIONS, startPmoLife } from "./pmo-life.ts";
 import { RESULTS_OF, TASK_EVENTS, TURNS_LIKE } from "./pmo-world.sql.ts";
 import { BOSS, type PmoWorld, PROJECT, startPmoWorld, WORKER } from "./pmo-world.ts";
 
 const PROGRAM = fileURLToPath(new URL("./programs/pmo-process.ts", import.meta.url));
-const INSTRUCTIONS = ["part 0", "part 1", "hang", "part 3", "fail last"];
 
 /** In the middle of things where there are several. */
 const HIT: Partial<Record<FaultPoint, number>> = { "child:before-commit": 3, "child:after-commit": 3 };

@@ -28,6 +28,10 @@ const LEASE_SECONDS = 1;
 const POOLS = ["office", "floor"];
 const LOOK_AGAIN_MS = 20;
 
+/** What the boss forks, beside one task that it delegates. */
+export const INSTRUCTIONS = ["part 0", "part 1", "hang", "part 3", "fail last"];
+const CHILDREN = INSTRUCTIONS.length + 1;
+
 const instructionOf = async ({ boxes }: Engine, work: Work): Promise<string> => {
   const cards = (await boxes.loadBoxCards(PROJECT, work.contextBoxId)) ?? [];
   const card = cards.findLast(({ type }) => type === "task.instruction");
@@ -36,6 +40,8 @@ const instructionOf = async ({ boxes }: Engine, work: Work): Promise<string> => 
 
 const othersEnded = async ({ turns }: Engine, work: Work): Promise<boolean> => {
   const { items } = await turns.list(PROJECT, { parentAgentTurnId: work.parentAgentTurnId });
+  // A task whose first try came to nothing is given out later than its siblings.
+  if (items.length < CHILDREN) return false;
   const open = items.filter(({ endedAt, agentTurnId }) => endedAt === null && agentTurnId !== work.agentTurnId);
   return open.every(({ status }) => status === "suspended");
 };
