@@ -27,12 +27,30 @@ const tryReadTimes = (pid: number): ProcessTimes | undefined => {
   }
 };
 
+/** What a process of the server calls itself: `postgres: <user> <database> <address> <activity>`. */
+const titleOf = (pid: number): string => {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "latin1");
+  } catch {
+    return "";
+  }
+};
+
 /** Milliseconds of user and system time the server and its processes have used so far. */
 export const readServerCpuMs = (serverPid: number): number => {
   const pids = [serverPid];
   for (const row of readProcessTable().values()) if (row.ppid === serverPid) pids.push(row.pid);
   let total = tryReadTimes(serverPid)?.goneChildrenMs ?? 0;
   for (const pid of pids) total += tryReadTimes(pid)?.ownMs ?? 0;
+  return total;
+};
+
+/** The same of the connections to one database alone: what its calls cost, whatever the server does beside them. */
+export const readBackendCpuMs = (serverPid: number, database: string): number => {
+  let total = 0;
+  for (const row of readProcessTable().values())
+    if (row.ppid === serverPid && titleOf(row.pid).includes(` ${database} `))
+      total += tryReadTimes(row.pid)?.ownMs ?? 0;
   return total;
 };
 

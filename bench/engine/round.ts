@@ -1,7 +1,7 @@
 // One round: so many in flight for so long, drained at the end; what it took by every measure.
 
 import { type Counters, type Counts, countsBetween } from "./counters.ts";
-import { readOwnCpuMs, readServerCpuMs } from "./process-cpu.ts";
+import { readBackendCpuMs, readOwnCpuMs, readServerCpuMs } from "./process-cpu.ts";
 
 /** Does one thing from beginning to end; false when it has nothing left to do it with. */
 export type DoOne = () => Promise<boolean>;
@@ -24,12 +24,16 @@ export interface Sample {
   /** Per call: this process (the engine, its callers and its service) and the server. */
   readonly nodeMs: number;
   readonly serverMs: number;
+  /** Of `serverMs`, what the connections to the database at work used; 0 where it was not asked for. */
+  readonly backendMs: number;
   readonly counts: Counts;
 }
 
 export interface RoundMeans {
   readonly counters: Counters;
   readonly serverPid: number;
+  /** The database at work, where the server has several. */
+  readonly database?: string | undefined;
 }
 
 const quantile = (sorted: Float64Array, q: number): number => sorted[Math.floor((sorted.length - 1) * q)] ?? Number.NaN;
@@ -59,17 +63,20 @@ export const warmUp = async (variant: Variant, inFlight: number, seconds: number
 export const runRound = async (
   variant: Variant,
   { inFlight, seconds }: { readonly inFlight: number; readonly seconds: number },
-  { counters, serverPid }: RoundMeans,
+  { counters, serverPid, database }: RoundMeans,
 ): Promise<Sample> => {
   const { doOne, end } = variant.begin(inFlight);
   const before = await counters.read();
+  const readBackends = (): number => (database === undefined ? 0 : readBackendCpuMs(serverPid, database));
   const serverBefore = readServerCpuMs(serverPid);
+  const backendsBefore = readBackends();
   const nodeBefore = readOwnCpuMs();
   const start = performance.now();
   const latencies = await drive(doOne, inFlight, seconds);
   const elapsed = performance.now() - start;
   const nodeMs = readOwnCpuMs() - nodeBefore;
   const serverMs = readServerCpuMs(serverPid) - serverBefore;
+  const backendMs = readBackends() - backendsBefore;
   const after = await counters.read();
   await end();
   await variant.restore?.();
@@ -82,6 +89,7 @@ export const runRound = async (
     p99Ms: quantile(sorted, 0.99),
     nodeMs: nodeMs / done,
     serverMs: serverMs / done,
+    backendMs: backendMs / done,
     counts: countsBetween(before, after),
   };
 };
