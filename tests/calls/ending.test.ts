@@ -1,6 +1,13 @@
 // Cancel, waiting for the end, and forgetting what is over.
 
-import { dispatchAndClaim, fingerprint, resultFor, startTestEngine, withClient } from "@toolplane/testkit";
+import {
+  dispatchAndClaim,
+  fingerprint,
+  resultFor,
+  startTestEngine,
+  type TestEngine,
+  withClient,
+} from "@toolplane/testkit";
 import { expect, test } from "vitest";
 
 test("[ENG-cancel] cancel settles an open call once, queued or running; a settled one keeps its result", async () => {
@@ -66,15 +73,19 @@ test("[ENG-drain] closing an engine finishes what was submitted and ends those w
   expect(await t.engine.calls.list(t.projectId, { limit: 500 })).toHaveLength(50);
 });
 
-test("[ENG-retention] old settled calls are forgotten with their cards; open and young ones stay", async () => {
-  await using t = await startTestEngine();
-  const old = await dispatchAndClaim(t, "safe");
-  await t.engine.calls.settle(resultFor(old));
-  await withClient(t, (client) =>
+/** Whatever has settled did so forty days ago, and its id says so too. */
+const ageSettled = (t: TestEngine) =>
+  withClient(t, (client) =>
     client.query(
       "update state.past_calls set settled_at = now() - interval '40 days', tool_call_id = '000' || substr(tool_call_id, 4)",
     ),
   );
+
+test("[ENG-retention] old settled calls are forgotten with their cards; open and young ones stay", async () => {
+  await using t = await startTestEngine();
+  const old = await dispatchAndClaim(t, "safe");
+  await t.engine.calls.settle(resultFor(old));
+  await ageSettled(t);
   const open = await t.engine.calls.dispatch({ projectId: t.projectId, toolName: "safe", arguments: {} });
   const young = await dispatchAndClaim(t, "unsafe");
   await t.engine.calls.settle(resultFor(young));
@@ -164,11 +175,7 @@ test.each([365 * 86_400, Number.POSITIVE_INFINITY])(
     await using t = await startTestEngine();
     const old = await dispatchAndClaim(t, "safe");
     await t.engine.calls.settle(resultFor(old));
-    await withClient(t, (client) =>
-      client.query(
-        "update state.past_calls set settled_at = now() - interval '40 days', tool_call_id = '000' || substr(tool_call_id, 4)",
-      ),
-    );
+    await ageSettled(t);
     expect(await t.engine.retain({ seconds: 86_400, projects: new Map([[t.projectId, kept]]) })).toMatchObject({
       calls: 0,
     });

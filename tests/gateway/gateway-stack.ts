@@ -5,7 +5,7 @@ import { openNatsLink } from "@toolplane/bus/nats";
 import { silentLog } from "@toolplane/engine";
 import { buildResult, HEADERS, isErrorCode, type WireError } from "@toolplane/protocol";
 import { createNatsGateway } from "@toolplane/server";
-import { type Answer, toolUpload } from "@toolplane/testkit";
+import { type AnswerBody, toolUpload } from "@toolplane/testkit";
 import { type HttpStack, startHttpStack } from "../http/http-stack.ts";
 import { type DeployedServer, type DeployedUser, startDeployedServer } from "./deployed-server.ts";
 import type { Saying, WireClient, WireMessage } from "./wire-client.ts";
@@ -22,7 +22,7 @@ export interface AimedCall {
 export interface GatewayAnswer {
   readonly status: number;
   readonly timestamp: number;
-  readonly body: Answer["body"];
+  readonly body: AnswerBody;
   readonly error: WireError | undefined;
 }
 
@@ -78,7 +78,7 @@ export const resultCard = (call: AimedCall, cardId = `card-${call.toolCallId}`) 
   );
 
 export const readAnswer = ({ headers, payload }: WireMessage): GatewayAnswer => {
-  const body = JSON.parse(payload) as { error?: WireError } | null;
+  const body = JSON.parse(payload) as AnswerBody;
   const error = isErrorCode(body?.error?.code) ? body?.error : undefined;
   return { status: Number(headers["CG-Status"]), timestamp: Number(headers[HEADERS.timestamp]), body, error };
 };

@@ -53,7 +53,8 @@ export const startHostStack = async (
   const up = startUp({ dataDir: place.dataDir, cwd: place.root, env });
   await up.ready();
   const get = async (path: string) => (await up.request("GET", `/projects/demo${path}`)).body;
-  const listHosts = async (): Promise<readonly HostEntry[]> => (await get("/hosts")).items;
+  const listHosts = async (): Promise<readonly HostEntry[]> =>
+    (await get("/hosts")).items as readonly object[] as readonly HostEntry[];
   const isTried = ({ name, state, problem }: HostEntry): boolean =>
     name === MUTE_HOST.name || state !== "starting" || problem !== null;
   await until("every host to be tried once", async () => (await listHosts()).every(isTried), PATIENCE_MS);

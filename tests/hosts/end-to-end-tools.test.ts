@@ -202,9 +202,9 @@ describe("sessions", () => {
       const { tool_call_id } = await stack.call("pulled", {}, { wait_seconds: 0 });
       const claimed = await stack.up.request("POST", "/projects/demo/tool-services/puller/claim", { wait_seconds: 5 });
       const [command] = claimed.body.commands;
-      const body = { lease: command.lease.id, status: "success", result: 1, session_state };
+      const body = { lease: command?.lease.id, status: "success", result: 1, session_state };
       await stack.up.request("POST", `/projects/demo/calls/${String(tool_call_id)}/result`, body);
-      return command.session;
+      return command?.session;
     };
     expect(await serve({ n: 1 })).toBeUndefined();
     expect(await serve({ n: 2 })).toEqual({ n: 1 });

@@ -8,7 +8,9 @@ const claimOne = async (http: HttpStack, token: string) => {
     { max: 1, wait_seconds: 5 },
     { token },
   );
-  return body.commands[0];
+  const [command] = body.commands;
+  if (command === undefined) throw new RangeError("there was nothing to claim");
+  return command;
 };
 
 const callIdOf = (command: { headers: Record<string, string> }): string => command.headers["CG-Tool-Call-Id"] ?? "";
@@ -112,7 +114,7 @@ test("[API-batch] a batch answers per item: one bad item fails alone", async () 
   const { status, body } = await http.send("POST", "/projects/demo/calls/batch", items);
   expect(status).toBe(200);
   expect(body.items.filter((item: { status?: string }) => item.status === "queued")).toHaveLength(9);
-  expect(body.items[4].error.code).toBe("not_found");
+  expect(body.items[4]?.error.code).toBe("not_found");
 });
 
 test("[API-cancel-retry] cancel ends a call, retry makes a new one with the same arguments", async () => {

@@ -88,8 +88,11 @@ describe("what is another's", () => {
   );
 
   test("[SEC-2-own] lists hold one's own", async () => {
-    const idsOf = async (who: string, path: string, key: string): Promise<readonly string[]> =>
-      (await send(who, "GET", path)).body.items.map((item: Readonly<Record<string, string>>) => item[key]);
+    const idsOf = async (
+      who: string,
+      path: string,
+      key: "agent_turn_id" | "tool_call_id",
+    ): Promise<readonly string[]> => (await send(who, "GET", path)).body.items.map((item) => item[key]);
     expect(await idsOf("carl", "/turns", "agent_turn_id")).toEqual([turns.carlByBob]);
     expect(await idsOf("carl", "/calls", "tool_call_id")).toEqual([]);
     expect(await idsOf("ann", "/calls", "tool_call_id")).toEqual([annsCall]);

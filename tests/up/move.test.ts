@@ -16,7 +16,7 @@ const get = async (up: UpProcess, path: string) => (await up.request("GET", `/pr
 /** Makes calls that nobody serves yet, and a turn that needs a worker. */
 const leaveWork = async (up: UpProcess): Promise<{ readonly calls: readonly string[]; readonly turn: string }> => {
   const items = Array.from({ length: CALLS }, (_, n) => ({ tool_name: "echo", arguments: { n } }));
-  const { items: made } = (await post(up, "/calls/batch", items)) as { items: { tool_call_id: string }[] };
+  const { items: made } = await post(up, "/calls/batch", items);
   const { agent_turn_id: turn } = await post(up, "/agents/helper/turns", { instruction: "a team for this" });
   return { calls: made.map(({ tool_call_id: id }) => id), turn };
 };

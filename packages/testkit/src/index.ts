@@ -1,7 +1,7 @@
 // The public face of @toolplane/testkit: named exports only, one block per noun.
 
 // api
-export { type Answer, type Asked, askApi, readAnswer } from "./api/answer.ts";
+export { type Answer, type AnswerBody, type Asked, askApi, readAnswer } from "./api/answer.ts";
 // bus
 export {
   type BusHarness,

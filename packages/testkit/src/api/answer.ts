@@ -1,10 +1,46 @@
 // An answer of the HTTP API, for tests that look into bodies of many shapes.
 
+import type { WireError } from "@toolplane/protocol";
+
+/**
+ * The fields of the API's bodies that tests look into, named once, so that a name no answer has is seen by the compiler.
+ * Which of them an answer brings is for the test to expect.
+ */
+export type AnswerBody = {
+  readonly items: readonly AnswerBody[];
+  readonly commands: readonly AnswerBody[];
+  readonly next_cursor: string;
+  readonly error: WireError;
+  readonly status: string;
+  readonly why: string;
+  readonly lease: { readonly id: string };
+  readonly headers: Readonly<Record<string, string>>;
+  readonly subject: string;
+  readonly payload: object;
+  readonly metadata: { readonly agent_turn_id: string; readonly step_id: string; readonly trace_id: string };
+  readonly content: { readonly arguments: unknown };
+  readonly holder: string;
+  readonly tool_name: string;
+  readonly token: string;
+  readonly token_id: string;
+  readonly agent_turn_id: string;
+  readonly tool_call_id: string;
+  readonly tool_result_card_id: string;
+  readonly profile_box_id: string;
+  readonly project_id: string;
+  readonly trace_id: string;
+  readonly title: string;
+  readonly deliverable: unknown;
+  readonly result: unknown;
+  readonly session: unknown;
+  readonly revoked_at: string | null;
+  readonly bus_connected: boolean;
+};
+
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: the one place; what a body holds is what the test expects of it
-  readonly body: any;
+  readonly body: AnswerBody;
 }
 
 export const readAnswer = async (response: Response): Promise<Answer> => {
