@@ -33,6 +33,7 @@ export interface GatewayQuestion {
 
 /** What beside the subject a question cannot do without. */
 const REQUIRED: Readonly<Record<GatewayOperation, readonly string[]>> = {
+  attach: [],
   lease: [HEADERS.toolCallId, HEADERS.turnId],
   get_card: [HEADERS.toolCallId],
   heartbeat: [HEADERS.toolCallId],

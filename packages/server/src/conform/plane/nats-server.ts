@@ -56,9 +56,9 @@ const createApi = (nats: BareNats) => {
   };
 };
 
-export const prepareServer = async (nats: BareNats, target: string): Promise<NatsServer> => {
+export const prepareServer = async (nats: BareNats, projectId: string, target: string): Promise<NatsServer> => {
   const api = createApi(nats);
-  const { durable, pattern } = toolCommandSubscription(target);
+  const { durable, pattern } = toolCommandSubscription(projectId, target);
   const plans = [streamPlan("cmd"), streamPlan("evt")];
   const stream = streamPlan("cmd").name;
 
