@@ -68,7 +68,8 @@ export const startDeployedServer = async (
   return {
     port,
     url: (user) => `nats://${loginOf(user)}:${passwordOf(user)}@127.0.0.1:${port}`,
-    connect: (user) => connectWire({ port, user: loginOf(user), password: passwordOf(user), inboxPrefix: `_INBOX_${loginOf(user)}` }),
+    connect: (user) =>
+      connectWire({ port, user: loginOf(user), password: passwordOf(user), inboxPrefix: `_INBOX_${loginOf(user)}` }),
     [Symbol.asyncDispose]: stop,
   };
 };

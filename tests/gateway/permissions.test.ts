@@ -156,7 +156,18 @@ interface Rights {
   readonly mayNotHear: readonly string[];
 }
 
-const GATEWAY = ["attach", "lease", "get_card", "heartbeat", "release", "settle", "put_card", "report", "parts", "get_tool"];
+const GATEWAY = [
+  "attach",
+  "lease",
+  "get_card",
+  "heartbeat",
+  "release",
+  "settle",
+  "put_card",
+  "report",
+  "parts",
+  "get_tool",
+];
 
 const RIGHTS: Readonly<Record<Exclude<DeployedUser, "engine">, Rights>> = {
   text: {

@@ -36,7 +36,8 @@ export const createCommandFetch = ({ link, ask, clock }: FetchDeps): FetchComman
     if (known !== undefined && clock.now() - known.at < ATTACH_AGAIN_MS) return known.durable;
     const { body } = await ask({ operation: "attach", body: { target }, signal });
     const durable = isRecord(body) ? body.durable : undefined;
-    if (!isFilled(durable)) throw new ToolplaneError("upstream_unavailable", "the plane's answer to attach names no durable");
+    if (!isFilled(durable))
+      throw new ToolplaneError("upstream_unavailable", "the plane's answer to attach names no durable");
     attached.set(target, { durable, at: clock.now() });
     return durable;
   };

@@ -6,13 +6,7 @@
 import { readFileSync } from "node:fs";
 import type { NatsLink, NatsOptions } from "@toolplane/bus/nats";
 import type { Carrier, Log, ServedTarget } from "@toolplane/engine";
-import {
-  isRecord,
-  isToolplaneError,
-  ToolplaneError,
-  tryParseJsonStrict,
-  UsageError,
-} from "@toolplane/protocol";
+import { isRecord, isToolplaneError, ToolplaneError, tryParseJsonStrict, UsageError } from "@toolplane/protocol";
 import { pmoCommandSubscription, streamPlan, tryToolCommandSubscription } from "@toolplane/protocol/agents";
 import type { BusSetting } from "../config/bus-setting.ts";
 import { refuseConfig } from "../config/refuse.ts";
@@ -37,13 +31,26 @@ const readText = (path: string | undefined, what: string): string | undefined =>
   }
 };
 
+/** The addresses, each with the password of its user. */
+const withPassword = (urls: string, password: string | undefined): string =>
+  password === undefined
+    ? urls
+    : urls
+        .split(",")
+        .map((address) => {
+          const url = new URL(address);
+          url.password = encodeURIComponent(password);
+          return url.href;
+        })
+        .join(",");
+
 /** Reads the files the setting names: what is wrong with them needs no server to be said. */
 export const readNatsOptions = (setting: BusSetting, name: string): NatsOptions => {
   const ca = readText(setting.ca, "the certificate authority");
   const cert = readText(setting.cert, "the certificate");
   const key = readText(setting.key, "the key");
   return {
-    url: setting.url,
+    url: withPassword(setting.url, readText(setting.passwordFile, "the password")?.replace(/\r?\n$/u, "")),
     name,
     credentials: readText(setting.credentials, "the credentials"),
     inboxPrefix: setting.inboxPrefix,
