@@ -114,7 +114,10 @@ test("[ARCH-6-5] commands of calls that still wait are left where they are", asy
   await eventually(async () => (await ground.held("cmd")) === 20);
   const { link } = await ground.carrier();
   const left: Delivery[] = [];
-  while (left.length < 20) left.push(...(await link.commands(durable).fetch({ max: 50, waitMs: 200 })));
+  await eventually(async () => {
+    left.push(...(await link.commands(durable).fetch({ max: 50, waitMs: 200 })));
+    return left.length >= 20;
+  });
   const taken = claimed.map(({ facts }) => facts.toolCallId);
   expect(left.map(({ headers }) => headers[HEADERS.toolCallId]).sort()).toEqual(
     ids.filter((id) => !taken.includes(id)).sort(),

@@ -51,10 +51,19 @@ export const ALLOWED_SCANS: readonly AllowedScan[] = [
     reason: "all tokens are wanted, by a person",
   },
   {
-    statement: "tools.list-targets",
-    scan: "Index Scan of tools by tools_targets",
-    or: "Index Scan of tools by tools_pkey",
-    reason: "the targets of all tools are wanted, by a person",
+    statement: "carrier.served-targets",
+    scan: "Index Only Scan of attached_targets by attached_targets_pkey",
+    reason: "all pairs that services take from NATS are wanted; there are as many as durables",
+  },
+  {
+    statement: "carrier.served-targets",
+    scan: "Index Only Scan of tools by tools_plain",
+    reason: "tools_plain holds tools of plain services only, and all of their pairs are wanted",
+  },
+  {
+    statement: "carrier.detach",
+    scan: "Index Scan of attached_targets by attached_targets_pkey",
+    reason: "once a minute over the pairs that have a durable",
   },
 ];
 
@@ -66,6 +75,8 @@ const IN_SESSIONS = "live_calls_session_running holds running calls of sessions 
 
 /** Led by nothing but the project, for a reason. */
 export const ALLOWED_PROJECT_SCANS: readonly AllowedScan[] = [
+  { statement: "carrier.detach", scan: "Index Scan of live_calls by live_calls_pkey", reason: LIVE_CALLS },
+  { statement: "carrier.republish", scan: "Index Scan of live_calls by live_calls_pkey", reason: LIVE_CALLS },
   { statement: "turns.list", scan: "Index Scan of turns by turns_pkey", reason: LIST },
   { statement: "dead.list", scan: "Index Scan of dead_letters by dead_letters_pkey", reason: LIST },
   { statement: "tools.list", scan: "Index Scan of tool_versions by tool_versions_pkey", reason: FEW_VERSIONS },

@@ -22,7 +22,7 @@ import { planDurables, planLeftovers, type ServedTarget } from "./plan-durables.
 
 export interface DurableKeeperOptions {
   readonly db: Queryer;
-  readonly bus: Pick<CarrierBus, "ensureDurables" | "commandDurables" | "dropDurable">;
+  readonly bus: Pick<CarrierBus, "ensureDurables" | "commandDurables" | "dropDurable" | "purgeCommands">;
   readonly doorbell: Doorbell;
   readonly clock: Clock;
   readonly log: Log;
@@ -149,6 +149,8 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
         throw new ToolplaneError("not_found", `there is no project ${showName(projectId)}`, {
           detail: { project_id: projectId },
         });
+      // What lies there from before is published again below: a service would get it twice.
+      if (attached.fresh) await bus.purgeCommands(pattern.text);
       // Asked each time: the server may have lost it since.
       await bus.ensureDurables([{ durable, pattern: pattern.text }]);
       if (known !== undefined) known = new Map([...known, [durable, pattern.text]]);

@@ -38,12 +38,12 @@ update state.live_calls set due_at = now()
  where project_id = $1 and target = $2 and status = 'queued' and not plain and available_at <= now()`,
 };
 
-/** Pairs that no service has named for so long ($1, seconds) and that no call waits for. */
+/** Pairs that no service has named for so long ($1, seconds) and that no call waits for in the queue. */
 export const DETACH: Statement = {
   name: "carrier.detach",
   text: `
 delete from bus.attached_targets a
  where a.attached_at < now() - make_interval(secs => $1::double precision)
    and not exists (
-     select from state.live_calls c where c.project_id = a.project_id and c.target = a.target and c.due_at < 'infinity')`,
+     select from state.live_calls c where c.project_id = a.project_id and c.target = a.target and c.status = 'queued')`,
 };

@@ -159,17 +159,3 @@ select version, definition_hash, definition, created_at
  order by version desc
  limit $4::int`,
 };
-
-export interface TargetRow {
-  readonly project_id: string;
-  readonly target: string;
-}
-
-/** Where commands of registered tools go, over all projects: what a bus must have consumers for. */
-export const LIST_TARGETS: Statement = {
-  name: "tools.list-targets",
-  text: `
-select distinct project_id, target from resource.tools
- where status <> 'deleted' and not internal and target <> ''
- order by project_id, target`,
-};
