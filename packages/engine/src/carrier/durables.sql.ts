@@ -45,5 +45,7 @@ export const DETACH: Statement = {
 delete from bus.attached_targets a
  where a.attached_at < now() - make_interval(secs => $1::double precision)
    and not exists (
-     select from state.live_calls c where c.project_id = a.project_id and c.target = a.target and c.status = 'queued')`,
+     select from state.live_calls c
+      where c.project_id = a.project_id and c.target = a.target and c.status = 'queued'
+     offset 0)`,
 };
