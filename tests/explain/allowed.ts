@@ -75,8 +75,6 @@ const IN_SESSIONS = "live_calls_session_running holds running calls of sessions 
 
 /** Led by nothing but the project, for a reason. */
 export const ALLOWED_PROJECT_SCANS: readonly AllowedScan[] = [
-  { statement: "carrier.detach", scan: "Index Scan of live_calls by live_calls_pkey", reason: LIVE_CALLS },
-  { statement: "carrier.republish", scan: "Index Scan of live_calls by live_calls_pkey", reason: LIVE_CALLS },
   { statement: "turns.list", scan: "Index Scan of turns by turns_pkey", reason: LIST },
   { statement: "dead.list", scan: "Index Scan of dead_letters by dead_letters_pkey", reason: LIST },
   { statement: "tools.list", scan: "Index Scan of tool_versions by tool_versions_pkey", reason: FEW_VERSIONS },

@@ -17,7 +17,8 @@ import type { Doorbell } from "../ports/doorbell.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Log } from "../ports/log.ts";
 import type { Queryer } from "../sql/database.ts";
-import { ATTACH, DETACH, REPUBLISH, SERVED_TARGETS, type ServedRow } from "./durables.sql.ts";
+import { bindPostpone, POSTPONE } from "../watchdog/watchdog.sql.ts";
+import { ATTACH, DETACH, QUEUED_CALLS, SERVED_TARGETS, type ServedRow } from "./durables.sql.ts";
 import { planDurables, planLeftovers, type ServedTarget } from "./plan-durables.ts";
 
 export interface DurableKeeperOptions {
@@ -52,6 +53,7 @@ const LOOK_AGAIN_MS = 15_000;
 const LEFTOVERS_EVERY_MS = 60_000;
 /** Services say again every few minutes that they are there; one that was stopped over night finds its durable. */
 const DETACH_AFTER_SECONDS = 24 * 60 * 60;
+const MOST_AT_ONCE = 10_000;
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5_000;
 
@@ -132,6 +134,13 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
     }
   };
 
+  /** Due at once: the watchdog publishes the commands of these calls again. More than that come when they are due. */
+  const publishAgain = async (projectId: string, target: string): Promise<void> => {
+    const queued = await db.query<{ tool_call_id: string }>(QUEUED_CALLS, [projectId, target, MOST_AT_ONCE]);
+    const due = queued.map(({ tool_call_id: toolCallId }) => ({ projectId, toolCallId, seconds: 0 }));
+    if (due.length > 0) await db.query(POSTPONE, bindPostpone(due));
+  };
+
   const wake = (): void => {
     rung = true;
     alarm.wake();
@@ -155,7 +164,7 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
       await bus.ensureDurables([{ durable, pattern: pattern.text }]);
       if (known !== undefined) known = new Map([...known, [durable, pattern.text]]);
       if (attached.fresh) {
-        await db.query(REPUBLISH, [projectId, target]);
+        await publishAgain(projectId, target);
         doorbell.ring("registry");
       }
       return durable;

@@ -27,15 +27,14 @@ on conflict (project_id, target) do update set attached_at = now()
 returning (xmax = 0) as fresh`,
 };
 
-/**
- * Commands of this pair were thrown away while nobody took them from the bus: the watchdog publishes those of queued calls
- * again at once.
- */
-export const REPUBLISH: Statement = {
-  name: "carrier.republish",
+/** Calls of this pair that wait for a service, up to $3. Their commands may have been thrown away while nobody fetched them. */
+export const QUEUED_CALLS: Statement = {
+  name: "carrier.queued-calls",
   text: `
-update state.live_calls set due_at = now()
- where project_id = $1 and target = $2 and status = 'queued' and not plain and available_at <= now()`,
+select tool_call_id from state.live_calls
+ where project_id = $1 and target = $2 and status = 'queued' and available_at <= now() and not plain
+ order by session, available_at, tool_call_id
+ limit $3::int`,
 };
 
 /** Pairs that no service has named for so long ($1, seconds) and that no call waits for in the queue. */
