@@ -36,11 +36,18 @@ for project in "$@"; do check "$project"; done
 case "$kind" in
   tool | plain)
     [ $# -ge 1 ] || refuse "name at least one project"
+    # The durable is named after both: names that run into each other would open another pair's durable.
+    for project in "$@"; do
+      case "$name.$project" in
+        *__* | *_.* | *._*) refuse "target $name of project $project: neither name may have two underscores in a row, the target may not end with one, the project may not begin with one" ;;
+      esac
+    done
     # Inboxes are named after users: two of one name would read each other's answers.
     case "$name" in
       engine | ui_* | observer_*) refuse "the name $name is taken by another kind of user; give the target another one" ;;
     esac
-    begin "$name"
+    # Two owners may serve one target in their projects: user and inbox are named after both.
+    begin "${name}__$1"
     printf '      publish {\n        allow: [\n'
     for project in "$@"; do
       if [ "$kind" = tool ]; then
@@ -52,13 +59,19 @@ case "$kind" in
       fi
     done
     if [ "$kind" = tool ]; then
-      printf '          "$JS.API.CONSUMER.MSG.NEXT.cg_cmd_v1r4.tool_%s"\n' "$name"
-      printf '          "$JS.API.CONSUMER.INFO.cg_cmd_v1r4.tool_%s"\n' "$name"
-      printf '          "$JS.ACK.cg_cmd_v1r4.tool_%s.>"\n' "$name"
+      for project in "$@"; do
+        printf '          "$JS.API.CONSUMER.MSG.NEXT.cg_cmd_v1r4.tool_%s__%s"\n' "$name" "$project"
+        printf '          "$JS.API.CONSUMER.INFO.cg_cmd_v1r4.tool_%s__%s"\n' "$name" "$project"
+        printf '          "$JS.ACK.cg_cmd_v1r4.tool_%s__%s.>"\n' "$name" "$project"
+      done
     fi
     printf '        ]\n      }\n      subscribe { allow: ['
-    for project in "$@"; do printf '"cg.v1r4.%s.*.cmd.tool.%s.>", ' "$project" "$name"; done
-    printf '"_INBOX_%s.>"] }\n' "$name"
+    separator=""
+    for project in "$@"; do
+      printf '%s"cg.v1r4.%s.*.cmd.tool.%s.>", "_INBOX_%s__%s.>"' "$separator" "$project" "$name" "$name" "$project"
+      separator=", "
+    done
+    printf '] }\n'
     ;;
   ui)
     [ $# -eq 0 ] || refuse "a user interface belongs to one project"

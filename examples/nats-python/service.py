@@ -1,6 +1,6 @@
 """A tool service that only knows NATS: standard Python, no HTTP, no SDK. `docs/guides/nats.md` walks through it.
 
-    python3 service.py            fetches commands from the durable tool_{target} and leases each call before it runs it
+    python3 service.py            fetches commands from the durable of its target and leases each call before it runs it
     python3 service.py --plain    listens on the command subject, writes the result card itself and reports it
     python3 service.py --plain --durable    the same, but fetches, so that nothing is lost while it is away
 
@@ -17,6 +17,7 @@ import queue
 import secrets
 import signal
 import threading
+import time
 from collections import OrderedDict
 from datetime import datetime, timezone
 
@@ -26,6 +27,7 @@ from natswire import SIGNING, Nats, NoAnswer, log
 STREAM = f"cg_cmd_{VERSION}"
 THREADS = 4  # calls at once
 FETCH_SECONDS = 5
+ATTACH_SECONDS = 300  # said again this often
 LATER_SECONDS = 1  # a call that is not due yet is offered again after this
 MOST_LATER_SECONDS = 60  # a command of another project, again and again
 REMEMBERED = 1000  # plain: results that are reported again when their command comes again
@@ -91,7 +93,7 @@ class Service:
         self.settle_message(message, "-NAK " + json.dumps({"delay": int(seconds * 1e9)}))
 
     def is_ours(self, command):
-        """A durable belongs to a target, and projects share it: commands of others are theirs. Rubbish is nobody's."""
+        """A command of another project is given back. What cannot be read is dropped."""
         message = command.message
         if command.project != self.project:
             tries = int(message.reply.split(".")[4]) if (message.reply or "").startswith("$JS.ACK.") else 1
@@ -237,28 +239,28 @@ def main():
     except OSError as error:
         raise SystemExit(f"cannot connect to NATS: {error}") from None
     service, stopping, busy = Service(nats, project, target), threading.Event(), threading.Semaphore(THREADS)
-    heard = queue.Queue()
+    heard, durable = queue.Queue(), {"name": "", "until": 0.0}
 
-    def until_durable():
-        """The plane makes it when the first tool of the target is registered, and again when NATS has lost it."""
-        while not stopping.is_set():
-            try:
-                if "error" not in json.loads(nats.request(f"$JS.API.CONSUMER.INFO.{STREAM}.tool_{target}").data):
-                    return
-            except NoAnswer as problem:
-                log(f"waiting for the durable tool_{target}: {problem}")
-            stopping.wait(0.2)
+    def attach():
+        """Says which target is served; the answer names the durable. The plane forgets one that nobody attaches to for a day;
+        that of a plain tool is there for as long as the tool is registered."""
+        plain_name = f"tool_{target}__{project}"
+        durable["name"] = plain_name if plain else service.gateway.insist("attach", {}, {})["durable"]
+        durable["until"] = time.monotonic() + ATTACH_SECONDS
 
     def fetch(address, box):
         """One message of the durable, or None: the server answers with the message, or with a status when there is none."""
+        if time.monotonic() > durable["until"]:
+            attach()
         ask = json.dumps({"batch": 1, "expires": int(FETCH_SECONDS * 1e9)}).encode()
-        nats.publish(f"$JS.API.CONSUMER.MSG.NEXT.{STREAM}.tool_{target}", ask, reply=address)
+        nats.publish(f"$JS.API.CONSUMER.MSG.NEXT.{STREAM}.{durable['name']}", ask, reply=address)
         try:
             message = box.get(timeout=FETCH_SECONDS + 2)
         except queue.Empty:  # a durable that is not there answers nothing
-            return until_durable()
+            return attach()
         if message.status == 503:
-            raise NoAnswer(f"nobody answers for the durable tool_{target}")
+            attach()
+            raise NoAnswer(f"nobody answers for the durable {durable['name']}")
         return message if message.status is None else None
 
     def work():
@@ -286,7 +288,10 @@ def main():
     except Refused as no:
         raise SystemExit(f"the tool cannot be registered: {no}") from None
     if not listens:
-        until_durable()
+        try:
+            attach()
+        except Refused as no:
+            raise SystemExit(f"the target cannot be served: {no}") from None
     # Only from here on there may be calls to finish; before, a signal ends the process at once.
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: stopping.set())

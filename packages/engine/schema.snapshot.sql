@@ -21,6 +21,16 @@ begin
     using errcode = 'TP007', detail = old.card_id;
 end $function$;
 
+create table bus.attached_targets (
+  project_id text collate "C" not null,
+  target text collate "C" not null,
+  attached_at timestamp with time zone not null default now(),
+  constraint attached_targets_pkey PRIMARY KEY (project_id, target),
+  constraint attached_targets_project_id_fkey FOREIGN KEY (project_id) REFERENCES resource.projects(project_id) ON DELETE CASCADE
+);
+grant delete, insert, select, update on bus.attached_targets to toolplane_engine;
+grant select on bus.attached_targets to toolplane_reader;
+
 create table bus.carrier (
   one boolean not null default true,
   kind text not null,
@@ -250,12 +260,13 @@ create table resource.tools (
   target text collate "C" not null default ''::text,
   internal boolean not null default false,
   updated_at timestamp with time zone not null default now(),
+  plain boolean not null default false,
   constraint tools_pkey PRIMARY KEY (project_id, tool_name),
   constraint tools_project_id_fkey FOREIGN KEY (project_id) REFERENCES resource.projects(project_id) ON DELETE CASCADE,
   constraint tools_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'deleted'::text]))),
   constraint tools_version_check CHECK ((version > 0))
 );
-CREATE INDEX tools_targets ON resource.tools USING btree (target) WHERE ((status <> 'deleted'::text) AND (NOT internal));
+CREATE INDEX tools_plain ON resource.tools USING btree (project_id, target) WHERE (plain AND (status <> 'deleted'::text));
 grant delete, insert, select, update on resource.tools to toolplane_engine;
 grant select on resource.tools to toolplane_reader;
 

@@ -1,7 +1,7 @@
 // The streams and durables on the server: made when they are missing, brought to our settings, refused where that cannot
 // be done.
 
-import { openBareNats } from "@toolplane/bus/nats";
+import { createNatsBus, openBareNats } from "@toolplane/bus/nats";
 import { silentLog } from "@toolplane/engine";
 import { createCollector } from "@toolplane/testkit";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -142,10 +142,32 @@ test("all durables of commands are listed, also those of others and more than on
   await bus.ensureDurables(durables);
   const theirs = { durable_name: "theirs", ack_policy: "explicit", filter_subject: "cg.v1r4.*.*.cmd.sys.other.>" };
   await api("CONSUMER.DURABLE.CREATE.cg_cmd_v1r4.theirs", { stream_name: "cg_cmd_v1r4", config: theirs });
-  const names = durables.map(({ durable }) => durable);
-  expect(await bus.commandDurables()).toEqual(expect.arrayContaining([...names, "theirs"]));
+  const listed = await bus.commandDurables();
+  expect(listed).toEqual(expect.arrayContaining([...durables, { durable: "theirs", pattern: theirs.filter_subject }]));
   await bus.dropDurable("tool_t0");
-  expect(await bus.commandDurables()).not.toContain("tool_t0");
+  expect((await bus.commandDurables()).map(({ durable }) => durable)).not.toContain("tool_t0");
+});
+
+test("[NATS-SEC-2] another plane's durables are not used, dropped or listed, unless they are taken over", async () => {
+  const desk = { durable: "tool_desk__demo", pattern: "cg.v1r4.demo.*.cmd.tool.desk.>" };
+  const { link, bus: unmarked } = await harness.start();
+  const open = (plane: string) => createNatsBus({ link, bury: async () => {}, log: silentLog, plane });
+  const [ours, theirs] = [open("ours"), open("theirs")];
+  await theirs.ensureDurables([desk]);
+  const isThere = async () => (await unmarked.commandDurables()).some(({ durable }) => durable === desk.durable);
+  await expect(ours.ensureDurables([desk])).rejects.toMatchObject({
+    code: "conflict",
+    message: expect.stringContaining("belongs to another plane (theirs)"),
+  });
+  expect((await ours.commandDurables()).map(({ durable }) => durable)).not.toContain(desk.durable);
+  await ours.dropDurable(desk.durable);
+  expect(await isThere()).toBe(true);
+  expect(await ours.takeOver()).toContain(desk.durable);
+  await ours.ensureDurables([desk]);
+  await theirs.dropDurable(desk.durable);
+  expect(await isThere()).toBe(true);
+  await ours.dropDurable(desk.durable);
+  expect(await isThere()).toBe(false);
 });
 
 test("[ARCH-6-62] a stream of somebody else that takes our subjects is a conflict, with what to do", async () => {

@@ -5,6 +5,13 @@ import { HEADERS, ToolplaneError } from "@toolplane/protocol";
 import { createMemoryCarrier, eventually, startTestEngine, type TestEngine } from "@toolplane/testkit";
 import { describe, expect, test } from "vitest";
 
+/** An engine whose target is also served over the carrier. */
+const start = async (options: Parameters<typeof startTestEngine>[0]): Promise<TestEngine> => {
+  const t = await startTestEngine(options);
+  await t.engine.attach({ projectId: t.projectId, target: "test" });
+  return t;
+};
+
 const ask = async (t: TestEngine, count: number): Promise<readonly string[]> =>
   (
     await Promise.all(
@@ -22,7 +29,7 @@ const idsOf = (carrier: ReturnType<typeof createMemoryCarrier>): string[] =>
 
 test("[ARCH-6-5] commands of claimed calls are acknowledged, those of queued ones stay, also in other hands", async () => {
   const carrier = createMemoryCarrier();
-  await using t = await startTestEngine({ carrier });
+  await using t = await start({ carrier });
   await ask(t, 40);
   await eventually(() => carrier.waiting.length === 40);
   const taken = (await claim(t, 25)).map(({ facts }) => facts.toolCallId);
@@ -37,7 +44,7 @@ test("[ARCH-6-5] commands of claimed calls are acknowledged, those of queued one
 
 test("[ARCH-6-5] a call that was claimed before its command had left: the command is taken back when it has", async () => {
   const carrier = createMemoryCarrier();
-  await using t = await startTestEngine({ carrier });
+  await using t = await start({ carrier });
   await eventually(() => carrier.durables.size === 2);
   carrier.away(true);
   await ask(t, 3);
@@ -50,7 +57,7 @@ test("[ARCH-6-5] a call that was claimed before its command had left: the comman
 
 test("[ARCH-6-5] the process that relays need not be the one that claims", async () => {
   const carrier = createMemoryCarrier();
-  await using t = await startTestEngine({ carrier });
+  await using t = await start({ carrier });
   const other = await t.another();
   await ask(t, 20);
   const shares = await Promise.all([claim(t, 10), claim(t, 10, other)]);
@@ -61,7 +68,7 @@ test("[ARCH-6-5] the process that relays need not be the one that claims", async
 
 test("[ARCH-6-5] a command of nobody we know is never taken, and does not hide what lies behind it", async () => {
   const carrier = createMemoryCarrier();
-  await using t = await startTestEngine({ carrier });
+  await using t = await start({ carrier });
   const [first] = await ask(t, 1);
   await eventually(() => carrier.waiting.length === 1);
   const [message] = carrier.waiting;
@@ -84,7 +91,7 @@ test("[ARCH-6-5] a command of nobody we know is never taken, and does not hide w
 test("[ARCH-6-5] a plain service's command is left to it while its call is open", async () => {
   const carrier = createMemoryCarrier();
   const plain = { name: "plain", options: { service: "plain" } };
-  await using t = await startTestEngine({ carrier, tools: [{ name: "safe" }, plain] });
+  await using t = await start({ carrier, tools: [{ name: "safe" }, plain] });
   await ask(t, 1);
   const { toolCallId } = await t.engine.calls.dispatch({ projectId: t.projectId, toolName: "plain", arguments: {} });
   await eventually(() => carrier.waiting.length === 2);
@@ -107,7 +114,7 @@ describe("an error", () => {
         },
       };
       const carrier = createMemoryCarrier();
-      await using t = await startTestEngine({ carrier, faults });
+      await using t = await start({ carrier, faults });
       await ask(t, 5);
       await eventually(() => carrier.waiting.length === 5);
       await claim(t, 5);

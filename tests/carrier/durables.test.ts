@@ -1,37 +1,50 @@
-// What services on a carrier fetch from exists as soon as there is a tool for it, and again when the carrier lost it.
+// What services on a carrier fetch from exists as soon as one attaches, and again when the carrier lost it; what no service
+// uses any more is dropped.
 
 import { type Faults, noFaults, silentLog } from "@toolplane/engine";
 import { ToolplaneError } from "@toolplane/protocol";
-import { createMemoryCarrier, eventually, startTestEngine, toolUpload } from "@toolplane/testkit";
+import { createMemoryCarrier, eventually, startTestEngine, type TestEngine, toolUpload } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 
 const PMO = ["pmo_service_cmd_v1r4", "cg.v1r4.*.*.cmd.sys.pmo.>"];
-const durableOf = (target: string) => [`tool_${target}`, `cg.v1r4.*.*.cmd.tool.${target}.>`];
+const durableOf = (project: string, target: string) =>
+  [`tool_${target}__${project}`, `cg.v1r4.${project}.*.cmd.tool.${target}.>`] as const;
 
-test("[API-5-2] every registered target of every project has its durable, and the project manager has one", async () => {
+const attach = (t: TestEngine, target: string, projectId = t.projectId) => t.engine.attach({ projectId, target });
+
+test("[API-5-2] [NATS-SEC-1] a pair that a service attaches to has a durable of its own project, and no other has one", async () => {
   const carrier = createMemoryCarrier();
   await using t = await startTestEngine({ carrier });
-  await eventually(() => carrier.durables.size === 2);
-  expect([...carrier.durables]).toEqual([PMO, durableOf("test")]);
+  await eventually(() => carrier.durables.size === 1);
   await t.engine.projects.createProject({ project_id: "other", title: "Other", bootstrap: false }, "sys.test");
   await t.engine.tools.upsertTool("other", toolUpload({ name: "draw", target: "canvas" }));
-  await eventually(() => carrier.durables.has("tool_canvas"));
-  // Only what is new was asked for.
-  expect(carrier.ensured.at(-1)).toEqual([{ durable: "tool_canvas", pattern: durableOf("canvas")[1] }]);
-  expect((await t.engine.stats()).carrier?.durables).toBe(3);
+  expect(await attach(t, "canvas", "other")).toBe("tool_canvas__other");
+  expect([...carrier.durables]).toEqual([PMO, [...durableOf("other", "canvas")]]);
+  expect((await t.engine.stats()).carrier?.durables).toBe(2);
+  await expect(attach(t, "canvas", "nowhere")).rejects.toMatchObject({ code: "not_found" });
+  await expect(attach(t, "a__b")).rejects.toMatchObject({
+    code: "protocol_violation",
+    message: expect.stringContaining("cannot be served over NATS"),
+  });
 });
 
-test("[API-5-2] a tool that another process registers has its durable too", async () => {
-  const carrier = createMemoryCarrier();
+test("[API-5-2] a tool of a plain service has its durable when it is registered, whoever registers it, and loses it", async () => {
+  const carrier = createMemoryCarrier({ leftoversEveryMs: 0 });
   await using t = await startTestEngine({ carrier });
   const other = await t.another({ carrier: createMemoryCarrier() });
-  await other.tools.upsertTool(t.projectId, toolUpload({ name: "draw", target: "canvas" }));
-  await eventually(() => carrier.durables.has("tool_canvas"));
+  const upload = toolUpload({ name: "draw", target: "canvas", options: { service: "plain" } });
+  await other.tools.upsertTool(t.projectId, upload);
+  const [durable] = durableOf(t.projectId, "canvas");
+  await eventually(() => carrier.durables.has(durable));
+  await other.tools.deleteTool(t.projectId, "draw");
+  await t.another({ carrier });
+  await eventually(() => !carrier.durables.has(durable));
 });
 
 test("[API-5-2] a carrier that was away and lost everything has all of them again", async () => {
   const carrier = createMemoryCarrier();
   await using t = await startTestEngine({ carrier });
+  await attach(t, "test");
   await eventually(() => carrier.durables.size === 2);
   carrier.wipe();
   carrier.away(true);
@@ -55,40 +68,59 @@ test("[API-5-2] a carrier that is away at the start is asked until it is there; 
   await using t = await startTestEngine({ carrier, faults });
   await eventually(() => t.engine.definitions !== undefined);
   carrier.away(false);
-  await eventually(() => hits >= 2 && carrier.durables.size === 2);
+  await eventually(() => hits >= 2 && carrier.durables.size === 1);
 });
 
-test("[API-5-2] a target without a tool loses its durable when its last call has ended", async () => {
-  const carrier = createMemoryCarrier({ leftoversEveryMs: 0 });
-  await using t = await startTestEngine({ carrier });
+test("[API-5-2] a pair that no service has named for long loses its durable when its last call has ended", async () => {
+  const carrier = createMemoryCarrier({ leftoversEveryMs: 0, detachAfterSeconds: 0 });
+  await using t = await startTestEngine({ carrier: createMemoryCarrier() });
   const { projectId } = t;
-  for (const target of ["busy", "idle"])
+  for (const target of ["busy", "idle"]) {
     await t.engine.tools.upsertTool(projectId, toolUpload({ name: target, target }));
-  await eventually(() => carrier.durables.has("tool_busy") && carrier.durables.has("tool_idle"));
+    await attach(t, target);
+    await carrier
+      .open({ bury: async () => {}, log: silentLog })
+      .ensureDurables([{ durable: durableOf(projectId, target)[0], pattern: durableOf(projectId, target)[1] }]);
+  }
   const { toolCallId } = await t.engine.calls.dispatch({ projectId, toolName: "busy", arguments: {} });
-  for (const name of ["busy", "idle"]) await t.engine.tools.deleteTool(projectId, name);
   // A process that starts looks at all of them.
   await t.another({ carrier });
-  await eventually(() => !carrier.durables.has("tool_idle"));
-  expect([...carrier.durables.keys()]).toEqual([PMO[0], "tool_test", "tool_busy"]);
+  await eventually(() => !carrier.durables.has(durableOf(projectId, "idle")[0]));
+  expect([...carrier.durables.keys()].sort()).toEqual([PMO[0], durableOf(projectId, "busy")[0]]);
   await t.engine.calls.cancel({ projectId, toolCallId });
   await t.another({ carrier });
-  await eventually(() => !carrier.durables.has("tool_busy"));
-  await t.engine.tools.upsertTool(projectId, toolUpload({ name: "idle", target: "idle" }));
-  await eventually(() => carrier.durables.has("tool_idle"));
+  await eventually(() => !carrier.durables.has(durableOf(projectId, "busy")[0]));
 });
 
-test.each([
-  ["who has just come to a carrier drops nothing there: it may be another plane's", {}],
-  ["who may not list durables makes them all the same", { leftoversEveryMs: 0, mayDrop: false }],
-])("[API-5-2] %s", async (_, given) => {
-  const carrier = createMemoryCarrier(given);
-  const [theirs, pattern] = durableOf("theirs") as [string, string];
-  await carrier.open({ bury: async () => {}, log: silentLog }).ensureDurables([{ durable: theirs, pattern }]);
+test("[NATS-SEC-1] the durable that an earlier version kept for all projects is dropped before ours are made", async () => {
+  const carrier = createMemoryCarrier();
+  const old = { durable: "tool_test", pattern: "cg.v1r4.*.*.cmd.tool.test.>" };
+  await carrier.open({ bury: async () => {}, log: silentLog }).ensureDurables([old]);
   await using t = await startTestEngine({ carrier });
-  await eventually(() => carrier.durables.has("tool_test"));
-  // By then the first look is over.
-  await t.engine.tools.upsertTool(t.projectId, toolUpload({ name: "draw", target: "canvas" }));
-  await eventually(() => carrier.durables.has("tool_canvas"));
-  expect([...carrier.durables.keys()]).toContain(theirs);
+  await eventually(() => carrier.durables.has("pmo_service_cmd_v1r4"));
+  expect(carrier.durables.has("tool_test")).toBe(false);
+  expect(await attach(t, "test")).toBe(durableOf(t.projectId, "test")[0]);
+});
+
+test("[API-5-2] an engine that may not list durables makes them all the same", async () => {
+  const carrier = createMemoryCarrier({ leftoversEveryMs: 0, mayDrop: false });
+  await using t = await startTestEngine({ carrier });
+  await attach(t, "canvas");
+  await eventually(() => carrier.durables.has(durableOf(t.projectId, "canvas")[0]));
+});
+
+test("[ARCH-6-5] commands nobody fetches are thrown away, and published again when a service attaches", async () => {
+  const carrier = createMemoryCarrier();
+  await using t = await startTestEngine({ carrier, watchdog: true });
+  const dispatch = () => t.engine.calls.dispatch({ projectId: t.projectId, toolName: "safe", arguments: {} });
+  await dispatch();
+  const { toolCallId } = await dispatch();
+  await eventually(() => carrier.accepted.length === 2);
+  // One is claimed in the database: what lies on the carrier for this pair is of no use to anybody.
+  await t.engine.calls.claim({ projectId: t.projectId, target: "test", holder: "here", max: 1 });
+  await eventually(() => carrier.waiting.length === 0);
+  expect((await t.engine.stats()).carrier?.answered).toMatchObject({ acknowledged: 0, returned: 0 });
+  await attach(t, "test");
+  await eventually(() => carrier.waiting.length === 1);
+  expect(carrier.waiting[0]?.headers["CG-Tool-Call-Id"]).toBe(toolCallId);
 });

@@ -40,6 +40,8 @@ export const openMortalRelay = async (ground: NatsGround, calls: number, events:
   const writer = await createEngine({ connection, watchdog: false, carrier: nowhere });
   await writer.projects.createProject({ project_id: PROJECT, title: "Demo", bootstrap: false }, "sys.test");
   await writer.tools.upsertTool(PROJECT, toolUpload({ name: "safe", options: { retry: "safe" } }));
+  // While the bus is away this fails, and is remembered.
+  await writer.attach({ projectId: PROJECT, target: "test" }).catch(() => undefined);
   const ask = { projectId: PROJECT, toolName: "safe", arguments: {} };
   await Promise.all(Array.from({ length: calls }, () => writer.calls.dispatch(ask)));
   await writer.bus.publish(

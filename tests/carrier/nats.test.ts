@@ -11,10 +11,12 @@ import { type NatsGround, openNatsGround } from "./nats-world.ts";
 let ground: NatsGround;
 let t: TestEngine;
 let other: Engine;
+let durable: string;
 beforeAll(async () => {
   ground = await openNatsGround();
   t = await startTestEngine({ carrier: await ground.carrier(), watchdog: true });
   other = await t.another({ carrier: await ground.carrier() });
+  durable = await t.engine.attach({ projectId: t.projectId, target: "test" });
   await eventually(async () => ((await t.engine.stats()).carrier?.durables ?? 0) === 2);
 });
 afterAll(async () => {
@@ -69,7 +71,7 @@ const serveThere = async (
       await (error.detail?.status === "queued" ? command.nak(100) : command.ack());
     }
   };
-  const source = link.commands("tool_test");
+  const source = link.commands(durable);
   while (!signal.aborted) await Promise.all((await source.fetch({ max: 16, waitMs: 200, signal })).map(run));
 };
 
@@ -112,7 +114,10 @@ test("[ARCH-6-5] commands of calls that still wait are left where they are", asy
   await eventually(async () => (await ground.held("cmd")) === 20);
   const { link } = await ground.carrier();
   const left: Delivery[] = [];
-  while (left.length < 20) left.push(...(await link.commands("tool_test").fetch({ max: 50, waitMs: 200 })));
+  await eventually(async () => {
+    left.push(...(await link.commands(durable).fetch({ max: 50, waitMs: 200 })));
+    return left.length >= 20;
+  });
   const taken = claimed.map(({ facts }) => facts.toolCallId);
   expect(left.map(({ headers }) => headers[HEADERS.toolCallId]).sort()).toEqual(
     ids.filter((id) => !taken.includes(id)).sort(),
@@ -151,7 +156,7 @@ test("[API-5-2] a server that lost its disk has streams and durables again, and 
   await eventually(async () => (await ground.held("cmd").catch(() => 0)) >= 1);
   const { link } = await ground.carrier();
   const commands: Delivery[] = [];
-  const fetchOne = () => link.commands("tool_test").fetch({ max: 1, waitMs: 500 });
+  const fetchOne = () => link.commands(durable).fetch({ max: 1, waitMs: 500 });
   await eventually(async () => commands.push(...(await fetchOne().catch(() => []))) > 0);
   expect(commands[0]?.headers[HEADERS.toolCallId]).toBe(second);
   // The lost command is no lost call: whoever claims in the database finds it, and the watchdog publishes it again.

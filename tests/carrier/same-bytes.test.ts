@@ -109,7 +109,7 @@ test("[ARCH-6-9] commands, doorbells, events and stream items are the same bytes
 
   // One message, published on each.
   const came = createCollector<unknown>();
-  const { pattern, durable } = toolCommandSubscription("bytes");
+  const { pattern, durable } = toolCommandSubscription("demo", "bytes");
   const message = {
     subject: "cg.v1r4.demo.public.cmd.tool.bytes.run",
     headers: { "CG-Agent-Id": "a", traceparent: TRACEPARENT, "CG-Note": "a  b" },

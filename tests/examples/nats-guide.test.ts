@@ -109,6 +109,7 @@ test("[NATSPY-6] the steps of the guide, typed one after the other, settle a cal
   const shown = blocks.find(({ kind }) => kind === "text heard")?.text ?? "";
   expect(isShown(shown.split("\n"), heard.trimEnd().split("\n")), heard).toBe(true);
 
+  await step("python3 nats_cli.py req cg.v1r4.demo.public.rpc.gateway.letters.attach");
   const fetched = await step("python3 nats_cli.py next");
   const kept = blocks.find(({ kind }) => kind === "sh keep")?.text ?? "";
   keep("gateway", kept, /gateway=(\S+)/);

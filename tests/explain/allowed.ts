@@ -51,10 +51,19 @@ export const ALLOWED_SCANS: readonly AllowedScan[] = [
     reason: "all tokens are wanted, by a person",
   },
   {
-    statement: "tools.list-targets",
-    scan: "Index Scan of tools by tools_targets",
-    or: "Index Scan of tools by tools_pkey",
-    reason: "the targets of all tools are wanted, by a person",
+    statement: "carrier.served-targets",
+    scan: "Index Only Scan of attached_targets by attached_targets_pkey",
+    reason: "all pairs that services take from NATS are wanted; there are as many as durables",
+  },
+  {
+    statement: "carrier.served-targets",
+    scan: "Index Only Scan of tools by tools_plain",
+    reason: "tools_plain holds tools of plain services only, and all of their pairs are wanted",
+  },
+  {
+    statement: "carrier.detach",
+    scan: "Seq Scan of attached_targets by nothing",
+    reason: "once a minute over the pairs that have a durable",
   },
 ];
 

@@ -17,7 +17,10 @@ export const USERS = ["engine", "text", "legacy", "ui_demo", "observer_demo"] as
 export type DeployedUser = (typeof USERS)[number];
 
 export const passwordOf = (user: string): string => `pw_of_${user}`;
-export const passwordVariable = (user: string): string => `TOOLPLANE_NATS_${user.toUpperCase()}_PASSWORD`;
+/** Users of tool services are named after target and project. */
+const loginOf = (user: string): string => (user === "text" || user === "legacy" ? `${user}__demo` : user);
+
+export const passwordVariable = (user: string): string => `TOOLPLANE_NATS_${loginOf(user).toUpperCase()}_PASSWORD`;
 
 export interface DeployedServer extends AsyncDisposable {
   readonly port: number;
@@ -64,8 +67,9 @@ export const startDeployedServer = async (
   }
   return {
     port,
-    url: (user) => `nats://${user}:${passwordOf(user)}@127.0.0.1:${port}`,
-    connect: (user) => connectWire({ port, user, password: passwordOf(user), inboxPrefix: `_INBOX_${user}` }),
+    url: (user) => `nats://${loginOf(user)}:${passwordOf(user)}@127.0.0.1:${port}`,
+    connect: (user) =>
+      connectWire({ port, user: loginOf(user), password: passwordOf(user), inboxPrefix: `_INBOX_${loginOf(user)}` }),
     [Symbol.asyncDispose]: stop,
   };
 };

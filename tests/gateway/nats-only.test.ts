@@ -11,7 +11,7 @@ import { startDeployedServer } from "./deployed-server.ts";
 import { gatewayAt, openPlaneLink, readAnswer, TOOLS } from "./gateway-stack.ts";
 import type { WireClient, WireMessage } from "./wire-client.ts";
 
-const NEXT = "$JS.API.CONSUMER.MSG.NEXT.cg_cmd_v1r4.tool_text";
+const NEXT = "$JS.API.CONSUMER.MSG.NEXT.cg_cmd_v1r4.tool_text__demo";
 
 interface StreamInfo {
   readonly state: { readonly messages: number; readonly subjects?: Readonly<Record<string, number>> };
@@ -22,13 +22,6 @@ const streamInfo = async (plane: WireClient, stream: string): Promise<StreamInfo
   const { payload } = await plane.request(`$JS.API.STREAM.INFO.${stream}`, JSON.stringify({ subjects_filter: ">" }));
   return JSON.parse(payload) as StreamInfo;
 };
-
-/** The plane makes a durable for each target; a fetch from one that is not there is not even answered. */
-const untilDurable = (text: WireClient): Promise<unknown> =>
-  eventually(async () => {
-    const { payload } = await text.request("$JS.API.CONSUMER.INFO.cg_cmd_v1r4.tool_text", "");
-    return (JSON.parse(payload) as { error?: unknown }).error === undefined;
-  });
 
 /** The next command of the service's durable; it waits for one. */
 const nextCommand = async (text: WireClient, box: readonly WireMessage[]): Promise<WireMessage> => {
@@ -56,7 +49,9 @@ test("[API-5-1] [API-5-4] [UTP-W32-T1] the deployed users are enough for a plane
 
   const { toolCallId } = await t.engine.calls.dispatch({ projectId: "demo", toolName: "safe", arguments: { n: 1 } });
   const key = { projectId: "demo", toolCallId };
-  await untilDurable(text);
+  // The plane makes the durable when the service attaches; a fetch from one that is not there is not even answered.
+  const attached = { stream: "cg_cmd_v1r4", durable: "tool_text__demo" };
+  expect((await ask("attach", {}, {})).body).toEqual(attached);
   const command = await nextCommand(text, box);
   expect(command).toMatchObject({ subject: "cg.v1r4.demo.public.cmd.tool.text.safe", status: undefined });
   const headers = Object.fromEntries(Object.entries(command.headers).filter(([name]) => !name.startsWith("Nats-")));
@@ -87,7 +82,7 @@ test("[API-5-1] [API-5-4] [UTP-W32-T1] the deployed users are enough for a plane
     parameters: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
     run: async ({ text }: { text: string }) => ({ said: text.toUpperCase() }),
   });
-  const env = { TOOLPLANE_NATS_INBOX: "_INBOX_text" };
+  const env = { TOOLPLANE_NATS_INBOX: "_INBOX_text__demo" };
   const connection = { url: server.url("text"), project: "demo", target: "text", env };
   const serving = await serveTools([shout], { ...connection, log: silentLog, handleSignals: false });
   const said = await t.engine.calls.call({ projectId: "demo", toolName: "shout", arguments: { text: "a" } }, 10_000);

@@ -20,15 +20,15 @@ const createStream = (name: string, category: string, retention: string): Promis
     JSON.stringify({ name, subjects: [`cg.v1r4.*.*.${category}.>`], retention, storage: "file" }),
   );
 
-const createDurable = (target: string): Promise<{ payload: string }> =>
+const createDurable = (target: string, project = "demo"): Promise<{ payload: string }> =>
   clientOf("engine").request(
-    `$JS.API.CONSUMER.DURABLE.CREATE.cg_cmd_v1r4.tool_${target}`,
+    `$JS.API.CONSUMER.DURABLE.CREATE.cg_cmd_v1r4.tool_${target}__${project}`,
     JSON.stringify({
       stream_name: "cg_cmd_v1r4",
       config: {
-        durable_name: `tool_${target}`,
+        durable_name: `tool_${target}__${project}`,
         ack_policy: "explicit",
-        filter_subject: `cg.v1r4.*.*.cmd.tool.${target}.>`,
+        filter_subject: `cg.v1r4.${project}.*.cmd.tool.${target}.>`,
       },
     }),
   );
@@ -40,6 +40,7 @@ beforeAll(async () => {
   await createStream("cg_evt_v1r4", "evt", "limits");
   await createDurable("text");
   await createDurable("other");
+  await createDurable("text", "elsewhere");
 });
 
 afterAll(async () => {
@@ -78,22 +79,22 @@ const ONLY_THE_PLANE = [
   `${JS}.STREAM.RESTORE.cg_evt_v1r4`,
   `${JS}.DIRECT.GET.cg_evt_v1r4`,
   `${JS}.CONSUMER.CREATE.cg_cmd_v1r4`,
-  `${JS}.CONSUMER.CREATE.cg_cmd_v1r4.tool_text`,
+  `${JS}.CONSUMER.CREATE.cg_cmd_v1r4.tool_text__demo`,
   `${JS}.CONSUMER.CREATE.cg_evt_v1r4.mine.cg.v1r4.demo.*.evt.>`,
   `${JS}.CONSUMER.DURABLE.CREATE.cg_cmd_v1r4.mine`,
-  `${JS}.CONSUMER.DELETE.cg_cmd_v1r4.tool_text`,
+  `${JS}.CONSUMER.DELETE.cg_cmd_v1r4.tool_text__demo`,
   `${JS}.CONSUMER.DELETE.cg_cmd_v1r4.tool_other`,
   `${JS}.CONSUMER.LIST.cg_cmd_v1r4`,
   `${JS}.CONSUMER.NAMES.cg_cmd_v1r4`,
   `${JS}.CONSUMER.INFO.cg_cmd_v1r4.tool_other`,
   `${JS}.CONSUMER.MSG.NEXT.cg_cmd_v1r4.tool_other`,
-  `${JS}.CONSUMER.MSG.NEXT.cg_evt_v1r4.tool_text`,
-  `${JS}.CONSUMER.LEADER.STEPDOWN.cg_cmd_v1r4.tool_text`,
+  `${JS}.CONSUMER.MSG.NEXT.cg_evt_v1r4.tool_text__demo`,
+  `${JS}.CONSUMER.LEADER.STEPDOWN.cg_cmd_v1r4.tool_text__demo`,
   `${JS}.INFO`,
   `${JS}.ACCOUNT.PURGE.TOOLPLANE`,
   `$JS.ACK.cg_cmd_v1r4.tool_other.${ACK}`,
-  `$JS.ACK.cg_evt_v1r4.tool_text.${ACK}`,
-  `$JS.FC.cg_cmd_v1r4.tool_text.1`,
+  `$JS.ACK.cg_evt_v1r4.tool_text__demo.${ACK}`,
+  `$JS.FC.cg_cmd_v1r4.tool_text__demo.1`,
   "$SYS.REQ.SERVER.PING",
   "_INBOX.somebody.1",
   "_INBOX_engine.guess.1",
@@ -140,7 +141,7 @@ const NOT_TO_HEAR = [
   "_INBOX_other.>",
   "$JS.>",
   `${JS}.>`,
-  `${JS}.CONSUMER.MSG.NEXT.cg_cmd_v1r4.tool_text`,
+  `${JS}.CONSUMER.MSG.NEXT.cg_cmd_v1r4.tool_text__demo`,
   "$JS.ACK.>",
   "$JS.EVENT.>",
   "$SYS.>",
@@ -155,7 +156,18 @@ interface Rights {
   readonly mayNotHear: readonly string[];
 }
 
-const GATEWAY = ["lease", "get_card", "heartbeat", "release", "settle", "put_card", "report", "parts", "get_tool"];
+const GATEWAY = [
+  "attach",
+  "lease",
+  "get_card",
+  "heartbeat",
+  "release",
+  "settle",
+  "put_card",
+  "report",
+  "parts",
+  "get_tool",
+];
 
 const RIGHTS: Readonly<Record<Exclude<DeployedUser, "engine">, Rights>> = {
   text: {
@@ -163,28 +175,40 @@ const RIGHTS: Readonly<Record<Exclude<DeployedUser, "engine">, Rights>> = {
       ...GATEWAY.map((operation) => `${P}.rpc.gateway.text.${operation}`),
       `${P}.rpc.gateway.text.register`,
       "cg.v1r4.demo.private.rpc.gateway.text.settle",
-      `${JS}.CONSUMER.MSG.NEXT.cg_cmd_v1r4.tool_text`,
-      `${JS}.CONSUMER.INFO.cg_cmd_v1r4.tool_text`,
-      `$JS.ACK.cg_cmd_v1r4.tool_text.${ACK}`,
+      `${JS}.CONSUMER.MSG.NEXT.cg_cmd_v1r4.tool_text__demo`,
+      `${JS}.CONSUMER.INFO.cg_cmd_v1r4.tool_text__demo`,
+      `$JS.ACK.cg_cmd_v1r4.tool_text__demo.${ACK}`,
     ],
-    hears: [`${P}.cmd.tool.text.>`, `${P}.cmd.tool.text.run`, "cg.v1r4.demo.*.cmd.tool.text.>", "_INBOX_text.>"],
-    mayNotPublish: [...OTHERS_GATEWAY, `${P}.cmd.sys.ui.action`, `${P}.rpc.gateway.legacy.settle`, "_INBOX_text.1"],
-    mayNotHear: [...EVENTS, `${P}.cmd.tool.legacy.>`, "_INBOX_legacy.>"],
+    hears: [`${P}.cmd.tool.text.>`, `${P}.cmd.tool.text.run`, "cg.v1r4.demo.*.cmd.tool.text.>", "_INBOX_text__demo.>"],
+    mayNotPublish: [
+      ...OTHERS_GATEWAY,
+      `${P}.cmd.sys.ui.action`,
+      `${P}.rpc.gateway.legacy.settle`,
+      "_INBOX_text__demo.1",
+      // The same target in another project.
+      `${JS}.CONSUMER.MSG.NEXT.cg_cmd_v1r4.tool_text__elsewhere`,
+      `${JS}.CONSUMER.INFO.cg_cmd_v1r4.tool_text__elsewhere`,
+      `$JS.ACK.cg_cmd_v1r4.tool_text__elsewhere.${ACK}`,
+      `${JS}.CONSUMER.MSG.NEXT.cg_cmd_v1r4.tool_text`,
+      `$JS.ACK.cg_cmd_v1r4.tool_text.${ACK}`,
+      `${ELSEWHERE}.rpc.gateway.text.attach`,
+    ],
+    mayNotHear: [...EVENTS, `${P}.cmd.tool.legacy.>`, "_INBOX_legacy__demo.>"],
   },
   legacy: {
     publishes: ["get_card", "put_card", "report", "settle"].map((operation) => `${P}.rpc.gateway.legacy.${operation}`),
-    hears: [`${P}.cmd.tool.legacy.>`, "_INBOX_legacy.>"],
+    hears: [`${P}.cmd.tool.legacy.>`, "_INBOX_legacy__demo.>"],
     mayNotPublish: [
       ...OTHERS_GATEWAY,
       `${P}.cmd.sys.ui.action`,
       `${P}.rpc.gateway.text.settle`,
       `${P}.rpc.gateway.legacy.lease`,
       `${P}.rpc.gateway.legacy.register`,
-      `${JS}.CONSUMER.MSG.NEXT.cg_cmd_v1r4.tool_text`,
-      `${JS}.CONSUMER.MSG.NEXT.cg_cmd_v1r4.tool_legacy`,
-      `$JS.ACK.cg_cmd_v1r4.tool_text.${ACK}`,
+      `${JS}.CONSUMER.MSG.NEXT.cg_cmd_v1r4.tool_text__demo`,
+      `${JS}.CONSUMER.MSG.NEXT.cg_cmd_v1r4.tool_legacy__demo`,
+      `$JS.ACK.cg_cmd_v1r4.tool_text__demo.${ACK}`,
     ],
-    mayNotHear: [...EVENTS, `${P}.cmd.tool.text.>`, "_INBOX_text.>"],
+    mayNotHear: [...EVENTS, `${P}.cmd.tool.text.>`, "_INBOX_text__demo.>"],
   },
   ui_demo: {
     publishes: [`${P}.cmd.sys.ui.action`, "cg.v1r4.demo.private.cmd.sys.ui.action"],
@@ -195,10 +219,10 @@ const RIGHTS: Readonly<Record<Exclude<DeployedUser, "engine">, Rights>> = {
       `${P}.cmd.sys.ui.other`,
       `${P}.rpc.gateway.text.settle`,
       `${P}.rpc.gateway.ui.settle`,
-      `${JS}.CONSUMER.MSG.NEXT.cg_cmd_v1r4.tool_text`,
-      `$JS.ACK.cg_cmd_v1r4.tool_text.${ACK}`,
+      `${JS}.CONSUMER.MSG.NEXT.cg_cmd_v1r4.tool_text__demo`,
+      `$JS.ACK.cg_cmd_v1r4.tool_text__demo.${ACK}`,
     ],
-    mayNotHear: [`${P}.cmd.tool.text.>`, `${P}.cmd.sys.ui.action`, "_INBOX_text.>"],
+    mayNotHear: [`${P}.cmd.tool.text.>`, `${P}.cmd.sys.ui.action`, "_INBOX_text__demo.>"],
   },
   observer_demo: {
     publishes: [],
@@ -208,10 +232,10 @@ const RIGHTS: Readonly<Record<Exclude<DeployedUser, "engine">, Rights>> = {
       `${P}.cmd.sys.ui.action`,
       `${P}.rpc.gateway.text.settle`,
       `${P}.rpc.gateway.observer_demo.get_tool`,
-      `${JS}.CONSUMER.MSG.NEXT.cg_cmd_v1r4.tool_text`,
-      `$JS.ACK.cg_cmd_v1r4.tool_text.${ACK}`,
+      `${JS}.CONSUMER.MSG.NEXT.cg_cmd_v1r4.tool_text__demo`,
+      `$JS.ACK.cg_cmd_v1r4.tool_text__demo.${ACK}`,
     ],
-    mayNotHear: [`${P}.cmd.tool.text.>`, "_INBOX_text.>", "_INBOX_observer_demo.>"],
+    mayNotHear: [`${P}.cmd.tool.text.>`, "_INBOX_text__demo.>", "_INBOX_observer_demo.>"],
   },
 };
 
@@ -237,10 +261,10 @@ const storedSubjects = async (): Promise<unknown> => {
   return Promise.all(held);
 };
 
-/** One message of the durable `tool_text`, or what the server says instead. */
+/** One message of the durable `tool_text__demo`, or what the server says instead. */
 const pull = async (client: WireClient): Promise<WireMessage> => {
   const box = client.subscribe(`${client.inbox}.pull`);
-  client.publish(`${JS}.CONSUMER.MSG.NEXT.cg_cmd_v1r4.tool_text`, JSON.stringify({ batch: 1, no_wait: true }), {
+  client.publish(`${JS}.CONSUMER.MSG.NEXT.cg_cmd_v1r4.tool_text__demo`, JSON.stringify({ batch: 1, no_wait: true }), {
     reply: `${client.inbox}.pull`,
   });
   await eventually(() => box.length > 0);
@@ -271,14 +295,14 @@ test("[API-5-4] the plane itself publishes, makes and answers what its users may
     `${P}.str.agent.a1.part`,
     `${JS}.STREAM.CREATE.cg_cmd_v1r4`,
     `${JS}.STREAM.INFO.cg_cmd_v1r4`,
-    `${JS}.CONSUMER.MSG.NEXT.cg_cmd_v1r4.tool_text`,
-    `$JS.ACK.cg_cmd_v1r4.tool_text.${ACK}`,
+    `${JS}.CONSUMER.MSG.NEXT.cg_cmd_v1r4.tool_text__demo`,
+    `$JS.ACK.cg_cmd_v1r4.tool_text__demo.${ACK}`,
   ];
   for (const subject of needs) expect(await publish("engine", subject), subject).toEqual([]);
   for (const subject of ["cg.v1r4.*.*.rpc.gateway.*.>", `${P}.evt.>`, "_INBOX_engine.>"])
     expect(await subscribe("engine", subject), subject).toEqual([]);
   // It answers where it was asked to, and writes into nobody's inbox unasked.
-  for (const subject of ["_INBOX_text.guess", "$SYS.REQ.SERVER.PING", "anything"])
+  for (const subject of ["_INBOX_text__demo.guess", "$SYS.REQ.SERVER.PING", "anything"])
     expect(await publish("engine", subject), subject).toEqual([refusal("Publish", subject)]);
 });
 

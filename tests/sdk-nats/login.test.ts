@@ -13,11 +13,11 @@ const USERS = `authorization { users: [
   { user: text, password: ${JSON.stringify(PASSWORD)}, permissions {
     publish { allow: [
       "cg.v1r4.demo.*.rpc.gateway.text.>"
-      "$JS.API.CONSUMER.MSG.NEXT.cg_cmd_v1r4.tool_text"
-      "$JS.API.CONSUMER.INFO.cg_cmd_v1r4.tool_text"
-      "$JS.ACK.cg_cmd_v1r4.tool_text.>"
+      "$JS.API.CONSUMER.MSG.NEXT.cg_cmd_v1r4.tool_text__demo"
+      "$JS.API.CONSUMER.INFO.cg_cmd_v1r4.tool_text__demo"
+      "$JS.ACK.cg_cmd_v1r4.tool_text__demo.>"
     ] }
-    subscribe { allow: ["_INBOX_text.>"] }
+    subscribe { allow: ["_INBOX_text__demo.>"] }
   } }
 ] }`;
 
@@ -41,7 +41,7 @@ const address = (user: string, password: string): string =>
   world.nats.url.replace("//", `//${user}:${encodeURIComponent(password)}@`);
 
 const start = (options: Partial<ServeOptions>) =>
-  world.serve([leaky], { target: "text", natsInbox: "_INBOX_text", startupMs: 500, ...options });
+  world.serve([leaky], { target: "text", natsInbox: "_INBOX_text__demo", startupMs: 500, ...options });
 
 const failing = (options: Partial<ServeOptions>): Promise<unknown> =>
   start(options).then(
@@ -66,7 +66,7 @@ test("[API-6-N1] [API-6-N3] a start that fails says why in one sentence, without
   const errors = await Promise.all([
     failing({ url: address("text", "wrong-password") }),
     failing({ url: address("text", PASSWORD), natsInbox: "_INBOX_other" }),
-    failing({ url: address("text", PASSWORD), target: "shop", natsInbox: "_INBOX_text" }),
+    failing({ url: address("text", PASSWORD), target: "shop", natsInbox: "_INBOX_text__demo" }),
     failing({ url: "nats://127.0.0.1:1" }),
     failing({ url: address("text", PASSWORD), project: "shop" }),
   ]);

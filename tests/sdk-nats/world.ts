@@ -96,7 +96,7 @@ export const openWorld = async ({ nats: natsOptions, url, ...engineOptions }: Wo
       return card?.content.__type__ === "ToolResultContent" ? card.content.result : undefined;
     },
     async waitingCommands(target) {
-      const info = await ask(`$JS.API.CONSUMER.INFO.cg_cmd_v1r4.tool_${target}`);
+      const info = await ask(`$JS.API.CONSUMER.INFO.cg_cmd_v1r4.tool_${target}__${test.projectId}`);
       return Number(info.num_pending) + Number(info.num_ack_pending);
     },
     async connections(prefix) {

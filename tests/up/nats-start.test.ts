@@ -19,7 +19,7 @@ const failWith = async (args: readonly string[], env: Readonly<Record<string, st
 };
 
 test("[UP-9-5] nobody answers: the host, what to do, exit code 1", async () => {
-  const { code, line, all } = await failWith(["--nats-url", "nats://me:hunter2@127.0.0.1:1"]);
+  const { code, line, all } = await failWith([], { TOOLPLANE_NATS_URL: "nats://me:hunter2@127.0.0.1:1" });
   expect(code).toBe(1);
   expect(line).toMatch(/^toolplane: upstream_unavailable: nobody answers at 127\.0\.0\.1:1; .*--nats-url/);
   expect(all).not.toContain("hunter2");
@@ -32,11 +32,11 @@ test("[UP-9-5] refused credentials, no JetStream, a file that is not there: each
   const noCredentials = join(place.root, "plane.creds");
   writeFileSync(noCredentials, "hunter2");
   const [refused, bare, missing, empty, percent] = await Promise.all([
-    failWith(["--nats-url", `nats://ann:hunter2@${at}`]),
+    failWith([], { TOOLPLANE_NATS_URL: `nats://ann:hunter2@${at}` }),
     failWith(["--roles", "api"], { TOOLPLANE_NATS_URL: `nats://ann:right@${at}` }),
     failWith(["--nats-url", nats.url], { TOOLPLANE_NATS_CREDENTIALS: "/nowhere/plane.creds" }),
     failWith(["--nats-url", nats.url], { TOOLPLANE_NATS_CREDENTIALS: noCredentials }),
-    failWith(["--nats-url", `nats://ann:hunter2%@${at}`]),
+    failWith([], { TOOLPLANE_NATS_URL: `nats://ann:hunter2%@${at}` }),
   ]);
   expect([refused.code, refused.line]).toEqual([1, expect.stringContaining(`auth_failed: NATS at ${at} refuses`)]);
   expect(refused.all).not.toContain("hunter2");

@@ -145,8 +145,12 @@ export interface CommandSource {
 export interface CarrierBus extends Bus {
   /** Makes what holds messages and these durables exist; those that are there stay as they are. */
   ensureDurables(durables: readonly CommandDurable[]): Promise<void>;
-  /** The names of all durables of commands that are there, whoever made them. */
-  commandDurables(): Promise<readonly string[]>;
+  /** All durables of commands that are there, but for those of another plane. */
+  commandDurables(): Promise<readonly CommandDurable[]>;
+  /** The subjects of the commands it holds. */
+  commandSubjects(): Promise<readonly string[]>;
+  /** Throws away the commands that match: those of a receiver that takes its work from the database. */
+  purgeCommands(pattern: string): Promise<void>;
   /** The commands of a durable that exists. */
   commands(durable: string): CommandSource;
 }

@@ -6,7 +6,7 @@
 
 import { createHash } from "node:crypto";
 import type { Bus } from "@toolplane/bus";
-import { type JsonCaps, type JsonObject, PROTOCOL_VERSION } from "@toolplane/protocol";
+import { type JsonCaps, type JsonObject, PROTOCOL_VERSION, ToolplaneError } from "@toolplane/protocol";
 import type { AllowEnv } from "@toolplane/protocol/registry";
 import type pg from "pg";
 import { type Approvals, createApprovals } from "./approvals/approvals.ts";
@@ -23,6 +23,7 @@ import { type CardStore, createCardStore } from "./cards/card-store.ts";
 import { DEFAULT_CARD_CAPS } from "./cards/prepare-card.ts";
 import { type CarrierStats, createCarriage } from "./carrier/carriage.ts";
 import { type Carrier, REPUBLISH_SECONDS } from "./carrier/carrier.ts";
+import type { ServedTarget } from "./carrier/plan-durables.ts";
 import { setCarrier } from "./carrier/take-over.ts";
 import { createDeadLetters, type DeadLetters } from "./dead-letters/dead-letters.ts";
 import { createDelegation, type Delegation } from "./delegation/delegation.ts";
@@ -113,6 +114,8 @@ export interface Engine {
   /** The database's clock, in milliseconds: the one every deadline is on. */
   databaseNow(): Promise<number>;
   emitParts(key: CallKey, parts: readonly Part[]): Promise<void>;
+  /** A service takes the commands of this pair from the bus beside the database; resolves to the durable's name. */
+  attach(served: ServedTarget): Promise<string>;
   /** One bounded sweep over the calls that are due; the watchdog does it by itself. */
   expire(limit?: number): Promise<Sweep>;
   /** The same for turns: three bounded sweeps. */
@@ -158,6 +161,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   } = options;
   const { role, applied } = await migrate(options.connection);
   if (applied.length > 0) log.info("migrations were applied to the database", { migrations: applied });
+  await options.carrier?.prepare?.();
   const db = createDatabase({ connection: options.connection, role, maxConnections: options.maxConnections, clock });
   const doorbell = createPostgresDoorbell({ db, clock, log });
   const { carrier } = options;
@@ -276,6 +280,11 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     },
     async emitParts(key, parts) {
       emitParts(bus, await calls.facts(key), parts);
+    },
+    async attach(served) {
+      if (carriage === undefined)
+        throw new ToolplaneError("bad_request", "this plane has no bus beside its database; claim over HTTP");
+      return carriage.attach(served);
     },
     expire: (limit = SWEEP_LIMIT) => expire(limit),
     tendTurns: turns.tend,

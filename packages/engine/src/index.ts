@@ -54,6 +54,7 @@ export { type ChainLink, chainStart, extendChain, type Sha256 } from "./calls/tu
 export type { Box, BoxBatch, Boxes, HydratedBox } from "./cards/boxes.ts";
 export type { CardBatch, CardRef, CardStore, CardVerdict } from "./cards/card-store.ts";
 export type { Carrier, CarrierMeans } from "./carrier/carrier.ts";
+export type { ServedTarget } from "./carrier/plan-durables.ts";
 // dead letters, watchdog, retention
 export type { DeadLetter, DeadLetters } from "./dead-letters/dead-letters.ts";
 // delegation

@@ -133,6 +133,7 @@ export {
   streamPlan,
   taskEventSubscription,
   toolCommandSubscription,
+  tryToolCommandSubscription,
   uiActionSubscription,
   uiWakeupSubscription,
   workerWakeupSubscription,

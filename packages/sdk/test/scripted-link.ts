@@ -28,8 +28,10 @@ export interface ScriptedLink extends NatsLink {
   answer: Answering;
   /** Instead of the queue, once: what a missing durable or a lost connection is like. */
   failFetch: ToolplaneError | undefined;
-  /** Whether the durable is not there. */
-  missing: boolean;
+  /** The subjects of the questions that asked for a durable. */
+  readonly attached: string[];
+  /** Instead of a durable. */
+  refuseAttach: NatsReply | undefined;
   offer(...commands: readonly ClaimedCommand[]): ScriptedDelivery[];
   cut(): void;
   mend(): void;
@@ -68,6 +70,7 @@ export const createScriptedLink = (answer: Answering = () => reply({})): Scripte
   const log = {
     questions: [] as SeenQuestion[],
     durables: [] as string[],
+    attached: [] as string[],
     fetches: [] as { max: number; waitMs: number }[],
   };
   let up = true;
@@ -79,7 +82,7 @@ export const createScriptedLink = (answer: Answering = () => reply({})): Scripte
     ...log,
     answer,
     failFetch: undefined,
-    missing: false,
+    refuseAttach: undefined,
     connected: () => up,
     closed: () => closed,
     onReconnect(listener) {
@@ -87,11 +90,13 @@ export const createScriptedLink = (answer: Answering = () => reply({})): Scripte
       return () => listeners.delete(listener);
     },
     async request({ subject, headers, payload }) {
-      if (subject.startsWith("$JS.API.CONSUMER.INFO.")) {
-        if (!up) throw away();
-        return reply(self.missing ? { error: { code: 404, err_code: 10_014, description: "consumer not found" } } : {});
-      }
       const body = JSON.parse(payload) as Record<string, unknown>;
+      if (subject.endsWith(".attach")) {
+        if (!up) throw away();
+        log.attached.push(subject);
+        if (self.refuseAttach !== undefined) return self.refuseAttach;
+        return reply({ stream: "cg_cmd_v1r4", durable: `tool_${String(body.target)}__${subject.split(".")[2]}` });
+      }
       const question = { operation: subject.split(".").at(-1) ?? "", subject, headers, body };
       log.questions.push(question);
       if (!up) throw away();

@@ -1,5 +1,7 @@
 // Durables on the server. The server redelivers without end and counts; giving up after so many times is ours, because
 // only we can keep the dead letter (B9).
+//   NB1. A durable says in its description which plane made it. Another plane's is neither used, changed nor dropped, unless
+//        it was taken over; one without a mark was made by an earlier version and is anybody's.
 
 import {
   AckPolicy,
@@ -11,7 +13,7 @@ import {
 import { nanos } from "@nats-io/transport-node";
 import { type SubjectPattern, ToolplaneError } from "@toolplane/protocol";
 import { type StreamCategory, streamPlan } from "@toolplane/protocol/agents";
-import type { DeliverFrom } from "../bus.ts";
+import type { CommandDurable, DeliverFrom } from "../bus.ts";
 import { narrowPattern } from "./narrow-pattern.ts";
 import { STREAM_CATEGORIES, type StreamKeeper } from "./stream-keeper.ts";
 import { CONSUMER_NOT_FOUND, hasApiCode, understandNats } from "./understand-nats.ts";
@@ -30,11 +32,19 @@ export interface DurablePlan {
 export interface DurableKeeper {
   ensure(plan: DurablePlan): Promise<void>;
   drop(durable: string): Promise<void>;
-  list(category: StreamCategory): Promise<readonly string[]>;
+  /** All that are there and not another plane's. */
+  list(category: StreamCategory): Promise<readonly CommandDurable[]>;
+  /** Makes the durables of a plane that is gone ours; returns their names. */
+  takeOver(): Promise<readonly string[]>;
 }
 
-const configOf = (plan: DurablePlan, deliver: DeliverFrom): Partial<ConsumerConfig> => ({
+const MARK = "toolplane ";
+
+const markOf = (plane: string | undefined): string | undefined => (plane === undefined ? undefined : MARK + plane);
+
+const configOf = (plan: DurablePlan, deliver: DeliverFrom, mark: string | undefined): Partial<ConsumerConfig> => ({
   durable_name: plan.durable,
+  ...(mark === undefined ? {} : { description: mark }),
   filter_subject: narrowPattern(plan.pattern, streamPlan(plan.category).filter).text,
   ack_policy: AckPolicy.Explicit,
   ack_wait: nanos(plan.ackWaitMs),
@@ -47,7 +57,19 @@ const configOf = (plan: DurablePlan, deliver: DeliverFrom): Partial<ConsumerConf
 
 const isAfter = (one: string, other: string): boolean => Date.parse(one) > Date.parse(other);
 
-export const createDurableKeeper = (wire: Wire, jsm: JetStreamManager, streams: StreamKeeper): DurableKeeper => {
+export interface DurableKeeperDeps {
+  readonly wire: Wire;
+  readonly jsm: JetStreamManager;
+  readonly streams: StreamKeeper;
+  /** Whose durables these are. */
+  readonly plane: string | undefined;
+}
+
+export const createDurableKeeper = ({ wire, jsm, streams, plane }: DurableKeeperDeps): DurableKeeper => {
+  const mark = markOf(plane);
+  const isForeign = ({ config: { description } }: ConsumerInfo): boolean =>
+    description?.startsWith(MARK) === true && mark !== undefined && description !== mark;
+
   /** When the durables seen here were made, by the server's clock. */
   const made = new Map<string, string>();
 
@@ -66,8 +88,13 @@ export const createDurableKeeper = (wire: Wire, jsm: JetStreamManager, streams: 
     const before = made.get(plan.durable);
     // A stream younger than the durable lost what it held: all it holds now came since then.
     const wiped = before !== undefined && isAfter(stream.created, before);
-    const config = configOf(plan, wiped ? "all" : plan.deliver);
+    const config = configOf(plan, wiped ? "all" : plan.deliver, mark);
     const found = (await find(name, plan.durable)) ?? (await jsm.consumers.add(name, config));
+    if (isForeign(found))
+      throw new ToolplaneError(
+        "conflict",
+        `durable ${plan.durable} belongs to another plane (${found.config.description?.slice(MARK.length)}); give each plane a NATS server or account of its own`,
+      );
     if (found.config.filter_subject !== config.filter_subject)
       throw new ToolplaneError("conflict", `durable ${plan.durable} belongs to another pattern; drop it first`);
     if (plan.keepAckWait === true || found.config.ack_wait === config.ack_wait) return found;
@@ -83,13 +110,32 @@ export const createDurableKeeper = (wire: Wire, jsm: JetStreamManager, streams: 
       }
     },
     async list(category) {
-      const names: string[] = [];
+      const found: CommandDurable[] = [];
       try {
         const { config } = await streams.ensure(category);
         await whileConnected(wire, async () => {
-          for await (const { name } of jsm.consumers.list(config.name)) names.push(name);
+          for await (const info of jsm.consumers.list(config.name)) {
+            const { name: durable, config } = info;
+            if (!isForeign(info)) found.push({ durable, pattern: config.filter_subject ?? "" });
+          }
         });
-        return names;
+        return found;
+      } catch (error) {
+        throw understandNats(error);
+      }
+    },
+    async takeOver() {
+      const taken: string[] = [];
+      if (mark === undefined) return taken;
+      try {
+        for (const category of STREAM_CATEGORIES) {
+          const { config } = await streams.ensure(category);
+          const foreign: string[] = [];
+          for await (const info of jsm.consumers.list(config.name)) if (isForeign(info)) foreign.push(info.name);
+          for (const name of foreign) await jsm.consumers.update(config.name, name, { description: mark });
+          taken.push(...foreign);
+        }
+        return taken;
       } catch (error) {
         throw understandNats(error);
       }
@@ -99,7 +145,10 @@ export const createDurableKeeper = (wire: Wire, jsm: JetStreamManager, streams: 
       for (const category of STREAM_CATEGORIES) {
         try {
           const { config } = await streams.ensure(category);
-          await whileConnected(wire, () => jsm.consumers.delete(config.name, durable));
+          await whileConnected(wire, async () => {
+            const found = await find(config.name, durable);
+            if (found !== undefined && !isForeign(found)) await jsm.consumers.delete(config.name, durable);
+          });
         } catch (error) {
           if (!hasApiCode(error, CONSUMER_NOT_FOUND)) throw understandNats(error);
         }

@@ -3,7 +3,7 @@
 // was lost is published again by whoever keeps the truth (I3, I13).
 
 import { jetstreamManager } from "@nats-io/jetstream";
-import { ToolplaneError } from "@toolplane/protocol";
+import { parsePattern, ToolplaneError } from "@toolplane/protocol";
 import type { CarrierBus, ConsumeOptions, Consumer, DeliveryHandler, LostMessage } from "../bus.ts";
 import { createBusCounters } from "../bus-counters.ts";
 import { type Clock, systemClock } from "../clock.ts";
@@ -27,6 +27,13 @@ export interface NatsBusOptions {
   readonly clock?: Clock | undefined;
   /** Copies of each stream in a cluster; left as they are when not given. */
   readonly replicas?: number | undefined;
+  /** Which plane this is: its durables are marked with it, and another plane's are left alone. */
+  readonly plane?: string | undefined;
+}
+
+export interface NatsBus extends CarrierBus {
+  /** Makes the durables of a plane that is gone ours; returns their names. Ask first whether it is gone. */
+  takeOver(): Promise<readonly string[]>;
 }
 
 interface Keepers {
@@ -36,8 +43,8 @@ interface Keepers {
   readonly publisher: Publisher;
 }
 
-export const createNatsBus = (options: NatsBusOptions): CarrierBus => {
-  const { link, bury, log, clock = systemClock, replicas } = options;
+export const createNatsBus = (options: NatsBusOptions): NatsBus => {
+  const { link, bury, log, clock = systemClock, replicas, plane } = options;
   const wire = wireOf(link);
   const counters = createBusCounters();
   const live = createLiveStreams(wire, counters);
@@ -51,7 +58,7 @@ export const createNatsBus = (options: NatsBusOptions): CarrierBus => {
 
   const keeping: Promise<Keepers> = jetstreamManager(wire.nc, { checkAPI: false }).then((jsm) => {
     const streams = createStreamKeeper(wire, jsm, replicas);
-    const durables = createDurableKeeper(wire, jsm, streams);
+    const durables = createDurableKeeper({ wire, jsm, streams, plane });
     const kept = createKeptDurables({ durables, clock, log });
     const { requests, nc } = wire;
     const maxPayload = (): number | undefined => nc.info?.max_payload;
@@ -111,6 +118,19 @@ export const createNatsBus = (options: NatsBusOptions): CarrierBus => {
     async commandDurables() {
       refuseWhen(closed);
       return (await keeping).durables.list("cmd");
+    },
+    async takeOver() {
+      refuseWhen(closed);
+      return (await keeping).durables.takeOver();
+    },
+    async commandSubjects() {
+      refuseWhen(closed);
+      return (await keeping).streams.subjects("cmd");
+    },
+    async purgeCommands(pattern) {
+      refuseWhen(closed);
+      const { text } = parsePattern(pattern);
+      await (await keeping).streams.purge("cmd", text);
     },
     commands: (durable) => {
       const gone = (): void => void keeping.then(({ kept }) => kept.restore());

@@ -20,6 +20,10 @@ export const STREAM_CATEGORIES: readonly StreamCategory[] = ["cmd", "evt"];
 export interface StreamKeeper {
   /** Makes the stream be there, as we need it. */
   ensure(category: StreamCategory): Promise<StreamInfo>;
+  /** The subjects it holds messages of. */
+  subjects(category: StreamCategory): Promise<readonly string[]>;
+  /** Deletes the messages of these subjects. */
+  purge(category: StreamCategory, subjects: string): Promise<void>;
   /** The server may have lost them: look again at the next use. */
   forgetAll(): void;
   /** The same for one look; false when somebody else has looked since then. */
@@ -104,7 +108,7 @@ export const createStreamKeeper = (wire: Wire, jsm: JetStreamManager, replicas: 
     }
   };
 
-  return {
+  const keeper: StreamKeeper = {
     ensure(category) {
       const known = ensured.get(category);
       if (known !== undefined) return known;
@@ -115,10 +119,28 @@ export const createStreamKeeper = (wire: Wire, jsm: JetStreamManager, replicas: 
       });
       return ensuring;
     },
+    async subjects(category) {
+      const { config } = await keeper.ensure(category);
+      try {
+        const { state } = await whileConnected(wire, () => jsm.streams.info(config.name, { subjects_filter: ">" }));
+        return Object.keys(state.subjects ?? {});
+      } catch (error) {
+        throw understandNats(error);
+      }
+    },
+    async purge(category, subjects) {
+      const { config } = await keeper.ensure(category);
+      try {
+        await whileConnected(wire, () => jsm.streams.purge(config.name, { filter: subjects }));
+      } catch (error) {
+        throw understandNats(error);
+      }
+    },
     forgetAll: () => ensured.clear(),
     forget(stale) {
       const category = [...ensured.keys()].find((key) => ensured.get(key) === stale);
       return category !== undefined && ensured.delete(category);
     },
   };
+  return keeper;
 };

@@ -1,26 +1,31 @@
 // The sweeper of answered commands. Services beside the engine claim calls in the database, and the commands of those
-// calls still lie on the carrier: they are fetched, compared with the rows, and acknowledged.
+// calls still lie on the carrier. Where services fetch from the carrier too, commands are fetched, compared with the rows,
+// and acknowledged; where none does, all of them are thrown away: nobody would ever take them, and the rows are the truth.
 //   SW1. Only a command whose call is known and no longer queued is acknowledged; everything else goes back at once. A
 //        call that is queued again later has a new command (I13), so nothing is lost with the old one.
 //   SW2. It is driven by what happened: a claim after the command had left, or a command that left after the claim. Both
 //        only name the receiver; looks do not overlap, and what happens during one is one more look, however much it was.
 //   SW3. A look that found little (a long queue, a receiver shared with others) is followed by a pause that grows.
-//   SW4. Any number of processes may look at once; each command is in one pair of hands.
+//   SW4. What is thrown away is thrown away at most once a second for each receiver. A service that comes to serve it finds
+//        the queued calls published again (`attach`).
+//   SW5. Any number of processes may look at once; each command is in one pair of hands.
 
-import type { CarrierBus, Delivery } from "@toolplane/bus";
+import type { CarrierBus, CommandDurable, Delivery } from "@toolplane/bus";
 import { HEADERS, tryParseSubject } from "@toolplane/protocol";
 import { createAlarm } from "../bus/alarm.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Queryer } from "../sql/database.ts";
 import { ANSWERED, bindCommands } from "./answered.sql.ts";
-import { durableFor } from "./plan-durables.ts";
+import { commandsOf, type Receiver } from "./plan-durables.ts";
 
 export interface AnsweredCommandsOptions {
   readonly db: Queryer;
-  readonly bus: Pick<CarrierBus, "commands">;
+  readonly bus: Pick<CarrierBus, "commands" | "commandSubjects" | "purgeCommands">;
   readonly clock: Clock;
   readonly faults: Faults;
+  /** Whether services take the commands of this durable from the carrier; undefined when that is not known yet. */
+  readonly isFetched: (durable: string) => boolean | undefined;
   /** The durable did not answer: it may be missing. */
   readonly missed?: (() => void) | undefined;
 }
@@ -30,16 +35,18 @@ export interface SweepStats {
   readonly acknowledged: number;
   /** Those that went back because their calls still wait. */
   readonly returned: number;
+  /** How often the commands of a receiver without a durable were thrown away. */
+  readonly purges: number;
 }
 
 export interface AnsweredCommands {
   /** Commands to this receiver may be over. */
-  notice(component: string, target: string): void;
+  notice(receiver: Receiver): void;
   /**
    * These are there: looks at those it could not reach, and now and then at all of them, for what was canceled and what
    * was left behind by a process that died.
    */
-  lookAt(durables: readonly string[]): void;
+  lookAt(durables: readonly CommandDurable[]): void;
   stats(): SweepStats;
   stop(): Promise<void>;
 }
@@ -54,6 +61,7 @@ const RICH = 0.25;
 const FIRST_REST_MS = 50;
 const LONGEST_REST_MS = 2_000;
 const ALL_EVERY_MS = 60_000;
+const PURGE_REST_MS = 1_000;
 
 const keyOf = (command: Delivery) => ({
   projectId: tryParseSubject(command.subject)?.projectId ?? "",
@@ -66,17 +74,19 @@ interface Rest {
 }
 
 export const sweepAnswered = (options: AnsweredCommandsOptions): AnsweredCommands => {
-  const { db, bus, clock, faults, missed } = options;
+  const { db, bus, clock, faults, missed, isFetched } = options;
   const alarm = createAlarm(clock);
   const stopping = new AbortController();
   const { signal } = stopping;
-  const dirty = new Set<string>();
-  const unreached = new Set<string>();
+  /** By pattern: what lies there under this durable may be over. */
+  const dirty = new Map<string, CommandDurable>();
+  const unreached = new Map<string, CommandDurable>();
   const resting = new Map<string, Rest>();
   let allAt = Number.NEGATIVE_INFINITY;
   let looks = 0;
   let acknowledged = 0;
   let returned = 0;
+  let purges = 0;
 
   const readAnswered = async (commands: readonly Delivery[]): Promise<ReadonlySet<Delivery>> => {
     const rows = await db.query<{ ord: number }>(ANSWERED, bindCommands(commands.map(keyOf)));
@@ -113,34 +123,57 @@ export const sweepAnswered = (options: AnsweredCommandsOptions): AnsweredCommand
     return { fetched, over };
   };
 
-  const rest = (durable: string, isPoor: boolean): void => {
-    if (!isPoor) return void resting.delete(durable);
-    const ms = Math.min(LONGEST_REST_MS, (resting.get(durable)?.ms ?? FIRST_REST_MS / 2) * 2);
-    resting.set(durable, { ms, until: clock.now() + ms });
+  const rest = (pattern: string, isPoor: boolean): void => {
+    if (!isPoor) return void resting.delete(pattern);
+    const ms = Math.min(LONGEST_REST_MS, (resting.get(pattern)?.ms ?? FIRST_REST_MS / 2) * 2);
+    resting.set(pattern, { ms, until: clock.now() + ms });
   };
 
-  const sweep = async (durable: string): Promise<void> => {
-    dirty.delete(durable);
+  const purge = async (pattern: string): Promise<void> => {
+    await bus.purgeCommands(pattern);
+    purges++;
+    resting.set(pattern, { ms: PURGE_REST_MS, until: clock.now() + PURGE_REST_MS });
+  };
+
+  const sweep = async ({ durable, pattern }: CommandDurable): Promise<void> => {
+    dirty.delete(pattern);
     looks++;
     try {
-      const { fetched, over } = await look(durable);
-      rest(durable, over < fetched * RICH);
+      const fetched = isFetched(durable);
+      // The look that finds out is followed by `lookAt`.
+      if (fetched === undefined) return void unreached.set(pattern, { durable, pattern });
+      if (!fetched) return await purge(pattern);
+      const seen = await look(durable);
+      rest(pattern, seen.over < seen.fetched * RICH);
     } catch {
       // Away, not made yet, or the database is: whoever looks after durables says when it is there again.
-      unreached.add(durable);
-      rest(durable, true);
+      unreached.set(pattern, { durable, pattern });
+      rest(pattern, true);
       missed?.();
     }
   };
 
+  /** What processes that died left of receivers that nobody fetches for. */
+  const noticeLeftBehind = async (): Promise<void> => {
+    const subjects = await bus.commandSubjects().catch(() => []);
+    for (const subject of subjects) {
+      const receiver = tryParseSubject(subject);
+      const commands = receiver === undefined ? undefined : commandsOf(receiver);
+      if (commands !== undefined && isFetched(commands.durable) === false) dirty.set(commands.pattern, commands);
+    }
+    alarm.wake();
+  };
+
   /** The next to look at, or how long to wait for one. */
-  const next = (): string | number => {
+  const next = (): CommandDurable | number => {
     let waitMs = Number.POSITIVE_INFINITY;
-    for (const durable of dirty) {
-      const ms = (resting.get(durable)?.until ?? 0) - clock.now();
-      if (ms <= 0) return durable;
+    for (const commands of dirty.values()) {
+      const ms = (resting.get(commands.pattern)?.until ?? 0) - clock.now();
+      if (ms <= 0) return commands;
       waitMs = Math.min(waitMs, ms);
     }
+    // Rests are forgotten with the receivers that have become quiet.
+    if (dirty.size === 0) for (const [pattern, { until }] of resting) if (until <= clock.now()) resting.delete(pattern);
     return waitMs;
   };
 
@@ -148,27 +181,29 @@ export const sweepAnswered = (options: AnsweredCommandsOptions): AnsweredCommand
     while (!signal.aborted) {
       alarm.rest();
       const found = next();
-      if (typeof found === "string") await sweep(found);
-      else await alarm.wait(Math.min(found, ALL_EVERY_MS));
+      if (typeof found === "number") await alarm.wait(Math.min(found, ALL_EVERY_MS));
+      else await sweep(found);
     }
   };
   const ended = loop();
 
   return {
-    notice(component, target) {
-      const durable = durableFor(component, target);
-      if (durable === undefined || dirty.has(durable)) return;
-      dirty.add(durable);
+    notice(receiver) {
+      const commands = commandsOf(receiver);
+      if (commands === undefined || dirty.has(commands.pattern)) return;
+      dirty.set(commands.pattern, commands);
       alarm.wake();
     },
     lookAt(durables) {
       const isTime = clock.now() - allAt >= ALL_EVERY_MS;
       if (isTime) allAt = clock.now();
-      for (const durable of durables) if (isTime || unreached.has(durable)) dirty.add(durable);
+      for (const commands of isTime ? [...durables, ...unreached.values()] : unreached.values())
+        dirty.set(commands.pattern, commands);
       unreached.clear();
+      if (isTime) void noticeLeftBehind();
       alarm.wake();
     },
-    stats: () => ({ looks, acknowledged, returned }),
+    stats: () => ({ looks, acknowledged, returned, purges }),
     async stop() {
       stopping.abort();
       alarm.wake();

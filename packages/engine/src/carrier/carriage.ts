@@ -17,6 +17,7 @@ import { createBury } from "./bury-message.ts";
 import type { Carrier } from "./carrier.ts";
 import { keepDurables } from "./durable-keeper.ts";
 import { createOutboxBus } from "./outbox-bus.ts";
+import type { ServedTarget } from "./plan-durables.ts";
 import { moveOldEvents } from "./take-over.ts";
 
 export interface CarriageOptions {
@@ -39,6 +40,8 @@ export interface Carriage {
   readonly bus: Bus;
   /** The same calls; what is claimed of them is known to have been started without its command. */
   watch(calls: Calls): Calls;
+  /** A service takes the commands of this pair from the carrier; resolves to the durable's name. */
+  attach(served: ServedTarget): Promise<string>;
   stats(): CarrierStats;
   /** Finishes what is on its way to the carrier; the bus is closed by whoever holds it. */
   stop(): Promise<void>;
@@ -53,18 +56,24 @@ export const createCarriage = (options: CarriageOptions): Carriage => {
   const ground = { ...options, bus: carrierBus };
   const answered = sweepAnswered({
     ...ground,
+    isFetched: (durable) => keeper.has(durable),
     missed: () => {
       keeper.refresh();
     },
   });
-  const keeper = keepDurables({ ...ground, kept: answered.lookAt, leftoversEveryMs: carrier.leftoversEveryMs });
+  const keeper = keepDurables({
+    ...ground,
+    kept: answered.lookAt,
+    leftoversEveryMs: carrier.leftoversEveryMs,
+    detachAfterSeconds: carrier.detachAfterSeconds,
+  });
   const relay = relayOutbox({
     ...ground,
     claimMs: carrier.relayClaimMs,
     prepare: (signal) => moveOldEvents(options.db, signal),
     watch: {
       answered: (receivers) => {
-        for (const [component, target] of receivers) answered.notice(component, target);
+        for (const [component, projectId, target] of receivers) answered.notice({ component, projectId, target });
       },
       // Away for a while: who knows what it still has.
       recovered: keeper.refresh,
@@ -73,7 +82,10 @@ export const createCarriage = (options: CarriageOptions): Carriage => {
 
   const noticed = async (taking: Promise<readonly LeasedCall[]>): Promise<readonly LeasedCall[]> => {
     const taken = await taking;
-    for (const { facts } of taken) answered.notice(facts.subject.split(".")[COMPONENT_TOKEN] ?? "", facts.target);
+    for (const { facts } of taken) {
+      const { projectId, target } = facts;
+      answered.notice({ component: facts.subject.split(".")[COMPONENT_TOKEN] ?? "", projectId, target });
+    }
     return taken;
   };
 
@@ -84,6 +96,7 @@ export const createCarriage = (options: CarriageOptions): Carriage => {
       claim: (...request) => noticed(calls.claim(...request)),
       claimAcross: (...request) => noticed(calls.claimAcross(...request)),
     }),
+    attach: keeper.attach,
     stats: () => ({ relay: relay.stats(), durables: keeper.count(), answered: answered.stats() }),
     async stop() {
       await Promise.all([answered.stop(), keeper.stop(), relay.stop()]);

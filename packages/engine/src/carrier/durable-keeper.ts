@@ -1,71 +1,81 @@
-// The keeper of durables: services on a carrier fetch from `tool_{target}`, and may not make it themselves. It exists as
-// soon as a tool of that target is registered, and again when the carrier has lost it.
+// The keeper of durables. Services on a carrier fetch from `tool_{target}__{project}` and may not make it themselves: it is
+// made when one says that it serves the pair, or when a tool of a service that never leases is registered.
 //   DK1. A ring of the registry makes what is new; a slow look, or word that the carrier is back, makes all of them.
 //   DK2. Any number of processes may do so at once: a durable that is there stays as it is.
 //   DK3. A carrier that is away is asked again with growing pauses; nothing waits for it.
-//   DK4. Of a target that has no tool any more, in no project, the durable is dropped when its last call has ended. Those
-//        that are there are listed before the registry is read: one that is made meanwhile is not taken for a leftover,
-//        and one that is registered again after the reading rings, and is made by the next look. Not at the start: who
-//        came to a carrier of others, with another registry, has gone again by then. A carrier that lets us make durables
-//        and not list or drop them keeps its leftovers.
+//   DK4. A pair that no service has named for a day, and that no call waits for, loses its durable. Those that are there are
+//        listed before the pairs are read: one that is made meanwhile is not taken for a leftover. A carrier that lets us
+//        make durables and not list or drop them keeps its leftovers.
+//   DK5. Earlier versions kept one durable per target, for all projects. NATS makes none beside it: it is dropped first.
 
 import type { CarrierBus, CommandDurable } from "@toolplane/bus";
-import { isToolplaneError } from "@toolplane/protocol";
+import { isToolplaneError, showName, ToolplaneError } from "@toolplane/protocol";
+import { toolCommandSubscription } from "@toolplane/protocol/agents";
 import { createAlarm } from "../bus/alarm.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Log } from "../ports/log.ts";
 import type { Queryer } from "../sql/database.ts";
-import { REGISTERED_TARGETS, TARGETS_IN_USE, type TargetRow } from "./durables.sql.ts";
-import { durableFor, planDurables, planLeftovers } from "./plan-durables.ts";
+import { bindPostpone, POSTPONE } from "../watchdog/watchdog.sql.ts";
+import { ATTACH, DETACH, QUEUED_CALLS, SERVED_TARGETS, type ServedRow } from "./durables.sql.ts";
+import { planDurables, planLeftovers, type ServedTarget } from "./plan-durables.ts";
 
 export interface DurableKeeperOptions {
   readonly db: Queryer;
-  readonly bus: Pick<CarrierBus, "ensureDurables" | "commandDurables" | "dropDurable">;
+  readonly bus: Pick<CarrierBus, "ensureDurables" | "commandDurables" | "dropDurable" | "purgeCommands">;
   readonly doorbell: Doorbell;
   readonly clock: Clock;
   readonly log: Log;
   readonly faults: Faults;
   /** Told of all durables after each look at all of them. */
-  readonly kept?: ((durables: readonly string[]) => void) | undefined;
+  readonly kept?: ((durables: readonly CommandDurable[]) => void) | undefined;
   readonly lookAgainMs?: number | undefined;
   readonly leftoversEveryMs?: number | undefined;
+  readonly detachAfterSeconds?: number | undefined;
 }
 
 export interface DurableKeeper {
+  /** Whether services take the commands of this durable from the carrier; undefined before the first look. */
+  has(durable: string): boolean | undefined;
   /** How many there are. */
   count(): number;
+  /** A service takes the commands of this pair from the carrier; resolves to its durable, which is there then. */
+  attach(served: ServedTarget): Promise<string>;
   /** Some may be missing: look at all of them soon. */
   refresh(): void;
   stop(): Promise<void>;
 }
 
-/** A server that lost its disk has its durables again this late at worst; a look is one question per target. */
+/** A server that lost its disk has its durables again this late at worst; a look is one question per pair. */
 const LOOK_AGAIN_MS = 15_000;
 /** One that is left over costs the server some memory: there is no hurry. */
 const LEFTOVERS_EVERY_MS = 60_000;
+/** Services say again every few minutes that they are there; one that was stopped over night finds its durable. */
+const DETACH_AFTER_SECONDS = 24 * 60 * 60;
+const MOST_AT_ONCE = 10_000;
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5_000;
 
 export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
   const { db, bus, doorbell, clock, log, faults, kept } = options;
   const { lookAgainMs = LOOK_AGAIN_MS, leftoversEveryMs = LEFTOVERS_EVERY_MS } = options;
+  const { detachAfterSeconds = DETACH_AFTER_SECONDS } = options;
   const alarm = createAlarm(clock);
   const stopping = new AbortController();
-  let known: ReadonlySet<string> = new Set();
+  let known: ReadonlyMap<string, string> | undefined;
   let all = true;
   let rung = false;
-  let leftoversAt = clock.now();
+  let leftoversAt = Number.NEGATIVE_INFINITY;
 
   const isRefused = (error: unknown): boolean => {
     if (!isToolplaneError(error) || error.code !== "auth_failed") return false;
     leftoversAt = Number.POSITIVE_INFINITY;
-    log.warn("durables of targets that have no tool any more stay on the bus", { reason: error.message });
+    log.warn("durables that no service uses any more stay on the bus", { reason: error.message });
     return true;
   };
 
-  const listPresent = async (): Promise<readonly string[]> => {
+  const listPresent = async (): Promise<readonly CommandDurable[]> => {
     try {
       return await bus.commandDurables();
     } catch (error) {
@@ -74,14 +84,9 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
     }
   };
 
-  const dropLeftovers = async (present: readonly string[]): Promise<void> => {
-    const left = planLeftovers(present, known);
-    if (left.length === 0) return;
-    const rows = await db.query<TargetRow>(TARGETS_IN_USE, [left]);
-    const inUse = new Set(rows.map(({ target }) => target));
-    const unused = left.filter((target) => !inUse.has(target)).map((target) => durableFor("tool", target) ?? "");
+  const dropLeftovers = async (present: readonly CommandDurable[], wanted: ReadonlyMap<string, string>) => {
     try {
-      for (const durable of unused) await bus.dropDurable(durable);
+      for (const durable of planLeftovers(present, wanted)) await bus.dropDurable(durable);
     } catch (error) {
       if (!isRefused(error)) throw error;
     }
@@ -93,16 +98,16 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
     const isTime = isFull && clock.now() - leftoversAt >= leftoversEveryMs;
     if (isTime) leftoversAt = clock.now();
     const present = isTime ? await listPresent() : [];
-    const rows = await db.query<TargetRow>(REGISTERED_TARGETS);
-    const durables = planDurables(rows.map(({ target }) => target));
-    const missing: readonly CommandDurable[] = isFull
-      ? durables
-      : durables.filter(({ durable }) => !known.has(durable));
+    if (isTime) await db.query(DETACH, [detachAfterSeconds]);
+    const rows = await db.query<ServedRow>(SERVED_TARGETS);
+    const durables = planDurables(rows.map(({ project_id: projectId, target }) => ({ projectId, target })));
+    const wanted = new Map(durables.map(({ durable, pattern }) => [durable, pattern]));
+    await dropLeftovers(present, wanted);
+    const missing = isFull ? durables : durables.filter(({ durable }) => known?.has(durable) !== true);
     if (missing.length > 0) await bus.ensureDurables(missing);
     await faults.at("keep:after-ensure");
-    known = new Set(durables.map(({ durable }) => durable));
-    if (isFull) kept?.([...known]);
-    await dropLeftovers(present);
+    known = wanted;
+    if (isFull) kept?.(durables);
   };
 
   const loop = async (): Promise<void> => {
@@ -121,11 +126,19 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
         if (failures === 0)
           log.warn("the durables of commands cannot be looked after; it is tried again", {
             code: isToolplaneError(error) ? error.code : "internal_error",
+            ...(isToolplaneError(error) ? { reason: error.message } : {}),
           });
         failures++;
         await clock.sleep(Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures, 8)), stopping.signal);
       }
     }
+  };
+
+  /** Due at once: the watchdog publishes the commands of these calls again. More than that come when they are due. */
+  const publishAgain = async (projectId: string, target: string): Promise<void> => {
+    const queued = await db.query<{ tool_call_id: string }>(QUEUED_CALLS, [projectId, target, MOST_AT_ONCE]);
+    const due = queued.map(({ tool_call_id: toolCallId }) => ({ projectId, toolCallId, seconds: 0 }));
+    if (due.length > 0) await db.query(POSTPONE, bindPostpone(due));
   };
 
   const wake = (): void => {
@@ -136,7 +149,26 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
   const ended = loop();
 
   return {
-    count: () => known.size,
+    has: (durable) => known?.has(durable),
+    count: () => known?.size ?? 0,
+    async attach({ projectId, target }) {
+      const { durable, pattern } = toolCommandSubscription(projectId, target);
+      const [attached] = await db.query<{ fresh: boolean }>(ATTACH, [projectId, target]);
+      if (attached === undefined)
+        throw new ToolplaneError("not_found", `there is no project ${showName(projectId)}`, {
+          detail: { project_id: projectId },
+        });
+      // What lies there from before is published again below: a service would get it twice.
+      if (attached.fresh) await bus.purgeCommands(pattern.text);
+      // Asked each time: the server may have lost it since.
+      await bus.ensureDurables([{ durable, pattern: pattern.text }]);
+      if (known !== undefined) known = new Map([...known, [durable, pattern.text]]);
+      if (attached.fresh) {
+        await publishAgain(projectId, target);
+        doorbell.ring("registry");
+      }
+      return durable;
+    },
     refresh() {
       all = true;
       wake();

@@ -1,34 +1,50 @@
-// Whom commands go to, and whom none goes to any more.
+// Who takes commands from an external bus: pairs of project and target. $1 and $2 are such a pair unless said otherwise.
 
 import type { Statement } from "../sql/database.ts";
 
-export interface TargetRow {
+export interface ServedRow {
+  readonly project_id: string;
   readonly target: string;
 }
 
-const nextTarget = (after: string): string => `
-select t.target from resource.tools t
- where t.status <> 'deleted' and not t.internal and t.target > ${after}
- order by t.target limit 1`;
-
-/**
- * The targets of all registered tools, over all projects. From each to the next by the index: a hundred thousand tools of
- * a few targets are not read to find them.
- */
-export const REGISTERED_TARGETS: Statement = {
-  name: "carrier.targets",
+/** The pairs that need a durable: a service said so, or a tool of a service that never leases is registered. */
+export const SERVED_TARGETS: Statement = {
+  name: "carrier.served-targets",
   text: `
-with recursive targets (target) as (
-  (${nextTarget("''")})
-  union all
-  select (${nextTarget("found.target")}) from targets found where found.target is not null)
-select target from targets where target is not null`,
+select project_id, target from bus.attached_targets
+ union
+select project_id, target from resource.tools where plain and status <> 'deleted'
+ order by project_id, target`,
 };
 
-/** Those of the given targets that a call which has not ended is for. $1 targets. */
-export const TARGETS_IN_USE: Statement = {
-  name: "carrier.targets_in_use",
+/** No row: the project is not there. `fresh`: nobody had said so before. */
+export const ATTACH: Statement = {
+  name: "carrier.attach",
   text: `
-select distinct c.target from state.live_calls c
- where c.due_at < 'infinity' and c.target = any($1::text[])`,
+insert into bus.attached_targets as a (project_id, target)
+select p.project_id, $2 from resource.projects p where p.project_id = $1
+on conflict (project_id, target) do update set attached_at = now()
+returning (xmax = 0) as fresh`,
+};
+
+/** Calls of this pair that wait for a service, up to $3. Their commands may have been thrown away while nobody fetched them. */
+export const QUEUED_CALLS: Statement = {
+  name: "carrier.queued-calls",
+  text: `
+select tool_call_id from state.live_calls
+ where project_id = $1 and target = $2 and status = 'queued' and available_at <= now() and not plain
+ order by session, available_at, tool_call_id
+ limit $3::int`,
+};
+
+/** Pairs that no service has named for so long ($1, seconds) and that no call waits for in the queue. */
+export const DETACH: Statement = {
+  name: "carrier.detach",
+  text: `
+delete from bus.attached_targets a
+ where a.attached_at < now() - make_interval(secs => $1::double precision)
+   and not exists (
+     select from state.live_calls c
+      where c.project_id = a.project_id and c.target = a.target and c.status = 'queued'
+     offset 0)`,
 };

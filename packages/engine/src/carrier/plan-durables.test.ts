@@ -1,9 +1,29 @@
 import { expect, test } from "vitest";
-import { planDurables, planLeftovers } from "./plan-durables.ts";
+import { commandsOf, planDurables, planLeftovers } from "./plan-durables.ts";
 
-test("[API-5-2] left over is what we made for a target without tools, and nothing else", () => {
-  const wanted = new Set(planDurables(["text"]).map(({ durable }) => durable));
-  const present = [...wanted, "tool_gone", "tool_", "tool_a.b", "agent_worker_x_wakeup_v1r4", "somebodys_own"];
-  expect(planLeftovers(present, wanted)).toEqual(["gone"]);
-  expect(planLeftovers([...wanted], wanted)).toEqual([]);
+const ofTool = (durable: string, project: string, target: string) => ({
+  durable,
+  pattern: `cg.v1r4.${project}.*.cmd.tool.${target}.>`,
+});
+
+test("[API-5-2] left over is what was made for a pair nobody serves, or for a target in all projects, and nothing else", () => {
+  const served = [{ projectId: "demo", target: "text" }];
+  const wanted = new Map(planDurables(served).map(({ durable, pattern }) => [durable, pattern]));
+  expect([...wanted.keys()]).toEqual(["pmo_service_cmd_v1r4", "tool_text__demo"]);
+  const kept = [
+    ...planDurables(served),
+    { durable: "agent_worker_x_wakeup_v1r4", pattern: "cg.v1r4.*.*.cmd.agent.x.wakeup" },
+    { durable: "tool_of_my_own", pattern: "cg.v1r4.*.*.evt.>" },
+    { durable: "somebodys", pattern: "cg.v1r4.demo.*.cmd.tool.draw.>" },
+  ];
+  const left = [ofTool("tool_text", "*", "text"), ofTool("tool_gone__demo", "demo", "gone")];
+  expect(planLeftovers([...kept, ...left], wanted)).toEqual(["tool_text", "tool_gone__demo"]);
+  // An earlier version's durable of target text__demo has the name of ours and another pattern.
+  expect(planLeftovers([ofTool("tool_text__demo", "*", "text__demo")], wanted)).toEqual(["tool_text__demo"]);
+});
+
+test("[NATS-SEC-1] names that cannot be told apart get no durable, and their commands can still be thrown away", () => {
+  expect(planDurables([{ projectId: "c", target: "a__b" }])).toHaveLength(1);
+  expect(commandsOf({ component: "tool", projectId: "c", target: "a__b" })).toEqual(ofTool("", "c", "a__b"));
+  expect(commandsOf({ component: "agent", projectId: "c", target: "pool" })).toBeUndefined();
 });

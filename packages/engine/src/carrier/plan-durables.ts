@@ -1,33 +1,61 @@
-// Which durables of commands a carrier must have, and which of them a command waits in. Pure.
+// Which durables of commands a carrier must have, and what holds the commands to one receiver. Pure.
 
 import type { CommandDurable } from "@toolplane/bus";
-import { isToken } from "@toolplane/protocol";
-import { pmoCommandSubscription, type StandingSubscription, toolCommandSubscription } from "@toolplane/protocol/agents";
+import { createPattern, isToken, tryParseSubject } from "@toolplane/protocol";
+import {
+  pmoCommandSubscription,
+  type StandingSubscription,
+  tryToolCommandSubscription,
+} from "@toolplane/protocol/agents";
+
+/** Whom a command goes to. */
+export interface Receiver {
+  readonly component: string;
+  readonly projectId: string;
+  readonly target: string;
+}
+
+export interface ServedTarget {
+  readonly projectId: string;
+  readonly target: string;
+}
 
 const durableOf = ({ durable, pattern }: StandingSubscription): CommandDurable => ({ durable, pattern: pattern.text });
 
 const PMO = durableOf(pmoCommandSubscription());
 
-/** One per target, and the project manager's; a target that cannot be one has no commands either. */
-export const planDurables = (targets: readonly string[]): readonly CommandDurable[] => [
+/** One per served pair, and the project manager's; a pair whose names cannot be told apart has none. */
+export const planDurables = (served: readonly ServedTarget[]): readonly CommandDurable[] => [
   PMO,
-  ...targets.filter(isToken).map((target) => durableOf(toolCommandSubscription(target))),
+  ...served.flatMap(({ projectId, target }) => {
+    const subscription = tryToolCommandSubscription(projectId, target);
+    return subscription === undefined ? [] : [durableOf(subscription)];
+  }),
 ];
 
 const TOOL_PREFIX = "tool_";
 
 /**
- * The targets of durables that are there for nothing: of the kind we make, and not of a registered tool. One that does not
- * spell its target, or that somebody else made, is not ours to judge.
+ * Durables that are there for nothing: of tool commands and not of a served pair. Earlier versions kept one per target for
+ * all projects; those overlap with ours, so they are among them.
  */
-export const planLeftovers = (present: readonly string[], wanted: ReadonlySet<string>): readonly string[] =>
+export const planLeftovers = (
+  present: readonly CommandDurable[],
+  wanted: ReadonlyMap<string, string>,
+): readonly string[] =>
   present
-    .filter((durable) => durable.startsWith(TOOL_PREFIX) && !wanted.has(durable))
-    .map((durable) => durable.slice(TOOL_PREFIX.length))
-    .filter((target) => durableFor("tool", target) === `${TOOL_PREFIX}${target}`);
+    .filter(({ durable, pattern }) => {
+      const { category, component } = tryParseSubject(pattern.replaceAll(/[*>]/g, "any")) ?? {};
+      const isOfTools = durable.startsWith(TOOL_PREFIX) && category === "cmd" && component === "tool";
+      return isOfTools && wanted.get(durable) !== pattern;
+    })
+    .map(({ durable }) => durable);
 
-/** Where a command to this receiver waits; undefined when no service of calls fetches it. */
-export const durableFor = (component: string, target: string): string | undefined => {
-  if (component === "sys") return target === "pmo" ? PMO.durable : undefined;
-  return component === "tool" && isToken(target) ? toolCommandSubscription(target).durable : undefined;
+/** Where the commands to a receiver of calls lie; undefined when it is none. */
+export const commandsOf = ({ component, projectId, target }: Receiver): CommandDurable | undefined => {
+  if (component === "sys") return target === "pmo" ? PMO : undefined;
+  if (component !== "tool" || !isToken(projectId) || !isToken(target)) return undefined;
+  const subscription = tryToolCommandSubscription(projectId, target);
+  if (subscription !== undefined) return durableOf(subscription);
+  return { durable: "", pattern: createPattern({ projectId, category: "cmd", component: "tool", target }).text };
 };

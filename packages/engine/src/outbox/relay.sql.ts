@@ -39,8 +39,8 @@ export const NEXT_DUE = {
 
 export interface PublishedRow {
   readonly due_ms: number | null;
-  /** Commands whose calls are in nobody's queue any more: [component, target] of each pair that has some. */
-  readonly answered: readonly (readonly [string, string])[];
+  /** Commands whose calls are in nobody's queue any more: [component, project, target] of each receiver that has some. */
+  readonly answered: readonly (readonly [string, string, string])[];
 }
 
 // A claim that lapsed meanwhile has another id: what its new holder publishes is the new holder's to mark.
@@ -59,7 +59,7 @@ sent as (
   insert into bus.sent_events (xid, id, project_id, subject, headers, payload, created_at)
   select xid, id, project_id, subject, headers, payload, created_at from gone where category = 'evt'),
 answered as (
-  select distinct g.component, g.target
+  select distinct g.component, g.project_id, g.target
     from (select component, target, project_id, headers::json ->> 'CG-Tool-Call-Id' as tool_call_id
             from gone where category = 'cmd' and component in ('tool', 'sys')) g
    cross join lateral (
@@ -69,7 +69,7 @@ answered as (
    where not exists (select from state.live_calls q
                       where q.project_id = g.project_id and q.tool_call_id = g.tool_call_id and q.status = 'queued' offset 0))
 select (${DUE_MS} and m.id <> all($1::bigint[]) order by m.available_at, m.id limit 1) as due_ms,
-       (select coalesce(json_agg(json_build_array(a.component, a.target)), '[]') from answered a) as answered`,
+       (select coalesce(json_agg(json_build_array(a.component, a.project_id, a.target)), '[]') from answered a) as answered`,
 };
 
 export interface StuckRow {

@@ -70,6 +70,7 @@ const toWrite = ({ definition, hash, projectId, source }: IncomingTool, version:
     source: source ?? null,
     target: internal ? "" : (parseToolTarget(definition.target_subject, projectId).target ?? ""),
     internal,
+    plain: definition.options.service === "plain",
     definition: definitionText(definition),
   };
 };

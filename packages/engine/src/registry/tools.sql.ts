@@ -53,6 +53,7 @@ export interface ToolWrite {
   readonly source: string | null;
   readonly target: string;
   readonly internal: boolean;
+  readonly plain: boolean;
   readonly definition: string;
 }
 
@@ -63,6 +64,7 @@ const writes = setInput<ToolWrite>([
   ["source", "text"],
   ["target", "text"],
   ["internal", "boolean"],
+  ["plain", "boolean"],
   ["definition", "text"],
 ]);
 
@@ -78,11 +80,11 @@ export const WRITE_TOOLS: Statement = {
   text: `
 with input as materialized (select * from ${writes.from}),
 current as (
-  insert into resource.tools as t (project_id, tool_name, version, definition_hash, source, target, internal)
-  select $${writes.next}::text, tool_name, version, definition_hash, source, target, internal from input order by tool_name
+  insert into resource.tools as t (project_id, tool_name, version, definition_hash, source, target, internal, plain)
+  select $${writes.next}::text, tool_name, version, definition_hash, source, target, internal, plain from input order by tool_name
   on conflict (project_id, tool_name) do update
      set version = excluded.version, definition_hash = excluded.definition_hash, source = excluded.source,
-         target = excluded.target, internal = excluded.internal, updated_at = now(),
+         target = excluded.target, internal = excluded.internal, plain = excluded.plain, updated_at = now(),
          status = case t.status when 'paused' then 'paused' else 'active' end
   returning tool_name
 )
@@ -156,18 +158,4 @@ select version, definition_hash, definition, created_at
  where project_id = $1 and tool_name = $2 and version < $3::int
  order by version desc
  limit $4::int`,
-};
-
-export interface TargetRow {
-  readonly project_id: string;
-  readonly target: string;
-}
-
-/** Where commands of registered tools go, over all projects: what a bus must have consumers for. */
-export const LIST_TARGETS: Statement = {
-  name: "tools.list-targets",
-  text: `
-select distinct project_id, target from resource.tools
- where status <> 'deleted' and not internal and target <> ''
- order by project_id, target`,
 };

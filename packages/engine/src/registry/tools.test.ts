@@ -202,18 +202,6 @@ describe("reading", () => {
     await expect(world.tools.pauseTool(B, "private")).rejects.toMatchObject({ code: "not_found" });
   });
 
-  test("the targets of external tools are known for every project", async () => {
-    await world.tools.upsertTool(
-      B,
-      sampleTool("elsewhere", { target_subject: "cg.v1r4.{project_id}.{channel_id}.cmd.tool.far.run" }),
-    );
-    const targets = await world.tools.listTargets();
-    expect(targets).toContainEqual({ projectId: B, target: "far" });
-    expect(targets).toContainEqual({ projectId: A, target: "text" });
-    await world.tools.deleteTool(B, "elsewhere");
-    expect(await world.tools.listTargets()).not.toContainEqual({ projectId: B, target: "far" });
-  });
-
   test.each([{ limit: 0 }, { limit: 501 }, { limit: 1.5 }, { cursor: "%%%" }, { cursor: "" }, { cursor: "AA" }])(
     "a page request of %j is refused",
     async (request) => {

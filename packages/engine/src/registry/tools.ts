@@ -18,13 +18,11 @@ import { type Page, type PageRequest, parsePage, toPage } from "./page.ts";
 import { type IncomingTool, planTools, type ToolUpsertResult } from "./plan-tools.ts";
 import {
   bindToolWrites,
-  LIST_TARGETS,
   LIST_TOOLS,
   LIST_VERSIONS,
   PARK_CALLS,
   READ_TOOLS,
   SET_TOOL_STATUS,
-  type TargetRow,
   type ToolRow,
   UNPARK_CALLS,
   type VersionRow,
@@ -90,7 +88,6 @@ export interface Tools {
   resumeTool(projectId: string, toolName: string): Promise<void>;
   /** The name is free again; its versions stay for the calls made under them. */
   deleteTool(projectId: string, toolName: string): Promise<void>;
-  listTargets(): Promise<readonly { readonly projectId: string; readonly target: string }[]>;
 }
 
 export interface ToolsOptions {
@@ -233,10 +230,6 @@ export const createTools = ({ db, doorbell, compile, sha256, ...rest }: ToolsOpt
     async deleteTool(projectId, toolName) {
       await setStatus(projectId, toolName, "deleted");
       doorbell.ring("registry");
-    },
-    async listTargets() {
-      const rows = await db.query<TargetRow>(LIST_TARGETS);
-      return rows.map(({ project_id, target }) => ({ projectId: project_id, target }));
     },
   };
 };

@@ -12,6 +12,7 @@ export interface SubjectScope {
 }
 
 export const GATEWAY_OPERATIONS = [
+  "attach",
   "lease",
   "get_card",
   "heartbeat",

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { chunkStreamSubject, partStreamSubject, taskEventSubject, toolCommandSubject } from "./families.ts";
 import { matchesPattern, parsePattern } from "./pattern.ts";
@@ -71,21 +72,40 @@ describe("standing subscriptions", () => {
     [streams.uiWakeupSubscription("ui_pool"), "cg.v1r4.*.*.cmd.agent.ui_pool.wakeup", "ui_worker_wakeup_ui_pool_v1r4"],
     [streams.pmoCommandSubscription(), "cg.v1r4.*.*.cmd.sys.pmo.>", "pmo_service_cmd_v1r4"],
     [streams.taskEventSubscription(), "cg.v1r4.*.*.evt.agent.*.task", "pmo_batch_evt_task_v1r4"],
-    [streams.toolCommandSubscription("text"), "cg.v1r4.*.*.cmd.tool.text.>", "tool_text"],
+    [streams.toolCommandSubscription("demo", "text"), "cg.v1r4.demo.*.cmd.tool.text.>", "tool_text__demo"],
   ] as const;
   test.each(cases)("[UTP-1.4-13] $pattern.text", (subscription, pattern, durable) => {
     expect([subscription.pattern.text, subscription.durable]).toEqual([pattern, durable]);
   });
 
-  test("[UTP-1.4-13] [API-5-13] a tool's consumer hears actions of one token and of several, and no other target", () => {
-    const { pattern, durable } = streams.toolCommandSubscription("text");
-    expect(durable).toBe("tool_text");
+  test("[UTP-1.4-13] [API-5-13] a tool's consumer hears actions of one token and of several of its own project and target", () => {
+    const { pattern, durable } = streams.toolCommandSubscription(scope.projectId, "text");
+    expect(durable).toBe(`tool_text__${scope.projectId}`);
     expect(matchesPattern(pattern, toolCommandSubject(scope, "text", "run"))).toBe(true);
     expect(matchesPattern(pattern, toolCommandSubject(scope, "text", "words.count"))).toBe(true);
     expect(matchesPattern(pattern, toolCommandSubject(scope, "text2", "run"))).toBe(false);
+    expect(matchesPattern(pattern, toolCommandSubject({ ...scope, projectId: "other" }, "text", "run"))).toBe(false);
   });
 
-  test("[SEC-1-1] a target that is no token gets no subscription", () => {
-    expect(() => streams.toolCommandSubscription("*")).toThrow(expect.objectContaining({ code: "protocol_violation" }));
+  test("[SEC-1-1] a target or project that is no token gets no subscription", () => {
+    const refused = expect.objectContaining({ code: "protocol_violation" });
+    expect(() => streams.toolCommandSubscription("demo", "*")).toThrow(refused);
+    expect(() => streams.toolCommandSubscription("*", "text")).toThrow(refused);
+  });
+
+  test("[NATS-SEC-1] no two pairs of project and target share a durable", () => {
+    const names = fc.stringMatching(/^[ab_-]{1,5}$/);
+    const pair = fc.tuple(names, names);
+    fc.assert(
+      fc.property(pair, pair, ([p1, t1], [p2, t2]) => {
+        const one = streams.tryToolCommandSubscription(p1, t1)?.durable;
+        const other = streams.tryToolCommandSubscription(p2, t2)?.durable;
+        if (one === undefined || one !== other) return;
+        expect([p1, t1]).toEqual([p2, t2]);
+      }),
+      { numRuns: 5_000 },
+    );
+    expect(() => streams.toolCommandSubscription("c", "a__b")).toThrow("cannot be served over NATS");
+    expect(() => streams.toolCommandSubscription("b__c", "a")).toThrow("cannot be served over NATS");
   });
 });

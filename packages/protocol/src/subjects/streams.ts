@@ -1,9 +1,10 @@
 // The transport classes: which stream captures what, for how long, and how durable consumers are named.
 // `str` and `rpc` are captured by no stream: one may drop, the other is answered at once.
 
+import { violation } from "../errors/toolplane-error.ts";
 import { createPattern, type SubjectPattern } from "./pattern.ts";
 import { PROTOCOL_VERSION } from "./subject.ts";
-import { durableLabel, parseToken } from "./token.ts";
+import { durableLabel, isToken, parseToken } from "./token.ts";
 
 export type StreamCategory = "cmd" | "evt";
 
@@ -84,8 +85,43 @@ export const taskEventSubscription = (version = PROTOCOL_VERSION): StandingSubsc
   durable: `pmo_batch_evt_task_${version}`,
 });
 
-/** A tool service's commands, actions of several tokens included; the consumer is kept by the engine. */
-export const toolCommandSubscription = (target: string, version = PROTOCOL_VERSION): StandingSubscription => ({
-  pattern: createPattern({ version, category: "cmd", component: "tool", target: one(target) }),
-  durable: `tool_${durableLabel(target)}`,
-});
+/**
+ * The durable's name must give its project and target back: permissions are granted by that name. With two underscores in
+ * a row, or one where the parts meet, `a__b` of `c` and `a` of `b__c` would share one durable.
+ */
+const isSeparable = (projectId: string, target: string): boolean =>
+  isToken(projectId) &&
+  isToken(target) &&
+  !`${target}.${projectId}`.includes("__") &&
+  !target.endsWith("_") &&
+  !projectId.startsWith("_");
+
+/**
+ * The commands of one target in one project, actions of several tokens included; the engine keeps the consumer. Undefined
+ * when the names cannot be told apart in a durable's name.
+ */
+export const tryToolCommandSubscription = (
+  projectId: string,
+  target: string,
+  version = PROTOCOL_VERSION,
+): StandingSubscription | undefined =>
+  isSeparable(projectId, target)
+    ? {
+        pattern: createPattern({ version, projectId, category: "cmd", component: "tool", target }),
+        durable: `tool_${target}__${projectId}`,
+      }
+    : undefined;
+
+export const toolCommandSubscription = (
+  projectId: string,
+  target: string,
+  version = PROTOCOL_VERSION,
+): StandingSubscription => {
+  const subscription = tryToolCommandSubscription(projectId, one(target), version);
+  if (subscription === undefined)
+    throw violation(
+      `target ${target} of project ${projectId} cannot be served over NATS: neither name may have two underscores in a row, ` +
+        "the target may not end with one, the project may not begin with one; rename the target, or serve it over HTTP",
+    );
+  return subscription;
+};

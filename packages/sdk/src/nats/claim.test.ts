@@ -20,7 +20,8 @@ describe("claim", () => {
     };
     const [offered] = link.offer(command);
     const claimed = await gateway.claim({ target: "text", max: 3, waitMs: 20_000 });
-    expect(link.durables).toEqual(["tool_text"]);
+    expect(link.attached).toEqual(["cg.v1r4.demo.public.rpc.gateway.text.attach"]);
+    expect(link.durables).toEqual(["tool_text__demo"]);
     expect(link.fetches).toEqual([{ max: 3, waitMs: 20_000 }]);
     expect(link.questions).toEqual([
       {
@@ -190,26 +191,36 @@ describe("claim", () => {
     expect(link.questions).toEqual([]);
   });
 
-  test("[API-5-N5] a durable that is not there yet is given a moment; then it is the plane's trouble", async () => {
+  test("[API-5-N5] a service attaches before its first fetch, after NATS was away, after a failed fetch, and now and then", async () => {
     const { link, gateway, clock } = createWorld();
     const { command } = sampleCall();
     link.answer = () => leased(command, clock.now() + 15_000);
-    link.missing = true;
-    link.offer(command);
-    const first = gateway.claim({ target: "text", max: 1, waitMs: 20_000 });
-    await clock.advance(1_000);
-    expect(link.fetches).toEqual([]);
-    link.missing = false;
-    await clock.advance(500);
-    expect(await first).toHaveLength(1);
-    // A server that was away may have lost it.
-    link.missing = true;
+    const claimOne = () => {
+      link.offer(command);
+      return gateway.claim({ target: "text", max: 1, waitMs: 20_000 });
+    };
+    await claimOne();
+    await claimOne();
+    expect(link.attached).toHaveLength(1);
     link.cut();
     link.mend();
-    const second = gateway.claim({ target: "text", max: 1, waitMs: 20_000 }).catch((error: unknown) => error);
-    await clock.advance(4_000);
-    expect(await second).toMatchObject({ code: "upstream_unavailable", message: expect.stringContaining("tool_text") });
-    expect(link.fetches).toHaveLength(1);
+    await claimOne();
+    expect(link.attached).toHaveLength(2);
+    link.failFetch = new ToolplaneError("upstream_unavailable", "the durable does not answer");
+    await expect(claimOne()).rejects.toMatchObject({ code: "upstream_unavailable" });
+    await claimOne();
+    expect(link.attached).toHaveLength(3);
+    await clock.advance(6 * 60_000);
+    await claimOne();
+    expect(link.attached).toHaveLength(4);
+  });
+
+  test("[API-5-N5] what the plane says against it is the claim's failure, and nothing is fetched", async () => {
+    const { link, gateway } = createWorld();
+    link.refuseAttach = refuse("auth_failed", 403);
+    const claim = gateway.claim({ target: "text", max: 1, waitMs: 20_000 });
+    await expect(claim).rejects.toMatchObject({ code: "auth_failed" });
+    expect(link.fetches).toEqual([]);
   });
 
   test("[API-5-N5] a fetch that fails is the claim's failure", async () => {

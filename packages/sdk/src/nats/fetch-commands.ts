@@ -1,79 +1,58 @@
-// Commands from the durable that the engine keeps for a target. While NATS is away it is waited for. A durable that does not
-// exist would be met with silence, so it is asked for first, and given a moment: the engine makes it when the first tool of
-// the target is registered, and again after NATS lost its streams.
+// Commands from the durable that the engine keeps for a target of this project. While NATS is away it is waited for. The
+// plane makes the durable when a service attaches, and forgets one that nobody has attached to for long: so a service
+// attaches before its first fetch, when NATS was away, when a fetch fails, and now and then.
 
 import type { Delivery, FetchOptions } from "@toolplane/bus";
 import type { NatsLink } from "@toolplane/bus/nats";
-import { isRecord, ToolplaneError, tryParseJsonStrict } from "@toolplane/protocol";
-import { streamPlan, toolCommandSubscription } from "@toolplane/protocol/agents";
-import { type BackoffShape, planBackoff } from "../gateway/backoff.ts";
+import { isFilled, isRecord, ToolplaneError } from "@toolplane/protocol";
 import type { Clock } from "../ports/clock.ts";
-import type { Random } from "../ports/ids.ts";
+import type { AskGateway } from "./ask-gateway.ts";
 
 export interface FetchDeps {
-  readonly link: Pick<NatsLink, "connected" | "onReconnect" | "request" | "commands">;
+  readonly link: Pick<NatsLink, "connected" | "onReconnect" | "commands">;
+  readonly ask: AskGateway;
   /** One whose waits end when NATS is back. */
   readonly clock: Clock;
-  readonly random: Random;
 }
 
 /** None when nothing came in time or the signal aborted. */
 export type FetchCommands = (target: string, options: FetchOptions) => Promise<readonly Delivery[]>;
 
-/** An engine that has just learned of a target needs milliseconds, one that lost its streams a second or two. */
-const MISSING_MS = 3_000;
-const MISSING_BACKOFF: BackoffShape = { baseMs: 25, maxMs: 500 };
-const INFO_TIMEOUT_MS = 2_000;
+/** A small part of the day after which the plane forgets a durable. */
+const ATTACH_AGAIN_MS = 5 * 60 * 1000;
 
-export const createCommandFetch = ({ link, clock, random }: FetchDeps): FetchCommands => {
-  /** Durables that are there as far as is known. */
-  const known = new Set<string>();
+interface Attached {
+  readonly durable: string;
+  readonly at: number;
+}
+
+export const createCommandFetch = ({ link, ask, clock }: FetchDeps): FetchCommands => {
+  const attached = new Map<string, Attached>();
   // A server that comes back may have lost everything. Listens as long as the link lives.
-  link.onReconnect(() => known.clear());
+  link.onReconnect(() => attached.clear());
 
-  const isThere = async (durable: string, signal: AbortSignal | undefined): Promise<boolean> => {
-    if (known.has(durable)) return true;
-    const subject = `$JS.API.CONSUMER.INFO.${streamPlan("cmd").name}.${durable}`;
-    try {
-      const { payload } = await link.request(
-        { subject, headers: {}, payload: "" },
-        { timeoutMs: INFO_TIMEOUT_MS, signal },
-      );
-      const info = tryParseJsonStrict(payload);
-      return !(isRecord(info) && isRecord(info.error));
-    } catch {
-      // Who may not ask that just tries.
-      return true;
-    }
-  };
-
-  const whenThere = async (durable: string, waitMs: number, signal: AbortSignal | undefined): Promise<void> => {
-    const end = clock.now() + Math.min(waitMs, MISSING_MS);
-    for (let failures = 1; !(await isThere(durable, signal)); failures += 1) {
-      const pauseMs = planBackoff(failures, MISSING_BACKOFF, random);
-      if (clock.now() + pauseMs > end) {
-        throw new ToolplaneError(
-          "upstream_unavailable",
-          `NATS has no durable ${durable}: the plane makes it as soon as it is connected and a tool of the target is registered`,
-        );
-      }
-      await clock.sleep(pauseMs, signal);
-      if (signal?.aborted) return;
-    }
-    known.add(durable);
+  const attach = async (target: string, signal: AbortSignal | undefined): Promise<string> => {
+    const known = attached.get(target);
+    if (known !== undefined && clock.now() - known.at < ATTACH_AGAIN_MS) return known.durable;
+    const { body } = await ask({ operation: "attach", body: { target }, signal });
+    const durable = isRecord(body) ? body.durable : undefined;
+    if (!isFilled(durable))
+      throw new ToolplaneError("upstream_unavailable", "the plane's answer to attach names no durable");
+    attached.set(target, { durable, at: clock.now() });
+    return durable;
   };
 
   return async (target, { max, waitMs, signal }) => {
     const end = clock.now() + waitMs;
     const left = (): number => Math.max(end - clock.now(), 0);
-    const { durable } = toolCommandSubscription(target);
     if (!link.connected()) await clock.sleep(left(), signal);
-    if (!signal?.aborted) await whenThere(durable, left(), signal);
+    if (signal?.aborted) return [];
+    const durable = await attach(target, signal);
     if (signal?.aborted) return [];
     try {
       return await link.commands(durable).fetch({ max, waitMs: left(), signal });
     } catch (error) {
-      known.delete(durable);
+      attached.delete(target);
       throw error;
     }
   };

@@ -57,7 +57,7 @@ export const createNatsToolGateway = (options: NatsToolGatewayOptions): ToolGate
   const { link, projectId, actor, clock, random, ids, log } = options;
   const ask = createAskGateway({ link, projectId, actor, clock });
   const waits = wakeOnReconnect(clock, link);
-  const fetchCommands = createCommandFetch({ link, clock: waits, random });
+  const fetchCommands = createCommandFetch({ link, ask, clock: waits });
 
   /** An answer that cannot be read is a failed try like any other. */
   const insist = <T>(question: GatewayQuestion, patience: Patience = {}, read: (answer: Answer) => T): Promise<T> =>

@@ -55,6 +55,17 @@ describe("[UP-9-1] where NATS is: the file, then TOOLPLANE_*, then flags", () =>
       },
       { credentials: "/srv/ann/b", inboxPrefix: "_INBOX.b" },
     ],
+    [
+      "a user and the file with its password",
+      { flags: { natsUrl: "nats://engine@h:1" }, env: { TOOLPLANE_NATS_PASSWORD_FILE: "pw" } },
+      { url: "nats://engine@h:1", passwordFile: "/srv/ann/pw" },
+    ],
+    [
+      "the same in the file",
+      { yaml: "bus: { url: nats://engine@h:1, password_file: pw }\n" },
+      { passwordFile: "/etc/tp/pw" },
+    ],
+    ["a password in a variable", { env: { TOOLPLANE_NATS_URL: "nats://a:b@h:1" } }, { url: "nats://a:b@h:1" }],
     ["a number from a variable", { yaml: `bus: { url: ${URL}, replicas: env:N }\n`, env: { N: "3" } }, { replicas: 3 }],
   ])("%s", (_what, given, expected) => {
     const bus = plan(given);
@@ -73,6 +84,9 @@ describe("[UP-9-2] what cannot be is one sentence, and never shows a URL", () =>
     ["a path", { flags: { natsUrl: "nats://a/hunter2" } }, "--nats-url is not a NATS URL"],
     ["in the file", { yaml: "bus:\n  url: nats//hunter2\n" }, "toolplane.yaml:2: bus.url is not a NATS URL"],
     ["a variable", { yaml: "bus: { url: env:NOT_THERE }\n" }, "bus.url: the variable NOT_THERE is not set"],
+    ["a password on the command line", { flags: { natsUrl: "nats://a:b@h:1" } }, "can read in the list of processes"],
+    ["a token on the command line", { flags: { natsUrl: "nats://secret@h:1" } }, "TOOLPLANE_NATS_PASSWORD_FILE"],
+    ["a password of nobody", { flags: { natsUrl: URL }, env: { TOOLPLANE_NATS_PASSWORD_FILE: "pw" } }, "names no user"],
     ["no copies", { yaml: `bus: { url: ${URL}, replicas: 0 }\n` }, "bus.replicas is a whole number from 1 to 5"],
     ["many copies", { yaml: `bus: { url: ${URL}, replicas: many }\n` }, "bus.replicas is a whole number from 1 to 5"],
     ["half a pair", { yaml: `bus: { url: ${URL}, cert: a }\n` }, "bus.cert and bus.key come together"],

@@ -9,6 +9,7 @@ export interface BusSetting {
   /** One address or several, separated by commas. */
   readonly url: string;
   /** Absolute paths. */
+  readonly passwordFile: string | undefined;
   readonly credentials: string | undefined;
   readonly ca: string | undefined;
   readonly cert: string | undefined;
@@ -21,7 +22,7 @@ export interface BusSetting {
 const SCHEMES: ReadonlySet<string> = new Set(["nats:", "tls:"]);
 /** What JetStream allows. */
 const MAX_REPLICAS = 5;
-const EXAMPLE = "it looks like nats://user:password@host:4222, several with commas between them";
+const EXAMPLE = "it looks like nats://user@host:4222, several with commas between them";
 
 const isAddress = (text: string): boolean => {
   if (!URL.canParse(text)) return false;
@@ -38,11 +39,27 @@ const checkUrl = (url: string, where: string): string => {
   return addresses.join(",");
 };
 
+/** Everybody on the machine can read the arguments of a process. */
+export const refuseSecretInFlag = (url: string, hasPasswordFile: boolean): void => {
+  const holds = url.split(",").some((address) => {
+    const { username, password } = new URL(address);
+    return password !== "" || (username !== "" && !hasPasswordFile);
+  });
+  if (holds)
+    throw refuseConfig(
+      "--nats-url holds a password or a token, which every user of this machine can read in the list of processes: put the address into TOOLPLANE_NATS_URL, or write nats://USER@HOST and name a file with the password in TOOLPLANE_NATS_PASSWORD_FILE",
+    );
+};
+
 /** The first who says it, by name: flags, then variables, then the file. */
-const readUrl = (input: SettingsInput): string | undefined => {
+const readUrl = (input: SettingsInput, hasPasswordFile: boolean): string | undefined => {
   const { flags, env, file } = input;
   const flag = filled(flags.natsUrl);
-  if (flag !== undefined) return checkUrl(flag, "--nats-url");
+  if (flag !== undefined) {
+    const url = checkUrl(flag, "--nats-url");
+    refuseSecretInFlag(url, hasPasswordFile);
+    return url;
+  }
   const variable = filled(env.TOOLPLANE_NATS_URL);
   if (variable !== undefined) return checkUrl(variable, "TOOLPLANE_NATS_URL");
   const path = ["bus", "url"];
@@ -67,7 +84,16 @@ const isInbox = (text: string): boolean => text.split(".").every((token) => toke
 export const planBus = (input: SettingsInput): BusSetting | undefined => {
   const { env, file, cwd } = input;
   const section = file?.config.bus ?? {};
-  const url = readUrl(input);
+  const value = (key: "password_file" | "credentials" | "ca" | "cert" | "key" | "inbox_prefix"): string | undefined =>
+    readValue(input, ["bus", key], section[key]);
+  const pathOf = (key: "password_file" | "credentials" | "ca" | "cert" | "key"): string | undefined => {
+    const path = value(key);
+    return path === undefined || isAbsolute(path) ? path : join(file?.directory ?? cwd, path);
+  };
+  const here = (path: string): string => (isAbsolute(path) ? path : join(cwd, path));
+  const givenPassword = filled(env.TOOLPLANE_NATS_PASSWORD_FILE);
+  const passwordFile = givenPassword === undefined ? pathOf("password_file") : here(givenPassword);
+  const url = readUrl(input, passwordFile !== undefined);
   const beside = Object.keys(section).find((key) => key !== "url");
   if (url === undefined) {
     if (beside === undefined) return undefined;
@@ -75,12 +101,10 @@ export const planBus = (input: SettingsInput): BusSetting | undefined => {
       `${file?.where(["bus", beside])}: bus.${beside} is about NATS, and nothing says where that is: set bus.url or --nats-url`,
     );
   }
-  const value = (key: "credentials" | "ca" | "cert" | "key" | "inbox_prefix"): string | undefined =>
-    readValue(input, ["bus", key], section[key]);
-  const pathOf = (key: "credentials" | "ca" | "cert" | "key"): string | undefined => {
-    const path = value(key);
-    return path === undefined || isAbsolute(path) ? path : join(file?.directory ?? cwd, path);
-  };
+  if (passwordFile !== undefined && url.split(",").some((address) => new URL(address).username === ""))
+    throw refuseConfig(
+      "a file with the password of NATS is given, and the address names no user: write nats://USER@HOST",
+    );
   const given = filled(env.TOOLPLANE_NATS_CREDENTIALS);
   const inboxPrefix = filled(env.TOOLPLANE_NATS_INBOX) ?? value("inbox_prefix");
   if (inboxPrefix !== undefined && !isInbox(inboxPrefix))
@@ -93,7 +117,8 @@ export const planBus = (input: SettingsInput): BusSetting | undefined => {
   }
   return {
     url,
-    credentials: given === undefined ? pathOf("credentials") : isAbsolute(given) ? given : join(cwd, given),
+    passwordFile,
+    credentials: given === undefined ? pathOf("credentials") : here(given),
     ca: pathOf("ca"),
     cert,
     key,

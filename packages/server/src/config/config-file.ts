@@ -53,6 +53,7 @@ const openapi = z.strictObject({
 /** Values may be `env:NAME`, so a number may be a text. */
 const bus = z.strictObject({
   url: z.string().min(1).optional(),
+  password_file: z.string().min(1).optional(),
   credentials: z.string().min(1).optional(),
   ca: z.string().min(1).optional(),
   cert: z.string().min(1).optional(),

@@ -1,9 +1,10 @@
-// What a service does with a command: takes its call, reads the card, stays alive, gives it back.
+// What a service does with a command: says where it wants them from, takes its call, reads the card, stays alive, gives it back.
 
 import type { CallStatus, LeasedCall } from "@toolplane/engine";
 import { HEADERS, isToolplaneError, refuseControlFields, ToolplaneError, violation } from "@toolplane/protocol";
+import { streamPlan } from "@toolplane/protocol/agents";
 import { z } from "zod";
-import { factsFor, keyOf, mayServe, ok, operation, plainText } from "./service-request.ts";
+import { factsFor, keyOf, mayServe, ok, operation, plainText, refuseTarget } from "./service-request.ts";
 
 /** It becomes part of the lease's id, beside the call's. */
 const MAX_TICKET_LENGTH = 64;
@@ -31,6 +32,16 @@ const whyNotLeased = (toolCallId: string, status: CallStatus): string => {
 /** `detail.status` tells a service whether to ask again (`queued`) or to forget the command. */
 const notLeased = (toolCallId: string, status: CallStatus): ToolplaneError =>
   new ToolplaneError("lease_lost", whyNotLeased(toolCallId, status), { detail: { status } });
+
+/** A service on NATS says which target it serves, and hears where its commands are. */
+export const attach = operation({
+  body: z.strictObject({ target: plainText.optional() }),
+  async run({ engine, caller, projectId, body }) {
+    const { target = caller.targets?.[0] ?? "" } = body;
+    if (caller.targets?.includes(target) !== true) throw refuseTarget(caller, target);
+    return ok({ stream: streamPlan("cmd").name, durable: await engine.attach({ projectId, target }) });
+  },
+});
 
 export const lease = operation({
   // The command's own payload: of it, the card counts.

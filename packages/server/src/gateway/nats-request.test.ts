@@ -76,12 +76,14 @@ test("[API-5-5] any request is read as a question of its subject's project and a
 
 test("[SEC-12-3] an address for answers is the common inbox or the actor's own, nothing that only looks like it", () => {
   const at = "cg.v1r4.demo.public.rpc.gateway.text.settle";
-  for (const reply of ["_INBOX.a", "_INBOX.a.b", "_INBOX_text.a"]) expect(mayAnswer(reply, at), reply).toBe(true);
+  for (const reply of ["_INBOX.a", "_INBOX.a.b", "_INBOX_text.a", "_INBOX_text__demo.a"])
+    expect(mayAnswer(reply, at), reply).toBe(true);
   for (const reply of [
     "",
     "_INBOX",
     "_INBOX_text",
     "_INBOX_textile.a",
+    "_INBOX_text__shop.a",
     "_INBOX_other.a",
     "_inbox.a",
     "x._INBOX.a",

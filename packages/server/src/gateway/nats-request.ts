@@ -33,6 +33,7 @@ export interface GatewayQuestion {
 
 /** What beside the subject a question cannot do without. */
 const REQUIRED: Readonly<Record<GatewayOperation, readonly string[]>> = {
+  attach: [],
   lease: [HEADERS.toolCallId, HEADERS.turnId],
   get_card: [HEADERS.toolCallId],
   heartbeat: [HEADERS.toolCallId],
@@ -59,11 +60,12 @@ const operationOf = ({ suffix }: Subject): GatewayOperation => {
 /** The plane's own inbox in deploy/nats; no service of that name gets an answer put there. */
 const OWN_INBOX = "engine";
 
-/** The default inbox, or one named after the actor, as users with permissions of their own have it. */
+/** The default inbox, or one named after the actor and its project, as users with permissions of their own have it. */
 export const mayAnswer = (reply: string, subject: string): boolean => {
   if (reply.startsWith("_INBOX.")) return true;
-  const actor = subject.split(".")[6] ?? "";
-  return actor !== "" && actor !== OWN_INBOX && reply.startsWith(`_INBOX_${actor}.`);
+  const [, , project = "", , , , actor = ""] = subject.split(".");
+  if (actor === "" || actor === OWN_INBOX) return false;
+  return reply.startsWith(`_INBOX_${actor}.`) || reply.startsWith(`_INBOX_${actor}__${project}.`);
 };
 
 const mustEqual = (headers: HeaderMap, name: string, expected: string): void => {

@@ -3,12 +3,13 @@
 // The fences (leases, first result wins, insert-only cards) are the engine's.
 
 import type { GatewayOperation } from "@toolplane/protocol";
-import { getCard, heartbeat, lease, release } from "./lease-operations.ts";
+import { attach, getCard, heartbeat, lease, release } from "./lease-operations.ts";
 import { parts, putCard, report, settle } from "./result-operations.ts";
 import type { ServiceOperation } from "./service-request.ts";
 import { getTool, register } from "./tool-operations.ts";
 
 export const SERVICE_OPERATIONS = {
+  attach,
   lease,
   get_card: getCard,
   heartbeat,

@@ -6,7 +6,7 @@ import type { CallFacts, CallKey, Engine } from "@toolplane/engine";
 import { showName, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
 
-export type ServiceEngine = Pick<Engine, "calls" | "cards" | "tools" | "emitParts">;
+export type ServiceEngine = Pick<Engine, "attach" | "calls" | "cards" | "tools" | "emitParts">;
 
 /** Who asks. */
 export interface ServiceCaller {

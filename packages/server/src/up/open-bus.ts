@@ -5,26 +5,18 @@
 
 import { readFileSync } from "node:fs";
 import type { NatsLink, NatsOptions } from "@toolplane/bus/nats";
-import type { Carrier, Log } from "@toolplane/engine";
-import {
-  isRecord,
-  isToken,
-  isToolplaneError,
-  ToolplaneError,
-  tryParseJsonStrict,
-  UsageError,
-} from "@toolplane/protocol";
-import { streamPlan, toolCommandSubscription } from "@toolplane/protocol/agents";
-import { BUNDLED_TARGET } from "../bundled/bundled-tools.ts";
+import type { Carrier, Log, ServedTarget } from "@toolplane/engine";
+import { isRecord, isToolplaneError, ToolplaneError, tryParseJsonStrict, UsageError } from "@toolplane/protocol";
+import { pmoCommandSubscription, streamPlan, tryToolCommandSubscription } from "@toolplane/protocol/agents";
 import type { BusSetting } from "../config/bus-setting.ts";
 import { refuseConfig } from "../config/refuse.ts";
 
 export interface PlaneBus {
   readonly link: NatsLink;
-  /** For the engine, which closes what it opened. */
-  readonly carrier: Carrier;
-  /** How many fetches of a target's services are open; undefined when the server does not say. */
-  waiting(target: string): Promise<number | undefined>;
+  /** For the engine of this plane, which closes what it opened. Nothing is made on NATS before the engine asks for it. */
+  carrierFor(plane: () => Promise<string>): Carrier;
+  /** How many fetches of a pair's services are open; undefined when the server does not say. */
+  waiting(served: ServedTarget): Promise<number | undefined>;
   /** After the engine, whose last messages it carries. */
   close(): Promise<void>;
 }
@@ -39,13 +31,26 @@ const readText = (path: string | undefined, what: string): string | undefined =>
   }
 };
 
+/** The addresses, each with the password of its user. */
+const withPassword = (urls: string, password: string | undefined): string =>
+  password === undefined
+    ? urls
+    : urls
+        .split(",")
+        .map((address) => {
+          const url = new URL(address);
+          url.password = encodeURIComponent(password);
+          return url.href;
+        })
+        .join(",");
+
 /** Reads the files the setting names: what is wrong with them needs no server to be said. */
 export const readNatsOptions = (setting: BusSetting, name: string): NatsOptions => {
   const ca = readText(setting.ca, "the certificate authority");
   const cert = readText(setting.cert, "the certificate");
   const key = readText(setting.key, "the key");
   return {
-    url: setting.url,
+    url: withPassword(setting.url, readText(setting.passwordFile, "the password")?.replace(/\r?\n$/u, "")),
     name,
     credentials: readText(setting.credentials, "the credentials"),
     inboxPrefix: setting.inboxPrefix,
@@ -80,15 +85,16 @@ const explain = (error: unknown): unknown => {
 };
 
 /** A durable the engine keeps anyway: making it, with the streams, shows that there is JetStream and that we may use it. */
-const { durable, pattern } = toolCommandSubscription(BUNDLED_TARGET);
+const { durable, pattern } = pmoCommandSubscription();
 const FIRST_DURABLE = { durable, pattern: pattern.text };
 
 /** Somebody waits for the answer, and it is only one more fact. */
 const COUNT_MS = 1_000;
 
-const countWaiting = async (link: NatsLink, target: string): Promise<number | undefined> => {
-  if (!isToken(target)) return undefined;
-  const subject = `$JS.API.CONSUMER.INFO.${streamPlan("cmd").name}.${toolCommandSubscription(target).durable}`;
+const countWaiting = async (link: NatsLink, { projectId, target }: ServedTarget): Promise<number | undefined> => {
+  const subscription = tryToolCommandSubscription(projectId, target);
+  if (subscription === undefined) return undefined;
+  const subject = `$JS.API.CONSUMER.INFO.${streamPlan("cmd").name}.${subscription.durable}`;
   try {
     const { payload } = await link.request({ subject, headers: {}, payload: "" }, { timeoutMs: COUNT_MS });
     const said = tryParseJsonStrict(payload);
@@ -111,19 +117,33 @@ export const openBus = async ({ nats, replicas, republishSeconds, log }: OpenBus
   const link = await openNatsLink(nats, { log }).catch((error: unknown) => {
     throw explain(error);
   });
-  const first = createNatsBus({ link, bury: async () => undefined, log, replicas });
-  try {
-    await first.ensureDurables([FIRST_DURABLE]);
-  } catch (error) {
-    await link.close();
-    throw explain(error);
-  } finally {
-    await first.close();
-  }
+  /** Only when no other plane is here: streams are brought to our settings, and what a plane that is gone left is ours. */
+  const settle = async (plane: string): Promise<void> => {
+    const first = createNatsBus({ link, bury: async () => undefined, log, replicas, plane });
+    try {
+      const taken = await first.takeOver();
+      if (taken.length > 0) log.warn("the durables of another plane that is gone were taken over", { durables: taken });
+      await first.ensureDurables([FIRST_DURABLE]);
+    } catch (error) {
+      throw explain(error);
+    } finally {
+      await first.close();
+    }
+  };
   return {
     link,
-    carrier: { open: ({ bury, log }) => createNatsBus({ link, bury, log, replicas }), republishSeconds },
-    waiting: (target) => countWaiting(link, target),
+    carrierFor(readPlane) {
+      let plane: string | undefined;
+      return {
+        async prepare() {
+          plane = await readPlane();
+          await settle(plane);
+        },
+        open: ({ bury, log }) => createNatsBus({ link, bury, log, replicas, plane }),
+        republishSeconds,
+      };
+    },
+    waiting: (served) => countWaiting(link, served),
     close: () => link.close(),
   };
 };

@@ -1,7 +1,7 @@
 // The processes of one plane: every `up` names its connections to the database after its roles, so that each can say who
 // else is there. Nothing is written down, and a process that was killed is gone with its connections.
 
-import type { Log } from "@toolplane/engine";
+import type { Log, ServedTarget } from "@toolplane/engine";
 import pg from "pg";
 import { ROLES, type UpRole } from "../config/settings.ts";
 import { READ_NAMES } from "./plane-processes.sql.ts";
@@ -22,7 +22,7 @@ export interface PlaneProcesses {
   /** NATS carries the messages, and this process has no connection to it. */
   busAway(): boolean;
   /** How many questions for commands of a target wait on NATS; undefined when that cannot be known. */
-  waitingOnBus?(target: string): Promise<number | undefined>;
+  waitingOnBus?(served: ServedTarget): Promise<number | undefined>;
 }
 
 const PREFIX = "toolplane runs ";

@@ -171,7 +171,7 @@ const start = async (parts: Parts, options: StackOptions): Promise<string> => {
   const { connection, kind } = parts.store;
   parts.processes = {
     ...(kind === "embedded" ? aloneWith(self, busAway) : createPlaneProcesses({ connection, self, busAway, log })),
-    waitingOnBus: async (target) => parts.bus?.waiting(target),
+    waitingOnBus: async (served) => parts.bus?.waiting(served),
   };
   await parts.store.announce(address);
   parts.engine = await openEngine(parts.store, {
@@ -179,15 +179,17 @@ const start = async (parts: Parts, options: StackOptions): Promise<string> => {
     bundledTarget: BUNDLED_TARGET,
     bundledTools: bundledDefinitions(),
     allowEnv: (name) => settings.allowEnv.has(name),
-    carrier: parts.bus?.carrier,
+    carrier: parts.bus?.carrierFor(async () => {
+      // Before anything is made on NATS: it may be another plane's.
+      const id = await readPlaneId(connection);
+      if (parts.bus !== undefined) await beOnlyPlane(parts.bus.link, { id, process: describeProcess(self) }, log);
+      return id;
+    }),
     leaseSeconds: settings.leaseSeconds,
     turns: { claimSeconds: settings.leaseSeconds },
     retention: settings.retention,
   });
   goOn();
-  // Before anything is served: the other plane's questions would come here.
-  if (parts.bus !== undefined)
-    await beOnlyPlane(parts.bus.link, { id: await readPlaneId(connection), process: describeProcess(self) }, log);
   await warnOfOtherBus(parts.processes, self, log);
   await prepare(parts.engine, dataDir, definitions, options);
   await startServices(parts, { ...options, engine: parts.engine, store: parts.store, link: parts.bus?.link });

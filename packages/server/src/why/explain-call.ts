@@ -256,7 +256,7 @@ export const explainCall = async (
     lastAskedMs:
       seen > 0 && serving.length === 0 ? Math.max(...services.map(({ lastSeenMs }) => lastSeenMs)) : undefined,
     // Services on NATS are unknown here until they lease their first call.
-    waitingOnBus: isAlone ? await planeProcesses.waitingOnBus?.(view.target) : undefined,
+    waitingOnBus: isAlone ? await planeProcesses.waitingOnBus?.(view) : undefined,
     processes,
     busAway: planeProcesses.busAway(),
     deadLetterId: letter?.deadLetterId,

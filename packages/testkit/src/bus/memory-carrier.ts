@@ -9,6 +9,7 @@ export interface MemoryCarrierOptions {
   readonly republishSeconds?: number | undefined;
   readonly relayClaimMs?: number | undefined;
   readonly leftoversEveryMs?: number | undefined;
+  readonly detachAfterSeconds?: number | undefined;
   /** Whether durables may be listed and dropped; true unless told otherwise. */
   readonly mayDrop?: boolean | undefined;
   /** Stands between the relay and the bus; what it throws is the relay's answer. */
@@ -100,7 +101,16 @@ export const createMemoryCarrier = (options: MemoryCarrierOptions = {}): MemoryC
     commandDurables: async () => {
       check();
       if (options.mayDrop === false) throw new ToolplaneError("auth_failed", "this user may not list durables");
-      return [...durables.keys()];
+      return [...durables].map(([durable, pattern]) => ({ durable, pattern }));
+    },
+    commandSubjects: async () => {
+      check();
+      return [...new Set(commands.map(({ message }) => message.subject))];
+    },
+    purgeCommands: async (pattern) => {
+      check();
+      const parsed = parsePattern(pattern);
+      commands = commands.filter(({ message }) => !matchesPattern(parsed, message.subject));
     },
     commands: (durable) => ({
       fetch: async ({ max }) => {
@@ -131,6 +141,7 @@ export const createMemoryCarrier = (options: MemoryCarrierOptions = {}): MemoryC
     republishSeconds: options.republishSeconds,
     relayClaimMs: options.relayClaimMs,
     leftoversEveryMs: options.leftoversEveryMs,
+    detachAfterSeconds: options.detachAfterSeconds,
     get waiting() {
       return commands.map(({ message }) => message);
     },

@@ -135,7 +135,7 @@ export const createNatsClient = (
     wanted = max;
     expired = performance.now() + FETCH_MS;
     const body = JSON.stringify({ batch: max, expires: FETCH_MS * NANOS_PER_MS });
-    nats?.publish(`$JS.API.CONSUMER.MSG.NEXT.${STREAM}.tool_${target}`, body, { reply: mailbox });
+    nats?.publish(`$JS.API.CONSUMER.MSG.NEXT.${STREAM}.tool_${target}__${projectId}`, body, { reply: mailbox });
   };
 
   return {
@@ -146,6 +146,7 @@ export const createNatsClient = (
       const pattern = `cg.${VERSION}.${projectId}.*.cmd.tool.${target}.>`;
       await nats.listen(ways.mode === "plain" ? pattern : mailbox, onArrival);
       for (const definition of habits.definitions(target)) await ask("register", definition, {});
+      if (ways.mode === "leased") await ask("attach", {}, {});
       for (const subject of ways.publishes(projectId)) nats.publish(subject, "{}");
     },
     async claim(max) {

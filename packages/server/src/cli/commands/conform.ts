@@ -2,6 +2,7 @@
 
 import type { Command } from "../command.ts";
 import { parseDuration } from "../duration.ts";
+import type { CliIo } from "../io.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 
 const NAME = "conform";
@@ -13,6 +14,25 @@ const parsePort = (text: string | undefined): number | undefined => {
   if (!Number.isInteger(port) || port < 0 || port > MAX_PORT)
     throw new WrongUsage(`--port takes a number from 0 (any free one) to ${MAX_PORT}, not "${text}"`, NAME);
   return port;
+};
+
+const BY_NAME = "env:";
+
+/** Everybody on the machine can read the arguments of a process: an address with a password is named, not given. */
+const natsAddress = (flag: string | undefined, env: CliIo["env"]): string | undefined => {
+  if (flag === undefined) return undefined;
+  if (flag.startsWith(BY_NAME)) {
+    const address = env[flag.slice(BY_NAME.length)];
+    if (address === undefined || address === "")
+      throw new WrongUsage(`--nats-url ${flag}: the variable is not set`, NAME);
+    return address;
+  }
+  if (flag.includes("@"))
+    throw new WrongUsage(
+      "--nats-url holds a user or a token, which every user of this machine can read in the list of processes: put the address into a variable and write --nats-url env:NAME",
+      NAME,
+    );
+  return flag;
 };
 
 export const conformCommand: Command = {
@@ -30,7 +50,7 @@ export const conformCommand: Command = {
       {
         target: flags.target,
         http: flags.http === true,
-        natsUrl: flags["nats-url"],
+        natsUrl: natsAddress(flags["nats-url"], io.env),
         port: parsePort(flags.port),
         tool: flags.tool,
         arguments: flags.arguments,

@@ -29,7 +29,6 @@ const KNOCK_MS = 500;
 const PUBLISH_MS = 5_000;
 const NANOS_PER_MS = 1_000_000;
 const MOST_CLAIM_MS = 60_000;
-const DURABLE_PREFIX = "tool_";
 const API = "$JS.API.";
 const NEXT = `${API}CONSUMER.MSG.NEXT.`;
 /** Tokens of `$JS.ACK.{stream}.{consumer}.{delivered}.{stream sequence}...`. */
@@ -76,11 +75,15 @@ export const openNatsDoor = async (options: NatsDoorOptions): Promise<ServiceDoo
     { url, credentials, name: "toolplane conform", inboxPrefix },
     { log: silent },
   );
-  const server = await prepareServer(nats, target).catch(async (error: unknown) => {
+  const server = await prepareServer(nats, projectId, target).catch(async (error: unknown) => {
     await nats.close();
     throw error;
   });
-  const gateway = createNatsGateway(plane, options.now);
+  const gateway = createNatsGateway({
+    plane,
+    durable: { stream: server.stream, name: server.durable },
+    now: options.now,
+  });
   const sent = new Set<SentCommand>();
   /** By sequence: a settlement may be heard before we know the number of what we published. */
   const words = new Map<number, SentCommand["words"]>();
@@ -114,7 +117,7 @@ export const openNatsDoor = async (options: NatsDoorOptions): Promise<ServiceDoo
     note(subject, subject.startsWith(NEXT) || READS.some((read) => asked.startsWith(read)));
     if (!subject.startsWith(NEXT)) return;
     const durable = subject.slice(NEXT.length).split(".")[1] ?? "";
-    const claimed = durable.startsWith(DURABLE_PREFIX) ? durable.slice(DURABLE_PREFIX.length) : durable;
+    const claimed = durable === server.durable ? target : durable;
     const { max, ms } = fetchIn(payload);
     longestFetchMs = Math.max(longestFetchMs, ms);
     books.claims.push({ target: claimed, max, fault: undefined });

@@ -59,13 +59,21 @@ export interface NatsGateway {
   answer(question: Question, message: BareMessage): Promise<NatsAnswer>;
 }
 
-export const createNatsGateway = (plane: ScriptedPlane, now: () => number): NatsGateway => {
+export interface NatsGatewayOptions {
+  readonly plane: ScriptedPlane;
+  /** Where the commands are. */
+  readonly durable: { readonly stream: string; readonly name: string };
+  readonly now: () => number;
+}
+
+export const createNatsGateway = ({ plane, durable, now }: NatsGatewayOptions): NatsGateway => {
   const bodyOf = ({ payload }: BareMessage): Body => {
     const body = tryParseJsonStrict(payload);
     return isRecord(body) ? body : {};
   };
 
   const operations: Readonly<Record<GatewayOperation, Operate>> = {
+    attach: () => Response.json({ stream: durable.stream, durable: durable.name }),
     lease: ({ record }) => plane.lease(record),
     get_card: ({ record }) => plane.readCard(record, NEVER),
     heartbeat: ({ record }) => plane.beat(record),

@@ -3,7 +3,7 @@
 //   N1. A server where a plane lives is left alone: its durables would get our commands, and its services would run them.
 
 import type { BareNats } from "@toolplane/bus/nats";
-import { isRecord, ToolplaneError, tryParseJsonStrict } from "@toolplane/protocol";
+import { createPattern, isRecord, ToolplaneError, tryParseJsonStrict } from "@toolplane/protocol";
 import { streamPlan, toolCommandSubscription } from "@toolplane/protocol/agents";
 
 export interface NatsServer {
@@ -56,9 +56,11 @@ const createApi = (nats: BareNats) => {
   };
 };
 
-export const prepareServer = async (nats: BareNats, target: string): Promise<NatsServer> => {
+export const prepareServer = async (nats: BareNats, projectId: string, target: string): Promise<NatsServer> => {
   const api = createApi(nats);
-  const { durable, pattern } = toolCommandSubscription(target);
+  const { durable } = toolCommandSubscription(projectId, target);
+  // Wider than a real plane's: a service must leave a command of another project alone even when one comes.
+  const pattern = createPattern({ category: "cmd", component: "tool", target });
   const plans = [streamPlan("cmd"), streamPlan("evt")];
   const stream = streamPlan("cmd").name;
 
