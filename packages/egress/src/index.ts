@@ -9,5 +9,6 @@ export {
   type EgressPolicy,
   type PolicyOptions,
 } from "./policy/policy.ts";
+export { createDial, type Dial, type Dialed, type DialOptions, type DialRequest } from "./request/dial.ts";
 export { createEgress, type Egress, type EgressOptions } from "./request/egress.ts";
 export { type ResolveHost, resolveHost } from "./request/resolve-host.ts";

@@ -10,6 +10,7 @@ import { Agent, type Dispatcher, fetch as undiciFetch } from "undici";
 import { planTarget } from "../policy/plan-target.ts";
 import { createPolicy, type EgressPolicy, type PolicyOptions } from "../policy/policy.ts";
 import { createConnector } from "./connector.ts";
+import { createDial, type Dial } from "./dial.ts";
 import { limitBody } from "./limit-body.ts";
 import { planRedirect, readLocation } from "./plan-redirect.ts";
 import { type AskedHop, readRequest } from "./read-request.ts";
@@ -18,8 +19,7 @@ import { type ResolveHost, resolveHost } from "./resolve-host.ts";
 
 export interface EgressOptions extends PolicyOptions {
   readonly resolve?: ResolveHost | undefined;
-  /** Certificates to trust instead of the system's, as PEM. */
-  readonly ca?: string | undefined;
+  readonly dial?: Dial | undefined;
 }
 
 export interface Egress {
@@ -38,10 +38,13 @@ type Answer = Awaited<ReturnType<typeof undiciFetch>>;
 const MAX_CONNECTIONS = 128;
 const WITHOUT_BODY: ReadonlySet<number> = new Set([101, 204, 205, 304]);
 
-const createDispatcher = (policy: EgressPolicy, { resolve = resolveHost, ca }: EgressOptions): Agent => {
+const createDispatcher = (
+  policy: EgressPolicy,
+  { resolve = resolveHost, dial = createDial() }: EgressOptions,
+): Agent => {
   const { headerBytes, bodyBytes, idleMs } = policy.limits;
   return new Agent({
-    connect: createConnector({ policy, resolve, ca }),
+    connect: createConnector({ policy, resolve, dial }),
     connections: MAX_CONNECTIONS,
     maxHeaderSize: headerBytes,
     maxResponseSize: bodyBytes,
