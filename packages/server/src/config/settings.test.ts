@@ -17,7 +17,7 @@ const plan = ({ yaml, env = {}, flags = {} }: Given): Settings =>
     file: yaml === undefined ? undefined : { ...parseConfigFile(yaml, "toolplane.yaml"), directory: "/etc/tp" },
   });
 
-test("[SEC-16-U1] without configuration: loopback only, the embedded database, and no variable for any tool", () => {
+test("[SEC-16-U1] without configuration: loopback only, the embedded database, no variable for anybody, no local address to ask", () => {
   expect(plan({})).toEqual({
     port: 7420,
     host: "127.0.0.1",
@@ -35,7 +35,8 @@ test("[SEC-16-U1] without configuration: loopback only, the embedded database, a
     agents: [],
     workerTargets: ["worker_generic"],
     hosts: [],
-    allowEnv: new Set(),
+    envGrants: [],
+    egressAllow: [],
     leaseSeconds: undefined,
     retention: undefined,
     logLevel: "info",
