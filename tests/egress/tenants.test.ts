@@ -34,7 +34,7 @@ beforeAll(async () => {
   writeFileSync(
     join(place.root, "toolplane.yaml"),
     `project: alpha
-egress: { allow: ["${new URL(model.url).origin}"] }
+egress: { allow: ["${model.origin}"] }
 secrets:
   allow_env:
     - MODEL_KEY_A
@@ -90,7 +90,7 @@ describe("a variable belongs to a project and a destination", () => {
       status: "failed",
       error: {
         code: "auth_failed",
-        message: expect.stringMatching(/variable MODEL_KEY_A .* project beta .*secrets\.allow_env/),
+        message: expect.stringMatching(/variable MODEL_KEY_A .* project beta: .*secrets\.allow_env/),
       },
     });
   });

@@ -31,7 +31,7 @@ export const setUp = async (
   const source = createBrainSource({
     clock,
     secret: ({ name }) => (name === "MODEL_KEY" ? KEY : undefined),
-    allowOrigins: [parseAllowedOrigin(new URL(server.url).origin)],
+    allowOrigins: [parseAllowedOrigin(server.origin)],
     log: { info: write, warn: write, error: write },
   });
   const given = testRequest(

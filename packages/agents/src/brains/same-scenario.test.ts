@@ -74,7 +74,7 @@ test.each([true, false])(
     const source = createBrainSource({
       clock: createTestClock(),
       secret: () => undefined,
-      allowOrigins: [parseAllowedOrigin(new URL(server.url).origin)],
+      allowOrigins: [parseAllowedOrigin(server.origin)],
     });
     const { profile } = testRequest({}, { model: "scenario", api_base: server.url, stream }).request;
     const throughSdk = await playTurn(await source(profile));
