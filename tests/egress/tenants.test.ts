@@ -136,7 +136,7 @@ describe("a local address is asked only when the operator of the plane allows it
     },
   );
 
-  test("[SEC-16-1] no log and no answer of the plane has a key in it", () => {
+  test("[SEC-7-G1] no log and no answer of the plane has a key in it", () => {
     expect(up.stderr() + up.stdout()).not.toContain(KEY);
   });
 });

@@ -3,7 +3,7 @@ import { allow, createNames, failureOf, startServer } from "../../test/servers.t
 import { createEgress } from "./egress.ts";
 
 describe("what may not be asked", () => {
-  test("[SEC-16-1] without a policy nothing may be asked at all", async () => {
+  test("[SEC-16-G1] without a policy nothing may be asked at all", async () => {
     const names = createNames({ "api.openai.com": ["93.184.216.34"] });
     const egress = createEgress({ resolve: names.resolve });
     for (const address of ["https://api.openai.com/", "https://127.0.0.1/", "http://localhost/"])
