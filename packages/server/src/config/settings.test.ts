@@ -206,7 +206,7 @@ describe("values that cannot be", () => {
     [
       "a variable for no project",
       { yaml: "secrets: { allow_env: [{ name: A, projects: [] }] }\n" },
-      "toolplane.yaml:1: secrets.allow_env[0]: expected the name of a variable, or { name, projects, hosts }",
+      "toolplane.yaml:1: secrets.allow_env[0].projects: ",
     ],
     [
       "a variable for what is no project",
