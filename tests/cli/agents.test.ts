@@ -1,13 +1,13 @@
 // `toolplane run`, `turns`, `agents`, `profiles`, `calls approve|deny` against a real server.
 
 import { writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { type ModelServer, startModelServer } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Stack, startStack } from "./stack.ts";
 
 let stack: Stack;
+let model: ModelServer;
 const write = (file: string, value: object): string => {
   writeFileSync(join(stack.directory, file), JSON.stringify(value));
   return file;
@@ -20,7 +20,9 @@ const profile = (name: string, tools: readonly string[], steps: readonly object[
 });
 
 beforeAll(async () => {
-  stack = await startStack();
+  model = await startModelServer([{ text: "Six." }]);
+  // A model on this machine is asked only because the operator of the plane says so.
+  stack = await startStack({ TOOLPLANE_EGRESS_ALLOW: model.origin });
   const approve = { approval: "required", retry: "safe" };
   const target_subject = "cg.v1r4.{project_id}.{channel_id}.cmd.tool.bundled.echo";
   await stack.api("POST", "/projects/demo/tools", {
@@ -34,6 +36,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await stack[Symbol.asyncDispose]();
+  await model.close();
 });
 
 describe("agents on the command line", () => {
@@ -88,15 +91,8 @@ describe("agents on the command line", () => {
   });
 
   test("[CLI-agents] a model thinks for an agent of the repository's own program; a key that may not be had is said", async () => {
-    const choices = [{ index: 0, message: { role: "assistant", content: "Six." }, finish_reason: "stop" }];
-    await using model = createServer((_, answer) => {
-      answer.setHeader("content-type", "application/json");
-      answer.end(JSON.stringify({ id: "1", object: "chat.completion", created: 1, model: "small", choices }));
-    });
-    await new Promise<void>((resolve) => model.listen(0, "127.0.0.1", resolve));
-    const api_base = `http://127.0.0.1:${(model.address() as AddressInfo).port}/v1`;
     for (const [name, llm_config] of [
-      ["local", { model: "small", api_base, stream: false }],
+      ["local", { model: "small", api_base: model.url, stream: false }],
       ["keyed", { model: "openai/gpt-4.1-mini", api_key: "env:NO_SUCH_KEY" }],
     ] as const) {
       await stack.api("POST", "/projects/demo/profiles", { name, worker_target: "worker_generic", llm_config });

@@ -1,9 +1,10 @@
 // Agents: what runs their turns (worker), what thinks for them (brains), and the tools with which they manage each other (pmo).
 
 export type { AiBrainOptions } from "./brains/ai/ai-brain.ts";
-export type { BrainSecret } from "./brains/ai/read-key.ts";
+export type { BrainSecret, KeyUse } from "./brains/ai/read-key.ts";
 export type { Brain, BrainAnswer, BrainPiece, BrainRequest, BrainSource, BrainToolCall } from "./brains/brain.ts";
 export { type BrainSourceOptions, createBrainSource } from "./brains/brain-source.ts";
+export { createEndpointCheck } from "./brains/check-endpoint.ts";
 export { type BrainFunction, createFunctionBrain, type FunctionAnswer } from "./brains/function-brain.ts";
 export {
   defineScript,

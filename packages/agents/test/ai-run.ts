@@ -1,5 +1,6 @@
 // A brain over the real SDK, asking a local endpoint that answers what it is told.
 
+import { parseAllowedOrigin } from "@toolplane/egress/policy";
 import { type ModelReply, type ModelServer, startModelServer } from "@toolplane/testkit";
 import { afterEach } from "vitest";
 import { createBrainSource } from "../src/brains/brain-source.ts";
@@ -29,7 +30,8 @@ export const setUp = async (
   const write = (message: string, fields?: object): number => logged.push(JSON.stringify([message, fields]));
   const source = createBrainSource({
     clock,
-    secret: (name) => (name === "MODEL_KEY" ? KEY : undefined),
+    secret: ({ name }) => (name === "MODEL_KEY" ? KEY : undefined),
+    allowOrigins: [parseAllowedOrigin(server.origin)],
     log: { info: write, warn: write, error: write },
   });
   const given = testRequest(

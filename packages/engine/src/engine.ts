@@ -37,7 +37,7 @@ import { randomSecret } from "./ports/secrets.ts";
 import { type Agents, createAgents } from "./registry/agents.ts";
 import { createDefinitions, type Definitions } from "./registry/definition-cache.ts";
 import { createSchemaCompiler } from "./registry/json-schema.ts";
-import { createProfiles, type Profiles } from "./registry/profiles.ts";
+import { type CheckProfile, createProfiles, type Profiles } from "./registry/profiles.ts";
 import { createProjects, type Projects } from "./registry/projects.ts";
 import { createTools, type Tools } from "./registry/tools.ts";
 import { createRetention, type Forgotten, type RetentionPolicy } from "./retention/retention.ts";
@@ -77,6 +77,8 @@ export interface EngineOptions {
   readonly turns?: TurnsOptions | undefined;
   /** Which variables tools may name, whoever registers them; without it only the system's own are refused. */
   readonly allowEnv?: AllowEnv | undefined;
+  /** Refuses profiles when they are registered; without it any that can be read is taken. */
+  readonly checkProfile?: CheckProfile | undefined;
 }
 
 export interface EngineStats {
@@ -186,7 +188,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const tools = createTools({ ...ground, compile, allowEnv: options.allowEnv });
   const { bundledTarget, bundledTools } = options;
   const projects = createProjects({ ...ground, tools, bundledTarget, bundledTools });
-  const profiles = createProfiles({ ...ground, cards, boxes });
+  const profiles = createProfiles({ ...ground, cards, boxes, checkProfile: options.checkProfile });
   const agents = createAgents({ ...ground, profiles });
   const definitions = createDefinitions({ ...ground, compile });
   const calls = createCalls({ ...ground, definitions, leaseSeconds: options.leaseSeconds ?? LEASE_SECONDS });

@@ -2,11 +2,14 @@
 // model behind a socket.
 
 import { createBrainSource, createWorker } from "@toolplane/agents";
+import { parseAllowedOrigin } from "@toolplane/egress/policy";
 import { createEngine, systemClock } from "@toolplane/engine";
 
 export interface StoryWorkerConfig {
   readonly url: string;
   readonly pool: string;
+  /** The model's, when there is one. */
+  readonly origin?: string | undefined;
   readonly turns: { readonly claimSeconds: number; readonly maxClaims: number };
 }
 
@@ -18,7 +21,11 @@ const engine = await createEngine({
 });
 const worker = createWorker({
   engine,
-  brains: createBrainSource({ secret: () => "no-secret", clock: systemClock }),
+  brains: createBrainSource({
+    secret: () => "no-secret",
+    clock: systemClock,
+    allowOrigins: config.origin === undefined ? [] : [parseAllowedOrigin(config.origin)],
+  }),
   workerTargets: [config.pool],
   concurrency: 8,
   heartbeatMs: 200,

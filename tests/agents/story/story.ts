@@ -84,8 +84,8 @@ const startPerson = (engine: Engine, projectId: string, signal: AbortSignal): Pr
     }
   })();
 
-const startWorker = async (url: string) => {
-  const config: StoryWorkerConfig = { url, pool: POOL, turns: TURNS };
+const startWorker = async (url: string, origin: string | undefined) => {
+  const config: StoryWorkerConfig = { url, pool: POOL, origin, turns: TURNS };
   const program = runTestProgram(new URL("./story-worker.ts", import.meta.url), [JSON.stringify(config)]);
   await program.next();
   return program;
@@ -120,9 +120,9 @@ export const tellStory = async (options: StoryOptions = {}): Promise<Told> => {
     log: silentLog,
   });
   const person = startPerson(engine, projectId, ending.signal);
-  const first = await startWorker(t.database.url);
+  const first = await startWorker(t.database.url, model?.origin);
   // It waits for its turn already, so that the kill costs no start of a program.
-  const second = options.killAfterMs === undefined ? undefined : await startWorker(t.database.url);
+  const second = options.killAfterMs === undefined ? undefined : await startWorker(t.database.url, model?.origin);
   try {
     const turn = await engine.turns.spawn({
       projectId,

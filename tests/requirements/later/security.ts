@@ -4,12 +4,6 @@
 import type { Rule } from "../rule.ts";
 
 export const rules = [
-  { id: "SEC-6-1", source: "security 6", part: "security", text: "Egress is https only, with http only for hosts on an explicit development list." },
-  { id: "SEC-6-2", source: "security 6", part: "security", text: "A host outside a tool's allow-list is refused." },
-  { id: "SEC-6-3", source: "security 6", part: "security", text: "Loopback, private, link-local, shared and metadata addresses are refused in every spelling, IPv4-mapped, decimal, octal and with a trailing dot." },
-  { id: "SEC-6-4", source: "security 6", part: "security", text: "The connection goes to the address that was checked." },
-  { id: "SEC-6-5", source: "security 6", part: "security", text: "Redirects are limited, checked at every hop, and lose credentials when they change origin." },
-  { id: "SEC-6-6", source: "security 6", part: "security", text: "Responses are capped in size and time." },
   { id: "SEC-7-1", source: "security 7", part: "security", text: "A tool can name only variables on the project's allow-list; DATABASE_URL and NATS_* never." },
   { id: "SEC-7-2", source: "security 7", part: "security", text: "A missing credential is auth_failed, not an anonymous call." },
   { id: "SEC-7-3", source: "security 7", part: "security", text: "Tokens are compared in constant time." },

@@ -1,16 +1,22 @@
 // Which brain a profile has. `llm_config` decides: `provider: script|function`, or a model named `script/NAME` or
 // `function/NAME`, or else a model of the `ai` SDK. What is missing is said in one sentence, when the profile is used.
 
+import type { AllowedOrigin } from "@toolplane/egress/policy";
 import { isFilled, ToolplaneError } from "@toolplane/protocol";
 import type { Profile } from "@toolplane/protocol/registry";
 import type { AiBrainOptions } from "./ai/ai-brain.ts";
 import { loadAi } from "./ai/load-ai.ts";
+import { createModelPolicy } from "./ai/model-policy.ts";
 import type { Brain, BrainSource } from "./brain.ts";
 import { type BrainFunction, createFunctionBrain } from "./function-brain.ts";
 import { parseScript, type Script } from "./script/script.ts";
 import { createScriptBrain } from "./script/script-brain.ts";
 
-export interface BrainSourceOptions extends AiBrainOptions {
+export interface BrainSourceOptions extends Omit<AiBrainOptions, "fetch"> {
+  /** Addresses that the operator of the plane allows beyond public https, such as a model on this machine; none without it. */
+  readonly allowOrigins?: readonly AllowedOrigin[] | undefined;
+  /** Another way out, in place of the egress guard. */
+  readonly fetch?: typeof globalThis.fetch | undefined;
   /** Scripts by name, for `script/NAME`. */
   readonly scripts?: ReadonlyMap<string, Script> | undefined;
   /** The program's own functions by name, for `function/NAME`. */
@@ -26,6 +32,13 @@ const nameOf = (profile: Profile, kind: string): string | undefined => {
   if (model.startsWith(`${kind}/`)) return model.slice(kind.length + 1);
   if (provider !== kind) return undefined;
   return isFilled(named) ? named : model;
+};
+
+/** False for scripts and functions, which ask nobody. */
+export const thinksWithModel = (profile: Profile): boolean => {
+  const { provider, script } = profile.llm_config;
+  const isInline = provider === SCRIPT && typeof script === "object" && script !== null;
+  return !isInline && nameOf(profile, SCRIPT) === undefined && nameOf(profile, FUNCTION) === undefined;
 };
 
 const missing = (what: string, name: string, known: Iterable<string>): ToolplaneError => {
@@ -55,9 +68,21 @@ const createInlineScripts = (): ((profile: Profile) => Script | undefined) => {
   };
 };
 
+/** One for all models, so that connections are used again; made when the first model is asked. */
+const createWayOut = ({ fetch, allowOrigins = [] }: BrainSourceOptions): (() => Promise<typeof globalThis.fetch>) => {
+  let way = fetch;
+  return async () => {
+    if (way !== undefined) return way;
+    const { createEgress } = await import("@toolplane/egress");
+    way ??= createEgress(createModelPolicy(allowOrigins)).fetch;
+    return way;
+  };
+};
+
 export const createBrainSource = (options: BrainSourceOptions): BrainSource => {
   const { scripts = new Map<string, Script>(), functions = new Map<string, BrainFunction>() } = options;
   const inlineScript = createInlineScripts();
+  const wayOut = createWayOut(options);
   const choose = async (profile: Profile): Promise<Brain> => {
     const inline = inlineScript(profile);
     if (inline !== undefined) return createScriptBrain(inline);
@@ -70,7 +95,7 @@ export const createBrainSource = (options: BrainSourceOptions): BrainSource => {
     const functionName = nameOf(profile, FUNCTION);
     if (functionName === undefined) {
       const { createAiBrain } = await loadAi();
-      return createAiBrain(profile.llm_config, options);
+      return createAiBrain(profile.llm_config, { ...options, fetch: await wayOut() });
     }
     const run = functions.get(functionName);
     if (run === undefined) throw missing("function", functionName, functions.keys());

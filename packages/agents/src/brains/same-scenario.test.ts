@@ -1,3 +1,4 @@
+import { parseAllowedOrigin } from "@toolplane/egress/policy";
 import type { JsonValue } from "@toolplane/protocol";
 import type { ModelMessage } from "@toolplane/protocol/agents";
 import { answerByBrain, startModelServer } from "@toolplane/testkit";
@@ -70,7 +71,11 @@ test.each([true, false])(
   async (stream) => {
     const direct = await playTurn(createScriptBrain(SCRIPT));
     await using server = await startModelServer(answerByBrain(() => createScriptBrain(SCRIPT)));
-    const source = createBrainSource({ clock: createTestClock(), secret: () => undefined });
+    const source = createBrainSource({
+      clock: createTestClock(),
+      secret: () => undefined,
+      allowOrigins: [parseAllowedOrigin(server.origin)],
+    });
     const { profile } = testRequest({}, { model: "scenario", api_base: server.url, stream }).request;
     const throughSdk = await playTurn(await source(profile));
     expect(said(throughSdk)).toEqual(said(direct));

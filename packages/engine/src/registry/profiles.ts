@@ -45,7 +45,11 @@ export interface ProfilesOptions {
   readonly clock: Clock;
   readonly cards: Pick<CardStore, "putCards" | "getCards">;
   readonly boxes: Pick<Boxes, "createBox" | "loadBox">;
+  /** Throws for a profile that could not think: such as one whose endpoint nobody may ask. */
+  readonly checkProfile?: CheckProfile | undefined;
 }
+
+export type CheckProfile = (profile: Profile, projectId: string) => void;
 
 const toProfile = (projectId: string, row: ProfileRow): RegisteredProfile => ({
   projectId,
@@ -67,7 +71,8 @@ const profileOf = (card: Card | undefined): Profile | undefined =>
     ? parseProfileCard(card.content.data)
     : undefined;
 
-export const createProfiles = ({ db, doorbell, ids, clock, cards, boxes }: ProfilesOptions): Profiles => {
+export const createProfiles = (options: ProfilesOptions): Profiles => {
+  const { db, doorbell, ids, clock, cards, boxes } = options;
   const load = async (projectId: string, boxId: string, tx?: Queryer): Promise<Profile | undefined> => {
     const box = await boxes.loadBox(projectId, boxId, tx);
     if (box === undefined) return undefined;
@@ -100,6 +105,7 @@ export const createProfiles = ({ db, doorbell, ids, clock, cards, boxes }: Profi
   return {
     async upsertProfile(projectId, upload) {
       const profile = parseProfile(upload);
+      options.checkProfile?.(profile, projectId);
       const result = await withProject(db, projectId, async (tx): Promise<ProfileUpsertResult> => {
         const [known] = await tx.query<ProfileRow>(READ_PROFILE, [projectId, profileKey(profile.name)]);
         const before = known === undefined ? undefined : await load(projectId, known.profile_box_id, tx);

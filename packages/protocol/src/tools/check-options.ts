@@ -4,7 +4,7 @@
 import type { z } from "zod";
 import type { JsonObject } from "../json/json-value.ts";
 import type { ToolDefinition } from "./definition.ts";
-import { type AllowEnv, checkEnvName } from "./env-name.ts";
+import { checkEnvName, type EnvScope } from "./env-name.ts";
 import { foldName } from "./fold-name.ts";
 import { referencedParameter } from "./managed-parameters.ts";
 import { type ToolOptions, toolOptionsSchema } from "./options.ts";
@@ -35,8 +35,8 @@ const checkTemplates = (values: JsonObject | undefined, at: string): void => {
   }
 };
 
-const checkEnvs = ({ envs, jina, openapi }: ToolOptions, allowEnv: AllowEnv | undefined): void => {
-  for (const [parameter, name] of Object.entries(envs ?? {})) checkEnvName(name, `options.envs.${parameter}`, allowEnv);
+const checkEnvs = ({ envs, jina, openapi }: ToolOptions, scope: EnvScope): void => {
+  for (const [parameter, name] of Object.entries(envs ?? {})) checkEnvName(name, `options.envs.${parameter}`, scope);
   const auth = openapi?.auth;
   const named = [
     ["options.jina.auth_env", jina?.auth_env],
@@ -44,7 +44,7 @@ const checkEnvs = ({ envs, jina, openapi }: ToolOptions, allowEnv: AllowEnv | un
     ["options.openapi.auth.env", isJsonObject(auth) ? auth.env : undefined],
   ] as const;
   for (const [at, name] of named) {
-    if (typeof name === "string") checkEnvName(name, at, allowEnv);
+    if (typeof name === "string") checkEnvName(name, at, scope);
   }
 };
 
@@ -90,10 +90,10 @@ const checkDeclared = ({ parameters, options }: ToolDefinition): void => {
   }
 };
 
-export const checkOptions = (definition: ToolDefinition, allowEnv?: AllowEnv): void => {
+export const checkOptions = (definition: ToolDefinition, scope: EnvScope): void => {
   checkTemplates(definition.options.args?.defaults, "options.args.defaults");
   checkTemplates(definition.options.args?.fixed, "options.args.fixed");
-  checkEnvs(definition.options, allowEnv);
+  checkEnvs(definition.options, scope);
   checkSpellings(definition);
   checkDeclared(definition);
   checkReferenced(definition);

@@ -30,13 +30,22 @@ export const isOwnEnvName = (name: string): boolean => {
 };
 
 /** Says whether the operator lets tools of this project name the variable. */
-export type AllowEnv = (name: string) => boolean;
+export type AllowEnv = (name: string, projectId: string) => boolean;
 
-export const checkEnvName = (name: string, at: string, allowEnv?: AllowEnv): void => {
+/** Whose definition names it, and what the operator says to that. */
+export interface EnvScope {
+  readonly projectId: string;
+  readonly allowEnv?: AllowEnv | undefined;
+}
+
+export const checkEnvName = (name: string, at: string, { projectId, allowEnv }: EnvScope): void => {
   const refuse = (why: string): never => {
     throw new ToolplaneError("bad_request", `${at}: ${why}`, { detail: { path: at } });
   };
   if (!isEnvName(name)) refuse("not a variable name (letters, digits, _; at most 128)");
   if (isOwnEnvName(name)) refuse(`${name} belongs to the system and is never given to a tool`);
-  if (allowEnv !== undefined && !allowEnv(name)) refuse(`${name} is not in the list of variables tools may use`);
+  if (allowEnv !== undefined && !allowEnv(name, projectId))
+    refuse(
+      `${name} is not a variable that tools of project ${projectId} may use: the operator of the plane lists it in secrets.allow_env`,
+    );
 };

@@ -99,7 +99,7 @@ export const parseToolDefinition = (input: unknown, options: ParseToolDefinition
   checkDescription(definition.description);
   checkTargetSubject(definition.target_subject, { projectId, version, internal });
   checkParameters(definition.parameters);
-  checkOptions(definition, allowEnv);
+  checkOptions(definition, { projectId, allowEnv });
   compile(definition.parameters, compileSchema);
   compileArguments(definition, compileSchema);
   return freezeDeep(definition);

@@ -1,8 +1,10 @@
 // The worker of this process: it thinks for the agents of its pools, and hears the actions of people.
 
 import { createBrainSource, createWorker, startUiActions, UI_WORKER_TARGET } from "@toolplane/agents";
+import type { AllowedOrigin } from "@toolplane/egress/policy";
 import { createIds, type Engine, type Log, systemClock } from "@toolplane/engine";
 import { BUNDLED_TARGET } from "../bundled/bundled-tools.ts";
+import type { EnvSource } from "../secrets/env-grants.ts";
 
 export interface RunAgentsOptions {
   readonly engine: Engine;
@@ -10,8 +12,10 @@ export interface RunAgentsOptions {
   /** Pools beside the one of user interfaces. */
   readonly workerTargets: readonly string[];
   readonly workerId: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly allowEnv: ReadonlySet<string>;
+  /** Values of variables, for those who may have them. */
+  readonly envSource: EnvSource;
+  /** Addresses that models may be asked at beyond public https. */
+  readonly egressAllow: readonly AllowedOrigin[];
 }
 
 export interface RunningAgents {
@@ -22,12 +26,16 @@ export interface RunningAgents {
 const CONCURRENCY = 64;
 
 export const runAgents = async (options: RunAgentsOptions): Promise<RunningAgents> => {
-  const { engine, log, env, allowEnv } = options;
+  const { engine, log, envSource, egressAllow } = options;
   const ids = createIds();
   const worker = createWorker({
     engine,
-    // A model's key is read like a tool's: only from a variable the configuration allows (I8).
-    brains: createBrainSource({ secret: (name) => (allowEnv.has(name) ? env[name] : undefined), clock: systemClock }),
+    // A model's key comes only from a variable that the configuration gives to this project for this host (I8, SEC-7).
+    brains: createBrainSource({
+      secret: ({ name, projectId, host }) => envSource({ name, projectId, destination: { host } }),
+      allowOrigins: egressAllow,
+      clock: systemClock,
+    }),
     workerTargets: [...new Set([...options.workerTargets, UI_WORKER_TARGET])],
     workerId: options.workerId,
     concurrency: CONCURRENCY,

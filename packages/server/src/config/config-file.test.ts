@@ -15,7 +15,8 @@ openapi:
 tools: [./tools/*.yaml]
 profiles: [./profiles/*.yaml]
 agents: [{ agent_id: helper, profile: assistant }]
-secrets: { allow_env: [JINA_API_KEY, PETSTORE_TOKEN] }
+secrets: { allow_env: [JINA_API_KEY, { name: PETSTORE_TOKEN, projects: [demo], hosts: [api.example.com] }] }
+egress: { allow: ["http://127.0.0.1:11434"] }
 retention: { days: 30, projects: { audit: forever } }
 `;
 
@@ -32,6 +33,7 @@ test("[UP-3-2] every key of the configuration is known", () => {
     "profiles",
     "agents",
     "secrets",
+    "egress",
     "retention",
   ]);
   expect(config.hosts?.[0]).toMatchObject({ name: "text", pool: 2, session: "none" });

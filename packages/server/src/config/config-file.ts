@@ -62,6 +62,19 @@ const bus = z.strictObject({
   replicas: z.union([z.int(), z.string().min(1)]).optional(),
 });
 
+/** A plain name, or for whom and where to. */
+const allowedEnv = z.union(
+  [
+    z.string().min(1),
+    z.strictObject({
+      name: z.string().min(1),
+      projects: z.array(z.string().min(1)).min(1).optional(),
+      hosts: z.array(z.string().min(1)).min(1).optional(),
+    }),
+  ],
+  "expected the name of a variable, or { name, projects, hosts } with lists that are not empty",
+);
+
 /** Its numbers are checked where the policy is made, which says it in one sentence. */
 const retention = z.strictObject({
   days: z.unknown().optional(),
@@ -80,7 +93,8 @@ export const configSchema = z.strictObject({
   /** Checked by the registry, whose rules they are. */
   worker_targets: z.array(name).optional(),
   agents: z.array(z.record(z.string(), z.json())).optional(),
-  secrets: z.strictObject({ allow_env: envNames.optional() }).optional(),
+  secrets: z.strictObject({ allow_env: z.array(allowedEnv).optional() }).optional(),
+  egress: z.strictObject({ allow: z.array(z.string().min(1)).optional() }).optional(),
   retention: retention.optional(),
 });
 

@@ -17,7 +17,7 @@ const plan = ({ yaml, env = {}, flags = {} }: Given): Settings =>
     file: yaml === undefined ? undefined : { ...parseConfigFile(yaml, "toolplane.yaml"), directory: "/etc/tp" },
   });
 
-test("[SEC-16-U1] without configuration: loopback only, the embedded database, and no variable for any tool", () => {
+test("[SEC-16-U1] [SEC-16-G1] without configuration: loopback only, the embedded database, no variable for anybody, no local address to ask", () => {
   expect(plan({})).toEqual({
     port: 7420,
     host: "127.0.0.1",
@@ -35,7 +35,8 @@ test("[SEC-16-U1] without configuration: loopback only, the embedded database, a
     agents: [],
     workerTargets: ["worker_generic"],
     hosts: [],
-    allowEnv: new Set(),
+    envGrants: [],
+    egressAllow: [],
     leaseSeconds: undefined,
     retention: undefined,
     logLevel: "info",
@@ -94,6 +95,41 @@ describe("[API-3-1] the file, then TOOLPLANE_* variables, then flags; later wins
       "pools in the environment",
       { env: { TOOLPLANE_WORKER_TARGETS: "crew, night" } },
       { workerTargets: ["crew", "night"] },
+    ],
+    [
+      "[SEC-7-G1] a variable by its plain name is for the project of the file",
+      { yaml: "project: a\nsecrets: { allow_env: [KEY] }\n" },
+      { envGrants: [{ name: "KEY", projects: ["a"], hosts: "any" }] },
+    ],
+    [
+      "[SEC-7-G2] a variable for projects and hosts",
+      {
+        yaml: "secrets: { allow_env: [{ name: KEY, projects: [b, c], hosts: [API.example.com., '*.example.org'] }] }\n",
+      },
+      { envGrants: [{ name: "KEY", projects: ["b", "c"], hosts: ["api.example.com", "*.example.org"] }] },
+    ],
+    [
+      "an address to allow",
+      { yaml: "egress: { allow: ['http://127.0.0.1:11434'] }\n" },
+      { egressAllow: [{ protocol: "http:", host: "127.0.0.1", port: 11434 }] },
+    ],
+    [
+      "addresses of the environment in place of the file's",
+      {
+        yaml: "egress: { allow: ['http://127.0.0.1:1'] }\n",
+        env: { TOOLPLANE_EGRESS_ALLOW: "http://localhost:2, https://models.internal," },
+      },
+      {
+        egressAllow: [
+          { protocol: "http:", host: "localhost", port: 2 },
+          { protocol: "https:", host: "models.internal", port: 443 },
+        ],
+      },
+    ],
+    [
+      "a variable of a host that nobody bound",
+      { yaml: "secrets: { allow_env: [A] }\nhosts: [{ name: t, command: [x], env: [A, B] }]\n" },
+      { envGrants: [{ name: "A", projects: ["demo"], hosts: "any" }] },
     ],
     ["demo", { env: { TOOLPLANE_DEMO: "true" } }, { demo: true }],
     ["demo by flag", { env: { TOOLPLANE_DEMO: "true" }, flags: { demo: false } }, { demo: false }],
@@ -154,6 +190,43 @@ describe("values that cannot be", () => {
       "[SEC-7-U1] a variable of the system for tools",
       { yaml: "secrets: { allow_env: [DATABASE_URL] }\n" },
       "DATABASE_URL belongs to the system",
+    ],
+    [
+      "[SEC-7-G2] a variable for one host in a program",
+      {
+        yaml: "secrets: { allow_env: [{ name: A, hosts: [a.example] }] }\nhosts: [{ name: t, command: [x], env: [A] }]\n",
+      },
+      "host t: env: the variable A of project demo may not be sent to a program",
+    ],
+    [
+      "[SEC-7-G1] a variable of another project in a program",
+      { yaml: "secrets: { allow_env: [{ name: A, projects: [b] }] }\nhosts: [{ name: t, command: [x], env: [A] }]\n" },
+      "host t: env: the variable A may not be used by project demo",
+    ],
+    [
+      "a variable for no project",
+      { yaml: "secrets: { allow_env: [{ name: A, projects: [] }] }\n" },
+      "toolplane.yaml:1: secrets.allow_env[0].projects: ",
+    ],
+    [
+      "a variable for what is no project",
+      { yaml: "secrets: { allow_env: [{ name: A, projects: ['*'] }] }\n" },
+      '"*" is not the name of a project, in the projects of A',
+    ],
+    [
+      "a variable for what is no host",
+      { yaml: "secrets: { allow_env: [{ name: A, hosts: ['*'] }] }\n" },
+      '"*" is not the name of a host, such as api.example.com or *.example.com, in the hosts of A',
+    ],
+    [
+      "no address to allow",
+      { yaml: "egress:\n  allow:\n    - 127.0.0.1\n" },
+      "toolplane.yaml:3: egress.allow: an address to allow looks like http://127.0.0.1:11434",
+    ],
+    [
+      "a metadata service to allow",
+      { env: { TOOLPLANE_EGRESS_ALLOW: "http://169.254.169.254" } },
+      "TOOLPLANE_EGRESS_ALLOW: 169.254.169.254 is the address of a metadata service and cannot be allowed",
     ],
     ["a variable with a blank", { yaml: "secrets:\n  allow_env:\n    - A B\n" }, "toolplane.yaml:3: secrets.allow_env"],
   ])("%s", (_what, given, message) => {

@@ -1,16 +1,19 @@
 // What the stack runs with, decided from the configuration file, the environment and the flags; later wins. Pure.
 //   C1. What this version cannot do is refused with a sentence when it is asked for; nothing is ignored in silence.
-//   C2. Fail closed: without configuration it binds to loopback, and no tool may name a variable (SEC-16).
+//   C2. Fail closed: without configuration it binds to loopback, no variable may be named, and nothing local asked (SEC-16).
 
 import { isAbsolute, join, resolve } from "node:path";
+import type { AllowedOrigin } from "@toolplane/egress/policy";
 import type { RetentionPolicy } from "@toolplane/engine";
 import { isToken, type JsonObject, type ToolplaneError } from "@toolplane/protocol";
-import { isEnvName, isOwnEnvName } from "@toolplane/protocol/registry";
 import { type HostSetting, readHostSettings } from "../hosts/host-settings.ts";
 import { type LogLevel, parseLogLevel } from "../log/log.ts";
+import type { EnvGrant } from "../secrets/env-grants.ts";
 import { type BusSetting, planBus } from "./bus-setting.ts";
+import { planEgressAllow } from "./egress-setting.ts";
 import { refuseConfig } from "./refuse.ts";
 import { planRetention } from "./retention-setting.ts";
+import { checkHostEnv, planEnvGrants } from "./secrets-setting.ts";
 import { filled, readValue, type SettingsInput } from "./setting-value.ts";
 
 export const ROLES = ["api", "worker", "pmo", "tools"] as const;
@@ -47,7 +50,10 @@ export interface Settings {
   /** The pools whose agents this process thinks for. */
   readonly workerTargets: readonly string[];
   readonly hosts: readonly HostSetting[];
-  readonly allowEnv: ReadonlySet<string>;
+  /** Which variables which projects may use, and where to. */
+  readonly envGrants: readonly EnvGrant[];
+  /** Addresses that may be asked although they are local, plain http or on another port. */
+  readonly egressAllow: readonly AllowedOrigin[];
   /** How long who holds a call or a turn may be silent before it is offered to others; undefined: the engine decides. */
   readonly leaseSeconds: number | undefined;
   /** Undefined: nothing is ever forgotten. */
@@ -142,16 +148,6 @@ const checkDatabaseUrl = (url: string | undefined): string | undefined => {
   return url;
 };
 
-const readAllowEnv = ({ file }: SettingsInput): ReadonlySet<string> => {
-  const names = file?.config.secrets?.allow_env ?? [];
-  names.forEach((name, index) => {
-    const at = `${file?.where(["secrets", "allow_env", index])}: secrets.allow_env`;
-    if (!isEnvName(name)) throw refuseConfig(`${at}: ${JSON.stringify(name)} is not the name of a variable`);
-    if (isOwnEnvName(name)) throw refuseConfig(`${at}: ${name} belongs to the system and is never given to a tool`);
-  });
-  return new Set(names);
-};
-
 const readProject = (input: SettingsInput): { readonly project: string; readonly projectNamed: boolean } => {
   const named = filled(input.env.TOOLPLANE_PROJECT) ?? readValue(input, ["project"], input.file?.config.project);
   if (named === undefined) return { project: DEFAULT_PROJECT, projectNamed: false };
@@ -172,6 +168,10 @@ export const planSettings = (input: SettingsInput): Settings => {
   const ephemeral = flags.ephemeral ?? parseSwitch("TOOLPLANE_EPHEMERAL", filled(env.TOOLPLANE_EPHEMERAL));
   if (ephemeral && databaseUrl !== undefined)
     throw refuseConfig("--ephemeral throws its data away and a database of your own is to keep it: choose one of them");
+  const { project, projectNamed } = readProject(input);
+  const hosts = readHostSettings(file);
+  const envGrants = planEnvGrants(input, project);
+  checkHostEnv(hosts, envGrants, project);
   const roles = parseRoles(flags.roles ?? filled(env.TOOLPLANE_ROLES)?.split(","));
   return {
     port: readPort(input, roles),
@@ -183,7 +183,8 @@ export const planSettings = (input: SettingsInput): Settings => {
     roles,
     demo: flags.demo ?? parseSwitch("TOOLPLANE_DEMO", filled(env.TOOLPLANE_DEMO)),
     ephemeral,
-    ...readProject(input),
+    project,
+    projectNamed,
     tools: patterns(file?.config.tools),
     profiles: patterns(file?.config.profiles),
     agents: (file?.config.agents ?? []).map((agent, index) => ({
@@ -191,8 +192,9 @@ export const planSettings = (input: SettingsInput): Settings => {
       value: agent as JsonObject,
     })),
     workerTargets: parseTargets(filled(env.TOOLPLANE_WORKER_TARGETS)?.split(",") ?? file?.config.worker_targets),
-    hosts: readHostSettings(file),
-    allowEnv: readAllowEnv(input),
+    hosts,
+    envGrants,
+    egressAllow: planEgressAllow(input),
     leaseSeconds: parseLease(filled(env.TOOLPLANE_LEASE_SECONDS)),
     retention: planRetention(input),
     logLevel: parseLogLevel(filled(env.TOOLPLANE_LOG_LEVEL) ?? "info"),

@@ -15,6 +15,7 @@ import { type ClockOffset, createClockOffset, NO_OFFSET } from "../gateway/clock
 import { createNatsGateway, type NatsGateway } from "../gateway/nats-gateway.ts";
 import type { ServiceMeans } from "../gateway/serve-across.ts";
 import { listHosts, startHosts, type ToolHosts } from "../hosts/tool-hosts.ts";
+import { createEnvSource } from "../secrets/env-grants.ts";
 import type { Store } from "./store.ts";
 
 export interface Services {
@@ -80,10 +81,10 @@ const startAgents = ({ engine, settings, log, env, pid }: ServicesOptions): Prom
   runAgents({
     engine,
     log,
-    env,
     workerTargets: settings.workerTargets,
     workerId: `worker (process ${pid} on ${hostname()})`,
-    allowEnv: settings.allowEnv,
+    envSource: createEnvSource(settings.envGrants, env),
+    egressAllow: settings.egressAllow,
   });
 
 /** Tools before those who call them: the first turn after a restart finds everybody at work. */

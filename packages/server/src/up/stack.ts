@@ -7,6 +7,7 @@
 //   U2. The port is taken before the data: whoever asks meanwhile hears "starting", not silence.
 
 import { hostname } from "node:os";
+import { createEndpointCheck } from "@toolplane/agents";
 import type { Engine, Log } from "@toolplane/engine";
 import type { Guard } from "@toolplane/processes";
 import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
@@ -16,6 +17,7 @@ import type { Settings } from "../config/settings.ts";
 import { seedDemo } from "../demo/demo-project.ts";
 import { createApp } from "../http/app.ts";
 import { routes } from "../routes/index.ts";
+import { planEnvUse } from "../secrets/env-grants.ts";
 import { type DataDirectory, openDataDirectory, openThrowAwayDirectory } from "./data-directory.ts";
 import { openEmbeddedStore } from "./embedded-store.ts";
 import { createHealth, type Phase } from "./health.ts";
@@ -178,13 +180,15 @@ const start = async (parts: Parts, options: StackOptions): Promise<string> => {
     log,
     bundledTarget: BUNDLED_TARGET,
     bundledTools: bundledDefinitions(),
-    allowEnv: (name) => settings.allowEnv.has(name),
     carrier: parts.bus?.carrierFor(async () => {
       // Before anything is made on NATS: it may be another plane's.
       const id = await readPlaneId(connection);
       if (parts.bus !== undefined) await beOnlyPlane(parts.bus.link, { id, process: describeProcess(self) }, log);
       return id;
     }),
+    allowEnv: (name, projectId) =>
+      planEnvUse(settings.envGrants, { name, projectId, destination: "definition" }) === undefined,
+    checkProfile: createEndpointCheck(settings.egressAllow),
     leaseSeconds: settings.leaseSeconds,
     turns: { claimSeconds: settings.leaseSeconds },
     retention: settings.retention,

@@ -24,6 +24,8 @@ export type AnswerModel = (request: ModelRequest) => ModelReply | Promise<ModelR
 export interface ModelServer {
   /** The `api_base` for a profile. */
   readonly url: string;
+  /** What the operator of a plane has to allow, because it is on this machine: an entry of `egress.allow`. */
+  readonly origin: string;
   readonly requests: readonly ModelRequest[];
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -97,5 +99,6 @@ export const startModelServer = async (answer: AnswerModel | readonly ModelReply
       server.close(() => resolve());
       server.closeAllConnections();
     });
-  return { url: `http://127.0.0.1:${port}/v1`, requests, close, [Symbol.asyncDispose]: close };
+  const origin = `http://127.0.0.1:${port}`;
+  return { url: `${origin}/v1`, origin, requests, close, [Symbol.asyncDispose]: close };
 };

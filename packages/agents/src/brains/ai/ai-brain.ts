@@ -1,13 +1,12 @@
 // A brain that is a model of the `ai` SDK. One answer a step, in at most three attempts; no state, no memory of keys.
 
-import { isRecord, type JsonValue, ToolplaneError } from "@toolplane/protocol";
+import { isRecord, type JsonValue, type ToolplaneError } from "@toolplane/protocol";
 import { type Clock, createScrubber, type Log, type Scrubber, silentLog } from "@toolplane/sdk";
 import type { Brain, BrainAnswer, BrainRequest, BrainToolCall } from "../brain.ts";
 import { canceled } from "../unless-aborted.ts";
 import { type Attempt, withAttempts } from "./attempts.ts";
 import { callSettings } from "./call-settings.ts";
 import { chooseModel, type LlmConfig, type ModelChoice } from "./choose-model.ts";
-import { createGuardedFetch } from "./guarded-fetch.ts";
 import { silent, understandModelFailure } from "./model-failure.ts";
 import { toSdkMessages } from "./model-messages.ts";
 import { openModel } from "./open-model.ts";
@@ -16,15 +15,14 @@ import { askOnce, askStream, type ModelAnswer } from "./read-answer.ts";
 import { type BrainSecret, readKey } from "./read-key.ts";
 import { watchSilence } from "./silence.ts";
 import { costOf, usageOf } from "./usage.ts";
+import { createWatchedFetch } from "./watched-fetch.ts";
 
 export interface AiBrainOptions {
   readonly secret: BrainSecret;
   readonly clock: Clock;
-  /** How to reach the network; the global one when left out. */
-  readonly fetch?: typeof globalThis.fetch | undefined;
+  /** The way out, held to a policy by whoever made it. */
+  readonly fetch: typeof globalThis.fetch;
   readonly log?: Log | undefined;
-  /** Says which addresses a profile may name; every one when left out. */
-  readonly allowApiBase?: ((url: URL) => boolean) | undefined;
 }
 
 /** How long an endpoint may be silent. Models that think before they write have been seen silent for minutes. */
@@ -61,26 +59,16 @@ const finish = (answer: ModelAnswer, config: LlmConfig, choice: ModelChoice, scr
   };
 };
 
-const checkAllowed = ({ apiBase }: ModelChoice, allow: AiBrainOptions["allowApiBase"]): void => {
-  if (allow !== undefined && !allow(new URL(apiBase))) {
-    throw new ToolplaneError(
-      "auth_failed",
-      "llm_config.api_base is not among the addresses that models may be asked at",
-    );
-  }
-};
-
 export const createAiBrain = (config: LlmConfig, options: AiBrainOptions): Brain => {
   const { secret, clock, log = silentLog } = options;
   const choice = chooseModel(config);
-  checkAllowed(choice, options.allowApiBase);
 
   const attempt = async (request: BrainRequest, key: string | undefined): Promise<Attempt<ModelAnswer>> => {
     const watch = watchSilence(clock, silenceMs(config));
     const pieces = createPieceScrubber(key, request.onPiece);
     const model = openModel(choice, {
       key,
-      fetch: createGuardedFetch({ fetch: options.fetch ?? globalThis.fetch, onLife: watch.alive }),
+      fetch: createWatchedFetch({ fetch: options.fetch, onLife: watch.alive }),
       includeUsage: wantsUsage(config),
       onWarning: (setting) => log.warn("a setting of the model is not used", { setting, model: choice.model }),
     });
@@ -105,7 +93,7 @@ export const createAiBrain = (config: LlmConfig, options: AiBrainOptions): Brain
   return {
     async think(request) {
       if (request.signal.aborted) throw canceled();
-      const key = await readKey(choice.keyName, secret);
+      const key = await readKey(choice, request.projectId, secret);
       const scrubber = createScrubber(new Map(key === undefined ? [] : [["KEY", key]]));
       const onRetry = (count: number, { code }: ToolplaneError): void =>
         log.warn("a model is asked again", { attempt: count, code, model: choice.model });

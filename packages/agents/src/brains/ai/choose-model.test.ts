@@ -1,7 +1,7 @@
 import { llmConfigSchema } from "@toolplane/protocol/registry";
 import { describe, expect, test } from "vitest";
 import { chooseModel } from "./choose-model.ts";
-import { readKey } from "./read-key.ts";
+import { type KeyUse, readKey } from "./read-key.ts";
 
 const choose = (config: object) => chooseModel(llmConfigSchema.parse(config));
 
@@ -74,28 +74,39 @@ describe("which model a profile means", () => {
 });
 
 describe("the key of a model", () => {
-  const secret = (name: string) => ({ GOOD: "  value\n", EMPTY: " " })[name];
+  const at = (keyName?: string) => ({ keyName, apiBase: "https://API.example.com.:8443/v1" });
 
   test("[SEC-7-B2] comes from an allowed variable and is missing with advice", async () => {
-    expect(await readKey(undefined, secret)).toBeUndefined();
-    expect(await readKey("GOOD", secret)).toBe("value");
+    const secret = ({ name }: KeyUse) => ({ GOOD: "  value\n", EMPTY: " " })[name];
+    expect(await readKey(at(), "p", secret)).toBeUndefined();
+    expect(await readKey(at("GOOD"), "p", secret)).toBe("value");
     for (const name of ["EMPTY", "NONE"]) {
-      await expect(readKey(name, secret)).rejects.toMatchObject({
+      await expect(readKey(at(name), "p", secret)).rejects.toMatchObject({
         code: "auth_failed",
-        message: expect.stringContaining(`set the variable ${name} and list it in secrets.allow_env`),
+        message: expect.stringMatching(new RegExp(`project p .*set the variable ${name} .*secrets\\.allow_env`)),
       });
     }
+  });
+
+  test("[SEC-7-G2] is asked for with the project and the host it goes to", async () => {
+    const asked: KeyUse[] = [];
+    const secret = (use: KeyUse) => {
+      asked.push(use);
+      return "value";
+    };
+    await readKey(at("GOOD"), "p", secret);
+    expect(asked).toEqual([{ name: "GOOD", projectId: "p", host: "api.example.com" }]);
   });
 
   test.each(["DATABASE_URL", "TOOLPLANE_TOKEN", "NATS_URL", "PATH", "a b"])(
     "[SEC-7-B2] %s is never asked for",
     async (name) => {
-      const asked: string[] = [];
-      const spy = (asking: string): string => {
-        asked.push(asking);
+      const asked: KeyUse[] = [];
+      const spy = (use: KeyUse): string => {
+        asked.push(use);
         return "x";
       };
-      await expect(readKey(name, spy)).rejects.toMatchObject({ code: "auth_failed" });
+      await expect(readKey(at(name), "p", spy)).rejects.toMatchObject({ code: "auth_failed" });
       expect(asked).toEqual([]);
     },
   );

@@ -90,10 +90,22 @@ export const retryAfterMs = (
   return Number.isFinite(date) ? Math.max(0, date - now) : undefined;
 };
 
+const MAX_DEPTH = 4;
+
+/** What our own side of the connection refused or noticed; the SDK may have put its own error around it. */
+const findOurs = (error: unknown): ToolplaneError | undefined => {
+  let at: unknown = error;
+  for (let depth = 0; depth < MAX_DEPTH && at !== undefined && at !== null; depth++) {
+    if (at instanceof ToolplaneError) return at;
+    at = (at as { readonly cause?: unknown }).cause;
+  }
+  return undefined;
+};
+
 const namesOf = (error: unknown): readonly string[] => {
   const names: string[] = [];
   let at: unknown = error;
-  for (let depth = 0; depth < 4 && isRecord(at as object); depth++) {
+  for (let depth = 0; depth < MAX_DEPTH && isRecord(at as object); depth++) {
     const { name, cause } = at as { name?: unknown; cause?: unknown };
     if (typeof name === "string") names.push(name);
     at = cause;
@@ -142,7 +154,8 @@ const isPromptFault = (name: string): boolean =>
 
 /** Whatever the SDK, the socket or the stream threw. */
 export const understandModelFailure = (error: unknown, now: number): ModelFailure => {
-  if (error instanceof ToolplaneError) return { error, retry: false };
+  const ours = findOurs(error);
+  if (ours !== undefined) return { error: ours, retry: ours.code === "upstream_unavailable" };
   if (isCallError(error)) return fromCall(error, now);
   const names = namesOf(error);
   if (isUnreadable(names)) return passing("the model endpoint sent something that cannot be read");

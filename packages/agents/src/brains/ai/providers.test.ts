@@ -136,14 +136,18 @@ describe("providers people expect", () => {
     expect(seen).toEqual([]);
   });
 
-  test("[ARCH-9-A11] an operator may say which addresses models are asked at", async () => {
-    const source = createBrainSource({
-      clock: createTestClock(),
-      secret: () => KEY,
-      allowApiBase: ({ hostname }) => hostname === "good.example",
+  test.each([
+    ["http://127.0.0.1:11434/v1", 'egress.allow: ["http://127.0.0.1:11434"]'],
+    ["http://[::ffff:127.0.0.1]:11434/v1", "egress.allow"],
+    ["https://169.254.169.254/v1", "metadata service"],
+    ["https://models.example.com:8443/v1", "the port 8443"],
+    ["http://models.example.com/v1", "plain http"],
+  ])("[SEC-6-3] %s is not asked, and no key is sent", async (api_base, words) => {
+    const source = createBrainSource({ clock: createTestClock(), secret: () => undefined });
+    const { request } = testRequest({}, { model: "m", api_base });
+    await expect((await source(request.profile)).think(request)).rejects.toMatchObject({
+      code: "auth_failed",
+      message: expect.stringContaining(words),
     });
-    const profile = (api_base: string) => testRequest({}, { model: "m", api_base }).request.profile;
-    await expect(source(profile("https://good.example/v1"))).resolves.toBeDefined();
-    await expect(source(profile("https://evil.example/v1"))).rejects.toMatchObject({ code: "auth_failed" });
   });
 });

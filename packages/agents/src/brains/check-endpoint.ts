@@ -1,0 +1,24 @@
+// Says when a profile is registered what would be said at its first turn: that its endpoint may not be asked. What a name
+// resolves to is not known yet; the guard looks again at every request.
+
+import { type AllowedOrigin, planTarget } from "@toolplane/egress/policy";
+import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
+import type { Profile } from "@toolplane/protocol/registry";
+import { createModelPolicy } from "./ai/model-policy.ts";
+import { thinksWithModel } from "./brain-source.ts";
+
+const AT = "llm_config.api_base";
+
+export const createEndpointCheck = (allow: readonly AllowedOrigin[]): ((profile: Profile) => void) => {
+  const policy = createModelPolicy(allow);
+  return (profile) => {
+    const { api_base: apiBase } = profile.llm_config;
+    if (apiBase === undefined || !thinksWithModel(profile)) return;
+    try {
+      planTarget(apiBase, policy);
+    } catch (error) {
+      if (!isToolplaneError(error)) throw error;
+      throw new ToolplaneError("bad_request", `${AT}: ${error.message}`, { detail: { path: AT }, cause: error });
+    }
+  };
+};

@@ -1,0 +1,29 @@
+// Addresses that the operator of the plane allows beyond public https: `egress.allow` of the file, or TOOLPLANE_EGRESS_ALLOW in
+// its place. Without either nothing local can be asked (SEC-16).
+
+import { type AllowedOrigin, parseAllowedOrigin } from "@toolplane/egress/policy";
+import { understandError } from "@toolplane/protocol";
+import { refuseConfig } from "./refuse.ts";
+import { filled, type SettingsInput } from "./setting-value.ts";
+
+const parse = (text: string, where: string): AllowedOrigin => {
+  try {
+    return parseAllowedOrigin(text);
+  } catch (error) {
+    // Never shown as it was given: it may hold a password.
+    throw refuseConfig(`${where}: ${understandError(error, { keepMessage: true }).message}`);
+  }
+};
+
+export const planEgressAllow = ({ env, file }: SettingsInput): readonly AllowedOrigin[] => {
+  const given = filled(env.TOOLPLANE_EGRESS_ALLOW);
+  if (given !== undefined)
+    return given
+      .split(",")
+      .map((text) => text.trim())
+      .filter((text) => text !== "")
+      .map((text) => parse(text, "TOOLPLANE_EGRESS_ALLOW"));
+  return (file?.config.egress?.allow ?? []).map((text, index) =>
+    parse(text, `${file?.where(["egress", "allow", index])}: egress.allow`),
+  );
+};

@@ -1,0 +1,40 @@
+// `secrets.allow_env` of the file: a plain name is for the project of the file and any host that may be asked; an object says
+// which projects and which hosts. Nothing else lets a variable out (SEC-16).
+
+import { parseHostPattern } from "@toolplane/egress/policy";
+import { isToken, type ToolplaneError, understandError } from "@toolplane/protocol";
+import { isEnvName, isOwnEnvName } from "@toolplane/protocol/registry";
+import type { HostSetting } from "../hosts/host-settings.ts";
+import { type EnvGrant, planEnvUse } from "../secrets/env-grants.ts";
+import { refuseConfig } from "./refuse.ts";
+import type { SettingsInput } from "./setting-value.ts";
+
+export const planEnvGrants = ({ file }: SettingsInput, project: string): readonly EnvGrant[] =>
+  (file?.config.secrets?.allow_env ?? []).map((entry, index) => {
+    const { name, projects = [project], hosts } = typeof entry === "string" ? { name: entry } : entry;
+    const refuse = (why: string): ToolplaneError =>
+      refuseConfig(`${file?.where(["secrets", "allow_env", index])}: secrets.allow_env: ${why}`);
+    if (!isEnvName(name)) throw refuse(`${JSON.stringify(name)} is not the name of a variable`);
+    if (isOwnEnvName(name)) throw refuse(`${name} belongs to the system and is never given to a tool`);
+    for (const id of projects)
+      if (!isToken(id)) throw refuse(`${JSON.stringify(id)} is not the name of a project, in the projects of ${name}`);
+    try {
+      return { name, projects, hosts: hosts?.map(parseHostPattern) ?? "any" };
+    } catch (error) {
+      throw refuse(`${understandError(error, { keepMessage: true }).message}, in the hosts of ${name}`);
+    }
+  });
+
+/**
+ * A host's entry names its variables itself, and the same operator writes both. Where the two say different things the
+ * narrower one is meant: a variable bound to other projects or to hosts is not given to a process that may send it anywhere.
+ */
+export const checkHostEnv = (hosts: readonly HostSetting[], grants: readonly EnvGrant[], projectId: string): void => {
+  for (const { name: host, options } of hosts) {
+    for (const name of options.env ?? []) {
+      if (!grants.some((grant) => grant.name === name)) continue;
+      const refusal = planEnvUse(grants, { name, projectId, destination: "program" });
+      if (refusal !== undefined) throw refuseConfig(`host ${host}: env: ${refusal}`);
+    }
+  }
+};
