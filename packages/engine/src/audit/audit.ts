@@ -46,7 +46,7 @@ export const ACTS = [
 export type ActName = (typeof ACTS)[number];
 
 /** How somebody reached the plane. */
-export type Door = "http" | "nats" | "config" | "host" | "engine";
+export type Door = "http" | "nats" | "config" | "host" | "service";
 
 /** Who acts, as the door knows it. */
 export interface Actor {

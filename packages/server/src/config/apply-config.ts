@@ -80,7 +80,7 @@ const applyTools = async ({ engine, settings, definitions }: ApplyConfigOptions)
 const applyProfiles = async ({ engine, settings, definitions }: ApplyConfigOptions): Promise<number> => {
   const files = definitions.profiles;
   for (const { name, value } of files) {
-    await engine.profiles.upsertProfile(settings.project, value).catch((error: unknown) => {
+    await engine.profiles.upsertProfile(settings.project, value, BY).catch((error: unknown) => {
       throw within(name, error);
     });
   }
@@ -89,7 +89,7 @@ const applyProfiles = async ({ engine, settings, definitions }: ApplyConfigOptio
 
 const applyAgents = async ({ engine, settings }: ApplyConfigOptions): Promise<number> => {
   for (const { where, value } of settings.agents) {
-    await engine.agents.upsertAgent(settings.project, value).catch((error: unknown) => {
+    await engine.agents.upsertAgent(settings.project, value, { by: BY }).catch((error: unknown) => {
       throw within(where, error);
     });
   }

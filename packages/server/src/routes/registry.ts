@@ -27,7 +27,7 @@ export const registryRoutes: readonly Route[] = [
     roles: ADMINS,
     body: z.record(z.string(), z.unknown()),
     handle: async ({ engine, body, caller, context }) =>
-      context.json(projectBody(await engine.projects.createProject(body, caller.actorId)), 201),
+      context.json(projectBody(await engine.projects.createProject(body, caller.actorId, actorOf(caller))), 201),
   }),
   route({
     method: "GET",
@@ -54,16 +54,17 @@ export const registryRoutes: readonly Route[] = [
     path: "/projects/:project",
     roles: OPERATORS,
     body: z.record(z.string(), z.unknown()),
-    handle: async ({ engine, params, body, context }) =>
-      context.json(projectBody(await engine.projects.patchProject(params.project ?? "", body))),
+    handle: async ({ engine, params, body, caller, context }) =>
+      context.json(projectBody(await engine.projects.patchProject(params.project ?? "", body, actorOf(caller)))),
   }),
   route({
     method: "DELETE",
     path: "/projects/:project",
     roles: ADMINS,
     query: z.strictObject({ force: z.enum(["true", "false"]).optional() }),
-    handle: async ({ engine, params, query, context }) => {
-      await engine.projects.deleteProject(params.project ?? "", { force: query.force === "true" });
+    handle: async ({ engine, params, query, caller, context }) => {
+      const force = query.force === "true";
+      await engine.projects.deleteProject(params.project ?? "", { force, by: actorOf(caller) });
       return context.body(null, 204);
     },
   }),
