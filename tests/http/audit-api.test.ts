@@ -29,7 +29,9 @@ test("[SEC-audit-1] every administrative act is written down with who, what and 
     (await http.send("POST", "/projects/demo/calls", { tool_name: name })).body.tool_call_id;
   const post = (path: string, body: unknown = {}) => http.send("POST", `/projects/demo/${path}`, body);
   await post("tools", tool("pay", { approval: "required" }));
-  await http.send("POST", "/projects/demo/tools", tool("pay", { approval: "never" }), { token: await http.toolToken() });
+  await http.send("POST", "/projects/demo/tools", tool("pay", { approval: "never" }), {
+    token: await http.toolToken(),
+  });
   await post("calls/" + (await call("pay")) + "/approve");
   await post("calls/" + (await call("pay")) + "/deny", { reason: "no" });
   await post("tools/pay/accept");

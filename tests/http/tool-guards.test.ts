@@ -95,7 +95,10 @@ test("[SEC-guard-4] a service may be stricter at once, and a schema without room
   const closed = { type: "object", properties: { amount: { type: "number" } }, additionalProperties: false };
   const twin = { type: "object", properties: { Account: { type: "string" } } };
   for (const parameters of [closed, twin])
-    expect(await apply(http, pay({ parameters }), service)).toMatchObject({ status: 202, body: { outcome: "pending" } });
+    expect(await apply(http, pay({ parameters }), service)).toMatchObject({
+      status: 202,
+      body: { outcome: "pending" },
+    });
   expect((await http.send("GET", "/projects/demo/tools/pay")).body).toMatchObject({
     version: 2,
     options: { args: { fixed: { account: "sandbox" } } },

@@ -28,7 +28,8 @@ test("[SEC-guard-7] a service starts under a person's guards, serves the accepte
   const settled = async () => {
     const { toolCallId } = await engine.calls.dispatch({ projectId, toolName: "pay", arguments: {} });
     const key = { projectId, toolCallId };
-    if ((await engine.calls.get(key)).status === "awaiting_approval") await engine.approvals.approve({ ...key, by: "Ada" });
+    if ((await engine.calls.get(key)).status === "awaiting_approval")
+      await engine.approvals.approve({ ...key, by: "Ada" });
     await engine.calls.wait(key, 20_000);
     return (await engine.calls.get(key)).status;
   };
@@ -47,12 +48,16 @@ test("[SEC-guard-7] a service starts under a person's guards, serves the accepte
   }
   {
     await using _ = await serve({ approval: "never" });
-    expect(said).toEqual([expect.stringMatching(/^version \d+ of pay waits for a person.*tools accept pay --version \d+$/)]);
+    expect(said).toEqual([
+      expect.stringMatching(/^version \d+ of pay waits for a person.*tools accept pay --version \d+$/),
+    ]);
     // Its code is not the definition the calls are pinned to.
     expect(await settled()).toBe("failed");
   }
   await engine.tools.deleteTool(projectId, "pay", { by });
   await using _ = await serve({});
-  expect(said.at(-1)).toMatch(/^pay is not registered: a person deleted it; to accept it run: toolplane tools accept pay/);
+  expect(said.at(-1)).toMatch(
+    /^pay is not registered: a person deleted it; to accept it run: toolplane tools accept pay/,
+  );
   expect(await engine.tools.getTool(projectId, "pay")).toBeUndefined();
 });

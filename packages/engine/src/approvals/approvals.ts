@@ -214,9 +214,7 @@ export const createApprovals = (deps: ApprovalsDeps): Approvals => {
           await deps.cards.putCards(view.projectId, [decisionCard(view, request, verdict, now)], { tx });
           const act = verdict === "approved" ? "call.approved" : "call.denied";
           const detail = { tool_name: view.toolName, by: clean(request.by) };
-          await recordActs(tx, request.actor, [
-            { projectId: view.projectId, act, subject: view.toolCallId, detail },
-          ]);
+          await recordActs(tx, request.actor, [{ projectId: view.projectId, act, subject: view.toolCallId, detail }]);
         }
         await faults.at("approve:before-commit");
         return won;

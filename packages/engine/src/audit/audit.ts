@@ -6,14 +6,7 @@
 import type { JsonObject } from "@toolplane/protocol";
 import { parsePage } from "../registry/page.ts";
 import type { Queryer } from "../sql/database.ts";
-import {
-  type ActWrite,
-  type AuditRow,
-  bindActs,
-  LIST_AUDIT,
-  LIST_AUDIT_OF_PROJECT,
-  WRITE_ACTS,
-} from "./audit.sql.ts";
+import { type ActWrite, type AuditRow, bindActs, LIST_AUDIT, LIST_AUDIT_OF_PROJECT, WRITE_ACTS } from "./audit.sql.ts";
 
 /** Every act there is; `noun.what happened to it`. */
 export const ACTS = [
@@ -104,22 +97,13 @@ const toWrite = (by: Actor, { projectId, act, subject, detail = {} }: Act): ActW
 /** Writes nothing when nobody in particular acts: the engine's own work is no administrative act. */
 export const recordActs = async (tx: Queryer, by: Actor | undefined, acts: readonly Act[]): Promise<void> => {
   if (by === undefined || acts.length === 0) return;
-  await tx.query(
-    WRITE_ACTS,
-    bindActs(acts.map((act) => toWrite(by, act))),
-  );
+  await tx.query(WRITE_ACTS, bindActs(acts.map((act) => toWrite(by, act))));
 };
 
 /** The same where every act has its own actor. */
-export const recordActsOf = async (
-  tx: Queryer,
-  acts: readonly (Act & { readonly by: Actor })[],
-): Promise<void> => {
+export const recordActsOf = async (tx: Queryer, acts: readonly (Act & { readonly by: Actor })[]): Promise<void> => {
   if (acts.length === 0) return;
-  await tx.query(
-    WRITE_ACTS,
-    bindActs(acts.map(({ by, ...act }) => toWrite(by, act))),
-  );
+  await tx.query(WRITE_ACTS, bindActs(acts.map(({ by, ...act }) => toWrite(by, act))));
 };
 
 const entryOf = (row: AuditRow): AuditEntry => ({

@@ -192,10 +192,6 @@ export const planSettlement = (settlement: Settlement, means: SettlementMeans): 
     stepId: facts.stepId,
     ...inboxPart(settlement, cardId, content.status, means.ids),
     sessionState: CHANGES_SESSION.has(content.status) ? (kept?.state ?? null) : null,
-    control: findControlUse(
-      facts.toolName,
-      content,
-      "given" in outcome ? outcome.given.strippedControl : undefined,
-    ),
+    control: findControlUse(facts.toolName, content, "given" in outcome ? outcome.given.strippedControl : undefined),
   };
 };

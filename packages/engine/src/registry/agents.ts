@@ -167,8 +167,10 @@ export const createAgents = ({ db, doorbell, profiles }: AgentsOptions): Agents 
         const outcome = plan.outcome === "insert" ? "created" : "updated";
         const detail = { outcome, profile_box_id: agent.profileBoxId, worker_target: agent.workerTarget };
         // A configuration that is applied at every start must not fill the audit.
-        const isChanged = known === undefined || canonicalText(toRoster(projectId, known)) !== canonicalText(plan.agent);
-        if (isChanged) await recordActs(tx, by, [{ projectId, act: "agent.applied", subject: parsed.agent_id, detail }]);
+        const isChanged =
+          known === undefined || canonicalText(toRoster(projectId, known)) !== canonicalText(plan.agent);
+        if (isChanged)
+          await recordActs(tx, by, [{ projectId, act: "agent.applied", subject: parsed.agent_id, detail }]);
         return { ...agent, outcome };
       });
       doorbell.ring("registry");

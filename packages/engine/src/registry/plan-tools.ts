@@ -146,7 +146,14 @@ const planCurrent = (known: Known | undefined, item: IncomingTool): Planned | To
       detail: { tool_name: toolName, owner: known.source ?? null, source: item.source ?? null },
     });
   if (plan.outcome === "unchanged") {
-    const result = { toolName, outcome: plan.outcome, version: plan.version, definitionHash: item.hash, changed: [], inForce };
+    const result = {
+      toolName,
+      outcome: plan.outcome,
+      version: plan.version,
+      definitionHash: item.hash,
+      changed: [],
+      inForce,
+    };
     const isDecided = item.asPerson && (known.guard?.version !== plan.version || known.pending !== undefined);
     // The program stays the owner: a person who says the same takes nothing from it.
     const write = isDecided
@@ -178,11 +185,7 @@ const planOne = (known: Known | undefined, item: IncomingTool, sha256: HashText)
 };
 
 /** Items of one name are taken one after the other, as if they had come in separate requests. */
-export const planTools = (
-  rows: readonly ToolRow[],
-  incoming: readonly IncomingTool[],
-  sha256: HashText,
-): ToolsPlan => {
+export const planTools = (rows: readonly ToolRow[], incoming: readonly IncomingTool[], sha256: HashText): ToolsPlan => {
   const known = new Map(rows.map((row) => [row.tool_name, readKnown(row)]));
   const seen = new Map<string, string>();
   const planned: Planned[] = [];

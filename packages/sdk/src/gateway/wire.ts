@@ -3,15 +3,7 @@
 // only the lease must be readable.
 
 import { type HeaderMap, isFilled, isRecord, type JsonObject, ToolplaneError } from "@toolplane/protocol";
-import type {
-  Beat,
-  CallParts,
-  ClaimedCommand,
-  RegisteredTool,
-  Registration,
-  Settled,
-  Settlement,
-} from "./gateway.ts";
+import type { Beat, CallParts, ClaimedCommand, RegisteredTool, Registration, Settled, Settlement } from "./gateway.ts";
 
 export interface Answer {
   readonly body: unknown;

@@ -81,8 +81,7 @@ test("[SEC-guard-7] what is in force beside a person's options is this code; a v
       sent: false,
       definitionHash: definitionHash(define("gone"), sha256),
       pin: undefined,
-      waits:
-        "gone is not registered: a person deleted it; to accept it run: toolplane tools accept gone --version 4",
+      waits: "gone is not registered: a person deleted it; to accept it run: toolplane tools accept gone --version 4",
     },
   ]);
 });
