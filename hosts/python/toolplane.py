@@ -487,7 +487,7 @@ class Service:
             known = {}
         if any(known.get(key) != value for key, value in mine.items()):
             # As a service, whatever the token may do: what a person decided about the tool stays.
-            known, _ = self.client.request("POST", "/tools?as=service", mine)
+            known, _ = self.client.request("POST", "/tools", mine, headers={"toolplane-register-as": "service"})
             if known.get("outcome") == "pending":
                 log.warning("a new version of %s waits for a person: toolplane tools accept %s", item.name, item.name)
             else:

@@ -12,7 +12,7 @@ test("[SEC-guard-7] a service starts under a person's guards, serves the accepte
   await using t = await startTestEngine({});
   const { engine, projectId } = t;
   const said: string[] = [];
-  const log: Log = { debug() {}, info() {}, warn: (text) => said.push(text), error: (text) => said.push(text) };
+  const log: Log = { info() {}, warn: (text) => said.push(text), error: (text) => said.push(text) };
   const pay = (options: Parameters<typeof defineTool>[0]["options"]) =>
     defineTool({ name: "pay", description: "Pays", parameters: { type: "object" }, options, run: () => "paid" });
   const gateway = createEngineGateway({

@@ -29,7 +29,7 @@ export interface Script {
   putCard?: (card: Card) => Promise<void>;
   report?: (report: Report, count: number) => Promise<Settled>;
   findTool?: (name: string) => Promise<RegisteredTool | undefined>;
-  register?: (definition: ToolDefinition) => Promise<Registration | undefined | void>;
+  register?: (definition: ToolDefinition) => Promise<Registration | undefined>;
 }
 
 export interface ScriptedGateway extends ToolGateway {

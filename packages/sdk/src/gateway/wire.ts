@@ -77,7 +77,7 @@ export const readRegistered = ({ body }: Answer): RegisteredTool => {
   return {
     definitionHash: body.definition_hash,
     targetSubject: typeof body.target_subject === "string" ? body.target_subject : "",
-    pin: isRecord(body.options) && body.options.pin === "strict" ? "strict" : "record",
+    ...(isRecord(body.options) && body.options.pin === "strict" ? { pin: "strict" as const } : {}),
   };
 };
 

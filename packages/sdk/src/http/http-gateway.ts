@@ -137,7 +137,8 @@ export const createHttpGateway = (options: HttpGatewayOptions): ToolGateway => {
 
     async register(definition: ToolDefinition, patience) {
       // As a service whatever the token may do: an administrator's token must not undo what people decided either.
-      return ask({ method: "POST", path: `${project}/tools?as=service`, body: definition }, patience, readRegistration);
+      const headers = { "toolplane-register-as": "service" };
+      return ask({ method: "POST", path: `${project}/tools`, body: definition, headers }, patience, readRegistration);
     },
   };
 };

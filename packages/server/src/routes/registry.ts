@@ -73,12 +73,12 @@ export const registryRoutes: readonly Route[] = [
     path: "/projects/:project/tools",
     roles: [...OPERATORS, "tool"],
     rawBody: true,
-    /** `as=service`: the definition is a program's, whoever's token the program uses. */
-    query: z.strictObject({ as: z.literal("service").optional() }),
-    handle: async ({ engine, params, query, caller, context }) => {
+    handle: async ({ engine, params, caller, context }) => {
       const upload = await readUpload(context.req.raw);
       const asked = { engine, caller: serviceCaller(caller), projectId: params.project ?? "", toolCallId: "" };
-      const { status, body } = await registerTool({ ...asked, body: upload }, query.as === "service");
+      // The definition is a program's, whoever's token the program uses.
+      const asService = context.req.header("toolplane-register-as") === "service";
+      const { status, body } = await registerTool({ ...asked, body: upload }, asService);
       return context.json(body, status);
     },
   }),
