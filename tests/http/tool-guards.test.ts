@@ -135,7 +135,8 @@ test("[SEC-guard-5] an operator accepts the version that was looked at; a tool's
 test("[SEC-guard-6] an administrator's token that registers as a service is put under the guards too", async () => {
   await using http = await startHttpStack();
   await apply(http, pay({ options: GUARDS }));
-  const asService = (body: unknown) => http.send("POST", "/projects/demo/tools", body, { headers: { "toolplane-register-as": "service" } });
+  const asService = (body: unknown) =>
+    http.send("POST", "/projects/demo/tools", body, { headers: { "toolplane-register-as": "service" } });
   expect(await asService(pay({ description: "Mine" }))).toMatchObject({ status: 200, body: { options: GUARDS } });
   expect(await asService(pay({ options: { approval: "never" } }))).toMatchObject({ status: 202 });
   // Without it the token is a person's, who replaces everything.

@@ -69,7 +69,8 @@ export const registerTools = async (
     const { inForce, pending } = registration;
     // What is in force may have a person's options beside ours and is still this code, unless ours was not taken.
     const hash = pending === undefined ? (inForce?.definitionHash ?? own) : own;
-    const sent = pending === undefined && (existing === undefined || inForce?.definitionHash !== existing.definitionHash);
+    const sent =
+      pending === undefined && (existing === undefined || inForce?.definitionHash !== existing.definitionHash);
     served.push({ toolName, sent, definitionHash: hash, pin: inForce?.pin, waits: waitsOf(toolName, registration) });
   }
   return served;
