@@ -486,8 +486,12 @@ class Service:
                 raise
             known = {}
         if any(known.get(key) != value for key, value in mine.items()):
-            known, _ = self.client.request("POST", "/tools", mine)
-            log.info("registered %s version %s", item.name, known.get("version"))
+            # As a service, whatever the token may do: what a person decided about the tool stays.
+            known, _ = self.client.request("POST", "/tools", mine, headers={"toolplane-register-as": "service"})
+            if known.get("outcome") == "pending":
+                log.warning("a new version of %s waits for a person: toolplane tools accept %s", item.name, item.name)
+            else:
+                log.info("registered %s version %s", item.name, known.get("version"))
         self.hashes[item.name] = known.get("definition_hash")
 
     def claim(self) -> None:

@@ -186,6 +186,24 @@ CREATE INDEX agents_of_owner ON resource.agents USING btree (owner_agent_id, pro
 grant delete, insert, select, update on resource.agents to toolplane_engine;
 grant select on resource.agents to toolplane_reader;
 
+create table resource.audit (
+  audit_id bigint not null generated always as identity,
+  project_id text collate "C",
+  at timestamp with time zone not null default now(),
+  token_id text collate "C",
+  role text collate "C" not null,
+  actor text not null,
+  door text collate "C" not null,
+  act text collate "C" not null,
+  subject text not null,
+  detail jsonb not null default '{}'::jsonb,
+  constraint audit_pkey PRIMARY KEY (audit_id),
+  constraint audit_project_id_fkey FOREIGN KEY (project_id) REFERENCES resource.projects(project_id) ON DELETE CASCADE
+);
+CREATE INDEX audit_of_project ON resource.audit USING btree (project_id, audit_id);
+grant insert, select on resource.audit to toolplane_engine;
+grant select on resource.audit to toolplane_reader;
+
 create table resource.profiles (
   project_id text collate "C" not null,
   name_key text collate "C" not null,
@@ -260,7 +278,10 @@ create table resource.tools (
   target text collate "C" not null default ''::text,
   internal boolean not null default false,
   updated_at timestamp with time zone not null default now(),
-  plain boolean not null default false,
+  guarded_version integer,
+  pending_version integer,
+  pending_source text collate "C",
+  deleted_by text,
   constraint tools_pkey PRIMARY KEY (project_id, tool_name),
   constraint tools_project_id_fkey FOREIGN KEY (project_id) REFERENCES resource.projects(project_id) ON DELETE CASCADE,
   constraint tools_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'deleted'::text]))),

@@ -37,10 +37,10 @@ describe("toolplane tools", () => {
     const { items } = (await stack.json("tools", "versions", "one")) as { items: { version: number }[] };
     expect(items.map(({ version }) => version)).toEqual([2, 1]);
     expect((await stack.run(["tools", "versions", "one"])).out).toMatch(
-      /^VERSION {2}CREATED {15}DEFINITION HASH\n2 +\S+ {2}[0-9a-f]{64}\n1 /,
+      /^VERSION {2}STATE {5}CREATED {15}DEFINITION HASH\n2 +accepted +\S+ {2}[0-9a-f]{64}\n1 /,
     );
     expect((await stack.run(["tools", "show", "one"])).out).toMatch(/^description {2,}Second$/m);
-    expect((await stack.run(["tools", "list"])).out).toMatch(/^one +2 +active +files +Second$/m);
+    expect((await stack.run(["tools", "list"])).out).toMatch(/^one +2 +- +active +files +Second$/m);
   });
 
   test("[API-2-K18] of several files the good ones are registered and each bad one is named; exit 1", async () => {

@@ -232,3 +232,20 @@ test("[API-5-1] processes share the questions: each is answered once, also while
   expect(answers.length).toBe(300);
   expect(answers.every(({ headers }) => headers["CG-Status"] === "200")).toBe(true);
 });
+
+test("[SEC-guard-2] over NATS a service cannot weaken what an operator applied, nor bring back what was deleted", async () => {
+  const { ask, http } = stack;
+  const upload = (options: Record<string, unknown>) => toolUpload({ name: "pay_nats", target: "text", options });
+  await http.send("POST", "/projects/demo/tools", upload({ approval: "required" }));
+  expect(await ask("register", upload({ approval: "never" }))).toMatchObject({
+    status: 202,
+    body: { outcome: "pending", pending: { weakens: ["options.approval"] } },
+  });
+  const shown = await http.send("GET", "/projects/demo/tools/pay_nats");
+  expect(shown.body).toMatchObject({ version: 1, options: { approval: "required" } });
+  await http.send("DELETE", "/projects/demo/tools/pay_nats");
+  expect(await ask("register", upload({}))).toMatchObject({ status: 202, body: { status: "deleted" } });
+  expect((await http.send("GET", "/projects/demo/tools/pay_nats")).status).toBe(404);
+  const [entry] = (await http.send("GET", "/projects/demo/audit")).body.items;
+  expect(entry).toMatchObject({ act: "tool.pending", actor: "tool.text", door: "nats" });
+});

@@ -10,6 +10,7 @@ import { type JsonCaps, type JsonObject, PROTOCOL_VERSION, ToolplaneError } from
 import type { AllowEnv } from "@toolplane/protocol/registry";
 import type pg from "pg";
 import { type Approvals, createApprovals } from "./approvals/approvals.ts";
+import { type Audit, createAudit } from "./audit/audit.ts";
 import { type Batches, createBatches } from "./batches/batches.ts";
 import { createEventLog, type EventLog } from "./bus/event-log.ts";
 import { trimMessages } from "./bus/message-retention.ts";
@@ -105,6 +106,7 @@ export interface Engine {
   readonly agents: Agents;
   readonly profiles: Profiles;
   readonly tokens: Tokens;
+  readonly audit: Audit;
   /** What agents that manage agents may ask and make. */
   readonly delegation: Delegation;
   readonly batches: Batches;
@@ -269,6 +271,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     agents,
     profiles,
     tokens,
+    audit: createAudit(ground),
     delegation,
     batches,
     deadLetters,

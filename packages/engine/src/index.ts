@@ -2,6 +2,8 @@
 
 // approvals
 export type { Approvals, DecideRequest, Decision, Verdict, WaitingCall } from "./approvals/approvals.ts";
+// audit
+export { ACTS, type ActName, type Actor, type Audit, type AuditEntry, type Door } from "./audit/audit.ts";
 // batches
 export {
   BATCH_MANAGER,
@@ -100,9 +102,11 @@ export { type Log, type LogFields, silentLog } from "./ports/log.ts";
 export type { Agents } from "./registry/agents.ts";
 export { type CompiledDefinition, createDefinitions, type Definitions } from "./registry/definition-cache.ts";
 export { createSchemaCompiler } from "./registry/json-schema.ts";
+export type { ToolUpsertResult } from "./registry/plan-tools.ts";
 export type { Profiles } from "./registry/profiles.ts";
 export type { Projects, RegisteredProject } from "./registry/projects.ts";
-export type { RegisteredTool, Tools } from "./registry/tools.ts";
+export type { PendingVersion, RegisteredTool, ToolVersion } from "./registry/tool-view.ts";
+export type { Tools } from "./registry/tools.ts";
 export type { Forgotten, RetentionPolicy } from "./retention/retention.ts";
 // storage
 export { createDatabase, type Database, type Queryer, type Statement } from "./sql/database.ts";

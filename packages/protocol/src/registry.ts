@@ -55,12 +55,14 @@ export {
   rosterAgentSchema,
 } from "./registry/roster.ts";
 export { type SessionOwner, sessionKey } from "./registry/session-key.ts";
+export { applyGuards, type GuardedDefinition } from "./registry/tool-guards.ts";
 export {
   planToolUpsert,
   type SourcedDefinition,
   type StoredTool,
   type ToolUpsertPlan,
 } from "./registry/tool-upsert.ts";
+export { type DefinitionChange, definitionChanges } from "./tools/definition-changes.ts";
 export { type AllowEnv, isEnvName, isOwnEnvName } from "./tools/env-name.ts";
 export { foldName } from "./tools/fold-name.ts";
 export { codePointName, findHiddenCharacter, type HiddenCharacter } from "./tools/hidden-characters.ts";

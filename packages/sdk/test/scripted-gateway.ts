@@ -10,6 +10,7 @@ import type {
   HeldCall,
   Patience,
   RegisteredTool,
+  Registration,
   Report,
   Settled,
   Settlement,
@@ -28,7 +29,7 @@ export interface Script {
   putCard?: (card: Card) => Promise<void>;
   report?: (report: Report, count: number) => Promise<Settled>;
   findTool?: (name: string) => Promise<RegisteredTool | undefined>;
-  register?: (definition: ToolDefinition) => Promise<void>;
+  register?: (definition: ToolDefinition) => Promise<Registration | undefined>;
 }
 
 export interface ScriptedGateway extends ToolGateway {
@@ -137,8 +138,9 @@ export const createScriptedGateway = ({
     register: (definition, patience) =>
       patiently(patience, async () => {
         log.operations.push("register");
-        await script.register?.(definition);
+        const registration = await script.register?.(definition);
         log.registered.push(definition);
+        return registration ?? { inForce: undefined };
       }),
   };
 };

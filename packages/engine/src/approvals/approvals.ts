@@ -7,6 +7,7 @@
 //   A4. Time is the database's: a call whose time to be approved is over cannot be approved, also before a watchdog came by.
 
 import { type Card, isRecord, type JsonObject, parseCard, resolveOptions, ToolplaneError } from "@toolplane/protocol";
+import { type Actor, recordActs } from "../audit/audit.ts";
 import { type CallKey, type CallStatus, type CallView, isSettled } from "../calls/call.ts";
 import type { Calls } from "../calls/calls.ts";
 import { ENGINE_ACTOR } from "../calls/cancel.ts";
@@ -29,6 +30,8 @@ export interface DecideRequest extends CallKey {
   /** Who decides; shown to the caller and kept with the call. */
   readonly by: string;
   readonly reason?: string | undefined;
+  /** Who is written down for it. */
+  readonly actor?: Actor | undefined;
 }
 
 export interface Decision {
@@ -207,7 +210,12 @@ export const createApprovals = (deps: ApprovalsDeps): Approvals => {
       view.status === "awaiting_approval" &&
       (await db.transaction(async (tx) => {
         const won = verdict === "approved" ? await offer(tx, view) : await refuse(tx, view, request, now);
-        if (won) await deps.cards.putCards(view.projectId, [decisionCard(view, request, verdict, now)], { tx });
+        if (won) {
+          await deps.cards.putCards(view.projectId, [decisionCard(view, request, verdict, now)], { tx });
+          const act = verdict === "approved" ? "call.approved" : "call.denied";
+          const detail = { tool_name: view.toolName, by: clean(request.by) };
+          await recordActs(tx, request.actor, [{ projectId: view.projectId, act, subject: view.toolCallId, detail }]);
+        }
         await faults.at("approve:before-commit");
         return won;
       }));

@@ -1,6 +1,7 @@
 // What is asked for with a direct call, and what its caller is told when it is written down.
 
 import type { AfterExecution } from "@toolplane/protocol";
+import type { Actor } from "../audit/audit.ts";
 import type { CallStatus } from "./call.ts";
 import type { CallAsk } from "./plan-call.ts";
 
@@ -13,6 +14,8 @@ export interface CallRequest extends CallAsk {
   readonly channelId?: string | undefined;
   readonly traceparent?: string | undefined;
   readonly tracestate?: string | undefined;
+  /** The person who is written down for it, when it is a retry that a person asked for. */
+  readonly actor?: Actor | undefined;
 }
 
 export interface Dispatched {

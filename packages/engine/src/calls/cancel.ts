@@ -2,6 +2,7 @@
 // A result card that was already written is used: the work is done, canceling it would only lose it.
 
 import { type JsonCaps, ToolplaneError } from "@toolplane/protocol";
+import type { Actor } from "../audit/audit.ts";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
 import type { CallObserver } from "../ports/call-observer.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -12,9 +13,10 @@ import type { Database } from "../sql/database.ts";
 import { type CallFacts, type CallKey, type CallStatus, callKey } from "./call.ts";
 import type { FactMemory } from "./call-facts.ts";
 import { readCandidates } from "./candidates.ts";
+import { settleAudited } from "./control-acts.ts";
 import { engineFailure, planSettlement, type Settlement } from "./plan-settlement.ts";
 import { bindKeys, READ_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
-import { bindSettle, SETTLE, type SettledRow } from "./settle.sql.ts";
+import { bindSettle, SETTLE, type SettledRow, type SettleRow } from "./settle.sql.ts";
 import type { SettleWatch } from "./settle-watch.ts";
 import type { Sha256 } from "./turn-chain.ts";
 
@@ -22,6 +24,8 @@ export interface CancelRequest extends CallKey {
   readonly reason?: string | undefined;
   /** Who asked for it. */
   readonly by?: string | undefined;
+  /** The person who is written down for it. */
+  readonly actor?: Actor | undefined;
 }
 
 export interface Canceled {
@@ -47,6 +51,7 @@ export interface CancelDeps {
 /** The engine's own name on cards it writes when nobody else can. */
 export const ENGINE_ACTOR = "sys.engine";
 const MAX_REASON_LENGTH = 500;
+const CANCELED = "call.canceled" as const;
 
 const settlementOf = (
   facts: CallFacts,
@@ -92,7 +97,20 @@ export const createCancel = (deps: CancelDeps): Coalescer<CancelRequest, Cancele
       return planSettlement(settlementOf(facts, request, written && { written }), { ...deps, now });
     });
     await faults.at("cancel:before-commit");
-    const settled = rows.length === 0 ? [] : await db.query<SettledRow>(SETTLE, bindSettle(rows, deps.protocolVersion));
+    const actors = new Map(open.map(({ request }) => [callKey(request), request.actor]));
+    const canceledBy = (won: readonly SettleRow[]) =>
+      won.flatMap((row) => {
+        const by = actors.get(callKey(row));
+        return by === undefined ? [] : [{ by, projectId: row.projectId, act: CANCELED, subject: row.toolCallId }];
+      });
+    const values = rows.length === 0 ? [] : bindSettle(rows, deps.protocolVersion);
+    const isAudited = open.some(({ request }) => request.actor !== undefined);
+    const settled =
+      rows.length === 0
+        ? []
+        : isAudited
+          ? await settleAudited(db, rows, [SETTLE, values], canceledBy)
+          : await db.query<SettledRow>(SETTLE, values);
     await faults.at("cancel:after-commit");
     const won = new Set(rows.filter((_, index) => settled[index]?.won === true).map(callKey));
     for (const [index, { request, facts }] of open.entries()) {

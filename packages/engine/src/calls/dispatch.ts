@@ -5,6 +5,7 @@
 //   A flush whose answer was lost may run again: ids were minted with the request, so the second run finds the first.
 
 import { DEFAULT_CHANNEL, isToolplaneError, type JsonCaps, ToolplaneError } from "@toolplane/protocol";
+import { type Act, type Actor, recordActsOf } from "../audit/audit.ts";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
 import { roughBytes } from "../coalescer/rough-bytes.ts";
 import type { CallObserver } from "../ports/call-observer.ts";
@@ -13,7 +14,7 @@ import type { Doorbell } from "../ports/doorbell.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Definitions } from "../registry/definition-cache.ts";
-import type { Database } from "../sql/database.ts";
+import type { Database, Statement } from "../sql/database.ts";
 import type { CallRequest, Dispatched } from "./call-request.ts";
 import {
   bindDispatch,
@@ -60,6 +61,13 @@ const UNIQUE_VIOLATION = "23505";
 /** One of the calls, or the card that goes with it, is there already. */
 const isTaken = (error: unknown): boolean =>
   isToolplaneError(error) && (error.detail?.sqlstate === UNIQUE_VIOLATION || error.code === "conflict");
+
+const retriesOf = (items: readonly Pending[]): (Act & { readonly by: Actor })[] =>
+  items.flatMap(({ request: { actor: by, projectId, retryOf, toolName }, toolCallId }) => {
+    if (by === undefined || retryOf === undefined) return [];
+    const detail = { tool_name: toolName, retried_as: toolCallId };
+    return [{ by, projectId, act: "call.retried", subject: retryOf, detail }];
+  });
 
 export const createDispatch = (deps: DispatchDeps): Coalescer<CallRequest, Dispatched> => {
   const { db, definitions, faults, ids, sha256 } = deps;
@@ -136,24 +144,33 @@ export const createDispatch = (deps: DispatchDeps): Coalescer<CallRequest, Dispa
   };
 
   /** Without keys all are new, unless an earlier run of this flush has written them; keys are known to come twice. */
-  const insert = async (rows: readonly DispatchRow[]): Promise<readonly DispatchedRow[]> => {
+  const insert = async (open: readonly Pending[]): Promise<readonly DispatchedRow[]> => {
+    const rows = open.map((item) => item.row as DispatchRow);
     const values = bindDispatch(rows, deps.republishSeconds);
+    const isAudited = open.some(({ request }) => request.actor !== undefined);
+    const run = (statement: Statement): Promise<DispatchedRow[]> =>
+      isAudited
+        ? db.transaction(async (tx) => {
+            const written = await tx.query<DispatchedRow>(statement, values);
+            await recordActsOf(tx, retriesOf(open.filter((_, index) => written[index]?.inserted === true)));
+            return written;
+          })
+        : db.query<DispatchedRow>(statement, values);
     if (rows.every((row) => row.idempotencyKey === null)) {
       try {
-        return await db.query<DispatchedRow>(DISPATCH_FRESH, values);
+        return await run(DISPATCH_FRESH);
       } catch (error) {
         if (!isTaken(error)) throw error;
       }
     }
-    return db.query<DispatchedRow>(DISPATCH, values);
+    return run(DISPATCH);
   };
 
   const write = async (items: readonly Pending[]): Promise<void> => {
     const open = inLockOrder(items.filter((item) => item.outcome === undefined && item.row !== undefined));
     if (open.length === 0) return;
     await faults.at("dispatch:before-commit");
-    const rows = open.map((item) => item.row as DispatchRow);
-    const written = await insert(rows);
+    const written = await insert(open);
     await faults.at("dispatch:after-commit");
     const clashed: Pending[] = [];
     for (const [index, item] of open.entries()) {

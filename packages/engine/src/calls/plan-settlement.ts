@@ -24,6 +24,7 @@ import {
 import type { Ids } from "../ports/ids.ts";
 import { planSessionState } from "../sessions/plan-session-state.ts";
 import type { CallFacts } from "./call.ts";
+import { findControlUse } from "./control-acts.ts";
 import type { SettleMode, SettleRow } from "./settle.sql.ts";
 import type { Sha256 } from "./turn-chain.ts";
 
@@ -39,6 +40,8 @@ export interface GivenResult {
   readonly sessionState?: unknown;
   /** Further ways to show the result; what is no view is left out. */
   readonly views?: unknown;
+  /** The control keys a foreign body had and lost before it was reported. */
+  readonly strippedControl?: readonly string[] | undefined;
 }
 
 /** A result card that exists already: the protocol's two steps, or a card found when its call ends without a report. */
@@ -189,5 +192,6 @@ export const planSettlement = (settlement: Settlement, means: SettlementMeans): 
     stepId: facts.stepId,
     ...inboxPart(settlement, cardId, content.status, means.ids),
     sessionState: CHANGES_SESSION.has(content.status) ? (kept?.state ?? null) : null,
+    control: findControlUse(facts.toolName, content, "given" in outcome ? outcome.given.strippedControl : undefined),
   };
 };

@@ -12,6 +12,17 @@ import { setInput } from "../sql/input.sql.ts";
 
 export type SettleMode = "report" | "cancel" | "deny" | "expire";
 
+/** What a settlement has to tell of control keys; absent when it has nothing. */
+export interface ControlUse {
+  readonly toolName: string;
+  /** The keys the stored result carries. */
+  readonly used: readonly string[];
+  /** What they ask for, when it is valid. */
+  readonly afterExecution: string | undefined;
+  /** The keys that were taken out of a foreign body before it was reported. */
+  readonly stripped: readonly string[];
+}
+
 export interface SettleRow {
   readonly projectId: string;
   readonly toolCallId: string;
@@ -35,6 +46,8 @@ export interface SettleRow {
   readonly wakeupHeaders: string | null;
   /** What the next call of the session begins with; null leaves it as it is. Only a holder of the lease may say. */
   readonly sessionState: string | null;
+  /** For the audit; no column of the statement. */
+  readonly control?: ControlUse | undefined;
 }
 
 export interface SettledRow {

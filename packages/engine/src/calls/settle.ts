@@ -15,6 +15,7 @@ import type { Log } from "../ports/log.ts";
 import type { Database } from "../sql/database.ts";
 import { type CallFacts, type CallKey, type CallStatus, type CallView, callKey, isSettled } from "./call.ts";
 import type { FactMemory } from "./call-facts.ts";
+import { settleAudited } from "./control-acts.ts";
 import { type GivenResult, planSettlement, type Settlement, type WrittenResult } from "./plan-settlement.ts";
 import { bindKeys, READ_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
 import { type SettledRow, type SettleRow, settlementOf } from "./settle.sql.ts";
@@ -147,7 +148,10 @@ export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled
     if (planned.length === 0) return plans as readonly ToolplaneError[];
     await faults.at("settle:before-commit");
     const settling = planned.map(({ row }) => row);
-    const rows = await db.query<SettledRow>(...settlementOf(settling, deps.protocolVersion));
+    const statement = settlementOf(settling, deps.protocolVersion);
+    const rows = settling.some(({ control }) => control !== undefined)
+      ? await settleAudited(db, settling, statement)
+      : await db.query<SettledRow>(...statement);
     await faults.at("settle:after-commit");
     const won = planned.filter((_, index) => rows[index]?.won === true);
     const repeats = await repeat(planned.filter((_, index) => rows[index]?.won !== true));

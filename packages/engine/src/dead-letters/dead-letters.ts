@@ -3,11 +3,12 @@
 // letter's id is its idempotency key.
 
 import { type JsonObject, showName, ToolplaneError } from "@toolplane/protocol";
+import { type Actor, recordActs } from "../audit/audit.ts";
 import type { CallRequest, Dispatched } from "../calls/call-request.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Faults } from "../ports/faults.ts";
 import { parsePage } from "../registry/page.ts";
-import type { Database } from "../sql/database.ts";
+import type { Database, Statement } from "../sql/database.ts";
 import {
   DEAD_OF_CALL,
   type DeadLetterStateRow,
@@ -40,9 +41,9 @@ export interface DeadLetters {
   get(projectId: string, deadLetterId: string): Promise<DeadLetter>;
   ofCall(projectId: string, toolCallId: string): Promise<DeadLetter | undefined>;
   /** The new call, or the message that was put back. */
-  replay(projectId: string, deadLetterId: string): Promise<{ readonly replayedAs: string }>;
+  replay(projectId: string, deadLetterId: string, by?: Actor): Promise<{ readonly replayedAs: string }>;
   /** A new call with the arguments its caller once sent; works for any call. */
-  retryCall(projectId: string, toolCallId: string, idempotencyKey?: string): Promise<Dispatched>;
+  retryCall(projectId: string, toolCallId: string, idempotencyKey?: string, by?: Actor): Promise<Dispatched>;
 }
 
 interface CallCardRow {
@@ -93,7 +94,7 @@ export const createDeadLetters = (deps: {
     return letterOf(row);
   };
 
-  const retryCall: DeadLetters["retryCall"] = async (projectId, toolCallId, idempotencyKey) => {
+  const retryCall: DeadLetters["retryCall"] = async (projectId, toolCallId, idempotencyKey, by) => {
     const [row] = await db.query<CallCardRow>(READ_CALL_CARD, [projectId, toolCallId]);
     if (row === undefined) throw new ToolplaneError("not_found", `there is no call ${toolCallId} in this project`);
     return deps.dispatch({
@@ -104,8 +105,19 @@ export const createDeadLetters = (deps: {
       arguments: callerArguments(row.body),
       retryOf: toolCallId,
       idempotencyKey,
+      actor: by,
     });
   };
+
+  /** Marks the letter, and writes down who had it replayed if this was the first time. */
+  const mark = (statement: Statement, letter: DeadLetter, replayedAs: string, by: Actor | undefined): Promise<void> =>
+    db.transaction(async (tx) => {
+      const { projectId, deadLetterId, kind } = letter;
+      const marked = await tx.query(statement, [projectId, deadLetterId, replayedAs]);
+      if (marked.length === 0) return;
+      const detail = { kind, replayed_as: replayedAs };
+      await recordActs(tx, by, [{ projectId, act: "dead_letter.replayed", subject: deadLetterId, detail }]);
+    });
 
   return {
     async list(projectId, page = {}) {
@@ -118,12 +130,12 @@ export const createDeadLetters = (deps: {
       const [row] = await db.query<DeadLetterStateRow>(DEAD_OF_CALL, [projectId, toolCallId]);
       return row === undefined ? undefined : letterOf(row);
     },
-    async replay(projectId, deadLetterId) {
+    async replay(projectId, deadLetterId, by) {
       const letter = await get(projectId, deadLetterId);
       if (letter.replayedAs !== null) return { replayedAs: letter.replayedAs };
       await faults.at("replay:before-commit");
       if (letter.kind === "message") {
-        await db.query(REPUBLISH, [projectId, deadLetterId, `replay-${deadLetterId}`]);
+        await mark(REPUBLISH, letter, `replay-${deadLetterId}`, by);
         await faults.at("replay:after-commit");
         deps.doorbell.ring("messages");
         return { replayedAs: `replay-${deadLetterId}` };
@@ -131,7 +143,7 @@ export const createDeadLetters = (deps: {
       // Two steps, each idempotent: a crash between them finds the same call again by its key.
       const { toolCallId } = await retryCall(projectId, letter.toolCallId ?? "", `replay-${deadLetterId}`);
       await faults.at("replay:after-commit");
-      await db.query(MARK_REPLAYED, [projectId, deadLetterId, toolCallId]);
+      await mark(MARK_REPLAYED, letter, toolCallId, by);
       await faults.at("replay:after-mark");
       return { replayedAs: toolCallId };
     },

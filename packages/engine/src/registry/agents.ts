@@ -2,7 +2,7 @@
 // Merging an entry into what is known is the protocol's rule (planRosterUpsert); here it is read, planned and written
 // under the project's lock.
 
-import { isToken, type JsonObject, showName, ToolplaneError } from "@toolplane/protocol";
+import { canonicalText, isToken, type JsonObject, showName, ToolplaneError } from "@toolplane/protocol";
 import {
   type AgentUpload,
   parseAgentUpload,
@@ -11,6 +11,7 @@ import {
   type RosterAgent,
   type RosterEntry,
 } from "@toolplane/protocol/registry";
+import { type Act, type Actor, recordActs } from "../audit/audit.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Database, Queryer } from "../sql/database.ts";
 import { type AgentRow, INIT_HEAD, KEEP_AGENT, LIST_AGENTS, READ_AGENT, WRITE_AGENT } from "./agents.sql.ts";
@@ -41,6 +42,7 @@ export interface AgentUpsertResult extends RegisteredAgent {
 export interface UpsertAgentOptions {
   /** False for agents that provision agents: profile, owner, worker_target and tags of a known one stay (W-18). */
   readonly mayReassign?: boolean | undefined;
+  readonly by?: Actor | undefined;
 }
 
 export interface ListAgentsRequest extends PageRequest {
@@ -54,8 +56,8 @@ export interface Agents {
   getAgent(projectId: string, agentId: string): Promise<RegisteredAgent | undefined>;
   listAgents(projectId: string, request?: ListAgentsRequest): Promise<Page<RegisteredAgent>>;
   /** An inactive agent may send nothing (W-17). */
-  deactivateAgent(projectId: string, agentId: string, reason: string): Promise<RegisteredAgent>;
-  activateAgent(projectId: string, agentId: string): Promise<RegisteredAgent>;
+  deactivateAgent(projectId: string, agentId: string, reason: string, by?: Actor): Promise<RegisteredAgent>;
+  activateAgent(projectId: string, agentId: string, by?: Actor): Promise<RegisteredAgent>;
 }
 
 export interface AgentsOptions {
@@ -132,10 +134,16 @@ export const createAgents = ({ db, doorbell, profiles }: AgentsOptions): Agents 
     };
   };
 
-  const change = async (projectId: string, agentId: string, plan: (agent: RosterAgent) => RosterAgent) => {
+  const change = async (
+    projectId: string,
+    agentId: string,
+    plan: (agent: RosterAgent) => RosterAgent,
+    { by, act, ...rest }: { readonly by: Actor | undefined } & Pick<Act, "act" | "detail">,
+  ) => {
     const agent = await withProject(db, projectId, async (tx) => {
       const row = await read(tx, projectId, agentId);
       if (row === undefined) throw noAgent(projectId, agentId);
+      await recordActs(tx, by, [{ projectId, act, subject: agentId, ...rest }]);
       return write(tx, projectId, plan(toRoster(projectId, row)));
     });
     doorbell.ring("registry");
@@ -143,7 +151,7 @@ export const createAgents = ({ db, doorbell, profiles }: AgentsOptions): Agents 
   };
 
   return {
-    async upsertAgent(projectId, upload, { mayReassign = true } = {}) {
+    async upsertAgent(projectId, upload, { mayReassign = true, by } = {}) {
       const parsed = parseAgentUpload(upload);
       const result = await withProject(db, projectId, async (tx): Promise<AgentUpsertResult> => {
         const entry = await complete(tx, projectId, parsed);
@@ -156,7 +164,14 @@ export const createAgents = ({ db, doorbell, profiles }: AgentsOptions): Agents 
         const agent = await write(tx, projectId, plan.agent);
         await tx.query(KEEP_AGENT, [projectId, parsed.agent_id]);
         if (parsed.init_state) await tx.query(INIT_HEAD, [projectId, parsed.agent_id, parsed.channel_id ?? null]);
-        return { ...agent, outcome: plan.outcome === "insert" ? "created" : "updated" };
+        const outcome = plan.outcome === "insert" ? "created" : "updated";
+        const detail = { outcome, profile_box_id: agent.profileBoxId, worker_target: agent.workerTarget };
+        // A configuration that is applied at every start must not fill the audit.
+        const isChanged =
+          known === undefined || canonicalText(toRoster(projectId, known)) !== canonicalText(plan.agent);
+        if (isChanged)
+          await recordActs(tx, by, [{ projectId, act: "agent.applied", subject: parsed.agent_id, detail }]);
+        return { ...agent, outcome };
       });
       doorbell.ring("registry");
       return result;
@@ -177,8 +192,13 @@ export const createAgents = ({ db, doorbell, profiles }: AgentsOptions): Agents 
         (row) => toAgent(projectId, row),
       );
     },
-    deactivateAgent: (projectId, agentId, reason) =>
-      change(projectId, agentId, (agent) => planDeactivation(agent, reason)),
-    activateAgent: (projectId, agentId) => change(projectId, agentId, (agent) => ({ ...agent, status: "active" })),
+    deactivateAgent: (projectId, agentId, reason, by) =>
+      change(projectId, agentId, (agent) => planDeactivation(agent, reason), {
+        by,
+        act: "agent.deactivated",
+        detail: { reason },
+      }),
+    activateAgent: (projectId, agentId, by) =>
+      change(projectId, agentId, (agent) => ({ ...agent, status: "active" }), { by, act: "agent.activated" }),
   };
 };

@@ -3,18 +3,41 @@
 //   TU1. The same hash changes nothing; another hash is a new version; calls keep the version they were made under.
 //   TU2. A name belongs to the program that registered it first; another one gets `conflict` naming both.
 //   TU3. A deleted name is free, but its versions go on counting: a number never means two definitions.
+//   TU4. What a person applies is in force at once and becomes the guard. What a program registers is put under that guard
+//        (applyGuards); a version that would weaken it waits, and so does one of a tool that a person deleted.
 
-import { definitionText, parseToolTarget, type ToolDefinition, ToolplaneError } from "@toolplane/protocol";
-import { isExternalTool, planToolUpsert, type StoredTool } from "@toolplane/protocol/registry";
-import type { ToolRow, ToolWrite } from "./tools.sql.ts";
+import {
+  definitionHash,
+  definitionText,
+  type HashText,
+  parseToolTarget,
+  type ToolDefinition,
+  ToolplaneError,
+} from "@toolplane/protocol";
+import {
+  applyGuards,
+  type GuardedDefinition,
+  isExternalTool,
+  planToolUpsert,
+  type StoredTool,
+} from "@toolplane/protocol/registry";
+import type { PendingWrite, ToolRow, ToolWrite, VersionWrite } from "./tools.sql.ts";
 
 export interface ToolUpsertResult {
   readonly toolName: string;
-  readonly outcome: "created" | "replaced" | "unchanged";
+  /** `pending`: the version waits until a person accepts it; calls go on under the accepted one, if there is one. */
+  readonly outcome: "created" | "replaced" | "unchanged" | "pending";
   readonly version: number;
   readonly definitionHash: string;
   /** The fields that differ from the version before. */
   readonly changed: readonly string[];
+  /** What calls run under from now on; undefined when a person deleted the tool and the version waits. */
+  readonly inForce: InForce | undefined;
+}
+
+export interface InForce {
+  readonly definition: ToolDefinition;
+  readonly definitionHash: string;
 }
 
 export interface IncomingTool {
@@ -22,77 +45,167 @@ export interface IncomingTool {
   readonly definition: ToolDefinition;
   readonly hash: string;
   readonly source: string | undefined;
+  /** A person's word, which needs nobody's consent. */
+  readonly asPerson: boolean;
 }
 
 export interface ToolsPlan {
   readonly results: readonly (ToolUpsertResult | ToolplaneError)[];
   readonly writes: readonly ToolWrite[];
+  readonly pending: readonly PendingWrite[];
+  readonly versions: readonly VersionWrite[];
 }
 
 interface Known extends StoredTool {
   readonly deleted: boolean;
+  readonly deletedByPerson: boolean;
+  /** The highest number any version has. */
+  readonly lastVersion: number;
+  readonly guard: { readonly version: number; readonly definition: ToolDefinition } | undefined;
+  readonly pending: { readonly version: number; readonly hash: string } | undefined;
 }
 
+interface Planned {
+  readonly result: ToolUpsertResult;
+  readonly write?: ToolWrite | undefined;
+  readonly pending?: PendingWrite | undefined;
+  readonly version?: VersionWrite | undefined;
+}
+
+const parse = (text: string): ToolDefinition => JSON.parse(text) as ToolDefinition;
+
 const readKnown = (row: ToolRow): Known => ({
-  definition: JSON.parse(row.definition) as ToolDefinition,
+  definition: parse(row.definition),
   hash: row.definition_hash,
   source: row.source ?? undefined,
   version: row.version,
   deleted: row.status === "deleted",
+  deletedByPerson: row.deleted_by !== null,
+  lastVersion: row.last_version,
+  guard:
+    row.guarded_version === null || row.guard_definition === null
+      ? undefined
+      : { version: row.guarded_version, definition: parse(row.guard_definition) },
+  pending:
+    row.pending_version === null || row.pending_hash === null
+      ? undefined
+      : { version: row.pending_version, hash: row.pending_hash },
 });
 
-const planRevival = (known: Known, incoming: IncomingTool): ToolUpsertResult => ({
-  toolName: incoming.definition.tool_name,
-  outcome: "created",
-  version: known.hash === incoming.hash ? known.version : known.version + 1,
-  definitionHash: incoming.hash,
-  changed: [],
+const toVersion = ({ definition, hash }: IncomingTool, version: number): VersionWrite => ({
+  toolName: definition.tool_name,
+  version,
+  definitionHash: hash,
+  definition: definitionText(definition),
 });
 
-const planOne = (known: Known | undefined, incoming: IncomingTool): ToolUpsertResult | ToolplaneError => {
-  if (known?.deleted === true) return planRevival(known, incoming);
-  const toolName = incoming.definition.tool_name;
-  const plan = planToolUpsert(known, incoming);
-  if (plan.outcome === "conflict")
-    return new ToolplaneError("conflict", plan.message, {
-      detail: { tool_name: toolName, owner: known?.source ?? null, source: incoming.source ?? null },
-    });
-  const changed = plan.outcome === "replaced" ? plan.changed : [];
-  return { toolName, outcome: plan.outcome, version: plan.version, definitionHash: incoming.hash, changed };
+export const targetIn = (definition: ToolDefinition, projectId: string): string =>
+  isExternalTool(definition) ? (parseToolTarget(definition.target_subject, projectId).target ?? "") : "";
+
+const toWrite = (item: IncomingTool, version: number, guardedVersion: number | null): ToolWrite => ({
+  toolName: item.definition.tool_name,
+  version,
+  definitionHash: item.hash,
+  source: item.source ?? null,
+  target: targetIn(item.definition, item.projectId),
+  internal: !isExternalTool(item.definition),
+  plain: item.definition.options.service === "plain",
+  guardedVersion,
+});
+
+/** It waits for a person; the same again waits no second time. */
+const planPending = (known: Known, item: IncomingTool): Planned => {
+  const toolName = item.definition.tool_name;
+  const again = known.pending?.hash === item.hash ? known.pending.version : undefined;
+  const version = again ?? (known.hash === item.hash ? known.version : known.lastVersion + 1);
+  const result: ToolUpsertResult = {
+    toolName,
+    outcome: "pending",
+    version,
+    definitionHash: item.hash,
+    changed: [],
+    inForce: known.deleted ? undefined : { definition: known.definition, definitionHash: known.hash },
+  };
+  if (again !== undefined) return { result };
+  return { result, pending: { toolName, version, source: item.source ?? null }, version: toVersion(item, version) };
 };
 
-const toWrite = ({ definition, hash, projectId, source }: IncomingTool, version: number): ToolWrite => {
-  const internal = !isExternalTool(definition);
-  return {
-    toolName: definition.tool_name,
-    version,
-    definitionHash: hash,
-    source: source ?? null,
-    target: internal ? "" : (parseToolTarget(definition.target_subject, projectId).target ?? ""),
-    internal,
-    plain: definition.options.service === "plain",
-    definition: definitionText(definition),
-  };
+/** It is in force from now on. */
+const planCurrent = (known: Known | undefined, item: IncomingTool): Planned | ToolplaneError => {
+  const toolName = item.definition.tool_name;
+  const last = known?.lastVersion ?? 0;
+  const inForce = { definition: item.definition, definitionHash: item.hash };
+  const guardAt = (version: number): number | null => (item.asPerson ? version : (known?.guard?.version ?? null));
+  if (known === undefined || known.deleted) {
+    const version = known?.hash === item.hash ? known.version : last + 1;
+    const result = { toolName, outcome: "created" as const, version, definitionHash: item.hash, changed: [], inForce };
+    return { result, write: toWrite(item, version, guardAt(version)), version: toVersion(item, version) };
+  }
+  const plan = planToolUpsert(known, item);
+  if (plan.outcome === "conflict")
+    return new ToolplaneError("conflict", plan.message, {
+      detail: { tool_name: toolName, owner: known.source ?? null, source: item.source ?? null },
+    });
+  if (plan.outcome === "unchanged") {
+    const result = {
+      toolName,
+      outcome: plan.outcome,
+      version: plan.version,
+      definitionHash: item.hash,
+      changed: [],
+      inForce,
+    };
+    const isDecided = item.asPerson && (known.guard?.version !== plan.version || known.pending !== undefined);
+    // The program stays the owner: a person who says the same takes nothing from it.
+    const write = isDecided
+      ? toWrite({ ...item, source: known.source }, plan.version, guardAt(plan.version))
+      : undefined;
+    return { result, write };
+  }
+  const version = last + 1;
+  const changed = plan.outcome === "replaced" ? plan.changed : [];
+  const result = { toolName, outcome: plan.outcome, version, definitionHash: item.hash, changed, inForce };
+  return { result, write: toWrite(item, version, guardAt(version)), version: toVersion(item, version) };
+};
+
+const planOne = (known: Known | undefined, item: IncomingTool, sha256: HashText): Planned | ToolplaneError => {
+  if (known === undefined || item.asPerson) return planCurrent(known, item);
+  const { definition, weakens }: GuardedDefinition =
+    known.guard === undefined
+      ? { definition: item.definition, weakens: [] }
+      : applyGuards(known.guard.definition, item.definition);
+  const guarded = { ...item, definition, hash: definitionHash(definition, sha256) };
+  if (known.deleted) {
+    const waits = known.deletedByPerson || weakens.length > 0;
+    return waits ? planPending(known, guarded) : planCurrent(known, guarded);
+  }
+  const clash = planToolUpsert(known, guarded);
+  return clash.outcome !== "conflict" && weakens.length > 0 && known.hash !== guarded.hash
+    ? planPending(known, guarded)
+    : planCurrent(known, guarded);
 };
 
 /** Items of one name are taken one after the other, as if they had come in separate requests. */
-export const planTools = (rows: readonly ToolRow[], incoming: readonly IncomingTool[]): ToolsPlan => {
+export const planTools = (rows: readonly ToolRow[], incoming: readonly IncomingTool[], sha256: HashText): ToolsPlan => {
   const known = new Map(rows.map((row) => [row.tool_name, readKnown(row)]));
-  const planned = new Set<string>();
-  const writes = new Map<string, ToolWrite>();
+  const seen = new Map<string, string>();
+  const planned: Planned[] = [];
   const results = incoming.map((item) => {
     const name = item.definition.tool_name;
-    const before = known.get(name);
-    if (planned.has(name) && before?.hash !== item.hash)
-      return new ToolplaneError("conflict", `${name} is defined twice in one request`, { detail: { tool_name: name } });
-    const result = planOne(before, item);
-    if (result instanceof ToolplaneError) return result;
-    planned.add(name);
-    if (result.outcome === "unchanged") return result;
-    const write = toWrite(item, result.version);
-    writes.set(name, write);
-    known.set(name, { ...item, version: result.version, deleted: false });
-    return result;
+    const before = seen.get(name);
+    if (before !== undefined) {
+      const first = planned.find(({ result }) => result.toolName === name)?.result;
+      return before === item.hash && first !== undefined
+        ? { ...first, outcome: first.outcome === "pending" ? first.outcome : ("unchanged" as const), changed: [] }
+        : new ToolplaneError("conflict", `${name} is defined twice in one request`, { detail: { tool_name: name } });
+    }
+    const plan = planOne(known.get(name), item, sha256);
+    if (plan instanceof ToolplaneError) return plan;
+    seen.set(name, item.hash);
+    planned.push(plan);
+    return plan.result;
   });
-  return { results, writes: [...writes.values()] };
+  const those = <Key extends "write" | "pending" | "version">(key: Key): NonNullable<Planned[Key]>[] =>
+    planned.map((plan) => plan[key]).filter((value): value is NonNullable<Planned[Key]> => value !== undefined);
+  return { results, writes: those("write"), pending: those("pending"), versions: those("version") };
 };

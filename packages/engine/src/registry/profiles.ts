@@ -4,6 +4,7 @@
 import { type Card, canonicalText, type JsonObject, showName, ToolplaneError } from "@toolplane/protocol";
 import { createProfileCard } from "@toolplane/protocol/agents";
 import { type Profile, parseProfile, parseProfileCard, profileKey } from "@toolplane/protocol/registry";
+import { type Actor, recordActs } from "../audit/audit.ts";
 import type { Boxes } from "../cards/boxes.ts";
 import type { CardStore } from "../cards/card-store.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -29,11 +30,11 @@ export interface ProfileUpsertResult extends RegisteredProfile {
 }
 
 export interface Profiles {
-  upsertProfile(projectId: string, upload: unknown): Promise<ProfileUpsertResult>;
+  upsertProfile(projectId: string, upload: unknown, by?: Actor): Promise<ProfileUpsertResult>;
   /** By name, whatever its case. */
   getProfile(projectId: string, name: string, tx?: Queryer): Promise<RegisteredProfile | undefined>;
   listProfiles(projectId: string, request?: PageRequest): Promise<Page<RegisteredProfile>>;
-  deleteProfile(projectId: string, name: string): Promise<void>;
+  deleteProfile(projectId: string, name: string, by?: Actor): Promise<void>;
   /** What a profile box holds; undefined when it is no profile box of this project. */
   loadProfile(projectId: string, profileBoxId: string, tx?: Queryer): Promise<Profile | undefined>;
 }
@@ -103,7 +104,7 @@ export const createProfiles = (options: ProfilesOptions): Profiles => {
   };
 
   return {
-    async upsertProfile(projectId, upload) {
+    async upsertProfile(projectId, upload, by) {
       const profile = parseProfile(upload);
       options.checkProfile?.(profile, projectId);
       const result = await withProject(db, projectId, async (tx): Promise<ProfileUpsertResult> => {
@@ -113,7 +114,10 @@ export const createProfiles = (options: ProfilesOptions): Profiles => {
         if (known !== undefined && before !== undefined && canonicalText(before) === canonicalText(profile))
           return { ...toProfile(projectId, known), outcome: "unchanged" };
         const row = await write(tx, projectId, profile);
-        return { ...toProfile(projectId, row), outcome: known === undefined ? "created" : "replaced" };
+        const outcome = known === undefined ? "created" : "replaced";
+        const detail = { outcome, profile_box_id: row.profile_box_id };
+        await recordActs(tx, by, [{ projectId, act: "profile.applied", subject: profile.name, detail }]);
+        return { ...toProfile(projectId, row), outcome };
       });
       if (result.outcome !== "unchanged") doorbell.ring("registry");
       return result;
@@ -132,10 +136,11 @@ export const createProfiles = (options: ProfilesOptions): Profiles => {
         (row) => toProfile(projectId, row),
       );
     },
-    async deleteProfile(projectId, name) {
+    async deleteProfile(projectId, name, by) {
       await withProject(db, projectId, async (tx) => {
         const gone = isStorable(name) ? await tx.query(DELETE_PROFILE, [projectId, profileKey(name)]) : [];
         if (gone.length === 0) throw noProfile(projectId, name);
+        await recordActs(tx, by, [{ projectId, act: "profile.deleted", subject: name }]);
       });
       doorbell.ring("registry");
     },

@@ -120,7 +120,8 @@ describe("deleting", () => {
 
   const fill = async (projectId: string): Promise<void> => {
     await world.projects.createProject({ project_id: projectId, title: "x" }, "a");
-    await world.tools.upsertTool(projectId, sampleTool("count_words"));
+    const by = { door: "http", tokenId: null, role: "operator", actor: "me" } as const;
+    await world.tools.upsertTool(projectId, sampleTool("count_words"), { by });
     await world.profiles.upsertProfile(projectId, { name: "Helper", worker_target: "worker_generic" });
     await world.agents.upsertAgent(projectId, { agent_id: "helper", profile_name: "Helper" });
     await world.boxes.createBox(projectId, ["a", "b"]);

@@ -10,6 +10,7 @@ import {
   parseProjectCreate,
   parseProjectPatch,
 } from "@toolplane/protocol/registry";
+import { type Actor, recordActs } from "../audit/audit.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Database } from "../sql/database.ts";
@@ -28,14 +29,19 @@ export interface RegisteredProject {
   readonly updatedAt: string;
 }
 
+export interface DeleteProjectOptions {
+  readonly force?: boolean | undefined;
+  readonly by?: Actor | undefined;
+}
+
 export interface Projects {
   /** `callerId` owns it when the request names no owner. `conflict` when the id is taken. */
-  createProject(request: unknown, callerId: string): Promise<RegisteredProject>;
+  createProject(request: unknown, callerId: string, by?: Actor): Promise<RegisteredProject>;
   getProject(projectId: string): Promise<RegisteredProject | undefined>;
   listProjects(request?: PageRequest): Promise<Page<RegisteredProject>>;
-  patchProject(projectId: string, patch: unknown): Promise<RegisteredProject>;
+  patchProject(projectId: string, patch: unknown, by?: Actor): Promise<RegisteredProject>;
   /** `conflict` while calls or turns are open, unless forced. */
-  deleteProject(projectId: string, options?: { readonly force?: boolean | undefined }): Promise<void>;
+  deleteProject(projectId: string, options?: DeleteProjectOptions): Promise<void>;
 }
 
 export interface ProjectsOptions {
@@ -80,7 +86,7 @@ export const createProjects = (options: ProjectsOptions): Projects => {
   };
 
   return {
-    async createProject(request, callerId) {
+    async createProject(request, callerId, by) {
       const asked = parseProjectCreate(request);
       // The tail of a UUIDv7 is its random part.
       const projectId = asked.project_id ?? `proj_${ids.uuid().slice(-12)}`;
@@ -91,6 +97,7 @@ export const createProjects = (options: ProjectsOptions): Projects => {
         const seeded = asked.bootstrap ? await tools.upsertTools(projectId, seeds, { internal: true, tx }) : [];
         const failed = seeded.find((result) => result instanceof ToolplaneError);
         if (failed !== undefined) throw failed;
+        await recordActs(tx, by, [{ projectId, act: "project.created", subject: projectId }]);
         return row;
       });
       doorbell.ring("registry");
@@ -105,22 +112,26 @@ export const createProjects = (options: ProjectsOptions): Projects => {
       const rows = await db.query<ProjectRow>(LIST_PROJECTS, [bounds.after, bounds.limit + 1]);
       return toPage(rows, bounds, (row) => row.project_id, toProject);
     },
-    async patchProject(projectId, patch) {
+    async patchProject(projectId, patch, by) {
       const { title, status } = parseProjectPatch(patch);
       const row = await withProject(db, projectId, async (tx) => {
         const [patched] = await tx.query<ProjectRow>(PATCH_PROJECT, [projectId, title ?? null, status ?? null]);
         if (patched === undefined) throw noProject(projectId);
+        const detail = { ...(title === undefined ? {} : { title }), ...(status === undefined ? {} : { status }) };
+        await recordActs(tx, by, [{ projectId, act: "project.changed", subject: projectId, detail }]);
         return patched;
       });
       doorbell.ring("registry");
       return toProject(row);
     },
-    async deleteProject(projectId, { force = false } = {}) {
+    async deleteProject(projectId, { force = false, by } = {}) {
       await withProject(db, projectId, async (tx) => {
         const [work] = await tx.query<{ open: boolean }>(HAS_OPEN_WORK, [projectId]);
         if (work?.open === true && !force)
           throw new ToolplaneError("conflict", `project ${projectId} has open calls or turns: stop them, or use force`);
         await tx.query(CLOSE_PROJECT, [projectId]);
+        // Of the whole plane: the project's own rows go with it.
+        await recordActs(tx, by, [{ projectId: null, act: "project.deleted", subject: projectId, detail: { force } }]);
       });
       doorbell.ring("registry");
       await sweep(projectId);

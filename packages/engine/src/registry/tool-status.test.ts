@@ -83,7 +83,7 @@ describe("deleting", () => {
 
   test("[UTP-5.2-E4] a deleted name is free for anybody, and its versions go on counting", async () => {
     await world.tools.upsertTool(A, sampleTool("phoenix"), { source: "old" });
-    await world.tools.deleteTool(A, "phoenix");
+    await world.tools.deleteTool(A, "phoenix", { byProgram: true });
     expect(
       await world.tools.upsertTool(A, sampleTool("phoenix", { description: "new" }), { source: "new" }),
     ).toMatchObject({

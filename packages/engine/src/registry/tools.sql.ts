@@ -14,14 +14,36 @@ export interface ToolRow {
   readonly internal: boolean;
   readonly updated_at: Date;
   readonly definition: string;
+  readonly deleted_by: string | null;
+  readonly guarded_version: number | null;
+  readonly guard_definition: string | null;
+  readonly pending_version: number | null;
+  readonly pending_source: string | null;
+  readonly pending_hash: string | null;
+  readonly pending_definition: string | null;
+  readonly pending_at: Date | null;
+  /** The highest number any version has: a version that waited and was given up keeps its own. */
+  readonly last_version: number;
 }
 
-const COLUMNS =
-  "t.tool_name, t.version, t.definition_hash, t.status, t.source, t.target, t.internal, t.updated_at, v.definition";
+const COLUMNS = `
+  t.tool_name, t.version, t.definition_hash, t.status, t.source, t.target, t.internal, t.updated_at, v.definition, t.deleted_by,
+  t.guarded_version, g.definition as guard_definition, t.pending_version, t.pending_source,
+  p.definition_hash as pending_hash, p.definition as pending_definition, p.created_at as pending_at, l.version as last_version`;
 
-const WITH_VERSION = `
-  from resource.tools t
-  join resource.tool_versions v on v.project_id = t.project_id and v.tool_name = t.tool_name and v.version = t.version`;
+/** One version of a tool, looked up by key. */
+const versionOf = (alias: string, version: string): string => `(
+   select definition_hash, definition, created_at from resource.tool_versions x
+    where x.project_id = t.project_id and x.tool_name = t.tool_name and x.version = ${version} offset 0) ${alias}`;
+
+const WITH_VERSIONS = `
+ cross join lateral ${versionOf("v", "t.version")}
+  left join lateral ${versionOf("g", "t.guarded_version")} on true
+  left join lateral ${versionOf("p", "t.pending_version")} on true
+ cross join lateral (
+   select version from resource.tool_versions x
+    where x.project_id = t.project_id and x.tool_name = t.tool_name
+    order by project_id desc, tool_name desc, version desc limit 1) l`;
 
 /** $1 project, $2 names; deleted ones too. */
 export const READ_TOOLS: Statement = {
@@ -31,17 +53,21 @@ select ${COLUMNS}
   from unnest($2::text[]) as n (tool_name)
  cross join lateral (
    select * from resource.tools x where x.project_id = $1 and x.tool_name = n.tool_name offset 0) t
- cross join lateral (
-   select definition from resource.tool_versions x
-    where x.project_id = $1 and x.tool_name = t.tool_name and x.version = t.version offset 0) v`,
+${WITH_VERSIONS}`,
 };
 
-/** $1 project, $2 after, $3 limit, $4 whether the engine's own are shown. */
+/**
+ * $1 project, $2 after, $3 limit, $4 whether the engine's own are shown, $5 only those with a version that waits: then
+ * deleted ones too, because accepting brings them back.
+ */
 export const LIST_TOOLS: Statement = {
   name: "tools.list",
   text: `
-select ${COLUMNS} ${WITH_VERSION}
- where t.project_id = $1 and t.tool_name > $2 and t.status <> 'deleted' and ($4::boolean or not t.internal)
+select ${COLUMNS}
+  from resource.tools t
+${WITH_VERSIONS}
+ where t.project_id = $1 and t.tool_name > $2 and ($4::boolean or not t.internal)
+   and case when $5::boolean then t.pending_version is not null else t.status <> 'deleted' end
  order by t.tool_name
  limit $3::int`,
 };
@@ -54,7 +80,7 @@ export interface ToolWrite {
   readonly target: string;
   readonly internal: boolean;
   readonly plain: boolean;
-  readonly definition: string;
+  readonly guardedVersion: number | null;
 }
 
 const writes = setInput<ToolWrite>([
@@ -65,7 +91,7 @@ const writes = setInput<ToolWrite>([
   ["target", "text"],
   ["internal", "boolean"],
   ["plain", "boolean"],
-  ["definition", "text"],
+  ["guardedVersion", "integer"],
 ]);
 
 /** The columns, then the project. */
@@ -74,38 +100,93 @@ export const bindToolWrites = (rows: readonly ToolWrite[], projectId: string): u
   projectId,
 ];
 
-/** A paused tool stays paused under its new version; a deleted one comes back. */
+/** A paused tool stays paused under its new version; a deleted one comes back. What waited is answered by this. */
 export const WRITE_TOOLS: Statement = {
   name: "tools.write",
   text: `
 with input as materialized (select * from ${writes.from}),
 current as (
-  insert into resource.tools as t (project_id, tool_name, version, definition_hash, source, target, internal, plain)
-  select $${writes.next}::text, tool_name, version, definition_hash, source, target, internal, plain from input order by tool_name
+  insert into resource.tools as t
+    (project_id, tool_name, version, definition_hash, source, target, internal, plain, guarded_version)
+  select $${writes.next}::text, tool_name, version, definition_hash, source, target, internal, plain, guarded_version
+    from input order by tool_name
   on conflict (project_id, tool_name) do update
      set version = excluded.version, definition_hash = excluded.definition_hash, source = excluded.source,
-         target = excluded.target, internal = excluded.internal, plain = excluded.plain, updated_at = now(),
+         target = excluded.target, internal = excluded.internal, plain = excluded.plain, guarded_version = excluded.guarded_version,
+         pending_version = null, pending_source = null, deleted_by = null,
+         updated_at = case when t.version = excluded.version and t.status <> 'deleted' then t.updated_at else now() end,
          status = case t.status when 'paused' then 'paused' else 'active' end
   returning tool_name
 )
 select tool_name from current`,
 };
 
+export interface PendingWrite {
+  readonly toolName: string;
+  readonly version: number;
+  readonly source: string | null;
+}
+
+const pendings = setInput<PendingWrite>([
+  ["toolName", "text"],
+  ["version", "integer"],
+  ["source", "text"],
+]);
+
+/** The columns, then the project. */
+export const bindPendingWrites = (rows: readonly PendingWrite[], projectId: string): unknown[] => [
+  ...pendings.bind(rows),
+  projectId,
+];
+
+/** A newer version that waits takes the place of an older one; what is in force stays as it is. */
+export const WRITE_PENDING: Statement = {
+  name: "tools.write-pending",
+  text: `
+update resource.tools t
+   set pending_version = i.version, pending_source = i.source
+  from ${pendings.from}
+ where t.project_id = any (array[$${pendings.next}::text]) and t.tool_name = i.tool_name`,
+};
+
+export interface VersionWrite {
+  readonly toolName: string;
+  readonly version: number;
+  readonly definitionHash: string;
+  readonly definition: string;
+}
+
+const versions = setInput<VersionWrite>([
+  ["toolName", "text"],
+  ["version", "integer"],
+  ["definitionHash", "text"],
+  ["definition", "text"],
+]);
+
+/** The columns, then the project. */
+export const bindVersionWrites = (rows: readonly VersionWrite[], projectId: string): unknown[] => [
+  ...versions.bind(rows),
+  projectId,
+];
+
 /** After the rows above: a version belongs to a tool. */
 export const WRITE_VERSIONS: Statement = {
   name: "tools.write-versions",
   text: `
 insert into resource.tool_versions (project_id, tool_name, version, definition_hash, definition)
-select $${writes.next}::text, tool_name, version, definition_hash, definition from ${writes.from}
+select $${versions.next}::text, tool_name, version, definition_hash, definition from ${versions.from}
     on conflict do nothing`,
 };
 
-/** $1 project, $2 tool, $3 status. */
+/** $1 project, $2 tool, $3 status, $4 the person who deletes it, if a person does. What waited goes with a deletion. */
 export const SET_TOOL_STATUS: Statement = {
   name: "tools.set-status",
   text: `
 update resource.tools
-   set status = $3, updated_at = case when status = $3 then updated_at else now() end
+   set status = $3, updated_at = case when status = $3 then updated_at else now() end,
+       deleted_by = $4::text,
+       pending_version = case when $3 = 'deleted' then null else pending_version end,
+       pending_source = case when $3 = 'deleted' then null else pending_source end
  where project_id = $1 and tool_name = $2 and status <> 'deleted'
 returning internal`,
 };
@@ -147,15 +228,19 @@ export interface VersionRow {
   readonly definition_hash: string;
   readonly definition: string;
   readonly created_at: Date;
+  readonly state: "accepted" | "pending" | "past";
 }
 
 /** $1 project, $2 tool, $3 below this version, $4 limit; newest first. */
 export const LIST_VERSIONS: Statement = {
   name: "tools.list-versions",
   text: `
-select version, definition_hash, definition, created_at
-  from resource.tool_versions
- where project_id = $1 and tool_name = $2 and version < $3::int
- order by version desc
+select v.version, v.definition_hash, v.definition, v.created_at,
+       case when v.version = t.pending_version then 'pending'
+            when v.version = t.version and t.status <> 'deleted' then 'accepted' else 'past' end as state
+  from resource.tools t
+  join resource.tool_versions v on v.project_id = any (array[t.project_id]) and v.tool_name = t.tool_name
+ where t.project_id = $1 and t.tool_name = $2 and v.version < $3::int
+ order by v.version desc
  limit $4::int`,
 };

@@ -29,6 +29,7 @@ describe("registering", () => {
       version: 1,
       definitionHash: expect.stringMatching(/^[0-9a-f]{64}$/),
       changed: [],
+      inForce: { definition: expect.objectContaining({ tool_name: "fresh" }), definitionHash: result.definitionHash },
     });
     expect(world.doorbell.rings).toEqual(["registry"]);
     expect(await world.tools.getTool(A, "fresh")).toMatchObject({

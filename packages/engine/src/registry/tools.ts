@@ -1,4 +1,4 @@
-// Tools of a project: registered, versioned, paused, deleted. Definitions for running calls are read elsewhere
+// Tools of a project: registered, versioned, accepted, paused, deleted. Definitions for running calls are read elsewhere
 // (definition-cache.ts); this is the side that changes them, and every change rings `registry`.
 
 import {
@@ -7,17 +7,21 @@ import {
   isToolplaneError,
   PROTOCOL_VERSION,
   showName,
-  type ToolDefinition,
   ToolplaneError,
 } from "@toolplane/protocol";
 import { type AllowEnv, type CompileSchema, isToolName, parseToolDefinition } from "@toolplane/protocol/registry";
+import { type Act, type Actor, recordActs } from "../audit/audit.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Database, Queryer } from "../sql/database.ts";
+import { acceptPending } from "./accept-tool.ts";
 import type { ToolStatus } from "./definition-cache.sql.ts";
 import { type Page, type PageRequest, parsePage, toPage } from "./page.ts";
 import { type IncomingTool, planTools, type ToolUpsertResult } from "./plan-tools.ts";
+import { type RegisteredTool, type ToolVersion, toTool, toToolVersion } from "./tool-view.ts";
 import {
+  bindPendingWrites,
   bindToolWrites,
+  bindVersionWrites,
   LIST_TOOLS,
   LIST_VERSIONS,
   PARK_CALLS,
@@ -26,32 +30,19 @@ import {
   type ToolRow,
   UNPARK_CALLS,
   type VersionRow,
+  WRITE_PENDING,
   WRITE_TOOLS,
   WRITE_VERSIONS,
 } from "./tools.sql.ts";
 import { withProject } from "./with-project.ts";
 
-export interface RegisteredTool {
-  readonly projectId: string;
-  readonly toolName: string;
-  readonly version: number;
-  readonly definitionHash: string;
-  readonly status: ToolStatus;
-  readonly source: string | null;
-  readonly definition: ToolDefinition;
-  readonly updatedAt: string;
-}
-
-export interface ToolVersion {
-  readonly version: number;
-  readonly definitionHash: string;
-  readonly definition: ToolDefinition;
-  readonly createdAt: string;
-}
-
 export interface UpsertToolsOptions {
   /** The program that registers; a person when undefined. */
   readonly source?: string | undefined;
+  /** Whether the definitions are a person's word although a program brings them, such as the operator's own files. */
+  readonly asPerson?: boolean | undefined;
+  /** Who is written down for it. */
+  readonly by?: Actor | undefined;
   /** The engine's own tools: built-in names and subjects. */
   readonly internal?: boolean | undefined;
   /** Which variables the project's tools may name. */
@@ -62,6 +53,14 @@ export interface UpsertToolsOptions {
 
 export interface ListToolsRequest extends PageRequest {
   readonly includeInternal?: boolean | undefined;
+  /** Only those with a version that waits for a person, deleted ones too. */
+  readonly pending?: boolean | undefined;
+}
+
+export interface DeleteToolOptions {
+  readonly by?: Actor | undefined;
+  /** Its program has it no longer; it may bring it back. What a person deletes only a person brings back. */
+  readonly byProgram?: boolean | undefined;
 }
 
 export interface Tools {
@@ -75,6 +74,8 @@ export interface Tools {
   ): Promise<readonly (ToolUpsertResult | ToolplaneError)[]>;
   /** The engine's own tools are not shown unless asked for. */
   getTool(projectId: string, toolName: string, includeInternal?: boolean): Promise<RegisteredTool | undefined>;
+  /** Deleted ones too: what is known of a name, and what waits under it. */
+  findTool(projectId: string, toolName: string): Promise<RegisteredTool | undefined>;
   listTools(projectId: string, request?: ListToolsRequest): Promise<Page<RegisteredTool>>;
   /** Newest first, of a deleted tool as well. */
   listToolVersions(
@@ -83,11 +84,13 @@ export interface Tools {
     limit?: number,
     below?: number,
   ): Promise<readonly ToolVersion[]>;
+  /** Puts the version that waits in force; `conflict` when it is not the one named. The accepted version. */
+  acceptTool(projectId: string, toolName: string, version?: number, by?: Actor): Promise<RegisteredTool>;
   /** Queued calls wait until the tool is resumed; running ones finish. */
-  pauseTool(projectId: string, toolName: string): Promise<void>;
-  resumeTool(projectId: string, toolName: string): Promise<void>;
-  /** The name is free again; its versions stay for the calls made under them. */
-  deleteTool(projectId: string, toolName: string): Promise<void>;
+  pauseTool(projectId: string, toolName: string, by?: Actor): Promise<void>;
+  resumeTool(projectId: string, toolName: string, by?: Actor): Promise<void>;
+  /** Its versions stay for the calls made under them, and so do a person's guards. */
+  deleteTool(projectId: string, toolName: string, options?: DeleteToolOptions): Promise<void>;
 }
 
 export interface ToolsOptions {
@@ -107,15 +110,21 @@ const NO_VERSION_LIMIT = 2 ** 31 - 1;
 const noTool = (projectId: string, toolName: string): ToolplaneError =>
   new ToolplaneError("not_found", `project ${projectId} has no tool ${showName(toolName)}`);
 
-const toTool = (projectId: string, row: ToolRow): RegisteredTool => ({
+const UNKNOWN_PERSON = "an unknown person";
+
+const STATUS_ACTS = { active: "tool.resumed", paused: "tool.paused", deleted: "tool.deleted" } as const;
+
+const actOf = (projectId: string, result: ToolUpsertResult, source: string | undefined): Act => ({
   projectId,
-  toolName: row.tool_name,
-  version: row.version,
-  definitionHash: row.definition_hash,
-  status: row.status,
-  source: row.source,
-  definition: JSON.parse(row.definition) as ToolDefinition,
-  updatedAt: row.updated_at.toISOString(),
+  act: result.outcome === "pending" ? "tool.pending" : "tool.applied",
+  subject: result.toolName,
+  detail: {
+    outcome: result.outcome,
+    version: result.version,
+    definition_hash: result.definitionHash,
+    ...(source === undefined ? {} : { source }),
+    ...(result.changed.length === 0 ? {} : { changed: [...result.changed] }),
+  },
 });
 
 export const createTools = ({ db, doorbell, compile, sha256, ...rest }: ToolsOptions): Tools => {
@@ -128,7 +137,8 @@ export const createTools = ({ db, doorbell, compile, sha256, ...rest }: ToolsOpt
       ...(options.internal === undefined ? {} : { internal: options.internal }),
       ...(allowEnv === undefined ? {} : { allowEnv }),
     });
-    return { projectId, definition, hash: definitionHash(definition, sha256), source: options.source };
+    const { source, asPerson = source === undefined } = options;
+    return { projectId, definition, hash: definitionHash(definition, sha256), source, asPerson };
   };
 
   const tryParse = (projectId: string, upload: unknown, options: UpsertToolsOptions): IncomingTool | ToolplaneError => {
@@ -140,13 +150,22 @@ export const createTools = ({ db, doorbell, compile, sha256, ...rest }: ToolsOpt
     }
   };
 
-  const register = async (tx: Queryer, projectId: string, incoming: readonly IncomingTool[]) => {
+  const register = async (
+    tx: Queryer,
+    projectId: string,
+    incoming: readonly IncomingTool[],
+    { by, source }: UpsertToolsOptions,
+  ) => {
     const names = incoming.map(({ definition }) => definition.tool_name);
-    const plan = planTools(await tx.query<ToolRow>(READ_TOOLS, [projectId, names]), incoming);
-    if (plan.writes.length > 0) {
-      await tx.query(WRITE_TOOLS, bindToolWrites(plan.writes, projectId));
-      await tx.query(WRITE_VERSIONS, bindToolWrites(plan.writes, projectId));
-    }
+    const plan = planTools(await tx.query<ToolRow>(READ_TOOLS, [projectId, names]), incoming, sha256);
+    const { writes, pending, versions } = plan;
+    if (writes.length > 0) await tx.query(WRITE_TOOLS, bindToolWrites(writes, projectId));
+    if (pending.length > 0) await tx.query(WRITE_PENDING, bindPendingWrites(pending, projectId));
+    if (versions.length > 0) await tx.query(WRITE_VERSIONS, bindVersionWrites(versions, projectId));
+    const written = new Set([...writes, ...pending].map(({ toolName }) => toolName));
+    const done = plan.results.filter((result): result is ToolUpsertResult => !(result instanceof ToolplaneError));
+    const acts = done.filter(({ toolName }) => written.has(toolName)).map((one) => actOf(projectId, one, source));
+    await recordActs(tx, by, acts);
     return plan;
   };
 
@@ -156,7 +175,7 @@ export const createTools = ({ db, doorbell, compile, sha256, ...rest }: ToolsOpt
     const parsed = uploads.map((upload) => tryParse(projectId, upload, options));
     const good = parsed.filter((item): item is IncomingTool => !(item instanceof ToolplaneError));
     const { tx } = options;
-    const work = (own: Queryer) => register(own, projectId, good);
+    const work = (own: Queryer) => register(own, projectId, good, options);
     const plan = await (tx === undefined ? withProject(db, projectId, work) : work(tx));
     if (plan.writes.length > 0 && tx === undefined) doorbell.ring("registry");
     const results = plan.results.values();
@@ -165,20 +184,25 @@ export const createTools = ({ db, doorbell, compile, sha256, ...rest }: ToolsOpt
       .filter((r) => r !== undefined);
   };
 
+  const read = async (tx: Queryer, projectId: string, toolName: string): Promise<ToolRow | undefined> =>
+    isToolName(toolName) ? (await tx.query<ToolRow>(READ_TOOLS, [projectId, [toolName]]))[0] : undefined;
+
   const setStatus = (
     projectId: string,
     toolName: string,
     status: ToolStatus,
-    after?: (tx: Queryer) => Promise<unknown>,
+    { by, byProgram = false, after }: DeleteToolOptions & { readonly after?: (tx: Queryer) => Promise<unknown> },
   ): Promise<void> =>
     withProject(db, projectId, async (tx) => {
+      const deletedBy = status === "deleted" && !byProgram ? (by?.actor ?? UNKNOWN_PERSON) : null;
       const [row] = isToolName(toolName)
-        ? await tx.query<{ internal: boolean }>(SET_TOOL_STATUS, [projectId, toolName, status])
+        ? await tx.query<{ internal: boolean }>(SET_TOOL_STATUS, [projectId, toolName, status, deletedBy])
         : [];
       if (row === undefined) throw noTool(projectId, toolName);
       if (row.internal && status === "deleted")
         throw new ToolplaneError("bad_request", `${toolName} is one of the engine's own tools and cannot be deleted`);
       await after?.(tx);
+      await recordActs(tx, by, [{ projectId, act: STATUS_ACTS[status], subject: toolName }]);
     });
 
   return {
@@ -190,14 +214,18 @@ export const createTools = ({ db, doorbell, compile, sha256, ...rest }: ToolsOpt
       return result;
     },
     async getTool(projectId, toolName, includeInternal = false) {
-      if (!isToolName(toolName)) return undefined;
-      const [row] = await db.query<ToolRow>(READ_TOOLS, [projectId, [toolName]]);
+      const row = await read(db, projectId, toolName);
       if (row === undefined || row.status === "deleted" || (row.internal && !includeInternal)) return undefined;
       return toTool(projectId, row);
     },
-    async listTools(projectId, { includeInternal = false, ...page } = {}) {
+    async findTool(projectId, toolName) {
+      const row = await read(db, projectId, toolName);
+      return row === undefined || row.internal ? undefined : toTool(projectId, row);
+    },
+    async listTools(projectId, { includeInternal = false, pending = false, ...page } = {}) {
       const bounds = parsePage(page);
-      const rows = await db.query<ToolRow>(LIST_TOOLS, [projectId, bounds.after, bounds.limit + 1, includeInternal]);
+      const asked = [projectId, bounds.after, bounds.limit + 1, includeInternal, pending];
+      const rows = await db.query<ToolRow>(LIST_TOOLS, asked);
       return toPage(
         rows,
         bounds,
@@ -208,27 +236,36 @@ export const createTools = ({ db, doorbell, compile, sha256, ...rest }: ToolsOpt
     async listToolVersions(projectId, toolName, limit = 100, below = NO_VERSION_LIMIT) {
       const { limit: checked } = parsePage({ limit: Math.min(limit, MAX_VERSIONS) });
       const rows = await db.query<VersionRow>(LIST_VERSIONS, [projectId, toolName, below, checked]);
-      return rows.map((row) => ({
-        version: row.version,
-        definitionHash: row.definition_hash,
-        definition: JSON.parse(row.definition) as ToolDefinition,
-        createdAt: row.created_at.toISOString(),
-      }));
+      return rows.map(toToolVersion);
     },
-    async pauseTool(projectId, toolName) {
-      const park = (tx: Queryer) => tx.query(PARK_CALLS, [projectId, toolName]);
-      await setStatus(projectId, toolName, "paused", park);
+    async acceptTool(projectId, toolName, version, by) {
+      const accepted = await withProject(db, projectId, async (tx) => {
+        const row = await read(tx, projectId, toolName);
+        if (row === undefined) throw noTool(projectId, toolName);
+        const now = await acceptPending(tx, projectId, row, version);
+        const detail = { version: now, before: row.version, was_deleted: row.status === "deleted" };
+        await recordActs(tx, by, [{ projectId, act: "tool.accepted", subject: toolName, detail }]);
+        return read(tx, projectId, toolName);
+      });
+      if (accepted === undefined) throw noTool(projectId, toolName);
+      doorbell.ring("registry");
+      return toTool(projectId, accepted);
+    },
+    async pauseTool(projectId, toolName, by) {
+      const after = (tx: Queryer) => tx.query(PARK_CALLS, [projectId, toolName]);
+      await setStatus(projectId, toolName, "paused", { by, after });
       // A dispatch that had read the tool before it was paused may have committed meanwhile.
-      await withProject(db, projectId, park);
+      await withProject(db, projectId, after);
       doorbell.ring("registry");
     },
-    async resumeTool(projectId, toolName) {
-      await setStatus(projectId, toolName, "active", (tx) => tx.query(UNPARK_CALLS, [projectId, toolName]));
+    async resumeTool(projectId, toolName, by) {
+      const after = (tx: Queryer) => tx.query(UNPARK_CALLS, [projectId, toolName]);
+      await setStatus(projectId, toolName, "active", { by, after });
       doorbell.ring("registry");
       doorbell.ring("queued");
     },
-    async deleteTool(projectId, toolName) {
-      await setStatus(projectId, toolName, "deleted");
+    async deleteTool(projectId, toolName, options = {}) {
+      await setStatus(projectId, toolName, "deleted", options);
       doorbell.ring("registry");
     },
   };

@@ -45,9 +45,21 @@ select ${COLUMNS} from resource.tokens
  order by token_id limit $3`,
 };
 
+export interface RevokedRow {
+  readonly role: string;
+  readonly project_id: string | null;
+  /** False: it had been revoked before. */
+  readonly was_valid: boolean;
+}
+
 export const REVOKE_TOKEN: Statement = {
   name: "tokens.revoke",
   text: `
-update resource.tokens set revoked_at = coalesce(revoked_at, now())
- where token_id = $1 and ($2::text is null or project_id = $2::text) returning token_id`,
+with before as materialized (
+  select token_id, revoked_at from resource.tokens
+   where token_id = $1 and ($2::text is null or project_id = $2::text) for update
+)
+update resource.tokens t set revoked_at = coalesce(t.revoked_at, now())
+  from before b where t.token_id = b.token_id
+returning t.role, t.project_id, b.revoked_at is null as was_valid`,
 };

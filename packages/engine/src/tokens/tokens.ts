@@ -4,17 +4,19 @@
 
 import { createHash, timingSafeEqual } from "node:crypto";
 import { isToken, showName, ToolplaneError } from "@toolplane/protocol";
+import { type Act, type Actor, recordActs } from "../audit/audit.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { RandomSecret } from "../ports/secrets.ts";
 import { createLeastRecentlyUsed } from "../registry/least-recently-used.ts";
-import type { Database } from "../sql/database.ts";
+import type { Database, Queryer } from "../sql/database.ts";
 import {
   ADD_TOKEN,
   CHECK_TOKEN,
   type CheckedTokenRow,
   LIST_TOKENS,
   REVOKE_TOKEN,
+  type RevokedRow,
   type TokenRow,
 } from "./tokens.sql.ts";
 
@@ -45,7 +47,7 @@ export interface TokenRequest {
 
 export interface Tokens {
   /** The secret is in the answer and nowhere else. */
-  create(request: TokenRequest): Promise<{ readonly token: Token; readonly secret: string }>;
+  create(request: TokenRequest, by?: Actor): Promise<{ readonly token: Token; readonly secret: string }>;
   /** The token behind a secret, or undefined when it is none of ours, expired or revoked. */
   check(secret: string): Promise<Token | undefined>;
   list(page?: {
@@ -53,7 +55,7 @@ export interface Tokens {
     readonly after?: string | undefined;
     readonly limit?: number | undefined;
   }): Promise<readonly Token[]>;
-  revoke(tokenId: string, projectId?: string): Promise<void>;
+  revoke(tokenId: string, projectId?: string, by?: Actor): Promise<void>;
   close(): void;
 }
 
@@ -105,6 +107,24 @@ const planToken = (request: TokenRequest): { actorId: string | null; targets: re
   return { actorId, targets };
 };
 
+/** Under the token's project; an administrator's token belongs to the whole plane. */
+const actOf = (
+  act: "token.created" | "token.revoked",
+  tokenId: string,
+  projectId: string | null,
+  { role, targets = [], label = "", ttlSeconds }: Omit<TokenRequest, "projectId">,
+): Act => ({
+  projectId,
+  act,
+  subject: tokenId,
+  detail: {
+    role,
+    ...(targets.length === 0 ? {} : { targets: [...targets] }),
+    ...(label === "" ? {} : { label }),
+    ...(ttlSeconds === undefined ? {} : { ttl_seconds: ttlSeconds }),
+  },
+});
+
 export const createTokens = (deps: {
   readonly db: Database;
   readonly doorbell: Doorbell;
@@ -116,7 +136,7 @@ export const createTokens = (deps: {
   const stopListening = doorbell.listen("registry", () => known.clear());
 
   return {
-    async create(request) {
+    async create(request, by) {
       const { actorId, targets } = planToken(request);
       const tokenId = deps.secret(6);
       const secret = `tp_${tokenId}_${deps.secret(SECRET_BYTES)}`;
@@ -130,7 +150,12 @@ export const createTokens = (deps: {
         request.label ?? "",
         request.ttlSeconds ?? null,
       ];
-      const [row] = await db.query<TokenRow>(ADD_TOKEN, values).catch((error: unknown) => {
+      const add = async (tx: Queryer): Promise<TokenRow | undefined> => {
+        const [added] = await tx.query<TokenRow>(ADD_TOKEN, values);
+        await recordActs(tx, by, [actOf("token.created", tokenId, request.projectId ?? null, { ...request, targets })]);
+        return added;
+      };
+      const row = await db.transaction(add).catch((error: unknown) => {
         if (error instanceof ToolplaneError && error.detail?.sqlstate === "23503")
           throw new ToolplaneError("not_found", `there is no project ${showName(request.projectId ?? "")}`);
         throw error;
@@ -159,9 +184,14 @@ export const createTokens = (deps: {
       ]);
       return rows.map(tokenOf);
     },
-    async revoke(tokenId, projectId) {
-      const rows = await db.query(REVOKE_TOKEN, [tokenId, projectId ?? null]);
-      if (rows.length === 0) throw new ToolplaneError("not_found", `there is no token ${showName(tokenId)}`);
+    async revoke(tokenId, projectId, by) {
+      const revoked = await db.transaction(async (tx) => {
+        const [row] = await tx.query<RevokedRow>(REVOKE_TOKEN, [tokenId, projectId ?? null]);
+        if (row?.was_valid === true)
+          await recordActs(tx, by, [actOf("token.revoked", tokenId, row.project_id, { role: row.role as Role })]);
+        return row;
+      });
+      if (revoked === undefined) throw new ToolplaneError("not_found", `there is no token ${showName(tokenId)}`);
       known.clear();
       doorbell.ring("registry");
     },

@@ -17,6 +17,7 @@
 
 import type { Card, JsonObject, ResultStatus, ToolplaneError } from "@toolplane/protocol";
 import type { DepthPolicy, ResultField } from "@toolplane/protocol/agents";
+import type { Actor } from "../audit/audit.ts";
 import type { CallAsk } from "../calls/plan-call.ts";
 import type { Queryer } from "../sql/database.ts";
 
@@ -222,6 +223,8 @@ export interface StopRequest extends TurnKey {
   readonly actorId: string;
   /** `stopped_by_pmo` when left out. */
   readonly reason?: string | undefined;
+  /** The person who is written down for it. */
+  readonly by?: Actor | undefined;
 }
 
 export interface Stopped {

@@ -85,6 +85,8 @@ export interface Settlement {
   readonly sessionState?: JsonObject | undefined;
   /** Further ways to show the result. */
   readonly views?: JsonObject | undefined;
+  /** The control keys that were taken out of a foreign body, for the plane's audit. */
+  readonly strippedControl?: readonly string[] | undefined;
   /** The run's own span. */
   readonly traceparent?: string | undefined;
 }
@@ -116,6 +118,16 @@ export interface CallParts {
 export interface RegisteredTool {
   readonly definitionHash: string;
   readonly targetSubject: string;
+  /** Whether its calls run only under the definition they were made under. */
+  readonly pin?: "strict" | "record" | undefined;
+}
+
+/** What became of a definition that was sent. */
+export interface Registration {
+  /** What calls run under; undefined when a person deleted the tool. It may have a person's options beside ours. */
+  readonly inForce: RegisteredTool | undefined;
+  /** The version that was sent, when it is not in force until a person accepts it. */
+  readonly pending?: { readonly version: number; readonly weakens: readonly string[] } | undefined;
 }
 
 export interface ToolGateway {
@@ -131,5 +143,5 @@ export interface ToolGateway {
   report(report: Report, patience?: Patience): Promise<Settled>;
   sendParts(parts: CallParts): void;
   findTool(name: string, patience?: Patience): Promise<RegisteredTool | undefined>;
-  register(definition: ToolDefinition, patience?: Patience): Promise<void>;
+  register(definition: ToolDefinition, patience?: Patience): Promise<Registration>;
 }

@@ -3,7 +3,7 @@
 // only the lease must be readable.
 
 import { type HeaderMap, isFilled, isRecord, type JsonObject, ToolplaneError } from "@toolplane/protocol";
-import type { Beat, CallParts, ClaimedCommand, RegisteredTool, Settled, Settlement } from "./gateway.ts";
+import type { Beat, CallParts, ClaimedCommand, RegisteredTool, Registration, Settled, Settlement } from "./gateway.ts";
 
 export interface Answer {
   readonly body: unknown;
@@ -77,7 +77,19 @@ export const readRegistered = ({ body }: Answer): RegisteredTool => {
   return {
     definitionHash: body.definition_hash,
     targetSubject: typeof body.target_subject === "string" ? body.target_subject : "",
+    ...(isRecord(body.options) && body.options.pin === "strict" ? { pin: "strict" as const } : {}),
   };
+};
+
+export const readRegistration = (answer: Answer): Registration => {
+  const { body } = answer;
+  // The definition is taken whatever the answer looks like; one that says nothing leaves us with our own hash.
+  if (!isRecord(body)) return { inForce: undefined };
+  const inForce = body.status === "deleted" || !isFilled(body.definition_hash) ? undefined : readRegistered(answer);
+  if (body.outcome !== "pending") return { inForce };
+  const pending = isRecord(body.pending) ? body.pending : {};
+  const weakens = Array.isArray(pending.weakens) ? pending.weakens.filter((name) => typeof name === "string") : [];
+  return { inForce, pending: { version: Number(pending.version), weakens } };
 };
 
 export const settlementBody = (settlement: Settlement): Record<string, unknown> => ({
@@ -87,6 +99,10 @@ export const settlementBody = (settlement: Settlement): Record<string, unknown> 
   ...(settlement.error === null ? {} : { error: settlement.error }),
   ...(settlement.sessionState === undefined ? {} : { session_state: settlement.sessionState }),
   ...(settlement.views === undefined ? {} : { views: settlement.views }),
+  // Few, and short: the plane's audit names them, it does not keep them.
+  ...(settlement.strippedControl === undefined
+    ? {}
+    : { control_stripped: settlement.strippedControl.slice(0, 8).map((key) => key.slice(0, 64)) }),
   ...(settlement.definitionHash === undefined ? {} : { definition_hash: settlement.definitionHash }),
 });
 

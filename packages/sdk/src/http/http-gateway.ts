@@ -10,6 +10,7 @@ import {
   readBeat,
   readClaim,
   readRegistered,
+  readRegistration,
   readSettled,
   settlementBody,
 } from "../gateway/wire.ts";
@@ -135,7 +136,9 @@ export const createHttpGateway = (options: HttpGatewayOptions): ToolGateway => {
     },
 
     async register(definition: ToolDefinition, patience) {
-      await ask({ method: "POST", path: `${project}/tools`, body: definition }, patience, done);
+      // As a service whatever the token may do: an administrator's token must not undo what people decided either.
+      const headers = { "toolplane-register-as": "service" };
+      return ask({ method: "POST", path: `${project}/tools`, body: definition, headers }, patience, readRegistration);
     },
   };
 };

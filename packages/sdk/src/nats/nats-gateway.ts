@@ -12,6 +12,7 @@ import {
   partsBody,
   readBeat,
   readRegistered,
+  readRegistration,
   readSettled,
   settlementBody,
 } from "../gateway/wire.ts";
@@ -149,8 +150,6 @@ export const createNatsToolGateway = (options: NatsToolGatewayOptions): ToolGate
     findTool: (name, patience) =>
       unlessMissing(insist({ operation: "get_tool", body: { tool_name: name } }, patience, readRegistered)),
 
-    async register(definition, patience) {
-      await insist({ operation: "register", body: definition }, patience, done);
-    },
+    register: (definition, patience) => insist({ operation: "register", body: definition }, patience, readRegistration),
   };
 };

@@ -37,6 +37,8 @@ export interface OutcomeInput {
 
 export interface ReadyResult extends BuiltResult {
   readonly content: ToolResultContent;
+  /** The control keys a foreign body had; they are not in the result. */
+  readonly strippedControl?: readonly string[] | undefined;
 }
 
 const contextOf = ({ context, maxResultBytes }: OutcomeInput): ResultContext => ({
@@ -69,14 +71,18 @@ export const buildFailed = (
 };
 
 /** The value as clean JSON, or as it is when it is no JSON: then building the result says what is wrong with it. */
-const cleanResult = (value: unknown, { scrubber, control, maxResultBytes }: OutcomeInput): unknown => {
+const cleanResult = (
+  value: unknown,
+  { scrubber, control, maxResultBytes }: OutcomeInput,
+): { readonly value: unknown; readonly stripped: readonly string[] } => {
   let json: JsonValue;
   try {
     json = copyJson(value, { maxBytes: maxResultBytes });
   } catch {
-    return value;
+    return { value, stripped: [] };
   }
-  return scrubber.value(control === "strip" ? stripControl(json).value : json);
+  const clean = control === "strip" ? stripControl(json) : { value: json, stripped: [] };
+  return { value: scrubber.value(clean.value), stripped: clean.stripped.map((key) => scrubber.text(key)) };
 };
 
 /** A failure that says how large the result was and shows its beginning. */
@@ -102,15 +108,16 @@ export const outcomeOf = (value: unknown): ResultOutcome =>
 /** What a tool returned. */
 export const buildValue = (input: OutcomeInput, value: unknown): ReadyResult => {
   const outcome = outcomeOf(value);
-  const result = outcome.result === undefined ? undefined : cleanResult(outcome.result, input);
-  const built = buildResult(contextOf(input), { ...outcome, result });
+  const clean = outcome.result === undefined ? undefined : cleanResult(outcome.result, input);
+  const built = buildResult(contextOf(input), { ...outcome, result: clean?.value });
   const content = contentOf(built);
   const { maxResultBytes } = input;
   if (isOverCap(content, maxResultBytes)) {
     return buildTooLarge(input, outcome.result, `the limit is ${maxResultBytes}`);
   }
   // Errors made on the way may quote what the tool gave.
-  return withContent(built, { ...content, error: input.scrubber.value(content.error) });
+  const ready = withContent(built, { ...content, error: input.scrubber.value(content.error) });
+  return clean === undefined || clean.stripped.length === 0 ? ready : { ...ready, strippedControl: clean.stripped };
 };
 
 /** What a session keeps: the state of a prepared result, and only of one that succeeded. */

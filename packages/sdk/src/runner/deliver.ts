@@ -89,6 +89,7 @@ const send = async (result: ReadyResult, to: Deliverable, deps: DeliveryDeps): P
       definitionHash: to.definitionHash,
       sessionState: to.sessionState,
       views: to.views,
+      strippedControl: result.strippedControl,
       traceparent: to.traceparent,
     },
     to.patience,

@@ -41,6 +41,47 @@ test("[API-6-4] only what changed is sent", async () => {
     ["b", { definitionHash: definitionHash(define("b"), sha256), targetSubject: subject("text") }],
   ]);
   const gateway = createScriptedGateway({ clock, script: { findTool: async (name) => known.get(name) } });
-  expect(await registerTools(definitions, gateway, sha256, {})).toEqual(["a", "c"]);
+  const served = await registerTools(definitions, gateway, sha256, {});
+  expect(served.map(({ toolName, sent }) => [toolName, sent])).toEqual([
+    ["a", true],
+    ["b", false],
+    ["c", true],
+  ]);
   expect(gateway.registered).toEqual([define("a"), define("c")]);
+});
+
+test("[SEC-guard-7] what is in force beside a person's options is this code; a version that waits is not", async () => {
+  const clock = createManualClock();
+  const inForce = { definitionHash: "merged", targetSubject: subject("text"), pin: "strict" as const };
+  const gateway = createScriptedGateway({
+    clock,
+    script: {
+      findTool: async () => ({ definitionHash: "before", targetSubject: subject("text") }),
+      register: async ({ tool_name: name }) => {
+        if (name === "merged") return { inForce };
+        if (name === "waits") return { inForce, pending: { version: 3, weakens: ["options.approval"] } };
+        return { inForce: undefined, pending: { version: 4, weakens: [] } };
+      },
+    },
+  });
+  const served = await registerTools([define("merged"), define("waits"), define("gone")], gateway, sha256, {});
+  expect(served).toEqual([
+    { toolName: "merged", sent: true, definitionHash: "merged", pin: "strict", waits: undefined },
+    {
+      toolName: "waits",
+      sent: false,
+      definitionHash: definitionHash(define("waits"), sha256),
+      pin: "strict",
+      waits:
+        "version 3 of waits waits for a person because it weakens options.approval; calls go on under the accepted one; " +
+        "to accept it run: toolplane tools accept waits --version 3",
+    },
+    {
+      toolName: "gone",
+      sent: false,
+      definitionHash: definitionHash(define("gone"), sha256),
+      pin: undefined,
+      waits: "gone is not registered: a person deleted it; to accept it run: toolplane tools accept gone --version 4",
+    },
+  ]);
 });

@@ -14,7 +14,7 @@ import { createFunctionExecutor } from "../tools/function-executor.ts";
 import { explainStart } from "./explain-start.ts";
 import { type OpenGateway, openGateway, readConnection } from "./open-gateway.ts";
 import { type ProcessPort, stopOnSignals } from "./process-signals.ts";
-import { registerTools } from "./register-tools.ts";
+import { registerTools, type ServedTool } from "./register-tools.ts";
 import { planSettings, type ServiceSettings, type ServiceSettingsInput } from "./settings.ts";
 import { type StopOptions, startToolService } from "./tool-service.ts";
 
@@ -72,12 +72,19 @@ export const serveTools = async (tools: readonly Tool[], options: ServeOptions):
   const { gateway } = opened;
   const { target } = settings;
   const place = { projectId: gateway.projectId, target };
-  const executor = createFunctionExecutor({ tools, sha256, ...place });
+  const served = new Map<string, ServedTool>();
+  const executor = createFunctionExecutor({ tools, sha256, ...place, served: (name) => served.get(name) });
   const definitions = tools.map((tool) => definitionOf(tool, place));
 
   const register = async (patience: Patience): Promise<void> => {
-    const sent = await registerTools(definitions, gateway, sha256, patience);
+    const registered = await registerTools(definitions, gateway, sha256, patience);
+    const sent = registered.filter((tool) => tool.sent).map(({ toolName }) => toolName);
     if (sent.length > 0) log.info("registered", { tools: sent.join(", ") });
+    for (const tool of registered) {
+      // Once: an idle service asks again and again.
+      if (tool.waits !== undefined && served.get(tool.toolName)?.waits !== tool.waits) log.warn(tool.waits);
+      served.set(tool.toolName, tool);
+    }
   };
   await register(starting).catch(async (thrown: unknown) => {
     await opened.close();

@@ -7,9 +7,16 @@ import { type DefinitionPlace, definitionOf, type Tool } from "./define-tool.ts"
 export interface FunctionExecutorOptions extends DefinitionPlace {
   readonly tools: readonly Tool[];
   readonly sha256: HashText;
+  /** What the plane made of a tool's definition, once it is registered: a person may have pinned it. */
+  readonly served?: ((toolName: string) => Served | undefined) | undefined;
 }
 
-const profileOf = (tool: Tool, { sha256, ...place }: FunctionExecutorOptions): ToolProfile => {
+interface Served {
+  readonly definitionHash: string;
+  readonly pin: ToolProfile["pin"] | undefined;
+}
+
+const profileOf = (tool: Tool, { sha256, ...place }: Omit<FunctionExecutorOptions, "served">): ToolProfile => {
   const { retry, timeoutSeconds, pin } = resolveOptions(tool.options);
   return {
     retry,
@@ -30,7 +37,12 @@ export const createFunctionExecutor = (options: FunctionExecutorOptions): Execut
     byName.set(tool.name, { tool, profile: profileOf(tool, options) });
   }
   return {
-    find: (toolName) => byName.get(toolName)?.profile,
+    find(toolName) {
+      const profile = byName.get(toolName)?.profile;
+      const served = options.served?.(toolName);
+      if (profile === undefined || served === undefined) return profile;
+      return { ...profile, definitionHash: served.definitionHash, pin: served.pin ?? profile.pin };
+    },
     async execute(call, context) {
       const found = byName.get(call.toolName);
       if (found === undefined) throw new ToolplaneError("not_found", `there is no tool ${call.toolName} here`);

@@ -2,6 +2,7 @@
 
 import type { Command } from "./command.ts";
 import { agentsCommands } from "./commands/agents.ts";
+import { auditCommands } from "./commands/audit.ts";
 import { callCommand } from "./commands/call.ts";
 import { callsCommands } from "./commands/calls.ts";
 import { conformCommand } from "./commands/conform.ts";
@@ -30,6 +31,7 @@ export const COMMANDS: readonly Command[] = [
   ...agentsCommands,
   ...projectsCommands,
   ...tokenCommands,
+  ...auditCommands,
   tailCommand,
   conformCommand,
   ...hostCommands,
@@ -45,5 +47,4 @@ export const LATER_COMMANDS: ReadonlySet<string> = new Set([
   "doctor",
   "init",
   "completion",
-  "tools accept",
 ]);

@@ -1,7 +1,7 @@
 // What the configuration says a project has: its tools, profiles and agents, brought into the registry at every start.
 // What is there already stays as it is; what is wrong stops the start and names the file.
 
-import type { Engine, Log } from "@toolplane/engine";
+import type { Actor, Engine, Log } from "@toolplane/engine";
 import { isToolplaneError, ToolplaneError, understandError } from "@toolplane/protocol";
 import { checkNames, type DefinitionFile, readDefinitionFiles } from "./config-files.ts";
 import type { Settings } from "./settings.ts";
@@ -22,6 +22,8 @@ export interface ApplyConfigOptions {
 /** Who owns what comes from the configuration: another program cannot take it over. */
 const SOURCE = "config";
 const OWNER = "sys.config";
+/** The operator's own files. */
+const BY: Actor = { door: "config", tokenId: null, role: "admin", actor: OWNER };
 
 const within = (where: string, error: unknown): ToolplaneError => {
   const known = understandError(error, { keepMessage: true });
@@ -68,7 +70,7 @@ const applyTools = async ({ engine, settings, definitions }: ApplyConfigOptions)
   const files = definitions.tools;
   if (files.length === 0) return 0;
   const uploads = files.map(({ value }) => value);
-  const results = await engine.tools.upsertTools(settings.project, uploads, { source: SOURCE });
+  const results = await engine.tools.upsertTools(settings.project, uploads, { source: SOURCE, asPerson: true, by: BY });
   results.forEach((result, index) => {
     if (result instanceof ToolplaneError) throw within(files[index]?.name ?? "", result);
   });
@@ -78,7 +80,7 @@ const applyTools = async ({ engine, settings, definitions }: ApplyConfigOptions)
 const applyProfiles = async ({ engine, settings, definitions }: ApplyConfigOptions): Promise<number> => {
   const files = definitions.profiles;
   for (const { name, value } of files) {
-    await engine.profiles.upsertProfile(settings.project, value).catch((error: unknown) => {
+    await engine.profiles.upsertProfile(settings.project, value, BY).catch((error: unknown) => {
       throw within(name, error);
     });
   }
@@ -87,7 +89,7 @@ const applyProfiles = async ({ engine, settings, definitions }: ApplyConfigOptio
 
 const applyAgents = async ({ engine, settings }: ApplyConfigOptions): Promise<number> => {
   for (const { where, value } of settings.agents) {
-    await engine.agents.upsertAgent(settings.project, value).catch((error: unknown) => {
+    await engine.agents.upsertAgent(settings.project, value, { by: BY }).catch((error: unknown) => {
       throw within(where, error);
     });
   }

@@ -1,8 +1,8 @@
 // The gateway of services that live in this process: the sdk's port, answered by the engine without a network between.
 // The guarantees are the engine's; what is added here is patience (G3) and the service's own clock (G2).
 
-import type { CallKey, Engine, LeasedCall } from "@toolplane/engine";
-import { HEADERS, ToolplaneError } from "@toolplane/protocol";
+import type { Actor, CallKey, Engine, LeasedCall, RegisteredTool } from "@toolplane/engine";
+import { HEADERS, resolveOptions, ToolplaneError } from "@toolplane/protocol";
 import { type ClaimedCommand, type PatienceDeps, type ToolGateway, withPatience } from "@toolplane/sdk";
 import { type ClockOffset, NO_OFFSET } from "./clock-offset.ts";
 
@@ -23,6 +23,12 @@ export const commandOf = (leased: LeasedCall, offset: ClockOffset): ClaimedComma
   runDeadline: leased.runDeadline.getTime() - offset.aheadMs(),
   card: JSON.parse(leased.cardBody) as unknown,
   session: leased.session,
+});
+
+const registeredOf = ({ definition, definitionHash }: Pick<RegisteredTool, "definition" | "definitionHash">) => ({
+  definitionHash,
+  targetSubject: definition.target_subject,
+  pin: resolveOptions(definition.options).pin,
 });
 
 export const createEngineGateway = (options: EngineGatewayOptions): ToolGateway => {
@@ -51,9 +57,9 @@ export const createEngineGateway = (options: EngineGatewayOptions): ToolGateway 
 
     settle: (settlement, patience = {}) =>
       withPatience(options, patience, () => {
-        const { toolCallId, leaseId, status, result, error, definitionHash, sessionState, views, traceparent } =
-          settlement;
-        const given = { status, result, error, definitionHash, sessionState, views };
+        const { toolCallId, leaseId, status, result, error, definitionHash, sessionState, traceparent } = settlement;
+        const { views, strippedControl } = settlement;
+        const given = { status, result, error, definitionHash, sessionState, views, strippedControl };
         return engine.calls.settle({ ...keyOf(toolCallId), actorId, leaseId, traceparent, outcome: { given } });
       }),
 
@@ -80,12 +86,21 @@ export const createEngineGateway = (options: EngineGatewayOptions): ToolGateway 
       withPatience(options, patience, async () => {
         const tool = await engine.tools.getTool(projectId, name);
         if (tool === undefined) return undefined;
-        return { definitionHash: tool.definitionHash, targetSubject: tool.definition.target_subject };
+        return registeredOf(tool);
       }),
 
     register: (definition, patience = {}) =>
       withPatience(options, patience, async () => {
-        await engine.tools.upsertTool(projectId, definition, { source: `service:${actorId.slice("tool.".length)}` });
+        const target = actorId.slice("tool.".length);
+        const by: Actor = { door: "service", tokenId: null, role: "tool", actor: actorId };
+        const { inForce, outcome, version } = await engine.tools.upsertTool(projectId, definition, {
+          source: `service:${target}`,
+          by,
+        });
+        return {
+          inForce: inForce === undefined ? undefined : registeredOf(inForce),
+          ...(outcome === "pending" ? { pending: { version, weakens: [] } } : {}),
+        };
       }),
   };
 };

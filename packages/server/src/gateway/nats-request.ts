@@ -106,7 +106,11 @@ export const readQuestion = (inbound: InboundRequest): GatewayQuestion => {
   return {
     operation,
     request: {
-      caller: { named: "this user", targets: [subject.target] },
+      caller: {
+        named: "this user",
+        targets: [subject.target],
+        by: { door: "nats", tokenId: null, role: "tool", actor: `tool.${subject.target}` },
+      },
       projectId: subject.projectId,
       toolCallId,
       agentTurnId: headers[HEADERS.turnId],

@@ -23,6 +23,7 @@ export const settle = operation({
     error: z.unknown().optional(),
     after_execution: z.unknown().optional(),
     definition_hash: z.string().max(128).optional(),
+    control_stripped: z.array(z.string().max(64)).max(8).optional(),
     /** What the next call of the session begins with; a call of no session has none to keep. */
     session_state: anyObject.optional(),
     /** Further ways to show the result: `model`, `display`, `preview`. */
@@ -39,6 +40,7 @@ export const settle = operation({
       definitionHash: body.definition_hash,
       sessionState: body.session_state,
       views: body.views,
+      strippedControl: body.control_stripped,
     };
     return ok(
       settledBody(

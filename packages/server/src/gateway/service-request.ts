@@ -2,7 +2,7 @@
 //   - A door says who asks; nothing in a body or a header can change it.
 //   - A service reaches the calls sent to its own actor in its own project; others do not exist for it, or are refused.
 
-import type { CallFacts, CallKey, Engine } from "@toolplane/engine";
+import type { Actor, CallFacts, CallKey, Engine } from "@toolplane/engine";
 import { showName, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
 
@@ -14,6 +14,8 @@ export interface ServiceCaller {
   readonly named: string;
   /** The targets whose actor `tool.<target>` it speaks for; undefined: an administrator, who speaks for every actor. */
   readonly targets: readonly string[] | undefined;
+  /** As the audit writes it down. */
+  readonly by: Actor;
 }
 
 export interface ServiceRequest<Body> {

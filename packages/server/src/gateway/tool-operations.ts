@@ -1,12 +1,28 @@
 // The definitions of a service's tools: look one up, register one.
 
-import type { RegisteredTool } from "@toolplane/engine";
+import type { PendingVersion, RegisteredTool } from "@toolplane/engine";
 import { showName, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
-import { ok, operation, plainText, type ServiceCaller } from "./service-request.ts";
+import {
+  ok,
+  operation,
+  plainText,
+  type ServiceAnswer,
+  type ServiceCaller,
+  type ServiceRequest,
+} from "./service-request.ts";
 
 /** A definition is written by hand. */
 const MAX_DEFINITION_BYTES = 1024 * 1024;
+
+const pendingBody = (pending: PendingVersion): Record<string, unknown> => ({
+  version: pending.version,
+  definition_hash: pending.definitionHash,
+  source: pending.source,
+  created_at: pending.createdAt,
+  weakens: pending.weakens,
+  changes: pending.changes,
+});
 
 export const toolBody = (tool: RegisteredTool): Record<string, unknown> => ({
   project_id: tool.projectId,
@@ -16,6 +32,9 @@ export const toolBody = (tool: RegisteredTool): Record<string, unknown> => ({
   status: tool.status,
   source: tool.source,
   updated_at: tool.updatedAt,
+  guarded_version: tool.guardedVersion,
+  ...(tool.pending === undefined ? {} : { pending: pendingBody(tool.pending) }),
+  ...(tool.deletedBy === null ? {} : { deleted_by: tool.deletedBy }),
 });
 
 export const noTool = (projectId: string, toolName: string): ToolplaneError =>
@@ -30,24 +49,36 @@ export const getTool = operation({
   },
 });
 
-/** A tool service registers for its own targets only, and owns what it registers. */
-const sourceOf = ({ named, targets }: ServiceCaller, upload: unknown): string | undefined => {
-  if (targets === undefined) return undefined;
+/**
+ * A tool service registers for its own targets only, and owns what it registers. Somebody who may do more can register as a
+ * service too: its definitions are then put under what people decided instead of replacing it.
+ */
+const sourceOf = ({ named, targets }: ServiceCaller, upload: unknown, asService: boolean): string | undefined => {
+  if (targets === undefined && !asService) return undefined;
   const subject = String((upload as { target_subject?: unknown } | null)?.target_subject ?? "");
   const target = subject.split(".")[6] ?? "";
-  if (!targets.includes(target))
+  if (targets?.includes(target) === false)
     throw new ToolplaneError("auth_failed", `${named} registers tools for ${targets.join(", ")} only`);
   return `service:${target}`;
+};
+
+const STATUS = { created: 201, replaced: 200, unchanged: 200, pending: 202 } as const;
+
+/** Registers for the caller: 201 new, 200 replaced or unchanged, 202 when the version waits until a person accepts it. */
+export const registerTool = async (
+  { engine, caller, projectId, body }: ServiceRequest<unknown>,
+  asService: boolean,
+): Promise<ServiceAnswer> => {
+  const source = sourceOf(caller, body, asService);
+  const { toolName, outcome } = await engine.tools.upsertTool(projectId, body, { source, by: caller.by });
+  const tool = await engine.tools.findTool(projectId, toolName);
+  if (tool === undefined) throw noTool(projectId, toolName);
+  return { status: STATUS[outcome], body: { ...toolBody(tool), outcome } };
 };
 
 export const register = operation({
   maxBytes: MAX_DEFINITION_BYTES,
   // Whatever was uploaded: the engine says what is wrong with it.
   body: z.unknown(),
-  async run({ engine, caller, projectId, body }) {
-    const { toolName, outcome } = await engine.tools.upsertTool(projectId, body, { source: sourceOf(caller, body) });
-    const tool = await engine.tools.getTool(projectId, toolName);
-    if (tool === undefined) throw noTool(projectId, toolName);
-    return { status: outcome === "created" ? 201 : 200, body: { ...toolBody(tool), outcome } };
-  },
+  run: (request) => registerTool(request, true),
 });

@@ -17,7 +17,7 @@ import {
   type HostPorts,
   type ToolHost,
 } from "@toolplane/bridges";
-import { createSchemaCompiler, type Engine, sha256 } from "@toolplane/engine";
+import { type Actor, createSchemaCompiler, type Engine, sha256, type ToolUpsertResult } from "@toolplane/engine";
 import { type ToolplaneError, understandError } from "@toolplane/protocol";
 import type { RefusedHostTool } from "@toolplane/protocol/host";
 import {
@@ -31,6 +31,7 @@ import {
   type ToolService,
 } from "@toolplane/sdk";
 import { type HostSetting, hostSecrets } from "./host-settings.ts";
+import { planHostTool } from "./plan-host-tool.ts";
 
 export type HostPhase = "starting" | "ready" | "failed" | "elsewhere";
 
@@ -78,6 +79,7 @@ export const createHostLife = (options: HostLifeOptions): HostLife => {
   const scrubber = createScrubber(secrets);
   const log = options.log;
   const source = `host:${name}`;
+  const by: Actor = { door: "host", tokenId: null, role: "tool", actor: source };
   const compileSchema = createSchemaCompiler();
   const stopping = new AbortController();
   let host: ToolHost | undefined;
@@ -93,13 +95,16 @@ export const createHostLife = (options: HostLifeOptions): HostLife => {
     const isRetrySafe = (tool: string): boolean => host?.isRetrySafe(tool) ?? false;
     const defined = defineHostTools(description, { ...given, isRetrySafe }, { compileSchema, sha256 });
     const uploads = defined.tools.map(({ definition }) => definition);
-    const results: Awaited<ReturnType<Engine["tools"]["upsertTools"]>>[number][] = [];
+    const results: (ToolUpsertResult | ToolplaneError)[] = [];
     for (let at = 0; at < uploads.length; at += PAGE)
-      results.push(...(await engine.tools.upsertTools(gateway.projectId, uploads.slice(at, at + PAGE), { source })));
-    const conflicts = results.flatMap((result, index) =>
-      result instanceof Error ? [{ name: defined.tools[index]?.hostTool ?? "", reason: result.message }] : [],
-    );
-    registered = defined.tools.filter((_, index) => !(results[index] instanceof Error));
+      results.push(
+        ...(await engine.tools.upsertTools(gateway.projectId, uploads.slice(at, at + PAGE), { source, by })),
+      );
+    const taken = defined.tools.map((tool, index) => planHostTool(tool, results[index]));
+    const conflicts = taken.flatMap((one) => ("reason" in one ? [one] : []));
+    registered = taken.flatMap((one) => ("reason" in one ? [] : [one.tool]));
+    for (const one of taken)
+      if ("waits" in one && one.waits !== undefined) log.warn("a tool of a host waits", { host: name, ...one.waits });
     refused = [...defined.refused, ...conflicts].map(({ name: tool, reason }) => ({
       name: tool,
       reason: scrubber.text(reason),
@@ -115,7 +120,7 @@ export const createHostLife = (options: HostLifeOptions): HostLife => {
       const page = await engine.tools.listTools(gateway.projectId, { limit: PAGE, cursor });
       for (const tool of page.items) {
         if (tool.source !== source || kept.has(tool.toolName)) continue;
-        await engine.tools.deleteTool(gateway.projectId, tool.toolName);
+        await engine.tools.deleteTool(gateway.projectId, tool.toolName, { by, byProgram: true });
         log.info("a tool its host no longer has was deleted", { host: name, tool: tool.toolName });
       }
       cursor = page.nextCursor ?? undefined;

@@ -3,6 +3,7 @@
 import type { Agents, Profiles } from "@toolplane/engine";
 import { showName, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
+import { actorOf } from "../http/actor-of.ts";
 import { answerPage } from "../http/answer-page.ts";
 import { pageQuery } from "../http/page-query.ts";
 import { readUpload } from "../http/read-upload.ts";
@@ -52,9 +53,10 @@ export const agentRoutes: readonly Route[] = [
     path: "/projects/:project/profiles",
     roles: OPERATORS,
     rawBody: true,
-    handle: async ({ engine, params, context }) => {
+    handle: async ({ engine, params, caller, context }) => {
       const upload = await readUpload(context.req.raw);
-      const { outcome, ...profile } = await engine.profiles.upsertProfile(params.project ?? "", upload);
+      const by = actorOf(caller);
+      const { outcome, ...profile } = await engine.profiles.upsertProfile(params.project ?? "", upload, by);
       return context.json({ ...profileBody(profile), outcome }, outcome === "created" ? 201 : 200);
     },
   }),
@@ -83,8 +85,8 @@ export const agentRoutes: readonly Route[] = [
     method: "DELETE",
     path: "/projects/:project/profiles/:profile",
     roles: OPERATORS,
-    handle: async ({ engine, params, context }) => {
-      await engine.profiles.deleteProfile(params.project ?? "", params.profile ?? "");
+    handle: async ({ engine, params, caller, context }) => {
+      await engine.profiles.deleteProfile(params.project ?? "", params.profile ?? "", actorOf(caller));
       return context.body(null, 204);
     },
   }),
@@ -93,8 +95,9 @@ export const agentRoutes: readonly Route[] = [
     path: "/projects/:project/agents",
     roles: OPERATORS,
     body: z.record(z.string(), z.unknown()),
-    handle: async ({ engine, params, body, context }) => {
-      const { outcome, ...agent } = await engine.agents.upsertAgent(params.project ?? "", body);
+    handle: async ({ engine, params, body, caller, context }) => {
+      const by = actorOf(caller);
+      const { outcome, ...agent } = await engine.agents.upsertAgent(params.project ?? "", body, { by });
       return context.json({ ...agentBody(agent), outcome }, outcome === "created" ? 201 : 200);
     },
   }),
@@ -126,12 +129,13 @@ export const agentRoutes: readonly Route[] = [
       path: `/projects/:project/agents/:agent/${verb}`,
       roles: OPERATORS,
       body: z.strictObject({ reason: z.string().max(500).optional() }),
-      handle: async ({ engine, params, body, context }) => {
+      handle: async ({ engine, params, body, caller, context }) => {
+        const by = actorOf(caller);
         const [projectId, agentId] = [params.project ?? "", params.agent ?? ""];
         const agent =
           verb === "activate"
-            ? await engine.agents.activateAgent(projectId, agentId)
-            : await engine.agents.deactivateAgent(projectId, agentId, body.reason ?? "deactivated");
+            ? await engine.agents.activateAgent(projectId, agentId, by)
+            : await engine.agents.deactivateAgent(projectId, agentId, body.reason ?? "deactivated", by);
         return context.json(agentBody(agent));
       },
     }),

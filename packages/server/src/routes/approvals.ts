@@ -2,6 +2,7 @@
 
 import type { Decision, WaitingCall } from "@toolplane/engine";
 import { z } from "zod";
+import { actorOf } from "../http/actor-of.ts";
 import { answerPage } from "../http/answer-page.ts";
 import { refuseBound } from "../http/own-work.ts";
 import { pageQuery } from "../http/page-query.ts";
@@ -54,6 +55,7 @@ export const approvalRoutes: readonly Route[] = [
           toolCallId: params.call ?? "",
           by: body.by ?? (caller.token.label || caller.actorId),
           reason: body.reason,
+          actor: actorOf(caller),
         });
         return context.json({ tool_call_id: params.call, status, ...decisionBody(decision), idempotent });
       },

@@ -3,6 +3,7 @@
 import { type CallRequest, type CallView, isSettled } from "@toolplane/engine";
 import { isToolplaneError, parseWith, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
+import { actorOf, personOf } from "../http/actor-of.ts";
 import { answerPage } from "../http/answer-page.ts";
 import { callerAgent } from "../http/caller-agent.ts";
 import { boundAgent, checkMayCancel, checkMaySeeCall } from "../http/own-work.ts";
@@ -186,6 +187,7 @@ export const callRoutes: readonly Route[] = [
         ...keyFrom(params),
         reason: body.reason,
         by: caller.actorId,
+        actor: personOf(caller),
       });
       return context.json({ canceled, status });
     },
@@ -198,7 +200,7 @@ export const callRoutes: readonly Route[] = [
     handle: async (call) => {
       const { projectId, toolCallId } = keyFrom(call.params);
       const key = call.context.req.header("idempotency-key");
-      const made = await call.engine.deadLetters.retryCall(projectId, toolCallId, key);
+      const made = await call.engine.deadLetters.retryCall(projectId, toolCallId, key, actorOf(call.caller));
       const fresh = { projectId, toolCallId: made.toolCallId };
       if (call.body.wait_seconds !== undefined)
         await call.engine.calls.wait(fresh, call.body.wait_seconds * 1000, call.signal);

@@ -3,6 +3,7 @@
 import type { Route } from "../http/route.ts";
 import { agentRoutes } from "./agents.ts";
 import { approvalRoutes } from "./approvals.ts";
+import { auditRoutes } from "./audit.ts";
 import { callRoutes } from "./calls.ts";
 import { cardRoutes } from "./cards.ts";
 import { eventRoutes } from "./events.ts";
@@ -21,6 +22,7 @@ export const routes: readonly Route[] = [
   ...turnRoutes,
   ...cardRoutes,
   ...operationRoutes,
+  ...auditRoutes,
   ...hostRoutes,
   ...eventRoutes,
 ];

@@ -3,6 +3,7 @@
 import { type DeadLetter, ROLES, type Token } from "@toolplane/engine";
 import { isToken, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
+import { actorOf } from "../http/actor-of.ts";
 import { answerPage } from "../http/answer-page.ts";
 import { refuseUnknownProject } from "../http/known-project.ts";
 import { refuseBound } from "../http/own-work.ts";
@@ -51,20 +52,21 @@ export const operationRoutes: readonly Route[] = [
         .max(10 * 366 * 86_400)
         .optional(),
     }),
-    handle: async ({ engine, body, context }) => {
+    handle: async ({ engine, body, caller, context }) => {
       if (body.role === "agent" && body.actor !== undefined && !isToken(body.actor))
         throw new ToolplaneError(
           "bad_request",
           "the actor of an agent's token is the id of an agent; leave it out for one that speaks for none",
         );
-      const { token, secret } = await engine.tokens.create({
+      const asked = {
         role: body.role,
         projectId: body.project_id,
         actorId: body.actor,
         targets: body.targets,
         label: body.label,
         ttlSeconds: body.ttl_seconds,
-      });
+      };
+      const { token, secret } = await engine.tokens.create(asked, actorOf(caller));
       return context.json({ ...tokenBody(token), token: secret }, 201);
     },
   }),
@@ -84,8 +86,8 @@ export const operationRoutes: readonly Route[] = [
     method: "DELETE",
     path: "/tokens/:token",
     roles: ADMINS,
-    handle: async ({ engine, params, context }) => {
-      await engine.tokens.revoke(params.token ?? "");
+    handle: async ({ engine, params, caller, context }) => {
+      await engine.tokens.revoke(params.token ?? "", undefined, actorOf(caller));
       return context.body(null, 204);
     },
   }),
@@ -116,8 +118,9 @@ export const operationRoutes: readonly Route[] = [
     method: "POST",
     path: "/projects/:project/dead-letters/:letter/replay",
     roles: OPERATORS,
-    handle: async ({ engine, params, context }) => {
-      const { replayedAs } = await engine.deadLetters.replay(params.project ?? "", params.letter ?? "");
+    handle: async ({ engine, params, caller, context }) => {
+      const by = actorOf(caller);
+      const { replayedAs } = await engine.deadLetters.replay(params.project ?? "", params.letter ?? "", by);
       return context.json({ replayed_as: replayedAs });
     },
   }),

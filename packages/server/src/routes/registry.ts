@@ -2,7 +2,8 @@
 
 import type { RegisteredProject } from "@toolplane/engine";
 import { z } from "zod";
-import { noTool, register, toolBody } from "../gateway/tool-operations.ts";
+import { noTool, registerTool, toolBody } from "../gateway/tool-operations.ts";
+import { actorOf } from "../http/actor-of.ts";
 import { answerPage } from "../http/answer-page.ts";
 import { noProject } from "../http/known-project.ts";
 import { pageQuery } from "../http/page-query.ts";
@@ -26,7 +27,7 @@ export const registryRoutes: readonly Route[] = [
     roles: ADMINS,
     body: z.record(z.string(), z.unknown()),
     handle: async ({ engine, body, caller, context }) =>
-      context.json(projectBody(await engine.projects.createProject(body, caller.actorId)), 201),
+      context.json(projectBody(await engine.projects.createProject(body, caller.actorId, actorOf(caller))), 201),
   }),
   route({
     method: "GET",
@@ -53,16 +54,17 @@ export const registryRoutes: readonly Route[] = [
     path: "/projects/:project",
     roles: OPERATORS,
     body: z.record(z.string(), z.unknown()),
-    handle: async ({ engine, params, body, context }) =>
-      context.json(projectBody(await engine.projects.patchProject(params.project ?? "", body))),
+    handle: async ({ engine, params, body, caller, context }) =>
+      context.json(projectBody(await engine.projects.patchProject(params.project ?? "", body, actorOf(caller)))),
   }),
   route({
     method: "DELETE",
     path: "/projects/:project",
     roles: ADMINS,
     query: z.strictObject({ force: z.enum(["true", "false"]).optional() }),
-    handle: async ({ engine, params, query, context }) => {
-      await engine.projects.deleteProject(params.project ?? "", { force: query.force === "true" });
+    handle: async ({ engine, params, query, caller, context }) => {
+      const force = query.force === "true";
+      await engine.projects.deleteProject(params.project ?? "", { force, by: actorOf(caller) });
       return context.body(null, 204);
     },
   }),
@@ -74,7 +76,9 @@ export const registryRoutes: readonly Route[] = [
     handle: async ({ engine, params, caller, context }) => {
       const upload = await readUpload(context.req.raw);
       const asked = { engine, caller: serviceCaller(caller), projectId: params.project ?? "", toolCallId: "" };
-      const { status, body } = await register.run({ ...asked, body: upload });
+      // The definition is a program's, whoever's token the program uses.
+      const asService = context.req.header("toolplane-register-as") === "service";
+      const { status, body } = await registerTool({ ...asked, body: upload }, asService);
       return context.json(body, status);
     },
   }),
@@ -82,9 +86,11 @@ export const registryRoutes: readonly Route[] = [
     method: "GET",
     path: "/projects/:project/tools",
     roles: [...READERS, "tool"],
-    query: pageQuery,
+    query: pageQuery.extend({ pending: z.enum(["true", "false"]).optional() }),
     handle: async (call) => {
-      const { items, nextCursor } = await call.engine.tools.listTools(call.params.project ?? "", call.query);
+      const { pending, ...page } = call.query;
+      const asked = { ...page, pending: pending === "true" };
+      const { items, nextCursor } = await call.engine.tools.listTools(call.params.project ?? "", asked);
       return answerPage(call, items.map(toolBody), nextCursor);
     },
   }),
@@ -110,8 +116,23 @@ export const registryRoutes: readonly Route[] = [
         definition_hash: version.definitionHash,
         definition: version.definition,
         created_at: version.createdAt,
+        state: version.state,
       }));
-      return context.json({ items });
+      const tool = await engine.tools.findTool(params.project ?? "", params.tool ?? "");
+      const { pending = null, deleted_by = null } = tool === undefined ? {} : toolBody(tool);
+      return context.json({ items, pending, deleted_by });
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/projects/:project/tools/:tool/accept",
+    roles: OPERATORS,
+    /** The version that was looked at; another one that came meanwhile is not accepted by mistake. */
+    body: z.strictObject({ version: z.number().int().positive().optional() }),
+    handle: async ({ engine, params, body, caller, context }) => {
+      const by = actorOf(caller);
+      const tool = await engine.tools.acceptTool(params.project ?? "", params.tool ?? "", body.version, by);
+      return context.json({ ...toolBody(tool), outcome: "accepted" });
     },
   }),
   ...(["pause", "resume"] as const).map((verb) =>
@@ -119,9 +140,9 @@ export const registryRoutes: readonly Route[] = [
       method: "POST",
       path: `/projects/:project/tools/:tool/${verb}`,
       roles: OPERATORS,
-      handle: async ({ engine, params, context }) => {
+      handle: async ({ engine, params, caller, context }) => {
         const change = verb === "pause" ? engine.tools.pauseTool : engine.tools.resumeTool;
-        await change(params.project ?? "", params.tool ?? "");
+        await change(params.project ?? "", params.tool ?? "", actorOf(caller));
         return context.json({ status: verb === "pause" ? "paused" : "active" });
       },
     }),
@@ -130,8 +151,8 @@ export const registryRoutes: readonly Route[] = [
     method: "DELETE",
     path: "/projects/:project/tools/:tool",
     roles: OPERATORS,
-    handle: async ({ engine, params, context }) => {
-      await engine.tools.deleteTool(params.project ?? "", params.tool ?? "");
+    handle: async ({ engine, params, caller, context }) => {
+      await engine.tools.deleteTool(params.project ?? "", params.tool ?? "", { by: actorOf(caller) });
       return context.body(null, 204);
     },
   }),

@@ -3,6 +3,7 @@
 import type { Engine, TurnView } from "@toolplane/engine";
 import { type Card, showName, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
+import { personOf } from "../http/actor-of.ts";
 import { answerPage } from "../http/answer-page.ts";
 import { boundAgent, checkMaySeeTurn, checkMayStop, refuseBound } from "../http/own-work.ts";
 import { pageQuery } from "../http/page-query.ts";
@@ -198,7 +199,8 @@ export const turnRoutes: readonly Route[] = [
     handle: async ({ engine, params, body, caller, context }) => {
       const key = keyFrom(params);
       if (caller.token.role === "agent") checkMayStop(caller, await turnOf(engine, key));
-      const { stopped, status } = await engine.turns.stop({ ...key, actorId: caller.actorId, reason: body.reason });
+      const asked = { ...key, actorId: caller.actorId, reason: body.reason, by: personOf(caller) };
+      const { stopped, status } = await engine.turns.stop(asked);
       return context.json({ agent_turn_id: key.agentTurnId, stopped, status });
     },
   }),

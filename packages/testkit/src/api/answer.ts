@@ -35,6 +35,10 @@ export type AnswerBody = {
   readonly session: unknown;
   readonly revoked_at: string | null;
   readonly bus_connected: boolean;
+  readonly arguments: unknown;
+  readonly act: string;
+  readonly detail: Readonly<Record<string, unknown>>;
+  readonly pending: { readonly version: number; readonly changes: readonly unknown[] };
 };
 
 export interface Answer {

@@ -2,9 +2,10 @@
 
 import { applyFiles } from "../apply-files.ts";
 import { cellOf, shortTime, targetOf, textOf } from "../body.ts";
-import { pathOf } from "../client.ts";
+import { type Body, pathOf } from "../client.ts";
 import type { Command } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
+import type { Output } from "../output.ts";
 import { showPage } from "../page.ts";
 import { shorten } from "../plain-text.ts";
 
@@ -13,6 +14,35 @@ const DESCRIPTION_WIDTH = 60;
 
 const toolPath = (project: string, name: string, ...rest: readonly string[]): string =>
   pathOf("projects", project, "tools", name, ...rest);
+
+const pendingOf = (tool: Body): Body =>
+  typeof tool.pending === "object" && tool.pending !== null ? (tool.pending as Body) : {};
+
+/** What waits beside what is in force, and what accepting it would change. */
+const showPending = (output: Output, name: string, tool: Body): void => {
+  const pending = pendingOf(tool);
+  const version = cellOf(pending, "version");
+  if (version === undefined) return;
+  const deletedBy = textOf(tool, "deleted_by");
+  output.line(
+    deletedBy === undefined
+      ? `version ${version} waits to be accepted`
+      : `version ${version} waits: ${deletedBy} deleted ${name}, accepting brings it back`,
+  );
+  const changes = (Array.isArray(pending.changes) ? pending.changes : []) as readonly Body[];
+  const weakens = Array.isArray(pending.weakens) ? (pending.weakens as readonly unknown[]) : [];
+  const shown = (value: unknown): string => shorten(value === null ? "-" : JSON.stringify(value), DESCRIPTION_WIDTH);
+  output.table(
+    changes,
+    [
+      { title: "FIELD", value: (change) => textOf(change, "field") },
+      { title: "IN FORCE", value: (change) => shown(change.from) },
+      { title: "WAITING", value: (change) => shown(change.to) },
+      { title: "", value: (change) => (weakens.includes(change.field) ? "weakens" : " ") },
+    ],
+    "it changes nothing in the definition",
+  );
+};
 
 const apply: Command = {
   name: "tools apply",
@@ -35,16 +65,19 @@ const list: Command = {
   usage: "",
   least: 0,
   most: 0,
-  options: ["project", "limit", "cursor"],
-  summary: "list the tools of a project",
+  options: ["project", "limit", "cursor", "pending"],
+  summary: "list the tools of a project, or those with a version that waits",
   async run(context) {
     const { client, project, flags } = context;
-    const query = { limit: flags.limit, cursor: flags.cursor };
+    const query = { limit: flags.limit, cursor: flags.cursor, pending: flags.pending ? "true" : undefined };
     showPage(context, await client.request({ path: pathOf("projects", project, "tools"), query }), {
-      empty: `project ${project} has no tools; register one with: toolplane tools apply FILE`,
+      empty: flags.pending
+        ? `no version of a tool of project ${project} waits to be accepted`
+        : `project ${project} has no tools; register one with: toolplane tools apply FILE`,
       columns: [
         { title: "TOOL", value: (tool) => textOf(tool, "tool_name") },
         { title: "VERSION", value: (tool) => cellOf(tool, "version") },
+        { title: "PENDING", value: (tool) => cellOf(pendingOf(tool), "version") },
         { title: "STATUS", value: (tool) => textOf(tool, "status") },
         { title: "TARGET", value: targetOf },
         { title: "DESCRIPTION", value: (tool) => shorten(textOf(tool, "description") ?? "", DESCRIPTION_WIDTH) },
@@ -80,6 +113,7 @@ const show: Command = {
       ["options", tool.options],
     ]);
     output.value({ parameters: tool.parameters ?? {} });
+    showPending(output, args[0] ?? "", tool);
     return EXIT.ok;
   },
 };
@@ -93,14 +127,38 @@ const versions: Command = {
   summary: "list the versions of a tool, newest first",
   async run(context) {
     const { client, project, args } = context;
-    showPage(context, await client.request({ path: toolPath(project, args[0] ?? "", "versions") }), {
+    const page = await client.request({ path: toolPath(project, args[0] ?? "", "versions") });
+    showPage(context, page, {
       empty: "no versions",
       columns: [
         { title: "VERSION", value: (version) => cellOf(version, "version") },
+        { title: "STATE", value: (version) => textOf(version, "state") },
         { title: "CREATED", value: (version) => shortTime(version, "created_at") },
         { title: "DEFINITION HASH", value: (version) => textOf(version, "definition_hash") },
       ],
     });
+    if (!context.output.json) showPending(context.output, args[0] ?? "", page);
+    return EXIT.ok;
+  },
+};
+
+const accept: Command = {
+  name: "tools accept",
+  usage: "TOOL",
+  least: 1,
+  most: 1,
+  options: ["project", "version"],
+  summary: "put the version that a service registered and that waits in force",
+  async run({ client, project, args, flags, output }) {
+    const name = args[0] ?? "";
+    const known = await client.request({ path: toolPath(project, name, "versions") });
+    if (!output.json) showPending(output, name, known);
+    // The version that is shown is the one that is accepted, also when another one comes meanwhile.
+    const version = flags.version === undefined ? pendingOf(known).version : Number(flags.version);
+    const body = version === undefined ? {} : { version };
+    const tool = await client.request({ method: "POST", path: toolPath(project, name, "accept"), body });
+    if (output.json) output.data(tool);
+    else output.line(`accepted ${name} version ${cellOf(tool, "version") ?? "?"}`);
     return EXIT.ok;
   },
 };
@@ -140,6 +198,7 @@ export const toolsCommands: readonly Command[] = [
   list,
   show,
   versions,
+  accept,
   change("pause", "paused", "hold back new and queued calls of a tool"),
   change("resume", "resumed", "let the calls of a paused tool run"),
   remove,

@@ -1,0 +1,134 @@
+// The audit: who did what to the registry, to tokens and to work under way, and every use of a control key.
+//   AU1. An act's row is written in the transaction of the act: neither is there without the other.
+//   AU2. Rows are only added. The engine's role may not change or delete them; a project's rows go with the project.
+//   AU3. A detail says what changed by name. Arguments, results, definitions and secrets are never in it (I8).
+
+import type { JsonObject } from "@toolplane/protocol";
+import { parsePage } from "../registry/page.ts";
+import type { Queryer } from "../sql/database.ts";
+import { type ActWrite, type AuditRow, bindActs, LIST_AUDIT, LIST_AUDIT_OF_PROJECT, WRITE_ACTS } from "./audit.sql.ts";
+
+/** Every act there is; `noun.what happened to it`. */
+export const ACTS = [
+  "project.created",
+  "project.changed",
+  "project.deleted",
+  "tool.applied",
+  "tool.pending",
+  "tool.accepted",
+  "tool.paused",
+  "tool.resumed",
+  "tool.deleted",
+  "profile.applied",
+  "profile.deleted",
+  "agent.applied",
+  "agent.activated",
+  "agent.deactivated",
+  "token.created",
+  "token.revoked",
+  "call.approved",
+  "call.denied",
+  "call.canceled",
+  "call.retried",
+  "turn.stopped",
+  "dead_letter.replayed",
+  "control.used",
+  "control.stripped",
+] as const;
+
+export type ActName = (typeof ACTS)[number];
+
+/** How somebody reached the plane. */
+export type Door = "http" | "nats" | "config" | "host" | "service";
+
+/** Who acts, as the door knows it. */
+export interface Actor {
+  readonly door: Door;
+  readonly tokenId: string | null;
+  readonly role: string;
+  /** The token's label where it has one, else the actor's id. */
+  readonly actor: string;
+}
+
+export interface Act {
+  /** Null: an act of the whole plane, which only administrators see. */
+  readonly projectId: string | null;
+  readonly act: ActName;
+  /** The id or name of what it was done to. */
+  readonly subject: string;
+  readonly detail?: JsonObject | undefined;
+}
+
+export interface AuditEntry extends Actor {
+  readonly auditId: string;
+  readonly projectId: string | null;
+  readonly at: string;
+  readonly act: string;
+  readonly subject: string;
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
+export interface Audit {
+  /** Newest first; of one project, or of the whole plane when no project is given. */
+  list(
+    projectId: string | undefined,
+    page?: { readonly before?: string | undefined; readonly limit?: number | undefined },
+  ): Promise<readonly AuditEntry[]>;
+}
+
+const NEWEST = "9223372036854775807";
+/** Long enough for a name and a sentence; an audit that could be filled with megabytes would be a way to hide in it. */
+const MAX_TEXT = 500;
+
+const clean = (text: string): string => text.slice(0, MAX_TEXT).toWellFormed().replaceAll("\u0000", "");
+
+const toWrite = (by: Actor, { projectId, act, subject, detail = {} }: Act): ActWrite => ({
+  projectId,
+  tokenId: by.tokenId,
+  role: by.role,
+  actor: clean(by.actor),
+  door: by.door,
+  act,
+  subject: clean(subject),
+  // A NUL cannot be stored in a jsonb text; nothing an act says needs one.
+  detail: JSON.stringify(detail, (_, value: unknown) => (typeof value === "string" ? clean(value) : value)),
+});
+
+/** Writes nothing when nobody in particular acts: the engine's own work is no administrative act. */
+export const recordActs = async (tx: Queryer, by: Actor | undefined, acts: readonly Act[]): Promise<void> => {
+  if (by === undefined || acts.length === 0) return;
+  await tx.query(WRITE_ACTS, bindActs(acts.map((act) => toWrite(by, act))));
+};
+
+/** The same where every act has its own actor. */
+export const recordActsOf = async (tx: Queryer, acts: readonly (Act & { readonly by: Actor })[]): Promise<void> => {
+  if (acts.length === 0) return;
+  await tx.query(WRITE_ACTS, bindActs(acts.map(({ by, ...act }) => toWrite(by, act))));
+};
+
+const entryOf = (row: AuditRow): AuditEntry => ({
+  auditId: row.audit_id,
+  projectId: row.project_id,
+  at: row.at.toISOString(),
+  tokenId: row.token_id,
+  role: row.role,
+  actor: row.actor,
+  door: row.door as Door,
+  act: row.act,
+  subject: row.subject,
+  detail: row.detail,
+});
+
+const isAuditId = (text: string): boolean => /^[0-9]{1,18}$/.test(text);
+
+export const createAudit = ({ db }: { readonly db: Queryer }): Audit => ({
+  async list(projectId, { before = NEWEST, limit } = {}) {
+    const bounds = parsePage({ limit });
+    if (before !== NEWEST && !isAuditId(before)) return [];
+    const rows =
+      projectId === undefined
+        ? await db.query<AuditRow>(LIST_AUDIT, [before, bounds.limit])
+        : await db.query<AuditRow>(LIST_AUDIT_OF_PROJECT, [projectId, before, bounds.limit]);
+    return rows.map(entryOf);
+  },
+});

@@ -1,0 +1,63 @@
+// Uses of control keys, for the audit: a tool's result that says what becomes of its agent's turn (`__cg_control`, I11), and
+// foreign bodies that tried to and lost the keys on the way. Results without such keys cost one look at their top level.
+
+import { CONTROL_PREFIX, isRecord, readOverride, type ToolResultContent } from "@toolplane/protocol";
+import { type Act, type Actor, recordActsOf } from "../audit/audit.ts";
+import type { Database, Statement } from "../sql/database.ts";
+import type { ControlUse, SettledRow, SettleRow } from "./settle.sql.ts";
+
+/** A key is a foreign text; few are real ones. */
+const MAX_KEYS = 8;
+const MAX_KEY_LENGTH = 64;
+
+const shown = (keys: readonly string[]): string[] => keys.slice(0, MAX_KEYS).map((key) => key.slice(0, MAX_KEY_LENGTH));
+
+export const findControlUse = (
+  toolName: string,
+  { result }: ToolResultContent,
+  stripped: readonly string[] = [],
+): ControlUse | undefined => {
+  const used = isRecord(result) ? Object.keys(result).filter((key) => key.startsWith(CONTROL_PREFIX)) : [];
+  if (used.length === 0 && stripped.length === 0) return undefined;
+  return { toolName, used: shown(used), afterExecution: readOverride(result), stripped: shown(stripped) };
+};
+
+/** The plane's own tools (`sys.`) say nothing foreign. */
+const actorOf = ({ settledBy }: SettleRow): Actor | undefined =>
+  settledBy.startsWith("tool.") ? { door: "service", tokenId: null, role: "tool", actor: settledBy } : undefined;
+
+const actsOf = (row: SettleRow): (Act & { readonly by: Actor })[] => {
+  const by = actorOf(row);
+  if (row.control === undefined || by === undefined) return [];
+  const { toolName, used, stripped, afterExecution = null } = row.control;
+  const about = { by, projectId: row.projectId, subject: row.toolCallId };
+  const detail = { tool_name: toolName };
+  return [
+    ...(used.length === 0
+      ? []
+      : [
+          {
+            ...about,
+            act: "control.used" as const,
+            detail: { ...detail, keys: [...used], after_execution: afterExecution },
+          },
+        ]),
+    ...(stripped.length === 0
+      ? []
+      : [{ ...about, act: "control.stripped" as const, detail: { ...detail, keys: [...stripped] } }]),
+  ];
+};
+
+/** Settles, and with it writes down what `further` and the control keys of those that won have to tell. */
+export const settleAudited = async (
+  db: Database,
+  rows: readonly SettleRow[],
+  [statement, values]: readonly [Statement, readonly unknown[]],
+  further: (won: readonly SettleRow[]) => readonly (Act & { readonly by: Actor })[] = () => [],
+): Promise<readonly SettledRow[]> =>
+  db.transaction(async (tx) => {
+    const settled = await tx.query<SettledRow>(statement, values);
+    const won = rows.filter((_, index) => settled[index]?.won === true);
+    await recordActsOf(tx, [...won.flatMap(actsOf), ...further(won)]);
+    return settled;
+  });

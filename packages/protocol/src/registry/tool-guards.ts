@@ -1,0 +1,150 @@
+// What a program registers under the guards of a person. A definition has two parts. The program's part is what its code is:
+// description, parameters, where in its own target the command goes, after_execution (its results could say it anyway,
+// I11) and tags. Every other option is the person's part once a person has set it.
+//   TG1. An option the program leaves out stays as the person set it; one that is as strict or stricter is taken.
+//   TG2. An option that is less strict is named in `weakens`; whoever stores the outcome must not put it in force.
+//   TG3. Switches that are closed unless opened (control, retry, service, ui_allowed, secrets_in_url, session) and variables
+//        (envs) count as closed by the person also when the person did not mention them. Limits count only when set.
+
+import { canonicalText } from "../json/canonical-text.ts";
+import type { JsonValue } from "../json/json-value.ts";
+import { checkOptions } from "../tools/check-options.ts";
+import type { ToolDefinition } from "../tools/definition.ts";
+import { resolveOptions, type ToolOptions } from "../tools/options.ts";
+
+export interface GuardedDefinition {
+  readonly definition: ToolDefinition;
+  /** The options that are less strict than the person's, as paths: `options.args.fixed.account`. Sorted. */
+  readonly weakens: readonly string[];
+}
+
+/** The option a person set (or left out) and the one a program wants: is it less strict? */
+type IsWeaker<Key extends keyof ToolOptions> = (
+  guard: ToolOptions[Key],
+  wish: NonNullable<ToolOptions[Key]>,
+) => boolean;
+
+const isEqual = (one: unknown, other: unknown): boolean =>
+  canonicalText((one ?? null) as JsonValue) === canonicalText((other ?? null) as JsonValue);
+
+const isOpened =
+  <Value>(open: Value) =>
+  (guard: Value | undefined, wish: Value): boolean =>
+    wish === open && guard !== open;
+
+const isRaised = (guard: number | undefined, wish: number): boolean => guard !== undefined && wish > guard;
+
+const isApprovalWeaker: IsWeaker<"approval"> = (guard, wish) => {
+  const [before, after] = [resolveOptions({ approval: guard }).approval, resolveOptions({ approval: wish }).approval];
+  return before.required && (!after.required || after.timeoutSeconds > before.timeoutSeconds);
+};
+
+type WholeOption = Exclude<keyof ToolOptions, "args" | "envs" | "tags">;
+
+/** Every option must be here, in MAPS or be `tags`: the compiler refuses an option without a rule. */
+const IS_WEAKER: { readonly [Key in WholeOption]: IsWeaker<Key> } = {
+  approval: isApprovalWeaker,
+  control: isOpened<"allow" | "strip">("allow"),
+  retry: isOpened<"safe" | "never">("safe"),
+  service: isOpened<"plain" | "leased">("plain"),
+  ui_allowed: isOpened(true),
+  secrets_in_url: isOpened(true),
+  pin: (guard, wish) => guard === "strict" && wish !== "strict",
+  session: (guard, wish) => wish !== "none" && wish !== guard,
+  required_tags: (guard = [], wish) => guard.some((tag) => !wish.includes(tag)),
+  concurrency: isRaised,
+  timeout_seconds: isRaised,
+  queue_timeout_seconds: isRaised,
+  timeout_s: isRaised,
+  timeout: isRaised,
+  rate: (guard, wish) => guard !== undefined && (wish.limit > guard.limit || wish.per_seconds < guard.per_seconds),
+  // Where a request goes and with which variables: nothing in them is stricter than something else.
+  jina: (guard, wish) => !isEqual(guard, wish),
+  openapi: (guard, wish) => !isEqual(guard, wish),
+};
+
+type Values = Readonly<Record<string, JsonValue>>;
+
+/** The person's values stay; another value for one of their names, or a further name that may not be added, weakens. */
+const mergeValues = (guard: Values = {}, wish: Values = {}, mayAdd: (name: string) => boolean) => ({
+  merged: { ...guard, ...wish },
+  weakens: Object.entries(wish)
+    .filter(([name, value]) => (Object.hasOwn(guard, name) ? !isEqual(guard[name], value) : !mayAdd(name)))
+    .map(([name]) => name),
+});
+
+const mergeArgs = ({ args: guard = {}, envs = {} }: ToolOptions, { args: wish = {} }: ToolOptions) => {
+  // A program may fix a parameter of its own; one that has the person's default or variable would lose it by that.
+  const isFree = (name: string): boolean => !Object.hasOwn(guard.defaults ?? {}, name) && !Object.hasOwn(envs, name);
+  const fixed = mergeValues(guard.fixed, wish.fixed, isFree);
+  const defaults = mergeValues(guard.defaults, wish.defaults, () => true);
+  const isLoosened = (wish.allow_null ?? []).some((name) => guard.allow_null?.includes(name) !== true);
+  const merged = {
+    ...(guard.fixed === undefined && wish.fixed === undefined ? {} : { fixed: fixed.merged }),
+    ...(guard.defaults === undefined && wish.defaults === undefined ? {} : { defaults: defaults.merged }),
+    ...(guard.allow_null === undefined ? {} : { allow_null: guard.allow_null }),
+    ...(wish.allow_null === undefined ? {} : { allow_null: wish.allow_null }),
+  };
+  const weakens = [
+    ...fixed.weakens.map((name) => `options.args.fixed.${name}`),
+    ...defaults.weakens.map((name) => `options.args.defaults.${name}`),
+    ...(isLoosened ? ["options.args.allow_null"] : []),
+  ];
+  return { merged, weakens };
+};
+
+const mergeOptions = (guard: ToolOptions, wish: ToolOptions) => {
+  const { tags: _, ...kept } = guard;
+  const args = mergeArgs(guard, wish);
+  const envs = mergeValues(guard.envs, wish.envs, () => false);
+  const options: ToolOptions = {
+    ...kept,
+    ...wish,
+    ...(guard.args === undefined && wish.args === undefined ? {} : { args: args.merged }),
+    ...(guard.envs === undefined && wish.envs === undefined
+      ? {}
+      : { envs: envs.merged as Readonly<Record<string, string>> }),
+  };
+  const isWeaker = <Key extends WholeOption>(key: Key): boolean => {
+    const wanted = wish[key];
+    return wanted !== undefined && (IS_WEAKER[key] as IsWeaker<Key>)(guard[key], wanted as never);
+  };
+  const weakens = [
+    ...(Object.keys(IS_WEAKER) as WholeOption[]).filter(isWeaker).map((key) => `options.${key}`),
+    ...args.weakens,
+    ...envs.weakens.map((name) => `options.envs.${name}`),
+  ];
+  return { options, weakens };
+};
+
+const targetOf = ({ target_subject: subject }: ToolDefinition): string => subject.split(".")[6] ?? "";
+
+/** The guard's options that an upload does not have in the same words. */
+const missingOptions = (guard: ToolOptions, wish: ToolOptions): readonly string[] =>
+  (Object.keys(guard) as (keyof ToolOptions)[])
+    .filter((key) => key !== "tags" && !isEqual(guard[key], wish[key]))
+    .map((key) => `options.${key}`);
+
+const isUsable = (definition: ToolDefinition): boolean => {
+  try {
+    // Which variables may be named was checked with each upload; both of them were.
+    checkOptions(definition, { projectId: "" });
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** `guard` is what a person applied or accepted last, `upload` what a program registers now; both were parsed. */
+export const applyGuards = (guard: ToolDefinition, upload: ToolDefinition): GuardedDefinition => {
+  const { options, weakens } = mergeOptions(guard.options, upload.options);
+  const moved = targetOf(guard) === targetOf(upload) ? [] : ["target_subject"];
+  const merged: ToolDefinition = { ...upload, options };
+  // The new schema has no room for what the person fixed, or another spelling of it: only a person can give that up.
+  if (!isUsable(merged))
+    return {
+      definition: upload,
+      weakens: [...missingOptions(guard.options, upload.options), ...moved, "parameters"].sort(),
+    };
+  return { definition: merged, weakens: [...weakens, ...moved].sort() };
+};
