@@ -4,6 +4,8 @@
 import {
   type Card,
   cardText,
+  HEADERS,
+  type HeaderMap,
   type JsonCaps,
   type JsonObject,
   parseCallbackPayload,
@@ -12,7 +14,7 @@ import {
   ToolplaneError,
   type ToolResultContent,
 } from "@toolplane/protocol";
-import { planReportCheck } from "@toolplane/protocol/agents";
+import { type ExpectedCall, planReportCheck } from "@toolplane/protocol/agents";
 import type { Faults } from "../ports/faults.ts";
 import type { Database } from "../sql/database.ts";
 import type { CallFacts, CallKey } from "./call.ts";
@@ -32,9 +34,8 @@ export interface ReportRequest extends CallKey {
   readonly actorId: string;
   readonly leaseId?: string | undefined;
   readonly payload: unknown;
-  /** The turn the report names in its headers, when it names one. */
-  readonly agentTurnId?: string | undefined;
-  readonly traceparent?: string | undefined;
+  /** What the report says about whose call it is, spelled as on the bus; judged against the call, never believed. */
+  readonly headers?: HeaderMap | undefined;
 }
 
 export interface Reports {
@@ -51,31 +52,17 @@ export interface ReportDeps {
   readonly settle: (request: SettleRequest) => Promise<Settled>;
 }
 
-const check = (
-  facts: CallFacts,
-  card: Card | undefined,
-  report: Omit<ReportRequest, "projectId">,
-  projectId: string,
-): Card => {
-  const verdict = planReportCheck(
-    {
-      payload: report.payload,
-      toolCallId: report.toolCallId,
-      sourceActor: report.actorId,
-      sourceProjectId: projectId,
-      agentTurnId: report.agentTurnId ?? facts.agentTurnId,
-    },
-    card,
-    {
-      projectId: facts.projectId,
-      agentTurnId: facts.agentTurnId,
-      toolCallId: facts.toolCallId,
-      toolName: facts.toolName,
-      actors: [facts.actorId],
-      afterExecution: facts.afterExecution,
-      lineage: facts.lineage as JsonObject,
-    },
-  );
+/** The call as a report is held against it. */
+export const expectedCall = (facts: CallFacts): ExpectedCall => ({
+  ...facts,
+  actors: [facts.actorId],
+  lineage: facts.lineage as JsonObject,
+});
+
+const check = (facts: CallFacts, card: Card | undefined, report: ReportRequest): Card => {
+  const { payload, toolCallId, actorId, projectId, headers } = report;
+  const said = { payload, toolCallId, sourceActor: actorId, sourceProjectId: projectId, headers };
+  const verdict = planReportCheck(said, card, expectedCall(facts));
   if (!verdict.ok) throw verdict.error;
   return verdict.card;
 };
@@ -102,7 +89,7 @@ export const createReports = (deps: ReportDeps): Reports => {
         after_execution: content.after_execution,
         tool_result_card_id: card.card_id,
       };
-      check(facts, card, { toolCallId: facts.toolCallId, actorId, payload }, projectId);
+      check(facts, card, { projectId, toolCallId: facts.toolCallId, actorId, payload });
       const body = cardText(card, deps.caps);
       const hash = deps.sha256(body);
       await deps.faults.at("card:before-commit");
@@ -128,18 +115,13 @@ export const createReports = (deps: ReportDeps): Reports => {
         payload.tool_result_card_id,
       ]);
       const body = rows[0]?.body;
-      const card = check(
-        facts,
-        body === undefined ? undefined : parseCard(JSON.parse(body)),
-        request,
-        request.projectId,
-      );
+      const card = check(facts, body === undefined ? undefined : parseCard(JSON.parse(body)), request);
       return deps.settle({
         projectId: request.projectId,
         toolCallId: request.toolCallId,
         actorId: request.actorId,
         leaseId: request.leaseId,
-        traceparent: request.traceparent,
+        traceparent: request.headers?.[HEADERS.traceparent],
         outcome: { written: { cardId: card.card_id, content: card.content as ToolResultContent } },
       });
     },

@@ -2,7 +2,7 @@
 // The guarantees are the engine's; what is added here is patience (G3) and the service's own clock (G2).
 
 import type { CallKey, Engine, LeasedCall } from "@toolplane/engine";
-import { HEADERS, ToolplaneError } from "@toolplane/protocol";
+import { type CGContext, HEADERS, type HeaderMap, ToolplaneError } from "@toolplane/protocol";
 import { type ClaimedCommand, type PatienceDeps, type ToolGateway, withPatience } from "@toolplane/sdk";
 import { type ClockOffset, NO_OFFSET } from "./clock-offset.ts";
 
@@ -23,6 +23,18 @@ export const commandOf = (leased: LeasedCall, offset: ClockOffset): ClaimedComma
   runDeadline: leased.runDeadline.getTime() - offset.aheadMs(),
   card: JSON.parse(leased.cardBody) as unknown,
   session: leased.session,
+});
+
+/** What the other gateways put into headers: the context as it stands. */
+const saidBy = (context: CGContext): HeaderMap => ({
+  ...context.headers,
+  [HEADERS.projectId]: context.projectId,
+  [HEADERS.channelId]: context.channelId,
+  [HEADERS.agentId]: context.agentId,
+  [HEADERS.turnId]: context.agentTurnId,
+  [HEADERS.turnEpoch]: String(context.turnEpoch),
+  [HEADERS.recursionDepth]: String(context.recursionDepth),
+  [HEADERS.stepId]: context.stepId ?? "",
 });
 
 export const createEngineGateway = (options: EngineGatewayOptions): ToolGateway => {
@@ -63,12 +75,10 @@ export const createEngineGateway = (options: EngineGatewayOptions): ToolGateway 
       }),
 
     async report({ target, payload, leaseId }, patience = {}) {
-      const { toolCallId, agentTurnId, headers } = target;
+      const { toolCallId } = target;
       if (toolCallId === null) throw new ToolplaneError("protocol_violation", "a report names its call");
-      const report = { ...keyOf(toolCallId), actorId, leaseId, payload, agentTurnId };
-      return withPatience(options, patience, () =>
-        engine.calls.report({ ...report, traceparent: headers[HEADERS.traceparent] }),
-      );
+      const report = { ...keyOf(toolCallId), actorId, leaseId, payload, headers: saidBy(target) };
+      return withPatience(options, patience, () => engine.calls.report(report));
     },
 
     sendParts({ toolCallId, parts }) {
