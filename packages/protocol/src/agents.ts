@@ -124,6 +124,7 @@ export {
   WATCHDOG_ACTOR,
 } from "./results/report-check.ts";
 export { type CardLookup, type ReadFault, type ReadOutcome, readResult } from "./results/result-reader.ts";
+export { tryStandingResult } from "./results/standing-result.ts";
 export {
   CONSUMER_DEFAULTS,
   durableName,

@@ -1,5 +1,6 @@
 // The protocol's two steps: a service writes its tool.result card, then reports a pointer to it. Both steps check what
-// the one-step way makes right by construction: a card nobody could report is refused when it is written.
+// the one-step way makes right by construction: a card nobody could report is refused when it is written. A call has room for
+// one card, of the size a card may have, until it settles (UTP 4.4).
 
 import {
   type Card,
@@ -19,7 +20,9 @@ import type { Faults } from "../ports/faults.ts";
 import type { Database } from "../sql/database.ts";
 import type { CallFacts, CallKey } from "./call.ts";
 import type { FactMemory } from "./call-facts.ts";
-import { PUT_RESULT_CARD, READ_RESULT_CARD } from "./reports.sql.ts";
+import { bindKeys, READ_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
+import { PUT_RESULT_CARD, READ_RESULT_CARD, READ_STANDING, type StandingCard } from "./reports.sql.ts";
+import { planUnwritten, type UnwrittenCard } from "./result-slot.ts";
 import type { Settled, SettleRequest } from "./settle.ts";
 import type { Sha256 } from "./turn-chain.ts";
 
@@ -75,6 +78,14 @@ export const createReports = (deps: ReportDeps): Reports => {
     return facts;
   };
 
+  const refuseUnlessThere = async (card: UnwrittenCard, projectId: string): Promise<void> => {
+    const { cardId, actorId, toolCallId } = card;
+    const standing = await deps.db.query<StandingCard>(READ_STANDING, [projectId, cardId, actorId, toolCallId]);
+    const [row] = await deps.db.query<ViewRow>(READ_CALLS, bindKeys([{ projectId, toolCallId }]));
+    const refusal = planUnwritten(card, standing, row === undefined ? undefined : viewOf(row));
+    if (refusal !== undefined) throw refusal;
+  };
+
   return {
     async putCard({ projectId, actorId, card: input }) {
       const card = parseWritableCard(input, deps.caps);
@@ -93,18 +104,13 @@ export const createReports = (deps: ReportDeps): Reports => {
       const body = cardText(card, deps.caps);
       const hash = deps.sha256(body);
       await deps.faults.at("card:before-commit");
-      await deps.db.query(PUT_RESULT_CARD, [
-        projectId,
-        card.card_id,
-        card.author_id,
-        facts.toolCallId,
-        facts.agentTurnId,
-        facts.stepId,
-        hash,
-        body,
-      ]);
+      const cardId = card.card_id;
+      const { toolCallId, agentTurnId, stepId } = facts;
+      const values = [projectId, cardId, card.author_id, toolCallId, agentTurnId, stepId, hash, body];
+      const written = await deps.db.query(PUT_RESULT_CARD, values);
       await deps.faults.at("card:after-commit");
-      return { cardId: card.card_id, hash };
+      if (written.length === 0) await refuseUnlessThere({ cardId, hash, toolCallId, actorId }, projectId);
+      return { cardId, hash };
     },
 
     async report(request) {

@@ -105,7 +105,11 @@ describe("a report may settle a call", () => {
     ["[SEC-3-C6] there is no actor", { report: { sourceActor: "" } }, "protocol_violation"],
     ["[SEC-3-C7] the reporter is of another project", { report: { sourceProjectId: "other" } }, "protocol_violation"],
     ["[SEC-3-C8] the report is for another call", { report: { toolCallId: "tc_2" } }, "protocol_violation"],
-    ["[SEC-3-C8] the report is for another turn", { report: { headers: { "CG-Turn-Id": "turn_2" } } }, "protocol_violation"],
+    [
+      "[SEC-3-C8] the report is for another turn",
+      { report: { headers: { "CG-Turn-Id": "turn_2" } } },
+      "protocol_violation",
+    ],
     ["[SEC-3-C9] callback and card disagree about the status", body({ status: "failed" }), "protocol_violation"],
     ["[SEC-3-C10] the status is not one of the five", body({ status: "done" }), "invalid_status"],
     ["[INV-I11-C3] the callback changes after_execution", body({ after_execution: "terminate" }), "protocol_violation"],
