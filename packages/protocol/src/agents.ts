@@ -104,6 +104,7 @@ export {
   parsePart,
   partSchema,
 } from "./payloads/agent-stream.ts";
+export { checkLeasePayload } from "./payloads/command.ts";
 export {
   mergeActionMetadata,
   parseUiAction,

@@ -1,8 +1,8 @@
 // What a service does with a command: takes its call, reads the card, stays alive, gives it back.
 
 import type { CallStatus, LeasedCall } from "@toolplane/engine";
-import { isToolplaneError, refuseControlFields, ToolplaneError, violation } from "@toolplane/protocol";
-import { checkCallTrace } from "@toolplane/protocol/agents";
+import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
+import { checkCallTrace, checkLeasePayload } from "@toolplane/protocol/agents";
 import { z } from "zod";
 import { checkAsker, factsFor, keyOf, ok, operation, plainText, traceparentOf } from "./service-request.ts";
 
@@ -43,11 +43,9 @@ export const lease = operation({
   async run(request) {
     const { engine, body } = request;
     const key = keyOf(request);
-    refuseControlFields(body, "lease");
     const view = checkAsker(request, await engine.calls.get(key));
     checkCallTrace(traceparentOf(request), view);
-    if (body.tool_call_card_id !== view.callCardId)
-      throw violation(`tool_call_card_id is not the card of call ${key.toolCallId}`);
+    checkLeasePayload(body, view);
     const { ticket, holder = `${view.actorId} (nats)` } = body;
     const mayBeOurs = ticket !== undefined && view.status === "running";
     if (view.status !== "queued" && !mayBeOurs) throw notLeased(key.toolCallId, view.status);
