@@ -30,6 +30,8 @@ const KEYS: KeyRules = {
   refused: REFUSED_IN_COMMAND,
 };
 
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
+
 /**
  * What a lease repeats of its command: refused like the command where it carries identity or data, or a word that is none. Fields
  * may be left out here: the lease answers with the command as the call's row has it.
@@ -42,8 +44,8 @@ export const checkLeasePayload = (
   checkPayloadKeys(input, KEYS, boundary);
   const { tool_call_card_id, tool_name, after_execution } = input;
   if (tool_call_card_id !== call.callCardId) throw violation("tool_call_card_id is not the card of this call");
-  if (tool_name !== undefined && tool_name !== call.toolName) throw violation("tool_name is not the tool of this call");
-  if (after_execution !== undefined && !isAfterExecution(after_execution))
+  if (isGiven(tool_name) && tool_name !== call.toolName) throw violation("tool_name is not the tool of this call");
+  if (isGiven(after_execution) && !isAfterExecution(after_execution))
     throw badPayload(boundary, `after_execution must be ${AFTER_EXECUTIONS.join(" or ")}`, {
       fields: ["after_execution"],
     });
