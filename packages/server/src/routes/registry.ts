@@ -73,7 +73,13 @@ export const registryRoutes: readonly Route[] = [
     rawBody: true,
     handle: async ({ engine, params, caller, context }) => {
       const upload = await readUpload(context.req.raw);
-      const asked = { engine, caller: serviceCaller(caller), projectId: params.project ?? "", toolCallId: "", headers: {} };
+      const asked = {
+        engine,
+        caller: serviceCaller(caller),
+        projectId: params.project ?? "",
+        toolCallId: "",
+        headers: {},
+      };
       const { status, body } = await register.run({ ...asked, body: upload });
       return context.json(body, status);
     },
