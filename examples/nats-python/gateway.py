@@ -1,6 +1,7 @@
 """A command, and questions about it to the plane's gateway over NATS (docs/reference/nats-gateway.md)."""
 
 import json
+import re
 import secrets
 import time
 
@@ -14,12 +15,16 @@ CONTROL = """project_id channel_id channel agent_id agent_turn_id turn_epoch ste
 parent_agent_id parent_agent_turn_id parent_step_id parent_traceparent recursion_depth""".split()
 
 
+SPAN = re.compile("[0-9a-fA-F]{2}-[0-9a-fA-F]{32}-[0-9a-fA-F]{16}-[0-9a-fA-F]{2}")
+
+
 class Refused(Exception):
     """The plane says no, for good."""
 
     def __init__(self, error):
         super().__init__(f"{error.get('code')}: {error.get('message')}")
-        self.call_status = (error.get("detail") or {}).get("status")
+        self.code, self.detail = error.get("code"), error.get("detail") or {}
+        self.call_status = self.detail.get("status")
 
 
 def child_span(traceparent):
@@ -81,16 +86,31 @@ class Command:
         """The headers of an answer: the command's own, with a span of our own."""
         return {**self.headers, "traceparent": child_span(self.headers.get("traceparent")), **more}
 
-    def fault(self, card):
-        """Why it cannot be run. The plane never sends such a command; who checks cannot be tricked into running one."""
+    def malformed(self):
+        """What is wrong with the command itself. The plane never sends such a one; whoever reaches the bus may."""
         said = {"CG-Project-Id": self.project, "CG-Channel-Id": self.channel}
         if any(self.headers.get(name, token) != token for name, token in said.items()):
             return "protocol_violation", "the headers contradict the subject"
         wrong = [key for key in (*INLINE, *CONTROL) if key in self.payload]
         if wrong:
             return "protocol_violation", f"a command points to a card and carries no {', '.join(wrong)}"
-        if not self.payload.get("tool_call_card_id"):
-            return "bad_request", "the command names no card"
+        missing = [key for key in ("tool_call_card_id", "tool_name", "after_execution") if not self.payload.get(key)]
+        if missing:
+            return "bad_request", f"the command has no {', '.join(missing)}"
+        if self.payload["after_execution"] not in ("suspend", "terminate"):
+            return "bad_request", "after_execution is neither suspend nor terminate"
+        counts = [self.headers.get("CG-Turn-Epoch") or "0", self.headers.get("CG-Recursion-Depth", "0")]
+        if not all(count.isascii() and count.isdigit() for count in counts):
+            return "protocol_violation", "the epoch or the depth is no number"
+        if self.headers.get("traceparent") and not SPAN.fullmatch(self.headers["traceparent"]):
+            return "protocol_violation", "traceparent cannot be read"
+        return None
+
+    def fault(self, card):
+        """Why it cannot be run. Who checks cannot be tricked into running something else."""
+        malformed = self.malformed()
+        if malformed:
+            return malformed
         if not isinstance(card, dict) or card.get("card_id") != self.payload["tool_call_card_id"]:
             return "not_found", "the card of this call is not there"
         content = card.get("content") if isinstance(card.get("content"), dict) else {}

@@ -146,6 +146,10 @@ class Service:
             return
 
     def run_leased(self, command):
+        malformed = command.malformed()
+        if malformed:  # anybody may have sent it: the call itself is safe, and its own command comes again
+            log(f"a command for call {command.call} is dropped: {malformed[1]}")
+            return self.settle_message(command.message, "+TERM")
         lease = self.lease(command)
         if lease is None:
             return
@@ -205,14 +209,18 @@ class Service:
         if report is None and not known:
             card = self.card_of(command)
             result = self.result_card(command, card, outcome_of(command, card, threading.Event()))
-            try:
-                self.gateway.insist("put_card", command.outgoing(), result, command.channel)
-            except Refused as no:
-                log(f"call {command.call} takes no card: {no}")
-                return self.settle_message(command.message, "+ACK")
             content = result["content"]
             report = {"status": content["status"], "after_execution": content["after_execution"]}
             report["tool_result_card_id"] = result["card_id"]
+            try:
+                self.gateway.insist("put_card", command.outgoing(), result, command.channel)
+            except Refused as no:
+                there = no.detail.get("tool_result_card_id")
+                if no.code != "conflict" or not there:
+                    log(f"call {command.call} takes no card: {no}")
+                    return self.settle_message(command.message, "+ACK")
+                # Another process was first: its card is the one to report.
+                report.update(tool_result_card_id=there, status=no.detail.get("status", content["status"]))
             self.done[command.call] = report
         if report is None:  # a thread is at it
             return self.later(command.message, LATER_SECONDS)

@@ -61,6 +61,7 @@ RETRY_CODES = frozenset(
 
 # What a command may not carry beside its pointer: data belongs into the card, identity into the headers.
 INLINE_FIELDS = ("args", "arguments", "result")
+SPAN = re.compile("[0-9a-fA-F]{2}-[0-9a-fA-F]{32}-[0-9a-fA-F]{16}-[0-9a-fA-F]{2}")
 CONTROL_FIELDS = (
     "project_id channel_id channel agent_id agent_turn_id turn_epoch step_id tool_call_id trace_id traceparent tracestate "
     "parent_agent_id parent_agent_turn_id parent_step_id parent_traceparent recursion_depth"
@@ -612,6 +613,13 @@ class Service:
         missing = [key for key in ("tool_call_card_id", "tool_name", "after_execution") if not payload.get(key)]
         if missing:
             raise ToolError("bad_request", f"missing required fields {missing}")
+        if payload["after_execution"] not in ("suspend", "terminate"):
+            raise ToolError("bad_request", "after_execution is neither suspend nor terminate")
+        counts = [call.headers.get("cg-turn-epoch") or "0", call.headers.get("cg-recursion-depth", "0")]
+        if not all(count.isascii() and count.isdigit() for count in counts):
+            raise ToolError("protocol_violation", "CG-Turn-Epoch or CG-Recursion-Depth is no number")
+        if "traceparent" in call.headers and not SPAN.fullmatch(call.headers["traceparent"]):
+            raise ToolError("protocol_violation", "traceparent cannot be read")
         item = self.tools.get(payload["tool_name"])
         if item is None:
             raise ToolError("not_found", f"this service has no tool {payload['tool_name']}")

@@ -156,9 +156,11 @@ create table cards.cards (
   candidate boolean not null default false,
   written_at timestamp with time zone not null default now(),
   expires_at timestamp with time zone,
+  slot boolean not null default false,
   constraint cards_pkey PRIMARY KEY (project_id, card_id)
 );
 CREATE INDEX cards_candidates ON cards.cards USING btree (project_id, tool_call_id) WHERE candidate;
+CREATE UNIQUE INDEX cards_result_slot ON cards.cards USING btree (project_id, tool_call_id, author_id) WHERE slot;
 CREATE TRIGGER cards_never_change BEFORE UPDATE ON cards.cards FOR EACH ROW EXECUTE FUNCTION cards.refuse_change();
 grant delete, insert, select on cards.cards to toolplane_engine;
 grant select on cards.cards to toolplane_reader;

@@ -8,7 +8,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { type ConformReport, failedIn, faultsIn, launchPlain, reportOn } from "./conform-run.ts";
 
 /** Only a report of its own makes these clauses apply. */
-const TWO_STEP_CLAUSES = ["UTP-C24", "UTP-C25", "UTP-C26", "UTP-C27", "UTP-C28", "UTP-C29"];
+const TWO_STEP_CLAUSES = ["UTP-C24", "UTP-C25", "UTP-C26", "UTP-C27", "UTP-C28", "UTP-C29", "UTP-C48"];
 
 const SEEN: readonly string[] = [
   "[UTP-C01] a token that is not sent as a bearer token",
@@ -46,6 +46,11 @@ const SEEN: readonly string[] = [
   "[UTP-C33] a lost lease that is not let go",
   "[UTP-C34] a canceled call that is answered",
   "[UTP-C35] a result that is lost to a server's short trouble",
+  "[UTP-C45] a command without tool_name or a valid after_execution that is run",
+  "[UTP-C46] a command that is run although its epoch, depth or trace cannot be read",
+  "[UTP-C47] a header about the call that is not the command's",
+  "[UTP-C48] a result card of its own that is reported although there is one",
+  "[UTP-C49] a call of another channel that is reported in public",
 ];
 
 /** Those over NATS have a corpus of their own. */

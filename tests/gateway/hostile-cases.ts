@@ -192,6 +192,29 @@ const fences = ({ held, queued, settled, others, far }: Aims): readonly Case[] =
     "protocol_violation",
     { call: queued },
   ],
+  ...["args", "arguments", "result"].map(
+    (field): Case => [
+      `${field} of the command`,
+      "lease",
+      { tool_call_card_id: queued.cardId, [field]: {} },
+      "protocol_violation",
+      { call: queued },
+    ],
+  ),
+  [
+    "another tool",
+    "lease",
+    { tool_call_card_id: queued.cardId, tool_name: "foreign" },
+    "protocol_violation",
+    { call: queued },
+  ],
+  [
+    "a strange after_execution",
+    "lease",
+    { tool_call_card_id: queued.cardId, after_execution: "continue" },
+    "bad_request",
+    { call: queued },
+  ],
   [
     "a holder with control characters",
     "lease",

@@ -7,7 +7,7 @@ export const rules = [
   { id: "UTP-8.2-2", source: "utp 8.2", part: "sdk", text: "A command that inlines args, arguments or result is refused for every tool." },
   { id: "UTP-8.2-3", source: "utp 8.2", part: "sdk", text: "A command must carry tool_call_card_id, tool_name and after_execution, and after_execution must be an allowed value." },
   { id: "UTP-8.2-4", source: "utp 8.2", part: "sdk", text: "The runner handles only category cmd and component tool, and checks that the card is a tool.call and that its call id is the header's." },
-  { id: "UTP-8.2-5", source: "utp 8.2", part: "sdk", text: "Without a tool name the result's function name is the runner's target." },
+  { id: "UTP-8.2-5", source: "utp 8.2", part: "sdk", text: "Without a tool name the result's function name is the tool of the named card, and without a card the runner's target." },
   { id: "UTP-8.3-1", source: "utp 8.3", part: "sdk", text: "A subject that does not parse, or is for another category, component or target, is not handled and has no effect." },
   { id: "UTP-8.3-2", source: "utp 8.3", part: "sdk", text: "A command that fails ingress is answered with a validation-failure result when identity can still be established from its headers." },
   { id: "UTP-8.3-3", source: "utp 8.3", part: "sdk", text: "A command whose identity cannot be established at all is logged and swallowed; it does not come back for ever." },

@@ -284,6 +284,24 @@ test("[UTP-6.8-1] a queued turn that cannot run ends with its reason, and the ne
   ]);
 });
 
+test.each([
+  ["[1]", "invalid_payload_type"],
+  ["null", "invalid_payload_type"],
+  ['"turn"', "invalid_payload_type"],
+  ["{", "invalid_payload_json"],
+])("[DOOR-9-1] a queued turn whose payload is %s ends with %s, and the next is dispatched", async (payload, code) => {
+  await using t = await startTurnWorld();
+  const first = await takeTurn(t);
+  const bad = await t.engine.turns.spawn(asking(t));
+  const good = await t.engine.turns.spawn(asking(t));
+  await withClient(t, (client) =>
+    client.query("update state.inbox set payload = $2 where agent_turn_id = $1", [bad.agentTurnId, payload]),
+  );
+  await t.engine.turns.finish(first, { status: "success", deliverable: "done" });
+  expect(mustWork(await advance(t)).agentTurnId).toBe(good.agentTurnId);
+  expect(await t.engine.turns.get(bad)).toMatchObject({ status: "failed", errorCode: code });
+});
+
 test("inside somebody's transaction: nothing of the turn is there when it fails, all of it when it commits", async () => {
   await using t = await startTurnWorld();
   const before = await fingerprint(t);

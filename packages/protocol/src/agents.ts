@@ -68,6 +68,7 @@ export {
   withTraceTransport,
   withTransport,
 } from "./context/transport-evolve.ts";
+export { type CallIdentity, checkCallIdentity, checkCallTrace } from "./headers/call-identity.ts";
 export { mandatoryHeaders, missingHeaders, requireHeaders } from "./headers/mandatory.ts";
 export { contextFromHead, type HeadRow, type InboxRow, type Replay, replay, STORED_HEADERS } from "./headers/replay.ts";
 export {
@@ -103,6 +104,7 @@ export {
   parsePart,
   partSchema,
 } from "./payloads/agent-stream.ts";
+export { checkLeasePayload } from "./payloads/command.ts";
 export {
   mergeActionMetadata,
   parseUiAction,
@@ -123,6 +125,7 @@ export {
   WATCHDOG_ACTOR,
 } from "./results/report-check.ts";
 export { type CardLookup, type ReadFault, type ReadOutcome, readResult } from "./results/result-reader.ts";
+export { tryStandingResult } from "./results/standing-result.ts";
 export {
   CONSUMER_DEFAULTS,
   durableName,

@@ -1,12 +1,13 @@
 // Result cards that were written but never reported. When a call must end without a report - canceled, timed out, its
 // holder gone - the oldest valid one is its result: the work was done, only the last word was lost.
 
-import { type Card, type JsonObject, parseCard, type ToolResultContent } from "@toolplane/protocol";
+import { type Card, parseCard, type ToolResultContent } from "@toolplane/protocol";
 import { planReportCheck } from "@toolplane/protocol/agents";
 import type { Queryer } from "../sql/database.ts";
 import { type CallFacts, type CallKey, callKey } from "./call.ts";
 import type { WrittenResult } from "./plan-settlement.ts";
 import { bindKeys, type CandidateRow, READ_CANDIDATES } from "./read.sql.ts";
+import { expectedCall } from "./reports.ts";
 
 /** A card this version cannot read is no result; it must not keep its call from ending. */
 const tryReadCard = (body: string): Card | undefined => {
@@ -28,18 +29,9 @@ export const planCandidate = (facts: CallFacts, body: string): WrittenResult | u
       toolCallId: facts.toolCallId,
       sourceActor: card.author_id,
       sourceProjectId: facts.projectId,
-      agentTurnId: facts.agentTurnId,
     },
     card,
-    {
-      projectId: facts.projectId,
-      agentTurnId: facts.agentTurnId,
-      toolCallId: facts.toolCallId,
-      toolName: facts.toolName,
-      actors: [facts.actorId],
-      afterExecution: facts.afterExecution,
-      lineage: facts.lineage as JsonObject,
-    },
+    expectedCall(facts),
   );
   return verdict.ok ? { cardId: verdict.card.card_id, content } : undefined;
 };

@@ -188,9 +188,11 @@ export const planCall = (input: PlanCallInput): PlannedCall => {
   const options = resolveOptions(definition.options);
   checkIdempotencyKey(ask.idempotencyKey);
   checkNotBefore(ask.notBeforeMs, now);
-  const context = contextOf(origin, toolCallId, ids);
   const subjectText = commandSubject(definition, origin);
   const subject = parseSubject(subjectText);
+  // A definition may fix the channel its commands travel in: then their headers say so too, or every service that checks would
+  // refuse them (UTP 2.3.3). The call stays in its caller's channel, where its result is told.
+  const context = contextOf({ ...origin, channelId: subject.channelId }, toolCallId, ids);
   const planned = planArguments({
     definition,
     rawArguments: ask.arguments,

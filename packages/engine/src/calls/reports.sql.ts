@@ -2,13 +2,37 @@
 
 import type { Statement } from "../sql/database.ts";
 
-/** Insert-only (I7): the same card again is a no-op, another one under its id is refused by the trigger. */
+/**
+ * Writes a card into the slot of its open call, or nothing. The lock makes a settlement wait for the card, or the card for the
+ * settlement, after which there is no live row to write it for. What stands in the way (the same card, another one in the slot,
+ * the settlement) is read afterwards.
+ */
 export const PUT_RESULT_CARD: Statement = {
   name: "reports.put-card",
   text: `
-insert into cards.cards (project_id, card_id, type, author_id, tool_call_id, agent_turn_id, step_id, hash, body, candidate)
-values ($1, $2, 'tool.result', $3, $4, $5, $6, $7, $8, true)
-on conflict (project_id, card_id) do update set hash = excluded.hash where cards.hash <> excluded.hash`,
+with open as (
+  select from state.live_calls where project_id = $1 and tool_call_id = $4 for key share
+)
+insert into cards.cards (project_id, card_id, type, author_id, tool_call_id, agent_turn_id, step_id, hash, body, candidate, slot)
+select $1, $2, 'tool.result', $3, $4, $5, $6, $7, $8, true, true from open
+on conflict do nothing
+returning card_id`,
+};
+
+export interface StandingCard {
+  readonly card_id: string;
+  readonly hash: string;
+  readonly body: string;
+}
+
+/** What stands under a card's id, and the card in the slot of its call. $1 project, $2 card, $3 author, $4 call. */
+export const READ_STANDING: Statement = {
+  name: "reports.read-standing",
+  text: `
+select card_id, hash, body from cards.cards where project_id = $1 and card_id = $2
+union all
+select card_id, hash, body from cards.cards
+ where project_id = $1 and tool_call_id = $4 and author_id = $3 and slot and card_id <> $2`,
 };
 
 export const READ_RESULT_CARD: Statement = {

@@ -1,9 +1,12 @@
 // The protocol's two steps: a service writes its tool.result card, then reports a pointer to it. Both steps check what
-// the one-step way makes right by construction: a card nobody could report is refused when it is written.
+// the one-step way makes right by construction: a card nobody could report is refused when it is written. A call has room for
+// one card, of the size a card may have, until it settles (UTP 4.4).
 
 import {
   type Card,
   cardText,
+  HEADERS,
+  type HeaderMap,
   type JsonCaps,
   type JsonObject,
   parseCallbackPayload,
@@ -12,12 +15,14 @@ import {
   ToolplaneError,
   type ToolResultContent,
 } from "@toolplane/protocol";
-import { planReportCheck } from "@toolplane/protocol/agents";
+import { type ExpectedCall, planReportCheck } from "@toolplane/protocol/agents";
 import type { Faults } from "../ports/faults.ts";
 import type { Database } from "../sql/database.ts";
 import type { CallFacts, CallKey } from "./call.ts";
 import type { FactMemory } from "./call-facts.ts";
-import { PUT_RESULT_CARD, READ_RESULT_CARD } from "./reports.sql.ts";
+import { bindKeys, READ_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
+import { PUT_RESULT_CARD, READ_RESULT_CARD, READ_STANDING, type StandingCard } from "./reports.sql.ts";
+import { planUnwritten, type UnwrittenCard } from "./result-slot.ts";
 import type { Settled, SettleRequest } from "./settle.ts";
 import type { Sha256 } from "./turn-chain.ts";
 
@@ -32,9 +37,8 @@ export interface ReportRequest extends CallKey {
   readonly actorId: string;
   readonly leaseId?: string | undefined;
   readonly payload: unknown;
-  /** The turn the report names in its headers, when it names one. */
-  readonly agentTurnId?: string | undefined;
-  readonly traceparent?: string | undefined;
+  /** What the report says about whose call it is, spelled as on the bus; judged against the call, never believed. */
+  readonly headers?: HeaderMap | undefined;
 }
 
 export interface Reports {
@@ -51,31 +55,17 @@ export interface ReportDeps {
   readonly settle: (request: SettleRequest) => Promise<Settled>;
 }
 
-const check = (
-  facts: CallFacts,
-  card: Card | undefined,
-  report: Omit<ReportRequest, "projectId">,
-  projectId: string,
-): Card => {
-  const verdict = planReportCheck(
-    {
-      payload: report.payload,
-      toolCallId: report.toolCallId,
-      sourceActor: report.actorId,
-      sourceProjectId: projectId,
-      agentTurnId: report.agentTurnId ?? facts.agentTurnId,
-    },
-    card,
-    {
-      projectId: facts.projectId,
-      agentTurnId: facts.agentTurnId,
-      toolCallId: facts.toolCallId,
-      toolName: facts.toolName,
-      actors: [facts.actorId],
-      afterExecution: facts.afterExecution,
-      lineage: facts.lineage as JsonObject,
-    },
-  );
+/** The call as a report is held against it. */
+export const expectedCall = (facts: CallFacts): ExpectedCall => ({
+  ...facts,
+  actors: [facts.actorId],
+  lineage: facts.lineage as JsonObject,
+});
+
+const check = (facts: CallFacts, card: Card | undefined, report: ReportRequest): Card => {
+  const { payload, toolCallId, actorId, projectId, headers } = report;
+  const said = { payload, toolCallId, sourceActor: actorId, sourceProjectId: projectId, headers };
+  const verdict = planReportCheck(said, card, expectedCall(facts));
   if (!verdict.ok) throw verdict.error;
   return verdict.card;
 };
@@ -86,6 +76,14 @@ export const createReports = (deps: ReportDeps): Reports => {
     if (facts === undefined)
       throw new ToolplaneError("not_found", `there is no call ${key.toolCallId} in this project`);
     return facts;
+  };
+
+  const refuseUnlessThere = async (card: UnwrittenCard, projectId: string): Promise<void> => {
+    const { cardId, actorId, toolCallId } = card;
+    const standing = await deps.db.query<StandingCard>(READ_STANDING, [projectId, cardId, actorId, toolCallId]);
+    const [row] = await deps.db.query<ViewRow>(READ_CALLS, bindKeys([{ projectId, toolCallId }]));
+    const refusal = planUnwritten(card, standing, row === undefined ? undefined : viewOf(row));
+    if (refusal !== undefined) throw refusal;
   };
 
   return {
@@ -102,22 +100,17 @@ export const createReports = (deps: ReportDeps): Reports => {
         after_execution: content.after_execution,
         tool_result_card_id: card.card_id,
       };
-      check(facts, card, { toolCallId: facts.toolCallId, actorId, payload }, projectId);
+      check(facts, card, { projectId, toolCallId: facts.toolCallId, actorId, payload });
       const body = cardText(card, deps.caps);
       const hash = deps.sha256(body);
       await deps.faults.at("card:before-commit");
-      await deps.db.query(PUT_RESULT_CARD, [
-        projectId,
-        card.card_id,
-        card.author_id,
-        facts.toolCallId,
-        facts.agentTurnId,
-        facts.stepId,
-        hash,
-        body,
-      ]);
+      const cardId = card.card_id;
+      const { toolCallId, agentTurnId, stepId } = facts;
+      const values = [projectId, cardId, card.author_id, toolCallId, agentTurnId, stepId, hash, body];
+      const written = await deps.db.query(PUT_RESULT_CARD, values);
       await deps.faults.at("card:after-commit");
-      return { cardId: card.card_id, hash };
+      if (written.length === 0) await refuseUnlessThere({ cardId, hash, toolCallId, actorId }, projectId);
+      return { cardId, hash };
     },
 
     async report(request) {
@@ -128,18 +121,13 @@ export const createReports = (deps: ReportDeps): Reports => {
         payload.tool_result_card_id,
       ]);
       const body = rows[0]?.body;
-      const card = check(
-        facts,
-        body === undefined ? undefined : parseCard(JSON.parse(body)),
-        request,
-        request.projectId,
-      );
+      const card = check(facts, body === undefined ? undefined : parseCard(JSON.parse(body)), request);
       return deps.settle({
         projectId: request.projectId,
         toolCallId: request.toolCallId,
         actorId: request.actorId,
         leaseId: request.leaseId,
-        traceparent: request.traceparent,
+        traceparent: request.headers?.[HEADERS.traceparent],
         outcome: { written: { cardId: card.card_id, content: card.content as ToolResultContent } },
       });
     },

@@ -3,7 +3,8 @@
 //   A settled call keeps its lease id and the hash of its result: the same again is `idempotent`, anything else
 //   `already_settled`. A flush whose answer was lost may run again for the same reason.
 
-import { type JsonCaps, ToolplaneError } from "@toolplane/protocol";
+import { isFilled, isToolplaneError, type JsonCaps, ToolplaneError } from "@toolplane/protocol";
+import { checkCallTrace } from "@toolplane/protocol/agents";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
 import { roughBytes } from "../coalescer/rough-bytes.ts";
 import type { CallObserver } from "../ports/call-observer.ts";
@@ -60,6 +61,18 @@ const wrongActor = (facts: CallFacts, actorId: string): ToolplaneError =>
     `call ${facts.toolCallId} was sent to ${facts.actorId}, not to ${actorId}`,
   );
 
+/** Why this request may not settle this call, whatever state the call is in. */
+const refusalOf = (request: SettleRequest, facts: CallFacts): ToolplaneError | undefined => {
+  if (request.actorId !== facts.actorId) return wrongActor(facts, request.actorId);
+  try {
+    checkCallTrace(request.traceparent, facts);
+    return undefined;
+  } catch (error) {
+    if (isToolplaneError(error)) return error;
+    throw error;
+  }
+};
+
 /** Why a settlement did not win, or that it had won before. */
 export const planRepeat = (row: SettleRow, view: CallView | undefined): Settled | ToolplaneError => {
   if (view === undefined) return noCall(row);
@@ -102,15 +115,17 @@ export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled
 
   const plan = (request: SettleRequest, facts: CallFacts | undefined, now: string): Planned | ToolplaneError => {
     if (facts === undefined) return noCall(request);
-    if (request.actorId !== facts.actorId) return wrongActor(facts, request.actorId);
+    const refusal = refusalOf(request, facts);
+    if (refusal !== undefined) return refusal;
     const settlement: Settlement = {
       facts,
       mode: "report",
-      leaseId: request.leaseId ?? null,
+      // A blank one is none: it is what a plain service sends that fills in every header.
+      leaseId: isFilled(request.leaseId) ? request.leaseId : null,
       actorId: request.actorId,
       messageType: "tool_result",
       outcome: request.outcome,
-      traceparent: request.traceparent,
+      traceparent: isFilled(request.traceparent) ? request.traceparent : undefined,
     };
     return { request, row: planSettlement(settlement, { ...deps, now }), facts };
   };

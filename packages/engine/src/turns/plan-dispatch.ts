@@ -1,7 +1,7 @@
 // Dispatch-next: the oldest turn that waits gets its agent's head, in the transaction that found the head idle or made it
 // so. A row that cannot run ends its turn with the reason, and the next is tried.
 
-import { isFilled, isToolplaneError } from "@toolplane/protocol";
+import { isFilled, isRecord, isToolplaneError } from "@toolplane/protocol";
 import { FALLBACK_SOURCES, replay } from "@toolplane/protocol/agents";
 import { chainStart } from "../calls/turn-chain.ts";
 import { closeLedger, type LedgerMeans, openLedger } from "./ledger.ts";
@@ -41,6 +41,7 @@ const faultOf = (row: QueuedRow, means: LedgerMeans): Fault | undefined => {
   } catch {
     return { code: "invalid_payload_json", message: "the turn's payload is not JSON" };
   }
+  if (!isRecord(payload)) return { code: "invalid_payload_type", message: "the turn's payload is JSON but no object" };
   try {
     const replayed = replay(
       {

@@ -2,6 +2,7 @@
 // row and the card are the truth, this is their doorbell. Written by hand because every call passes here.
 // Unknown keys are ignored (extensions are allowed), identity and inline data are refused.
 
+import { violation } from "../errors/toolplane-error.ts";
 import { isFilled, isRecord } from "../json/json-value.ts";
 import { AFTER_EXECUTIONS, type AfterExecution, isAfterExecution } from "../results/value-sets.ts";
 import { badPayload, checkPayloadKeys, type KeyRules, REFUSED_IN_COMMAND } from "./refused-fields.ts";
@@ -27,6 +28,27 @@ export const UNKNOWN_TOOL_NAME = "unknown";
 const KEYS: KeyRules = {
   known: new Set(["tool_call_card_id", "tool_name", "after_execution"]),
   refused: REFUSED_IN_COMMAND,
+};
+
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
+
+/**
+ * What a lease repeats of its command: refused like the command where it carries identity or data, or a word that is none. Fields
+ * may be left out here: the lease answers with the command as the call's row has it.
+ */
+export const checkLeasePayload = (
+  input: Readonly<Record<string, unknown>>,
+  call: { readonly callCardId: string; readonly toolName: string },
+): void => {
+  const boundary = "lease";
+  checkPayloadKeys(input, KEYS, boundary);
+  const { tool_call_card_id, tool_name, after_execution } = input;
+  if (tool_call_card_id !== call.callCardId) throw violation("tool_call_card_id is not the card of this call");
+  if (isGiven(tool_name) && tool_name !== call.toolName) throw violation("tool_name is not the tool of this call");
+  if (isGiven(after_execution) && !isAfterExecution(after_execution))
+    throw badPayload(boundary, `after_execution must be ${AFTER_EXECUTIONS.join(" or ")}`, {
+      fields: ["after_execution"],
+    });
 };
 
 const missingFields = (payload: Record<string, unknown>, route: "tool" | "internal"): string[] => {

@@ -138,14 +138,20 @@ describe("malformed input", () => {
   test("[SEC-3-C14] reports and results read back: nothing is thrown at all", () => {
     const call = {
       projectId: "demo",
+      subject: "cg.v1r4.demo.public.cmd.tool.text.count",
+      agentId: "helper",
       agentTurnId: "turn_1",
+      turnEpoch: 1,
+      stepId: "step_1",
+      recursionDepth: 0,
+      traceId: "a".repeat(32),
       toolCallId: "tc_1",
       toolName: "count",
       actors: ["tool.text"],
       afterExecution: "suspend",
       lineage: {},
     } as const;
-    const report = { toolCallId: "tc_1", sourceActor: "tool.text", sourceProjectId: "demo", agentTurnId: "turn_1" };
+    const report = { toolCallId: "tc_1", sourceActor: "tool.text", sourceProjectId: "demo" };
     fc.assert(
       fc.property(broken(callback), broken(card), (payload, found) => {
         planReportCheck({ ...report, payload }, card, call);

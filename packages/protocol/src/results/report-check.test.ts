@@ -8,8 +8,14 @@ import { readResult } from "./result-reader.ts";
 const lineage = { step_id: "step_1", trace_id: "t".repeat(32), parent_step_id: "step_0" };
 const call: ExpectedCall = {
   projectId: "demo",
+  subject: "cg.v1r4.demo.public.cmd.tool.text.count",
+  agentId: "helper",
   agentTurnId: "turn_1",
+  turnEpoch: 3,
+  stepId: "step_1",
   toolCallId: "tc_1",
+  recursionDepth: 2,
+  traceId: "a".repeat(32),
   toolName: "count",
   actors: ["tool.text", WATCHDOG_ACTOR],
   afterExecution: "suspend",
@@ -39,7 +45,7 @@ const report: Report = {
   toolCallId: "tc_1",
   sourceActor: "tool.text",
   sourceProjectId: "demo",
-  agentTurnId: "turn_1",
+  headers: { "CG-Turn-Id": "turn_1" },
 };
 
 const verdict = (change: {
@@ -99,7 +105,11 @@ describe("a report may settle a call", () => {
     ["[SEC-3-C6] there is no actor", { report: { sourceActor: "" } }, "protocol_violation"],
     ["[SEC-3-C7] the reporter is of another project", { report: { sourceProjectId: "other" } }, "protocol_violation"],
     ["[SEC-3-C8] the report is for another call", { report: { toolCallId: "tc_2" } }, "protocol_violation"],
-    ["[SEC-3-C8] the report is for another turn", { report: { agentTurnId: "turn_2" } }, "protocol_violation"],
+    [
+      "[SEC-3-C8] the report is for another turn",
+      { report: { headers: { "CG-Turn-Id": "turn_2" } } },
+      "protocol_violation",
+    ],
     ["[SEC-3-C9] callback and card disagree about the status", body({ status: "failed" }), "protocol_violation"],
     ["[SEC-3-C10] the status is not one of the five", body({ status: "done" }), "invalid_status"],
     ["[INV-I11-C3] the callback changes after_execution", body({ after_execution: "terminate" }), "protocol_violation"],

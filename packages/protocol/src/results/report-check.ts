@@ -6,15 +6,15 @@ import { type Card, checkConventions } from "../cards/card.ts";
 import { CARD_AUTHORS, CARD_TYPES } from "../cards/card-types.ts";
 import { type Lineage, lineageDifference } from "../cards/lineage.ts";
 import { ToolplaneError, violation } from "../errors/toolplane-error.ts";
+import { type CallIdentity, checkCallIdentity, checkCallTrace } from "../headers/call-identity.ts";
+import type { HeaderMap } from "../headers/header-map.ts";
+import { HEADERS } from "../headers/header-names.ts";
 import { isFilled } from "../json/json-value.ts";
 import { type CallbackPayload, parseCallbackPayload } from "../payloads/callback.ts";
 import type { AfterExecution } from "./value-sets.ts";
 
 /** What the engine knows about the call. */
-export interface ExpectedCall {
-  readonly projectId: string;
-  readonly agentTurnId: string;
-  readonly toolCallId: string;
+export interface ExpectedCall extends CallIdentity {
   readonly toolName: string;
   /** The actors that may answer: the one the command was sent to, and the watchdog where it acts. */
   readonly actors: readonly string[];
@@ -30,8 +30,8 @@ export interface Report {
   /** The authenticated producer, never a name from the message. */
   readonly sourceActor: string;
   readonly sourceProjectId: string;
-  /** The turn the report is addressed to. */
-  readonly agentTurnId: string;
+  /** What the report says about whose call it is; what it leaves out is the call's own. */
+  readonly headers?: HeaderMap | undefined;
 }
 
 export type ReportVerdict =
@@ -51,7 +51,9 @@ const checkSource = (report: Report, call: ExpectedCall): void => {
   if (report.sourceProjectId !== call.projectId) throw violation("the report comes from another project");
   if (!call.actors.includes(report.sourceActor)) throw wrongActor("the call was not sent to this actor");
   if (report.toolCallId !== call.toolCallId) throw violation("the report is for another call");
-  if (report.agentTurnId !== call.agentTurnId) throw violation("the report is for another turn");
+  const { headers = {} } = report;
+  checkCallIdentity(headers, call);
+  checkCallTrace(headers[HEADERS.traceparent], call);
 };
 
 /** A card of another project does not exist for us (I7), and the answer does not tell the difference. */

@@ -36,6 +36,12 @@ export const planFailureIdentity = (
 const lineageOf = (card: Card | undefined): JsonObject | undefined =>
   card?.type === CARD_TYPES.toolCall ? card.metadata : undefined;
 
+/** A result that names another function than the call's tool is not accepted, so the card is asked before the default. */
+const toolNameOf = (card: Card | undefined): string | undefined =>
+  card?.type === CARD_TYPES.toolCall && card.content.__type__ === "ToolCallContent"
+    ? card.content.tool_name
+    : undefined;
+
 /** The failed result to save and report, or undefined when nobody can be told. */
 export const buildValidationFailure = (input: ValidationFailureInput): BuiltResult | undefined => {
   const identity = planFailureIdentity(input.header, input.card);
@@ -45,7 +51,7 @@ export const buildValidationFailure = (input: ValidationFailureInput): BuiltResu
     {
       ...input.context,
       ...identity,
-      toolName: isFilled(payload.tool_name) ? payload.tool_name : input.defaultFunctionName,
+      toolName: [payload.tool_name, toolNameOf(input.card)].find(isFilled) ?? input.defaultFunctionName,
       afterExecution: payload.after_execution,
       toolCallMetadata: lineageOf(input.card),
     },

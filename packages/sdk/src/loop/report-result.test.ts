@@ -9,10 +9,14 @@ import * as pieces from "../protocol.ts";
 
 const { buildFailure, buildResult, createResultContext, HEADERS, hydrate, planCommand, reportResult } = pieces;
 
-const walk = async (work: (args: unknown) => unknown) => {
+const walk = async (work: (args: unknown) => unknown, putCard?: () => never) => {
   const call = sampleCall();
   const clock = createManualClock();
-  const gateway = createScriptedGateway({ clock, calls: [call] });
+  const gateway = createScriptedGateway({
+    clock,
+    calls: [call],
+    ...(putCard === undefined ? {} : { script: { putCard } }),
+  });
   const ids = countingIds();
   const plan = planCommand(call.command, { projectId: "demo", target: "text" }, ids);
   if (plan.kind !== "accept") throw new Error(plan.kind);
@@ -52,6 +56,26 @@ describe("a loop of one's own", () => {
     expect(report?.source).toMatchObject({ agentId: "tool.text", agentTurnId: "", stepId: null });
     expect(report?.target.headers[HEADERS.traceparent]).not.toBe(TRACEPARENT);
     expect(report?.leaseId).toBe("lease_1");
+  });
+
+  test("[DOOR-2-4] a card that another process was first with is reported instead of a second one", async () => {
+    const first = { tool_result_card_id: "card_first", status: "partial" };
+    const { gateway, settled } = await walk(
+      (args) => args,
+      () => {
+        throw new pieces.ToolplaneError("conflict", "the call has a result card already", { detail: first });
+      },
+    );
+    expect(gateway.cards).toHaveLength(1);
+    expect(gateway.reports[0]?.payload).toEqual({ ...first, after_execution: "suspend" });
+    expect(settled.toolResultCardId).toBe("card_first");
+  });
+
+  test("[DOOR-2-4] any other refusal of a card is the caller's to see", async () => {
+    const refuse = (): never => {
+      throw new pieces.ToolplaneError("conflict", "the card exists with other content");
+    };
+    await expect(walk((args) => args, refuse)).rejects.toMatchObject({ code: "conflict" });
   });
 
   test("[API-6-7] a failure is reported the same way", async () => {

@@ -14,6 +14,7 @@ import {
 } from "@toolplane/protocol";
 import { withChildSpan } from "@toolplane/protocol/agents";
 import type { Patience, Settled, ToolGateway } from "../gateway/gateway.ts";
+import { writeResultCard } from "../gateway/write-result.ts";
 
 export interface ResultOrigin {
   /** The command's context, from `ingress`. */
@@ -49,12 +50,15 @@ export interface ResultReport {
   readonly patience?: Patience | undefined;
 }
 
-/** Writes the card, then reports the pointer to it under a span of its own. Sending both again does no harm. */
+/**
+ * Writes the card, then reports the pointer to it under a span of its own. Sending both again does no harm. Where the call has a
+ * card of this actor already, that one is reported.
+ */
 export const reportResult = async (
   gateway: Pick<ToolGateway, "putCard" | "report">,
   { result, context, actor, ids, leaseId, patience }: ResultReport,
 ): Promise<Settled> => {
-  await gateway.putCard(result.card, patience);
+  const payload = await writeResultCard(gateway, result, patience);
   const target = withChildSpan(context, ids);
-  return gateway.report({ source: asActor(context, actor), target, payload: result.payload, leaseId }, patience);
+  return gateway.report({ source: asActor(context, actor), target, payload, leaseId }, patience);
 };

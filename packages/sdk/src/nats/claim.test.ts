@@ -33,7 +33,9 @@ describe("claim", () => {
           [HEADERS.agentId]: "agent_a",
           [HEADERS.turnId]: "turn_1",
           [HEADERS.turnEpoch]: "3",
+          [HEADERS.stepId]: "step_1",
           [HEADERS.toolCallId]: "call_1",
+          [HEADERS.recursionDepth]: "1",
           [HEADERS.traceparent]: TRACEPARENT,
         },
         body: { ...(command.payload as object), holder: "text@here:1", ticket: expect.any(String) },
@@ -90,6 +92,24 @@ describe("claim", () => {
       expect((await claim).map(({ lease }) => lease?.id)).toEqual(["lease_2"]);
     },
   );
+
+  test.each([
+    ["no after_execution", { payload: { tool_call_card_id: "card_call_1", tool_name: "count_words" } }, "UTP-C45"],
+    ["a list as payload", { payload: [1] }, "UTP-C13"],
+    ["a depth that is none", { headers: { [HEADERS.recursionDepth]: "-1" } }, "UTP-C46"],
+    ["another channel", { headers: { [HEADERS.channelId]: "else" } }, "UTP-C44"],
+  ])("[DOOR-3-1] a command with %s is terminated without asking the gateway", async (_name, options, clause) => {
+    const { link, gateway, log } = createWorld();
+    const [bad] = link.offer(sampleCall(options).command);
+    const given = new AbortController();
+    const claim = gateway.claim({ target: "text", max: 1, waitMs: 20_000 }, given.signal);
+    await until(() => bad?.said.length === 1, "it is terminated");
+    given.abort();
+    expect(await claim).toEqual([]);
+    expect(bad?.said[0]).toMatch(new RegExp(`^term ${clause}: `));
+    expect(link.questions).toEqual([]);
+    expect(log.entries).toMatchObject([{ level: "warn", fields: { clause } }]);
+  });
 
   test("[API-5-N3] a command of another project is given back without asking the gateway", async () => {
     const { link, gateway } = createWorld();

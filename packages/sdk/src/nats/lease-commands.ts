@@ -1,5 +1,8 @@
 // From commands that were fetched to calls that are ours: each is leased through the gateway, all at once, and acknowledged
 // when it is.
+//   N0. A command is a bell, and anybody who reaches the bus could have rung it. Nothing is run from its bytes: one that breaks
+//       the protocol is terminated, whatever call it names, and the call is none the worse. Its row is what the plane publishes
+//       a sound command from, by its own schedule, so a malformed command makes nobody publish anything.
 //   N1. A command is settled in every case: acknowledged when leased or superfluous, given back otherwise. While the gateway
 //       is asked, the bus is told that somebody is at work.
 //   N2. What is leased is handed over or released: an answer that comes after the others were handed over is too late.
@@ -12,6 +15,7 @@ import {
   HEADERS,
   type HeaderMap,
   type ToolplaneError,
+  type TraceIds,
   tryParseJsonStrict,
   tryParseSubject,
   understandError,
@@ -21,13 +25,16 @@ import { readLeased } from "../gateway/wire.ts";
 import { type Clock, WAIT_OVER } from "../ports/clock.ts";
 import type { Random } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
+import { planCommand } from "../runner/plan-command.ts";
 import type { AskGateway } from "./ask-gateway.ts";
-import { type CommandFate, planNotOurs, planRefusal } from "./plan-refusal.ts";
+import { type CommandFate, planMalformed, planNotOurs, planRefusal } from "./plan-refusal.ts";
 
 export interface LeaseDeps {
   readonly ask: AskGateway;
   readonly release: (toolCallId: string, leaseId: string, until: number) => Promise<void>;
   readonly projectId: string;
+  readonly target: string;
+  readonly ids: TraceIds;
   readonly holder: string | undefined;
   readonly clock: Clock;
   readonly random: Random;
@@ -62,7 +69,9 @@ const IDENTITY = [
   HEADERS.agentId,
   HEADERS.turnId,
   HEADERS.turnEpoch,
+  HEADERS.stepId,
   HEADERS.toolCallId,
+  HEADERS.recursionDepth,
   HEADERS.traceparent,
 ] as const;
 
@@ -99,12 +108,10 @@ export const leaseCommands = async (deliveries: readonly Delivery[], deps: Lease
     }
   };
 
-  const request = async (delivery: Delivery, channelId: string): Promise<ClaimedCommand> => {
-    const payload = tryParseJsonStrict(delivery.payload);
-    const body = typeof payload === "object" && payload !== null && !Array.isArray(payload) ? payload : {};
+  const request = async (delivery: Delivery, payload: unknown, channelId: string): Promise<ClaimedCommand> => {
     const question = {
       operation: "lease",
-      body: { ...body, ...(holder === undefined ? {} : { holder }), ticket: deps.ticket() },
+      body: { ...(payload as object), ...(holder === undefined ? {} : { holder }), ticket: deps.ticket() },
       headers: identityOf(delivery.headers),
       channelId,
       timeoutMs: ANSWER_MS,
@@ -141,12 +148,26 @@ export const leaseCommands = async (deliveries: readonly Delivery[], deps: Lease
 
   const lease = async (delivery: Delivery): Promise<void> => {
     const subject = tryParseSubject(delivery.subject);
-    if (subject === undefined || subject.projectId !== projectId) {
+    const payload = tryParseJsonStrict(delivery.payload);
+    const command = { subject: delivery.subject, headers: delivery.headers, payload };
+    const plan = planCommand(command, { projectId, target: deps.target }, deps.ids);
+    if (plan.kind === "ignore" || subject === undefined) {
       settle(delivery, planNotOurs(delivery.attempt, random));
       return;
     }
+    if (plan.kind !== "accept") {
+      const { clause, error } = plan;
+      const call = delivery.headers[HEADERS.toolCallId];
+      log.warn("a command breaks the protocol and was terminated; its call is offered again from its row", {
+        call,
+        clause,
+        reason: error.message,
+      });
+      settle(delivery, planMalformed(clause, error));
+      return;
+    }
     try {
-      const command = await request(delivery, subject.channelId);
+      const command = await request(delivery, payload, subject.channelId);
       settle(delivery, { kind: "forget" });
       await handOver(command);
     } catch (thrown) {

@@ -88,6 +88,8 @@ export const createNatsToolGateway = (options: NatsToolGatewayOptions): ToolGate
         ask,
         release: (toolCallId, leaseId, until) => release(toolCallId, leaseId, { until: () => until }),
         projectId,
+        target,
+        ids,
         holder: options.holder,
         clock: waits,
         random,

@@ -42,6 +42,12 @@ export const planRefusal = (error: ToolplaneError, attempt: number, random: Rand
   return { kind: "never", reason: `${error.code}: ${error.message}` };
 };
 
+/** A command that breaks a clause of the protocol: coming back would not mend it. */
+export const planMalformed = (clause: string, { message }: ToolplaneError): CommandFate => ({
+  kind: "never",
+  reason: `${clause}: ${message}`,
+});
+
 /** A command somebody else should take: of another project, whose services share the target's name. */
 export const planNotOurs = (attempt: number, random: Random): CommandFate => ({
   kind: "later",

@@ -5,6 +5,7 @@
 import {
   asActor,
   type CGContext,
+  isToolplaneError,
   type JsonObject,
   type ToolplaneError,
   type TraceIds,
@@ -13,6 +14,7 @@ import {
 } from "@toolplane/protocol";
 import { withTraceTransport } from "@toolplane/protocol/agents";
 import type { Patience, Report, ToolGateway } from "../gateway/gateway.ts";
+import { writeResultCard } from "../gateway/write-result.ts";
 import type { ReadyResult } from "./build-outcome.ts";
 
 export type DeliveryMode = "one-step" | "two-step";
@@ -71,12 +73,14 @@ export const reportOf = (
   leaseId,
 });
 
-const send = async (result: ReadyResult, to: Deliverable, deps: DeliveryDeps): Promise<void> => {
+/** Gives what was sent: another writer's result where that one was first. */
+const send = async (result: ReadyResult, to: Deliverable, deps: DeliveryDeps): Promise<ReadyResult> => {
   const { gateway } = deps;
   if (deps.mode === "two-step") {
-    await gateway.putCard(result.card, to.patience);
-    await gateway.report(reportOf(result, to, deps), to.patience);
-    return;
+    const payload = await writeResultCard(gateway, result, to.patience);
+    const sent = { ...result, payload };
+    await gateway.report(reportOf(sent, to, deps), to.patience);
+    return sent;
   }
   const { status, result: value, error } = result.content;
   await gateway.settle(
@@ -94,6 +98,7 @@ const send = async (result: ReadyResult, to: Deliverable, deps: DeliveryDeps): P
     },
     to.patience,
   );
+  return result;
 };
 
 export interface Delivered {
@@ -107,10 +112,9 @@ const trySend = async (
   result: ReadyResult,
   to: Deliverable,
   deps: DeliveryDeps,
-): Promise<ToolplaneError | undefined> => {
+): Promise<ReadyResult | ToolplaneError> => {
   try {
-    await send(result, to, deps);
-    return undefined;
+    return await send(result, to, deps);
   } catch (thrown) {
     return understandError(thrown);
   }
@@ -125,12 +129,12 @@ export const deliver = async (
   to: Deliverable,
   deps: DeliveryDeps,
 ): Promise<Delivered> => {
-  const error = await trySend(result, to, deps);
-  if (error === undefined) return { end: "settled", result };
-  const refusal = planRefusal(error);
-  if (refusal !== "replace" || replace === undefined) return { end: endOf(refusal), result, error };
-  const second = replace(error);
+  const sent = await trySend(result, to, deps);
+  if (!isToolplaneError(sent)) return { end: "settled", result: sent };
+  const refusal = planRefusal(sent);
+  if (refusal !== "replace" || replace === undefined) return { end: endOf(refusal), result, error: sent };
+  const second = replace(sent);
   const again = await trySend(second, { ...to, sessionState: undefined, views: undefined }, deps);
-  if (again === undefined) return { end: "settled", result: second, error };
+  if (!isToolplaneError(again)) return { end: "settled", result: again, error: sent };
   return { end: endOf(planRefusal(again)), result: second, error: again };
 };

@@ -1,4 +1,5 @@
-// What to do with a command, from its subject, headers and payload alone.
+// What to do with a command, from its subject, headers and payload alone. One decision for every door: what the plane handed
+// over with a lease, what was fetched from NATS and is not leased yet, what a plain service heard on its subject.
 //
 // | what is wrong                                            | plan    | why                                                |
 // |----------------------------------------------------------|---------|----------------------------------------------------|
@@ -7,13 +8,19 @@
 // | payload carries identity or data, or lacks a field       | refuse  | the caller gets a failed result                    |
 // | no turn or call id in the headers                        | refuse  | the card may still say whom to tell                |
 // | nothing                                                  | accept  |                                                    |
+//
+// What is refused or swallowed names the clause it breaks, by its id in the conformance kit. A command from NATS that is not
+// leased yet is only a bell that anybody may have rung: whatever is wrong with it, it is terminated (lease-commands.ts).
 
 import {
   type CGContext,
   type CommandPayload,
   HEADERS,
+  type HeaderMap,
   type Ingress,
   ingress,
+  isFilled,
+  isRecord,
   isToolplaneError,
   parseCommandPayload,
   type Subject,
@@ -33,8 +40,8 @@ export interface RunnerPlace {
 
 export type CommandPlan =
   | { readonly kind: "ignore"; readonly reason: string }
-  | { readonly kind: "swallow"; readonly error: ToolplaneError }
-  | { readonly kind: "refuse"; readonly error: ToolplaneError; readonly context: CGContext }
+  | { readonly kind: "swallow"; readonly error: ToolplaneError; readonly clause: string }
+  | { readonly kind: "refuse"; readonly error: ToolplaneError; readonly clause: string; readonly context: CGContext }
   | {
       readonly kind: "accept";
       readonly context: CGContext;
@@ -60,6 +67,33 @@ const attempt = <T>(work: () => T): T | ToolplaneError => {
   }
 };
 
+/** Ids of docs/guides/conformance.md. */
+const CLAUSE = {
+  inlineData: "UTP-C07",
+  identityInPayload: "UTP-C08",
+  noCallId: "UTP-C10",
+  noCard: "UTP-C11",
+  noObject: "UTP-C13",
+  againstSubject: "UTP-C44",
+  payloadFields: "UTP-C45",
+  headerValues: "UTP-C46",
+} as const;
+
+const headerClause = (subject: Subject | undefined, headers: HeaderMap): string => {
+  const contradicts = (name: string, token: string | undefined): boolean =>
+    headers[name] !== undefined && headers[name].trim() !== token;
+  return contradicts(HEADERS.projectId, subject?.projectId) || contradicts(HEADERS.channelId, subject?.channelId)
+    ? CLAUSE.againstSubject
+    : CLAUSE.headerValues;
+};
+
+const payloadClause = (payload: unknown, { code }: ToolplaneError): string => {
+  if (!isRecord(payload)) return CLAUSE.noObject;
+  // Identity was looked for at ingress, so what may not be in the payload is data.
+  if (code === "protocol_violation") return CLAUSE.inlineData;
+  return isFilled(payload.tool_call_card_id) ? CLAUSE.payloadFields : CLAUSE.noCard;
+};
+
 export const planCommand = (command: ClaimedCommand, place: RunnerPlace, ids: TraceIds): CommandPlan => {
   const subject = tryParseSubject(command.subject);
   const reason = notOurs(subject, place);
@@ -72,15 +106,18 @@ export const planCommand = (command: ClaimedCommand, place: RunnerPlace, ids: Tr
     // Perhaps only the payload is wrong: then the headers still say whom to tell.
     const bare = enter({});
     return isToolplaneError(bare)
-      ? { kind: "swallow", error: entered }
-      : { kind: "refuse", error: entered, context: bare.context };
+      ? { kind: "swallow", error: bare, clause: headerClause(subject, command.headers) }
+      : { kind: "refuse", error: entered, clause: CLAUSE.identityInPayload, context: bare.context };
   }
 
   const { context } = entered;
   const payload = attempt(() => parseCommandPayload(command.payload));
-  if (isToolplaneError(payload)) return { kind: "refuse", error: payload, context };
+  if (isToolplaneError(payload))
+    return { kind: "refuse", error: payload, clause: payloadClause(command.payload, payload), context };
   const { toolCallId } = context;
-  if (toolCallId === null) return { kind: "refuse", error: violation(`${HEADERS.toolCallId} is missing`), context };
-  if (context.agentTurnId === "") return { kind: "refuse", error: violation(`${HEADERS.turnId} is missing`), context };
+  if (toolCallId === null)
+    return { kind: "refuse", error: violation(`${HEADERS.toolCallId} is missing`), clause: CLAUSE.noCallId, context };
+  if (context.agentTurnId === "")
+    return { kind: "refuse", error: violation(`${HEADERS.turnId} is missing`), clause: CLAUSE.headerValues, context };
   return { kind: "accept", context, payload, toolCallId };
 };

@@ -11,7 +11,7 @@ import {
   isFilled,
   isRecord,
   parseCardDto,
-  type ToolplaneError,
+  ToolplaneError,
   type ToolResultContent,
   understandError,
 } from "@toolplane/protocol";
@@ -24,7 +24,13 @@ export interface RefusedCommand {
   readonly command: ClaimedCommand;
   readonly context: CGContext;
   readonly error: ToolplaneError;
+  /** What it breaks, for the log. */
+  readonly clause: string;
 }
+
+/** Whatever rule it breaks, for the caller it is a request that was malformed (UTP 8.8); the log has the clause. */
+const asBadRequest = ({ code, message, detail }: ToolplaneError): ToolplaneError =>
+  new ToolplaneError("bad_request", message, { detail: { ...detail, refused: code } });
 
 /** Without a lease nothing says how long to try; a bus brings the command again anyway. */
 const UNLEASED_PATIENCE_MS = 10_000;
@@ -63,9 +69,15 @@ const giveBack = async ({ command, context }: RefusedCommand, deps: RunnerDeps):
 };
 
 export const refuseCommand = async (refused: RefusedCommand, deps: RunnerDeps): Promise<RunReport> => {
-  const { command, context, error } = refused;
+  const { command, context, clause } = refused;
   const { clock, ids } = deps;
-  deps.log.warn("a command was refused", { call: context.toolCallId, code: error.code, reason: error.message });
+  const error = asBadRequest(refused.error);
+  deps.log.warn("a command was refused", {
+    call: context.toolCallId,
+    clause,
+    code: refused.error.code,
+    reason: error.message,
+  });
   const end = command.lease?.expiresAt ?? clock.now() + UNLEASED_PATIENCE_MS;
   const patience: Patience = { until: () => end };
   const built = buildValidationFailure({

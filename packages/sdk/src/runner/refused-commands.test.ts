@@ -17,14 +17,18 @@ describe("validation failures", () => {
       outcome: "settled",
       toolCallId: "call_1",
       status: "failed",
-      code: "protocol_violation",
+      code: "bad_request",
     });
     expect(world.runs()).toBe(0);
     expect(world.gateway.operations).toEqual(["readCard", "putCard", "report"]);
     expect(world.gateway.cards[0]).toMatchObject({
       author_id: "tool.text",
       metadata: { function_name: "count_words", agent_turn_id: "turn_1", step_id: "step_1", trace_id: TRACE_ID },
-      content: { status: "failed", after_execution: "suspend", error: { code: "protocol_violation" } },
+      content: {
+        status: "failed",
+        after_execution: "suspend",
+        error: { code: "bad_request", detail: { refused: "protocol_violation" } },
+      },
     });
   });
 
@@ -39,10 +43,13 @@ describe("validation failures", () => {
     });
   });
 
-  test("[UTP-8.2-5] without a tool name the function name is the runner's target", async () => {
+  test("[UTP-8.2-5] without a tool name the function name is the card's tool, or the runner's target", async () => {
     const world = createRunnerWorld({ calls: [{ payload: { ...payload, tool_name: "" } }], mode: "two-step" });
     await world.runner.handle(world.call.command);
-    expect(world.gateway.cards[0]?.metadata.function_name).toBe("text");
+    expect(world.gateway.cards[0]?.metadata.function_name).toBe("count_words");
+    world.gateway.script.readCard = async () => undefined;
+    await world.runner.handle(world.call.command);
+    expect(world.gateway.cards[1]?.metadata.function_name).toBe("text");
   });
 
   test("[UTP-8.5-1] [UTP-8.3-6] identity the headers lack comes from the card, never from the payload", async () => {

@@ -1,6 +1,6 @@
 // The walk of one call through the runner, when everything is well and when the tool or the card is not.
 
-import { HEADERS, parseTraceparent } from "@toolplane/protocol";
+import { HEADERS, parseTraceparent, ToolplaneError } from "@toolplane/protocol";
 import { describe, expect, test } from "vitest";
 import { createRunnerWorld } from "../../test/runner-world.ts";
 import { TRACE_ID, TRACEPARENT } from "../../test/sample-call.ts";
@@ -162,6 +162,21 @@ describe("a call that cannot be read", () => {
       trace_id: TRACE_ID,
       parent_step_id: "step_0",
     });
+  });
+
+  test("[DOOR-2-4] in two steps the card another process was first with is reported, also when the command comes again", async () => {
+    const world = createRunnerWorld({ mode: "two-step", calls: [{ leaseId: null }] });
+    const detail = { tool_result_card_id: "card_first", status: "success" };
+    world.gateway.script.putCard = async () => {
+      throw new ToolplaneError("conflict", "the call has a result card already", { detail });
+    };
+    expect(await world.runner.handle(world.call.command)).toMatchObject({ outcome: "settled", status: "success" });
+    await world.runner.handle(world.call.command);
+    expect(world.gateway.cards).toHaveLength(1);
+    expect(world.gateway.reports.map(({ payload }) => payload.tool_result_card_id)).toEqual([
+      "card_first",
+      "card_first",
+    ]);
   });
 
   test("a tool this service does not have is not_found", async () => {

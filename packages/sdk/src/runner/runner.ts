@@ -118,10 +118,10 @@ export const createRunner = (options: RunnerOptions): Runner => {
       case "ignore":
         return ignore(command, plan.reason);
       case "swallow":
-        log.error("a command says nothing usable and was dropped", { reason: plan.error.message });
+        log.error("a command says nothing usable and was dropped", { clause: plan.clause, reason: plan.error.message });
         return { outcome: "swallowed" };
       case "refuse":
-        return refuseCommand({ command, context: plan.context, error: plan.error }, deps);
+        return refuseCommand({ command, ...plan }, deps);
       case "accept":
         return accept(plan, command, stop);
     }

@@ -61,6 +61,12 @@ export const CLAUSES = [
   { id: "UTP-C42", title: "Questions about a call carry its headers", section: "NATS" },
   { id: "UTP-C43", title: "A lease is renewed while its call runs", section: "NATS" },
   { id: "UTP-C44", title: "A command whose headers contradict its subject is not run", section: "NATS" },
+  // what a message says about its call
+  { id: "UTP-C45", title: "A command without tool_name or a valid after_execution is refused", section: "UTP 4.1" },
+  { id: "UTP-C46", title: "A command whose epoch, depth or trace cannot be read is not run", section: "guide 2" },
+  { id: "UTP-C47", title: "What is said about a call in headers is what its command said", section: "guide 1" },
+  { id: "UTP-C48", title: "A result card that is there already is reported instead of another", section: "guide 2" },
+  { id: "UTP-C49", title: "A call of another channel is run, and reported in it", section: "guide 1" },
 ] as const satisfies readonly ClauseEntry[];
 
 export type Clause = (typeof CLAUSES)[number];

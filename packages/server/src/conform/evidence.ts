@@ -36,6 +36,7 @@ export interface Question {
   readonly subject: string;
   readonly callId: string | undefined;
   readonly turnId: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
   /** The call it is about, as far as that can be told. */
   readonly record: CallRecord | undefined;
 }
@@ -48,6 +49,8 @@ export interface Offer {
   readonly addressedTo: string | undefined;
   readonly lease: string | undefined;
   readonly traceparent: string | undefined;
+  /** What its headers say about the call, spelled as on the bus. */
+  readonly headers: Readonly<Record<string, string>>;
   /** The request's body: a one-step result, or the callback. */
   readonly body: Readonly<Record<string, unknown>>;
   /** The card the callback points to, whenever it was written. */
@@ -144,6 +147,10 @@ export const isPlain = ({ transport, service, calls }: Pick<Evidence, "transport
 /** The calls of one scenario, in the order they were made. */
 export const callsOf = ({ calls }: Pick<Evidence, "calls">, scenario: string): readonly CallRecord[] =>
   calls.filter(({ call }) => call.scenario === scenario);
+
+/** A command of the stream that the service will not have again: it can be offered once more from the call's row. */
+export const isTerminated = ({ trace }: Pick<CallRecord, "trace">): boolean =>
+  trace.commands.some(({ words }) => words.some(({ word }) => word === "term"));
 
 /** Not a refusal: the tool was run, whatever word says so. */
 export const hasRun = (offer: Offer): boolean => offer.status !== "failed";

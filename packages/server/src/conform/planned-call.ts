@@ -30,6 +30,8 @@ export interface CallRules {
   readonly afterExecution: boolean;
   /** The card has a lineage to copy. */
   readonly lineage: boolean;
+  /** The payload names the tool. */
+  readonly toolName: boolean;
   /** It can be leased, and what is said about it must name the lease. */
   readonly lease: boolean;
 }
@@ -46,7 +48,7 @@ export interface CallScript {
   /** Answers to the first results, before they are accepted. */
   readonly results?: readonly Refusal[];
   /** Answers to the first written cards, before they are accepted. */
-  readonly cards?: readonly Refusal[];
+  readonly cards?: readonly (Refusal | "standing")[];
   readonly heartbeat?: "canceled" | "lost";
   /** The card is kept back until the scenario opens it. */
   readonly holdCard?: boolean;
@@ -61,6 +63,8 @@ export interface CallSpec {
   readonly changePayload?: (payload: JsonObject, ids: CallIds) => unknown;
   /** Bytes that are sent instead of the payload; over NATS only, where a message need not be JSON. */
   readonly rawPayload?: string;
+  /** The channel of the subject and the header; `public` when left out. */
+  readonly channel?: string;
   /** A project the service is not in. */
   readonly foreignProject?: string;
   readonly changeHeaders?: (headers: Readonly<Record<string, string>>) => Readonly<Record<string, string>>;
@@ -99,7 +103,7 @@ export interface CallPlace {
 const CHANNEL = "public";
 const AGENT = "conform";
 const SPAN_DIGITS = 16;
-const ALL_RULES: CallRules = { identity: true, afterExecution: true, lineage: true, lease: true };
+const ALL_RULES: CallRules = { identity: true, afterExecution: true, lineage: true, toolName: true, lease: true };
 
 const planIds = (uuid: () => string): CallIds => {
   const hex = (): string => uuid().replaceAll("-", "");
@@ -116,14 +120,16 @@ const planIds = (uuid: () => string): CallIds => {
   };
 };
 
-const subjectFor = ({ projectId, target, toolName, targetSubject }: CallPlace): string =>
+const subjectFor = ({ projectId, target, toolName, targetSubject }: CallPlace, channelId: string): string =>
   targetSubject === undefined
-    ? toolCommandSubject({ projectId, channelId: CHANNEL }, target, toolName)
-    : commandSubject({ target_subject: targetSubject }, { projectId, channelId: CHANNEL, agentId: AGENT });
+    ? toolCommandSubject({ projectId, channelId }, target, toolName)
+    : commandSubject({ target_subject: targetSubject }, { projectId, channelId, agentId: AGENT });
 
-const headersFor = (ids: CallIds, { projectId, now }: CallPlace): Record<string, string> => ({
+const CHANNEL_TOKEN = 3;
+
+const headersFor = (ids: CallIds, subject: string, { projectId, now }: CallPlace): Record<string, string> => ({
   [HEADERS.projectId]: projectId,
-  [HEADERS.channelId]: CHANNEL,
+  [HEADERS.channelId]: subject.split(".")[CHANNEL_TOKEN] ?? CHANNEL,
   [HEADERS.agentId]: AGENT,
   [HEADERS.turnId]: ids.turnId,
   [HEADERS.turnEpoch]: "1",
@@ -164,14 +170,14 @@ const cardFor = (spec: CallSpec, ids: CallIds, subject: string, place: CallPlace
 export const planCall = (spec: CallSpec, home: CallPlace): PlannedCall => {
   const place = spec.foreignProject === undefined ? home : { ...home, projectId: spec.foreignProject };
   const ids = planIds(place.uuid);
-  const subject = subjectFor(place);
+  const subject = subjectFor(place, spec.channel ?? CHANNEL);
   const afterExecution = spec.afterExecution ?? "suspend";
   const payload: JsonObject = {
     tool_call_card_id: ids.cardId,
     tool_name: place.toolName,
     after_execution: afterExecution,
   };
-  const headers = headersFor(ids, place);
+  const headers = headersFor(ids, subject, place);
   const card = cardFor(spec, ids, subject, place);
   return {
     scenario: spec.scenario,

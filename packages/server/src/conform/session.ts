@@ -1,7 +1,7 @@
 // What a scenario can do: plan a call, give it out, wait for what becomes of it.
 
 import type { Transport } from "./clauses.ts";
-import type { CallRecord } from "./evidence.ts";
+import { type CallRecord, isTerminated } from "./evidence.ts";
 import type { ScriptedPlane } from "./plane/scripted-plane.ts";
 import type { ServiceDoor } from "./plane/service-door.ts";
 import { type CallPlace, type CallSpec, planCall } from "./planned-call.ts";
@@ -33,7 +33,7 @@ export interface Session {
   make(draft: CallDraft): CallRecord;
   /** Gives the calls out together, as far as the service takes them at once, and waits until it has them. */
   give(...records: readonly CallRecord[]): Promise<boolean>;
-  /** A result came, or the call was given back. */
+  /** A result came, or the call was given back, or its command was terminated. */
   answered(record: CallRecord, times?: number): Promise<boolean>;
   /** Gives a call out and waits for its answer. */
   call(record: CallRecord): Promise<boolean>;
@@ -68,7 +68,7 @@ export const createSession = (options: SessionOptions): Session => {
   };
 
   const answered: Session["answered"] = (record, times = 1) =>
-    until(() => record.trace.offers.length >= times || record.trace.releases > 0);
+    until(() => record.trace.offers.length >= times || record.trace.releases > 0 || isTerminated(record));
 
   return {
     transport,

@@ -2,7 +2,7 @@
 // The guarantees are the engine's; what is added here is patience (G3) and the service's own clock (G2).
 
 import type { Actor, CallKey, Engine, LeasedCall, RegisteredTool } from "@toolplane/engine";
-import { HEADERS, resolveOptions, ToolplaneError } from "@toolplane/protocol";
+import { type CGContext, HEADERS, type HeaderMap, resolveOptions, ToolplaneError } from "@toolplane/protocol";
 import { type ClaimedCommand, type PatienceDeps, type ToolGateway, withPatience } from "@toolplane/sdk";
 import { type ClockOffset, NO_OFFSET } from "./clock-offset.ts";
 
@@ -29,6 +29,18 @@ const registeredOf = ({ definition, definitionHash }: Pick<RegisteredTool, "defi
   definitionHash,
   targetSubject: definition.target_subject,
   pin: resolveOptions(definition.options).pin,
+});
+
+/** What the other gateways put into headers: the context as it stands. */
+const saidBy = (context: CGContext): HeaderMap => ({
+  ...context.headers,
+  [HEADERS.projectId]: context.projectId,
+  [HEADERS.channelId]: context.channelId,
+  [HEADERS.agentId]: context.agentId,
+  [HEADERS.turnId]: context.agentTurnId,
+  [HEADERS.turnEpoch]: String(context.turnEpoch),
+  [HEADERS.recursionDepth]: String(context.recursionDepth),
+  [HEADERS.stepId]: context.stepId ?? "",
 });
 
 export const createEngineGateway = (options: EngineGatewayOptions): ToolGateway => {
@@ -69,12 +81,10 @@ export const createEngineGateway = (options: EngineGatewayOptions): ToolGateway 
       }),
 
     async report({ target, payload, leaseId }, patience = {}) {
-      const { toolCallId, agentTurnId, headers } = target;
+      const { toolCallId } = target;
       if (toolCallId === null) throw new ToolplaneError("protocol_violation", "a report names its call");
-      const report = { ...keyOf(toolCallId), actorId, leaseId, payload, agentTurnId };
-      return withPatience(options, patience, () =>
-        engine.calls.report({ ...report, traceparent: headers[HEADERS.traceparent] }),
-      );
+      const report = { ...keyOf(toolCallId), actorId, leaseId, payload, headers: saidBy(target) };
+      return withPatience(options, patience, () => engine.calls.report(report));
     },
 
     sendParts({ toolCallId, parts }) {

@@ -1,10 +1,10 @@
 // What a service does with a command: says where it wants them from, takes its call, reads the card, stays alive, gives it back.
 
 import type { CallStatus, LeasedCall } from "@toolplane/engine";
-import { HEADERS, isToolplaneError, refuseControlFields, ToolplaneError, violation } from "@toolplane/protocol";
-import { streamPlan } from "@toolplane/protocol/agents";
+import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
+import { checkCallTrace, checkLeasePayload, streamPlan } from "@toolplane/protocol/agents";
 import { z } from "zod";
-import { factsFor, keyOf, mayServe, ok, operation, plainText, refuseTarget } from "./service-request.ts";
+import { checkAsker, factsFor, keyOf, ok, operation, plainText, refuseTarget, traceparentOf } from "./service-request.ts";
 
 /** It becomes part of the lease's id, beside the call's. */
 const MAX_TICKET_LENGTH = 64;
@@ -50,19 +50,20 @@ export const lease = operation({
     holder: plainText.optional(),
     ticket: plainText.max(MAX_TICKET_LENGTH).optional(),
   }),
-  async run({ engine, caller, body, agentTurnId, ...key }) {
-    refuseControlFields(body, "lease");
-    const view = await engine.calls.get(keyOf(key));
-    mayServe(caller, view);
-    if (agentTurnId !== view.agentTurnId || body.tool_call_card_id !== view.callCardId)
-      throw violation(`${HEADERS.turnId} and tool_call_card_id are not those of call ${key.toolCallId}`);
+  async run(request) {
+    const { engine, body } = request;
+    const key = keyOf(request);
+    const view = checkAsker(request, await engine.calls.get(key));
+    checkCallTrace(traceparentOf(request), view);
+    checkLeasePayload(body, view);
     const { ticket, holder = `${view.actorId} (nats)` } = body;
     const mayBeOurs = ticket !== undefined && view.status === "running";
     if (view.status !== "queued" && !mayBeOurs) throw notLeased(key.toolCallId, view.status);
-    const request = { ...keyOf(key), agentTurnId, callCardId: view.callCardId, holder, ticket };
-    const leased = await engine.calls.lease(request).catch(async (error: unknown) => {
+    const { agentTurnId, callCardId } = view;
+    const asked = { ...key, agentTurnId, callCardId, holder, ticket };
+    const leased = await engine.calls.lease(asked).catch(async (error: unknown) => {
       if (!isToolplaneError(error) || error.code !== "lease_lost") throw error;
-      throw notLeased(key.toolCallId, (await engine.calls.get(keyOf(key))).status);
+      throw notLeased(key.toolCallId, (await engine.calls.get(key)).status);
     });
     return ok({ ...commandBody(leased), card: JSON.parse(leased.cardBody) as unknown });
   },

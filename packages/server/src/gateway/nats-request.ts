@@ -6,6 +6,7 @@
 
 import type { InboundRequest } from "@toolplane/bus/nats";
 import {
+  DEFAULT_CHANNEL,
   exceedsBytes,
   GATEWAY_OPERATIONS,
   type GatewayOperation,
@@ -87,6 +88,10 @@ const checkCard = (body: unknown, toolCallId: string): void => {
     throw violation(`the card's tool_call_id is not the one in ${HEADERS.toolCallId}`);
 };
 
+/** The channel a question is asked in is the call's, like the header; `public` is also that of a service that knows none. */
+const saidChannel = (headers: HeaderMap, channelId: string): HeaderMap =>
+  channelId === DEFAULT_CHANNEL ? headers : { ...headers, [HEADERS.channelId]: channelId };
+
 /** Throws what the answer will say. */
 export const readQuestion = (inbound: InboundRequest): GatewayQuestion => {
   const subject = parseSubject(inbound.subject);
@@ -113,8 +118,7 @@ export const readQuestion = (inbound: InboundRequest): GatewayQuestion => {
       },
       projectId: subject.projectId,
       toolCallId,
-      agentTurnId: headers[HEADERS.turnId],
-      traceparent: headers[HEADERS.traceparent],
+      headers: saidChannel(headers, subject.channelId),
       leaseId: headers[LEASE_HEADER],
       body,
     },

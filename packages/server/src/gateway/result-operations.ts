@@ -2,7 +2,7 @@
 
 import type { Settled } from "@toolplane/engine";
 import { z } from "zod";
-import { anyObject, factsFor, keyOf, ok, operation, plainText } from "./service-request.ts";
+import { anyObject, factsFor, keyOf, ok, operation, plainText, traceparentOf } from "./service-request.ts";
 
 /** A result larger than a card may be is refused by the engine with its own code; this only bounds what is read. */
 const MAX_RESULT_BYTES = 64 * 1024 * 1024;
@@ -30,7 +30,7 @@ export const settle = operation({
     views: anyObject.optional(),
   }),
   async run(request) {
-    const { engine, body, traceparent } = request;
+    const { engine, body } = request;
     const { actorId } = await factsFor(request);
     const given = {
       status: body.status,
@@ -48,7 +48,7 @@ export const settle = operation({
           ...keyOf(request),
           actorId,
           leaseId: body.lease,
-          traceparent,
+          traceparent: traceparentOf(request),
           outcome: { given },
         }),
       ),
@@ -70,9 +70,9 @@ export const putCard = operation({
 export const report = operation({
   body: anyObject,
   async run(request) {
-    const { engine, body, agentTurnId, traceparent, leaseId } = request;
+    const { engine, body, headers, leaseId } = request;
     const { actorId } = await factsFor(request);
-    const asked = { ...keyOf(request), actorId, leaseId, payload: body, agentTurnId, traceparent };
+    const asked = { ...keyOf(request), actorId, leaseId, payload: body, headers };
     return ok(settledBody(await engine.calls.report(asked)));
   },
 });

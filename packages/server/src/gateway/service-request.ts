@@ -1,9 +1,11 @@
 // A question of a tool service, whichever door it came through, and who asks it.
 //   - A door says who asks; nothing in a body or a header can change it.
+//   - What the headers say about the call agrees with it, or the question is refused.
 //   - A service reaches the calls sent to its own actor in its own project; others do not exist for it, or are refused.
 
 import type { Actor, CallFacts, CallKey, Engine } from "@toolplane/engine";
-import { showName, ToolplaneError } from "@toolplane/protocol";
+import { HEADERS, type HeaderMap, showName, ToolplaneError } from "@toolplane/protocol";
+import { checkCallIdentity } from "@toolplane/protocol/agents";
 import { z } from "zod";
 
 export type ServiceEngine = Pick<Engine, "attach" | "calls" | "cards" | "tools" | "emitParts">;
@@ -24,8 +26,8 @@ export interface ServiceRequest<Body> {
   readonly projectId: string;
   /** Empty for the operations that concern no call. */
   readonly toolCallId: string;
-  readonly agentTurnId?: string | undefined;
-  readonly traceparent?: string | undefined;
+  /** The protocol's own, spelled as on the bus; those that are not given say nothing. */
+  readonly headers: HeaderMap;
   /** The lease a report names beside its body. */
   readonly leaseId?: string | undefined;
   readonly body: Body;
@@ -71,14 +73,23 @@ export const mayServe = (caller: ServiceCaller, { actorId, target }: Pick<CallFa
 
 export const keyOf = ({ projectId, toolCallId }: CallKey): CallKey => ({ projectId, toolCallId });
 
+/** Who asks may ask about this call, and says nothing else about it than is true. */
+export const checkAsker = <Call extends CallFacts>({ caller, headers }: ServiceRequest<unknown>, call: Call): Call => {
+  mayServe(caller, call);
+  checkCallIdentity(headers, call);
+  return call;
+};
+
+export const traceparentOf = ({ headers }: Pick<ServiceRequest<unknown>, "headers">): string | undefined =>
+  headers[HEADERS.traceparent];
+
 /** The call, if this caller may speak for its actor. */
-export const factsFor = async ({ engine, caller, ...key }: ServiceRequest<unknown>): Promise<CallFacts> => {
+export const factsFor = async (request: ServiceRequest<unknown>): Promise<CallFacts> => {
+  const { engine, ...key } = request;
   // No id has one, and the database would refuse the whole statement.
   if (hasControl(key.toolCallId))
     throw new ToolplaneError("not_found", `there is no call ${showName(key.toolCallId)} in this project`);
-  const facts = await engine.calls.facts(keyOf(key));
-  mayServe(caller, facts);
-  return facts;
+  return checkAsker(request, await engine.calls.facts(keyOf(key)));
 };
 
 export const operation = <Schema extends z.ZodType>(

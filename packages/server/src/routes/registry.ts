@@ -75,7 +75,13 @@ export const registryRoutes: readonly Route[] = [
     rawBody: true,
     handle: async ({ engine, params, caller, context }) => {
       const upload = await readUpload(context.req.raw);
-      const asked = { engine, caller: serviceCaller(caller), projectId: params.project ?? "", toolCallId: "" };
+      const asked = {
+        engine,
+        caller: serviceCaller(caller),
+        projectId: params.project ?? "",
+        toolCallId: "",
+        headers: {},
+      };
       // The definition is a program's, whoever's token the program uses.
       const asService = context.req.header("toolplane-register-as") === "service";
       const { status, body } = await registerTool({ ...asked, body: upload }, asService);

@@ -35,13 +35,14 @@ const claimBody = (calls: readonly LeasedCall[]) => {
 
 const answer = (context: Context, { status, body }: ServiceAnswer): Response => context.json(body, status);
 
-type Asked = Pick<RouteCall<unknown, unknown>, "engine" | "params" | "body" | "caller">;
+type Asked = Pick<RouteCall<unknown, unknown>, "engine" | "params" | "body" | "caller" | "context">;
 
-const requestOf = ({ engine, params, body, caller }: Asked): ServiceRequest<unknown> => ({
+const requestOf = ({ engine, params, body, caller, context }: Asked): ServiceRequest<unknown> => ({
   engine,
   caller: serviceCaller(caller),
   projectId: params.project ?? "",
   toolCallId: params.call ?? "",
+  headers: headersFromHttp(context.req.raw.headers),
   body,
 });
 
@@ -52,10 +53,7 @@ const onCall = (method: Method, verb: string, operation: ServiceOperation): Rout
     path: `/projects/:project/calls/:call/${verb}`,
     roles: SERVICES,
     ...(method === "GET" ? {} : { body: operation.body, maxBytes: operation.maxBytes }),
-    handle: async (call) => {
-      const traceparent = call.context.req.header("traceparent");
-      return answer(call.context, await operation.run({ ...requestOf(call), body: call.body ?? {}, traceparent }));
-    },
+    handle: async (call) => answer(call.context, await operation.run({ ...requestOf(call), body: call.body ?? {} })),
   });
 
 export const serviceRoutes: readonly Route[] = [
@@ -76,6 +74,9 @@ export const serviceRoutes: readonly Route[] = [
         throw new ToolplaneError("bad_request", `a target is letters, digits, _ and -, not ${showName(target)}`);
       const service = serviceCaller(caller);
       if (service.targets?.includes(target) === false) throw refuseTarget(service, target);
+      const said = headersFromHttp(context.req.raw.headers)[HEADERS.projectId];
+      if (said !== undefined && said.trim() !== params.project)
+        throw new ToolplaneError("protocol_violation", `${HEADERS.projectId} names another project than the route`);
       const holder = body.holder ?? `${caller.actorId} (${caller.token.tokenId})`;
       const request = { projectId: params.project ?? "", target, holder, max: body.max };
       const claim = (waitMs: number) => engine.calls.claim(request, waitMs, signal);
@@ -121,20 +122,11 @@ export const serviceRoutes: readonly Route[] = [
     body: SERVICE_OPERATIONS.report.body,
     handle: async (call) => {
       const request = requestOf(call);
-      const headers = headersFromHttp(call.context.req.header());
-      const toolCallId = headers[HEADERS.toolCallId];
+      const toolCallId = request.headers[HEADERS.toolCallId];
       if (toolCallId === undefined)
         throw new ToolplaneError("protocol_violation", `a report names its call in the ${HEADERS.toolCallId} header`);
-      if (headers[HEADERS.projectId] !== undefined && headers[HEADERS.projectId] !== request.projectId)
-        throw new ToolplaneError("protocol_violation", `${HEADERS.projectId} names another project than the route`);
-      const asked = {
-        ...request,
-        body: call.body,
-        toolCallId,
-        leaseId: call.context.req.header("cg-lease"),
-        agentTurnId: headers[HEADERS.turnId],
-        traceparent: headers[HEADERS.traceparent],
-      };
+      const leaseId = call.context.req.header("cg-lease");
+      const asked = { ...request, body: call.body, toolCallId, leaseId };
       return answer(call.context, await SERVICE_OPERATIONS.report.run(asked));
     },
   }),

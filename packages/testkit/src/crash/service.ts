@@ -3,6 +3,7 @@
 
 import { createIds, type Engine, type LeasedCall, systemClock } from "@toolplane/engine";
 import { buildResult, isToolplaneError, type JsonObject } from "@toolplane/protocol";
+import { tryStandingResult } from "@toolplane/protocol/agents";
 import { SERVED_TARGET } from "./crash-seed.ts";
 import { insist, isAway } from "./insist.ts";
 import type { Way } from "./item.ts";
@@ -85,8 +86,16 @@ export const startService = ({ engine, journal, name, slots, workMs }: ServiceOp
       },
       { status: "success", result: { attempt: call.attempt } },
     );
-    if ((await insist(() => engine.calls.putResultCard({ projectId, actorId, card }), signal)) === undefined) return;
-    const report = { projectId, toolCallId, actorId, leaseId: lease.id, payload };
+    const put = () => engine.calls.putResultCard({ projectId, actorId, card }).then(() => payload);
+    // A holder that was replaced may have been first: then its card is the one to report.
+    const first = (refused: unknown): typeof payload => {
+      const standing = tryStandingResult(refused, payload);
+      if (standing === undefined) throw refused;
+      return standing;
+    };
+    const written = await insist(() => put().catch(first), signal);
+    if (written === undefined) return;
+    const report = { projectId, toolCallId, actorId, leaseId: lease.id, payload: written };
     const settled = await insist(() => engine.calls.report(report), signal);
     if (settled === undefined) return;
     journal.write({ what: "reported", call: toolCallId, card: settled.toolResultCardId, status: settled.status });

@@ -19,6 +19,8 @@ export interface Outcome {
 /** What is looked at before a tool runs; a service without one of these lets that fault pass. */
 export type Check =
   | "headers agree"
+  | "headers can be read"
+  | "payload is complete"
   | "payload is an object"
   | "no inline data"
   | "no identity"
@@ -30,6 +32,8 @@ export type Check =
 
 export const ALL_CHECKS: ReadonlySet<Check> = new Set<Check>([
   "headers agree",
+  "headers can be read",
+  "payload is complete",
   "payload is an object",
   "no inline data",
   "no identity",
@@ -96,6 +100,8 @@ export interface Habits {
   /** What to do after an answer to a result. */
   afterAnswer(status: number): "done" | "again" | "die";
   cardBeforeReport: boolean;
+  /** A card that is refused because there is one: the one that is there is reported. */
+  readonly reusesStanding: boolean;
   /** What to do when a claim fails. */
   afterBadClaim(): "again" | "die";
 }
@@ -156,6 +162,7 @@ export const RIGHT_HABITS: Habits = {
   shapeHeaders: (headers) => headers,
   afterAnswer: (status) => (status >= 500 ? "again" : "done"),
   cardBeforeReport: true,
+  reusesStanding: true,
   afterBadClaim: () => "again",
 };
 

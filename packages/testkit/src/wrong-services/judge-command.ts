@@ -23,6 +23,18 @@ const CALL_CONTENT = "ToolCallContent";
 export const INLINE_FAULT = "arguments belong into the card";
 export const NO_CARD_FAULT = "there is no such card";
 
+const WORDS: ReadonlySet<unknown> = new Set(["suspend", "terminate"]);
+const COUNT = /^[0-9]{1,10}$/;
+const SPAN = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/i;
+
+const isComplete = ({ tool_name, after_execution }: Json): boolean =>
+  typeof tool_name === "string" && tool_name !== "" && WORDS.has(after_execution);
+
+const areReadable = (headers: Command["headers"]): boolean =>
+  COUNT.test(headers["CG-Turn-Epoch"] ?? "0") &&
+  COUNT.test(headers["CG-Recursion-Depth"] ?? "0") &&
+  SPAN.test(headers.traceparent ?? "");
+
 type Finding = readonly [check: Check, isWrong: boolean, message: string];
 
 const findings = (command: Command, callId: string, card: Json | undefined): readonly Finding[] => {
@@ -33,10 +45,12 @@ const findings = (command: Command, callId: string, card: Json | undefined): rea
   const said = [command.headers["CG-Project-Id"] ?? project, command.headers["CG-Channel-Id"] ?? channel];
   return [
     ["headers agree", said[0] !== project || said[1] !== channel, "the headers contradict the subject"],
+    ["headers can be read", !areReadable(command.headers), "a header has a value that is none"],
     ["payload is an object", !isRecord(command.payload), "the payload is no object"],
     ["no inline data", INLINE.some((key) => key in payload), INLINE_FAULT],
     ["no identity", IDENTITY.some((key) => key in payload), "identity belongs into the headers"],
     ["card is named", isRecord(command.payload) && !payload.tool_call_card_id, "tool_call_card_id is missing"],
+    ["payload is complete", isRecord(command.payload) && !isComplete(payload), "a field is missing or no word"],
     ["card is there", card === undefined, NO_CARD_FAULT],
     ["card is a tool.call", card !== undefined && there.type !== "tool.call", "the card is no tool.call"],
     ["card is this call's", card !== undefined && there.tool_call_id !== callId, "the card is another call's"],

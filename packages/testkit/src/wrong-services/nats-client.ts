@@ -5,14 +5,9 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { BareMessage, BareNats } from "@toolplane/bus/nats";
 import { type Command, type Habits, isRecord, type Json, payloadOf } from "./habits.ts";
-import type { ServiceClient, ServiceConnection } from "./service-client.ts";
+import type { Answer, ServiceClient, ServiceConnection } from "./service-client.ts";
 
 type Headers = Readonly<Record<string, string>>;
-
-interface Reply {
-  readonly status: number;
-  readonly body: unknown;
-}
 
 const VERSION = "v1r4";
 const STREAM = `cg_cmd_${VERSION}`;
@@ -82,7 +77,7 @@ export const createNatsClient = (
   };
   const giveBack = (message: BareMessage): void => say(message, `-NAK {"delay": ${LATER_MS * NANOS_PER_MS}}`);
 
-  const ask = async (operation: string, body: Json, headers: Headers, project = projectId): Promise<Reply> => {
+  const ask = async (operation: string, body: Json, headers: Headers, project = projectId): Promise<Answer> => {
     const subject = `cg.${VERSION}.${project}.public.rpc.gateway.${ways.actor(target, operation)}.${operation}`;
     try {
       const shaped = ways.shapeQuestion(headers, operation);
@@ -93,7 +88,7 @@ export const createNatsClient = (
     }
   };
 
-  const askAbout = (operation: string, { headers }: Command, callId: string, body: Json): Promise<Reply> =>
+  const askAbout = (operation: string, { headers }: Command, callId: string, body: Json): Promise<Answer> =>
     ask(operation, body, { ...headers, [CALL]: callId });
 
   /** A command of another project; undefined always: it is not ours to run. */
@@ -185,7 +180,7 @@ export const createNatsClient = (
       const { [CALL]: _own, traceparent: _span, ...others } = headers;
       return (await ask("settle", body, { ...others, [CALL]: address, ...more })).status;
     },
-    putCard: async ({ headers }, card) => (await ask("put_card", card, headers)).status,
+    putCard: ({ headers }, card) => ask("put_card", card, headers),
     async report({ headers }, callback, more) {
       const { [CALL]: _own, traceparent: _span, ...others } = headers;
       return (await ask("report", callback, { ...others, ...more })).status;

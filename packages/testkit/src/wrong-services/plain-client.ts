@@ -1,13 +1,7 @@
 // Over HTTP, with nothing but `fetch`, as somebody without the sdk would do it.
 
 import { type Command, type Habits, isRecord, type Json, payloadOf } from "./habits.ts";
-import type { ServiceClient, ServiceConnection } from "./service-client.ts";
-
-interface Answer {
-  readonly status: number;
-  /** Undefined when it is not JSON. */
-  readonly body: unknown;
-}
+import type { Answer, ServiceClient, ServiceConnection } from "./service-client.ts";
 
 interface Sending {
   readonly headers?: Readonly<Record<string, string>>;
@@ -79,7 +73,7 @@ export const createPlainClient = (
     },
     settle: async (_command, address, body, headers) =>
       (await send("POST", `/calls/${address}/result`, body, { headers })).status,
-    putCard: async (_command, card) => (await send("POST", "/cards", card)).status,
+    putCard: (_command, card) => send("POST", "/cards", card),
     report: async (_command, callback, headers) => (await send("POST", "/reports", callback, { headers })).status,
     close: async () => {},
   };

@@ -28,6 +28,17 @@ const childOf = (traceparent: string | undefined): string =>
 
 const failed = (message: string): Outcome => ({ status: "failed", error: { code: "bad_request", message } });
 
+const afterExecutionOf = (command: Command): unknown => payloadOf(command).after_execution ?? "suspend";
+
+const CONFLICT = 409;
+
+/** The card a refusal names as the one to report. */
+const standingIn = (body: unknown): string | undefined => {
+  const error = isRecord(body) && isRecord(body.error) ? body.error : {};
+  const detail = error.code === "conflict" && isRecord(error.detail) ? error.detail : {};
+  return typeof detail.tool_result_card_id === "string" ? detail.tool_result_card_id : undefined;
+};
+
 const lineageOf = (card: Json | undefined): Json => {
   const metadata = isRecord(card?.metadata) ? card.metadata : {};
   return Object.fromEntries(
@@ -71,7 +82,7 @@ export const startPlainService = (habits: Habits, connection: ServiceConnection)
     content: {
       __type__: "ToolResultContent",
       status: outcome.status,
-      after_execution: payloadOf(command).after_execution ?? "suspend",
+      after_execution: afterExecutionOf(command),
       result: outcome.result ?? null,
       error: outcome.error ?? null,
     },
@@ -106,7 +117,7 @@ export const startPlainService = (habits: Habits, connection: ServiceConnection)
     const callback = habits.shapeCallback(
       {
         status: outcome.status,
-        after_execution: payloadOf(command).after_execution ?? "suspend",
+        after_execution: afterExecutionOf(command),
         tool_result_card_id: card.card_id,
       },
       outcome,
@@ -115,9 +126,17 @@ export const startPlainService = (habits: Habits, connection: ServiceConnection)
       { ...traced, "CG-Tool-Call-Id": address, ...(command.lease.id === "" ? {} : { "CG-Lease": command.lease.id }) },
       command,
     );
-    const write = (): Promise<void> => insist(() => client.putCard(command, card));
+    let report = callback;
+    const write = (): Promise<void> =>
+      insist(async () => {
+        const { status, body } = await client.putCard(command, card);
+        const standing = standingIn(body);
+        if (status === CONFLICT && standing !== undefined && habits.reusesStanding)
+          report = { ...callback, tool_result_card_id: standing };
+        return status;
+      });
     if (habits.cardBeforeReport) await write();
-    await insist(() => client.report(command, callback, headers));
+    await insist(() => client.report(command, report, headers));
     if (!habits.cardBeforeReport) await write();
   };
 

@@ -14,6 +14,12 @@ export interface Beat {
   readonly cancel: boolean;
 }
 
+export interface Answer {
+  readonly status: number;
+  /** Undefined when it is not JSON. */
+  readonly body: unknown;
+}
+
 type Headers = Readonly<Record<string, string>>;
 
 export interface ServiceClient {
@@ -28,7 +34,8 @@ export interface ServiceClient {
   beat(command: Command, callId: string): Promise<Beat | undefined>;
   release(command: Command, callId: string): Promise<void>;
   settle(command: Command, address: string, body: Json, headers: Headers): Promise<number>;
-  putCard(command: Command, card: Json): Promise<number>;
+  /** With what the answer says, for a card that is refused because there is one. */
+  putCard(command: Command, card: Json): Promise<Answer>;
   report(command: Command, callback: Json, headers: Headers): Promise<number>;
   close(): Promise<void>;
 }

@@ -129,6 +129,24 @@ const everywhere: readonly WrongService[] = [
     "runs a command that comes again",
     plain({ remembers: { running: true, ended: false }, run: numberedRun }),
   ),
+  wrong("UTP-C45", "needs no after_execution and no tool_name", leased({ checks: without("payload is complete") })),
+  wrong("UTP-C46", "does not look at epoch, depth and trace", plain({ checks: without("headers can be read") })),
+  wrong(
+    "UTP-C47",
+    "settles in an epoch of its own",
+    leased({
+      nats: {
+        shapeQuestion: (headers, operation) =>
+          operation === "settle" ? { ...headers, "CG-Turn-Epoch": "0" } : headers,
+      },
+    }),
+  ),
+  wrong("UTP-C48", "reports its own card although there is one", plain({ reusesStanding: false })),
+  wrong(
+    "UTP-C49",
+    "reports everything in the channel public",
+    plain({ shapeHeaders: (headers) => ({ ...headers, "CG-Channel-Id": "public" }) }),
+  ),
   wrong("UTP-C34", "works on when the call is canceled", leased({ heeds: { cancel: false, loss: true } })),
 ];
 

@@ -240,6 +240,27 @@ const repeats: readonly WrongService[] = [
   wrong("UTP-C35", "gives a result up at the first error", one({ afterAnswer: () => "done" })),
 ];
 
+const saying: readonly WrongService[] = [
+  wrong("UTP-C45", "needs no after_execution and no tool_name", one({ checks: without("payload is complete") })),
+  wrong("UTP-C46", "does not look at epoch, depth and trace", one({ checks: without("headers can be read") })),
+  wrong(
+    "UTP-C47",
+    "reports for an agent of its own",
+    two({ shapeHeaders: (headers) => ({ ...headers, "CG-Agent-Id": "my_service" }) }),
+  ),
+  wrong(
+    "UTP-C47",
+    "settles at a depth of its own",
+    one({ shapeHeaders: (headers) => ({ ...headers, "CG-Recursion-Depth": "7" }) }),
+  ),
+  wrong("UTP-C48", "reports its own card although there is one", two({ reusesStanding: false })),
+  wrong(
+    "UTP-C49",
+    "reports everything in the channel public",
+    two({ shapeHeaders: (headers) => ({ ...headers, "CG-Channel-Id": "public" }) }),
+  ),
+];
+
 export const WRONG_SERVICES: readonly WrongService[] = [
   ...connection,
   ...commands,
@@ -247,4 +268,5 @@ export const WRONG_SERVICES: readonly WrongService[] = [
   ...results,
   ...twoSteps,
   ...repeats,
+  ...saying,
 ];

@@ -6,6 +6,7 @@ import type { Troubles } from "../run-scenarios.ts";
 import { fail, notApplicable, type Verdict } from "../verdict.ts";
 import { commandJudges } from "./commands.ts";
 import { connectionJudges } from "./connection.ts";
+import { headerJudges } from "./headers.ts";
 import type { Judge } from "./judge.ts";
 import { natsJudges } from "./nats.ts";
 import { repeatJudges } from "./repeats.ts";
@@ -25,6 +26,7 @@ const JUDGES: ReadonlyMap<ClauseId, Judge> = new Map(
     ...twoStepJudges,
     ...repeatJudges,
     ...natsJudges,
+    ...headerJudges,
   }) as [ClauseId, Judge][],
 );
 

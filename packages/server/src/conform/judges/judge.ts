@@ -1,7 +1,7 @@
 // A judge: from what was seen to one clause's verdict. Pure.
 
 import type { ClauseId } from "../clauses.ts";
-import { type CallRecord, type Evidence, hasRun, type Offer } from "../evidence.ts";
+import { type CallRecord, type Evidence, hasRun, isTerminated, type Offer } from "../evidence.ts";
 import { fail, pass, type Verdict } from "../verdict.ts";
 
 export type Judge = (evidence: Evidence) => Verdict;
@@ -33,12 +33,12 @@ const codeOf = (error: unknown): string => {
 export const describeOffer = ({ status, error }: Offer): string =>
   typeof status === "string" ? `"${status}"${codeOf(error)}` : "no status";
 
-/** Each call got a failed result and nothing else. */
+/** Each call got a failed result and nothing else; or, over NATS, its command was terminated before it was leased. */
 export const judgeRefused = (records: readonly CallRecord[], good: string): Verdict => {
   for (const { call, trace } of records) {
     const ran = trace.offers.find(hasRun);
     if (ran !== undefined) return fail(`${call.label} was answered with ${describeOffer(ran)} instead of "failed"`);
-    if (trace.offers.length > 0) continue;
+    if (trace.offers.length > 0 || (isTerminated({ trace }) && trace.leases.length === 0)) continue;
     const instead = trace.releases > 0 ? "was given back instead of refused" : "got no result";
     return fail(`${call.label} ${instead}`);
   }

@@ -82,7 +82,7 @@ export const twoStepJudges: Judges = {
     judgeReports(
       evidence,
       // A payload that is no object names no tool.
-      (offer) => hasCard(offer) && isRecord(offer.call.command.payload),
+      (offer) => hasCard(offer) && isRecord(offer.call.command.payload) && offer.call.rules.toolName,
       ({ call, offer }) => {
         const name = metadataOf(offer.card).function_name;
         return name === evidence.toolName

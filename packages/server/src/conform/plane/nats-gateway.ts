@@ -100,6 +100,7 @@ export const createNatsGateway = ({ plane, durable, now }: NatsGatewayOptions): 
         subject: message.subject,
         callId,
         turnId: textOrNothing(message.headers[HEADERS.turnId]),
+        headers: message.headers,
         record: plane.find({
           call: callId,
           card: textOrNothing(body.tool_call_card_id) ?? textOrNothing(body.card_id),

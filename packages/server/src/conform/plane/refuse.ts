@@ -21,6 +21,14 @@ export const proxyPage = (): Response =>
 export const refuse = (refusal: Refusal): Response =>
   refusal === "proxy_page" ? proxyPage() : problemResponse(new ToolplaneError(refusal, SENTENCES[refusal]));
 
+/** Another process of the service was first: its card is the one to report. */
+export const refuseStanding = (cardId: string, status: unknown): Response =>
+  problemResponse(
+    new ToolplaneError("conflict", `the call has a result card already: report card ${cardId} instead of another one`, {
+      detail: { tool_result_card_id: cardId, status: String(status) },
+    }),
+  );
+
 /** The call's status as the real plane would tell it. */
 const HELD_BY: Readonly<Record<Exclude<LeaseAnswer, "granted">, string>> = {
   later: "queued",

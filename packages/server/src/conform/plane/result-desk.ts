@@ -1,10 +1,10 @@
 // Results as they come in: in one step, or a card and then a report. Everything is taken down and nearly everything is
 // accepted, so that one mistake of a service shows as one fault and not as a row of them.
 
-import { HEADERS, isFilled, isRecord } from "@toolplane/protocol";
+import { HEADERS, headersFromHttp, isFilled, isRecord } from "@toolplane/protocol";
 import { type CallRecord, contentText, type Offer } from "../evidence.ts";
 import type { Refusal } from "../planned-call.ts";
-import { noSuch, refuse } from "./refuse.ts";
+import { noSuch, refuse, refuseStanding } from "./refuse.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -35,15 +35,23 @@ const resultIn = (card: Body | undefined, callback: Body): Pick<Offer, "status" 
   return { status: content.status ?? callback.status, result: content.result, error: content.error };
 };
 
+interface Script {
+  readonly results: Refusal[];
+  readonly cards: (Refusal | "standing")[];
+}
+
+/** The card another process of the service is said to have written. */
+export const standingCardId = ({ call }: CallRecord): string => `standing_${call.ids.cardId}`;
+
 export const createResultDesk = (options: ResultDeskOptions): ResultDesk => {
   const { findByCall, findByLease, nextOrder } = options;
   const cards = new Map<string, Body>();
   const accepted = new Map<CallRecord, string>();
-  const pending = new Map<CallRecord, { results: Refusal[]; cards: Refusal[] }>();
+  const pending = new Map<CallRecord, Script>();
   /** Reports whose card is not there yet, by the card's id. */
   const early = new Map<string, CallRecord>();
 
-  const scriptOf = (record: CallRecord): { results: Refusal[]; cards: Refusal[] } => {
+  const scriptOf = (record: CallRecord): Script => {
     const { results = [], cards: written = [] } = record.call.script;
     const left = pending.get(record) ?? { results: [...results], cards: [...written] };
     pending.set(record, left);
@@ -96,6 +104,7 @@ export const createResultDesk = (options: ResultDeskOptions): ResultDesk => {
         addressedTo: callId,
         lease,
         traceparent: headers.get(HEADERS.traceparent) ?? undefined,
+        headers: headersFromHttp(headers),
         body,
         card: undefined,
         cardWasThere: false,
@@ -109,7 +118,14 @@ export const createResultDesk = (options: ResultDeskOptions): ResultDesk => {
       const cardId = textOrNothing(body.card_id);
       const record = findByCall(textOrNothing(body.tool_call_id) ?? "");
       const refusal = record === undefined ? undefined : scriptOf(record).cards.shift();
-      if (refusal !== undefined) return refuse(refusal);
+      if (refusal !== undefined && refusal !== "standing") return refuse(refusal);
+      if (refusal === "standing" && record !== undefined) {
+        // Written all the same, so that reporting it is one fault and not two.
+        if (cardId !== undefined) cards.set(cardId, body);
+        const standing = standingCardId(record);
+        cards.set(standing, { ...body, card_id: standing });
+        return refuseStanding(standing, resultIn(body, {}).status);
+      }
       if (cardId !== undefined) {
         cards.set(cardId, body);
         complete(cardId, body);
@@ -126,6 +142,7 @@ export const createResultDesk = (options: ResultDeskOptions): ResultDesk => {
         addressedTo,
         lease,
         traceparent: headers.get(HEADERS.traceparent) ?? undefined,
+        headers: headersFromHttp(headers),
         body,
         card,
         cardWasThere: card !== undefined,

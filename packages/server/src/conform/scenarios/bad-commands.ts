@@ -9,6 +9,8 @@ export const IDENTITY = "identity in the payload";
 export const NAMELESS = "no call id";
 export const POINTERLESS = "no card id";
 export const GARBAGE = "garbage payload";
+export const INCOMPLETE = "incomplete payload";
+export const UNREADABLE = "headers that cannot be read";
 export const CLAIM_TROUBLE = "claims that fail";
 
 /** One after the other; whether all of them were answered. */
@@ -85,6 +87,55 @@ const pointerless: Scenario = {
     ]),
 };
 
+const incomplete: Scenario = {
+  name: INCOMPLETE,
+  clauses: ["UTP-C45"],
+  run: (session) =>
+    callEach(session, [
+      {
+        scenario: INCOMPLETE,
+        label: "a payload without after_execution",
+        changePayload: ({ after_execution: _word, ...payload }) => payload,
+      },
+      {
+        scenario: INCOMPLETE,
+        label: "a payload with another after_execution",
+        changePayload: (payload) => ({ ...payload, after_execution: "continue" }),
+        rules: { afterExecution: false },
+      },
+      {
+        scenario: INCOMPLETE,
+        label: "a payload without tool_name",
+        changePayload: ({ tool_name: _name, ...payload }) => payload,
+        rules: { toolName: false },
+      },
+    ]),
+};
+
+const unreadable: Scenario = {
+  name: UNREADABLE,
+  clauses: ["UTP-C46"],
+  mustLiveOn: true,
+  async run(session) {
+    const values = [
+      [HEADERS.recursionDepth, "-1"],
+      [HEADERS.recursionDepth, "deep"],
+      [HEADERS.turnEpoch, "abc"],
+      [HEADERS.traceparent, "00-zz"],
+    ] as const;
+    for (const [name, value] of values) {
+      const record = session.make({
+        scenario: UNREADABLE,
+        label: `a command whose ${name} is ${value}`,
+        changeHeaders: (headers) => ({ ...headers, [name]: value }),
+        rules: { identity: false, lease: false },
+      });
+      if (!(await session.give(record))) return false;
+    }
+    return true;
+  },
+};
+
 const garbage: Scenario = {
   name: GARBAGE,
   clauses: ["UTP-C13"],
@@ -119,5 +170,7 @@ export const badCommandScenarios: readonly Scenario[] = [
   inline,
   identity,
   pointerless,
+  incomplete,
+  unreadable,
   claimTrouble,
 ];

@@ -8,6 +8,8 @@ export const TWO_CALLS = "two calls";
 export const AT_ONCE = "calls at once";
 export const EXTENSIONS = "extension fields";
 export const LINEAGE = "lineage";
+export const STANDING = "result card that is there";
+export const CHANNEL = "another channel";
 /** Asked after everything that may have hurt the service. */
 export const CANARY = "canary";
 
@@ -82,4 +84,22 @@ const lineage: Scenario = {
   },
 };
 
-export const goodScenarios: readonly Scenario[] = [atOnce, extensions, lineage];
+/** Another process of the service was first with its card. */
+const standing: Scenario = {
+  name: STANDING,
+  clauses: ["UTP-C48"],
+  async run(session) {
+    if (!session.isTwoStep()) return true;
+    const script = { cards: ["standing"] as const };
+    return session.call(session.make({ scenario: STANDING, label: "a call that has a result card", script }));
+  },
+};
+
+const channel: Scenario = {
+  name: CHANNEL,
+  clauses: ["UTP-C49"],
+  run: (session) =>
+    session.call(session.make({ scenario: CHANNEL, label: "a call of another channel", channel: "u_conform" })),
+};
+
+export const goodScenarios: readonly Scenario[] = [atOnce, extensions, lineage, standing, channel];

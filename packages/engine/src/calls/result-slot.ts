@@ -1,0 +1,50 @@
+// Why a result card was not written, or that it is there already. A service may write one card for a call that is open; a second
+// writer is told which card to report instead (UTP 4.4), so that it has nothing more to write.
+//   I7. The same card again is a no-op, also after the settlement.
+
+import { isRecord, ToolplaneError } from "@toolplane/protocol";
+import { type CallView, isSettled } from "./call.ts";
+import type { StandingCard } from "./reports.sql.ts";
+
+export interface UnwrittenCard {
+  readonly cardId: string;
+  readonly hash: string;
+  readonly toolCallId: string;
+  readonly actorId: string;
+}
+
+const statusIn = (body: string): unknown => {
+  const card: unknown = JSON.parse(body);
+  return isRecord(card) && isRecord(card.content) ? card.content.status : undefined;
+};
+
+/** Undefined: it is there as it should be. */
+export const planUnwritten = (
+  card: UnwrittenCard,
+  standing: readonly StandingCard[],
+  call: CallView | undefined,
+): ToolplaneError | undefined => {
+  const { cardId, toolCallId, actorId } = card;
+  const same = standing.find(({ card_id }) => card_id === cardId);
+  if (same !== undefined) {
+    return same.hash === card.hash
+      ? undefined
+      : new ToolplaneError("conflict", `card ${cardId} exists with other content; give a new card a new id`);
+  }
+  if (call === undefined) return new ToolplaneError("not_found", `there is no call ${toolCallId} in this project`);
+  if (isSettled(call.status)) {
+    return new ToolplaneError(
+      "already_settled",
+      `call ${toolCallId} has settled (${call.status}): no more result cards are taken for it`,
+      { detail: { status: call.status, tool_result_card_id: call.resultCardId } },
+    );
+  }
+  const [first] = standing;
+  if (first === undefined)
+    return new ToolplaneError("storage_error", `card ${cardId} could not be written just now; write it again`);
+  return new ToolplaneError(
+    "conflict",
+    `call ${toolCallId} has a result card of ${actorId} already: report card ${first.card_id} instead of another one`,
+    { detail: { tool_result_card_id: first.card_id, status: statusIn(first.body) as string } },
+  );
+};

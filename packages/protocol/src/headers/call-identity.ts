@@ -1,0 +1,67 @@
+// Whether the headers of a request agree with the call they are about: one decision for reports, leases and everything else a
+// service asks about a call, whichever door it came through (2.3, 2.7, 6.2, 6.5).
+//   - A header that is given equals the call's. Numbers must be numbers, also where the call's is 0.
+//   - A header that is left out, or blank, says nothing: the call's row knows its own identity. A blank depth is refused, as it
+//     is at ingress.
+//   - The channel is the one of the command's subject, which is what a service reads (6.4).
+//   - The trace is judged where the request says something about it: see checkCallTrace.
+
+import { type ToolplaneError, violation } from "../errors/toolplane-error.ts";
+import { parseTraceparent } from "../trace/traceparent.ts";
+import { parseCount } from "./decimal.ts";
+import type { HeaderMap } from "./header-map.ts";
+import { HEADERS } from "./header-names.ts";
+
+/** What the call's row says. */
+export interface CallIdentity {
+  readonly projectId: string;
+  /** Of the command; its fourth token is the channel. */
+  readonly subject: string;
+  readonly agentId: string;
+  readonly agentTurnId: string;
+  readonly turnEpoch: number;
+  readonly stepId: string;
+  readonly toolCallId: string;
+  readonly recursionDepth: number;
+  readonly traceId: string;
+}
+
+const CHANNEL_TOKEN = 3;
+const ADVICE = "send the command's headers back as they came, or leave this one out";
+
+const differs = (name: string): ToolplaneError => violation(`${name} is not the call's: ${ADVICE}`, { header: name });
+
+const checkText = (headers: HeaderMap, name: string, expected: string): void => {
+  const said = headers[name]?.trim();
+  if (said !== undefined && said !== "" && said !== expected) throw differs(name);
+};
+
+const checkCount = (headers: HeaderMap, name: string, expected: number): void => {
+  const said = headers[name];
+  if (said !== undefined && parseCount(said, name) !== expected) throw differs(name);
+};
+
+/** Throws `protocol_violation` at the first header that contradicts the call. */
+export const checkCallIdentity = (headers: HeaderMap, call: CallIdentity): void => {
+  checkText(headers, HEADERS.projectId, call.projectId);
+  checkText(headers, HEADERS.channelId, call.subject.split(".")[CHANNEL_TOKEN] ?? "");
+  checkText(headers, HEADERS.agentId, call.agentId);
+  checkText(headers, HEADERS.turnId, call.agentTurnId);
+  checkText(headers, HEADERS.stepId, call.stepId);
+  checkText(headers, HEADERS.toolCallId, call.toolCallId);
+  if ((headers[HEADERS.turnEpoch] ?? "").trim() !== "") checkCount(headers, HEADERS.turnEpoch, call.turnEpoch);
+  checkCount(headers, HEADERS.recursionDepth, call.recursionDepth);
+};
+
+/**
+ * For a lease, a result and a report: their span belongs to the trace of the command. Over HTTP other requests carry whatever
+ * trace the service's own HTTP client is in, which says nothing about the call.
+ */
+export const checkCallTrace = (traceparent: string | undefined, call: Pick<CallIdentity, "traceId">): void => {
+  const text = traceparent?.trim() ?? "";
+  if (text !== "" && parseTraceparent(text).traceId !== call.traceId) {
+    throw violation(`${HEADERS.traceparent} is of another trace than the call: use the command's with a new span id`, {
+      header: HEADERS.traceparent,
+    });
+  }
+};

@@ -1,0 +1,22 @@
+// Rules of the protocol's doors: what a service says about a call, the cards it writes, the commands it is sent, the channel
+// they travel in. The same at every door: HTTP, NATS, in the process.
+
+import type { Rule } from "./rule.ts";
+
+export const rules = [
+  { id: "DOOR-1-1", source: "utp 2.3, 2.7, 6.2, 6.5; security 2.2, 2.3", part: "engine", text: "A report whose epoch, depth, agent, project, channel, turn, step, call or trace is not the call's, or is no such value, is refused with protocol_violation and changes nothing." },
+  { id: "DOOR-1-2", source: "utp 2.3.2, 2.3.5", part: "engine", text: "A header that is left out says nothing: the call's own identity holds." },
+  { id: "DOOR-1-3", source: "utp 2.3; security 2.2", part: "server", text: "Heartbeat, release, result and parts are refused when one of their headers contradicts the call; a result also when its trace does." },
+  { id: "DOOR-1-4", source: "utp 2.3; security 2.2", part: "server", text: "A lease is refused when a header of the command, its trace or the channel it is asked in contradicts the call." },
+  { id: "DOOR-1-5", source: "utp 6.5", part: "engine", text: "An empty CG-Lease is no lease." },
+  { id: "DOOR-2-1", source: "utp 4.4", part: "engine", text: "A call that is open takes one result card of its actor; a second one is refused with conflict, which names the card to report instead; the same card again is a no-op." },
+  { id: "DOOR-2-2", source: "utp 4.4", part: "engine", text: "A call that has settled takes no result card; the same card again is a no-op." },
+  { id: "DOOR-2-3", source: "utp 4.4", part: "engine", text: "Of result cards that are written at the same moment one is taken, and none after a settlement that runs beside them." },
+  { id: "DOOR-2-4", source: "utp 4.4", part: "sdk", text: "A writer whose card is refused because there is one reports the one that is there." },
+  { id: "DOOR-3-1", source: "utp 8.3.2, 8.3.3, 8.4, 8.5, D-05", part: "sdk", text: "Nothing runs from a malformed command on NATS: it is terminated with its clause in the log, and its call runs from the command that is published from its row." },
+  { id: "DOOR-3-2", source: "utp 8.5; I13", part: "sdk", text: "A malformed command makes nobody publish anything and changes nothing about the call it names." },
+  { id: "DOOR-3-3", source: "utp 8.5, 8.8", part: "sdk", text: "A plain service answers a malformed command with a failed result of bad_request." },
+  { id: "DOOR-3-4", source: "utp 8.3.3, D-05", part: "server", text: "A lease that repeats inline data, identity, another card or tool, or a word that is no after_execution, is refused." },
+  { id: "DOOR-5-1", source: "utp 2.3.3, 6.4", part: "engine", text: "A command's subject and its CG-Channel-Id agree, also where the definition names a fixed channel; services at every door can run and report such a call." },
+  { id: "DOOR-9-1", source: "utp 6.8", part: "turns", text: "A queued turn whose payload is JSON but no object ends with invalid_payload_type; one that is no JSON with invalid_payload_json." },
+] as const satisfies readonly Rule[];
