@@ -38,6 +38,8 @@ export interface HostOptions {
   /** What `get_tags` is asked about. */
   readonly models?: readonly JsonObject[];
   readonly sandbox?: HostSandbox;
+  /** As root: every process runs under a user of its own, which owns nothing and can read only what everybody can. */
+  readonly ownUser?: boolean;
   readonly limits?: Partial<HostLimits>;
 }
 
