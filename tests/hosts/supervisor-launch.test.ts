@@ -54,7 +54,13 @@ describe("what it gets", () => {
     });
     expect(seen.argv).toEqual(["revealing", ...nasty]);
     // Some shells add the name of the command; the mark is what its processes are found by.
-    expect((seen.env as string[]).filter((name) => name !== "_" && name !== "TOOLPLANE_MARK")).toEqual(["ALLOWED", "HOME", "LANG", "OWN", "PATH"]);
+    expect((seen.env as string[]).filter((name) => name !== "_" && name !== "TOOLPLANE_MARK")).toEqual([
+      "ALLOWED",
+      "HOME",
+      "LANG",
+      "OWN",
+      "PATH",
+    ]);
     expect(seen.cwd).toBe(folder);
     expect(seen.node).toBe(process.execPath);
     expect(tryReadProcess(seen.pid as number)?.pgid).toBe(seen.pid);

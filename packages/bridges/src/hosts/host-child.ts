@@ -17,6 +17,7 @@ import {
 } from "@toolplane/processes";
 import { ToolplaneError, UsageError } from "@toolplane/protocol";
 import type { Random } from "@toolplane/sdk";
+import type { Border } from "./border.ts";
 import type { Diagnostics } from "./diagnostics.ts";
 import { createHostConnection, type HostConnection } from "./host-connection.ts";
 import type { HostLimits } from "./host-limits.ts";
@@ -34,6 +35,7 @@ export interface ChildDeps {
   readonly words: HostWords;
   readonly guard: Guard | undefined;
   readonly random: Random;
+  readonly border: Border;
 }
 
 export interface ChildListener {
@@ -125,6 +127,7 @@ export const spawnHostChild = async (deps: ChildDeps, listener: ChildListener): 
     stdin,
     lineBytes: limits.lineBytes,
     diagnostics: counted,
+    border: deps.border,
     pid: guarded.pid,
     onBroken: () => broke("it closed its stdin"),
   });

@@ -78,8 +78,8 @@ export interface HostPorts {
   readonly random?: Random;
   /** A request id nobody can guess. */
   readonly newId?: () => string;
-  /** Removes secrets from what a host writes to stderr and to its log events. */
-  readonly scrub?: (text: string) => string;
+  /** Name -> value of what the host was given and must not say: removed from every word of it. */
+  readonly secrets?: ReadonlyMap<string, string>;
   readonly onDiagnostic?: (diagnostic: HostDiagnostic) => void;
   readonly guard?: Guard;
 }
