@@ -38,11 +38,16 @@ test("[SEC-9-U1] [SEC-9-U2] [SEC-9-U3] a host reads neither the server's environ
   const token = join(place.dataDir, "token");
   const entry = (name: string, program: string, more = {}) => ({
     name,
-    command: [program, token, "-"],
+    command: [program, `--secret=${token}`, "-"],
     limits: LIMITS,
     ...more,
   });
-  const hosts = [entry("one", open), entry("two", open), entry("shut", closed), entry("trusted", closed)];
+  const hosts = [
+    entry("one", open),
+    entry("two", open),
+    entry("shut", closed),
+    entry("trusted", closed, { user: "inherit" }),
+  ];
   writeFileSync(join(place.root, "toolplane.yaml"), JSON.stringify({ project: "demo", hosts }));
   await using up = startUp({ dataDir: place.dataDir, cwd: place.root, env: { CANARY_KEY: "canary-5f1c" } });
   await up.ready();

@@ -1,6 +1,6 @@
 #!/bin/sh
 # A tool host that needs nothing but a shell, so that any user of any machine can run it.
-#   $1  a file that hosts must not be able to read
+#   $1  --secret=FILE: a file that hosts must not be able to read
 #   $2  where the number of a process that got away is written
 answer() { printf '{"v":1,"id":"%s","ok":true,"result":{"value":%s,"state":{}}}\n' "$id" "$1"; }
 succeed() { answer "{\"success\":true,\"result\":$1}"; }
@@ -9,7 +9,7 @@ tool() { printf '{"name":"%s","description":"","parameters":{"type":"object"}}' 
 # Twice forked, in a session of its own: its parent is gone, and so is every tie of numbers.
 get_away() { ("$@" setsid sh -c 'echo $$ >"$1.new"; mv "$1.new" "$1"; exec sleep 1000' sh "$pid_file" </dev/null >/dev/null 2>&1 &) }
 
-secret_file=$1 pid_file=$2
+secret_file=${1#--secret=} pid_file=$2
 while IFS= read -r line; do
   id=${line#*\"id\":\"} id=${id%%\"*}
   case $line in

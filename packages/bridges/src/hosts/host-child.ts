@@ -67,7 +67,7 @@ const checkReach = ({ name, launch: { argv, cwd, env } }: ChildDeps, user: LentU
   if (path === undefined) return;
   throw new ToolplaneError(
     "upstream_unavailable",
-    `host ${name}: it runs under a user of its own (uid ${user.uid}), which cannot reach ${path}: let everybody enter the ` +
+    `host ${name}: it runs under a user of its own, which cannot reach ${path}: let everybody enter the ` +
       "folders above it and read it, or write `user: inherit` for this host, which then can read all that the server can",
   );
 };
