@@ -17,7 +17,11 @@ const TRACES = [
   "canary/5f1c",
   encodeURIComponent(CANARY).slice(0, 13),
   Buffer.from(CANARY).toString("hex").slice(0, 24),
-  ...[0, 1, 2].map((skip) => Buffer.from(`${"u".repeat(skip)}${CANARY}`).toString("base64").slice(4, 20)),
+  ...[0, 1, 2].map((skip) =>
+    Buffer.from(`${"u".repeat(skip)}${CANARY}`)
+      .toString("base64")
+      .slice(4, 20),
+  ),
 ];
 
 test("[SEC-7-P1] its token and its tools' secrets are in no result, error, part, definition or log line", async () => {

@@ -45,6 +45,8 @@ test("[SEC-7-H1] [SEC-7-H2] a host's keys are in no answer, card, event, row or 
     env: ["CANARY_KEY", "CANARY_PEM"],
     config,
     session: "agent",
+    // Its Node may lie where another user cannot enter.
+    user: "inherit",
     limits: PATIENT,
   });
   const hosts = [

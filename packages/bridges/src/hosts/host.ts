@@ -38,6 +38,8 @@ export interface HostOptions {
   /** What `get_tags` is asked about. */
   readonly models?: readonly JsonObject[];
   readonly sandbox?: HostSandbox;
+  /** Folders that no sandbox opens, whatever it names: those of the plane itself. */
+  readonly closed?: readonly string[];
   /** As root: every process runs under a user of its own, which owns nothing and can read only what everybody can. */
   readonly ownUser?: boolean;
   readonly limits?: Partial<HostLimits>;

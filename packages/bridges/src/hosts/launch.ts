@@ -49,6 +49,6 @@ export const planLaunch = (options: HostOptions, place: LaunchPlace): Launch => 
       `host ${options.name}: a sandbox needs a Node host; write its command as [node, FILE] or remove the sandbox`,
     );
   }
-  const fence = planSandboxArgs(options.sandbox, args, options.cwd, place.files);
+  const fence = planSandboxArgs(options.sandbox, args, options.cwd, place.files, options.closed);
   return { argv: [place.node, ...fence, ...args], ...given };
 };

@@ -57,6 +57,8 @@ export interface HostLifeOptions {
   readonly random: Random;
   readonly log: Log;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Folders of the plane itself, which no sandbox opens. */
+  readonly closed?: readonly string[];
   readonly guard?: HostPorts["guard"];
 }
 
@@ -153,7 +155,7 @@ export const createHostLife = (options: HostLifeOptions): HostLife => {
   const attempt = async (): Promise<void> => {
     const config = fillConfig(name, setting.options.config ?? {}, env);
     host ??= createToolHost(
-      { ...setting.options, config },
+      { ...setting.options, config, closed: options.closed ?? [] },
       {
         compileSchema,
         log,
