@@ -17,12 +17,15 @@ What the file promises:
   P2. A result is handed over once. It is sent again, byte for byte the same, until the server has answered.
   P3. What the server says wins: a call that was canceled, timed out or taken away is dropped, whatever the tool returns.
   P4. An exception of a tool becomes a failed result with a code. Its traceback goes to the log and nowhere else.
+  P5. The token and the secrets that tools declare (tool(secrets=["API_KEY"]), read from ctx.secrets) are removed from
+      results, errors, parts, definitions and log lines, also when they are encoded.
 A thread cannot be ended from outside in Python: a tool that takes long must look at ctx.cancelled (or call ctx.check()).
 """
 
 from __future__ import annotations
 
 import asyncio
+import base64
 import collections.abc
 import dataclasses
 import email.utils
@@ -96,6 +99,118 @@ class ApiError(Exception):
         return self.status == 0 or self.status >= 500 or self.status == 429
 
 
+# ------------------------------------------------------------------------------------------------------------- secrets
+
+# The forms of a secret are those of packages/sdk/src/secrets/secret-forms.ts: computed from the value, never guessed.
+WHOLE_WORD_BELOW = 5  # shorter values also occur inside ordinary words, and are matched only where they stand alone
+MIN_BASE64_CORE = 8  # a shorter piece of base64 would match by accident
+MIN_LINE = 16  # a line of a key in several lines; shorter ones may be words
+
+
+def json_escaped(text: str, ascii_only: bool) -> str:
+    return json.dumps(text, ensure_ascii=ascii_only)[1:-1]
+
+
+def text_forms(value: str) -> List[str]:
+    escaped = [json_escaped(value, False), json_escaped(value, True)]
+    quote = lambda safe: urllib.parse.quote(value, safe=safe, errors="replace")  # noqa: E731
+    encoded = [quote(""), quote("!'()*"), urllib.parse.quote_plus(value, safe="*", errors="replace"), quote("/")]
+    lower = [re.sub("%[0-9A-F]{2}", lambda found: found.group().lower(), text) for text in encoded]
+    slashed = [text.replace("/", "\\/") for text in escaped]
+    return [value, *escaped, *slashed, *(json_escaped(text, False) for text in escaped), *encoded, *lower]
+
+
+def base64_forms(data: bytes) -> List[str]:
+    """As it is, and inside a longer text at any of three positions relative to the groups of three bytes."""
+    forms = [base64.b64encode(data).decode()]
+    for offset in range(3):
+        encoded = base64.b64encode(bytes(offset) + data).decode().rstrip("=")
+        core = encoded[-(-offset * 8 // 6) : (offset + len(data)) * 8 // 6]
+        forms += [core] if len(core) >= MIN_BASE64_CORE else []
+    url_safe = [form.replace("+", "-").replace("/", "_") for form in forms]
+    return [*forms, *url_safe, *(form.rstrip("=") for form in url_safe)]
+
+
+def secret_forms(value: str) -> List[str]:
+    if len(value) < WHOLE_WORD_BELOW:
+        return text_forms(value)
+    data = value.encode("utf-8", "replace")
+    lines = [line.strip() for line in value.split("\n")] if "\n" in value else []
+    keys = [line for line in lines if len(line) >= MIN_LINE and not line.startswith("-----")]
+    in_lines = [form for line in keys for form in text_forms(line)]
+    return [*text_forms(value), *base64_forms(data), data.hex(), data.hex().upper(), *in_lines]
+
+
+class Scrubber:
+    """Removes secrets from whatever leaves this process (P5)."""
+
+    def __init__(self, values: Dict[str, str]):
+        forms: Dict[str, Tuple[str, bool]] = {}
+        for name, value in values.items():
+            for form in secret_forms(value) if value.strip() else []:
+                forms.setdefault(form, (name, len(value) < WHOLE_WORD_BELOW))
+        self._forms = sorted(((form, *known) for form, known in forms.items()), key=lambda item: -len(item[0]))
+
+    @staticmethod
+    def _alone(text: str, start: int, end: int) -> bool:
+        around = (text[start - 1 : start] if start else "") + text[end : end + 1]
+        return not any(unit.isalnum() or unit > "\x7f" for unit in around)
+
+    def text(self, text: str) -> str:
+        spans = []
+        for form, name, whole_word in self._forms:
+            at = text.find(form)
+            while at >= 0:
+                if not whole_word or self._alone(text, at, at + len(form)):
+                    spans.append((at, -(at + len(form)), name))
+                at = text.find(form, at + 1)
+        clean, done = [], 0
+        for start, end, name in sorted(spans):  # the longest of those that begin together comes first
+            if start >= done:
+                clean += [text[done:start], f"[redacted {name}]"]
+            done = max(done, -end)
+        return "".join([*clean, text[done:]])
+
+    def value(self, value: Any) -> Any:
+        """Of a value that JSON can say; texts, keys and numbers are looked at."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            clean = self.text(str(value))
+            return value if clean == str(value) else clean
+        if isinstance(value, list):
+            return [self.value(item) for item in value]
+        if isinstance(value, dict):
+            return {self.text(key): self.value(item) for key, item in value.items()}
+        return value
+
+    def json(self, value: Any) -> Any:
+        """Of anything: what JSON cannot say raises as json.dumps does. A text without a secret is looked at once."""
+        text = json.dumps(value, allow_nan=False)
+        return self.value(json.loads(text)) if any(form in text for form, *_ in self._forms) else json.loads(text)
+
+
+class LogScrubber(logging.Filter):
+    """On a handler it sees what any logger says, tracebacks included."""
+
+    def __init__(self, scrub: Scrubber):
+        super().__init__()
+        self._scrub = scrub
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.msg, record.args = self._scrub.text(record.getMessage()), ()
+        if record.exc_info and not record.exc_text:
+            record.exc_text = logging.Formatter().formatException(record.exc_info)
+        if record.exc_text:
+            record.exc_info, record.exc_text = None, self._scrub.text(record.exc_text)
+        return True
+
+
+def known_secrets(tools: Sequence["Tool"], token: str) -> Dict[str, str]:
+    names = [name for item in tools for name in item.secrets]
+    return {"TOOLPLANE_TOKEN": token, **{name: os.environ[name] for name in names if os.environ.get(name)}}
+
+
 # ------------------------------------------------------------------------------------------------ tools and their schema
 
 
@@ -108,6 +223,7 @@ class Tool:
     options: Dict[str, Any]
     after_execution: str
     context_name: Optional[str]
+    secrets: Tuple[str, ...] = ()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.run(*args, **kwargs)
@@ -190,8 +306,12 @@ def tool(
     timeout_seconds: Optional[float] = None,
     after_execution: str = "suspend",
     options: Optional[Dict[str, Any]] = None,
+    secrets: Sequence[str] = (),
 ) -> Any:
-    """Makes a tool of a function. retry="safe" says that running it twice does no harm."""
+    """Makes a tool of a function. retry="safe" says that running it twice does no harm.
+
+    secrets are names of variables that the tool reads from ctx.secrets; their values never leave this process (P5).
+    """
 
     def make(function: Callable[..., Any]) -> Tool:
         schema, context_name = describe(function)
@@ -204,6 +324,7 @@ def tool(
             options={**(options or {}), **{key: value for key, value in said.items() if value is not None}},
             after_execution=after_execution,
             context_name=context_name,
+            secrets=tuple(secrets),
         )
 
     return make if run is None else make(run)
@@ -294,8 +415,9 @@ def seconds_until(moment: Any, server_now: float) -> Optional[float]:
 class Context:
     """What a tool may know and do besides its arguments."""
 
-    def __init__(self, call: "Call"):
+    def __init__(self, call: "Call", secrets: Dict[str, str]):
         self._call = call
+        self.secrets = secrets
         self._parts = 0
         self.cancelled: threading.Event = call.cancelled
         self.tool_call_id: str = call.id
@@ -316,7 +438,7 @@ class Context:
         """Shows progress. It may be lost; the result may not."""
         if self.cancelled.is_set():
             return
-        body = {"lease": self._call.lease, "parts": [{"index": self._parts, "part": part}]}
+        body = {"lease": self._call.lease, "parts": [{"index": self._parts, "part": self._call.scrub.json(part)}]}
         self._parts += 1
         try:
             self._call.post("parts", body)
@@ -327,8 +449,8 @@ class Context:
 class Call:
     """A claimed call: its lease, its deadline, and the one result it may have."""
 
-    def __init__(self, client: Client, command: Dict[str, Any], server_now: float):
-        self.client = client
+    def __init__(self, client: Client, command: Dict[str, Any], server_now: float, scrub: Scrubber):
+        self.client, self.scrub = client, scrub
         self.headers = {str(key).lower(): str(value) for key, value in (command.get("headers") or {}).items()}
         self.payload = command.get("payload") if isinstance(command.get("payload"), dict) else {}
         self.id = self.headers.get("cg-tool-call-id", "")
@@ -392,13 +514,14 @@ class Call:
 
     def deliver(self, outcome: Dict[str, Any]) -> None:
         """Hands the result over, as often as it takes (P2)."""
-        body = {"lease": self.lease, **outcome}
-        if self.definition_hash is not None:
-            body["definition_hash"] = self.definition_hash
         try:
+            said = {key: self.scrub.json(outcome[key]) for key in ("result", "error") if key in outcome}
+            body = {"lease": self.lease, **outcome, **said}
+            if self.definition_hash is not None:
+                body["definition_hash"] = self.definition_hash
             data = json.dumps(body, allow_nan=False).encode()
         except (TypeError, ValueError, RecursionError) as error:
-            message = f"the result cannot be written as JSON: {error}"
+            message = self.scrub.text(f"the result cannot be written as JSON: {error}")
             data = json.dumps({"lease": self.lease, **failed("result_not_serializable", message)}).encode()
         headers, failures, until, too_large = self.child_span(), 0, time.monotonic() + SETTLE_SECONDS, False
         while True:
@@ -446,8 +569,9 @@ def understand(error: BaseException) -> Dict[str, Any]:
 class Service:
     def __init__(
         self, tools: Sequence[Tool], target: str, client: Client, concurrency: int, claim_seconds: float,
-        drain_seconds: float,
+        drain_seconds: float, scrub: Scrubber,
     ):
+        self.scrub = scrub
         self.tools = {item.name: item for item in tools}
         if len(self.tools) != len(tools) or not tools:
             raise ValueError("serve() takes one or more tools with different names")
@@ -479,7 +603,7 @@ class Service:
 
     def register(self, item: Tool) -> None:
         """Registers a definition that is new or changed."""
-        mine, path = item.definition(self.target), f"/tools/{urllib.parse.quote(item.name, safe='')}"
+        mine, path = self.scrub.json(item.definition(self.target)), f"/tools/{urllib.parse.quote(item.name, safe='')}"
         try:
             known, _ = self.client.request("GET", path)
         except ApiError as error:
@@ -510,7 +634,7 @@ class Service:
                 body = {"max": slots, "wait_seconds": self.claim_seconds, "holder": self.holder}
                 timeout = self.claim_seconds + REQUEST_SECONDS
                 answer, server_now = self.client.request("POST", path, body, timeout=timeout)
-                calls = [Call(self.client, command, server_now) for command in answer["commands"]]
+                calls = [Call(self.client, command, server_now, self.scrub) for command in answer["commands"]]
                 failures = 0
             except ApiError as error:
                 failures += 1
@@ -579,7 +703,10 @@ class Service:
             return failed(error.code, f"the call's card could not be read: {error}")
         except ToolError as error:
             return understand(error)
-        context = Context(call)
+        missing = [name for name in item.secrets if not os.environ.get(name)]
+        if missing:
+            return failed("auth_failed", f"the variable {missing[0]} is not set where the tool runs")
+        context = Context(call, {name: os.environ[name] for name in item.secrets})
         kwargs = {**arguments, **({item.context_name: context} if item.context_name else {})}
         while True:
             try:
@@ -680,7 +807,10 @@ def serve(
         token,
         project or os.environ.get("TOOLPLANE_PROJECT") or "demo",
     )
-    service = Service(tools, target, client, concurrency, claim_seconds, drain_seconds)
+    scrub = Scrubber(known_secrets(tools, token))
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(LogScrubber(scrub))
+    service = Service(tools, target, client, concurrency, claim_seconds, drain_seconds, scrub)
 
     def stop(_signal: int, _frame: Any) -> None:
         if service.stopping.is_set():
@@ -694,7 +824,7 @@ def serve(
         for item in service.tools.values():
             service.insist(lambda item=item: service.register(item), service.stopping)
     except ApiError as error:
-        raise SystemExit(f"toolplane: {error}") from None
+        raise SystemExit(scrub.text(f"toolplane: {error}")) from None
     claimer = threading.Thread(target=service.claim, name="claim", daemon=True)
     claimer.start()
     log.info("serving %s for target %s", ", ".join(service.tools), target)
@@ -703,4 +833,4 @@ def serve(
     service.drain()
     claimer.join()  # what its last question still brings is given back (P1)
     if service.fault is not None:
-        raise SystemExit(f"toolplane: {service.fault}")
+        raise SystemExit(scrub.text(f"toolplane: {service.fault}"))

@@ -428,8 +428,10 @@ class Plugin:
 class Call:
     """What a tool made with toolplane.tool may know and do besides its arguments."""
 
-    def __init__(self, emit: Callable[[Any], Any], cancelled: threading.Event, deadline_ms: Optional[float]):
-        self.emit, self.cancelled, self.attempt = emit, cancelled, 1
+    def __init__(
+        self, emit: Callable[[Any], Any], cancelled: threading.Event, deadline_ms: Optional[float], secrets: Dict[str, str]
+    ):
+        self.emit, self.cancelled, self.attempt, self.secrets = emit, cancelled, 1, secrets
         self._deadline = None if deadline_ms is None else time.monotonic() + deadline_ms / 1000
 
     def remaining(self) -> float:
@@ -474,7 +476,9 @@ class DecoratedTools:
             return {"success": False, "error": f"there is no tool {tool_name} here"}
         given = dict(arguments)
         if tool.context_name:
-            given[tool.context_name] = Call(emit, cancelled, deadline_ms)
+            # The parent removes them from whatever leaves this process; here they are only handed over.
+            secrets = {name: os.environ[name] for name in getattr(tool, "secrets", ()) if name in os.environ}
+            given[tool.context_name] = Call(emit, cancelled, deadline_ms, secrets)
         try:
             returned = tool.run(**given)
         except Exception as error:  # noqa: BLE001

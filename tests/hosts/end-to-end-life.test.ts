@@ -14,8 +14,13 @@ import { PATIENT } from "./end-to-end-stack.ts";
 const ECHO_HOST = ["node", fileURLToPath(new URL("./check-programs/wrong-host.mjs", import.meta.url))];
 const PATIENCE_MS = 60_000;
 
+/** The checkout may lie where another user cannot enter. */
 const settingsOf = (hosts: readonly object[]) =>
-  readHostSettings({ config: { hosts: hosts as never }, where: () => "toolplane.yaml:1", directory: "/" });
+  readHostSettings({
+    config: { hosts: hosts.map((entry) => ({ user: "inherit", ...entry })) as never },
+    where: () => "toolplane.yaml:1",
+    directory: "/",
+  });
 
 interface World extends AsyncDisposable {
   readonly t: TestEngine;

@@ -49,7 +49,9 @@ export const startHostStack = async (
 ): Promise<HostStack> => {
   const place: Place = await makePlace();
   // JSON is YAML.
-  writeFileSync(join(place.root, "toolplane.yaml"), JSON.stringify({ project: "demo", hosts }));
+  // The checkout may lie where another user cannot enter; own-user.test.ts is about users.
+  const entries = hosts.map((entry) => ({ user: "inherit", ...entry }));
+  writeFileSync(join(place.root, "toolplane.yaml"), JSON.stringify({ project: "demo", hosts: entries }));
   const up = startUp({ dataDir: place.dataDir, cwd: place.root, env });
   await up.ready();
   const get = async (path: string) => (await up.request("GET", `/projects/demo${path}`)).body;

@@ -53,8 +53,14 @@ describe("what it gets", () => {
       setEnv: { OWN: "1" },
     });
     expect(seen.argv).toEqual(["revealing", ...nasty]);
-    // Some shells add the name of the command.
-    expect((seen.env as string[]).filter((name) => name !== "_")).toEqual(["ALLOWED", "HOME", "LANG", "OWN", "PATH"]);
+    // Some shells add the name of the command; the mark is what its processes are found by.
+    expect((seen.env as string[]).filter((name) => name !== "_" && name !== "TOOLPLANE_MARK")).toEqual([
+      "ALLOWED",
+      "HOME",
+      "LANG",
+      "OWN",
+      "PATH",
+    ]);
     expect(seen.cwd).toBe(folder);
     expect(seen.node).toBe(process.execPath);
     expect(tryReadProcess(seen.pid as number)?.pgid).toBe(seen.pid);
@@ -80,6 +86,22 @@ describe("a sandbox", () => {
     });
     expect(readFileSync(wish.write, "utf8")).toBe("x");
     expect(await reveal({}, wish)).toMatchObject({ read: "done", write: "done", spawn: "done" });
+  });
+
+  test("[SEC-9-U5] a folder that holds closed ones is opened without them; /proc is always closed", async () => {
+    const plane = join(folder, "work", ".toolplane");
+    mkdirSync(plane, { recursive: true });
+    writeFileSync(join(plane, "token"), "t0ken");
+    writeFileSync(join(folder, "work", "open.txt"), "open");
+    const fenced = { sandbox: { read: ["work"], write: ["work"] }, closed: [plane] };
+    const tryBoth = (read: string, write: string) => reveal(fenced, { read, write });
+    const token = join(plane, "token");
+    expect(await tryBoth(token, token)).toMatchObject({ read: "ERR_ACCESS_DENIED", write: "ERR_ACCESS_DENIED" });
+    const file = join(folder, "work", "open.txt");
+    expect(await tryBoth(file, file)).toMatchObject({ read: "done", write: "done" });
+    const all = { sandbox: { read: ["/"] }, closed: [plane] };
+    for (const read of [token, "/proc/self/environ", `/proc/${process.pid}/environ`])
+      expect(await reveal(all, { read, write: read })).toMatchObject({ read: "ERR_ACCESS_DENIED" });
   });
 
   test("[HOST-4-P6] a neighbour that is not named cannot be loaded, and what Node says is kept", async () => {

@@ -18,7 +18,7 @@ export const rules = [
   { id: "ARCH-8-3", source: "architecture 8", part: "processes", text: "A guard that dies is replaced, and its successor is told everything." },
   { id: "ARCH-8-4", source: "architecture 8", part: "processes", text: "A child runs nothing before the guard has confirmed it." },
   { id: "ARCH-8-5", source: "architecture 8", part: "processes", text: "A child is started from an argv array; no part of it is shell text." },
-  { id: "ARCH-8-6", source: "architecture 8", part: "processes", text: "A child gets exactly the environment it is given." },
+  { id: "ARCH-8-6", source: "architecture 8", part: "processes", text: "A child gets exactly the environment it is given, and its mark." },
   { id: "ARCH-8-7", source: "architecture 8", part: "processes", text: "A child has a process group of its own, and is killed with its whole group." },
   { id: "ARCH-8-8", source: "architecture 8", part: "testkit", text: "A test run that is killed, directly or with the npm that started it, leaves no server, worker or program after three seconds." },
   { id: "INV-I8-P1", source: "architecture 4, I8", part: "processes", text: "What a statement carried does not reach the embedded server's log." },

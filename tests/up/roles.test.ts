@@ -29,7 +29,7 @@ describe.each(BUSES)("four processes over %s", (bus) => {
   beforeAll(async () => {
     plane = await openPlane(bus);
     const config = join(plane.root, "toolplane.yaml");
-    writeFileSync(config, `hosts:\n  - { name: text, command: [node, ${HOST_PROGRAM}, ${HOST}] }\n`);
+    writeFileSync(config, `hosts:\n  - { name: text, user: inherit, command: [node, ${HOST_PROGRAM}, ${HOST}] }\n`);
     // All at the same moment, over an empty database, with one data directory.
     [api, worker, pmo, tools] = ["api", "worker", "pmo", "tools"].map((roles) =>
       plane.up(roles, "--demo", "--config", config),

@@ -31,3 +31,7 @@ export { type PostgresOptions, probePostgres, type RunningPostgres, startPostgre
 // table
 export { tryReadCpuTime } from "./table/cpu-time.ts";
 export { type ProcessRow, type ProcessTable, readProcessTable, tryReadProcess } from "./table/process-table.ts";
+
+// users
+export { HOST_UIDS, type LentUser, lendUser } from "./users/lend-user.ts";
+export { findUnreachable } from "./users/reach.ts";

@@ -1,8 +1,11 @@
 """Tools that behave in every way a tool may; what they did is left as files in the directory MARKS."""
 
+import base64
+import json
 import os
 import sys
 import time
+import urllib.parse
 from typing import Annotated, Any, Dict, List, Literal, Optional, TypedDict, Union
 
 import toolplane
@@ -89,6 +92,22 @@ async def later(text: str) -> str:
     return text
 
 
+@toolplane.tool(description=f"leaks {os.environ.get('CANARY', '')}", secrets=["CANARY"])
+def leak(how: str, ctx: toolplane.Context) -> Any:
+    token, canary = os.environ["TOOLPLANE_TOKEN"], ctx.secrets["CANARY"]
+    said = f"{token} {canary}"
+    ctx.emit({"part": said, canary: 1})
+    if how == "raise":
+        raise RuntimeError(said)
+    if how == "say no":
+        raise toolplane.ToolError("own_code", said, detail={canary: [token]})
+    encoded = base64.b64encode(f"user:{canary}".encode()).decode()
+    return {
+        "plain": said, "base64": encoded, "hex": canary.encode().hex(), "url": urllib.parse.quote(canary, safe=""),
+        "json": json.dumps({"inner": canary}), canary: [token],
+    }
+
+
 class Point(TypedDict):
     x: float
     y: float
@@ -109,7 +128,7 @@ def typed(
     "Takes every kind of argument."
 
 
-TOOLS = [give, unspeakable, large, throw, flaky, wait_safe, wait_unsafe, deaf, who, later, typed]
+TOOLS = [give, unspeakable, large, throw, flaky, wait_safe, wait_unsafe, deaf, who, later, leak, typed]
 
 if __name__ == "__main__":
     toolplane.serve(

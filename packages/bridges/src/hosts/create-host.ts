@@ -10,6 +10,7 @@ import {
   readFormattedResult,
 } from "@toolplane/protocol/host";
 import { silentLog } from "@toolplane/sdk";
+import { createBorder } from "./border.ts";
 import type { CrewDeps } from "./crew.ts";
 import { createDiagnostics } from "./diagnostics.ts";
 import type { AskOptions, HostOptions, HostPorts, ToolHost } from "./host.ts";
@@ -27,7 +28,8 @@ import { systemTimers } from "./timers.ts";
 const createDeps = (options: HostOptions, ports: HostPorts): CrewDeps => {
   const { name, config = {}, models = [] } = options;
   const limits = createHostLimits(options.limits);
-  const { timers = systemTimers, log = silentLog, scrub = (text) => text, onDiagnostic = () => undefined } = ports;
+  const { timers = systemTimers, log = silentLog, onDiagnostic = () => undefined } = ports;
+  const border = createBorder(ports.secrets ?? new Map());
   return {
     name,
     limits,
@@ -35,9 +37,10 @@ const createDeps = (options: HostOptions, ports: HostPorts): CrewDeps => {
     launch: planLaunch(options, { env: ports.env ?? process.env, node: process.execPath }),
     newId: ports.newId ?? createRequestIds(),
     random: ports.random ?? Math.random,
-    diagnostics: createDiagnostics(name, { log, timers, scrub, onDiagnostic }),
-    words: createHostWords(name, limits, { log, timers, scrub }),
+    diagnostics: createDiagnostics(name, { log, timers, border, onDiagnostic }),
+    words: createHostWords(name, limits, { log, timers, border }),
     guard: ports.guard,
+    border,
     open: (talk, how) =>
       openHost(talk, {
         name,

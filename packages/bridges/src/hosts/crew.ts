@@ -5,7 +5,6 @@
 //     that the silence said nothing (plan-hello); then it is asked once more before it is served.
 
 import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
-import type { Random } from "@toolplane/sdk";
 import type { HostDescription, HostStatus } from "./host.ts";
 import { HostProcess, type ProcessDeps, type ProcessEnd } from "./host-process.ts";
 import type { HostMode, OpenedHost, Talk } from "./open-host.ts";
@@ -20,7 +19,6 @@ export interface Opening {
 }
 
 export interface CrewDeps extends Omit<ProcessDeps, "onRoom" | "onGone"> {
-  readonly random: Random;
   /** The first conversation with a process. */
   readonly open: (talk: Talk, how: Opening) => Promise<OpenedHost | undefined>;
 }

@@ -2,6 +2,7 @@
 // Excerpts of output are short, scrubbed and on one line.
 
 import type { Log } from "@toolplane/sdk";
+import type { Border } from "./border.ts";
 import type { DiagnosticKind, HostDiagnostic } from "./host.ts";
 import type { Timers } from "./timers.ts";
 
@@ -17,7 +18,7 @@ export interface Diagnostics {
 export interface DiagnosticsPorts {
   readonly log: Log;
   readonly timers: Timers;
-  readonly scrub: (text: string) => string;
+  readonly border: Border;
   readonly onDiagnostic: (diagnostic: HostDiagnostic) => void;
 }
 
@@ -37,9 +38,10 @@ const oneLine = (text: string): string => {
 };
 
 /** The beginning of a text, for people. */
-export const excerpt = (text: string, scrub: (text: string) => string): string => {
+export const excerpt = (text: string, border: Border): string => {
   // Scrubbed before it is cut: half a secret is still one.
-  const scrubbed = scrub(text.slice(0, EXCERPT_CHARACTERS * 4));
+  const most = EXCERPT_CHARACTERS * 4;
+  const scrubbed = text.length > most ? border.start(text.slice(0, most)) : border.text(text);
   const short = scrubbed.length > EXCERPT_CHARACTERS ? `${scrubbed.slice(0, EXCERPT_CHARACTERS)}...` : scrubbed;
   return oneLine(short.toWellFormed());
 };
@@ -61,7 +63,7 @@ export const createDiagnostics = (host: string, ports: DiagnosticsPorts): Diagno
       count.told += 1;
       const { suppressed } = count;
       count.suppressed = 0;
-      const shown = output === undefined ? message : `${message}: ${excerpt(output, ports.scrub)}`;
+      const shown = output === undefined ? message : `${message}: ${excerpt(output, ports.border)}`;
       ports.log.warn(`host ${host}: ${shown}`, { kind, pid, suppressed: suppressed === 0 ? undefined : suppressed });
       ports.onDiagnostic({ kind, message: shown, pid, suppressed });
     },

@@ -2,10 +2,22 @@
 // H1. It is started behind the guard, in a group of its own; what is left of the group goes with it.
 // H2. `onGone` is said once, after everything that was in its pipe has been read - or after a short while, because a
 //     grandchild may hold the pipe open.
-// H3. Without its pipes it is of no use: it is ended. Most often they break because it is exiting, which says more.
+// H3. As root it gets a user of its own, unless it was told to use ours: then it can read neither our environment nor our
+//     files. A program that user cannot reach is not started as us instead; it is refused, and the error says what to do.
+// H4. Without its pipes it is of no use: it is ended. Most often they break because it is exiting, which says more.
 
-import { type ExitStatus, type Guard, type GuardedProcess, spawnGuarded } from "@toolplane/processes";
-import { UsageError } from "@toolplane/protocol";
+import {
+  type ExitStatus,
+  findUnreachable,
+  type Guard,
+  type GuardedProcess,
+  type LentUser,
+  lendUser,
+  spawnGuarded,
+} from "@toolplane/processes";
+import { ToolplaneError, UsageError } from "@toolplane/protocol";
+import type { Random } from "@toolplane/sdk";
+import type { Border } from "./border.ts";
 import type { Diagnostics } from "./diagnostics.ts";
 import { createHostConnection, type HostConnection } from "./host-connection.ts";
 import type { HostLimits } from "./host-limits.ts";
@@ -22,6 +34,8 @@ export interface ChildDeps {
   readonly diagnostics: Diagnostics;
   readonly words: HostWords;
   readonly guard: Guard | undefined;
+  readonly random: Random;
+  readonly border: Border;
 }
 
 export interface ChildListener {
@@ -48,15 +62,40 @@ const GUARD_GRACE_MS = 1_000;
 const describeExit = ({ code, signal }: ExitStatus): string =>
   signal === null ? `its process ended with code ${code}` : `its process was ended by ${signal}`;
 
-const spawn = ({ launch, name, guard, limits }: ChildDeps): Promise<GuardedProcess> =>
+const checkReach = ({ name, launch: { argv, cwd, env } }: ChildDeps, user: LentUser): void => {
+  const path = findUnreachable(user, { argv, cwd, path: env.PATH });
+  if (path === undefined) return;
+  throw new ToolplaneError(
+    "upstream_unavailable",
+    `host ${name}: it runs under a user of its own, which cannot reach ${path}: let everybody enter the ` +
+      "folders above it and read it, or write `user: inherit` for this host, which then can read all that the server can",
+  );
+};
+
+const spawnAs = (user: LentUser | undefined, { launch, name, guard, limits }: ChildDeps): Promise<GuardedProcess> =>
   spawnGuarded(launch.argv, {
     label: `host ${name}`,
-    env: launch.env,
+    env: user === undefined ? launch.env : { ...launch.env, HOME: user.home, TMPDIR: user.home },
     cwd: launch.cwd,
     stdio: ["pipe", "pipe", "pipe"],
     graceMs: Math.min(limits.graceMs, GUARD_GRACE_MS),
     ...(guard === undefined ? {} : { guard }),
+    ...(user === undefined ? {} : { uid: user.uid, gid: user.gid, soleUser: true, removeDir: user.home }),
   });
+
+const spawn = async (deps: ChildDeps): Promise<GuardedProcess> => {
+  const user = deps.launch.ownUser ? lendUser(deps.random) : undefined;
+  if (user === undefined) return spawnAs(undefined, deps);
+  try {
+    checkReach(deps, user);
+    const guarded = await spawnAs(user, deps);
+    void guarded.ended.then(user.takeBack).catch(() => undefined);
+    return guarded;
+  } catch (error) {
+    await user.takeBack();
+    throw error;
+  }
+};
 
 export const spawnHostChild = async (deps: ChildDeps, listener: ChildListener): Promise<HostChild> => {
   const { name, limits, timers, diagnostics, words } = deps;
@@ -88,6 +127,7 @@ export const spawnHostChild = async (deps: ChildDeps, listener: ChildListener): 
     stdin,
     lineBytes: limits.lineBytes,
     diagnostics: counted,
+    border: deps.border,
     pid: guarded.pid,
     onBroken: () => broke("it closed its stdin"),
   });

@@ -1,6 +1,7 @@
 import { encodeHostEvent, encodeHostFailure, encodeHostRequest, encodeHostSuccess } from "@toolplane/protocol/host";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { createBorder } from "./border.ts";
 import { type Ask, createHostConnection } from "./host-connection.ts";
 
 const open = (lineBytes = 10_000) => {
@@ -15,6 +16,7 @@ const open = (lineBytes = 10_000) => {
     },
     lineBytes,
     diagnostics: { report: (kind) => reports.push(kind) },
+    border: createBorder(new Map()),
     pid: 1,
     onBroken: () => undefined,
   });
@@ -22,6 +24,7 @@ const open = (lineBytes = 10_000) => {
   const ask = (id: string): Ask => {
     const made: Ask = {
       id,
+      method: "execute_tool",
       order: 0,
       line: encodeHostRequest(id, "execute_tool", {}),
       written: false,

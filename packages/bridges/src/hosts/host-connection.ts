@@ -3,6 +3,7 @@
 // C2. An event reaches its request only before the answer.
 // C3. Text that is no message changes nothing: it is reported, and the calls go on.
 // C4. A message for an open request that cannot be understood ends that request: its answer will not come a second time.
+// C5. A message is scrubbed before anything of it is read but its id (border.ts).
 
 import {
   isRecord,
@@ -14,12 +15,14 @@ import {
 } from "@toolplane/protocol";
 import { type HostMessage, type HostResponse, parseHostLine } from "@toolplane/protocol/host";
 import { AskTable, type Tabled } from "./ask-table.ts";
+import type { Border } from "./border.ts";
 import type { Diagnostics } from "./diagnostics.ts";
 import { createLineSplitter, type LineSplitter } from "./line-splitter.ts";
 import { createLineWriter, type LineWriter, type Outgoing, type WriteStream } from "./line-writer.ts";
 
 /** One open request. */
 export interface Ask extends Outgoing, Tabled {
+  readonly method: string;
   onEvent(type: string, payload: JsonValue, bytes: number): void;
   onAnswer(response: HostResponse): void;
   /** The answer came and cannot be used. */
@@ -32,6 +35,7 @@ export interface ConnectionOptions {
   readonly stdin: WriteStream;
   readonly lineBytes: number;
   readonly diagnostics: Diagnostics;
+  readonly border: Border;
   readonly pid: number;
   readonly onBroken: (error: Error) => void;
 }
@@ -158,7 +162,8 @@ class Connection implements HostConnection {
       this.#unreadable(text, violation("a line is not UTF-8"));
       return;
     }
-    this.#take(message, bytes);
+    const method = message.id === null ? undefined : this.#asks.get(message.id)?.method;
+    this.#take(this.#options.border.message(text, message, method), bytes);
   }
 
   #take(message: HostMessage, bytes: number): void {
@@ -196,7 +201,7 @@ class Connection implements HostConnection {
       this.#report("stray_output", STRAY, text);
       return;
     }
-    const why = isToolplaneError(error) ? error.message : "it cannot be read";
+    const why = isToolplaneError(error) ? this.#options.border.text(error.message) : "it cannot be read";
     this.#report("unreadable_message", "a message breaks the protocol", why);
     if (!isAnswer) return;
     this.#close(ask);

@@ -6,6 +6,7 @@
 import type { Readable } from "node:stream";
 import type { HostLog } from "@toolplane/protocol/host";
 import type { Log } from "@toolplane/sdk";
+import type { Border } from "./border.ts";
 import type { HostLimits } from "./host-limits.ts";
 import { createLineSplitter } from "./line-splitter.ts";
 import type { Timers } from "./timers.ts";
@@ -15,14 +16,14 @@ const LINE_BYTES = 8 * 1_024;
 /** What a person needs to see why a process died. */
 const KEPT_LINES = 20;
 const KEPT_CHARACTERS = 500;
-/** What is shown of a line that is too long; less than is read of it, so that no secret is cut in half before it is removed. */
+/** What is shown of a line that is too long. */
 const HEAD_CHARACTERS = 512;
 const SECOND_MS = 1_000;
 
 export interface HostLogPorts {
   readonly log: Log;
   readonly timers: Timers;
-  readonly scrub: (text: string) => string;
+  readonly border: Border;
 }
 
 export interface HostWords {
@@ -58,8 +59,10 @@ export const createHostWords = (host: string, limits: HostLimits, ports: HostLog
 
   const passOn = (text: string, pid: number, isHead = false): void => {
     if (isTooMany()) return;
-    const clean = ports.scrub(text.endsWith("\r") ? text.slice(0, -1) : text);
-    const said = (isHead ? `${clean.slice(0, HEAD_CHARACTERS)}...` : clean).toWellFormed();
+    const line = text.endsWith("\r") ? text.slice(0, -1) : text;
+    const said = (
+      isHead ? `${ports.border.start(line).slice(0, HEAD_CHARACTERS)}...` : ports.border.text(line)
+    ).toWellFormed();
     keep(said);
     ports.log.info(`host ${host}: ${said}`, { pid });
   };
@@ -95,22 +98,27 @@ export const createHostWords = (host: string, limits: HostLimits, ports: HostLog
     },
     say: (entry, pid) => {
       if (isTooMany()) return;
-      const message = shorten(entry.message, ports.scrub);
+      const message = shorten(entry.message, ports.border);
       keep(message);
       const level = entry.level === "debug" ? "info" : entry.level;
-      ports.log[level](`host ${host}: ${message}`, { pid, hostLevel: entry.level, ...scrubFields(entry, ports.scrub) });
+      ports.log[level](`host ${host}: ${message}`, {
+        pid,
+        hostLevel: entry.level,
+        ...scrubFields(entry, ports.border),
+      });
     },
     last: () => [...kept],
   };
 };
 
 /** Scrubbed before it is cut: half a secret is still one. */
-const shorten = (text: string, scrub: (text: string) => string): string =>
-  scrub(text.slice(0, 2 * LINE_BYTES))
-    .slice(0, LINE_BYTES)
-    .toWellFormed();
+const shorten = (text: string, border: Border): string => {
+  const most = 2 * LINE_BYTES;
+  const clean = text.length > most ? border.start(text.slice(0, most)) : border.text(text);
+  return clean.slice(0, LINE_BYTES).toWellFormed();
+};
 
-const scrubFields = (entry: HostLog, scrub: (text: string) => string): { readonly fields?: string } => {
+const scrubFields = (entry: HostLog, border: Border): { readonly fields?: string } => {
   if (Object.keys(entry.fields).length === 0) return {};
-  return { fields: shorten(JSON.stringify(entry.fields), scrub) };
+  return { fields: shorten(JSON.stringify(entry.fields), border) };
 };

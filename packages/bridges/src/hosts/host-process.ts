@@ -256,7 +256,7 @@ export class HostProcess implements FeedView, JobPlace {
       const lost = (why: string): void =>
         settle(undefined, new ToolplaneError("upstream_unavailable", `host ${this.#deps.name}: ${why}`));
       this.#questions.add(lost);
-      const question = createQuestion(id, encodeHostRequest(id, method, params), settle);
+      const question = createQuestion(id, method, encodeHostRequest(id, method, params), settle);
       if (timeoutMs !== undefined) {
         const cpuTime = (): number | undefined => (this.pid === undefined ? undefined : tryReadCpuTime(this.pid));
         // Half the startup time is left for what comes after.
@@ -274,7 +274,7 @@ export class HostProcess implements FeedView, JobPlace {
   /** A request whose answer changes nothing. */
   #quietly(method: string, params: JsonObject): void {
     const id = this.#deps.newId();
-    const question = createQuestion(id, encodeHostRequest(id, method, params), () => undefined);
+    const question = createQuestion(id, method, encodeHostRequest(id, method, params), () => undefined);
     this.#child?.connection.send(question);
     // Some hosts take it for a notice and never answer.
     this.#deps.timers.afterQuietly(this.#deps.limits.unresponsiveMs, () => this.#child?.connection.forget(question));

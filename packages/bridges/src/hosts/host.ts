@@ -38,6 +38,10 @@ export interface HostOptions {
   /** What `get_tags` is asked about. */
   readonly models?: readonly JsonObject[];
   readonly sandbox?: HostSandbox;
+  /** Folders that no sandbox opens, whatever it names: those of the plane itself. */
+  readonly closed?: readonly string[];
+  /** As root: every process runs under a user of its own, which owns nothing and can read only what everybody can. */
+  readonly ownUser?: boolean;
   readonly limits?: Partial<HostLimits>;
 }
 
@@ -76,8 +80,8 @@ export interface HostPorts {
   readonly random?: Random;
   /** A request id nobody can guess. */
   readonly newId?: () => string;
-  /** Removes secrets from what a host writes to stderr and to its log events. */
-  readonly scrub?: (text: string) => string;
+  /** Name -> value of what the host was given and must not say: removed from every word of it. */
+  readonly secrets?: ReadonlyMap<string, string>;
   readonly onDiagnostic?: (diagnostic: HostDiagnostic) => void;
   readonly guard?: Guard;
 }

@@ -9,6 +9,7 @@ export interface Launch {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
+  readonly ownUser: boolean;
 }
 
 /** What no program can do without: where programs are, where a home and a temporary folder are, which language it is. */
@@ -40,13 +41,14 @@ export const planLaunch = (options: HostOptions, place: LaunchPlace): Launch => 
   if (!isAbsolute(options.cwd)) throw new UsageError(`host ${options.name}: its cwd must be an absolute path`);
   const env = planHostEnv(place.env, options.env, options.setEnv);
   const isNode = program === "node";
-  if (options.sandbox === undefined) return { argv: [isNode ? place.node : program, ...args], env, cwd: options.cwd };
+  const given = { env, cwd: options.cwd, ownUser: options.ownUser ?? false };
+  if (options.sandbox === undefined) return { argv: [isNode ? place.node : program, ...args], ...given };
   if (!isNode) {
     throw new ToolplaneError(
       "bad_request",
       `host ${options.name}: a sandbox needs a Node host; write its command as [node, FILE] or remove the sandbox`,
     );
   }
-  const fence = planSandboxArgs(options.sandbox, args, options.cwd, place.files);
-  return { argv: [place.node, ...fence, ...args], env, cwd: options.cwd };
+  const fence = planSandboxArgs(options.sandbox, args, options.cwd, place.files, options.closed);
+  return { argv: [place.node, ...fence, ...args], ...given };
 };

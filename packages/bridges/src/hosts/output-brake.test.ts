@@ -1,6 +1,7 @@
 // A flood on stdout, with time and pipe in hand.
 
 import { expect, test } from "vitest";
+import { createBorder } from "./border.ts";
 import { createHostConnection } from "./host-connection.ts";
 import { createOutputBrake, type OutputBrake } from "./output-brake.ts";
 
@@ -17,6 +18,7 @@ const createWorld = (msPerLine = 0.1) => {
     lineBytes: 1_024,
     pid: 1,
     onBroken: () => undefined,
+    border: createBorder(new Map()),
     diagnostics: {
       report: () => {
         wasted += 1;

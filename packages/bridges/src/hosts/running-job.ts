@@ -19,6 +19,7 @@ export interface JobOwner {
 
 export class RunningJob implements Attempt {
   readonly id: string;
+  readonly method: string;
   order = 0;
   line: string;
   readonly size: number;
@@ -30,6 +31,7 @@ export class RunningJob implements Attempt {
 
   constructor(id: string, task: PoolTask, place: JobPlace, owner: JobOwner, line: string) {
     this.id = id;
+    this.method = task.method;
     this.line = line;
     this.size = line.length;
     this.place = place;
@@ -67,10 +69,12 @@ export class RunningJob implements Attempt {
 /** A question of the supervisor itself. */
 export const createQuestion = (
   id: string,
+  method: string,
   line: string,
   settle: (response: HostResponse | undefined, error: ToolplaneError | undefined) => void,
 ): Ask => ({
   id,
+  method,
   order: 0,
   line,
   written: false,

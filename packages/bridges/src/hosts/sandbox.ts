@@ -2,7 +2,9 @@
 // B1. Added without being named: the files on the command line, the package.json files above them (Node reads those to
 //     learn a file's kind), the node_modules folders beside those, and what is linked into them (a workspace's packages).
 // B2. Nothing else of the host's folder: a neighbour file may hold a secret; who imports one names it under `read`.
-// B3. The model binds the Node process; it is a fence around mistakes and curious tools, not a jail for native code.
+// B3. Never opened: /proc, where other processes can be read, and the closed folders. A folder above one of them is opened
+//     entry by entry, without it, as it is when the host starts.
+// B4. The model binds the Node process; it is a fence around mistakes and curious tools, not a jail for native code.
 
 import { readdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -52,6 +54,19 @@ const linkedPackages = (modules: string, files: SandboxFiles): readonly string[]
   });
 };
 
+const ALWAYS_CLOSED = ["/proc"] as const;
+
+const isWithin = (path: string, folder: string): boolean =>
+  path === folder || path.startsWith(folder === "/" ? "/" : `${folder}/`);
+
+/** The path, or what is left of it without the closed folders. */
+const withoutClosed = (path: string, closed: readonly string[], files: SandboxFiles): readonly string[] => {
+  const real = files.tryRealPath(path) ?? path;
+  if (closed.some((folder) => isWithin(path, folder) || isWithin(real, folder))) return [];
+  if (!closed.some((folder) => isWithin(folder, path) || isWithin(folder, real))) return [path];
+  return files.list(path).flatMap((name) => withoutClosed(join(path, name), closed, files));
+};
+
 const neededFor = (path: string, files: SandboxFiles): readonly string[] =>
   [path, files.tryRealPath(path) ?? path].flatMap((file) => [
     file,
@@ -68,7 +83,12 @@ export const planSandboxArgs = (
   args: readonly string[],
   cwd: string,
   files: SandboxFiles = systemFiles,
+  closedFolders: readonly string[] = [],
 ): readonly string[] => {
+  const closed = [...ALWAYS_CLOSED, ...closedFolders.flatMap((path) => [path, files.tryRealPath(path) ?? path])];
+  const opened = (paths: Iterable<string>): readonly string[] => [
+    ...new Set([...paths].flatMap((path) => (path === "" ? [] : withoutClosed(path, closed, files)))),
+  ];
   const named = args.filter((arg) => !arg.startsWith("-")).map((arg) => resolve(cwd, arg));
   const programs = named.filter((path) => files.isFile(path));
   if (programs.length === 0) {
@@ -81,12 +101,10 @@ export const planSandboxArgs = (
     ...(sandbox.write ?? []).flatMap(both),
   ]);
   const write = new Set((sandbox.write ?? []).flatMap(both));
-  read.delete("");
-  write.delete("");
   return [
     "--permission",
-    ...[...read].map((path) => `--allow-fs-read=${path}`),
-    ...[...write].map((path) => `--allow-fs-write=${path}`),
+    ...opened(read).map((path) => `--allow-fs-read=${path}`),
+    ...opened(write).map((path) => `--allow-fs-write=${path}`),
     ...(sandbox.childProcess === true ? ["--allow-child-process"] : []),
   ];
 };

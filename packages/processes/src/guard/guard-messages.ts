@@ -9,6 +9,9 @@ export interface WatchedEntry {
   readonly pid?: number;
   /** Start time as the parent read it when it asked; a later process with the same number has another one. */
   readonly started?: string;
+  /** What its processes inherit, wherever they went: see kin.ts. */
+  readonly mark?: string;
+  readonly soleUid?: number;
   readonly signal: NodeJS.Signals;
   readonly graceMs: number;
   /** Removed after every watched process has ended. */

@@ -21,8 +21,8 @@ const obey = (line: string): void => {
 };
 
 const endings = (): Ending[] =>
-  [...entries.values()].flatMap(({ pid, started, signal, graceMs }) =>
-    pid === undefined ? [] : { leader: { pid, started }, signal, graceMs },
+  [...entries.values()].flatMap(({ pid, started, mark, soleUid, signal, graceMs }) =>
+    pid === undefined ? [] : { leader: { pid, started, mark, soleUid }, signal, graceMs },
   );
 
 const removeEntry = async (entry: WatchedEntry): Promise<void> => {

@@ -19,6 +19,9 @@ export interface WatchRequest {
   readonly label: string;
   /** The leader of a process group. */
   readonly pid?: number;
+  /** The mark in its environment, and the user that only it runs under: what left its group is found by them. */
+  readonly mark?: string;
+  readonly soleUid?: number;
   /** Sent to the group first; SIGTERM unless given. */
   readonly signal?: NodeJS.Signals;
   /** From the signal to SIGKILL. */
@@ -131,7 +134,7 @@ class GuardParent implements Guard {
   }
 
   #createEntry(id: number, request: WatchRequest): WatchedEntry {
-    const { label, pid, removeDir, signal = "SIGTERM", graceMs = DEFAULT_GRACE_MS } = request;
+    const { label, pid, mark, soleUid, removeDir, signal = "SIGTERM", graceMs = DEFAULT_GRACE_MS } = request;
     // A leader that is gone already leaves at most its group; whoever gets its number later is somebody else.
     const started = pid === undefined ? undefined : (tryReadProcess(pid)?.started ?? "gone");
     return {
@@ -141,6 +144,8 @@ class GuardParent implements Guard {
       graceMs,
       ...(pid === undefined ? {} : { pid }),
       ...(started === undefined ? {} : { started }),
+      ...(mark === undefined ? {} : { mark }),
+      ...(soleUid === undefined ? {} : { soleUid }),
       ...(removeDir === undefined ? {} : { removeDir: checkRemoveDir(removeDir) }),
     };
   }

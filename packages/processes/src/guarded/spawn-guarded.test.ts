@@ -44,7 +44,8 @@ describe("what a child gets", () => {
   ])("[ARCH-8-6] exactly the environment it was given: %j", async (env) => {
     const printed = await outputOf([process.execPath, "-e", "console.log(JSON.stringify(process.env))"], { env });
     // bash keeps writing the name of the command to `_`, and a version of its own to SHLVL.
-    const { _: _command, ...got } = JSON.parse(printed) as Record<string, string>;
+    const { _: _command, TOOLPLANE_MARK: mark, ...got } = JSON.parse(printed) as Record<string, string>;
+    expect(mark).toHaveLength(32);
     expect(Object.keys(got).sort()).toEqual(Object.keys(env).sort());
     for (const name of Object.keys(env).filter((key) => !["PWD", "SHLVL"].includes(key))) {
       expect(got[name]).toBe(env[name as keyof typeof env]);

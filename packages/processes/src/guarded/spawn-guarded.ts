@@ -2,12 +2,16 @@
 // S1. The program runs only after the guard has confirmed its process (the gate); there is no moment in which our death
 //     would leave it behind.
 // S2. When the leader exits, what is left of its family is ended the same way, and only then is the entry forgotten.
+//     That includes what forked twice and left for a session of its own: it carries the mark of its ancestor, a random
+//     variable, and the user of its ancestor when that has one of its own (table/kin.ts).
 // S3. No signal is sent to a group that has ended: its number may belong to somebody else.
 
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { ToolplaneError, UsageError } from "@toolplane/protocol";
 import { type Guard, processGuard } from "../guard/guard.ts";
 import { endFamilies } from "../table/end-family.ts";
+import { MARK_NAME } from "../table/kin.ts";
 import { tryReadProcess } from "../table/process-table.ts";
 import { tryFindProgram } from "./find-program.ts";
 import { GATE_LIMIT, openGate, passableEnv, planGatedArgs, planStdio, shutGate } from "./gate.ts";
@@ -26,12 +30,14 @@ export interface Farewell {
 export interface GuardedOptions extends Farewell {
   /** What this process is, for people: "postgres", "host text". */
   readonly label: string;
-  /** Exactly what the child gets; nothing is inherited. Names that are no shell identifiers are left out. */
+  /** Exactly what the child gets, and the mark; nothing is inherited. Names that are no shell identifiers are left out. */
   readonly env: Readonly<Record<string, string>>;
   /** Where it starts; the root directory unless given. */
   readonly cwd?: string;
   readonly uid?: number;
   readonly gid?: number;
+  /** Nothing but this child runs under `uid`: then whatever does is ended with it. */
+  readonly soleUser?: boolean;
   /** As for child_process; all ignored unless given. At most nine descriptors. */
   readonly stdio?: StdioOptions;
   /** Removed by the guard if we die first. */
@@ -56,6 +62,7 @@ export interface GuardedProcess {
 
 const SHELL = "/bin/sh";
 const DEFAULT_GRACE_MS = 1000;
+const MARK_BYTES = 16;
 
 const checkArgv = (argv: readonly string[], options: GuardedOptions): readonly string[] => {
   const [name, ...args] = argv;
@@ -68,11 +75,15 @@ const checkArgv = (argv: readonly string[], options: GuardedOptions): readonly s
   return [program, ...args];
 };
 
-const spawnBehindGate = (argv: readonly string[], options: GuardedOptions): { child: ChildProcess; gate: number } => {
+const spawnBehindGate = (
+  argv: readonly string[],
+  options: GuardedOptions,
+  mark: string,
+): { child: ChildProcess; gate: number } => {
   const stdio = planStdio(options.stdio);
   const gate = stdio.length;
   if (gate > GATE_LIMIT) throw new UsageError(`${options.label}: at most ${GATE_LIMIT} descriptors`);
-  const env = passableEnv(options.env);
+  const env = { ...passableEnv(options.env), [MARK_NAME]: mark };
   const child = spawn(SHELL, planGatedArgs(argv, gate, env), {
     cwd: options.cwd ?? "/",
     env,
@@ -96,7 +107,9 @@ const untilStarted = (child: ChildProcess, label: string): Promise<void> =>
 export const spawnGuarded = async (argv: readonly string[], options: GuardedOptions): Promise<GuardedProcess> => {
   const guard = options.guard ?? processGuard();
   const { label, signal = "SIGTERM", graceMs = DEFAULT_GRACE_MS, removeDir } = options;
-  const { child, gate } = spawnBehindGate(checkArgv(argv, options), options);
+  const mark = randomBytes(MARK_BYTES).toString("hex");
+  const kinship = { mark, ...(options.soleUser === true && options.uid !== undefined ? { soleUid: options.uid } : {}) };
+  const { child, gate } = spawnBehindGate(checkArgv(argv, options), options, mark);
   const { pid } = child;
   const exited = new Promise<ExitStatus>((resolve) => {
     child.once("exit", (code, bySignal) => resolve({ code, signal: bySignal }));
@@ -106,8 +119,9 @@ export const spawnGuarded = async (argv: readonly string[], options: GuardedOpti
     throw new UsageError(`${label}: started without a process number`);
   }
   // Read before anything is awaited: until our event loop runs again the number is certainly our child's.
-  const leader = { pid, started: tryReadProcess(pid)?.started };
-  const watching = guard.watch({ label, pid, signal, graceMs, ...(removeDir === undefined ? {} : { removeDir }) });
+  const leader = { pid, started: tryReadProcess(pid)?.started, ...kinship };
+  const removal = removeDir === undefined ? {} : { removeDir };
+  const watching = guard.watch({ label, pid, signal, graceMs, ...kinship, ...removal });
   let over = false;
   const conclude = async (): Promise<ExitStatus> => {
     const status = await exited;

@@ -3,18 +3,16 @@
 // F2. While anybody is left in a group the kernel gives its number to nobody else; so when the leader is gone but the
 //     group is not, its members are still ours.
 // F3. A descendant that left for a session of its own (a database backend, a daemon) still belongs, as long as it was
-//     seen once while its parent lived.
+//     seen once while its parent lived, or was found by what it inherited (kin.ts).
 // This file is part of the guard's program: it imports nothing but Node and its neighbours.
 
+import { identityOf, type Kinship } from "./kin.ts";
 import type { ProcessRow, ProcessTable } from "./process-table.ts";
 
 /** The leader of a process group; `started` is undefined when its start time could not be read. */
-export interface Leader {
+export interface Leader extends Kinship {
   readonly pid: number;
-  readonly started: string | undefined;
 }
-
-const identity = (row: ProcessRow): string => `${row.pid}/${row.started}`;
 
 const isReused = (leader: Leader, table: ProcessTable): boolean => {
   const row = table.get(leader.pid);
@@ -22,7 +20,7 @@ const isReused = (leader: Leader, table: ProcessTable): boolean => {
 };
 
 const isRoot = (row: ProcessRow, leader: Leader, reused: boolean, seen: ReadonlySet<string>): boolean =>
-  seen.has(identity(row)) ||
+  seen.has(identityOf(row)) ||
   (!reused && (row.pid === leader.pid || row.pgid === leader.pid || row.session === leader.pid));
 
 const childrenByParent = (table: ProcessTable): ReadonlyMap<number, readonly ProcessRow[]> => {
@@ -47,6 +45,6 @@ export const findFamily = (leader: Leader, table: ProcessTable, seen: Set<string
     queue.push(...(children.get(row.pid) ?? []));
   }
   const living = [...family.values()].filter((row) => !row.zombie);
-  for (const row of living) seen.add(identity(row));
+  for (const row of living) seen.add(identityOf(row));
   return living;
 };

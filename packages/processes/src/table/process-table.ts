@@ -82,7 +82,7 @@ const askPs = (selection: readonly string[]): readonly ProcessRow[] => {
   }
 };
 
-const hasProc = (): boolean => existsSync("/proc/self/stat");
+export const hasProc = (): boolean => existsSync("/proc/self/stat");
 
 const isNumber = (name: string): boolean => {
   const first = name.charCodeAt(0);

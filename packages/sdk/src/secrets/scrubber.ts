@@ -3,12 +3,14 @@
 
 import { isRecord, type JsonValue } from "@toolplane/protocol";
 import type { Log, LogFields } from "../ports/log.ts";
-import { redact } from "./find-secrets.ts";
+import { openEnd, redact } from "./find-secrets.ts";
 import { type SecretForm, secretForms } from "./secret-forms.ts";
 
 export interface Scrubber {
   readonly forms: readonly SecretForm[];
   text(text: string): string;
+  /** A text that was cut: an end that may be the beginning of a secret goes as well. */
+  start(text: string): string;
   value(value: JsonValue): JsonValue;
 }
 
@@ -31,8 +33,13 @@ const scrubValue = (value: JsonValue, forms: readonly SecretForm[]): JsonValue =
 
 export const createScrubber = (secrets: ReadonlyMap<string, string>): Scrubber => {
   const forms = secretForms(secrets);
-  if (forms.length === 0) return { forms, text: (text) => text, value: (value) => value };
-  return { forms, text: (text) => redact(text, forms), value: (value) => scrubValue(value, forms) };
+  if (forms.length === 0) return { forms, text: (text) => text, start: (text) => text, value: (value) => value };
+  return {
+    forms,
+    text: (text) => redact(text, forms),
+    start: (text) => redact(text.slice(0, text.length - openEnd(text, forms)), forms),
+    value: (value) => scrubValue(value, forms),
+  };
 };
 
 /** Fields of a log entry may be anything; what cannot be read is left out rather than written unseen. */

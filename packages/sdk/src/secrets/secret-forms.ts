@@ -3,6 +3,8 @@
 
 /** Shorter values also occur as parts of ordinary words; those are matched only where they stand alone. */
 const WHOLE_WORD_BELOW = 5;
+/** A line of a key in several lines says as much as all of them; shorter ones may be words. */
+const MIN_LINE = 16;
 /** A piece of base64 this short would match by accident. */
 const MIN_BASE64_CORE = 8;
 
@@ -93,13 +95,24 @@ const textForms = (value: string): string[] => {
   ];
 };
 
+/** Texts are often handed on line by line: a key in several lines is also looked for by its lines. */
+const linesOf = (value: string): string[] =>
+  value.includes("\n")
+    ? value
+        .split("\n")
+        .map((line) => line.trim())
+        .filter((line) => line.length >= MIN_LINE && !line.startsWith("-----"))
+    : [];
+
 /** Every form of every value, the longest first; blank values have none. */
 export const secretForms = (secrets: ReadonlyMap<string, string>): readonly SecretForm[] => {
   const forms = new Map<string, SecretForm>();
   for (const [name, value] of secrets) {
     if (value.trim() === "") continue;
     const wholeWord = value.length < WHOLE_WORD_BELOW;
-    const texts = wholeWord ? textForms(value) : [...textForms(value), ...base64Forms(value), ...hexForms(value)];
+    const texts = wholeWord
+      ? textForms(value)
+      : [...textForms(value), ...base64Forms(value), ...hexForms(value), ...linesOf(value).flatMap(textForms)];
     for (const text of texts) if (!forms.has(text)) forms.set(text, { text, name, wholeWord });
   }
   return [...forms.values()].sort((a, b) => b.text.length - a.text.length);

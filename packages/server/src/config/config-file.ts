@@ -27,6 +27,8 @@ const host = z.strictObject({
   sandbox: z
     .strictObject({ read: paths.optional(), write: paths.optional(), child_process: z.boolean().optional() })
     .optional(),
+  /** As root: the server's own user instead of one that only this host has. */
+  user: z.enum(["inherit"]).optional(),
   /** By their names in snake_case; checked where hosts are made. */
   limits: z.record(z.string(), z.number()).optional(),
 });

@@ -6,6 +6,7 @@
 //
 //   HL1. Nothing that goes wrong here stops the stack; it is logged once per reason and shown by GET /hosts and by `why`.
 //   HL2. Tools the host used to have and has no more are deleted; those of a host that does not start stay registered.
+//   HL3. What a host was given is removed from everything that is said about it here, as it is from what it says (I8).
 
 import {
   createHostExecutor,
@@ -18,7 +19,7 @@ import {
   type ToolHost,
 } from "@toolplane/bridges";
 import { type Actor, createSchemaCompiler, type Engine, sha256, type ToolUpsertResult } from "@toolplane/engine";
-import { type ToolplaneError, understandError } from "@toolplane/protocol";
+import { ToolplaneError, understandError } from "@toolplane/protocol";
 import type { RefusedHostTool } from "@toolplane/protocol/host";
 import {
   type Clock,
@@ -26,10 +27,12 @@ import {
   createScrubber,
   type Log,
   type Random,
+  scrubLog,
   startToolService,
   type ToolGateway,
   type ToolService,
 } from "@toolplane/sdk";
+import { fillConfig } from "./host-config.ts";
 import { type HostSetting, hostSecrets } from "./host-settings.ts";
 import { planHostTool } from "./plan-host-tool.ts";
 
@@ -55,6 +58,8 @@ export interface HostLifeOptions {
   readonly random: Random;
   readonly log: Log;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Folders of the plane itself, which no sandbox opens. */
+  readonly closed?: readonly string[];
   readonly guard?: HostPorts["guard"];
 }
 
@@ -77,7 +82,7 @@ export const createHostLife = (options: HostLifeOptions): HostLife => {
   const { name, target } = setting;
   const secrets = hostSecrets(setting, env);
   const scrubber = createScrubber(secrets);
-  const log = options.log;
+  const log = scrubLog(options.log, scrubber);
   const source = `host:${name}`;
   const by: Actor = { door: "host", tokenId: null, role: "tool", actor: source };
   const compileSchema = createSchemaCompiler();
@@ -153,14 +158,18 @@ export const createHostLife = (options: HostLifeOptions): HostLife => {
   };
 
   const attempt = async (): Promise<void> => {
-    host ??= createToolHost(setting.options, {
-      compileSchema,
-      log,
-      env,
-      random,
-      scrub: scrubber.text,
-      ...(options.guard === undefined ? {} : { guard: options.guard }),
-    });
+    const config = fillConfig(name, setting.options.config ?? {}, env);
+    host ??= createToolHost(
+      { ...setting.options, config, closed: options.closed ?? [] },
+      {
+        compileSchema,
+        log,
+        env,
+        random,
+        secrets,
+        ...(options.guard === undefined ? {} : { guard: options.guard }),
+      },
+    );
     const description = await host.start();
     await register(description);
     await forgetOldTools();
@@ -172,13 +181,14 @@ export const createHostLife = (options: HostLifeOptions): HostLife => {
   };
 
   const fail = (error: unknown): void => {
-    const understood = understandError(error, { keepMessage: true });
+    const { code, message } = understandError(error, { keepMessage: true });
+    const understood = new ToolplaneError(code, scrubber.text(message));
     // Once per reason: a host that stays broken says nothing new every minute.
     if (problem?.message !== understood.message)
       log.error("a host cannot be used", {
         host: name,
         code: understood.code,
-        reason: scrubber.text(understood.message),
+        reason: understood.message,
         // Why a program ended at once is usually the last thing it said.
         last_stderr: host?.status().lastStderr,
       });

@@ -31,6 +31,7 @@ test("[API-3-H1] an entry with everything", () => {
         name: "text",
         command: ["node", "./text-host.ts"],
         cwd: "/etc/tp",
+        ownUser: true,
         config: { greeting: "hi" },
         env: ["LANG", "KEY"],
         retrySafe: ["*"],
@@ -50,7 +51,7 @@ test("[API-3-H1] an entry with nothing but a name and a command has no session a
       timeoutSeconds: undefined,
       session: "none",
       control: "strip",
-      options: { name: "a", command: ["x"], cwd: "/etc/tp", limits: {} },
+      options: { name: "a", command: ["x"], cwd: "/etc/tp", ownUser: true, limits: {} },
     },
   ]);
   expect(readHostSettings(undefined)).toEqual([]);
@@ -74,6 +75,13 @@ describe("[API-3-H2] what is wrong is refused with its place", () => {
     ["the database's password", "hosts: [{ name: a, command: [x], env: [PGPASSWORD] }]", "belongs to the system"],
     ["our own token", "hosts: [{ name: a, command: [x], env: [TOOLPLANE_TOKEN] }]", "belongs to the system"],
     ["Node's own switches", "hosts: [{ name: a, command: [x], env: [NODE_OPTIONS] }]", "belongs to the system"],
+    ["a user that is none", "hosts: [{ name: a, command: [x], user: bob }]", "user"],
+    [
+      "our own token in the config",
+      "hosts: [{ name: a, command: [x], config: { t: env:TOOLPLANE_TOKEN } }]",
+      "belongs to",
+    ],
+    ["no variable in the config", "hosts: [{ name: a, command: [x], config: { t: [env:a-b] } }]", "name of a variable"],
     ["a session that is none", "hosts: [{ name: a, command: [x], session: user }]", "session"],
   ])("%s", (_what, yaml, message) => {
     expect(() => read(yaml)).toThrow(message);

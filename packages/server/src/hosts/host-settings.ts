@@ -6,6 +6,7 @@ import { isToken, type JsonObject } from "@toolplane/protocol";
 import { isEnvName, isOwnEnvName } from "@toolplane/protocol/registry";
 import type { ConfigFile, FileConfig } from "../config/config-file.ts";
 import { refuseConfig } from "../config/refuse.ts";
+import { configSecrets, namedVariables } from "./host-config.ts";
 
 type HostEntry = NonNullable<FileConfig["hosts"]>[number];
 
@@ -41,13 +42,20 @@ const readLimits = (entry: HostEntry, at: (...path: PropertyKey[]) => string): P
   return limits;
 };
 
+const checkName = (name: string, at: string): void => {
+  if (!isEnvName(name)) throw refuseConfig(`${at}: ${JSON.stringify(name)} is not the name of a variable`);
+  if (isOwnEnvName(name) && name !== "PATH")
+    throw refuseConfig(`${at}: ${name} belongs to the system and is never given to a host`);
+};
+
 const checkEnv = (names: readonly string[], at: (...path: PropertyKey[]) => string): void => {
   names.forEach((name, index) => {
-    if (!isEnvName(name))
-      throw refuseConfig(`${at("env", index)}: ${JSON.stringify(name)} is not the name of a variable`);
-    if (isOwnEnvName(name) && name !== "PATH")
-      throw refuseConfig(`${at("env", index)}: ${name} belongs to the system and is never given to a host`);
+    checkName(name, at("env", index));
   });
+};
+
+const checkConfig = (config: JsonObject, at: (...path: PropertyKey[]) => string): void => {
+  for (const { path, name } of namedVariables(config)) checkName(name, at("config", ...path));
 };
 
 const readHost = (entry: HostEntry, directory: string, at: (...path: PropertyKey[]) => string): HostSetting => {
@@ -55,6 +63,7 @@ const readHost = (entry: HostEntry, directory: string, at: (...path: PropertyKey
   if (!isToken(name) || name.length > MAX_NAME_LENGTH)
     throw refuseConfig(`${at("name")}: a host's name has 1 to ${MAX_NAME_LENGTH} of the characters A-Z a-z 0-9 _ -`);
   checkEnv(entry.env ?? [], at);
+  checkConfig((entry.config ?? {}) as JsonObject, at);
   return {
     name,
     target: hostTarget(name),
@@ -66,6 +75,7 @@ const readHost = (entry: HostEntry, directory: string, at: (...path: PropertyKey
       name,
       command: entry.command,
       cwd: directory,
+      ownUser: entry.user !== "inherit",
       limits: readLimits(entry, at),
       ...(entry.config === undefined ? {} : { config: entry.config as JsonObject }),
       ...(entry.env === undefined ? {} : { env: entry.env }),
@@ -107,7 +117,7 @@ export const hostSecrets = (
   { options }: HostSetting,
   env: Readonly<Record<string, string | undefined>>,
 ): ReadonlyMap<string, string> => {
-  const secrets = new Map<string, string>();
+  const secrets = new Map(configSecrets(options.config ?? {}, env));
   for (const name of options.env ?? []) {
     const value = Object.hasOwn(env, name) ? env[name] : undefined;
     if (value !== undefined && value.trim() !== "" && !HARMLESS.has(name) && !name.startsWith("LC_"))

@@ -32,7 +32,7 @@ export const NO_TOOL_HOSTS: ToolHosts = {
   stop: async () => undefined,
 };
 
-export interface StartHostsOptions extends Pick<HostLifeOptions, "env" | "guard"> {
+export interface StartHostsOptions extends Pick<HostLifeOptions, "env" | "guard" | "closed"> {
   readonly settings: readonly HostSetting[];
   readonly projectId: string;
   readonly engine: Engine;

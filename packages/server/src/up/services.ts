@@ -54,7 +54,7 @@ const startToolHosts = async (services: Services, offset: ClockOffset, options: 
   const { hosts, project: projectId } = settings;
   if (hosts.length > 0) await ensureProject(engine.projects, projectId, projectId);
   const means = { engine, clock: systemClock, random: Math.random, log, offset };
-  const toolHosts = startHosts({ ...means, settings: hosts, projectId, pid, env, guard });
+  const toolHosts = startHosts({ ...means, settings: hosts, projectId, pid, env, guard, closed: [settings.data] });
   services.toolHosts = toolHosts;
   const enough = new AbortController();
   await Promise.race([toolHosts.tried, systemClock.sleep(HOSTS_WAIT_MS, enough.signal)]);

@@ -1,0 +1,98 @@
+// The users that tool hosts run under when we are root. This file is the one place that decides it.
+// U1. A host's user is neither ours nor the database's: it comes from a range of its own, and the database's is left out.
+// U2. Every process gets another one, so hosts cannot look at each other, and whatever runs under that number came from it.
+// U3. A number needs no account. It owns nothing but a home directory that is removed with it.
+
+import { chmodSync, chownSync, mkdtempSync, readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { ToolplaneError } from "@toolplane/protocol";
+import { temporaryRoot } from "../postgres/cache-directory.ts";
+import { pickRunAs, type RunAs } from "../postgres/run-as.ts";
+
+/** Both ends included. */
+export interface UidRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/**
+ * Ranges that neither people nor systemd hand out (its table "Users, Groups, UIDs and GIDs" calls them unused). Chance finds
+ * a free number in the first: it has 268 million. The second is for containers that map only the first 65,536.
+ */
+export const HOST_UIDS: readonly UidRange[] = [
+  { first: 1_879_048_192, last: 2_147_352_575 },
+  { first: 60_578, last: 61_183 },
+];
+
+export interface LentUser extends RunAs {
+  /** Its own, empty, and closed to others. */
+  readonly home: string;
+  /** When nothing runs under it any more. */
+  takeBack(): Promise<void>;
+}
+
+/** Each line of /proc/self/uid_map: first number here, first number outside, how many. */
+export const parseUidMap = (text: string): readonly UidRange[] =>
+  text.split("\n").flatMap((line) => {
+    const [first, , count] = line.trim().split(/\s+/).map(Number);
+    return first === undefined || count === undefined || !(count > 0) ? [] : [{ first, last: first + count - 1 }];
+  });
+
+export interface UidChoice {
+  /** What this system can give; undefined where it does not say, which means all. */
+  readonly mapped: readonly UidRange[] | undefined;
+  readonly taken: readonly number[];
+  readonly random: () => number;
+}
+
+/** Undefined when this system has no number to lend. */
+export const planUid = ({ mapped, taken, random }: UidChoice): number | undefined => {
+  const usable = ({ first, last }: UidRange): boolean =>
+    mapped === undefined || mapped.some((range) => range.first <= first && last <= range.last);
+  const range = HOST_UIDS.find(usable);
+  if (range === undefined) return undefined;
+  const size = range.last - range.first + 1;
+  const start = Math.floor(random() * size);
+  for (let step = 0; step < Math.min(size, taken.length + 1); step += 1) {
+    const uid = range.first + ((start + step) % size);
+    if (!taken.includes(uid)) return uid;
+  }
+  return undefined;
+};
+
+const readMapped = (): readonly UidRange[] | undefined => {
+  try {
+    return parseUidMap(readFileSync("/proc/self/uid_map", "utf8"));
+  } catch {
+    return undefined;
+  }
+};
+
+/** Lent by this process and not taken back. */
+const lent = new Set<number>();
+
+/** Undefined when we are not root: then nobody can be lent. */
+export const lendUser = (random: () => number): LentUser | undefined => {
+  if (process.getuid?.() !== 0) return undefined;
+  const database = pickRunAs();
+  const uid = planUid({ mapped: readMapped(), taken: [...lent, ...(database ? [database.uid] : [])], random });
+  if (uid === undefined) {
+    throw new ToolplaneError("upstream_unavailable", "this system has no free user number to run a host under", {
+      detail: { todo: "map user numbers 0 to 65535 into the container, or write `user: inherit` for the host" },
+    });
+  }
+  lent.add(uid);
+  const user = { uid, gid: uid };
+  const home = mkdtempSync(join(temporaryRoot(user), "toolplane-host-"));
+  chownSync(home, uid, uid);
+  chmodSync(home, 0o700);
+  return {
+    ...user,
+    home,
+    takeBack: async () => {
+      lent.delete(uid);
+      await rm(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+    },
+  };
+};

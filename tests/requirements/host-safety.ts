@@ -1,0 +1,14 @@
+// What a tool host cannot do to the plane: read it, outlive it, or say what it was given.
+
+import type { Rule } from "./rule.ts";
+
+export const rules = [
+  { id: "SEC-9-U1", source: "security 9", part: "processes", text: "As root every host process runs under a user of its own, which is neither the server's nor the database's." },
+  { id: "SEC-9-U2", source: "security 9", part: "bridges", text: "Under that user a host reads neither the environment of the server nor its token, and has a home and a temporary folder." },
+  { id: "SEC-9-U3", source: "security 9", part: "server", text: "A host that its own user cannot reach is refused with the path and what to do; user: inherit makes it run as the server." },
+  { id: "SEC-9-U4", source: "security 9", part: "bridges", text: "A process that forked twice and left for a session of its own ends with its host: on close, on a deadline, and when the parent is killed." },
+  { id: "SEC-9-U5", source: "security 9", part: "bridges", text: "A sandboxed host reads neither /proc nor the data directory, also when its sandbox names a folder that holds them." },
+  { id: "SEC-7-H1", source: "security 7", part: "bridges", text: "The keys a host was given are in no answer, card, definition, event, row or log line, whatever the host says." },
+  { id: "SEC-7-H2", source: "security 7", part: "server", text: "A text env:NAME in a host's config is the value of that variable and counts as a secret; one that is not set is auth_failed." },
+  { id: "SEC-7-P1", source: "security 7", part: "sdk", text: "The Python service removes its token and the secrets it is told from results, errors, parts and log lines, in the same forms as the TypeScript one." },
+] as const satisfies readonly Rule[];
