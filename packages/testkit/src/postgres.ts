@@ -12,6 +12,8 @@ import {
   processGuard,
   type RunningPostgres,
   readPostgresBinaries,
+  type SocketLogin,
+  SUPERUSER,
   startPostgres,
 } from "@toolplane/processes";
 import { ToolplaneError } from "@toolplane/protocol";
@@ -26,6 +28,13 @@ export interface TestPostgres extends RunningPostgres {
   /** Starts a server on the same data after `kill`; it is this one's successor and removes the data when it stops. */
   restart(): Promise<TestPostgres>;
 }
+
+/** What another process needs to reach it; plain data. */
+export const describeLogin = (server: RunningPostgres): SocketLogin & { readonly version: string } => {
+  const { socketDir, port, version } = server;
+  const password = new URL(server.url().replace("@/", "@local/")).password;
+  return { socketDir, port, version, user: SUPERUSER, password };
+};
 
 interface TestDirectory {
   readonly path: string;
