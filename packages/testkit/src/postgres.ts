@@ -13,7 +13,6 @@ import {
   type RunningPostgres,
   readPostgresBinaries,
   type SocketLogin,
-  SUPERUSER,
   startPostgres,
 } from "@toolplane/processes";
 import { ToolplaneError } from "@toolplane/protocol";
@@ -30,11 +29,10 @@ export interface TestPostgres extends RunningPostgres {
 }
 
 /** What another process needs to reach it; plain data. */
-export const describeLogin = (server: RunningPostgres): SocketLogin & { readonly version: string } => {
-  const { socketDir, port, version } = server;
-  const password = new URL(server.url().replace("@/", "@local/")).password;
-  return { socketDir, port, version, user: SUPERUSER, password };
-};
+export const describeLogin = (server: RunningPostgres): SocketLogin & { readonly version: string } => ({
+  ...server.login(),
+  version: server.version,
+});
 
 interface TestDirectory {
   readonly path: string;

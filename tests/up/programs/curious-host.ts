@@ -32,7 +32,7 @@ const tryQuery = async (config: pg.ClientConfig, text: string): Promise<string> 
   }
 };
 
-const plugin: HostPlugin<object> = {
+const plugin: HostPlugin<Record<string, never>> = {
   init: () => ({}),
   getToolSchemas: () => [{ name: "look", description: "looks", parameters: { type: "object", properties: {} } }],
   async executeTool({ arguments: args }) {

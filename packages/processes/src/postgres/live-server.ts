@@ -1,22 +1,37 @@
-// A server that is alive on a data directory and was not started by us: how to find it, reach it and close it.
+// A live server: how it is found on a data directory, reached and secured.
 
 import { clusterPath, nameCluster } from "./cluster-name.ts";
-import { SUPERUSER } from "./logins.ts";
 import { type PostgresProbe, probeCluster } from "./postmaster-file.ts";
-import { closeServer, doorUrl, readDoor } from "./server-access.ts";
+import { doorLogin, evictFromServer, readDoor, type ServerDoor, secureServer } from "./server-access.ts";
+import { type SocketLogin, socketUrl } from "./server-connection.ts";
 import { ensureKey, tryReadKey } from "./server-key.ts";
 
 export interface LivePostgres {
   readonly pid: number;
   readonly socketDir: string;
   readonly port: number;
+  /** How to log in over the unix socket; the superuser unless another is named. */
+  login(user?: string): SocketLogin;
+  /** The superuser's connection URL over the unix socket. */
+  url(database?: string): string;
   /** It lets its superuser in without a password, as those of earlier versions did. */
   isOpen(): Promise<boolean>;
-  /** A connection URL over the unix socket, with the password; the superuser's unless a login is named. */
-  url(database?: string, login?: string): string;
-  /** Makes sure that only the key opens it, and ends all sessions but those of the server's processes in `keep`. */
-  close(keep?: readonly number[]): Promise<void>;
+  /** Afterwards it asks for passwords, and the superuser's is the key's. */
+  secure(): Promise<void>;
+  /** All other logins lose their right to log in, and all sessions end but those of the server's processes in `keep`. */
+  evict(keep?: readonly number[]): Promise<void>;
 }
+
+export const reachServer = (door: ServerDoor): LivePostgres => ({
+  pid: door.pid,
+  port: door.port,
+  socketDir: door.socketDir,
+  login: (user) => doorLogin(door, user),
+  url: (database = "postgres") => socketUrl(doorLogin(door), database),
+  isOpen: async () => (await readDoor(door)) === "open",
+  secure: () => secureServer(door),
+  evict: (keep) => evictFromServer(door, keep),
+});
 
 /** Is a server alive on this data directory? */
 export const probePostgres = (dataDir: string): PostgresProbe => {
@@ -31,13 +46,5 @@ export const findLivePostgres = (dataDir: string, { makeKey }: { makeKey: boolea
   const { pid, port, socketDir } = file;
   const key = makeKey ? ensureKey(dataDir) : tryReadKey(dataDir);
   if (key === undefined) return undefined;
-  const door = { pid, port, socketDir, cluster: clusterPath(dataDir), key };
-  return {
-    pid,
-    port,
-    socketDir,
-    isOpen: async () => (await readDoor(door)) === "open",
-    url: (database = "postgres", login = SUPERUSER) => doorUrl(door, database, login),
-    close: (keep) => closeServer(door, keep),
-  };
+  return reachServer({ pid, port, socketDir, cluster: clusterPath(dataDir), key });
 };

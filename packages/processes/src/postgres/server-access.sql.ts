@@ -16,7 +16,12 @@ export const setPassword = async (client: Client, verifier: string): Promise<voi
   await client.query(ASSIGN);
 };
 
-/** A role that somebody made while the server was open must not stay a way in. */
+/** Its rules for logins are read again; what they say holds for connections that come later. */
+export const reloadRules = async (client: Client): Promise<void> => {
+  await client.query("select pg_reload_conf()");
+};
+
+/** A login that was made while the server was open must not stay a way in. */
 const SHUT_OUT = `do $$
 declare who name;
 begin
@@ -25,20 +30,12 @@ begin
   end loop;
 end $$`;
 
-export const shutOutOthers = async (client: Client): Promise<void> => {
-  await client.query(SHUT_OUT);
-};
-
-/** Its rules for logins are read again; what they say holds for connections that come later. */
-export const reloadRules = async (client: Client): Promise<void> => {
-  await client.query("select pg_reload_conf()");
-};
-
 const END_OTHERS = `
 select count(pg_terminate_backend(pid, 5000)) from pg_stat_activity
  where backend_type = 'client backend' and pid <> all ($1::int[]) and pid <> pg_backend_pid()`;
 
-/** `keep`: the server's processes of connections that stay. */
-export const endOtherSessions = async (client: Client, keep: readonly number[]): Promise<void> => {
+/** No other login may come in, and those that are in go. `keep`: the server's processes of connections that stay. */
+export const evictOthers = async (client: Client, keep: readonly number[]): Promise<void> => {
+  await client.query(SHUT_OUT);
   await client.query(END_OTHERS, [keep]);
 };

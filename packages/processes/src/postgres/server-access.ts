@@ -1,17 +1,18 @@
-// Brings a live server to where only its passwords open it. It may be one of an earlier version, which let everybody in
-// who reached its socket, or one whose key was lost.
+// Brings a live server to where only its key opens it. It may be one of an earlier version, which let everybody in who
+// reached its socket, or one whose key was lost.
 //   A1. Password first, then the rules, then the sessions: a death in between leaves a server that lets the superuser in
 //       with the key or without it, and the next start does the rest.
 //   A2. Done means that the server itself was asked and wants a password, not that a file was written.
-//   A3. Sessions from before end: the new rules say nothing about connections that are open.
+//   A3. Sessions and logins from before are evicted: the new rules say nothing about connections that are open.
 
 import { setTimeout as delay } from "node:timers/promises";
 import { ToolplaneError } from "@toolplane/protocol";
+import type { Client } from "pg";
 import { writeLoginRules } from "./login-rules.ts";
 import { type LoginState, readLoginState } from "./login-state.ts";
 import { SUPERUSER } from "./logins.ts";
-import { endOtherSessions, reloadRules, setPassword, shutOutOthers } from "./server-access.sql.ts";
-import { isRefused, socketUrl, withClient } from "./server-connection.ts";
+import { evictOthers, reloadRules, setPassword } from "./server-access.sql.ts";
+import { isRefused, type SocketLogin, socketUrl, withClient } from "./server-connection.ts";
 import { makeVerifier, type ServerKey } from "./server-key.ts";
 
 /** A live server and the key that shall open it. */
@@ -27,8 +28,15 @@ const POLL_MS = 10;
 /** The server reads its rules within milliseconds of the signal. */
 const RELOAD_MS = 10_000;
 
-export const doorUrl = ({ socketDir, port, key }: ServerDoor, database: string, login: string): string =>
-  socketUrl({ socketDir, port, user: login, password: key.passwordOf(login) }, database);
+export const doorLogin = ({ socketDir, port, key }: ServerDoor, user: string = SUPERUSER): SocketLogin => ({
+  socketDir,
+  port,
+  user,
+  password: key.passwordOf(user),
+});
+
+const asSuperuser = <T>(door: ServerDoor, body: (client: Client) => Promise<T>): Promise<T> =>
+  withClient(socketUrl(doorLogin(door), "postgres"), body);
 
 export const readDoor = ({ socketDir, port }: ServerDoor): Promise<LoginState> =>
   readLoginState(socketDir, port, SUPERUSER);
@@ -44,7 +52,7 @@ const untilDoor = async (door: ServerDoor, wanted: LoginState): Promise<void> =>
   }
 };
 
-/** The key is not the server's (any more): the superuser is let in until `closeServer` has given it the new password. */
+/** The key is not the server's (any more): the superuser is let in until it has the new password. */
 const openServer = async (door: ServerDoor): Promise<void> => {
   writeLoginRules(door.cluster, "open");
   process.kill(door.pid, "SIGHUP");
@@ -52,23 +60,26 @@ const openServer = async (door: ServerDoor): Promise<void> => {
 };
 
 const knowsKey = (door: ServerDoor): Promise<boolean> =>
-  withClient(doorUrl(door, "postgres", SUPERUSER), async () => true).catch((error: unknown) => {
+  asSuperuser(door, async () => true).catch((error: unknown) => {
     if (isRefused(error)) return false;
     throw error;
   });
 
-/** `keep`: the server's process of the caller's own connection, which stays. */
-export const closeServer = async (door: ServerDoor, keep: readonly number[] = []): Promise<void> => {
-  if ((await readDoor(door)) === "closed" && !(await knowsKey(door))) await openServer(door);
-  const isOpen = (await readDoor(door)) === "open";
-  await withClient(doorUrl(door, "postgres", SUPERUSER), async (client) => {
-    if (isOpen) {
-      await setPassword(client, makeVerifier(door.key.passwordOf(SUPERUSER)));
-      await shutOutOthers(client);
-      writeLoginRules(door.cluster, "closed");
-      await reloadRules(client);
-      await untilDoor(door, "closed");
-    }
-    await endOtherSessions(client, keep);
-  });
+export const setSuperuserPassword = (door: ServerDoor, now: ServerKey = door.key): Promise<void> =>
+  asSuperuser({ ...door, key: now }, (client) => setPassword(client, makeVerifier(door.key.passwordOf(SUPERUSER))));
+
+/** Afterwards the server asks for passwords, and the superuser's is the key's. Sessions that are open are left alone. */
+export const secureServer = async (door: ServerDoor): Promise<void> => {
+  if ((await readDoor(door)) === "closed") {
+    if (await knowsKey(door)) return;
+    await openServer(door);
+  }
+  await setSuperuserPassword(door);
+  writeLoginRules(door.cluster, "closed");
+  await asSuperuser(door, reloadRules);
+  await untilDoor(door, "closed");
 };
+
+/** All logins but the superuser lose their right to log in, and all sessions end but those in `keep`. */
+export const evictFromServer = (door: ServerDoor, keep: readonly number[] = []): Promise<void> =>
+  asSuperuser(door, (client) => evictOthers(client, keep));

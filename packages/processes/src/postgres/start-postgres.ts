@@ -22,10 +22,10 @@ import { findNpmPostgres, type PostgresBinaries } from "./postgres-binaries.ts";
 import { planSettings, settingsToFlags } from "./postgres-settings.ts";
 import { makeRoom, untilNotLive } from "./previous-server.ts";
 import { pickRunAs, type RunAs } from "./run-as.ts";
-import { closeServer, doorUrl, readDoor, type ServerDoor } from "./server-access.ts";
-import { setPassword } from "./server-access.sql.ts";
-import { findFreePort, loopbackUrl, untilReady, withClient } from "./server-connection.ts";
-import { ensureKey, makeVerifier, type ServerKey } from "./server-key.ts";
+import { type LivePostgres, reachServer } from "./live-server.ts";
+import { evictFromServer, readDoor, type ServerDoor, secureServer, setSuperuserPassword } from "./server-access.ts";
+import { findFreePort, loopbackUrl, untilReady } from "./server-connection.ts";
+import { ensureKey, type ServerKey } from "./server-key.ts";
 import { openServerLog } from "./server-log.ts";
 import { makeSocketDirectory } from "./socket-directory.ts";
 
@@ -51,20 +51,13 @@ export interface PostgresOptions {
   readonly guard?: Guard;
 }
 
-export interface RunningPostgres extends AsyncDisposable {
-  readonly pid: number;
+export interface RunningPostgres extends LivePostgres, AsyncDisposable {
   readonly version: string;
-  readonly socketDir: string;
-  readonly port: number;
   /** What had to move, and where to. */
   readonly location: Location | undefined;
   readonly exited: Promise<ExitStatus>;
-  /** A connection URL over the unix socket, with the password; the superuser's unless a login is named. */
-  url(database?: string, login?: string): string;
   /** The superuser's connection URL over 127.0.0.1; only with `loopback`. */
   loopbackUrl(database?: string): string;
-  /** Makes sure that only the key opens it, and ends all sessions. */
-  close(keep?: readonly number[]): Promise<void>;
   /** Fast shutdown: sessions end, data is checkpointed. */
   stop(): Promise<void>;
   /** SIGKILL, as a crash would; resolves when its last process is gone. */
@@ -108,14 +101,12 @@ interface Launched {
   readonly door: ServerDoor;
 }
 
-/** Ready means closed: with the key's password, and with no other way in. */
+/** With the key's password, and with no other way in. */
 const settleDoor = async (door: ServerDoor, clusterKey: ServerKey): Promise<void> => {
-  if ((await readDoor(door)) === "open") return closeServer(door);
-  if (clusterKey.id === door.key.id) return;
-  const verifier = makeVerifier(door.key.passwordOf(SUPERUSER));
-  await withClient(doorUrl({ ...door, key: clusterKey }, "postgres", SUPERUSER), (client) =>
-    setPassword(client, verifier),
-  );
+  if ((await readDoor(door)) === "open") {
+    await secureServer(door);
+    await evictFromServer(door);
+  } else if (clusterKey.id !== door.key.id) await setSuperuserPassword(door, clusterKey);
 };
 
 /** One attempt: make room, make the cluster, start, wait. */
@@ -204,14 +195,10 @@ export const startPostgres = async (options: PostgresOptions): Promise<RunningPo
     };
     const stop = (): Promise<void> => end("SIGINT", STOP_GRACE_MS);
     return {
-      pid: server.pid,
+      ...reachServer(door),
       version: place.binaries.version,
-      socketDir: socket.path,
-      port: door.port,
       location: place.location,
       exited: server.exited,
-      url: (database = "postgres", login = SUPERUSER) => doorUrl(door, database, login),
-      close: (keep) => closeServer(door, keep),
       loopbackUrl: (database = "postgres") => {
         if (options.loopback !== true) throw new UsageError("the server was started without `loopback`");
         return loopbackUrl(door.port, key.passwordOf(SUPERUSER), database);

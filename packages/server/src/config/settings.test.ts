@@ -24,6 +24,7 @@ test("[SEC-16-U1] without configuration: loopback only, the embedded database, a
     allowedHosts: [],
     data: "/srv/ann/.toolplane",
     databaseUrl: undefined,
+    migrationDatabaseUrl: undefined,
     bus: undefined,
     roles: ["api", "worker", "pmo", "tools"],
     demo: false,
