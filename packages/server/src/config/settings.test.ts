@@ -150,6 +150,11 @@ describe("values that cannot be", () => {
       "toolplane.yaml:3: database.url: the variable NOT_THERE is not set",
     ],
     ["a variable that is none", { yaml: "database: { url: 'env:A B' }\n" }, "is not the name of a variable"],
+    [
+      "a URL for migrations alone",
+      { env: { TOOLPLANE_MIGRATION_DATABASE_URL: "postgres://me:hunter2@x/y" } },
+      "give --database-url too",
+    ],
     ["both databases", { flags: { ephemeral: true, databaseUrl: "postgres://x/y" } }, "choose one of them"],
     [
       "[SEC-7-U1] a variable of the system for tools",
