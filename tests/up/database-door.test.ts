@@ -58,7 +58,12 @@ test("[SEC-DB-1] a sandboxed host that reaches the database's socket cannot log 
 const asOther = (program: string, path: string): string => {
   try {
     const user = { uid: 65_534, gid: 65_534 };
-    return execFileSync(process.execPath, ["-e", program, path], { ...user, cwd: "/", env: {}, stdio: "pipe" }).toString();
+    return execFileSync(process.execPath, ["-e", program, path], {
+      ...user,
+      cwd: "/",
+      env: {},
+      stdio: "pipe",
+    }).toString();
   } catch (error) {
     return String((error as { readonly stderr?: unknown }).stderr);
   }
@@ -92,7 +97,10 @@ test.each([
   ["write a file", "copy (select 1) to '/tmp/toolplane-should-not-be'"],
   ["import a file", "select lo_import('/etc/passwd')"],
   ["make an extension", "create extension hstore"],
-  ["make a function of an untrusted language", "create function pg_temp.f() returns int language c as 'libc', 'getpid'"],
+  [
+    "make a function of an untrusted language",
+    "create function pg_temp.f() returns int language c as 'libc', 'getpid'",
+  ],
   ["make a function", "create function public.f() returns int language sql as 'select 1'"],
   ["make a table", "create table public.mine (x int)"],
   ["make a role", "create role mine"],
@@ -114,10 +122,14 @@ test.each([
 
 test("[SEC-DB-7] the operator's way in is <data>/database-url: it sees everything and is no superuser", async () => {
   const url = databaseUrl(place.dataDir);
-  const [who] = await queryTestDatabase(url, "select current_user as who, usesuper from pg_user where usename = current_user");
+  const [who] = await queryTestDatabase(
+    url,
+    "select current_user as who, usesuper from pg_user where usename = current_user",
+  );
   expect(who).toEqual({ who: "toolplane_owner", usesuper: false });
   expect(await queryTestDatabase(url, "select role from resource.tokens")).not.toEqual([]);
-  const running = "select distinct usename from pg_stat_activity where application_name like 'toolplane%' and query <> ''";
+  const running =
+    "select distinct usename from pg_stat_activity where application_name like 'toolplane%' and query <> ''";
   expect(await queryTestDatabase(url, running)).toContainEqual({ usename: RUNTIME });
   await expect(queryTestDatabase(url, "copy (select 1) to program 'cat'")).rejects.toMatchObject({ code: DENIED });
 });

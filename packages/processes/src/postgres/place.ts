@@ -19,8 +19,8 @@ import {
 import { dirname, join } from "node:path";
 import { ToolplaneError } from "@toolplane/protocol";
 import { cacheDirectory } from "./cache-directory.ts";
-import { copyHome, copyName, type PostgresBinaries, readPostgresBinaries } from "./postgres-binaries.ts";
 import { handOver, makePassage } from "./ownership.ts";
+import { copyHome, copyName, type PostgresBinaries, readPostgresBinaries } from "./postgres-binaries.ts";
 import { canReach, pickPreviousRunAs, type RunAs } from "./run-as.ts";
 
 /** What <data>/location says. */

@@ -39,8 +39,7 @@ const readAccounts = (): string => {
   }
 };
 
-const findNobody = (): RunAs =>
-  tryParseNobody(readAccounts()) ?? { uid: FALLBACK_NOBODY, gid: FALLBACK_NOBODY };
+const findNobody = (): RunAs => tryParseNobody(readAccounts()) ?? { uid: FALLBACK_NOBODY, gid: FALLBACK_NOBODY };
 
 /** The user a server started by this process runs as; undefined means "as ourselves". */
 export const pickRunAs = (): RunAs | undefined =>

@@ -45,9 +45,15 @@ const untilDoor = async (door: ServerDoor, wanted: LoginState): Promise<void> =>
   const deadline = performance.now() + RELOAD_MS;
   while ((await readDoor(door)) !== wanted) {
     if (performance.now() > deadline)
-      throw new ToolplaneError("storage_error", `the database server (process ${door.pid}) does not take its new rules`, {
-        detail: { todo: `look into ${door.cluster}/pg_hba.conf and the server's log, stop the server, and start again` },
-      });
+      throw new ToolplaneError(
+        "storage_error",
+        `the database server (process ${door.pid}) does not take its new rules`,
+        {
+          detail: {
+            todo: `look into ${door.cluster}/pg_hba.conf and the server's log, stop the server, and start again`,
+          },
+        },
+      );
     await delay(POLL_MS);
   }
 };

@@ -14,6 +14,7 @@ import { type ExitStatus, type GuardedProcess, spawnGuarded } from "../guarded/s
 import { cacheDirectory } from "./cache-directory.ts";
 import { ensureCluster } from "./cluster.ts";
 import { clusterPath, nameCluster } from "./cluster-name.ts";
+import { type LivePostgres, reachServer } from "./live-server.ts";
 import { SUPERUSER } from "./logins.ts";
 import { removeOldCopies } from "./old-copies.ts";
 import { makePassage } from "./ownership.ts";
@@ -22,7 +23,6 @@ import { findNpmPostgres, type PostgresBinaries } from "./postgres-binaries.ts";
 import { planSettings, settingsToFlags } from "./postgres-settings.ts";
 import { makeRoom, untilNotLive } from "./previous-server.ts";
 import { pickRunAs, type RunAs } from "./run-as.ts";
-import { type LivePostgres, reachServer } from "./live-server.ts";
 import { evictFromServer, readDoor, type ServerDoor, secureServer, setSuperuserPassword } from "./server-access.ts";
 import { findFreePort, loopbackUrl, untilReady } from "./server-connection.ts";
 import { ensureKey, type ServerKey } from "./server-key.ts";

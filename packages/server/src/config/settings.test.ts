@@ -61,6 +61,14 @@ describe("[API-3-1] the file, then TOOLPLANE_* variables, then flags; later wins
       { databaseUrl: "postgres://flag/db" },
     ],
     [
+      "another login for migrations",
+      {
+        yaml: "database: { url: env:DATABASE_URL, migration_url: env:OWNER_URL }\n",
+        env: { DATABASE_URL: IN_FILE, OWNER_URL: IN_FILE, TOOLPLANE_MIGRATION_DATABASE_URL: IN_ENV },
+      },
+      { databaseUrl: IN_FILE, migrationDatabaseUrl: IN_ENV },
+    ],
+    [
       "agents, each with its place",
       { yaml: "project: a\nagents:\n  - agent_id: x\n  - agent_id: y\n" },
       {

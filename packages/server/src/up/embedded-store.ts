@@ -43,8 +43,7 @@ export const openEmbeddedStore = async (options: EmbeddedStoreOptions): Promise<
 
   let { server, lock } = await beginLife(lifeOptions());
   const socket = await makeStableSocket(server.socketDir, guard);
-  const urlOf = (user: string): string =>
-    socketUrl({ ...server.login(user), socketDir: socket.directory }, DATABASE);
+  const urlOf = (user: string): string => socketUrl({ ...server.login(user), socketDir: socket.directory }, DATABASE);
   const url = urlOf(RUNTIME);
   writeDatabaseUrl(dataDir, urlOf(OWNER));
   let lives = 1;

@@ -37,7 +37,10 @@ const wasAway = async (store: Store, livesBefore: number): Promise<boolean> => {
   return false;
 };
 
-export const openEngine = async (store: Store, options: Omit<EngineOptions, "connection" | "migrationConnection">): Promise<Engine> => {
+export const openEngine = async (
+  store: Store,
+  options: Omit<EngineOptions, "connection" | "migrationConnection">,
+): Promise<Engine> => {
   for (;;) {
     const lives = store.lives();
     try {

@@ -72,7 +72,8 @@ const NOT_OURS = `select c.oid::regclass::text as name from pg_class c join pg_n
   where n.nspname in ('resource', 'cards', 'state', 'bus') and p.proowner <> 'toolplane_owner'::regrole`;
 
 const expectClosed = async (life: ServerLife): Promise<void> => {
-  for (const user of ["toolplane", OWNER, RUNTIME]) expect(await tryLogin(life.server.login(user))).toBe(WRONG_PASSWORD);
+  for (const user of ["toolplane", OWNER, RUNTIME])
+    expect(await tryLogin(life.server.login(user))).toBe(WRONG_PASSWORD);
   const owner = urlOf(life, OWNER);
   expect(await queryTestDatabase(owner, NOT_OURS)).toEqual([]);
   const [row] = await queryTestDatabase(owner, "select rolsuper from pg_roles where rolname = 'toolplane_owner'");
