@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { type Guard, pickPreviousRunAs, type RunningPostgres, startPostgres } from "@toolplane/processes";
 import { until } from "./guarded-leftovers.ts";
 import { withTestClient } from "./postgres-client.ts";
+import { forgetPassword } from "./previous-database.sql.ts";
 
 /** What initdb wrote with `--auth-local=trust --auth-host=scram-sha-256`. */
 const RULES = `local all all trust
@@ -36,11 +37,7 @@ export const makePreviousDatabase = async (options: PreviousDatabaseOptions): Pr
   await fill(server.url());
   const home = join(dataDir, "postgres");
   writeFileSync(join(home, "cluster", "pg_hba.conf"), RULES);
-  await withTestClient(server.url(), async (client) => {
-    await client.query("set synchronous_commit = on");
-    await client.query("alter role toolplane password null");
-    await client.query("select pg_reload_conf()");
-  });
+  await withTestClient(server.url(), forgetPassword);
   await until("the server to be open", () => server.isOpen(), 10_000);
   rmSync(join(dataDir, "database-key"));
   chmodSync(home, 0o700);
