@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type HostPlugin, runHost } from "@toolplane/sdk/host";
-import pg from "pg";
+import { queryTestDatabase } from "@toolplane/testkit";
 
 const reasonOf = (error: unknown): string => {
   const { code, message } = error as { readonly code?: string; readonly message?: string };
@@ -19,18 +19,8 @@ const tryRead = (path: string): string => {
   }
 };
 
-const tryQuery = async (config: pg.ClientConfig, text: string): Promise<string> => {
-  const client = new pg.Client(config);
-  client.on("error", () => undefined);
-  try {
-    await client.connect();
-    return JSON.stringify((await client.query(text)).rows ?? "done");
-  } catch (error) {
-    return reasonOf(error);
-  } finally {
-    await client.end().catch(() => undefined);
-  }
-};
+const tryQuery = (url: string, text: string): Promise<string> =>
+  queryTestDatabase(url, text).then((rows) => JSON.stringify(rows), reasonOf);
 
 const plugin: HostPlugin<Record<string, never>> = {
   init: () => ({}),
@@ -39,14 +29,12 @@ const plugin: HostPlugin<Record<string, never>> = {
     const dataDir = String(args.data_dir);
     const files = ["token", "database-url", "database-key"].map((name) => tryRead(join(dataDir, name)));
     const tries: string[] = [];
+    const where = `postgres?host=${encodeURIComponent(join(dataDir, "postgres", "socket"))}&port=5432`;
     for (const user of ["toolplane", "toolplane_owner", "toolplane_runtime", "postgres"])
-      for (const password of [undefined, "", "toolplane"])
-        tries.push(
-          await tryQuery(
-            { host: join(dataDir, "postgres", "socket"), port: 5432, database: "postgres", user, password },
-            "copy (select 1) to program 'cat > /dev/null'",
-          ),
-        );
+      for (const password of ["", ":", ":toolplane"]) {
+        const url = `postgresql://${user}${password}@/${where}`;
+        tries.push(await tryQuery(url, "copy (select 1) to program 'cat > /dev/null'"));
+      }
     return { success: true, result: { files, tries, variables: Object.values(process.env) } };
   },
 };
