@@ -100,8 +100,7 @@ export const openPostgresHarness = async (): Promise<PostgresHarness> => {
   };
 
   const onServer = async (text: string): Promise<void> => {
-    const { socketDir, port } = await sharedPostgres();
-    await queryTestDatabase(socketUrl(socketDir, port, "postgres"), text);
+    await queryTestDatabase(socketUrl(await sharedPostgres(), "postgres"), text);
   };
 
   const lockOut = async (): Promise<() => Promise<void>> => {

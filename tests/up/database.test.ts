@@ -2,11 +2,10 @@
 
 import { readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { probePostgres, socketUrl } from "@toolplane/processes";
 import { createTestDatabase, isRunning, queryTestDatabase, until } from "@toolplane/testkit";
 import { describe, expect, test, vi } from "vitest";
 import { makePlace } from "./data.ts";
-import { databasePid, PATIENCE_MS, startUp, type UpProcess } from "./up-process.ts";
+import { databasePid, databaseUrl, PATIENCE_MS, startUp, type UpProcess } from "./up-process.ts";
 
 // Several starts of a whole stack, on a machine that may be busy with other tests.
 vi.setConfig({ testTimeout: 180_000 });
@@ -63,8 +62,7 @@ test("[UP-5-3] a server that only drops the owner's connection keeps running, an
   await using up = startUp({ dataDir: place.dataDir });
   await up.ready();
   const server = databasePid(up);
-  const { file } = probePostgres(place.dataDir);
-  const url = socketUrl(file?.socketDir ?? "", file?.port ?? 0, "postgres");
+  const url = databaseUrl(place.dataDir);
   const owner = "select pid from pg_stat_activity where application_name like 'toolplane up %'";
   const drop = `select pg_terminate_backend(pid) from (${owner}) o`;
   await queryTestDatabase(url, drop);
@@ -79,8 +77,7 @@ test("[UP-5-4] an owner that lost its data directory to another stops instead of
   await using place = await makePlace();
   await using up = startUp({ dataDir: place.dataDir });
   await up.ready();
-  const { file } = probePostgres(place.dataDir);
-  const url = socketUrl(file?.socketDir ?? "", file?.port ?? 0, "postgres");
+  const url = databaseUrl(place.dataDir);
   // One session ends the owner's and takes the lock in its place.
   const steal = `do $$ begin
     perform pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name like 'toolplane up %';

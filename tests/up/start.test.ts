@@ -3,11 +3,10 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { probePostgres, socketUrl } from "@toolplane/processes";
 import { findDescendants, isRunning, until, withTestClient } from "@toolplane/testkit";
 import { describe, expect, test, vi } from "vitest";
 import { makePlace } from "./data.ts";
-import { databasePid, PATIENCE_MS, startUp } from "./up-process.ts";
+import { databasePid, databaseUrl, PATIENCE_MS, startUp } from "./up-process.ts";
 
 // Several starts of a whole stack, on a machine that may be busy with other tests.
 vi.setConfig({ testTimeout: 180_000 });
@@ -103,8 +102,7 @@ test("[ARCH-5-11] a live database server without an owner is adopted, used and s
     expect(isRunning(server)).toBe(true);
     owner = up.pid;
   }
-  const { file } = probePostgres(dataDir);
-  const url = socketUrl(file?.socketDir ?? "", file?.port ?? 0, "postgres");
+  const url = databaseUrl(dataDir);
   await using up = await withTestClient(url, async (client) => {
     // A connection of the dead owner that is slow to go: it has the lock until somebody has met it.
     await client.query("select set_config('application_name', $1, false)", [`toolplane up ${owner}`]);

@@ -50,6 +50,9 @@ export interface UpProcessOptions {
 
 const tokenOf = (dataDir: string): string => readFileSync(join(dataDir, "token"), "utf8").trim();
 
+/** The operator's own way in. */
+export const databaseUrl = (dataDir: string): string => readFileSync(join(dataDir, "database-url"), "utf8").trim();
+
 export const startUp = ({ dataDir, args = [], env = {}, cwd = "/" }: UpProcessOptions): UpProcess => {
   const argv = [LAUNCHER, "up", "--port", "0", "--data", dataDir, ...args];
   const child: ChildProcess = spawn(process.execPath, argv, {

@@ -54,6 +54,8 @@ import { startWatchdog, type Watchdog, type WatchdogJob } from "./watchdog/watch
 
 export interface EngineOptions {
   readonly connection: pg.ClientConfig;
+  /** The login that owns the tables, for migrations; `connection` applies them unless given. */
+  readonly migrationConnection?: pg.ClientConfig | undefined;
   readonly maxConnections?: number | undefined;
   readonly ids?: Ids | undefined;
   readonly clock?: Clock | undefined;
@@ -163,7 +165,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     ids = createIds(),
     caps = DEFAULT_CARD_CAPS,
   } = options;
-  const { role, applied } = await migrate(options.connection);
+  const { role, applied } = await migrate(options.connection, options.migrationConnection);
   if (applied.length > 0) log.info("migrations were applied to the database", { migrations: applied });
   await options.carrier?.prepare?.();
   const db = createDatabase({ connection: options.connection, role, maxConnections: options.maxConnections, clock });

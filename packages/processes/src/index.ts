@@ -21,12 +21,15 @@ export {
 
 // postgres
 export { temporaryRoot } from "./postgres/cache-directory.ts";
+export { findLivePostgres, type LivePostgres, probePostgres } from "./postgres/live-server.ts";
+export { OWNER, RUNTIME, SUPERUSER } from "./postgres/logins.ts";
 export type { Location } from "./postgres/place.ts";
 export { type PostgresBinaries, readPostgresBinaries } from "./postgres/postgres-binaries.ts";
 export type { PostgresProbe, PostmasterFile } from "./postgres/postmaster-file.ts";
-export { pickRunAs, type RunAs } from "./postgres/run-as.ts";
-export { findFreePort, socketUrl } from "./postgres/server-connection.ts";
-export { type PostgresOptions, probePostgres, type RunningPostgres, startPostgres } from "./postgres/start-postgres.ts";
+export { pickPreviousRunAs, pickRunAs, type RunAs } from "./postgres/run-as.ts";
+export { findFreePort, isRefused, type SocketLogin, socketUrl } from "./postgres/server-connection.ts";
+export { makeVerifier, USUAL_ROUNDS } from "./postgres/server-key.ts";
+export { type PostgresOptions, type RunningPostgres, startPostgres } from "./postgres/start-postgres.ts";
 
 // table
 export { tryReadCpuTime } from "./table/cpu-time.ts";

@@ -99,6 +99,7 @@ export {
 export { queryTestDatabase, type TestRow, withTestClient } from "./postgres-client.ts";
 export { createTestDatabase, type DatabaseTemplate, type TestDatabase } from "./postgres-database.ts";
 export { type SharedPostgres, sharedPostgres } from "./postgres-run.ts";
+export { makePreviousDatabase, type PreviousDatabase, type PreviousDatabaseOptions } from "./previous-database.ts";
 // programs
 export { programEnv } from "./program-env.ts";
 export { createTestCertificates, type TestCertificates } from "./test-certificates.ts";

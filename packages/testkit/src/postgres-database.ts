@@ -25,7 +25,7 @@ export interface TestDatabase extends AsyncDisposable {
 
 const isPlainName = (name: string): boolean => /^[a-z][a-z0-9_]{0,40}$/.test(name);
 
-const urlOf = (server: SharedPostgres, database: string): string => socketUrl(server.socketDir, server.port, database);
+const urlOf = (server: SharedPostgres, database: string): string => socketUrl(server, database);
 
 /** Templates this process has seen; they stay as long as the server. */
 const seen = new Set<string>();

@@ -2,13 +2,12 @@
 // The global setup starts it and hands its place to every worker; outside a run (a script, a single file without the
 // setup) a process starts its own on first use and the guard ends it with the process.
 
+import type { SocketLogin } from "@toolplane/processes";
 import type {} from "vitest";
-import { startTestPostgres } from "./postgres.ts";
+import { describeLogin, startTestPostgres } from "./postgres.ts";
 
-/** How to reach the shared server. */
-export interface SharedPostgres {
-  readonly socketDir: string;
-  readonly port: number;
+/** How to reach the shared server, as its superuser. */
+export interface SharedPostgres extends SocketLogin {
   readonly version: string;
 }
 
@@ -34,6 +33,6 @@ let own: Promise<SharedPostgres> | undefined;
 export const sharedPostgres = async (): Promise<SharedPostgres> => {
   const provided = await tryInject();
   if (provided !== undefined) return provided;
-  own ??= startTestPostgres();
+  own ??= startTestPostgres().then(describeLogin);
   return own;
 };

@@ -12,6 +12,7 @@ import {
   processGuard,
   type RunningPostgres,
   readPostgresBinaries,
+  type SocketLogin,
   startPostgres,
 } from "@toolplane/processes";
 import { ToolplaneError } from "@toolplane/protocol";
@@ -26,6 +27,12 @@ export interface TestPostgres extends RunningPostgres {
   /** Starts a server on the same data after `kill`; it is this one's successor and removes the data when it stops. */
   restart(): Promise<TestPostgres>;
 }
+
+/** What another process needs to reach it; plain data. */
+export const describeLogin = (server: RunningPostgres): SocketLogin & { readonly version: string } => ({
+  ...server.login(),
+  version: server.version,
+});
 
 interface TestDirectory {
   readonly path: string;

@@ -2,11 +2,11 @@
 // TOOLPLANE_TEST_POSTGRES=15 (any Debian major) runs the same tests on that server instead of the npm one.
 
 import type { TestProject } from "vitest/node";
-import { startChosenPostgres } from "./postgres.ts";
+import { describeLogin, startChosenPostgres } from "./postgres.ts";
 
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
   // Several workers, each with a pool or two per database.
   const server = await startChosenPostgres({ maxConnections: 200 });
-  project.provide("toolplanePostgres", { socketDir: server.socketDir, port: server.port, version: server.version });
+  project.provide("toolplanePostgres", describeLogin(server));
   return () => server.stop();
 };

@@ -14,6 +14,11 @@ create table if not exists public.toolplane_migrations (
 export const APPLIED = "select number, name, hash from public.toolplane_migrations order by number";
 export const RECORD = "insert into public.toolplane_migrations (number, name, hash) values ($1, $2, $3)";
 
+/** Whether migrations were ever applied, and whether this login may see which. */
+export const LOOK = `
+select m.oid is not null as made, coalesce(has_table_privilege(m.oid, 'select'), false) as readable, current_user as login
+  from (select to_regclass('public.toolplane_migrations') as oid) m`;
+
 export const SERVER_VERSION = "select current_setting('server_version_num')::int as version";
 
 /** Whether this connection may become the engine's role. */

@@ -95,6 +95,15 @@ describe("migrate", () => {
     expect((await migrate({ connectionString: database.url })).applied.length).toBeGreaterThan(0);
   });
 
+  test("what is pending is applied by the owner's login alone; with nothing pending that login is not used", async () => {
+    await using database = await createTestDatabase();
+    const connection = { connectionString: database.url };
+    const owner = { host: "/nonexistent", user: "x", database: "x" };
+    await expect(migrate(connection, owner)).rejects.toMatchObject({ code: "storage_error" });
+    expect((await migrate(connection, connection)).applied.length).toBeGreaterThan(0);
+    expect(await migrate(connection, owner)).toEqual({ applied: [], role: "toolplane_engine" });
+  });
+
   test("a server that is not there is a retryable error", async () => {
     await expect(migrate({ host: "/nonexistent", user: "x", database: "x" })).rejects.toMatchObject({
       code: "storage_error",

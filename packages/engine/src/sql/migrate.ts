@@ -1,12 +1,14 @@
 // Migrations: numbered .sql files, forward only, each in one transaction, all under an advisory lock, so that any number
 // of processes may start at once. A file that was applied must never change: its hash is kept and compared.
+// The login a plane runs as need not be the one that owns the tables: it looks whether something is pending, and only then
+// the other one is used.
 
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { ToolplaneError } from "@toolplane/protocol";
 import pg from "pg";
 import { understandDatabaseError } from "./database-error.ts";
-import { APPLIED, CREATE_TABLE, LOCK, MAY_BE_ENGINE, RECORD, SERVER_VERSION, UNLOCK } from "./migrate.sql.ts";
+import { APPLIED, CREATE_TABLE, LOCK, LOOK, MAY_BE_ENGINE, RECORD, SERVER_VERSION, UNLOCK } from "./migrate.sql.ts";
 
 export interface Migration {
   readonly number: number;
@@ -23,7 +25,7 @@ interface AppliedRow {
 
 export interface MigrateResult {
   readonly applied: readonly string[];
-  /** The role to run the engine as, when this user may become it. */
+  /** The role to run the engine as, when the login of the first connection may become it. */
   readonly role: string | undefined;
 }
 
@@ -64,38 +66,88 @@ export const planMigrations = (known: readonly Migration[], applied: readonly Ap
   return known.slice(applied.length);
 };
 
-export const migrate = async (connection: pg.ClientConfig): Promise<MigrateResult> => {
-  const migrations = await readMigrations();
+interface Look {
+  readonly made: boolean;
+  readonly readable: boolean;
+  readonly login: string;
+}
+
+const INSUFFICIENT_PRIVILEGE = "42501";
+
+const withConnection = async <T>(connection: pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> => {
   const client = new pg.Client({ ...connection, application_name: "toolplane migrate" });
+  // A server that dies under it is told by the statement that fails.
+  client.on("error", () => {});
   try {
     await client.connect();
-    const version = Number((await client.query(SERVER_VERSION)).rows[0]?.version);
-    if (!(version >= OLDEST_SERVER))
-      throw new ToolplaneError(
-        "bad_request",
-        `PostgreSQL 15 or later is needed; this server is ${Math.trunc(version / 10_000)}`,
-      );
-    await client.query(LOCK);
-    try {
-      await client.query(CREATE_TABLE);
-      const applied = (await client.query<AppliedRow>(APPLIED)).rows;
-      const todo = planMigrations(migrations, applied);
-      for (const migration of todo) {
-        await client.query("begin");
-        // The version row comes first: a second runner that got past the lock would stop here, not half way.
-        await client.query(RECORD, [migration.number, migration.name, migration.hash]);
-        await client.query(migration.sql);
-        await client.query("commit");
-      }
-      const allowed = (await client.query(MAY_BE_ENGINE)).rows[0]?.allowed === true;
-      return { applied: todo.map((migration) => migration.name), role: allowed ? "toolplane_engine" : undefined };
-    } finally {
-      await client.query("rollback").catch(() => {});
-      await client.query(UNLOCK).catch(() => {});
-    }
-  } catch (error) {
-    throw understandDatabaseError(error, "migrate");
+    return await work(client);
   } finally {
     await client.end().catch(() => {});
+  }
+};
+
+/** Undefined when this login may not see it. */
+const readPending = async (client: pg.Client, { made, readable }: Look, known: readonly Migration[]) => {
+  if (!made) return known;
+  return readable ? planMigrations(known, (await client.query<AppliedRow>(APPLIED)).rows) : undefined;
+};
+
+const look = async (client: pg.Client): Promise<Look> =>
+  (await client.query<Look>(LOOK)).rows[0] ?? { made: false, readable: false, login: "" };
+
+/** One sentence for the person who has to let another login do it. */
+const explainRefusal = (error: unknown, login: string): unknown =>
+  (error as { readonly code?: unknown }).code !== INSUFFICIENT_PRIVILEGE
+    ? error
+    : new ToolplaneError("conflict", `migrations are pending, and the database login ${login} may not apply them`, {
+        detail: {
+          login,
+          todo: "start once with TOOLPLANE_MIGRATION_DATABASE_URL, the URL of the login that owns the tables",
+        },
+        cause: error,
+      });
+
+const applyPending = async (client: pg.Client, known: readonly Migration[]): Promise<readonly string[]> => {
+  await client.query(LOCK);
+  const { made, login } = await look(client);
+  try {
+    if (!made) await client.query(CREATE_TABLE);
+    const todo = planMigrations(known, (await client.query<AppliedRow>(APPLIED)).rows);
+    for (const migration of todo) {
+      await client.query("begin");
+      // The version row comes first: a second runner that got past the lock would stop here, not half way.
+      await client.query(RECORD, [migration.number, migration.name, migration.hash]);
+      await client.query(migration.sql);
+      await client.query("commit");
+    }
+    return todo.map((migration) => migration.name);
+  } catch (error) {
+    throw explainRefusal(error, login);
+  } finally {
+    await client.query("rollback").catch(() => {});
+    await client.query(UNLOCK).catch(() => {});
+  }
+};
+
+/** Applies what is pending with `owner`, or with `connection` when no other login is given. */
+export const migrate = async (connection: pg.ClientConfig, owner?: pg.ClientConfig): Promise<MigrateResult> => {
+  const known = await readMigrations();
+  const apply = (client: pg.Client): Promise<readonly string[]> => applyPending(client, known);
+  try {
+    return await withConnection(connection, async (client) => {
+      const version = Number((await client.query(SERVER_VERSION)).rows[0]?.version);
+      if (!(version >= OLDEST_SERVER))
+        throw new ToolplaneError(
+          "bad_request",
+          `PostgreSQL 15 or later is needed; this server is ${Math.trunc(version / 10_000)}`,
+        );
+      const pending = await readPending(client, await look(client), known);
+      let applied: readonly string[] = [];
+      if (pending?.length !== 0) applied = await (owner === undefined ? apply(client) : withConnection(owner, apply));
+      const allowed = (await client.query(MAY_BE_ENGINE)).rows[0]?.allowed === true;
+      return { applied, role: allowed ? "toolplane_engine" : undefined };
+    });
+  } catch (error) {
+    throw understandDatabaseError(error, "migrate");
   }
 };

@@ -67,7 +67,9 @@ describe("the engine's role", () => {
     ["create or replace function cards.refuse_change() returns trigger language plpgsql as 'begin return new; end'"],
     ["set session_replication_role = replica"],
     ["grant all on cards.cards to toolplane_reader"],
-    ["select hash from public.toolplane_migrations"],
+    ["update public.toolplane_migrations set hash = ''"],
+    ["insert into public.toolplane_migrations (number, name, hash) values (9999, 'x', 'x')"],
+    ["delete from public.toolplane_migrations"],
   ])("[SEC-4-E6] may not: %s", async (text) => {
     const outcome = await as("toolplane_engine", text);
     // A grant of what one does not own only warns.

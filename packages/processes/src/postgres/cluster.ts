@@ -2,24 +2,26 @@
 // time). The cached cluster appears under its name only when it is complete, so several processes may race for it.
 
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { open, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { ToolplaneError } from "@toolplane/protocol";
 import type { Guard } from "../guard/guard.ts";
 import { spawnGuarded } from "../guarded/spawn-guarded.ts";
+import { writeLoginRules } from "./login-rules.ts";
+import { SUPERUSER } from "./logins.ts";
+import { handOver } from "./ownership.ts";
 import type { PostgresBinaries } from "./postgres-binaries.ts";
-import type { RunAs } from "./run-as.ts";
-
-/** The one role of an embedded server. */
-export const POSTGRES_USER = "toolplane";
+import { pickMaker, type RunAs } from "./run-as.ts";
+import { ensureKey, makeVerifier, type ServerKey } from "./server-key.ts";
 
 export interface ClusterOptions {
   readonly cluster: string;
   readonly binaries: PostgresBinaries;
   readonly runAs: RunAs | undefined;
-  /** A directory that user may write, for a cluster to copy from; undefined: run initdb and let it sync to disk. */
+  /** A directory that user may enter, for a cluster to copy from; undefined: run initdb and let it sync to disk. */
   readonly cache: string | undefined;
+  readonly key: ServerKey;
   readonly guard: Guard;
 }
 
@@ -30,7 +32,7 @@ const OUTPUT_LIMIT = 64 * 1024;
 const whyItFailed = (output: string): string =>
   output.split("\n").find((line) => /\b(?:FATAL|PANIC|ERROR|error): /.test(line)) ?? output.trim().slice(-2000);
 
-const mustRun = async (argv: readonly string[], { runAs, guard }: ClusterOptions): Promise<void> => {
+const mustRun = async (argv: readonly string[], guard: Guard, runAs?: RunAs): Promise<void> => {
   const started = await spawnGuarded(argv, {
     label: "initdb",
     // LC_ALL=C: messages are shown in English whatever the machine speaks.
@@ -57,22 +59,36 @@ const mustRun = async (argv: readonly string[], { runAs, guard }: ClusterOptions
 const localeFlags = (major: number): readonly string[] =>
   major >= 17 ? ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"] : ["--locale=C"];
 
-const initdb = (options: ClusterOptions, cluster: string, extra: readonly string[]): Promise<void> =>
-  mustRun(
-    [
-      options.binaries.initdb,
-      `--pgdata=${cluster}`,
-      `--username=${POSTGRES_USER}`,
-      "--encoding=UTF8",
-      ...localeFlags(options.binaries.major),
-      // The socket lies in a directory only this user and root can enter; over TCP a password is asked.
-      "--auth-local=trust",
-      "--auth-host=scram-sha-256",
-      ...(options.binaries.major >= 17 ? ["--no-instructions"] : []),
-      ...extra,
-    ],
-    options,
-  );
+/**
+ * Makes a cluster whose superuser has the key's password and which lets no login in without one. initdb runs as a user with
+ * an account; then everything it made becomes the server's.
+ */
+const initdb = async (
+  { binaries, runAs, guard }: ClusterOptions,
+  cluster: string,
+  key: ServerKey,
+  extra: readonly string[],
+): Promise<void> => {
+  const maker = pickMaker(runAs);
+  const password = `${cluster}.password`;
+  mkdirSync(cluster, { mode: 0o700 });
+  writeFileSync(password, makeVerifier(key.passwordOf(SUPERUSER)), { mode: 0o600, flag: "wx" });
+  if (maker !== undefined) for (const path of [cluster, password]) chownSync(path, maker.uid, maker.gid);
+  const flags = [
+    `--pgdata=${cluster}`,
+    `--username=${SUPERUSER}`,
+    `--pwfile=${password}`,
+    "--encoding=UTF8",
+    ...localeFlags(binaries.major),
+    "--auth=scram-sha-256",
+    ...(binaries.major >= 17 ? ["--no-instructions"] : []),
+    ...extra,
+  ];
+  await mustRun([binaries.initdb, ...flags], guard, maker);
+  await rm(password);
+  if (maker !== undefined && runAs !== undefined) handOver(cluster, maker, runAs);
+  writeLoginRules(cluster, "closed");
+};
 
 const countEntries = async (path: string): Promise<number> => (await readdir(path, { recursive: true })).length;
 
@@ -88,13 +104,14 @@ const tryFindCached = async (cache: string, prefix: string): Promise<string | un
   return undefined;
 };
 
-const cachedCluster = async (options: ClusterOptions, cache: string): Promise<string> => {
-  const prefix = `cluster-${options.binaries.version}-`;
+/** The password of its superuser is derived from the cache's own key. */
+const cachedCluster = async (options: ClusterOptions, cache: string, key: ServerKey): Promise<string> => {
+  const prefix = `cluster-${options.binaries.version}-${key.id}-`;
   const found = await tryFindCached(cache, prefix);
   if (found !== undefined) return found;
   const building = join(cache, `building-${randomBytes(6).toString("hex")}`);
   // One-megabyte log segments: a fresh cluster is then 24 MB instead of 39 to copy.
-  await initdb(options, building, ["--no-sync", "--wal-segsize=1"]);
+  await initdb(options, building, key, ["--no-sync", "--wal-segsize=1"]);
   const cached = join(cache, `${prefix}${await countEntries(building)}`);
   try {
     await rename(building, cached);
@@ -124,12 +141,15 @@ const syncDirectory = async (path: string): Promise<void> => {
   }
 };
 
-/** Makes the cluster unless it is there. It gets its name when it is complete, so a half-made one never has it. */
-export const ensureCluster = async (options: ClusterOptions): Promise<void> => {
-  const { cluster, binaries } = options;
+/**
+ * Makes the cluster unless it is there. It gets its name when it is complete, so a half-made one never has it. Returns the
+ * key whose password the superuser has: of a copied cluster that is the cache's.
+ */
+export const ensureCluster = async (options: ClusterOptions): Promise<ServerKey> => {
+  const { cluster, binaries, key, cache } = options;
   if (existsSync(join(cluster, "PG_VERSION"))) {
     checkMajor(cluster, binaries);
-    return;
+    return key;
   }
   if (existsSync(cluster)) {
     throw new ToolplaneError("storage_error", `${cluster} is there but has no PG_VERSION; it is damaged or not ours`, {
@@ -138,10 +158,17 @@ export const ensureCluster = async (options: ClusterOptions): Promise<void> => {
   }
   await removeHalfMade(cluster);
   const building = `${cluster}.${randomBytes(6).toString("hex")}`;
-  if (options.cache === undefined) await initdb(options, building, []);
-  else await mustRun(["cp", "-R", "-p", await cachedCluster(options, options.cache), building], options);
+  if (cache === undefined) {
+    await initdb(options, building, key, []);
+    await rename(building, cluster);
+    await syncDirectory(dirname(cluster));
+    return key;
+  }
+  const cacheKey = ensureKey(cache);
+  // As ourselves: the copy keeps its owner, and the server's user cannot write beside it.
+  await mustRun(["cp", "-R", "-p", await cachedCluster(options, cache, cacheKey), building], options.guard);
   await rename(building, cluster);
-  if (options.cache === undefined) await syncDirectory(dirname(cluster));
+  return cacheKey;
 };
 
 const checkMajor = (cluster: string, binaries: PostgresBinaries): void => {

@@ -7,9 +7,10 @@
 import { createHash } from "node:crypto";
 import {
   chmodSync,
-  chownSync,
   existsSync,
+  lstatSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -18,8 +19,9 @@ import {
 import { dirname, join } from "node:path";
 import { ToolplaneError } from "@toolplane/protocol";
 import { cacheDirectory } from "./cache-directory.ts";
+import { handOver, makePassage } from "./ownership.ts";
 import { copyHome, copyName, type PostgresBinaries, readPostgresBinaries } from "./postgres-binaries.ts";
-import { canReach, type RunAs } from "./run-as.ts";
+import { canReach, pickPreviousRunAs, type RunAs } from "./run-as.ts";
 
 /** What <data>/location says. */
 export interface Location {
@@ -29,7 +31,7 @@ export interface Location {
 }
 
 export interface Place {
-  /** Holds cluster/, socket/ and server.log; belongs to the server's user, closed to others. */
+  /** Holds cluster/, socket/ and server.log; closed to others. The server's user can pass through it, as root not more. */
   readonly home: string;
   readonly binaries: PostgresBinaries;
   readonly location: Location | undefined;
@@ -90,8 +92,17 @@ const makePassable = (path: string): void => {
 const makeHome = (path: string, runAs: RunAs | undefined): void => {
   makePassable(dirname(path));
   mkdirSync(path, { recursive: true, mode: 0o700 });
-  if (runAs !== undefined) chownSync(path, runAs.uid, runAs.gid);
-  chmodSync(path, 0o700);
+  makePassage(path, runAs);
+};
+
+/** No server may be at work in it: it would lose its files under its hands. */
+const takeOver = (home: string, runAs: RunAs | undefined): void => {
+  const previous = pickPreviousRunAs();
+  const owner = lstatSync(join(home, "cluster"), { throwIfNoEntry: false })?.uid;
+  if (runAs === undefined || previous === undefined || owner !== previous.uid || owner === runAs.uid) return;
+  // Its owner changes last, and says at the next start whether all is done.
+  const names = readdirSync(home).filter((name) => name !== "cluster");
+  for (const name of [...names, "cluster"]) handOver(join(home, name), previous, runAs);
 };
 
 /** One copy of a version serves every data directory: it is sixty megabytes, and nobody throws it away with the data. */
@@ -103,7 +114,7 @@ const placePrograms = (options: PlaceOptions): PostgresBinaries => {
   return readPostgresBinaries(copyHome(binaries.home, join(where, copyName(binaries.version))));
 };
 
-/** Makes the directories and copies what must be copied; says where everything is. */
+/** Makes the directories and copies what must be copied; says where everything is. No server may run there. */
 export const preparePlace = (options: PlaceOptions): Place => {
   const { dataDir, runAs } = options;
   mkdirSync(dataDir, { recursive: true });
@@ -124,6 +135,7 @@ export const preparePlace = (options: PlaceOptions): Place => {
       { detail: { todo: "open the folders above it to that user, or start with another --data" } },
     );
   }
+  takeOver(home, runAs);
   const binaries = placePrograms(options);
   const location = describeMoves(options, home, binaries);
   if (location !== undefined)

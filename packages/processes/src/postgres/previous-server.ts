@@ -32,7 +32,12 @@ const trySignal = (pid: number, signal: NodeJS.Signals): void => {
   }
 };
 
-const untilNotLive = async ({ cluster, clusterName, patienceMs }: MakeRoomOptions): Promise<PostgresProbe> => {
+/** Throws `conflict` when a live server stays. */
+export const untilNotLive = async ({
+  cluster,
+  clusterName,
+  patienceMs,
+}: Pick<MakeRoomOptions, "cluster" | "clusterName" | "patienceMs">): Promise<PostgresProbe> => {
   const deadline = performance.now() + patienceMs;
   let probe = probeCluster(cluster, clusterName);
   while (probe.state === "live" && performance.now() < deadline) {

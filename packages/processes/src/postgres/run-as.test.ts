@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { canReach, pickRunAs, tryParseNobody } from "./run-as.ts";
+import { canReach, pickMaker, pickPreviousRunAs, pickRunAs, tryParseNobody } from "./run-as.ts";
 
 test.each([
   [
@@ -21,6 +21,17 @@ test("only root lends another user", () => {
   const runAs = pickRunAs();
   if (process.getuid?.() === 0) expect(runAs?.uid).toBeGreaterThan(0);
   else expect(runAs).toBeUndefined();
+});
+
+test("the database's user is not the one others share; initdb borrows an account and keeps the database's group", () => {
+  const runAs = pickRunAs();
+  const maker = pickMaker(runAs);
+  if (runAs === undefined) expect([maker, pickPreviousRunAs()]).toEqual([undefined, undefined]);
+  else {
+    expect(runAs.uid).not.toBe(pickPreviousRunAs()?.uid);
+    expect(maker).toEqual({ uid: pickPreviousRunAs()?.uid, gid: runAs.gid });
+  }
+  expect(pickMaker({ uid: 7, gid: 7 })).toEqual({ uid: 7, gid: 7 });
 });
 
 test("a directory below a closed one cannot be reached by the other user, and what is not there by nobody", () => {

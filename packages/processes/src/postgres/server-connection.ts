@@ -5,18 +5,32 @@ import { setTimeout as delay } from "node:timers/promises";
 import { ToolplaneError, UsageError } from "@toolplane/protocol";
 import { Client } from "pg";
 import type { GuardedProcess } from "../guarded/spawn-guarded.ts";
-import { POSTGRES_USER } from "./cluster.ts";
+import { readLoginState } from "./login-state.ts";
+import { SUPERUSER } from "./logins.ts";
 import type { ServerLog } from "./server-log.ts";
 
 // A connection attempt on a server that is not there yet costs a fraction of a millisecond.
 const POLL_MS = 10;
 
-/** A connection URL over the unix socket; no password, the directory is the key. */
-export const socketUrl = (socketDir: string, port: number, database: string): string =>
-  `postgresql://${POSTGRES_USER}@/${encodeURIComponent(database)}?host=${encodeURIComponent(socketDir)}&port=${port}`;
+export interface SocketLogin {
+  readonly socketDir: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+}
+
+/** A connection URL over the unix socket, as psql and the driver read it. */
+export const socketUrl = ({ socketDir, port, user, password }: SocketLogin, database: string): string =>
+  `postgresql://${user}:${password}@/${encodeURIComponent(database)}?host=${encodeURIComponent(socketDir)}&port=${port}`;
 
 export const loopbackUrl = (port: number, password: string, database: string): string =>
-  `postgresql://${POSTGRES_USER}:${password}@127.0.0.1:${port}/${encodeURIComponent(database)}`;
+  `postgresql://${SUPERUSER}:${password}@127.0.0.1:${port}/${encodeURIComponent(database)}`;
+
+/** The server answered, and does not accept this login: it is missing, may not log in, or has another password. */
+export const isRefused = (error: unknown): boolean => {
+  const { code } = error as { readonly code?: unknown };
+  return typeof code === "string" && code.startsWith("28");
+};
 
 export const withClient = async <T>(url: string, body: (client: Client) => Promise<T>): Promise<T> => {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 5000 });
@@ -30,12 +44,10 @@ export const withClient = async <T>(url: string, body: (client: Client) => Promi
   }
 };
 
-const canConnect = (url: string): Promise<boolean> => withClient(url, async () => true).catch(() => false);
-
-/** Resolves when a connection was made; throws with the server's own words when it is gone or too slow. */
+/** Resolves when the server takes connections; throws with its own words when it is gone or too slow. */
 export const untilReady = async (
   server: GuardedProcess,
-  url: string,
+  { socketDir, port }: Pick<SocketLogin, "socketDir" | "port">,
   log: ServerLog,
   timeoutMs: number,
 ): Promise<void> => {
@@ -44,7 +56,7 @@ export const untilReady = async (
   void server.exited.then(() => {
     gone = true;
   });
-  while (!(await canConnect(url))) {
+  while ((await readLoginState(socketDir, port, SUPERUSER)) === "away") {
     if (gone) throw new ToolplaneError("storage_error", `the database server did not start: ${log.tail()}`);
     if (performance.now() > deadline) {
       await server.end({ signal: "SIGQUIT" });

@@ -1,28 +1,32 @@
 // Starts PostgreSQL as a stock server on a data directory: cluster made on first start, unix socket in a 0700
-// directory, optionally a loopback port with a fresh password.
-// P1. Ready means a connection was made, not that a log line was seen.
+// directory, optionally a loopback port. Every login has a password, derived from the key in the data directory.
+// P1. Ready means that the server answered a connection, not that a log line was seen.
 // P2. A killed server starts again without a manual step.
 // P3. A live server is never killed or doubled: it is waited for briefly (it may be going down), then refused.
 // P4. The server cannot outlive us: the guard shuts it down at once (no checkpoint; recovery at the next start).
+// P5. A server that was made without passwords, by an earlier version, is closed before anybody hears that it runs.
 
-import { createHash, randomBytes } from "node:crypto";
-import { chownSync, mkdirSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ToolplaneError, UsageError } from "@toolplane/protocol";
 import { type Guard, processGuard } from "../guard/guard.ts";
 import { type ExitStatus, type GuardedProcess, spawnGuarded } from "../guarded/spawn-guarded.ts";
 import { cacheDirectory } from "./cache-directory.ts";
-import { ensureCluster, POSTGRES_USER } from "./cluster.ts";
+import { ensureCluster } from "./cluster.ts";
+import { clusterPath, nameCluster } from "./cluster-name.ts";
+import { type LivePostgres, reachServer } from "./live-server.ts";
+import { SUPERUSER } from "./logins.ts";
 import { removeOldCopies } from "./old-copies.ts";
-import { type Location, type Place, preparePlace, readLocation } from "./place.ts";
+import { makePassage } from "./ownership.ts";
+import { type Location, type Place, preparePlace } from "./place.ts";
 import { findNpmPostgres, type PostgresBinaries } from "./postgres-binaries.ts";
 import { planSettings, settingsToFlags } from "./postgres-settings.ts";
-import { type PostgresProbe, probeCluster } from "./postmaster-file.ts";
-import { makeRoom } from "./previous-server.ts";
+import { makeRoom, untilNotLive } from "./previous-server.ts";
 import { pickRunAs, type RunAs } from "./run-as.ts";
-import { findFreePort, loopbackUrl, socketUrl, untilReady, withClient } from "./server-connection.ts";
+import { evictFromServer, readDoor, type ServerDoor, secureServer, setSuperuserPassword } from "./server-access.ts";
+import { findFreePort, loopbackUrl, untilReady } from "./server-connection.ts";
+import { ensureKey, type ServerKey } from "./server-key.ts";
 import { openServerLog } from "./server-log.ts";
-import { setServerPassword } from "./server-password.sql.ts";
 import { makeSocketDirectory } from "./socket-directory.ts";
 
 export interface PostgresOptions {
@@ -30,9 +34,9 @@ export interface PostgresOptions {
   readonly dataDir: string;
   /** The programs npm brought unless given. */
   readonly binaries?: PostgresBinaries;
-  /** Unless given: ourselves, or as root an unprivileged user. */
+  /** Unless given: ourselves, or as root a user of its own. */
   readonly runAs?: RunAs;
-  /** Also listen on a free port of 127.0.0.1, with a password made at every start. */
+  /** Also listen on a free port of 127.0.0.1. */
   readonly loopback?: boolean;
   readonly maxConnections?: number;
   /** No syncing to disk and a cluster copied from a cache: for servers whose data may vanish. */
@@ -47,18 +51,12 @@ export interface PostgresOptions {
   readonly guard?: Guard;
 }
 
-export interface RunningPostgres extends AsyncDisposable {
-  readonly pid: number;
+export interface RunningPostgres extends LivePostgres, AsyncDisposable {
   readonly version: string;
-  readonly user: string;
-  readonly socketDir: string;
-  readonly port: number;
   /** What had to move, and where to. */
   readonly location: Location | undefined;
   readonly exited: Promise<ExitStatus>;
-  /** A connection URL over the unix socket. */
-  url(database?: string): string;
-  /** A connection URL over 127.0.0.1; only with `loopback`. */
+  /** The superuser's connection URL over 127.0.0.1; only with `loopback`. */
   loopbackUrl(database?: string): string;
   /** Fast shutdown: sessions end, data is checkpointed. */
   stop(): Promise<void>;
@@ -79,20 +77,10 @@ const QUIT_GRACE_MS = 5000;
 const STOP_GRACE_MS = 60_000;
 const PORT_ATTEMPTS = 5;
 
-/** What the titles of the server's processes carry. */
-const nameCluster = (cluster: string): string =>
-  `toolplane-${createHash("sha256").update(cluster).digest("hex").slice(0, 12)}`;
-
-/** Is a server alive on this data directory? The seam for whoever adopts one. */
-export const probePostgres = (dataDir: string): PostgresProbe => {
-  const cluster = join(readLocation(dataDir)?.data ?? resolve(dataDir), "postgres", "cluster");
-  return probeCluster(cluster, nameCluster(cluster));
-};
-
 const clusterCache = (runAs: RunAs | undefined): string => {
   const path = join(cacheDirectory(runAs), `clusters-${runAs?.uid ?? "own"}`);
   mkdirSync(path, { recursive: true, mode: 0o700 });
-  if (runAs !== undefined) chownSync(path, runAs.uid, runAs.gid);
+  makePassage(path, runAs);
   return path;
 };
 
@@ -105,15 +93,24 @@ interface Launch {
   readonly runAs: RunAs | undefined;
   readonly guard: Guard;
   readonly socketDir: string;
+  readonly key: ServerKey;
 }
 
 interface Launched {
   readonly server: GuardedProcess;
-  readonly port: number;
+  readonly door: ServerDoor;
 }
 
+/** With the key's password, and with no other way in. */
+const settleDoor = async (door: ServerDoor, clusterKey: ServerKey): Promise<void> => {
+  if ((await readDoor(door)) === "open") {
+    await secureServer(door);
+    await evictFromServer(door);
+  } else if (clusterKey.id !== door.key.id) await setSuperuserPassword(door, clusterKey);
+};
+
 /** One attempt: make room, make the cluster, start, wait. */
-const launch = async ({ options, place, runAs, guard, socketDir }: Launch): Promise<Launched> => {
+const launch = async ({ options, place, runAs, guard, socketDir, key }: Launch): Promise<Launched> => {
   const cluster = join(place.home, "cluster");
   const clusterName = nameCluster(cluster);
   const { loopback = false, unsafeNoSync = false } = options;
@@ -121,7 +118,7 @@ const launch = async ({ options, place, runAs, guard, socketDir }: Launch): Prom
   const patienceMs = options.previousTimeoutMs ?? PREVIOUS_TIMEOUT_MS;
   await makeRoom({ cluster, clusterName, socketDir, port, patienceMs });
   const cache = unsafeNoSync ? clusterCache(runAs) : undefined;
-  await ensureCluster({ cluster, binaries: place.binaries, runAs, cache, guard });
+  const clusterKey = await ensureCluster({ cluster, binaries: place.binaries, runAs, cache, key, guard });
   const settings = planSettings(
     { maxConnections: options.maxConnections ?? DEFAULT_MAX_CONNECTIONS, unsafeNoSync, extra: options.settings ?? {} },
     { socketDir, port, loopback, clusterName },
@@ -137,8 +134,13 @@ const launch = async ({ options, place, runAs, guard, socketDir }: Launch): Prom
       guard,
       ...(runAs ?? {}),
     });
-    await untilReady(server, socketUrl(socketDir, port, "postgres"), log, options.readyTimeoutMs ?? READY_TIMEOUT_MS);
-    return { server, port };
+    await untilReady(server, { socketDir, port }, log, options.readyTimeoutMs ?? READY_TIMEOUT_MS);
+    const door = { pid: server.pid, cluster, socketDir, port, key };
+    await settleDoor(door, clusterKey).catch(async (cause: unknown) => {
+      await server.end();
+      throw cause;
+    });
+    return { server, door };
   } finally {
     log.close();
   }
@@ -164,6 +166,9 @@ export const startPostgres = async (options: PostgresOptions): Promise<RunningPo
   const dataDir = resolve(options.dataDir);
   const spare = (): string => (throwAway ? cacheDirectory(runAs) : dataDir);
   const movedRoot = options.movedRoot ?? "/var/lib/toolplane";
+  const previous = clusterPath(dataDir);
+  const patienceMs = options.previousTimeoutMs ?? PREVIOUS_TIMEOUT_MS;
+  await untilNotLive({ cluster: previous, clusterName: nameCluster(previous), patienceMs });
   const place = preparePlace({
     dataDir,
     runAs,
@@ -171,17 +176,11 @@ export const startPostgres = async (options: PostgresOptions): Promise<RunningPo
     throwAway,
     movedRoot,
   });
+  const key = ensureKey(dataDir);
   const socket = await makeSocketDirectory(place.home, runAs, guard);
   try {
-    const { server, port } = await launchOnFreePort({ options, place, runAs, guard, socketDir: socket.path });
-    const url = (database = "postgres"): string => socketUrl(socket.path, port, database);
-    const password = randomBytes(24).toString("hex");
-    if (options.loopback === true) {
-      await withClient(url(), (client) => setServerPassword(client, password)).catch(async (cause: unknown) => {
-        await server.end();
-        throw cause;
-      });
-    }
+    const launching = { options, place, runAs, guard, socketDir: socket.path, key };
+    const { server, door } = await launchOnFreePort(launching);
     const stopping = new AbortController();
     // Only who uses that root looks after it, beside its work; what cannot be removed stays.
     const tidied =
@@ -196,17 +195,13 @@ export const startPostgres = async (options: PostgresOptions): Promise<RunningPo
     };
     const stop = (): Promise<void> => end("SIGINT", STOP_GRACE_MS);
     return {
-      pid: server.pid,
+      ...reachServer(door),
       version: place.binaries.version,
-      user: POSTGRES_USER,
-      socketDir: socket.path,
-      port,
       location: place.location,
       exited: server.exited,
-      url,
       loopbackUrl: (database = "postgres") => {
         if (options.loopback !== true) throw new UsageError("the server was started without `loopback`");
-        return loopbackUrl(port, password, database);
+        return loopbackUrl(door.port, key.passwordOf(SUPERUSER), database);
       },
       stop,
       kill: () => end("SIGKILL", QUIT_GRACE_MS),

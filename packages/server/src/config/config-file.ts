@@ -85,7 +85,9 @@ const retention = z.strictObject({
 
 export const configSchema = z.strictObject({
   project: name.optional(),
-  database: z.strictObject({ url: z.string().min(1).optional() }).optional(),
+  database: z
+    .strictObject({ url: z.string().min(1).optional(), migration_url: z.string().min(1).optional() })
+    .optional(),
   bus: bus.optional(),
   hosts: z.array(host).optional(),
   mcp_servers: z.array(mcpServer).optional(),

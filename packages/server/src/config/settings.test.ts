@@ -24,6 +24,7 @@ test("[SEC-16-U1] [SEC-16-G1] without configuration: loopback only, the embedded
     allowedHosts: [],
     data: "/srv/ann/.toolplane",
     databaseUrl: undefined,
+    migrationDatabaseUrl: undefined,
     bus: undefined,
     roles: ["api", "worker", "pmo", "tools"],
     demo: false,
@@ -59,6 +60,14 @@ describe("[API-3-1] the file, then TOOLPLANE_* variables, then flags; later wins
       "flag over environment",
       { env: { TOOLPLANE_DATABASE_URL: IN_ENV }, flags: { databaseUrl: "postgres://flag/db" } },
       { databaseUrl: "postgres://flag/db" },
+    ],
+    [
+      "another login for migrations",
+      {
+        yaml: "database: { url: env:DATABASE_URL, migration_url: env:OWNER_URL }\n",
+        env: { DATABASE_URL: IN_FILE, OWNER_URL: IN_FILE, TOOLPLANE_MIGRATION_DATABASE_URL: IN_ENV },
+      },
+      { databaseUrl: IN_FILE, migrationDatabaseUrl: IN_ENV },
     ],
     [
       "agents, each with its place",
@@ -185,6 +194,11 @@ describe("values that cannot be", () => {
       "toolplane.yaml:3: database.url: the variable NOT_THERE is not set",
     ],
     ["a variable that is none", { yaml: "database: { url: 'env:A B' }\n" }, "is not the name of a variable"],
+    [
+      "a URL for migrations alone",
+      { env: { TOOLPLANE_MIGRATION_DATABASE_URL: "postgres://me:hunter2@x/y" } },
+      "give --database-url too",
+    ],
     ["both databases", { flags: { ephemeral: true, databaseUrl: "postgres://x/y" } }, "choose one of them"],
     [
       "[SEC-7-U1] a variable of the system for tools",

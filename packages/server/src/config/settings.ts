@@ -34,6 +34,8 @@ export interface Settings {
   readonly data: string;
   /** Undefined: the embedded server. */
   readonly databaseUrl: string | undefined;
+  /** The login that owns the tables of a server of one's own; undefined: `databaseUrl` is also for migrations. */
+  readonly migrationDatabaseUrl: string | undefined;
   /** Undefined: everything travels over the database. */
   readonly bus: BusSetting | undefined;
   readonly roles: readonly UpRole[];
@@ -165,6 +167,14 @@ export const planSettings = (input: SettingsInput): Settings => {
     given(flags.databaseUrl, "TOOLPLANE_DATABASE_URL") ??
       readValue(input, ["database", "url"], file?.config.database?.url),
   );
+  const migrationDatabaseUrl = checkDatabaseUrl(
+    filled(env.TOOLPLANE_MIGRATION_DATABASE_URL) ??
+      readValue(input, ["database", "migration_url"], file?.config.database?.migration_url),
+  );
+  if (migrationDatabaseUrl !== undefined && databaseUrl === undefined)
+    throw refuseConfig(
+      "a URL for migrations (TOOLPLANE_MIGRATION_DATABASE_URL, database.migration_url) needs the one to run with: give --database-url too",
+    );
   const ephemeral = flags.ephemeral ?? parseSwitch("TOOLPLANE_EPHEMERAL", filled(env.TOOLPLANE_EPHEMERAL));
   if (ephemeral && databaseUrl !== undefined)
     throw refuseConfig("--ephemeral throws its data away and a database of your own is to keep it: choose one of them");
@@ -179,6 +189,7 @@ export const planSettings = (input: SettingsInput): Settings => {
     allowedHosts: parseHosts(filled(env.TOOLPLANE_ALLOWED_HOSTS)),
     data: resolve(cwd, given(flags.data, "TOOLPLANE_DATA") ?? DEFAULT_DATA),
     databaseUrl,
+    migrationDatabaseUrl,
     bus: planBus(input),
     roles,
     demo: flags.demo ?? parseSwitch("TOOLPLANE_DEMO", filled(env.TOOLPLANE_DEMO)),

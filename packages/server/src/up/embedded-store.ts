@@ -5,8 +5,9 @@
 //   S3. The lock is ours or we stop: two owners of one data directory cannot be.
 
 import { type Clock, type Log, type LogFields, systemClock } from "@toolplane/engine";
-import { type Guard, socketUrl } from "@toolplane/processes";
+import { type Guard, OWNER, RUNTIME, socketUrl } from "@toolplane/processes";
 import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
+import { writeDatabaseUrl } from "./logins.ts";
 import { type Owner, tryLock } from "./owner-lock.ts";
 import { alreadyRunning, beginLife, DATABASE, type LifeOptions } from "./server-life.ts";
 import { makeStableSocket } from "./stable-socket.ts";
@@ -42,7 +43,9 @@ export const openEmbeddedStore = async (options: EmbeddedStoreOptions): Promise<
 
   let { server, lock } = await beginLife(lifeOptions());
   const socket = await makeStableSocket(server.socketDir, guard);
-  const url = socketUrl(socket.directory, server.port, DATABASE);
+  const urlOf = (user: string): string => socketUrl({ ...server.login(user), socketDir: socket.directory }, DATABASE);
+  const url = urlOf(RUNTIME);
+  writeDatabaseUrl(dataDir, urlOf(OWNER));
   let lives = 1;
   let ready = true;
   let begun = clock.now();
@@ -115,6 +118,7 @@ export const openEmbeddedStore = async (options: EmbeddedStoreOptions): Promise<
   return {
     kind: "embedded",
     connection: { connectionString: url },
+    migrationConnection: { connectionString: urlOf(OWNER) },
     ready: () => ready,
     lives: () => lives,
     untilReady: () => back,

@@ -37,11 +37,15 @@ const wasAway = async (store: Store, livesBefore: number): Promise<boolean> => {
   return false;
 };
 
-export const openEngine = async (store: Store, options: Omit<EngineOptions, "connection">): Promise<Engine> => {
+export const openEngine = async (
+  store: Store,
+  options: Omit<EngineOptions, "connection" | "migrationConnection">,
+): Promise<Engine> => {
   for (;;) {
     const lives = store.lives();
     try {
-      return await createEngine({ ...options, connection: store.connection });
+      const { connection, migrationConnection } = store;
+      return await createEngine({ ...options, connection, migrationConnection });
     } catch (error) {
       if (!isToolplaneError(error) || error.code !== "storage_error" || !(await wasAway(store, lives)))
         throw explain(error, store);

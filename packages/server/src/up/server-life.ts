@@ -4,19 +4,28 @@
 //   E2. A server whose owner just died may be on its way out, or still have the owner's lock: it is given time to be gone
 //       or to answer.
 //   E3. An adopted server is told to the guard like one of our own, and stopped when we stop.
+//   E4. A server that does not know the plane's login, or lets logins in without a password (an earlier version made it),
+//       is brought over before it is used. What is changed is changed under the owner's lock, so a living owner of an
+//       earlier version is not cut off; every step can be repeated after a death in between.
 
 import { setTimeout as delay } from "node:timers/promises";
 import {
+  findLivePostgres,
   type Guard,
+  isRefused,
+  type LivePostgres,
   type ProcessRow,
   probePostgres,
+  RUNTIME,
   type RunningPostgres,
+  type SocketLogin,
   socketUrl,
   startPostgres,
   tryReadProcess,
 } from "@toolplane/processes";
-import { ToolplaneError } from "@toolplane/protocol";
-import { findOwner, type Owner, type OwnerLock, tryLock } from "./owner-lock.ts";
+import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
+import { setUpLogins } from "./logins.ts";
+import { findOwner, type LockAttempt, type Owner, type OwnerLock, tryLock } from "./owner-lock.ts";
 
 export interface LiveServer {
   readonly adopted: boolean;
@@ -24,7 +33,7 @@ export interface LiveServer {
   /** Of a server we started. */
   readonly version: string | undefined;
   readonly socketDir: string;
-  readonly port: number;
+  login(user: string): SocketLogin;
   /** Its process is there. */
   alive(): boolean;
   /** Stops it if it is there, and clears what it leaves. */
@@ -73,10 +82,33 @@ export const alreadyRunning = (dataDir: string, { pid, address }: Owner): Toolpl
 
 /** Who runs on this data directory, if anybody does and says so. */
 export const findOwnerOf = async (dataDir: string): Promise<Owner | undefined> => {
-  const { state, file } = probePostgres(dataDir);
-  if (state !== "live" || file?.socketDir === undefined) return undefined;
-  return findOwner(socketUrl(file.socketDir, file.port, DATABASE));
+  const live = findLivePostgres(dataDir, { makeKey: false });
+  return live && findOwner(socketUrl(live.login(RUNTIME), DATABASE));
 };
+
+const lockAs = (login: SocketLogin, self: Owner): Promise<LockAttempt> => tryLock(socketUrl(login, DATABASE), self);
+
+/** E4; returns the lock as the plane's login. */
+const bringOver = async (server: LivePostgres, self: Owner): Promise<LockAttempt> => {
+  // The key may be new. One that is open lets us in, and may have an owner that is not to be cut off.
+  if (!(await server.isOpen())) await server.secure();
+  const attempt = await lockAs(server.login(), self);
+  if (attempt.state === "owned") return attempt;
+  try {
+    await server.secure();
+    await server.evict([attempt.lock.backend]);
+    await setUpLogins(server, DATABASE);
+  } finally {
+    await attempt.lock.release();
+  }
+  return lockAs(server.login(RUNTIME), self);
+};
+
+const lockOrBringOver = (server: LivePostgres, self: Owner): Promise<LockAttempt> =>
+  lockAs(server.login(RUNTIME), self).catch((error: unknown) => {
+    if (!isRefused(error)) throw error;
+    return bringOver(server, self);
+  });
 
 const isThere = (known: ProcessRow): boolean => {
   const row = tryReadProcess(known.pid);
@@ -97,11 +129,15 @@ const tryAdopt = async (
   { dataDir, guard, self }: LifeOptions,
   patient: () => boolean,
 ): Promise<ServerLife | undefined> => {
-  const { state, file } = probePostgres(dataDir);
-  if (state !== "live" || file?.socketDir === undefined) return undefined;
-  const { pid, port, socketDir } = file;
+  const live = findLivePostgres(dataDir, { makeKey: true });
+  if (live === undefined) return undefined;
+  const { pid, socketDir, login } = live;
   const server = tryReadProcess(pid);
-  const attempt = await tryLock(socketUrl(socketDir, port, DATABASE), self).catch(() => undefined);
+  // Always: it may have been left by a process that died while it brought the server over.
+  const attempt = await bringOver(live, self).catch((error: unknown) => {
+    if (isToolplaneError(error)) throw error;
+    return undefined;
+  });
   if (attempt === undefined || server === undefined) return undefined;
   if (attempt.state === "owned") {
     if (isOnItsWayOut(attempt.owner) && patient()) return undefined;
@@ -113,16 +149,16 @@ const tryAdopt = async (
     await watch.forget();
   };
   return {
-    server: { adopted: true, pid, version: undefined, socketDir, port, alive: () => isThere(server), stop },
+    server: { adopted: true, pid, version: undefined, socketDir, login, alive: () => isThere(server), stop },
     lock: attempt.lock,
   };
 };
 
 const ownStarted = async (server: RunningPostgres, options: LifeOptions): Promise<ServerLife> => {
-  const { pid, version, socketDir, port } = server;
+  const { pid, version, socketDir, login } = server;
   // The table knows of its death before its parent hears of it.
   const row = tryReadProcess(pid);
-  const attempt = await tryLock(server.url(DATABASE), options.self);
+  const attempt = await lockOrBringOver(server, options.self);
   // Two owners started at the same moment, and this server is the other one's or is about to be.
   if (attempt.state === "owned") throw alreadyRunning(options.dataDir, attempt.owner);
   return {
@@ -131,7 +167,7 @@ const ownStarted = async (server: RunningPostgres, options: LifeOptions): Promis
       pid,
       version,
       socketDir,
-      port,
+      login,
       alive: () => row !== undefined && isThere(row),
       stop: () => server.stop(),
     },

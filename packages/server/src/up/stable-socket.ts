@@ -20,7 +20,7 @@ const isFixed = (socketDir: string): boolean =>
 
 export const makeStableSocket = async (socketDir: string, guard: Guard): Promise<StableSocket> => {
   if (isFixed(socketDir)) return { directory: socketDir, point: () => {}, remove: async () => undefined };
-  // 0700: who can enter it can connect.
+  // 0700: another user cannot even try a password.
   const home = mkdtempSync(join(tmpdir(), "toolplane-"));
   const watch = await guard.watch({ label: "link to the socket", removeDir: home });
   const directory = join(home, "pg");

@@ -131,7 +131,11 @@ const warnOfOtherBus = async (processes: PlaneProcesses, self: PlaneProcess, log
 const openStore = async ({ settings, guard, log, pid }: StackOptions, dataDir: string): Promise<Store> =>
   settings.databaseUrl === undefined
     ? openEmbeddedStore({ dataDir, throwAway: settings.ephemeral, guard, log, pid })
-    : openOwnStore(settings.databaseUrl, nameProcess(selfOf({ settings, pid })));
+    : openOwnStore({
+        databaseUrl: settings.databaseUrl,
+        migrationUrl: settings.migrationDatabaseUrl,
+        name: nameProcess(selfOf({ settings, pid })),
+      });
 
 const prepare = async (
   engine: Engine,

@@ -6,6 +6,8 @@ import type pg from "pg";
 export interface Store {
   readonly kind: "embedded" | "postgres";
   readonly connection: pg.ClientConfig;
+  /** The login that owns the tables; undefined when `connection` is also for migrations. */
+  readonly migrationConnection: pg.ClientConfig | undefined;
   /** False while the embedded server is away and being started again. */
   ready(): boolean;
   /** How often the server had to be found or started; more than 1 means that it was away. */
@@ -21,10 +23,17 @@ export interface Store {
 
 const never = new Promise<never>(() => {});
 
+export interface OwnStoreOptions {
+  readonly databaseUrl: string;
+  readonly migrationUrl: string | undefined;
+  readonly name: string;
+}
+
 /** A server somebody else runs; it shows our connections under this name. */
-export const openOwnStore = (databaseUrl: string, name: string): Store => ({
+export const openOwnStore = ({ databaseUrl, migrationUrl, name }: OwnStoreOptions): Store => ({
   kind: "postgres",
   connection: { connectionString: databaseUrl, application_name: name },
+  migrationConnection: migrationUrl === undefined ? undefined : { connectionString: migrationUrl },
   ready: () => true,
   lives: () => 1,
   untilReady: async () => undefined,
