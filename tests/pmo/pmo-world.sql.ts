@@ -68,3 +68,7 @@ export const WITHOUT_AGENT = `
 select agent_id from state.turns t where not exists (select from resource.agents a where a.agent_id = t.agent_id)
 union all
 select agent_id from state.heads h where not exists (select from resource.agents a where a.agent_id = h.agent_id)`;
+
+/** Its depth as it is stored, and as its command says. $1 call. */
+export const COMMAND_DEPTHS =
+  "select recursion_depth as depth, headers::json ->> 'CG-Recursion-Depth' as header from state.calls where tool_call_id = $1";

@@ -8,6 +8,7 @@ import {
   batchIdOf,
   batchTaskIdOf,
   derivedUuid,
+  type HeldCall,
   type Queryer,
 } from "@toolplane/engine";
 import { isToolplaneError, type JsonObject, ToolplaneError } from "@toolplane/protocol";
@@ -69,12 +70,12 @@ export const createForkJoin = (means: PmoMeans, limits: ForkJoinLimits) => {
     );
   };
 
-  const open = async (call: PmoCall, ask: ForkJoinAsk, batchId: string, tx: Queryer): Promise<void> => {
+  const open = async (call: PmoCall, held: HeldCall, ask: ForkJoinAsk, batchId: string, tx: Queryer) => {
     const targets = await planTasks(call, ask, tx);
     const writes = targets.flatMap(({ create }, index): AgentWrite[] =>
       create === undefined
         ? []
-        : [agentWriteOf(call, create, `identity_${batchTaskIdOf(batchId, index)}`, { batch_id: batchId })],
+        : [agentWriteOf(call, held, create, `identity_${batchTaskIdOf(batchId, index)}`, { batch_id: batchId })],
     );
     await engine.delegation.writeAgents(writes, tx);
     const tasks = targets.map(
@@ -101,7 +102,7 @@ export const createForkJoin = (means: PmoMeans, limits: ForkJoinLimits) => {
     const ask = parseForkJoin(args, limits.maxTasks);
     const batchId = batchIdOf(toolCallId);
     try {
-      await engine.delegation.forCall(call, (tx) => open(call, ask, batchId, tx));
+      await engine.delegation.forCall(call, (tx, held) => open(call, held, ask, batchId, tx));
     } catch (error) {
       const ours = isToolplaneError(error) && error.code === "lease_lost" && (await isOpen(projectId, batchId));
       if (!ours) throw error;

@@ -183,6 +183,7 @@ export const workOf = (
   traceId: turn.trace_id,
   traceparent: turn.traceparent,
   tracestate: turn.tracestate ?? undefined,
+  parentTraceparent: turn.parent_traceparent ?? undefined,
   parentAgentId: turn.parent_agent_id ?? undefined,
   parentAgentTurnId: turn.parent_agent_turn_id ?? undefined,
   parentStepId: turn.parent_step_id ?? undefined,

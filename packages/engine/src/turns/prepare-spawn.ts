@@ -63,6 +63,7 @@ export const prepareSpawn = (request: SpawnRequest, ids: Ids, sha256: Sha256): S
     );
   if (request.sourceAgentId === "") throw violation("an intent names its source agent");
   checkText("correlation_id", request.correlationId, MAX_CORRELATION_LENGTH);
+  checkText("alias_id", request.aliasId, MAX_CORRELATION_LENGTH);
   checkText("display_name", request.displayName, MAX_CORRELATION_LENGTH);
   if (request.channelId !== undefined) parseToken(request.channelId, "channel_id");
   if (!("boxId" in context) && kind === "turn" && context.instruction.trim() === "")
@@ -87,6 +88,7 @@ export const lookupOf = ({ request, correlationId }: SpawnItem): SpawnLookup => 
   agentId: request.agentId,
   sourceAgentId: request.sourceAgentId,
   correlationId,
+  aliasId: request.aliasId ?? null,
   lineageTurnId: request.lineage?.agentTurnId ?? null,
   contextBoxId: "boxId" in request.context ? request.context.boxId : null,
   outputBoxId: request.outputBoxId ?? null,

@@ -62,7 +62,10 @@ export interface SpawnRequest extends AgentKey {
   readonly sourceAgentId: string;
   readonly kind?: TurnKind | undefined;
   readonly lineage?: SpawnLineage | undefined;
-  /** `descend` with a lineage, `root` without. */
+  /**
+   * `descend` with a lineage, `root` without. An agent that asks without a lineage descends from the turn it is in; outside of its
+   * turns from itself, and a turn for itself is then as deep as it was made.
+   */
   readonly depthPolicy?: DepthPolicy | undefined;
   readonly context: TurnContext;
   /** The roster's profile when left out. */
@@ -75,6 +78,8 @@ export interface SpawnRequest extends AgentKey {
    * instruction it is `conflict`. Never the turn id.
    */
   readonly correlationId?: string | undefined;
+  /** A second name of the request, used once as well: whichever of the two comes again names this turn. */
+  readonly aliasId?: string | undefined;
   readonly displayName?: string | undefined;
   /** For a ui_action: its tool and arguments. */
   readonly payload?: JsonObject | undefined;
@@ -124,6 +129,7 @@ export interface Work extends TurnKey, AgentKey {
   readonly traceId: string;
   readonly traceparent: string;
   readonly tracestate?: string | undefined;
+  readonly parentTraceparent?: string | undefined;
   readonly parentAgentId?: string | undefined;
   readonly parentAgentTurnId?: string | undefined;
   readonly parentStepId?: string | undefined;
