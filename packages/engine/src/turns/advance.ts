@@ -150,7 +150,7 @@ export const createAdvance = (deps: TurnDeps & { readonly maxClaims: number }): 
   ): Moved => {
     const { turn } = ledger;
     applyResults(ledger, resume, means);
-    tellWaiting(ledger, head, resume, means);
+    tellWaiting(ledger, head, one.calls, resume, means);
     const applied = resume.apply.length;
     if (endsByResume(one)) {
       const known = ends.facts.get(one) ?? { ord: 0, results: 0, thought: null, deliverable_card_id: null };

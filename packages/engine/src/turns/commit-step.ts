@@ -11,6 +11,7 @@ import {
   bindRefusals,
   DISPATCH,
   type DispatchedRow,
+  type DispatchRow,
   EXPLAIN_REFUSAL,
   type RefusalRow,
 } from "../calls/dispatch.sql.ts";
@@ -24,6 +25,7 @@ import { claimLost, type HeldWork, holdWork } from "./claimed-work.ts";
 import { announce, createHeadCoalescer, meansOf, type TurnDeps } from "./held-heads.ts";
 import { closeLedger, type Ledger, mergeWrites, openLedger } from "./ledger.ts";
 import { headInTurn, inboxChange, turnGoesOn } from "./plan-head.ts";
+import { resumeDeadline } from "./plan-resume.ts";
 import { type CallGround, isCall, noDefinition, type PlannedStep, planStep, stepHash } from "./plan-step.ts";
 import type { AgentKey, CommittedCall, CommittedStep, StepCommit, Work } from "./turn.ts";
 import { stateEvent, stepEvent } from "./turn-messages.ts";
@@ -120,6 +122,10 @@ const stepRow = (
   };
 };
 
+/** A plain service's time counts from the dispatch, any other's from its lease. */
+const secondsAtMost = ({ plain, timeoutSeconds, queueTimeoutSeconds }: DispatchRow): number =>
+  plain ? timeoutSeconds : queueTimeoutSeconds + timeoutSeconds;
+
 export const createCommitStep = (deps: CommitDeps) => {
   const external = deps.republishSeconds !== null;
 
@@ -173,6 +179,7 @@ export const createCommitStep = (deps: CommitDeps) => {
       activity: "awaiting_tool_result",
       waiting_tool_count: waiting,
       waiting_tool_call_ids: planned.rows.map(({ toolCallId }) => toolCallId),
+      ...resumeDeadline(planned.rows.map((row) => head.now_ms + secondsAtMost(row) * 1000)),
     };
     writes.messages.push(stateEvent(turn, { status: "suspended", epoch, metadata: suspension }, means));
     return done;

@@ -107,7 +107,9 @@ const descentOfAgent = ({ sourceAgentId, agentId }: SpawnRequest, facts: SpawnFa
   const depth = facts.source_depth ?? 0;
   if (facts.source_turn_id !== null)
     return { depth: depth + 1, parent: { agentId: sourceAgentId, agentTurnId: facts.source_turn_id } };
-  return sourceAgentId === agentId ? { depth, parent: undefined } : { depth: depth + 1, parent: { agentId: sourceAgentId } };
+  return sourceAgentId === agentId
+    ? { depth, parent: undefined }
+    : { depth: depth + 1, parent: { agentId: sourceAgentId } };
 };
 
 const descentOf = (request: SpawnRequest, facts: SpawnFacts): Descent => {

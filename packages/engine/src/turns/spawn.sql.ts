@@ -1,7 +1,7 @@
 // What a spawn asks of the database, and the rows it begins a turn with.
 
-import type { Statement } from "../sql/database.ts";
 import { agentDepth } from "../calls/dispatch.sql.ts";
+import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
 import type { TurnRow } from "./turn-row.ts";
 import { TURN_COLUMNS } from "./turn-row.ts";

@@ -8,7 +8,8 @@
 //            queued before an idle agent
 // A row that cannot be read becomes `error` with the reason, and its turn is found by the third sweep.
 
-import { createContext, egress, HEADERS, isToolplaneError, type WakeupReason } from "@toolplane/protocol";
+import { createContext, HEADERS, isToolplaneError, type WakeupReason } from "@toolplane/protocol";
+import { wakeupHeaders } from "../outbox/wakeup-headers.ts";
 import type { Queryer, Statement } from "../sql/database.ts";
 import { announce, type TurnDeps } from "./held-heads.ts";
 import { replayFault } from "./plan-advance.ts";
@@ -72,6 +73,8 @@ interface RowSweep {
   readonly again: (tx: Queryer, rows: readonly DueRow[]) => Promise<void>;
 }
 
+const TRACE_HEADERS = [HEADERS.traceparent, HEADERS.tracestate, HEADERS.parentTraceparent] as const;
+
 const BROKEN_RECHECK_SECONDS = 60;
 
 const isAway = (error: unknown): boolean => isToolplaneError(error) && error.code === "storage_error";
@@ -119,13 +122,13 @@ export const createTendTurns = (deps: TendDeps): TendTurns => {
       channelId: row.channel_id,
       agentTurnId: row.agent_turn_id,
       turnEpoch: row.turn_epoch,
-      headers: { [HEADERS.traceparent]: headers[HEADERS.traceparent] ?? "" },
+      headers: Object.fromEntries(TRACE_HEADERS.map((name) => [name, headers[name] ?? ""])),
     });
     return {
       projectId: row.project_id,
       agentId: row.agent_id,
       channelId: row.channel_id,
-      headers: JSON.stringify(egress(context, deps.ids, "doorbell")),
+      headers: wakeupHeaders(context, { ids: deps.ids, nowMs: deps.clock.now() }),
       payload: JSON.stringify({ inbox_id: row.inbox_id, reason }),
       // One that still waits to be heard is enough; a pool that is not there collects no heap of them.
       messageId: `watchdog:wakeup:${row.agent_id}`,
