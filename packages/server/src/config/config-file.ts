@@ -2,6 +2,7 @@
 // this version cannot run: those are refused by name when they are used, never passed over.
 
 import { describeSchemaMessage, isRecord } from "@toolplane/protocol";
+import { projectLimitsSchema } from "@toolplane/protocol/registry";
 import { z } from "zod";
 import { refuseConfig } from "./refuse.ts";
 import { parseYamlFile, type YamlFile } from "./yaml-file.ts";
@@ -81,6 +82,7 @@ export const configSchema = z.strictObject({
   agents: z.array(z.record(z.string(), z.json())).optional(),
   secrets: z.strictObject({ allow_env: envNames.optional() }).optional(),
   retention: retention.optional(),
+  limits: projectLimitsSchema.optional(),
 });
 
 export type FileConfig = z.infer<typeof configSchema>;
