@@ -4,6 +4,7 @@
 import { startUiActions, UI_WORKER_TARGET } from "@toolplane/agents";
 import { createIds, silentLog, systemClock } from "@toolplane/engine";
 import { isRecord, type JsonObject } from "@toolplane/protocol";
+import { bootstrapTools } from "@toolplane/protocol/registry";
 import { defineTool } from "@toolplane/sdk";
 import { eventually, resultFor } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -42,6 +43,8 @@ describe.each(["the plane's bus", "NATS"] as const)("actions over %s", (door) =>
       ...(ground === undefined ? {} : { engine: { carrier: await ground.carrier() } }),
     });
     const { engine, projectId } = plane;
+    const own = bootstrapTools({ version: "v1r4", bundledTarget: "bundled" });
+    await engine.tools.upsertTools(projectId, own, { internal: true });
     await engine.profiles.upsertProfile(projectId, { name: "screen", worker_target: UI_WORKER_TARGET });
     for (const agent_id of ["ann", "bob", "cleo"])
       await engine.agents.upsertAgent(projectId, { agent_id, profile_name: "screen" });

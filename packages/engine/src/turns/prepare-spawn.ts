@@ -51,6 +51,13 @@ const askedOf = (context: TurnContext): JsonObject =>
         })),
       };
 
+/** What is asked for. A person's action is named by two ids, which are names and no part of what is asked. */
+const payloadOf = ({ kind, payload = {} }: SpawnRequest): JsonObject => {
+  if (kind !== "ui_action") return payload;
+  const { action_id: _action, message_id: _message, ...asked } = payload;
+  return asked;
+};
+
 /** Refuses what no database is needed to refuse, and mints the ids. */
 export const prepareSpawn = (request: SpawnRequest, ids: Ids, sha256: Sha256): SpawnItem => {
   const { context, kind = "turn" } = request;
@@ -71,7 +78,7 @@ export const prepareSpawn = (request: SpawnRequest, ids: Ids, sha256: Sha256): S
   for (const document of [request.payload, request.runtimeConfig, request.metadata])
     canonicalText(document ?? {}, { maxBytes: MAX_DOCUMENT_BYTES });
   const agentTurnId = `turn_${ids.uuid()}`;
-  const asked = { agent_id: request.agentId, kind, context: askedOf(context), payload: request.payload ?? {} };
+  const asked = { agent_id: request.agentId, kind, context: askedOf(context), payload: payloadOf(request) };
   return {
     request,
     agentTurnId,

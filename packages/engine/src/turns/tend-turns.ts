@@ -5,7 +5,7 @@
 //            the whole dispatch timeout is rung one last time and then ended, so a machine that was off, or a pool that was
 //            not started, finds its queue as it left it
 //   open     turns nothing leads on any more: all results are in but not applied (W-08), running without a row, adrift, or
-//            queued before an idle agent
+//            queued before an idle agent. A turn whose head is gone ends when all that came for it was tried in vain
 // A row that cannot be read becomes `error` with the reason, and its turn is found by the third sweep.
 
 import { createContext, HEADERS, isToolplaneError, type WakeupReason } from "@toolplane/protocol";
@@ -249,7 +249,8 @@ export const createTendTurns = (deps: TendDeps): TendTurns => {
       return { resumed: 1 };
     }
     if (turn.trouble === "dispatch") return { resumed: (await deps.dispatchNext(agent)) ? 1 : 0 };
-    const request = { ...agent, agentTurnId: turn.agent_turn_id, reason: "left_alone" as const };
+    const reason = turn.trouble === "lost" ? ("lost_head" as const) : ("left_alone" as const);
+    const request = { ...agent, agentTurnId: turn.agent_turn_id, reason };
     return { reaped: await reapAll([request]) };
   };
 

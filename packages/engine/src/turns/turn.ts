@@ -176,6 +176,8 @@ export interface StepCommit {
   readonly entries: readonly StepEntry[];
   /** llm_usage, llm_response_cost, timing: stored with the step and shown in its events. */
   readonly metadata?: JsonObject | undefined;
+  /** The step wanted to end the turn and was refused (`inbox_not_empty`): the turn waits until the inbox is drained. */
+  readonly blocked?: boolean | undefined;
 }
 
 export interface CommittedCall {
@@ -211,6 +213,8 @@ export interface TurnFinish {
   readonly metadata?: JsonObject | undefined;
   /** Goes into the task event's stats beside duration_ms. */
   readonly stats?: JsonObject | undefined;
+  /** The agent ends its turn by a tool: refused with `inbox_not_empty` while messages wait that the turn has not seen. */
+  readonly guard?: boolean | undefined;
 }
 
 export interface TurnEnd extends TurnKey {
@@ -262,6 +266,8 @@ export interface TurnView extends TurnKey {
   readonly createdAt: string;
   readonly dispatchedAt: string | null;
   readonly endedAt: string | null;
+  /** It is open, and its agent's head is not in it: nothing can resume it. */
+  readonly headLost: boolean;
 }
 
 export interface StepView {
@@ -296,6 +302,8 @@ export interface Turns {
   beginStep(work: Work, stepId: string): Promise<void>;
   commitStep(work: Work, step: StepCommit): Promise<CommittedStep>;
   finish(work: Work, end: TurnFinish): Promise<TurnEnd>;
+  /** Drains the inbox of an agent whose turn could not end; false while a row is still open. */
+  settleInbox(work: Work): Promise<boolean>;
   /** Ends a turn wherever it is, also a queued one; its open calls are canceled in the same transaction. */
   stop(request: StopRequest, tx?: Queryer): Promise<Stopped>;
   /** Agents with something to do, of these pools, oldest first: for a worker that starts or missed a ring. */
