@@ -1,5 +1,6 @@
 // The terminal guard: a turn that its agent ends by a tool ends only when its inbox holds nothing it has not seen. Seen from
 // the outside of a whole plane, at the engine itself, and on NATS.
+// Doors: NATS, in process
 
 import type { FunctionAnswer } from "@toolplane/agents";
 import { type Clock, stepIdOf, systemClock } from "@toolplane/engine";

@@ -1,5 +1,6 @@
 // What a person does, over the plane's own bus and from a plain NATS client: one trace from the action to its command and
 // acknowledgements, internal tools that allow it, and one outcome however often and under whichever name it is asked for.
+// Doors: NATS, in process
 
 import { startUiActions, UI_WORKER_TARGET } from "@toolplane/agents";
 import { createIds, silentLog, systemClock } from "@toolplane/engine";

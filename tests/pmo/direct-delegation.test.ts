@@ -1,5 +1,6 @@
 // Delegation by a direct call, over HTTP and in process: the agent in whose name the call is made is the parent, and the
 // chain is as deep as if the agent had asked in a turn. However the links are made, the limit ends them.
+// Doors: HTTP, in process
 
 import { silentLog } from "@toolplane/engine";
 import type { JsonObject } from "@toolplane/protocol";

@@ -1,5 +1,6 @@
 // How many tasks one fork_join takes: 8 unless the project says otherwise; the model is told, and whoever asks for more is
 // refused before anything is made - in a turn, by a direct call over HTTP and in process alike.
+// Doors: HTTP, in process
 
 import { silentLog } from "@toolplane/engine";
 import { isToolplaneError } from "@toolplane/protocol";

@@ -1,5 +1,6 @@
 // A head that is gone: what comes for its turn is tried as often as allowed, then the turn fails where everybody can see
 // it - in its row, in one task event, over HTTP with the reason, and on NATS.
+// Doors: HTTP, NATS, in process
 
 import { silentLog } from "@toolplane/engine";
 import { createApp, routes } from "@toolplane/server";

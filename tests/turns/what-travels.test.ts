@@ -1,5 +1,6 @@
 // What messages about a turn carry: the stamps of the publisher, where a trace came from, when a suspension ends. Each is
 // looked at as it is stored, and as a plain NATS client sees it.
+// Doors: NATS, in process
 
 import { isRecord, type JsonObject } from "@toolplane/protocol";
 import { eventually } from "@toolplane/testkit";
