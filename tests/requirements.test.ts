@@ -1,30 +1,32 @@
 // Every rule of a built part is claimed by a test; what is not built yet is said out loud.
 
-import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
-import { readWorkingTree } from "../scripts/boundaries/working-tree.ts";
-import { listClaims, mayClaim } from "./requirements/claims.ts";
+import { type ClauseRow, planClauses } from "./clauses/clause-table.ts";
+import { readClaims } from "./clauses/read-claims.ts";
 import { type Coverage, formatCoverage, planCoverage } from "./requirements/coverage.ts";
 import { BUILT_PARTS, LATER_PARTS, REQUIREMENTS } from "./requirements/index.ts";
-
-const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
 /** The specifications have far more than this; fewer means that a list was lost. */
 const LEAST_RULES = 150;
 
 describe("the requirements", () => {
   let coverage: Coverage;
+  let rows: readonly ClauseRow[];
 
   beforeAll(() => {
-    const claims = [...readWorkingTree(ROOT)]
-      .filter(([path]) => mayClaim(path))
-      .flatMap(([path, text]) => listClaims(path, text));
+    const claims = readClaims();
+    rows = planClauses(REQUIREMENTS, claims).flatMap((clause) => clause.rows);
     coverage = planCoverage(REQUIREMENTS, claims, BUILT_PARTS);
     process.stderr.write(`\n${formatCoverage(coverage, BUILT_PARTS)}\n\n`);
   });
 
   test("of built parts are proven, listed once, and claimed only when listed", () => {
     expect(coverage.faults).toEqual([]);
+  });
+
+  test("[REPO-clauses] that name the doors at which they can be broken are tried at each", () => {
+    expect(rows.filter(({ rule }) => rule.doors !== undefined).length).toBeGreaterThan(10);
+    expect(rows.flatMap(({ rule, untried }) => untried.map((door) => `${rule.id}: ${door}`))).toEqual([]);
   });
 
   test("are as many as the specifications have", () => {

@@ -179,8 +179,10 @@ create table resource.agents (
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   made_for text collate "C",
+  depth integer not null default 0,
   constraint agents_pkey PRIMARY KEY (project_id, agent_id),
   constraint agents_project_id_fkey FOREIGN KEY (project_id) REFERENCES resource.projects(project_id) ON DELETE CASCADE,
+  constraint agents_depth_check CHECK ((depth >= 0)),
   constraint agents_status_check CHECK ((status = ANY (ARRAY['active'::text, 'inactive'::text])))
 );
 CREATE INDEX agents_made_for_tasks ON resource.agents USING btree (project_id, created_at, agent_id) WHERE (made_for IS NOT NULL);
@@ -228,6 +230,7 @@ create table resource.projects (
   owner_id text not null,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
+  limits jsonb not null default '{}'::jsonb,
   constraint projects_pkey PRIMARY KEY (project_id),
   constraint projects_owner_id_check CHECK ((owner_id <> ''::text)),
   constraint projects_status_check CHECK ((status = ANY (ARRAY['active'::text, 'inactive'::text, 'archived'::text]))),
@@ -742,12 +745,15 @@ create table state.turns (
   created_at timestamp with time zone not null default now(),
   dispatched_at timestamp with time zone,
   ended_at timestamp with time zone,
+  parent_traceparent text collate "C",
+  alias_id text collate "C",
   constraint turns_pkey PRIMARY KEY (project_id, agent_turn_id),
   constraint turns_check CHECK (((ended_at IS NULL) = (status = ANY (ARRAY['queued'::text, 'active'::text])))),
   constraint turns_kind_check CHECK ((kind = ANY (ARRAY['turn'::text, 'ui_action'::text]))),
   constraint turns_recursion_depth_check CHECK ((recursion_depth >= 0)),
   constraint turns_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'active'::text, 'success'::text, 'failed'::text, 'canceled'::text, 'timeout'::text, 'partial'::text])))
 );
+CREATE UNIQUE INDEX turns_alias ON state.turns USING btree (alias_id, project_id) WHERE (alias_id IS NOT NULL);
 CREATE UNIQUE INDEX turns_correlation ON state.turns USING btree (correlation_id, project_id);
 CREATE INDEX turns_of_agent ON state.turns USING btree (agent_id, project_id, agent_turn_id);
 CREATE INDEX turns_of_parent ON state.turns USING btree (parent_agent_turn_id, project_id, agent_turn_id) WHERE (parent_agent_turn_id IS NOT NULL);

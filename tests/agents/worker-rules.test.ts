@@ -85,7 +85,7 @@ test("[UTP-10.1-2] [UTP-10.1-3] rows that cannot be replayed become error, work 
   expect(["error", "skipped"]).toContain(await statusOf(plane, "nobodys"));
 });
 
-test("[UTP-10.3-6] a terminating tool meets no open row of its own turn: what is left over is of an earlier epoch and changes nothing", async () => {
+test("[UTP-10.3-6] a row of an earlier epoch does not hold a terminating tool up, and changes nothing", async () => {
   await using plane = await openAgentPlane();
   await withForeignTool(plane, "first");
   await withForeignTool(plane, "last", { after_execution: "terminate" });

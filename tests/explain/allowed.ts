@@ -46,6 +46,11 @@ export const ALLOWED_SCANS: readonly AllowedScan[] = [
     reason: "all projects are wanted, once a minute",
   },
   {
+    statement: "projects.list-unlimited",
+    scan: "Index Scan of projects by projects_pkey",
+    reason: "all projects are wanted, once when a process starts",
+  },
+  {
     statement: "tokens.list",
     scan: "Index Scan of tokens by tokens_pkey",
     reason: "all tokens are wanted, by a person",

@@ -165,7 +165,7 @@ describe("[API-T-R4] agents made for a task", () => {
   });
 
   test("two processes that forget and many that spawn at the same time leave no turn without its agent", async () => {
-    await using world = await startPmoWorld({ pmo: { maxTasks: 64 } });
+    await using world = await startPmoWorld({ forkJoinTasks: 64 });
     const other = await world.test.another();
     const forked = await fork(world, { tasks: tasks(16) });
     for (const agentId of forked.agents) await world.finish(agentId);

@@ -144,9 +144,11 @@ describe("what fork_join refuses", () => {
   });
 
   test("[UTP-11.6-1] more tasks than the limit", async () => {
-    await using world = await startPmoWorld({ pmo: { maxTasks: 2 } });
-    const { error } = await world.call("fork_join", three);
-    expect(error).toMatchObject({ code: "bad_request", message: expect.stringContaining("the limit is 2") });
+    await using world = await startPmoWorld({ forkJoinTasks: 2 });
+    await expect(world.call("fork_join", three)).rejects.toMatchObject({
+      code: "bad_request",
+      message: expect.stringContaining("$.tasks"),
+    });
   });
 
   test("a deadline beyond all measure", async () => {

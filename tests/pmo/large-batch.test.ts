@@ -11,7 +11,7 @@ const COUNT = 200;
 test("[UTP-11.6-R7] 200 children: every one is made once, and the result has them all in order", {
   timeout: 120_000,
 }, async () => {
-  await using world = await startPmoWorld({ pmo: { maxTasks: 1_000 } });
+  await using world = await startPmoWorld({ forkJoinTasks: COUNT });
   const other = await world.test.another();
   const tasks = Array.from({ length: COUNT }, (_, index) => ({ ...WORKER, instruction: `part ${index}` }));
   const asked = await world.ask("fork_join", { tasks });

@@ -68,3 +68,21 @@ export const WITHOUT_AGENT = `
 select agent_id from state.turns t where not exists (select from resource.agents a where a.agent_id = t.agent_id)
 union all
 select agent_id from state.heads h where not exists (select from resource.agents a where a.agent_id = h.agent_id)`;
+
+/** Its depth as it is stored, and as its command says. $1 call. */
+export const COMMAND_DEPTHS =
+  "select recursion_depth as depth, headers::json ->> 'CG-Recursion-Depth' as header from state.calls where tool_call_id = $1";
+
+/** fork_join as it was registered before projects had limits. The text's hash is computed as the registry does. */
+export const FORGET_MOST_TASKS = `
+with old as (
+  select project_id, version, replace(definition, '"maxItems":8,', '') as definition
+    from resource.tool_versions where tool_name = 'fork_join'
+),
+hashed as (select *, encode(sha256(convert_to(definition, 'UTF8')), 'hex') as hash from old),
+versions as (
+  update resource.tool_versions v set definition = h.definition, definition_hash = h.hash
+    from hashed h where v.tool_name = 'fork_join' and v.project_id = h.project_id and v.version = h.version
+)
+update resource.tools t set definition_hash = h.hash
+  from hashed h where t.tool_name = 'fork_join' and t.project_id = h.project_id and t.version = h.version`;

@@ -88,12 +88,20 @@ const need = <T>(value: T | undefined, what: string): T => {
 
 export interface PmoWorldOptions extends Partial<EngineOptions> {
   readonly pmo?: Partial<Omit<PmoOptions, "engine">>;
+  /** Tasks one fork_join may have. */
+  readonly forkJoinTasks?: number;
 }
 
-export const startPmoWorld = async ({ pmo: pmoOptions, ...options }: PmoWorldOptions = {}): Promise<PmoWorld> => {
+export const startPmoWorld = async ({
+  pmo: pmoOptions,
+  forkJoinTasks,
+  ...options
+}: PmoWorldOptions = {}): Promise<PmoWorld> => {
   const test = await startTestEngine({ tools: [], ...options });
   const { engine } = test;
   await seed(engine);
+  if (forkJoinTasks !== undefined)
+    await engine.projects.patchProject(PROJECT, { limits: { fork_join_tasks: forkJoinTasks } });
   const pmo = createPmo({ engine, ...pmoOptions });
 
   const takeWork: PmoWorld["takeWork"] = async (agentId) => {

@@ -66,13 +66,13 @@ describe("targets", () => {
     expect((await world.resultOf(toolCallId)).error).toMatchObject({ code: "bad_request" });
   });
 
-  test("a direct call has no turn to descend from: its child begins a chain of its own", async () => {
+  test("[UTP-11.3-D1] a direct call delegates for the agent it names; without one there is nobody to delegate for", async () => {
     await using world = await startPmoWorld();
     const direct = { projectId: PROJECT, agentId: BOSS, toolName: "delegate_async", arguments: { ...WORKER } };
     const { toolCallId } = await world.engine.calls.dispatch(direct);
     await world.serve();
     const { result } = await world.resultOf(toolCallId);
-    expect(await world.turn(String(result.agent_turn_id))).toMatchObject({ recursionDepth: 0, parentAgentId: null });
+    expect(await world.turn(String(result.agent_turn_id))).toMatchObject({ recursionDepth: 1, parentAgentId: BOSS });
     const nobody = { projectId: PROJECT, toolName: "delegate_async", arguments: { ...WORKER } };
     const second = await world.engine.calls.dispatch(nobody);
     await world.serve();

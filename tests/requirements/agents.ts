@@ -26,7 +26,7 @@ export const rules = [
   { id: "UTP-10.3-3", source: "utp 10.3", part: "agents", text: "Arguments are checked against the tool's parameters before dispatch; bad ones give a failed bad_request result." },
   { id: "UTP-10.3-4", source: "utp 10.3", part: "agents", text: "A call to an unknown tool gets a not_found result." },
   { id: "UTP-10.3-5", source: "utp 10.3", part: "agents", text: "Local failures are failed results with after_execution suspend and source worker, and do not suspend the turn." },
-  { id: "UTP-10.3-6", source: "utp 10.3", part: "agents", text: "A terminating tool meets no open result of its own turn: what is left over in the inbox is of an earlier epoch and changes nothing." },
+  { id: "UTP-10.3-6", source: "utp 10.3", part: "agents", doors: ["NATS", "in process"], text: "submit_result or a terminating tool with another open inbox row gets inbox_not_empty, and the turn goes on when the inbox was drained, within a bound; rows of ended turns and old epochs are consumed and hold nothing up." },
   { id: "UTP-10.3-7", source: "utp 10.3", part: "agents", text: "Result cards are appended to the output box in the order of the calls." },
   { id: "UTP-10.3-8", source: "utp 10.3", part: "agents", text: "Suspending, the waiting rows, the deadline and the commands of a step are one transaction." },
   { id: "UTP-10.3-9", source: "utp 10.3", part: "agents", text: "Each call keeps its own deadline while its siblings finish." },

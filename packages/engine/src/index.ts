@@ -143,4 +143,5 @@ export type {
 } from "./turns/turn.ts";
 export { stepIdOf } from "./turns/turn.ts";
 export type { TurnsOptions } from "./turns/turns.ts";
+export { uiEndStatus } from "./turns/ui-ack.ts";
 export type { Sweep } from "./watchdog/expire.ts";

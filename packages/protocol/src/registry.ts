@@ -42,6 +42,14 @@ export {
   projectSchema,
 } from "./registry/project.ts";
 export {
+  DEFAULT_FORK_JOIN_TASKS,
+  forkJoinTasksOf,
+  MOST_FORK_JOIN_TASKS,
+  type ProjectLimits,
+  projectLimitsSchema,
+  resolveLimits,
+} from "./registry/project-limits.ts";
+export {
   type AgentUpload,
   type GuardedField,
   parseAgentUpload,

@@ -65,6 +65,7 @@ export const readFor = async (
 
 export const agentWriteOf = (
   call: PmoCall,
+  held: HeldCall,
   agent: NonNullable<PlannedTarget["create"]>,
   edgeId: string,
   edgeMetadata: JsonObject = {},
@@ -72,6 +73,7 @@ export const agentWriteOf = (
   agent,
   action: "provision" as const,
   forTask: true,
+  depth: held.recursionDepth + 1,
   edgeId,
   sourceAgentId: call.callerId,
   channelId: call.channelId,
@@ -107,7 +109,7 @@ export const createDelegate = (means: PmoMeans) => {
     return output === undefined || output === null ? task : { ...task, contextBoxId: output };
   };
 
-  const spawn = async (call: PmoCall, held: HeldCall, task: TaskAsk, target: PlannedTarget, tx: Queryer) => {
+  const spawn = async (call: PmoCall, task: TaskAsk, target: PlannedTarget, tx: Queryer) => {
     const { projectId, callerId, toolName } = call;
     const { agentId } = target;
     const outputBoxId =
@@ -119,17 +121,13 @@ export const createDelegate = (means: PmoMeans) => {
       authorId: toolName,
       parentAgentId: callerId,
     });
-    // A direct call has no turn to descend from: its child begins a chain of its own.
-    const lineage = held.headless
-      ? undefined
-      : { agentId: callerId, agentTurnId: call.agentTurnId, stepId: call.stepId ?? undefined };
     try {
       return await engine.turns.spawn(
         {
           projectId,
           agentId,
           sourceAgentId: PMO_ACTOR,
-          lineage,
+          lineage: { agentId: callerId, agentTurnId: call.agentTurnId, stepId: call.stepId ?? undefined },
           context: {
             inheritBoxIds: target.inheritBoxIds,
             packedBy: toolName,
@@ -161,8 +159,8 @@ export const createDelegate = (means: PmoMeans) => {
     const newAgentId = (boxId: string): string => derivedAgentId(boxId, derivedUuid(toolCallId, "0", sha256));
     const target = planTarget({ task, projectId, callerId, parties, newAgentId });
     if (target.create !== undefined)
-      await engine.delegation.writeAgents([agentWriteOf(call, target.create, `identity_${toolCallId}`)], tx);
-    return spawn(call, held, task, target, tx);
+      await engine.delegation.writeAgents([agentWriteOf(call, held, target.create, `identity_${toolCallId}`)], tx);
+    return spawn(call, task, target, tx);
   };
 
   return async (call: PmoCall, request: DelegateRequest): Promise<JsonObject> => {

@@ -8,6 +8,7 @@ import {
   batchIdOf,
   batchTaskIdOf,
   derivedUuid,
+  type HeldCall,
   type Queryer,
 } from "@toolplane/engine";
 import { isToolplaneError, type JsonObject, ToolplaneError } from "@toolplane/protocol";
@@ -17,21 +18,15 @@ import { type PlannedTarget, planTarget } from "./plan-target.ts";
 import { type ForkJoinAsk, parseForkJoin } from "./pmo-arguments.ts";
 import { derivedAgentId, type PmoCall } from "./pmo-call.ts";
 
-export interface ForkJoinLimits {
-  readonly maxTasks: number;
-  /** When the caller names no deadline; 0 or less: the longest there is. */
-  readonly deadlineSeconds: number;
-}
-
 /** A call that waits longer has been forgotten by whoever made it. */
 export const MAX_DEADLINE_SECONDS = 7 * 86_400;
 
 const invalid = (path: string, reason: string, code: ToolplaneError["code"] = "bad_request"): ToolplaneError =>
   new ToolplaneError(code, `fork_join: invalid args.${path}: ${reason}`);
 
-const deadlineOf = ({ deadlineSeconds }: ForkJoinAsk, limits: ForkJoinLimits): number => {
-  if (deadlineSeconds === undefined)
-    return limits.deadlineSeconds > 0 ? Math.min(limits.deadlineSeconds, MAX_DEADLINE_SECONDS) : MAX_DEADLINE_SECONDS;
+/** `usual`: when the caller names no deadline; 0 or less: the longest there is. */
+const deadlineOf = ({ deadlineSeconds }: ForkJoinAsk, usual: number): number => {
+  if (deadlineSeconds === undefined) return usual > 0 ? Math.min(usual, MAX_DEADLINE_SECONDS) : MAX_DEADLINE_SECONDS;
   if (deadlineSeconds > MAX_DEADLINE_SECONDS)
     throw invalid("deadline_seconds", `is ${deadlineSeconds}, the limit is ${MAX_DEADLINE_SECONDS}`);
   return deadlineSeconds;
@@ -46,7 +41,7 @@ const inTask = <T>(index: number, work: () => T): T => {
   }
 };
 
-export const createForkJoin = (means: PmoMeans, limits: ForkJoinLimits) => {
+export const createForkJoin = (means: PmoMeans, usualDeadlineSeconds: number) => {
   const { engine, sha256 } = means;
 
   const planTasks = async (call: PmoCall, ask: ForkJoinAsk, tx: Queryer): Promise<readonly PlannedTarget[]> => {
@@ -69,12 +64,12 @@ export const createForkJoin = (means: PmoMeans, limits: ForkJoinLimits) => {
     );
   };
 
-  const open = async (call: PmoCall, ask: ForkJoinAsk, batchId: string, tx: Queryer): Promise<void> => {
+  const open = async (call: PmoCall, held: HeldCall, ask: ForkJoinAsk, batchId: string, tx: Queryer) => {
     const targets = await planTasks(call, ask, tx);
     const writes = targets.flatMap(({ create }, index): AgentWrite[] =>
       create === undefined
         ? []
-        : [agentWriteOf(call, create, `identity_${batchTaskIdOf(batchId, index)}`, { batch_id: batchId })],
+        : [agentWriteOf(call, held, create, `identity_${batchTaskIdOf(batchId, index)}`, { batch_id: batchId })],
     );
     await engine.delegation.writeAgents(writes, tx);
     const tasks = targets.map(
@@ -88,7 +83,7 @@ export const createForkJoin = (means: PmoMeans, limits: ForkJoinLimits) => {
       }),
     );
     const { callerId: agentId, ...rest } = call;
-    const deadlineSeconds = deadlineOf(ask, limits);
+    const deadlineSeconds = deadlineOf(ask, usualDeadlineSeconds);
     await engine.batches.open({ ...rest, agentId, batchId, failFast: ask.failFast, deadlineSeconds, tasks }, tx);
   };
 
@@ -96,12 +91,12 @@ export const createForkJoin = (means: PmoMeans, limits: ForkJoinLimits) => {
   const isOpen = async (projectId: string, batchId: string): Promise<boolean> =>
     (await engine.batches.get({ projectId, batchId })) !== undefined;
 
-  return async (call: PmoCall, args: JsonObject): Promise<DeferredCall> => {
+  return async (call: PmoCall, args: JsonObject, maxTasks: number): Promise<DeferredCall> => {
     const { projectId, toolCallId } = call;
-    const ask = parseForkJoin(args, limits.maxTasks);
+    const ask = parseForkJoin(args, maxTasks);
     const batchId = batchIdOf(toolCallId);
     try {
-      await engine.delegation.forCall(call, (tx) => open(call, ask, batchId, tx));
+      await engine.delegation.forCall(call, (tx, held) => open(call, held, ask, batchId, tx));
     } catch (error) {
       const ours = isToolplaneError(error) && error.code === "lease_lost" && (await isOpen(projectId, batchId));
       if (!ours) throw error;

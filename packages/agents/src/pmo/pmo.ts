@@ -10,9 +10,9 @@
 //   PM2. Task events only say when to look; a batch that hears of none is looked at by the watchdogs all the same.
 
 import { createIds, type Engine, PMO_ACTOR, sha256 } from "@toolplane/engine";
-import { DEFAULT_TIMEOUT_SECONDS, type JsonObject, parseSubject } from "@toolplane/protocol";
+import { DEFAULT_TIMEOUT_SECONDS, type JsonObject, parseSubject, type ToolDefinition } from "@toolplane/protocol";
 import { parseTaskEvent, taskEventSubscription } from "@toolplane/protocol/agents";
-import { FORK_JOIN_DEADLINE_SECONDS, type PmoToolName } from "@toolplane/protocol/registry";
+import { FORK_JOIN_DEADLINE_SECONDS, forkJoinTasksOf, type PmoToolName } from "@toolplane/protocol/registry";
 import { type Executor, type Log, silentLog, type ToolProfile } from "@toolplane/sdk";
 import { errorTrace } from "../worker/error-trace.ts";
 import { createDelegate, type PmoEngine, type PmoMeans } from "./delegate.ts";
@@ -29,8 +29,6 @@ export interface PmoOptions {
   readonly engine: PmoEngine & Pick<Engine, "bus">;
   /** The bus that carries events, when it is not the engine's own. */
   readonly bus?: Engine["bus"] | undefined;
-  /** Tasks one fork_join may have: 8, at most 1000. */
-  readonly maxTasks?: number | undefined;
   /** How long fork_join waits when the caller says nothing; 0 or less: seven days. */
   readonly deadlineSeconds?: number | undefined;
   readonly uuid?: (() => string) | undefined;
@@ -48,9 +46,6 @@ export interface Pmo {
   listen(): Promise<Listening>;
 }
 
-const DEFAULT_MAX_TASKS = 8;
-/** The result of more would not fit into one card. */
-const MOST_TASKS = 1_000;
 const EVENTS_AT_ONCE = 32;
 const HANDLERS_AT_ONCE = 8;
 
@@ -67,17 +62,17 @@ export const createPmo = (options: PmoOptions): Pmo => {
   const { engine, bus = engine.bus, log = silentLog, now = Date.now } = options;
   const means: PmoMeans = { engine, uuid: options.uuid ?? createIds(now).uuid, now, sha256 };
   const delegate = createDelegate(means);
-  const forkJoin = createForkJoin(means, {
-    maxTasks: Math.min(Math.max(options.maxTasks ?? DEFAULT_MAX_TASKS, 1), MOST_TASKS),
-    deadlineSeconds: options.deadlineSeconds ?? FORK_JOIN_DEADLINE_SECONDS,
-  });
+  const forkJoin = createForkJoin(means, options.deadlineSeconds ?? FORK_JOIN_DEADLINE_SECONDS);
   const provision = createProvision(means);
 
-  const tools: Readonly<Record<PmoToolName, (call: PmoCall, args: JsonObject) => Promise<unknown>>> = {
+  const tools: Readonly<
+    Record<PmoToolName, (call: PmoCall, args: JsonObject, definition: ToolDefinition) => Promise<unknown>>
+  > = {
     delegate_async: (call, args) => delegate(call, { task: parseDelegate(args) }),
     launch_principal: (call, args) => delegate(call, { task: parseLaunch(args) }),
     ask_expert: (call, args) => delegate(call, parseExpert(args)),
-    fork_join: forkJoin,
+    // The definition carries the project's limit.
+    fork_join: (call, args, { parameters }) => forkJoin(call, args, forkJoinTasksOf(parameters)),
     provision_agent: provision,
   };
 
@@ -88,7 +83,8 @@ export const createPmo = (options: PmoOptions): Pmo => {
       async execute(call) {
         const tool = await engine.tools.getTool(call.context.projectId, call.toolName, true);
         const name = planRoute(call, tool?.definition);
-        return tools[name](pmoCallOf(call), call.arguments);
+        // The route has refused a call whose definition is gone.
+        return tools[name](pmoCallOf(call), call.arguments, tool?.definition as ToolDefinition);
       },
     },
     async listen() {

@@ -1,7 +1,7 @@
 // provision_agent: the roster row, its identity edge and an idle head, or a refusal with its code. The roster stands
 // still while it is decided, so that two who provision one agent see each other.
 
-import type { Queryer } from "@toolplane/engine";
+import type { HeldCall, Queryer } from "@toolplane/engine";
 import type { JsonObject } from "@toolplane/protocol";
 import type { PmoMeans } from "./delegate.ts";
 import {
@@ -25,7 +25,7 @@ const some = (...values: readonly (string | undefined)[]): string[] =>
   values.filter((value): value is string => value !== undefined);
 
 export const createProvision = ({ engine }: PmoMeans) => {
-  const provision = async (call: PmoCall, ask: ProvisionAsk, tx: Queryer): Promise<JsonObject> => {
+  const provision = async (call: PmoCall, held: HeldCall, ask: ProvisionAsk, tx: Queryer): Promise<JsonObject> => {
     const { projectId, callerId } = call;
     const edgeId = `identity_${call.toolCallId}`;
     await engine.delegation.lockRoster(projectId, tx);
@@ -44,6 +44,7 @@ export const createProvision = ({ engine }: PmoMeans) => {
     const write = {
       agent: plan.agent,
       action: plan.action,
+      depth: held.recursionDepth + 1,
       edgeId,
       sourceAgentId: callerId,
       channelId: call.channelId,
@@ -59,7 +60,7 @@ export const createProvision = ({ engine }: PmoMeans) => {
   return async (call: PmoCall, args: JsonObject): Promise<JsonObject> => {
     const ask = parseProvision(args);
     if (isRefused(ask)) return rejected(ask.refused);
-    const result = await engine.delegation.forCall(call, (tx) => provision(call, ask, tx));
+    const result = await engine.delegation.forCall(call, (tx, held) => provision(call, held, ask, tx));
     if (result.roster_updated === true) engine.doorbell.ring("registry");
     return result;
   };

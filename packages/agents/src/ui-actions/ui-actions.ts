@@ -1,16 +1,20 @@
 // UI actions: a person uses one tool in the name of an agent, from a user interface that only knows the bus.
 //   U1. Every action that says who it is gets an acknowledgement; one that does not becomes a dead letter (W-28).
 //   U2. An action is carried out once. Asked again it is told how it ended, or that it still runs; a repeated action
-//       never touches the head (W-41): the turn under its correlation is found before anything is leased.
+//       never touches the head (W-41): the turn under its correlation is found before anything is leased. Its action_id names
+//       it, and its message_id does so too: a person who clicks twice in one message acts once.
 //   U3. The command is acknowledged after its turn is written; a crash in between only repeats it.
 //   U4. An acknowledgement carries a code and one sentence, never the text of an exception.
+//   U5. The action's trace goes on in its turn, its command and its acknowledgements.
 // The turn itself is run by the worker of the agent's pool, and the engine tells how it ended when the head has moved.
 
-import type { Clock, Engine, Ids, Log, SpawnedTurn } from "@toolplane/engine";
+import { type Clock, type Engine, type Ids, type Log, type SpawnedTurn, uiEndStatus } from "@toolplane/engine";
 import {
+  type Card,
   type CGContext,
   canonicalText,
   egress,
+  HEADERS,
   ingress,
   isToolplaneError,
   type JsonObject,
@@ -29,7 +33,7 @@ type Consumer = Awaited<ReturnType<Bus["consume"]>>;
 type Delivery = Parameters<Parameters<Bus["consume"]>[1]>[0];
 
 export interface UiActionsOptions {
-  readonly engine: Pick<Engine, "bus" | "turns" | "agents" | "tools">;
+  readonly engine: Pick<Engine, "bus" | "turns" | "calls" | "cards" | "agents" | "tools">;
   readonly ids: Ids;
   readonly clock: Clock;
   readonly log: Log;
@@ -93,7 +97,7 @@ export const startUiActions = async (options: UiActionsOptions): Promise<Consume
     const { projectId, agentId, agentTurnId } = context;
     const [agent, tool] = await Promise.all([
       engine.agents.getAgent(projectId, agentId),
-      engine.tools.getTool(projectId, String(payload.tool_name)),
+      engine.tools.getTool(projectId, String(payload.tool_name), true),
     ]);
     return planAdmission(
       {
@@ -115,6 +119,9 @@ export const startUiActions = async (options: UiActionsOptions): Promise<Consume
       kind: "ui_action",
       channelId: context.channelId,
       correlationId: `ui_action:${action.actionId}`,
+      ...(action.messageId === undefined ? {} : { aliasId: `ui_message:${action.toolName}:${action.messageId}` }),
+      traceparent: context.headers[HEADERS.traceparent],
+      tracestate: context.headers[HEADERS.tracestate],
       context: { instruction: `A person used ${action.toolName}`, packedBy: ACTOR },
       payload: {
         action_id: action.actionId,
@@ -124,14 +131,32 @@ export const startUiActions = async (options: UiActionsOptions): Promise<Consume
       },
     });
 
-  /** What a repeated action hears: how it ended (said again by the one who knows), or that it still runs. */
+  /** The card of the action's result, once its call has one. */
+  const resultOf = async (turn: SpawnedTurn): Promise<Card | undefined> => {
+    const { projectId } = turn;
+    const toolCallId = (await engine.turns.steps(turn)).at(-1)?.toolCallIds.at(-1);
+    if (toolCallId === undefined) return undefined;
+    const { resultCardId } = await engine.calls.get({ projectId, toolCallId });
+    return (await engine.cards.getCards(projectId, [resultCardId]))[0];
+  };
+
+  /** What a repeated action hears: how it ended, in the words of the first time, or that it still runs. */
   const repeated = async (turn: SpawnedTurn): Promise<Omit<UiActionAck, "action_id" | "agent_id">> => {
     const view = await engine.turns.get(turn);
     if (view === undefined || view.endedAt === null)
       return { status: "busy", error_code: "idempotency_inflight", error: "this action is being carried out" };
-    return view.status === "success"
-      ? { status: "done" }
-      : { status: "rejected", error_code: view.errorCode ?? "tool_error", error: view.error ?? view.status };
+    const card = await resultOf(turn);
+    const pointer = card === undefined ? {} : { tool_result_card_id: card.card_id };
+    if (view.status === "success") {
+      const deliverable = card?.content.__type__ === "ToolResultContent" ? card.content.result : undefined;
+      return { status: uiEndStatus({ status: "success", deliverable }), ...pointer };
+    }
+    return {
+      status: "rejected",
+      error_code: view.errorCode ?? "tool_error",
+      error: view.error ?? view.status,
+      ...pointer,
+    };
   };
 
   const carryOut = async (heard: Heard, action: Action, attempt: number): Promise<void> => {

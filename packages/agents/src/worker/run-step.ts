@@ -6,6 +6,7 @@ import {
   type Clock,
   type Ids,
   type Log,
+  type StepCommit,
   type StepEntry,
   stepIdOf,
   type TurnFinish,
@@ -44,9 +45,11 @@ export interface StepDeps {
 }
 
 export type StepOutcome =
-  | { readonly next: "running"; readonly stepCount: number }
+  /** `blocked`: a tool that ends the turn was refused, because the inbox must be drained first. */
+  | { readonly next: "running"; readonly stepCount: number; readonly blocked: boolean }
   | { readonly next: "suspended" }
-  | { readonly next: "end"; readonly end: TurnFinish };
+  /** `instead`: what the step leaves when the turn may not end yet. */
+  | { readonly next: "end"; readonly end: TurnFinish; readonly instead?: (error: ToolplaneError) => StepCommit };
 
 export interface StepAsk {
   readonly holding: Holding;
@@ -154,7 +157,12 @@ export const createRunStep = (deps: StepDeps): RunStep => {
         return { next: "end", end: { ...finish, entries: said, deliverable: decided.text } };
       case "submit": {
         const entries = [...said, { card: cards.submittedCard(maker, decided.call) }];
-        return { next: "end", end: { ...finish, entries, deliverable: decided.deliverable } };
+        const instead = (error: ToolplaneError): StepCommit => ({
+          ...step,
+          blocked: true,
+          entries: [...said, { card: cards.localFailureCard(maker, decided.call, 0, error) }],
+        });
+        return { next: "end", end: { ...finish, entries, deliverable: decided.deliverable, guard: true }, instead };
       }
       case "remind":
       case "act": {
@@ -164,7 +172,9 @@ export const createRunStep = (deps: StepDeps): RunStep => {
             : decided.fates.map((fate, index) => entryOf(fate, index, maker, scene));
         const commit = { ...step, entries: [...said, ...acts] };
         const done = await persist(clock, holding.signal, () => engine.turns.commitStep(work, commit));
-        return done.next === "running" ? { next: "running", stepCount: done.stepCount } : { next: "suspended" };
+        if (done.next === "suspended") return { next: "suspended" };
+        const blocked = done.calls.some(({ refusal }) => refusal?.code === "inbox_not_empty");
+        return { next: "running", stepCount: done.stepCount, blocked };
       }
     }
   };

@@ -3,12 +3,12 @@
 //   gone (somebody else has the turn, or it was stopped) and a database that is away (the claim lapses and the turn goes on).
 
 import type { TurnFinish, Work } from "@toolplane/engine";
-import { isToolplaneError } from "@toolplane/protocol";
+import { isToolplaneError, type ToolplaneError } from "@toolplane/protocol";
 import { errorTrace } from "./error-trace.ts";
 import type { Holding } from "./holdings.ts";
 import { isAway, persist } from "./persist.ts";
 import { planFailure, planTurnLimit } from "./plan-step.ts";
-import { createRunStep, type StepDeps } from "./run-step.ts";
+import { createRunStep, type StepDeps, type StepOutcome } from "./run-step.ts";
 import { runUiAction } from "./ui-action.ts";
 import { turnStats } from "./usage.ts";
 import type { WorkerEngine } from "./worker-engine.ts";
@@ -26,6 +26,21 @@ export interface TurnDeps extends StepDeps {
 const isGone = (error: unknown): boolean =>
   isToolplaneError(error) && (error.code === "lease_lost" || error.code === "conflict");
 
+/** The inbox holds what the turn has not seen: it goes on when that was drained. */
+const isBlocked = (error: unknown): error is ToolplaneError =>
+  isToolplaneError(error) && error.code === "inbox_not_empty";
+
+const DRAIN_CYCLES = 5;
+/** A row that is tried again is due within two seconds. */
+const DRAIN_PAUSE_MS = 1_000;
+
+const drainExceeded: TurnFinish = {
+  status: "failed",
+  errorCode: "inbox_guard_wait_exceeded",
+  error:
+    "the agent's inbox could not be drained, so the turn could not end as it wanted; look at the agent's open messages",
+};
+
 export const createRunTurn = (deps: TurnDeps): ((holding: Holding) => Promise<TurnOutcome>) => {
   const { engine, clock, log, limits, reader } = deps;
   const runStep = createRunStep(deps);
@@ -36,7 +51,7 @@ export const createRunTurn = (deps: TurnDeps): ((holding: Holding) => Promise<Tu
       await write(end);
       return end.status === "success" ? "finished" : "failed";
     } catch (error) {
-      if (isGone(error) || isAway(error)) throw error;
+      if (isGone(error) || isAway(error) || isBlocked(error)) throw error;
       // What it brings cannot be stored: the turn ends without it.
       log.error("a turn's end could not be written as it was", { agentTurnId: work.agentTurnId, ...errorTrace(error) });
       await write({ ...planFailure(error), stepId: end.stepId, stats: end.stats });
@@ -51,6 +66,31 @@ export const createRunTurn = (deps: TurnDeps): ((holding: Holding) => Promise<Tu
     return { ...end, stats: turnStats(output, work.agentTurnId, work.stepCount) };
   };
 
+  type Running = Extract<StepOutcome, { next: "running" | "suspended" }>;
+
+  const endOrGoOn = async (
+    holding: Holding,
+    work: Work,
+    { end, instead }: Extract<StepOutcome, { next: "end" }>,
+  ): Promise<TurnOutcome | Running> => {
+    try {
+      return await finish(holding, work, await withStats(work, end));
+    } catch (error) {
+      if (!isBlocked(error) || instead === undefined) throw error;
+      const step = instead(error);
+      const { stepCount } = await persist(clock, holding.signal, () => engine.turns.commitStep(work, step));
+      return { next: "running", stepCount, blocked: true };
+    }
+  };
+
+  const drained = async (holding: Holding, work: Work): Promise<boolean> => {
+    for (let cycle = 0; cycle < DRAIN_CYCLES && !holding.signal.aborted; cycle++) {
+      if (cycle > 0) await clock.sleep(DRAIN_PAUSE_MS, holding.signal);
+      if (await persist(clock, holding.signal, () => engine.turns.settleInbox(work))) return true;
+    }
+    return holding.signal.aborted;
+  };
+
   const runSteps = async (holding: Holding): Promise<TurnOutcome> => {
     const receivedAt = clock.now();
     let work = holding.work;
@@ -58,15 +98,14 @@ export const createRunTurn = (deps: TurnDeps): ((holding: Holding) => Promise<Tu
       const limit = planTurnLimit(work, limits);
       if (limit !== undefined) return finish(holding, work, await withStats(work, limit));
       const outcome = await runStep({ holding, work, receivedAt });
-      if (outcome.next === "end") {
-        const ended = await finish(holding, work, await withStats(work, outcome.end));
-        deps.stepDone();
-        return ended;
-      }
+      const ended = outcome.next === "end" ? await endOrGoOn(holding, work, outcome) : outcome;
       deps.stepDone();
-      if (outcome.next === "suspended") return "suspended";
+      if (typeof ended === "string") return ended;
+      if (ended.next === "suspended") return "suspended";
+      work = { ...work, stepCount: ended.stepCount };
+      if (ended.blocked && !(await drained(holding, work)))
+        return finish(holding, work, await withStats(work, drainExceeded));
       if (holding.signal.aborted || deps.isDraining()) return giveBack(holding);
-      work = { ...work, stepCount: outcome.stepCount };
     }
   };
 

@@ -60,7 +60,6 @@ export interface BatchRow {
   readonly ended_at: Date | null;
   readonly overdue: boolean;
   readonly parent_ended: boolean;
-  readonly headless: boolean;
   readonly channel_id: string | null;
   readonly headers: string | null;
   readonly pending: number;
@@ -75,10 +74,10 @@ export const READ_BATCH: Statement = {
   text: `
 select b.status, b.parent_tool_call_id, b.parent_agent_id, b.parent_agent_turn_id, b.parent_step_id, b.fail_fast, b.deadline_at, b.ended_at,
        b.deadline_at <= now() as overdue, (c.tool_call_id is null or c.settled_at is not null) as parent_ended,
-       coalesce(c.headless, true) as headless, c.channel_id, c.headers, t.pending, t.due, t.dispatched, t.bad
+       c.channel_id, c.headers, t.pending, t.due, t.dispatched, t.bad
   from state.batches b
   left join lateral (
-    select tool_call_id, settled_at, headless, channel_id, headers from state.calls x
+    select tool_call_id, settled_at, channel_id, headers from state.calls x
      where x.project_id = $1 and x.tool_call_id = b.parent_tool_call_id offset 0) c on true
  cross join lateral (
    select count(*) filter (where status = 'pending')::int as pending,

@@ -66,7 +66,7 @@ export const createDispatchTasks = (deps: DispatchTasksDeps) => {
     const outputBoxId =
       task.targetStrategy === "reuse" ? await deps.delegation.chooseOutputBox(projectId, agentId, tx) : undefined;
     const metadata: JsonObject = { batch_id: batchId, task_index: taskIndex, task_label: task.label };
-    const common = {
+    return {
       projectId,
       agentId,
       sourceAgentId: PMO_ACTOR,
@@ -83,11 +83,6 @@ export const createDispatchTasks = (deps: DispatchTasksDeps) => {
       metadata,
       ...traceOf(batch.headers),
       freshTrace: true,
-    };
-    // A direct call has no turn to descend from; its children begin a chain of their own.
-    if (batch.headless) return common;
-    return {
-      ...common,
       lineage: {
         agentId: batch.parent_agent_id,
         agentTurnId: batch.parent_agent_turn_id,

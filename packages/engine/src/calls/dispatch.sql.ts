@@ -1,7 +1,8 @@
 // Dispatch in one statement and one commit: the call row (which is also its request edge, waiting row and place in the
 // queue), its tool.call card, and - only when an external bus carries commands - the outbox row.
 // I4: the row exists before anyone can see the command. The tool's version is checked again inside the statement, so a
-// definition read a moment ago (or from a cache) is never used after it was replaced.
+// definition read a moment ago (or from a cache) is never used after it was replaced. So is the depth of the agent in whose
+// name a direct call is made (I9): what was remembered of it counts only if it is still true.
 
 import type { AfterExecution } from "@toolplane/protocol";
 import type { Statement } from "../sql/database.ts";
@@ -110,6 +111,11 @@ const isAmong = (alias: string, cte: string): string =>
 // A plain service never leases: its run deadline counts from dispatch.
 // Project, tool and caller are each looked up for a row of the input, never the other way round: as joins or an EXISTS they
 // are planned as a scan of all projects or agents once the server knows that there are few, and such a plan would stay.
+/** How deep an agent is: as deep as the turn it is in, and never less than it was made. */
+export const agentDepth = (agent: string): string =>
+  `greatest(${agent}.depth, coalesce((select h.active_recursion_depth from state.heads h
+                 where h.project_id = ${agent}.project_id and h.agent_id = ${agent}.agent_id), 0))`;
+
 const READY = `
 with ready as materialized (
   select i.*, t.status = 'paused' as paused,
@@ -120,7 +126,7 @@ with ready as materialized (
       where q.project_id = i.project_id and q.tool_name = i.tool_name and q.version = i.tool_version and q.status <> 'deleted'
      offset 0) t
    where (select p.status = 'active' from resource.projects p where p.project_id = i.project_id)
-     and (i.trusted or (select a.status = 'active' from resource.agents a
+     and (i.trusted or (select a.status = 'active' and (not i.headless or ${agentDepth("a")} = i.recursion_depth) from resource.agents a
             where a.project_id = i.project_id and a.agent_id = i.agent_id))
 ),
 `;
@@ -285,6 +291,8 @@ export interface RefusalRow {
   readonly tool_status: string | null;
   readonly tool_version: number | null;
   readonly agent_known: boolean;
+  /** Null for an agent that is not known. */
+  readonly agent_depth: number | null;
 }
 
 const refusals = setInput<{ projectId: string; toolName: string; agentId: string }>([
@@ -299,7 +307,9 @@ export const EXPLAIN_REFUSAL: Statement = {
   text: `
 select i.ord::int as ord, p.status as project_status, t.status as tool_status, t.version as tool_version,
        coalesce((select a.status = 'active' from resource.agents a
-                  where a.project_id = i.project_id and a.agent_id = i.agent_id), false) as agent_known
+                  where a.project_id = i.project_id and a.agent_id = i.agent_id), false) as agent_known,
+       (select ${agentDepth("a")} from resource.agents a
+         where a.project_id = i.project_id and a.agent_id = i.agent_id) as agent_depth
   from ${refusals.from}
   left join resource.projects p on p.project_id = any (array[i.project_id])
   left join resource.tools t on t.project_id = any (array[i.project_id]) and t.tool_name = i.tool_name`,

@@ -2,6 +2,7 @@
 // The way of a flush: keys and ids already used -> definitions (remembered) -> plan each -> one statement -> ring.
 //   I4, I12. A key that exists answers with its call before anything else is looked at, so it survives a redefinition.
 //   A definition that was replaced under the plan is read again and planned again; the statement itself tells.
+//   I9. A call in an agent's name is as deep as the agent: as the turn it is in, and never less than it was made.
 //   A flush whose answer was lost may run again: ids were minted with the request, so the second run finds the first.
 
 import { DEFAULT_CHANNEL, isToolplaneError, type JsonCaps, ToolplaneError } from "@toolplane/protocol";
@@ -14,6 +15,7 @@ import type { Doorbell } from "../ports/doorbell.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Definitions } from "../registry/definition-cache.ts";
+import { createLeastRecentlyUsed } from "../registry/least-recently-used.ts";
 import type { Database, Statement } from "../sql/database.ts";
 import type { CallRequest, Dispatched } from "./call-request.ts";
 import {
@@ -56,6 +58,12 @@ const MAX_REPLANS = 5;
 // Large arguments travel in small company rather than hold up a batch of small ones.
 const MAX_FLUSH_BYTES = 4 * 1024 * 1024;
 
+// Agents that call outside of their turns; one that is not remembered costs a second try.
+const MAX_DEPTHS = 10_000;
+
+// Project ids hold no blanks.
+const agentKeyOf = (projectId: string, agentId: string): string => `${projectId} ${agentId}`;
+
 const UNIQUE_VIOLATION = "23505";
 
 /** One of the calls, or the card that goes with it, is there already. */
@@ -71,6 +79,8 @@ const retriesOf = (items: readonly Pending[]): (Act & { readonly by: Actor })[] 
 
 export const createDispatch = (deps: DispatchDeps): Coalescer<CallRequest, Dispatched> => {
   const { db, definitions, faults, ids, sha256 } = deps;
+  /** Agents that are deeper than 0, as far as they were met; the statement says when one is not that deep any more. */
+  const depths = createLeastRecentlyUsed<{ readonly depth: number }>(MAX_DEPTHS);
 
   const findKeyed = async (items: readonly Pending[]): Promise<void> => {
     const keyed = items.filter((item) => item.outcome === undefined && item.request.idempotencyKey !== undefined);
@@ -122,6 +132,7 @@ export const createDispatch = (deps: DispatchDeps): Coalescer<CallRequest, Dispa
             channelId: request.channelId ?? DEFAULT_CHANNEL,
             traceparent: request.traceparent,
             tracestate: request.tracestate,
+            recursionDepth: depths.get(agentKeyOf(request.projectId, agentId))?.depth ?? 0,
           },
           toolCallId,
         );
@@ -198,9 +209,14 @@ export const createDispatch = (deps: DispatchDeps): Coalescer<CallRequest, Dispa
     for (const [index, item] of refused.entries()) {
       const name = names[index];
       if (name === undefined) continue;
-      const refusal = refusalOf(byOrd.get(index + 1), name);
-      if (refusal === "replan") definitions.forget(name.projectId, name.toolName);
-      else item.outcome = refusal;
+      const row = byOrd.get(index + 1);
+      const refusal = refusalOf(row, name);
+      if (refusal !== "replan") {
+        item.outcome = refusal;
+        continue;
+      }
+      definitions.forget(name.projectId, name.toolName);
+      depths.set(agentKeyOf(name.projectId, name.agentId), { depth: row?.agent_depth ?? 0 });
     }
   };
 

@@ -6,7 +6,7 @@ import type { Statement } from "../sql/database.ts";
 export const HOLD_CALL: Statement = {
   name: "calls.hold",
   text: `
-select status, lease_id, headless
+select status, lease_id, recursion_depth
   from state.live_calls
  where project_id = $1 and tool_call_id = $2
    for update`,

@@ -12,8 +12,8 @@ import type { Held } from "./leases.ts";
 import { HOLD_CALL, PARK_CALL } from "./park.sql.ts";
 
 export interface HeldCall {
-  /** A direct call: there is no turn behind it. */
-  readonly headless: boolean;
+  /** As the engine computed it when the call was made (I9). */
+  readonly recursionDepth: number;
 }
 
 export interface ParkRequest extends Held {
@@ -26,7 +26,7 @@ export interface ParkRequest extends Held {
 interface HoldRow {
   readonly status: string;
   readonly lease_id: string | null;
-  readonly headless: boolean;
+  readonly recursion_depth: number;
 }
 
 const lost = ({ toolCallId }: CallKey): ToolplaneError =>
@@ -36,7 +36,7 @@ const lost = ({ toolCallId }: CallKey): ToolplaneError =>
 export const holdCall = async (tx: Queryer, held: Held): Promise<HeldCall> => {
   const [row] = await tx.query<HoldRow>(HOLD_CALL, [held.projectId, held.toolCallId]);
   if (row === undefined || row.status !== "running" || row.lease_id !== held.leaseId) throw lost(held);
-  return { headless: row.headless };
+  return { recursionDepth: row.recursion_depth };
 };
 
 export const parkCall = async (tx: Queryer, request: ParkRequest): Promise<void> => {

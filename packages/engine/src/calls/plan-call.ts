@@ -54,6 +54,8 @@ export interface CallOrigin {
   readonly contextBoxId?: string | undefined;
   readonly traceparent?: string | undefined;
   readonly tracestate?: string | undefined;
+  /** Where the turn's trace was started from. */
+  readonly parentTraceparent?: string | undefined;
 }
 
 export interface CallAsk {
@@ -109,7 +111,7 @@ const checkNotBefore = (notBeforeMs: number | undefined, now: string): void => {
 
 /** A direct call is a headless turn: its own turn and step ids, derived from the call's, no head. */
 export const headlessOrigin = (
-  request: Pick<CallOrigin, "projectId" | "agentId" | "channelId" | "traceparent" | "tracestate">,
+  request: Pick<CallOrigin, "projectId" | "agentId" | "channelId" | "traceparent" | "tracestate" | "recursionDepth">,
   toolCallId: string,
 ): CallOrigin => ({
   ...request,
@@ -117,7 +119,6 @@ export const headlessOrigin = (
   turnEpoch: 0,
   stepId: `step_${toolCallId}`,
   headless: true,
-  recursionDepth: 0,
 });
 
 export const originChain = (origin: CallOrigin, sha256: Sha256): ChainLink =>
@@ -144,6 +145,7 @@ const contextOf = (origin: CallOrigin, toolCallId: string, ids: Ids) => {
   const headers: Record<string, string> = {};
   if (origin.traceparent !== undefined) headers[HEADERS.traceparent] = origin.traceparent;
   if (origin.tracestate !== undefined) headers[HEADERS.tracestate] = origin.tracestate;
+  if (origin.parentTraceparent !== undefined) headers[HEADERS.parentTraceparent] = origin.parentTraceparent;
   return createContext({
     projectId: origin.projectId,
     agentId: origin.agentId,

@@ -21,6 +21,7 @@ import {
   tryParseViews,
   VIEWS_KEY,
 } from "@toolplane/protocol";
+import { wakeupHeaders } from "../outbox/wakeup-headers.ts";
 import type { Ids } from "../ports/ids.ts";
 import { planSessionState } from "../sessions/plan-session-state.ts";
 import type { CallFacts } from "./call.ts";
@@ -130,8 +131,9 @@ const NO_INBOX: InboxPart = {
   wakeupHeaders: null,
 };
 
-const inboxPart = (settlement: Settlement, cardId: string, status: string, ids: Ids): InboxPart => {
+const inboxPart = (settlement: Settlement, cardId: string, status: string, means: SettlementMeans): InboxPart => {
   const { facts } = settlement;
+  const { ids } = means;
   if (facts.headless) return NO_INBOX;
   const context = createContext({
     projectId: facts.projectId,
@@ -153,7 +155,7 @@ const inboxPart = (settlement: Settlement, cardId: string, status: string, ids: 
     messageType: settlement.messageType,
     contextHeaders: JSON.stringify(egress(context, ids, "topology")),
     payload: canonicalText({ after_execution: facts.afterExecution, status, tool_result_card_id: cardId }),
-    wakeupHeaders: JSON.stringify(egress(context, ids, "doorbell")),
+    wakeupHeaders: wakeupHeaders(context, { ids, nowMs: Date.parse(means.now) }),
   };
 };
 
@@ -190,7 +192,7 @@ export const planSettlement = (settlement: Settlement, means: SettlementMeans): 
     cardBody: made?.body ?? null,
     agentTurnId: facts.agentTurnId,
     stepId: facts.stepId,
-    ...inboxPart(settlement, cardId, content.status, means.ids),
+    ...inboxPart(settlement, cardId, content.status, means),
     sessionState: CHANGES_SESSION.has(content.status) ? (kept?.state ?? null) : null,
     control: findControlUse(facts.toolName, content, "given" in outcome ? outcome.given.strippedControl : undefined),
   };

@@ -29,6 +29,8 @@ export interface Box {
 
 export interface HydratedBox extends Box {
   readonly hydratedCards?: readonly Card[];
+  /** Not all of the box is here: its ids, or its cards, begin later than it does. */
+  readonly truncated: boolean;
 }
 
 export interface BoxBatch {
@@ -39,6 +41,7 @@ export interface BoxBatch {
 
 export interface BoxBatchOptions {
   readonly hydrate?: boolean | undefined;
+  /** So many from the end of each box. Without it all ids come, and of the cards the newest 200. */
   readonly limit?: number | undefined;
 }
 
@@ -157,23 +160,29 @@ export const createBoxes = ({ db, ids, cards }: BoxesOptions): Boxes => {
       const [box] = await read(projectId, [boxId], checkTail(limit), db);
       return box === undefined ? undefined : cards.getCards(projectId, box.cardIds);
     },
-    async loadBoxes(projectId, boxIds, { hydrate = false, limit = DEFAULT_TAIL } = {}) {
+    async loadBoxes(projectId, boxIds, { hydrate = false, limit } = {}) {
       const wanted = distinctIds(boxIds);
       if (wanted.length > MAX_BOX_BATCH)
         throw refused(`at most ${MAX_BOX_BATCH} box_ids at once`, { max: MAX_BOX_BATCH });
-      const found = new Map((await read(projectId, wanted, checkTail(limit), db)).map((box) => [box.boxId, box]));
-      const boxes = wanted.map((id) => found.get(id)).filter((box) => box !== undefined);
+      const tail = limit === undefined ? null : checkTail(limit);
+      const found = new Map((await read(projectId, wanted, tail, db)).map((box) => [box.boxId, box]));
+      const boxes = wanted
+        .map((id) => found.get(id))
+        .filter((box) => box !== undefined)
+        .map((box) => ({ ...box, truncated: box.cardIds.length < box.length }));
       const missingBoxIds = wanted.filter((id) => !found.has(id));
       if (!hydrate) return { boxes, missingBoxIds, missingCardIds: [] };
-      const cardIds = distinctIds(boxes.flatMap((box) => box.cardIds));
+      const shown = boxes.map((box) => ({ box, ids: box.cardIds.slice(-(tail ?? DEFAULT_TAIL)) }));
+      const cardIds = distinctIds(shown.flatMap((one) => one.ids));
       if (cardIds.length > MAX_HYDRATED)
         throw refused(`these boxes hold more than ${MAX_HYDRATED} cards: ask for fewer boxes or a lower limit`, {
           max: MAX_HYDRATED,
         });
       const byId = new Map((await cards.getCards(projectId, cardIds)).map((card) => [card.card_id, card]));
-      const hydrated = boxes.map((box) => ({
+      const hydrated = shown.map(({ box, ids: tailIds }) => ({
         ...box,
-        hydratedCards: box.cardIds.map((id) => byId.get(id)).filter((card) => card !== undefined),
+        truncated: tailIds.length < box.length,
+        hydratedCards: tailIds.map((id) => byId.get(id)).filter((card) => card !== undefined),
       }));
       return { boxes: hydrated, missingBoxIds, missingCardIds: cardIds.filter((id) => !byId.has(id)) };
     },

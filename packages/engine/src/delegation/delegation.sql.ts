@@ -104,6 +104,7 @@ export interface AgentWriteRow {
   readonly parentStepId: string | null;
   readonly edgeMetadata: string;
   readonly forTask: boolean;
+  readonly depth: number;
 }
 
 const agents = setInput<AgentWriteRow>([
@@ -124,6 +125,7 @@ const agents = setInput<AgentWriteRow>([
   ["parentStepId", "text"],
   ["edgeMetadata", "text"],
   ["forTask", "boolean"],
+  ["depth", "integer"],
 ]);
 
 /** Roster, identity edge and idle head of each. Who is known keeps all but its display name and metadata. */
@@ -133,9 +135,9 @@ export const WRITE_AGENTS: Statement = {
 with input as materialized (select * from ${agents.from}),
 rostered as (
   insert into resource.agents (project_id, agent_id, profile_box_id, worker_target, tags, display_name, owner_agent_id, metadata,
-                               made_for)
+                               made_for, depth)
   select project_id, agent_id, profile_box_id, worker_target, array(select json_array_elements_text(tags::json)), display_name,
-         owner_agent_id, metadata::jsonb, case when for_task then edge_id end
+         owner_agent_id, metadata::jsonb, case when for_task then edge_id end, depth
     from input
       on conflict (project_id, agent_id) do update
      set display_name = excluded.display_name, metadata = excluded.metadata, updated_at = now()

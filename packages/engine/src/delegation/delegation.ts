@@ -2,6 +2,7 @@
 // what is planned elsewhere, purely. All of it runs in the transaction of whoever decides.
 //   DL1. An agent comes with its roster row, its identity edge and an idle head, all or none.
 //   DL2. The edge is named by the request that made the agent: asked again, the same request finds what it did.
+//   DL3. An agent that an agent makes is one level deeper for good: outside of its turns it speaks at that depth (I9).
 
 import { isToken, type JsonObject, type JsonValue } from "@toolplane/protocol";
 import { type Profile, parseProfileCard, profileKey, type RosterAgent } from "@toolplane/protocol/registry";
@@ -76,6 +77,8 @@ export interface AgentWrite {
   readonly traceId?: string | undefined;
   readonly parentStepId?: string | undefined;
   readonly edgeMetadata?: JsonObject | undefined;
+  /** How deep a new agent is: one level below whoever makes it. One that is known stays as deep as it is. */
+  readonly depth: number;
   /** Made for one task: forgotten when nothing is left of that. */
   readonly forTask?: boolean | undefined;
 }
@@ -221,6 +224,7 @@ export const createDelegation = ({ db, faults }: DelegationDeps): Delegation => 
       traceId: write.traceId ?? null,
       parentStepId: write.parentStepId ?? null,
       forTask: write.forTask ?? false,
+      depth: write.depth,
       edgeMetadata: JSON.stringify({
         owner_agent_id: agent.owner_agent_id,
         worker_target: agent.worker_target,

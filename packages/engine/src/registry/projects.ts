@@ -2,21 +2,33 @@
 //   P1. A project takes no new calls while it is not active; what runs is let finish.
 //   P2. Deleting refuses while work is open, unless forced. It first closes the project, then removes its rows in
 //       pieces, the project's own row last: a delete that was cut short is finished by the next one.
+//   P3. A limit and the definition that carries it to models and to the checks of arguments change in one commit.
 
 import { type JsonObject, PROTOCOL_VERSION, ToolplaneError } from "@toolplane/protocol";
 import {
   bootstrapTools,
+  DEFAULT_FORK_JOIN_TASKS,
+  type ProjectLimits,
   type ProjectStatus,
   parseProjectCreate,
   parseProjectPatch,
+  resolveLimits,
 } from "@toolplane/protocol/registry";
 import { type Actor, recordActs } from "../audit/audit.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Ids } from "../ports/ids.ts";
-import type { Database } from "../sql/database.ts";
+import type { Database, Queryer } from "../sql/database.ts";
 import { CLOSE_PROJECT, DELETE_PROJECT, HAS_OPEN_WORK, SWEEPS } from "./delete-project.sql.ts";
 import { type Page, type PageRequest, parsePage, toPage } from "./page.ts";
-import { CREATE_PROJECT, LIST_PROJECTS, PATCH_PROJECT, type ProjectRow, READ_PROJECT } from "./projects.sql.ts";
+import {
+  CREATE_PROJECT,
+  LIST_PROJECTS,
+  LIST_UNLIMITED,
+  PATCH_PROJECT,
+  type ProjectRow,
+  READ_PROJECT,
+} from "./projects.sql.ts";
+import { READ_TOOLS } from "./tools.sql.ts";
 import type { Tools } from "./tools.ts";
 import { noProject, withProject } from "./with-project.ts";
 
@@ -25,6 +37,8 @@ export interface RegisteredProject {
   readonly title: string;
   readonly status: ProjectStatus;
   readonly ownerId: string;
+  /** All of them, with their defaults. */
+  readonly limits: Required<ProjectLimits>;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
@@ -40,6 +54,8 @@ export interface Projects {
   getProject(projectId: string): Promise<RegisteredProject | undefined>;
   listProjects(request?: PageRequest): Promise<Page<RegisteredProject>>;
   patchProject(projectId: string, patch: unknown, by?: Actor): Promise<RegisteredProject>;
+  /** Brings what projects of an older version start with up to their limits; how many were changed. */
+  renewTools(): Promise<number>;
   /** `conflict` while calls or turns are open, unless forced. */
   deleteProject(projectId: string, options?: DeleteProjectOptions): Promise<void>;
 }
@@ -55,6 +71,7 @@ export interface ProjectsOptions {
   readonly bundledTools?: readonly JsonObject[] | undefined;
 }
 
+const FORK_JOIN = "fork_join";
 const DEFAULT_BUNDLED_TARGET = "bundled";
 
 /** Rows of one piece: a few tens of milliseconds, with their indexes. */
@@ -65,6 +82,7 @@ const toProject = (row: ProjectRow): RegisteredProject => ({
   title: row.title,
   status: row.status,
   ownerId: row.owner_id,
+  limits: resolveLimits(row.limits),
   createdAt: row.created_at.toISOString(),
   updatedAt: row.updated_at.toISOString(),
 });
@@ -75,6 +93,17 @@ export const createProjects = (options: ProjectsOptions): Projects => {
     ...bootstrapTools({ version: PROTOCOL_VERSION, bundledTarget }),
     ...bundledTools,
   ];
+
+  /** A project that was made without these tools gets none. */
+  const writeForkJoin = async (tx: Queryer, projectId: string, limits: ProjectLimits): Promise<void> => {
+    const [known] = await tx.query<{ status: string }>(READ_TOOLS, [projectId, [FORK_JOIN]]);
+    if (known === undefined || known.status === "deleted") return;
+    const forkJoinTasks = resolveLimits(limits).fork_join_tasks;
+    const own = bootstrapTools({ version: PROTOCOL_VERSION, bundledTarget, forkJoinTasks });
+    const definition = own.filter(({ tool_name }) => tool_name === FORK_JOIN);
+    const [written] = await tools.upsertTools(projectId, definition, { internal: true, tx });
+    if (written instanceof ToolplaneError) throw written;
+  };
 
   const sweep = async (projectId: string): Promise<void> => {
     for (const statement of SWEEPS) {
@@ -113,16 +142,37 @@ export const createProjects = (options: ProjectsOptions): Projects => {
       return toPage(rows, bounds, (row) => row.project_id, toProject);
     },
     async patchProject(projectId, patch, by) {
-      const { title, status } = parseProjectPatch(patch);
+      const { title, status, limits } = parseProjectPatch(patch);
       const row = await withProject(db, projectId, async (tx) => {
-        const [patched] = await tx.query<ProjectRow>(PATCH_PROJECT, [projectId, title ?? null, status ?? null]);
+        const [patched] = await tx.query<ProjectRow>(PATCH_PROJECT, [
+          projectId,
+          title ?? null,
+          status ?? null,
+          JSON.stringify(limits ?? {}),
+        ]);
         if (patched === undefined) throw noProject(projectId);
-        const detail = { ...(title === undefined ? {} : { title }), ...(status === undefined ? {} : { status }) };
+        if (limits !== undefined) await writeForkJoin(tx, projectId, patched.limits);
+        const detail = {
+          ...(title === undefined ? {} : { title }),
+          ...(status === undefined ? {} : { status }),
+          ...(limits === undefined ? {} : { fork_join_tasks: resolveLimits(patched.limits).fork_join_tasks }),
+        };
         await recordActs(tx, by, [{ projectId, act: "project.changed", subject: projectId, detail }]);
         return patched;
       });
       doorbell.ring("registry");
       return toProject(row);
+    },
+    async renewTools() {
+      const rows = await db.query<{ project_id: string }>(LIST_UNLIMITED, [FORK_JOIN, String(DEFAULT_FORK_JOIN_TASKS)]);
+      for (const { project_id: projectId } of rows) {
+        await withProject(db, projectId, async (tx) => {
+          const [project] = await tx.query<ProjectRow>(READ_PROJECT, [projectId]);
+          if (project !== undefined) await writeForkJoin(tx, projectId, project.limits);
+        });
+      }
+      if (rows.length > 0) doorbell.ring("registry");
+      return rows.length;
     },
     async deleteProject(projectId, { force = false, by } = {}) {
       await withProject(db, projectId, async (tx) => {

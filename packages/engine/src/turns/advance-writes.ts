@@ -14,7 +14,7 @@ import { citeCard, type Ledger, type LedgerMeans, sayCard } from "./ledger.ts";
 import type { LiveRow } from "./plan-advance.ts";
 import { type EndingRow, planEnd } from "./plan-end.ts";
 import { headInTurn, inboxChange } from "./plan-head.ts";
-import type { Resume, WaitedCall } from "./plan-resume.ts";
+import { type Resume, resumeDeadline, type WaitedCall } from "./plan-resume.ts";
 import type { TurnEnd, TurnKind, Work } from "./turn.ts";
 import { stateEvent, stepEvent } from "./turn-messages.ts";
 import { contextOfTurn, type HeadRow, parseDocument, type TurnRow } from "./turn-row.ts";
@@ -41,12 +41,22 @@ export const applyResults = (
 };
 
 /** One event for each result that leaves others awaited, however many were applied at once. */
-export const tellWaiting = (ledger: Ledger, head: HeadRow, resume: Resume, means: LedgerMeans): void => {
-  let left = resume.waiting + resume.apply.length;
+export const tellWaiting = (
+  ledger: Ledger,
+  head: HeadRow,
+  calls: readonly WaitedCall[],
+  resume: Resume,
+  means: LedgerMeans,
+): void => {
+  const awaited = new Map(calls.filter(({ applied }) => !applied).map((call) => [call.tool_call_id, call.deadline_ms]));
   for (const { tool_call_id } of resume.apply) {
-    left -= 1;
-    if (left === 0) return;
-    const metadata = { activity: "awaiting_tool_result", waiting_tool_count: left };
+    awaited.delete(tool_call_id);
+    if (awaited.size === 0) return;
+    const metadata = {
+      activity: "awaiting_tool_result",
+      waiting_tool_count: awaited.size,
+      ...resumeDeadline([...awaited.values()]),
+    };
     const state = { status: "suspended" as const, epoch: head.turn_epoch, metadata, more: tool_call_id };
     ledger.writes.messages.push(stateEvent(ledger.turn, state, means));
   }
@@ -183,6 +193,7 @@ export const workOf = (
   traceId: turn.trace_id,
   traceparent: turn.traceparent,
   tracestate: turn.tracestate ?? undefined,
+  parentTraceparent: turn.parent_traceparent ?? undefined,
   parentAgentId: turn.parent_agent_id ?? undefined,
   parentAgentTurnId: turn.parent_agent_turn_id ?? undefined,
   parentStepId: turn.parent_step_id ?? undefined,

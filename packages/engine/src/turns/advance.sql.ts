@@ -55,7 +55,9 @@ export const READ_WAITED: Statement = {
 select i.ord::int as ord, c.tool_call_id, c.step_id, c.status, c.settled_at is not null as settled, c.applied_at is not null as applied,
        c.result_chain_seq is not null as released, c.result_card_id, k.hash as card_hash,
        case when c.after_execution = 'terminate' or position('__cg_control' in k.body) > 0 then k.body end as body,
-       s.new_card_ids as step_card_ids, s.metadata as step_metadata
+       s.new_card_ids as step_card_ids, s.metadata as step_metadata,
+       floor(extract(epoch from coalesce(c.run_deadline, c.queue_deadline + make_interval(secs => c.timeout_seconds))) * 1000)::float8
+         as deadline_ms
   from ${waits.from}
  cross join lateral (
    select * from state.calls q

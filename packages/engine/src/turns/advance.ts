@@ -18,7 +18,7 @@ import {
 } from "./advance-writes.ts";
 import { announce, createHeadCoalescer, lockHeads, meansOf, type TurnDeps } from "./held-heads.ts";
 import { closeLedger, type Ledger, type LedgerMeans, mergeWrites, openLedger } from "./ledger.ts";
-import { type InboxPlan, type LiveRow, planInbox } from "./plan-advance.ts";
+import { hasEarlyResult, type InboxPlan, type LiveRow, planInbox } from "./plan-advance.ts";
 import { planDispatch, type QueuedRow } from "./plan-dispatch.ts";
 import type { EndingRow } from "./plan-end.ts";
 import { planResume, type Resume, type WaitedCall } from "./plan-resume.ts";
@@ -75,10 +75,12 @@ export const createAdvance = (deps: TurnDeps & { readonly maxClaims: number }): 
     tx: Queryer,
     heads: readonly (HeadRow | undefined)[],
     turns: ReadonlyMap<number, TurnRow>,
+    live: ReadonlyMap<number, readonly LiveRow[]>,
   ): Promise<ReadonlyMap<number, readonly WaitedCall[]>> => {
     const suspended = heads.flatMap((head, index) => {
       const turn = turns.get(index);
-      if (head?.status !== "suspended" || turn === undefined) return [];
+      if (head === undefined || turn === undefined) return [];
+      if (head.status !== "suspended" && !hasEarlyResult(head, live.get(index + 1) ?? [])) return [];
       const key = { projectId: turn.project_id, agentTurnId: turn.agent_turn_id, turnEpoch: head.turn_epoch };
       return [{ index, key }];
     });
@@ -99,7 +101,7 @@ export const createAdvance = (deps: TurnDeps & { readonly maxClaims: number }): 
   ): Promise<Case[]> => {
     const rows = Map.groupBy(await tx.query<LiveRow>(READ_LIVE, bindLive(requests)), ({ ord }) => ord);
     const turns = await readTurns(tx, heads);
-    const calls = await readCalls(tx, heads, turns);
+    const calls = await readCalls(tx, heads, turns, rows);
     return requests.map((request, index) => {
       const head = heads[index];
       const turn = turns.get(index);
@@ -150,7 +152,7 @@ export const createAdvance = (deps: TurnDeps & { readonly maxClaims: number }): 
   ): Moved => {
     const { turn } = ledger;
     applyResults(ledger, resume, means);
-    tellWaiting(ledger, head, resume, means);
+    tellWaiting(ledger, head, one.calls, resume, means);
     const applied = resume.apply.length;
     if (endsByResume(one)) {
       const known = ends.facts.get(one) ?? { ord: 0, results: 0, thought: null, deliverable_card_id: null };

@@ -1,6 +1,7 @@
 // Holding work: heartbeats for many claims at once, giving one back, and finding agents that have something to do.
 
-import { createContext, egress, HEADERS } from "@toolplane/protocol";
+import { type CGContext, createContext, HEADERS } from "@toolplane/protocol";
+import { wakeupHeaders } from "../outbox/wakeup-headers.ts";
 import { bindExtend, EXTEND_CLAIMS, READ_DUE_AGENTS, RELEASE_CLAIM } from "./claims.sql.ts";
 import type { TurnDeps } from "./held-heads.ts";
 import type { AgentKey, Work } from "./turn.ts";
@@ -15,22 +16,20 @@ export interface Claims {
 const MAX_BEATS = 256;
 const MAX_DUE = 1_000;
 
-const wakeupHeaders = (work: Work, ids: TurnDeps["ids"]): string =>
-  JSON.stringify(
-    egress(
-      createContext({
-        projectId: work.projectId,
-        agentId: work.agentId,
-        channelId: work.channelId,
-        agentTurnId: work.agentTurnId,
-        turnEpoch: work.turnEpoch,
-        traceId: work.traceId,
-        headers: { [HEADERS.traceparent]: work.traceparent },
-      }),
-      ids,
-      "doorbell",
-    ),
-  );
+const contextOf = (work: Work): CGContext =>
+  createContext({
+    projectId: work.projectId,
+    agentId: work.agentId,
+    channelId: work.channelId,
+    agentTurnId: work.agentTurnId,
+    turnEpoch: work.turnEpoch,
+    traceId: work.traceId,
+    headers: {
+      [HEADERS.traceparent]: work.traceparent,
+      ...(work.tracestate === undefined ? {} : { [HEADERS.tracestate]: work.tracestate }),
+      ...(work.parentTraceparent === undefined ? {} : { [HEADERS.parentTraceparent]: work.parentTraceparent }),
+    },
+  });
 
 export const createClaims = (deps: TurnDeps): Claims => {
   const beat = async (work: readonly Work[]): Promise<readonly Work[]> => {
@@ -47,7 +46,8 @@ export const createClaims = (deps: TurnDeps): Claims => {
       return gone;
     },
     async release(work) {
-      const values = [work.projectId, work.inboxId, work.claimId, wakeupHeaders(work, deps.ids), deps.protocolVersion];
+      const headers = wakeupHeaders(contextOf(work), { ids: deps.ids, nowMs: deps.clock.now() });
+      const values = [work.projectId, work.inboxId, work.claimId, headers, deps.protocolVersion];
       const rows = await deps.db.query(RELEASE_CLAIM, values);
       if (rows.length > 0) deps.doorbell.ring("messages");
     },

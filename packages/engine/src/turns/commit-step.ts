@@ -11,6 +11,7 @@ import {
   bindRefusals,
   DISPATCH,
   type DispatchedRow,
+  type DispatchRow,
   EXPLAIN_REFUSAL,
   type RefusalRow,
 } from "../calls/dispatch.sql.ts";
@@ -24,7 +25,9 @@ import { claimLost, type HeldWork, holdWork } from "./claimed-work.ts";
 import { announce, createHeadCoalescer, meansOf, type TurnDeps } from "./held-heads.ts";
 import { closeLedger, type Ledger, mergeWrites, openLedger } from "./ledger.ts";
 import { headInTurn, inboxChange, turnGoesOn } from "./plan-head.ts";
+import { resumeDeadline } from "./plan-resume.ts";
 import { type CallGround, isCall, noDefinition, type PlannedStep, planStep, stepHash } from "./plan-step.ts";
+import { type GuardPlan, inboxNotEmpty, readGuards } from "./terminal-guard.ts";
 import type { AgentKey, CommittedCall, CommittedStep, StepCommit, Work } from "./turn.ts";
 import { stateEvent, stepEvent } from "./turn-messages.ts";
 import { chainOfHead } from "./turn-row.ts";
@@ -120,6 +123,19 @@ const stepRow = (
   };
 };
 
+/** A plain service's time counts from the dispatch, any other's from its lease. */
+const secondsAtMost = ({ plain, timeoutSeconds, queueTimeoutSeconds }: DispatchRow): number =>
+  plain ? timeoutSeconds : queueTimeoutSeconds + timeoutSeconds;
+
+const endsTurn = (ground: CallGround): boolean =>
+  "pinned" in ground && ground.pinned.definition.after_execution === "terminate";
+
+/** A tool that ends the turn is not called while the inbox holds what the turn has not seen. */
+const guardGrounds = (grounds: readonly CallGround[], guard: GuardPlan | undefined): readonly CallGround[] =>
+  guard === undefined || guard.open === 0
+    ? grounds
+    : grounds.map((ground) => (endsTurn(ground) ? { refusal: inboxNotEmpty(guard.open) } : ground));
+
 export const createCommitStep = (deps: CommitDeps) => {
   const external = deps.republishSeconds !== null;
 
@@ -164,6 +180,10 @@ export const createCommitStep = (deps: CommitDeps) => {
     const event = { stepId: step.stepId, metadata, newCardIds: ledger.said };
     if (done.next === "running") {
       writes.messages.push(stepEvent(turn, epoch, { ...event, phase: "completed" }, means));
+      if (step.blocked === true || done.calls.some(({ refusal }) => refusal?.code === "inbox_not_empty")) {
+        const metadata = { activity: "waiting_for_inbox_drain" };
+        writes.messages.push(stateEvent(turn, { status: "running", epoch, metadata, more: step.stepId }, means));
+      }
       return done;
     }
     writes.changes.push(inboxChange({ projectId: turn.project_id, inboxId: work.inboxId }, { status: "consumed" }));
@@ -173,6 +193,7 @@ export const createCommitStep = (deps: CommitDeps) => {
       activity: "awaiting_tool_result",
       waiting_tool_count: waiting,
       waiting_tool_call_ids: planned.rows.map(({ toolCallId }) => toolCallId),
+      ...resumeDeadline(planned.rows.map((row) => head.now_ms + secondsAtMost(row) * 1000)),
     };
     writes.messages.push(stateEvent(turn, { status: "suspended", epoch, metadata: suspension }, means));
     return done;
@@ -198,6 +219,22 @@ export const createCommitStep = (deps: CommitDeps) => {
     throw new UnreadyCalls(places);
   };
 
+  /** Steps that call a tool which ends the turn, and what their agents' inboxes hold. */
+  const guardsOf = async (
+    tx: Queryer,
+    items: readonly CommitItem[],
+    held: Awaited<ReturnType<typeof holdWork>>,
+    grounds: readonly (readonly CallGround[])[],
+  ): Promise<ReadonlyMap<number, GuardPlan>> => {
+    const ending = items.flatMap((item, index) => {
+      const one = held[index];
+      if (one === undefined || one === "locked" || !one.current) return [];
+      return (grounds[index] ?? []).some(endsTurn) ? [{ index, head: one.head, key: item.work }] : [];
+    });
+    const plans = await readGuards(tx, ending);
+    return new Map(ending.flatMap(({ index }, place) => (plans[place] === undefined ? [] : [[index, plans[place]]])));
+  };
+
   const attempt = async (tx: Queryer, items: readonly CommitItem[], grounds: readonly (readonly CallGround[])[]) => {
     const held = await holdWork(
       tx,
@@ -205,6 +242,7 @@ export const createCommitStep = (deps: CommitDeps) => {
     );
     const outcomes: Outcome[] = [];
     const planned: { item: number; plan: PlannedStep; ledger: Ledger; held: HeldWork }[] = [];
+    const guards = await guardsOf(tx, items, held, grounds);
     for (const [index, item] of items.entries()) {
       const one = held[index];
       if (one === "locked") outcomes[index] = "locked";
@@ -215,9 +253,12 @@ export const createCommitStep = (deps: CommitDeps) => {
       else if (!one.current) outcomes[index] = claimLost(item.work);
       else {
         const ledger = openLedger(one.turn, chainOfHead(one.head, one.turn, deps.sha256));
+        const guard = guards.get(index);
+        if (guard !== undefined) ledger.writes.changes.push(...guard.changes);
         try {
           const means = { ...meansOf(deps), external };
-          const plan = planStep(ledger, item.step, one.head.turn_epoch, grounds[index] ?? [], means);
+          const allowed = guardGrounds(grounds[index] ?? [], guard);
+          const plan = planStep(ledger, item.step, one.head.turn_epoch, allowed, means);
           planned.push({ item: index, plan, ledger, held: one });
         } catch (error) {
           if (!isToolplaneError(error)) throw error;

@@ -1,4 +1,5 @@
 // Finish: the turn ends. One deliverable, one task event (I10), the head idle or already with the next turn.
+//   An end by the agent's own tool passes the terminal guard first.
 //   T4. Whoever ended the turn and was not told is answered with what was written.
 
 import { CARD_TYPES, isToolplaneError, type JsonObject, ToolplaneError } from "@toolplane/protocol";
@@ -13,6 +14,7 @@ import { planDispatch, type QueuedRow } from "./plan-dispatch.ts";
 import { type Ending, type EndingRow, planEnd } from "./plan-end.ts";
 import { inboxChange } from "./plan-head.ts";
 import { isCall } from "./plan-step.ts";
+import { inboxNotEmpty, readGuards } from "./terminal-guard.ts";
 import type { AgentKey, TurnEnd, TurnFinish, TurnKey, Work } from "./turn.ts";
 import { stateEvent, stepEvent } from "./turn-messages.ts";
 import { chainOfHead, type TurnRow } from "./turn-row.ts";
@@ -184,7 +186,18 @@ export const createFinish = (deps: TurnDeps) => {
     });
     const parts: TurnWrites[] = [];
     const ended: TurnKey[] = [];
+    const guarded = current.filter(({ item }) => item.end.guard === true);
+    const guards = await readGuards(
+      tx,
+      guarded.map(({ item: { work }, held: { head } }) => ({ head, key: work })),
+    );
     for (const [place, { item, index, held: one }] of current.entries()) {
+      const guard = guards[guarded.findIndex((other) => other.index === index)];
+      if (guard !== undefined && guard.open > 0) {
+        outcomes[index] = inboxNotEmpty(guard.open);
+        continue;
+      }
+      if (guard !== undefined) parts.push({ ...createTurnWrites(), changes: [...guard.changes] });
       const planned = tryPlan(item, one, factsOf.get(place + 1), queueOf.get(place + 1) ?? [], means);
       if (isToolplaneError(planned)) {
         outcomes[index] = planned;

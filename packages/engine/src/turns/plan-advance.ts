@@ -5,7 +5,8 @@
 // | any, unreadable or with control fields| -                          | error (7.5 row 0)                                 |
 // | result                                | none                       | tried again, then error (row 2)                   |
 // | result of another turn or epoch       | -                          | consumed (row 3)                                  |
-// | result                                | running                    | waits until the turn suspends (row 4, W-11)       |
+// | result                                | running                    | waits until the turn suspends (row 4, W-11);      |
+// |                                       |                            | consumed when the turn made no such call (row 15) |
 // | result                                | idle, dispatched           | consumed (row 5)                                  |
 // | result of a call nobody waits for     | suspended                  | consumed (rows 15, 16, 21)                        |
 // | result whose card cannot be read      | suspended                  | tried again, then the turn fails (row 12)         |
@@ -95,12 +96,23 @@ const retry = (row: LiveRow, seconds: number, reason: string, bound: number | un
 const planResult = (row: LiveRow, head: HeadRow | undefined, calls: readonly WaitedCall[]): Verdict => {
   if (head === undefined) return retry(row, NO_HEAD_SECONDS, "state_not_found", MAX_RETRIES);
   if (head.active_agent_turn_id !== row.agent_turn_id || head.turn_epoch !== row.turn_epoch) return CONSUMED;
-  if (head.status === "running") return retry(row, RUNNING_SECONDS, "turn_running_not_suspended", undefined);
-  if (head.status !== "suspended") return CONSUMED;
   const call = calls.find(({ tool_call_id }) => tool_call_id === row.correlation_id);
+  if (head.status === "running")
+    return call === undefined ? CONSUMED : retry(row, RUNNING_SECONDS, "turn_running_not_suspended", undefined);
+  if (head.status !== "suspended") return CONSUMED;
   if (call === undefined || call.applied || isAnswered(call)) return CONSUMED;
   return retry(row, NO_CARD_SECONDS, "tool_result_card_not_found", MAX_RETRIES);
 };
+
+/** A result for the turn as it runs: then it matters which calls the turn made. */
+export const hasEarlyResult = (head: HeadRow, rows: readonly LiveRow[]): boolean =>
+  head.status === "running" &&
+  rows.some(
+    (row) =>
+      RESULTS.has(row.message_type) &&
+      row.agent_turn_id === head.active_agent_turn_id &&
+      row.turn_epoch === head.turn_epoch,
+  );
 
 const isCurrentWork = (row: LiveRow, head: HeadRow | undefined): boolean =>
   head !== undefined &&

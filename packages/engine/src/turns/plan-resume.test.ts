@@ -15,6 +15,7 @@ const waited = (index: number, more: Partial<WaitedCall> = {}): WaitedCall => ({
   body: null,
   step_card_ids: null,
   step_metadata: null,
+  deadline_ms: 0,
   ...more,
 });
 

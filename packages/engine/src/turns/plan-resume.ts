@@ -23,6 +23,8 @@ export interface WaitedCall {
   readonly body: string | null;
   readonly step_card_ids: readonly string[] | null;
   readonly step_metadata: JsonObject | null;
+  /** When it has settled at the latest, as far as is known now. */
+  readonly deadline_ms: number;
 }
 
 /** A call whose result can be read. */
@@ -42,6 +44,10 @@ export interface Resume {
     | { readonly act: "run" }
     | { readonly act: "end"; readonly primary: ToolResultContent; readonly primaryCardId: string | undefined };
 }
+
+/** Until when a turn is suspended at most: until the last of its calls has settled or timed out. */
+export const resumeDeadline = (deadlinesMs: readonly number[]): { readonly resume_deadline?: string } =>
+  deadlinesMs.length === 0 ? {} : { resume_deadline: new Date(Math.max(...deadlinesMs)).toISOString() };
 
 export const isAnswered = (call: WaitedCall): call is Answered =>
   call.settled && call.result_card_id !== null && call.card_hash !== null;

@@ -92,7 +92,35 @@ const traceOf = (request: SpawnRequest, facts: SpawnFacts, ids: LedgerMeans["ids
   if (from === undefined) return { traceparent: createTraceparent(ids), tracestate, parentTraceparent: undefined };
   if (request.freshTrace === true)
     return { traceparent: createTraceparent(ids), tracestate: undefined, parentTraceparent: from };
-  return { traceparent: childTraceparent(from, ids), tracestate, parentTraceparent: undefined };
+  // The same trace goes on, and with it where it was started from.
+  const parentTraceparent = facts.lineage_parent_traceparent ?? undefined;
+  return { traceparent: childTraceparent(from, ids), tracestate, parentTraceparent };
+};
+
+interface Descent {
+  readonly depth: number;
+  readonly parent: { readonly agentId: string; readonly agentTurnId?: string; readonly stepId?: string } | undefined;
+}
+
+/** An agent that asks outside of a lineage has no way to the top: it is as deep as the engine knows it to be (I9). */
+const descentOfAgent = ({ sourceAgentId, agentId }: SpawnRequest, facts: SpawnFacts): Descent => {
+  const depth = facts.source_depth ?? 0;
+  if (facts.source_turn_id !== null)
+    return { depth: depth + 1, parent: { agentId: sourceAgentId, agentTurnId: facts.source_turn_id } };
+  return sourceAgentId === agentId
+    ? { depth, parent: undefined }
+    : { depth: depth + 1, parent: { agentId: sourceAgentId } };
+};
+
+const descentOf = (request: SpawnRequest, facts: SpawnFacts): Descent => {
+  const { lineage, depthPolicy, sourceAgentId } = request;
+  if (lineage === undefined && depthPolicy === undefined && !isTrustedActor(sourceAgentId))
+    return descentOfAgent(request, facts);
+  if (lineage === undefined) return { depth: 0, parent: undefined };
+  const policy: DepthPolicy = depthPolicy ?? "descend";
+  const { agentId, agentTurnId, stepId } = lineage;
+  const parent = { agentId, agentTurnId, ...(stepId === undefined ? {} : { stepId }) };
+  return { depth: planDepth(facts.lineage_depth ?? 0, policy), parent: policy === "root" ? undefined : parent };
 };
 
 const openingCards = (
@@ -142,9 +170,7 @@ export const planSpawn = (
 ): PlannedSpawn => {
   const { request } = item;
   checkFacts(item, facts);
-  const policy: DepthPolicy = request.depthPolicy ?? (request.lineage === undefined ? "root" : "descend");
-  const parent = policy === "root" ? undefined : request.lineage;
-  const depth = request.lineage === undefined ? 0 : planDepth(facts.lineage_depth ?? 0, policy);
+  const { depth, parent } = descentOf(request, facts);
   checkDepth(depth, limits.maxDepth);
   const trace = traceOf(request, facts, means.ids);
   const { traceId } = parseTraceparent(trace.traceparent);
@@ -193,15 +219,17 @@ export const planSpawn = (
     agentId: request.agentId,
     kind,
     correlationId: item.correlationId,
+    aliasId: request.aliasId ?? null,
     requestHash: item.requestHash,
     sourceAgentId: request.sourceAgentId,
-    sourceTurnId: request.lineage?.agentTurnId ?? null,
+    sourceTurnId: request.lineage?.agentTurnId ?? parent?.agentTurnId ?? null,
     sourceStepId: request.lineage?.stepId ?? null,
     channelId,
     recursionDepth: depth,
     traceId,
     traceparent: trace.traceparent,
     tracestate: trace.tracestate ?? null,
+    parentTraceparent: trace.parentTraceparent ?? null,
     parentAgentId: parent?.agentId ?? null,
     parentAgentTurnId: parent?.agentTurnId ?? null,
     parentStepId: parent?.stepId ?? null,

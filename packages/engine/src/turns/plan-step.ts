@@ -137,6 +137,7 @@ const originOf = (turn: TurnRow, epoch: number, stepId: string) => ({
   contextBoxId: turn.context_box_id,
   traceparent: turn.traceparent,
   tracestate: turn.tracestate ?? undefined,
+  parentTraceparent: turn.parent_traceparent ?? undefined,
 });
 
 const refuseDeliverable = (card: Card): void => {

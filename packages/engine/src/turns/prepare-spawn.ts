@@ -51,6 +51,13 @@ const askedOf = (context: TurnContext): JsonObject =>
         })),
       };
 
+/** What is asked for. A person's action is named by two ids, which are names and no part of what is asked. */
+const payloadOf = ({ kind, payload = {} }: SpawnRequest): JsonObject => {
+  if (kind !== "ui_action") return payload;
+  const { action_id: _action, message_id: _message, ...asked } = payload;
+  return asked;
+};
+
 /** Refuses what no database is needed to refuse, and mints the ids. */
 export const prepareSpawn = (request: SpawnRequest, ids: Ids, sha256: Sha256): SpawnItem => {
   const { context, kind = "turn" } = request;
@@ -63,6 +70,7 @@ export const prepareSpawn = (request: SpawnRequest, ids: Ids, sha256: Sha256): S
     );
   if (request.sourceAgentId === "") throw violation("an intent names its source agent");
   checkText("correlation_id", request.correlationId, MAX_CORRELATION_LENGTH);
+  checkText("alias_id", request.aliasId, MAX_CORRELATION_LENGTH);
   checkText("display_name", request.displayName, MAX_CORRELATION_LENGTH);
   if (request.channelId !== undefined) parseToken(request.channelId, "channel_id");
   if (!("boxId" in context) && kind === "turn" && context.instruction.trim() === "")
@@ -70,7 +78,7 @@ export const prepareSpawn = (request: SpawnRequest, ids: Ids, sha256: Sha256): S
   for (const document of [request.payload, request.runtimeConfig, request.metadata])
     canonicalText(document ?? {}, { maxBytes: MAX_DOCUMENT_BYTES });
   const agentTurnId = `turn_${ids.uuid()}`;
-  const asked = { agent_id: request.agentId, kind, context: askedOf(context), payload: request.payload ?? {} };
+  const asked = { agent_id: request.agentId, kind, context: askedOf(context), payload: payloadOf(request) };
   return {
     request,
     agentTurnId,
@@ -87,6 +95,7 @@ export const lookupOf = ({ request, correlationId }: SpawnItem): SpawnLookup => 
   agentId: request.agentId,
   sourceAgentId: request.sourceAgentId,
   correlationId,
+  aliasId: request.aliasId ?? null,
   lineageTurnId: request.lineage?.agentTurnId ?? null,
   contextBoxId: "boxId" in request.context ? request.context.boxId : null,
   outputBoxId: request.outputBoxId ?? null,

@@ -4,16 +4,17 @@
 import { FALLBACK_SOURCES } from "@toolplane/protocol/agents";
 import type { Queryer } from "../sql/database.ts";
 import { announceCalls, type EndDeps, type EndedTurn, type EndTurn, type OutsideEnd } from "./end-turn.ts";
-import { announce } from "./held-heads.ts";
+import { announce, lockHeads } from "./held-heads.ts";
 import { inboxChange } from "./plan-head.ts";
+import { restoreHead } from "./restore-head.ts";
 import { READ_ROW, type RowKey } from "./tend-turns.sql.ts";
 import type { AgentKey, TurnKey } from "./turn.ts";
 import type { HeadRow, TurnRow } from "./turn-row.ts";
 import { createTurnWrites, writeTurns } from "./turn-writes.ts";
-import { bindAgents, bindTurns, LOCK_HEADS, READ_TURNS } from "./turns.sql.ts";
+import { bindTurns, READ_TURNS } from "./turns.sql.ts";
 import { whenFree } from "./when-free.ts";
 
-export type ReapReason = "worn_out" | "never_taken" | "left_alone";
+export type ReapReason = "worn_out" | "never_taken" | "left_alone" | "lost_head";
 
 const WATCHDOG = "worker.watchdog";
 
@@ -27,6 +28,14 @@ const howOf = (reason: ReapReason, head: HeadRow): OutsideEnd => {
       error: "no worker took the turn in time: start one for the agent's pool",
       errorCode: "dispatch_timeout",
       headline: "nobody came to work on the turn",
+    };
+  if (reason === "lost_head")
+    return {
+      ...common,
+      status: "failed",
+      error: `the state of agent ${head.agent_id} is gone: what the turn waited for could not be applied, and it was given up`,
+      errorCode: "resume_retry_exhausted",
+      headline: "the turn lost its agent's state",
     };
   return {
     ...common,
@@ -58,10 +67,11 @@ export const createReap = (deps: EndDeps, { endActive, endQueued }: EndTurn) => 
   return async (request: ReapRequest): Promise<boolean> => {
     const { projectId, agentId, agentTurnId, reason, row } = request;
     const reap = async (tx: Queryer): Promise<EndedTurn | undefined> => {
-      const [head] = await tx.query<HeadRow>(LOCK_HEADS, bindAgents([{ projectId, agentId }]));
-      if (head === undefined) return undefined;
+      const [held] = await lockHeads(tx, [{ projectId, agentId }]);
+      if (held === "locked") return undefined;
       const [turn] = await tx.query<TurnRow>(READ_TURNS, bindTurns([{ projectId, agentTurnId }]));
       if (turn?.status !== "active") return undefined;
+      const head = held ?? (await restoreHead(tx, turn));
       if (row !== undefined) {
         const [now] = await tx.query<RowNow>(READ_ROW, [row.projectId, row.inboxId]);
         const open = reason === "worn_out" ? now?.status === "processing" && now.lapsed : now?.status === "pending";

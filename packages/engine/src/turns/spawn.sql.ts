@@ -1,5 +1,6 @@
 // What a spawn asks of the database, and the rows it begins a turn with.
 
+import { agentDepth } from "../calls/dispatch.sql.ts";
 import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
 import type { TurnRow } from "./turn-row.ts";
@@ -10,6 +11,7 @@ export interface SpawnLookup {
   readonly agentId: string;
   readonly sourceAgentId: string;
   readonly correlationId: string;
+  readonly aliasId: string | null;
   readonly lineageTurnId: string | null;
   readonly contextBoxId: string | null;
   readonly outputBoxId: string | null;
@@ -24,6 +26,9 @@ export interface SpawnFacts extends TurnRow {
   readonly roster_profile: string | null;
   readonly roster_name: string | null;
   readonly source_active: boolean | null;
+  /** How deep the asking agent is, and the turn it is in; null for whoever is not in the roster, or idle. */
+  readonly source_depth: number | null;
+  readonly source_turn_id: string | null;
   readonly has_context: boolean;
   readonly has_output: boolean;
   readonly has_profile: boolean;
@@ -32,6 +37,7 @@ export interface SpawnFacts extends TurnRow {
   readonly lineage_channel: string | null;
   readonly lineage_traceparent: string | null;
   readonly lineage_tracestate: string | null;
+  readonly lineage_parent_traceparent: string | null;
 }
 
 const lookups = setInput<SpawnLookup>([
@@ -39,6 +45,7 @@ const lookups = setInput<SpawnLookup>([
   ["agentId", "text"],
   ["sourceAgentId", "text"],
   ["correlationId", "text"],
+  ["aliasId", "text"],
   ["lineageTurnId", "text"],
   ["contextBoxId", "text"],
   ["outputBoxId", "text"],
@@ -55,18 +62,24 @@ export const READ_SPAWN: Statement = {
   text: `
 select i.ord::int as ord, p.status as project_status, a.status as agent_status, a.profile_box_id as roster_profile, a.display_name as roster_name,
        (select s.status = 'active' from resource.agents s where s.project_id = i.project_id and s.agent_id = i.source_agent_id) as source_active,
+       (select ${agentDepth("s")} from resource.agents s where s.project_id = i.project_id and s.agent_id = i.source_agent_id) as source_depth,
+       (select s.active_agent_turn_id from state.heads s where s.project_id = i.project_id and s.agent_id = i.source_agent_id) as source_turn_id,
        ${hasBox("i.context_box_id")} as has_context, ${hasBox("i.output_box_id")} as has_output, ${hasBox("i.profile_box_id")} as has_profile,
        coalesce(l.agent_id, c.agent_id) as lineage_agent, coalesce(l.recursion_depth, c.recursion_depth) as lineage_depth,
        coalesce(l.channel_id, c.channel_id) as lineage_channel,
        coalesce(l.traceparent, c.headers::json ->> 'traceparent') as lineage_traceparent,
-       coalesce(l.tracestate, c.headers::json ->> 'tracestate') as lineage_tracestate, ${TURN_COLUMNS}
+       coalesce(l.tracestate, c.headers::json ->> 'tracestate') as lineage_tracestate,
+       coalesce(l.parent_traceparent, c.headers::json ->> 'CG-Parent-Traceparent') as lineage_parent_traceparent, ${TURN_COLUMNS}
   from ${lookups.from}
   left join resource.projects p on p.project_id = any (array[i.project_id])
   left join resource.agents a on a.project_id = any (array[i.project_id]) and a.agent_id = i.agent_id
   left join state.turns l on l.project_id = any (array[i.project_id]) and l.agent_turn_id = i.lineage_turn_id
   left join state.calls c on c.project_id = any (array[i.project_id]) and c.tool_call_id = substr(i.lineage_turn_id, 6) and c.headless
   left join lateral (
-    select * from state.turns q where q.project_id = i.project_id and q.correlation_id = i.correlation_id offset 0) t on true
+    (select * from state.turns q where q.project_id = i.project_id and q.correlation_id = i.correlation_id offset 0)
+    union all
+    (select * from state.turns q where q.project_id = i.project_id and q.alias_id = i.alias_id offset 0)
+    limit 1) t on true
  order by i.ord`,
 };
 
@@ -78,6 +91,7 @@ export interface SpawnRow {
   readonly agentId: string;
   readonly kind: string;
   readonly correlationId: string;
+  readonly aliasId: string | null;
   readonly requestHash: string;
   readonly sourceAgentId: string;
   readonly sourceTurnId: string | null;
@@ -87,6 +101,7 @@ export interface SpawnRow {
   readonly traceId: string;
   readonly traceparent: string;
   readonly tracestate: string | null;
+  readonly parentTraceparent: string | null;
   readonly parentAgentId: string | null;
   readonly parentAgentTurnId: string | null;
   readonly parentStepId: string | null;
@@ -111,6 +126,7 @@ const spawned = setInput<SpawnRow>([
   ["agentId", "text"],
   ["kind", "text"],
   ["correlationId", "text"],
+  ["aliasId", "text"],
   ["requestHash", "text"],
   ["sourceAgentId", "text"],
   ["sourceTurnId", "text"],
@@ -120,6 +136,7 @@ const spawned = setInput<SpawnRow>([
   ["traceId", "text"],
   ["traceparent", "text"],
   ["tracestate", "text"],
+  ["parentTraceparent", "text"],
   ["parentAgentId", "text"],
   ["parentAgentTurnId", "text"],
   ["parentStepId", "text"],
@@ -138,18 +155,18 @@ const spawned = setInput<SpawnRow>([
   ["edgeId", "text"],
 ]);
 
-/** The turn, its inbox row and its request edge; a correlation or an output box that is taken gets none of them. */
+/** The turn, its inbox row and its request edge; a correlation, an alias or an output box that is taken gets none of them. */
 export const SPAWN_TURNS: Statement = {
   name: "turns.spawn",
   text: `
 with input as materialized (select * from ${spawned.from}),
 begun as (
   insert into state.turns (
-    project_id, agent_turn_id, agent_id, kind, status, correlation_id, request_hash, source_agent_id, channel_id, recursion_depth,
-    trace_id, traceparent, tracestate, parent_agent_id, parent_agent_turn_id, parent_step_id, profile_box_id, context_box_id,
+    project_id, agent_turn_id, agent_id, kind, status, correlation_id, alias_id, request_hash, source_agent_id, channel_id,
+    recursion_depth, trace_id, traceparent, tracestate, parent_traceparent, parent_agent_id, parent_agent_turn_id, parent_step_id, profile_box_id, context_box_id,
     output_box_id, context_owned, output_owned, display_name, payload, runtime_config, metadata)
-  select project_id, agent_turn_id, agent_id, kind, 'queued', correlation_id, request_hash, source_agent_id, channel_id,
-    recursion_depth, trace_id, traceparent, tracestate, parent_agent_id, parent_agent_turn_id, parent_step_id, profile_box_id,
+  select project_id, agent_turn_id, agent_id, kind, 'queued', correlation_id, alias_id, request_hash, source_agent_id, channel_id,
+    recursion_depth, trace_id, traceparent, tracestate, parent_traceparent, parent_agent_id, parent_agent_turn_id, parent_step_id, profile_box_id,
     context_box_id, output_box_id, context_owned, output_owned, display_name, payload, runtime_config, metadata
     from input
    order by ord

@@ -7,6 +7,7 @@ import { recordActs } from "../audit/audit.ts";
 import type { Database, Queryer } from "../sql/database.ts";
 import { announceCalls, type EndDeps, type EndedTurn, type EndTurn, type OutsideEnd } from "./end-turn.ts";
 import { announce } from "./held-heads.ts";
+import { restoreHead } from "./restore-head.ts";
 import type { Stopped, StopRequest, TurnKey, TurnStatus } from "./turn.ts";
 import type { HeadRow, TurnRow } from "./turn-row.ts";
 import { AWAIT_HEADS, bindAgents, bindTurns, READ_TURNS } from "./turns.sql.ts";
@@ -40,12 +41,12 @@ export const createStop = (deps: EndDeps & { readonly db: Database }, { endActiv
     request: StopRequest,
   ): Promise<{ readonly stopped: Stopped; readonly done: EndedTurn | undefined }> => {
     const { agent_id: agentId } = await readTurn(tx, request);
-    const [head] = await tx.query<HeadRow>(AWAIT_HEADS, bindAgents([{ projectId: request.projectId, agentId }]));
+    const [held] = await tx.query<HeadRow>(AWAIT_HEADS, bindAgents([{ projectId: request.projectId, agentId }]));
     // Read again: it may have ended, or begun, while its head was waited for.
     const turn = await readTurn(tx, request);
-    if (head === undefined) throw noTurn(request);
     if (turn.status !== "queued" && turn.status !== "active")
       return { stopped: { stopped: false, status: turn.status as TurnStatus }, done: undefined };
+    const head = held ?? (await restoreHead(tx, turn));
     const done =
       turn.status === "queued"
         ? await endQueued(tx, head, turn, howOf(request, true))

@@ -141,7 +141,7 @@ export interface OpenTurn {
   readonly project_id: string;
   readonly agent_turn_id: string;
   readonly agent_id: string;
-  readonly trouble: "resume" | "reap" | "adrift" | "dispatch" | null;
+  readonly trouble: "resume" | "reap" | "adrift" | "lost" | "dispatch" | null;
 }
 
 // Whatever stands still for less than this may be in the middle of something.
@@ -149,7 +149,8 @@ const STILL = "interval '5 seconds'";
 
 /**
  * Open turns in the order of their keys, and what is wrong with them, if anything: all results are in and nobody applied
- * them; it runs and no row says so; its head is elsewhere; it waits for an agent that is idle. $1 and $2: after this
+ * them; it runs and no row says so; its head is elsewhere, or gone and nothing of the turn is left to try; it waits for an
+ * agent that is idle. $1 and $2: after this
  * turn. $3 limit.
  */
 export const READ_OPEN_TURNS: Statement = {
@@ -161,6 +162,12 @@ select t.project_id, t.agent_turn_id, t.agent_id,
          when t.status = 'queued' then
            case when h.status = 'idle' and not exists (select from resource.agents a
              where a.project_id = t.project_id and a.agent_id = t.agent_id and a.status <> 'active' offset 0) then 'dispatch' end
+         when h.project_id is null then
+           case when not exists (select from state.live_calls c
+             where c.project_id = t.project_id and c.agent_turn_id = t.agent_turn_id and not c.headless)
+             and not exists (select from state.inbox r
+             where r.project_id = t.project_id and r.agent_id = t.agent_id and r.agent_turn_id = t.agent_turn_id
+               and r.archived_at is null and r.status <> 'queued') then 'lost' end
          when h.active_agent_turn_id is distinct from t.agent_turn_id then 'adrift'
          when h.status = 'suspended' then
            case when not exists (select from state.live_calls c

@@ -5,10 +5,11 @@
 //            the whole dispatch timeout is rung one last time and then ended, so a machine that was off, or a pool that was
 //            not started, finds its queue as it left it
 //   open     turns nothing leads on any more: all results are in but not applied (W-08), running without a row, adrift, or
-//            queued before an idle agent
+//            queued before an idle agent. A turn whose head is gone ends when all that came for it was tried in vain
 // A row that cannot be read becomes `error` with the reason, and its turn is found by the third sweep.
 
-import { createContext, egress, HEADERS, isToolplaneError, type WakeupReason } from "@toolplane/protocol";
+import { createContext, HEADERS, isToolplaneError, type WakeupReason } from "@toolplane/protocol";
+import { wakeupHeaders } from "../outbox/wakeup-headers.ts";
 import type { Queryer, Statement } from "../sql/database.ts";
 import { announce, type TurnDeps } from "./held-heads.ts";
 import { replayFault } from "./plan-advance.ts";
@@ -72,6 +73,8 @@ interface RowSweep {
   readonly again: (tx: Queryer, rows: readonly DueRow[]) => Promise<void>;
 }
 
+const TRACE_HEADERS = [HEADERS.traceparent, HEADERS.tracestate, HEADERS.parentTraceparent] as const;
+
 const BROKEN_RECHECK_SECONDS = 60;
 
 const isAway = (error: unknown): boolean => isToolplaneError(error) && error.code === "storage_error";
@@ -119,13 +122,13 @@ export const createTendTurns = (deps: TendDeps): TendTurns => {
       channelId: row.channel_id,
       agentTurnId: row.agent_turn_id,
       turnEpoch: row.turn_epoch,
-      headers: { [HEADERS.traceparent]: headers[HEADERS.traceparent] ?? "" },
+      headers: Object.fromEntries(TRACE_HEADERS.map((name) => [name, headers[name] ?? ""])),
     });
     return {
       projectId: row.project_id,
       agentId: row.agent_id,
       channelId: row.channel_id,
-      headers: JSON.stringify(egress(context, deps.ids, "doorbell")),
+      headers: wakeupHeaders(context, { ids: deps.ids, nowMs: deps.clock.now() }),
       payload: JSON.stringify({ inbox_id: row.inbox_id, reason }),
       // One that still waits to be heard is enough; a pool that is not there collects no heap of them.
       messageId: `watchdog:wakeup:${row.agent_id}`,
@@ -246,7 +249,8 @@ export const createTendTurns = (deps: TendDeps): TendTurns => {
       return { resumed: 1 };
     }
     if (turn.trouble === "dispatch") return { resumed: (await deps.dispatchNext(agent)) ? 1 : 0 };
-    const request = { ...agent, agentTurnId: turn.agent_turn_id, reason: "left_alone" as const };
+    const reason = turn.trouble === "lost" ? ("lost_head" as const) : ("left_alone" as const);
+    const request = { ...agent, agentTurnId: turn.agent_turn_id, reason };
     return { reaped: await reapAll([request]) };
   };
 

@@ -16,6 +16,7 @@ import {
 import type { StateEvent, StepEvent, StepPhase, TaskEvent } from "@toolplane/protocol/agents";
 import { planMessageRow } from "../outbox/append-messages.ts";
 import type { MessageRow } from "../outbox/messages.sql.ts";
+import { SENDER, wakeupHeaders } from "../outbox/wakeup-headers.ts";
 import type { Ids } from "../ports/ids.ts";
 import { contextOfTurn, type HeadStatus, type TurnRow } from "./turn-row.ts";
 import type { Wakeup } from "./turn-write-rows.sql.ts";
@@ -24,8 +25,6 @@ export interface TurnMeans {
   readonly ids: Ids;
   readonly nowMs: number;
 }
-
-const SENDER = "toolplane";
 
 export const eventRow = (
   context: CGContext,
@@ -163,7 +162,7 @@ export const wakeupOf = (
   projectId: turn.project_id,
   agentId: turn.agent_id,
   channelId: turn.channel_id,
-  headers: JSON.stringify(egress(contextOfTurn(turn, epoch), means.ids, "doorbell")),
+  headers: wakeupHeaders(contextOfTurn(turn, epoch), means),
   payload: canonicalText({
     ...(ring.inboxId === undefined ? {} : { inbox_id: ring.inboxId }),
     ...(ring.reason === undefined ? {} : { reason: ring.reason }),

@@ -68,6 +68,7 @@ const viewOf = (row: ViewRow): TurnView => ({
   createdAt: row.created_at.toISOString(),
   dispatchedAt: row.dispatched_at?.toISOString() ?? null,
   endedAt: row.ended_at?.toISOString() ?? null,
+  headLost: row.status === "active" && row.head_status === null,
 });
 
 export const createTurnReads = (db: Database) => {

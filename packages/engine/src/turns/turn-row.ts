@@ -36,6 +36,7 @@ export interface TurnRow {
   readonly trace_id: string;
   readonly traceparent: string;
   readonly tracestate: string | null;
+  readonly parent_traceparent: string | null;
   readonly parent_agent_id: string | null;
   readonly parent_agent_turn_id: string | null;
   readonly parent_step_id: string | null;
@@ -59,7 +60,7 @@ export interface TurnRow {
 /** For the alias `t`. */
 export const TURN_COLUMNS = `
   t.project_id, t.agent_turn_id, t.agent_id, t.kind, t.status, t.correlation_id, t.request_hash, t.channel_id, t.recursion_depth,
-  t.trace_id, t.traceparent, t.tracestate, t.parent_agent_id, t.parent_agent_turn_id, t.parent_step_id, t.profile_box_id,
+  t.trace_id, t.traceparent, t.tracestate, t.parent_traceparent, t.parent_agent_id, t.parent_agent_turn_id, t.parent_step_id, t.profile_box_id,
   t.context_box_id, t.output_box_id, t.display_name, t.payload, t.runtime_config, t.metadata, t.step_count,
   t.turn_epoch::float8 as turn_epoch, t.deliverable_card_id, t.error, t.error_code, t.end_claim_id,
   floor(extract(epoch from t.created_at) * 1000)::float8 as created_ms,
@@ -84,6 +85,7 @@ export const contextOfTurn = (turn: TurnRow, turnEpoch: number, stepId?: string)
     headers: {
       [HEADERS.traceparent]: turn.traceparent,
       ...(turn.tracestate === null ? {} : { [HEADERS.tracestate]: turn.tracestate }),
+      ...(turn.parent_traceparent === null ? {} : { [HEADERS.parentTraceparent]: turn.parent_traceparent }),
     },
   });
 

@@ -63,7 +63,10 @@ export interface SpawnRequest extends AgentKey {
   readonly sourceAgentId: string;
   readonly kind?: TurnKind | undefined;
   readonly lineage?: SpawnLineage | undefined;
-  /** `descend` with a lineage, `root` without. */
+  /**
+   * `descend` with a lineage, `root` without. An agent that asks without a lineage descends from the turn it is in; outside of its
+   * turns from itself, and a turn for itself is then as deep as it was made.
+   */
   readonly depthPolicy?: DepthPolicy | undefined;
   readonly context: TurnContext;
   /** The roster's profile when left out. */
@@ -76,6 +79,8 @@ export interface SpawnRequest extends AgentKey {
    * instruction it is `conflict`. Never the turn id.
    */
   readonly correlationId?: string | undefined;
+  /** A second name of the request, used once as well: whichever of the two comes again names this turn. */
+  readonly aliasId?: string | undefined;
   readonly displayName?: string | undefined;
   /** For a ui_action: its tool and arguments. */
   readonly payload?: JsonObject | undefined;
@@ -125,6 +130,7 @@ export interface Work extends TurnKey, AgentKey {
   readonly traceId: string;
   readonly traceparent: string;
   readonly tracestate?: string | undefined;
+  readonly parentTraceparent?: string | undefined;
   readonly parentAgentId?: string | undefined;
   readonly parentAgentTurnId?: string | undefined;
   readonly parentStepId?: string | undefined;
@@ -171,6 +177,8 @@ export interface StepCommit {
   readonly entries: readonly StepEntry[];
   /** llm_usage, llm_response_cost, timing: stored with the step and shown in its events. */
   readonly metadata?: JsonObject | undefined;
+  /** The step wanted to end the turn and was refused (`inbox_not_empty`): the turn waits until the inbox is drained. */
+  readonly blocked?: boolean | undefined;
 }
 
 export interface CommittedCall {
@@ -206,6 +214,8 @@ export interface TurnFinish {
   readonly metadata?: JsonObject | undefined;
   /** Goes into the task event's stats beside duration_ms. */
   readonly stats?: JsonObject | undefined;
+  /** The agent ends its turn by a tool: refused with `inbox_not_empty` while messages wait that the turn has not seen. */
+  readonly guard?: boolean | undefined;
 }
 
 export interface TurnEnd extends TurnKey {
@@ -259,6 +269,8 @@ export interface TurnView extends TurnKey {
   readonly createdAt: string;
   readonly dispatchedAt: string | null;
   readonly endedAt: string | null;
+  /** It is open, and its agent's head is not in it: nothing can resume it. */
+  readonly headLost: boolean;
 }
 
 export interface StepView {
@@ -293,6 +305,8 @@ export interface Turns {
   beginStep(work: Work, stepId: string): Promise<void>;
   commitStep(work: Work, step: StepCommit): Promise<CommittedStep>;
   finish(work: Work, end: TurnFinish): Promise<TurnEnd>;
+  /** Drains the inbox of an agent whose turn could not end; false while a row is still open. */
+  settleInbox(work: Work): Promise<boolean>;
   /** Ends a turn wherever it is, also a queued one; its open calls are canceled in the same transaction. */
   stop(request: StopRequest, tx?: Queryer): Promise<Stopped>;
   /** Agents with something to do, of these pools, oldest first: for a worker that starts or missed a ring. */

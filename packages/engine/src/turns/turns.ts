@@ -13,9 +13,12 @@ import { createReap } from "./reap.ts";
 import { createSpawn } from "./spawn.ts";
 import { createStop } from "./stop.ts";
 import { createTendTurns, type TendTurns } from "./tend-turns.ts";
+import { readGuards } from "./terminal-guard.ts";
 import type { Turns } from "./turn.ts";
 import { createTurnReads } from "./turn-reads.ts";
+import type { HeadRow } from "./turn-row.ts";
 import { createTurnWatch } from "./turn-watch.ts";
+import { AWAIT_HEADS, bindAgents } from "./turns.sql.ts";
 
 export interface TurnsOptions {
   /** How long a worker may be silent before its work is offered to others. */
@@ -87,6 +90,16 @@ export const createTurns = (given: TurnsDeps): TurnsService => {
     beginStep: (work, stepId) => begin.submit(work, stepId),
     commitStep: commit.submit,
     finish: finish.submit,
+    async settleInbox(work) {
+      const { projectId, agentId } = work;
+      await advance.submit({ projectId, agentId, workerId: "terminal guard", takeWork: false });
+      const open = await deps.db.transaction(async (tx) => {
+        const [head] = await tx.query<HeadRow>(AWAIT_HEADS, bindAgents([{ projectId, agentId }]));
+        const [guard] = head === undefined ? [] : await readGuards(tx, [{ head, key: work }]);
+        return guard?.open ?? 0;
+      });
+      return open === 0;
+    },
     stop,
     tend,
     due: claims.due,

@@ -26,7 +26,8 @@ export interface ActionEnd {
 
 const isAckStatus = (word: unknown): word is UiAckStatus => UI_ACK_STATUSES.some((status) => status === word);
 
-const statusOf = ({ status, deliverable }: ActionEnd): UiAckStatus => {
+/** What a person is told of an action that ended: the tool's own word for its outcome, where it has one. */
+export const uiEndStatus = ({ status, deliverable }: Pick<ActionEnd, "status" | "deliverable">): UiAckStatus => {
   if (status !== "success") return "rejected";
   const said = isRecord(deliverable) ? deliverable.status : undefined;
   return isAckStatus(said) ? said : "done";
@@ -75,7 +76,7 @@ export const uiEndedOf = (turn: TurnRow, epoch: number, ending: ActionEnd, means
     contextOfTurn(turn, epoch),
     "ended",
     {
-      status: statusOf(ending),
+      status: uiEndStatus(ending),
       ...(ending.toolResultCardId === undefined ? {} : { tool_result_card_id: ending.toolResultCardId }),
       ...(ending.errorCode === null ? {} : { error_code: ending.errorCode }),
       ...(ending.error === null ? {} : { error: ending.error }),

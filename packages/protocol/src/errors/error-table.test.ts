@@ -21,6 +21,7 @@ const contract: Readonly<Record<ErrorCode, readonly [number, RetryAdvice]>> = {
   already_settled: [409, "never"],
   definition_changed: [409, "never"],
   recursion_depth_exceeded: [409, "never"],
+  inbox_not_empty: [409, "later"],
   agent_busy: [409, "later"],
   payload_too_large: [413, "never"],
   result_too_large: [413, "never"],

@@ -42,6 +42,7 @@ export const ERROR_TABLE = {
   already_settled: entry(409, "never", "The call already has another result; the first valid one counts."),
   definition_changed: entry(409, "never", "The tool's definition is not the one the call was pinned to."),
   recursion_depth_exceeded: entry(409, "never", "The chain of delegations is deeper than the limit."),
+  inbox_not_empty: entry(409, "later", "The turn cannot end yet: its agent's inbox holds messages it has not seen."),
   agent_busy: entry(409, "later", "The agent is in another turn."),
   payload_too_large: entry(413, "never", "The request body is larger than the limit."),
   result_too_large: entry(413, "never", "The result is larger than the limit; return a pointer instead."),

@@ -3,6 +3,7 @@
 
 import type { JsonObject } from "../json/json-value.ts";
 import type { PmoToolName } from "../tools/tool-name.ts";
+import { DEFAULT_FORK_JOIN_TASKS } from "./project-limits.ts";
 
 /** How long fork_join waits for its children unless the caller says otherwise. */
 export const FORK_JOIN_DEADLINE_SECONDS = 900;
@@ -37,7 +38,7 @@ interface Seed {
   readonly options: JsonObject;
 }
 
-const PMO_SEEDS: Readonly<Record<PmoToolName, Seed>> = {
+const pmoSeeds = (forkJoinTasks: number): Readonly<Record<PmoToolName, Seed>> => ({
   delegate_async: {
     description: "Hand a task to another agent and go on without waiting for it.",
     parameters: closed(target, TARGET_REQUIRED),
@@ -67,7 +68,7 @@ const PMO_SEEDS: Readonly<Record<PmoToolName, Seed>> = {
     description: "Give tasks to several agents at once and wait for all of them.",
     parameters: closed(
       {
-        tasks: { type: "array", minItems: 1, items: closed(target, TARGET_REQUIRED) },
+        tasks: { type: "array", minItems: 1, maxItems: forkJoinTasks, items: closed(target, TARGET_REQUIRED) },
         fail_fast: { type: "boolean", default: false, description: "Stop the others when one fails" },
         deadline_seconds: { type: "number", exclusiveMinimum: 0, description: "How long to wait for all of them" },
       },
@@ -95,19 +96,25 @@ const PMO_SEEDS: Readonly<Record<PmoToolName, Seed>> = {
     ),
     options: { ui_allowed: true },
   },
-};
+});
 
 export interface BootstrapOptions {
   /** The active protocol version. */
   readonly version: string;
   /** The target the bundled tool service listens on. */
   readonly bundledTarget: string;
+  /** The project's limit. */
+  readonly forkJoinTasks?: number | undefined;
 }
 
 const PLACEHOLDERS = "{project_id}.{channel_id}";
 
-export const bootstrapTools = ({ version, bundledTarget }: BootstrapOptions): readonly JsonObject[] => [
-  ...Object.entries(PMO_SEEDS).map(([name, { description, parameters, options }]) => ({
+export const bootstrapTools = ({
+  version,
+  bundledTarget,
+  forkJoinTasks = DEFAULT_FORK_JOIN_TASKS,
+}: BootstrapOptions): readonly JsonObject[] => [
+  ...Object.entries(pmoSeeds(forkJoinTasks)).map(([name, { description, parameters, options }]) => ({
     tool_name: name,
     description,
     parameters,

@@ -5,6 +5,7 @@ import { parseWith } from "../errors/parse-with.ts";
 import { ToolplaneError } from "../errors/toolplane-error.ts";
 import { copyUpload } from "../tools/upload.ts";
 import { displayText, REGISTRY_CAPS, subjectToken, timestamp } from "./field-shapes.ts";
+import { projectLimitsSchema } from "./project-limits.ts";
 
 export const PROJECT_STATUSES = ["active", "inactive", "archived"] as const;
 export type ProjectStatus = (typeof PROJECT_STATUSES)[number];
@@ -35,7 +36,11 @@ const projectCreateSchema = z
 export type ProjectCreate = z.infer<typeof projectCreateSchema>;
 
 const projectPatchSchema = z
-  .strictObject({ title: displayText.optional(), status: z.enum(PROJECT_STATUSES).optional() })
+  .strictObject({
+    title: displayText.optional(),
+    status: z.enum(PROJECT_STATUSES).optional(),
+    limits: projectLimitsSchema.optional(),
+  })
   .readonly();
 
 export type ProjectPatch = z.infer<typeof projectPatchSchema>;

@@ -53,7 +53,10 @@ const layersOf = (options: ToolDefinition["options"]): Layers => {
   const notEnv = ([name]: readonly [string, JsonValue]): boolean => !Object.hasOwn(envs, name);
   const fixed = Object.entries(options.args?.fixed ?? {}).filter(notEnv);
   const layers: Layers = {
-    defaults: Object.entries(options.args?.defaults ?? {}).filter(notEnv),
+    // A default that a fixed value replaces is never applied.
+    defaults: Object.entries(options.args?.defaults ?? {}).filter(
+      (entry) => notEnv(entry) && !Object.hasOwn(options.args?.fixed ?? {}, entry[0]),
+    ),
     fixed,
     envs: Object.keys(envs).length === 0 ? undefined : envs,
     managed: new Set([...Object.keys(envs), ...fixed.map(([name]) => name)].map(foldName)),

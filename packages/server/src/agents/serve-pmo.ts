@@ -9,12 +9,10 @@ export interface PmoService {
 
 /** Each is a transaction or two: more at once would only wait for connections. */
 const CONCURRENCY = 16;
-/** What one fork_join may ask for; the protocol's own default of 8 is for models that do not know when to stop. */
-const MAX_TASKS = 200;
 
 export const servePmo = async (means: ServiceMeans): Promise<PmoService> => {
   const { engine, clock, log } = means;
-  const pmo = createPmo({ engine, maxTasks: MAX_TASKS, now: clock.now, log });
+  const pmo = createPmo({ engine, now: clock.now, log });
   const listening = await pmo.listen();
   const service = serveAcross({
     ...means,

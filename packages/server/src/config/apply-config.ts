@@ -14,7 +14,7 @@ export interface ConfigDefinitions {
 
 export interface ApplyConfigOptions {
   readonly engine: Pick<Engine, "projects" | "tools" | "profiles" | "agents">;
-  readonly settings: Pick<Settings, "project" | "projectNamed" | "agents">;
+  readonly settings: Pick<Settings, "project" | "projectNamed" | "agents" | "limits">;
   readonly definitions: ConfigDefinitions;
   readonly log: Log;
 }
@@ -98,9 +98,11 @@ const applyAgents = async ({ engine, settings }: ApplyConfigOptions): Promise<nu
 
 export const applyConfig = async (options: ApplyConfigOptions): Promise<void> => {
   const { engine, settings, definitions, log } = options;
-  const { project, projectNamed, agents } = settings;
-  if (!projectNamed && definitions.tools.length + definitions.profiles.length + agents.length === 0) return;
+  const { project, projectNamed, agents, limits } = settings;
+  const listed = definitions.tools.length + definitions.profiles.length + agents.length;
+  if (!projectNamed && listed === 0 && limits === undefined) return;
   const made = await ensureProject(engine.projects, project, project);
+  if (limits !== undefined) await engine.projects.patchProject(project, { limits });
   // Agents name profiles, so those come first.
   const applied = {
     tools: await applyTools(options),

@@ -18,6 +18,7 @@ agents: [{ agent_id: helper, profile: assistant }]
 secrets: { allow_env: [JINA_API_KEY, { name: PETSTORE_TOKEN, projects: [demo], hosts: [api.example.com] }] }
 egress: { allow: ["http://127.0.0.1:11434"] }
 retention: { days: 30, projects: { audit: forever } }
+limits: { fork_join_tasks: 12 }
 `;
 
 test("[UP-3-2] every key of the configuration is known", () => {
@@ -35,6 +36,7 @@ test("[UP-3-2] every key of the configuration is known", () => {
     "secrets",
     "egress",
     "retention",
+    "limits",
   ]);
   expect(config.hosts?.[0]).toMatchObject({ name: "text", pool: 2, session: "none" });
   expect(where(["secrets", "allow_env", 1])).toBe("toolplane.yaml:13");
@@ -53,6 +55,7 @@ describe("[API-3-2] an unknown key is an error naming the key and its line", () 
       "hosts:\n  - name: a\n    command: [x]\n  - name: b\n    command: [y]\n    comand: [z]\n",
       'toolplane.yaml:6: unknown key "comand" in hosts[1]',
     ],
+    ["in the limits", "limits:\n  fork_join_tasks: 4\n  queue: 9\n", 'toolplane.yaml:3: unknown key "queue" in limits'],
     ["beside another fault", "project: 1\nx: 2\n", 'toolplane.yaml:2: unknown key "x"'],
   ])("%s", (_what, text, message) => {
     expect(() => parseConfigFile(text, "toolplane.yaml")).toThrow(message);
@@ -68,6 +71,7 @@ test.each<[string, string, string]>([
     "hosts:\n  - name: a\n    command: [x]\n    session: maybe\n",
     "toolplane.yaml:4: hosts[0].session: ",
   ],
+  ["a limit of nothing", "limits:\n  fork_join_tasks: 0\n", "toolplane.yaml:2: limits.fork_join_tasks: "],
   ["a text", "just words\n", "toolplane.yaml:1: the file: "],
 ])("%s is refused with its line", (_what, text, message) => {
   expect(() => parseConfigFile(text, "toolplane.yaml")).toThrow(message);

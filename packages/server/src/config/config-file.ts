@@ -2,6 +2,7 @@
 // this version cannot run: those are refused by name when they are used, never passed over.
 
 import { describeSchemaMessage, isRecord } from "@toolplane/protocol";
+import { projectLimitsSchema } from "@toolplane/protocol/registry";
 import { z } from "zod";
 import { refuseConfig } from "./refuse.ts";
 import { parseYamlFile, type YamlFile } from "./yaml-file.ts";
@@ -100,6 +101,7 @@ export const configSchema = z.strictObject({
   secrets: z.strictObject({ allow_env: z.array(allowedEnv).optional() }).optional(),
   egress: z.strictObject({ allow: z.array(z.string().min(1)).optional() }).optional(),
   retention: retention.optional(),
+  limits: projectLimitsSchema.optional(),
 });
 
 export type FileConfig = z.infer<typeof configSchema>;

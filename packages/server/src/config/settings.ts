@@ -6,6 +6,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import type { AllowedOrigin } from "@toolplane/egress/policy";
 import type { RetentionPolicy } from "@toolplane/engine";
 import { isToken, type JsonObject, type ToolplaneError } from "@toolplane/protocol";
+import type { ProjectLimits } from "@toolplane/protocol/registry";
 import { type HostSetting, readHostSettings } from "../hosts/host-settings.ts";
 import { type LogLevel, parseLogLevel } from "../log/log.ts";
 import type { EnvGrant } from "../secrets/env-grants.ts";
@@ -49,6 +50,8 @@ export interface Settings {
   readonly tools: readonly string[];
   readonly profiles: readonly string[];
   readonly agents: readonly ConfigAgent[];
+  /** What the file's project may ask for at most; undefined: the file does not say, and what was set before stays. */
+  readonly limits: ProjectLimits | undefined;
   /** The pools whose agents this process thinks for. */
   readonly workerTargets: readonly string[];
   readonly hosts: readonly HostSetting[];
@@ -202,6 +205,7 @@ export const planSettings = (input: SettingsInput): Settings => {
       where: `${file?.where(["agents", index])}: agents[${index}]`,
       value: agent as JsonObject,
     })),
+    limits: file?.config.limits,
     workerTargets: parseTargets(filled(env.TOOLPLANE_WORKER_TARGETS)?.split(",") ?? file?.config.worker_targets),
     hosts,
     envGrants,

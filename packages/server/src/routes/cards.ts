@@ -72,6 +72,8 @@ export const cardRoutes: readonly Route[] = [
       const boxes = batch.boxes.map((box) => ({
         box_id: box.boxId,
         card_ids: box.cardIds,
+        card_count: box.length,
+        truncated: box.truncated,
         ...(box.hydratedCards === undefined ? {} : { hydrated_cards: box.hydratedCards.map(toCardDto) }),
       }));
       return context.json({ boxes, missing_box_ids: batch.missingBoxIds, missing_card_ids: batch.missingCardIds });

@@ -16,6 +16,7 @@ const projectBody = (project: RegisteredProject) => ({
   title: project.title,
   status: project.status,
   owner_id: project.ownerId,
+  limits: project.limits,
   created_at: project.createdAt,
   updated_at: project.updatedAt,
 });

@@ -146,6 +146,7 @@ const prepare = async (
   const label = settings.databaseUrl === undefined ? "toolplane up" : `toolplane up ${hostname()}:${dataDir}`;
   const made = await ensureTokenFile({ dataDir, tokens: engine.tokens, label, log });
   log.info(made ? "an admin token was made" : "the admin token is there", { file: tokenPath(dataDir) });
+  await engine.projects.renewTools();
   if (settings.demo) await seedDemo(engine, log);
   await applyConfig({ engine, settings, definitions, log });
 };

@@ -5,7 +5,7 @@ import { type PlaneProcess, type PlaneProcesses, UNKNOWN_PROCESSES } from "../up
 import { planMissingRole } from "./role-problem.ts";
 
 export interface TurnExplanation {
-  /** One sentence; null for a turn that is over. */
+  /** One sentence; null for a turn that is over, unless the plane itself ended it. */
   readonly why: string | null;
   /** What to do about it, when there is something to do. */
   readonly todo: string | null;
@@ -72,10 +72,22 @@ const whySuspended = ({ view, calls }: TurnFacts): TurnExplanation => {
   };
 };
 
+const LOST_HEAD_CODE = "resume_retry_exhausted";
+
+const whyLost = ({ view }: TurnFacts): TurnExplanation => ({
+  why: `the state of agent ${view.agentId} is gone, so no result can be applied; the turn ends as failed when what came for it was tried`,
+  todo: `toolplane turns stop ${view.agentTurnId}, or wait`,
+});
+
+/** A turn that is over explains itself, except where its end is about the plane and not about its work. */
+const whyOver = ({ status, error, errorCode }: TurnView): TurnExplanation =>
+  errorCode === LOST_HEAD_CODE ? { why: `it ended as ${status}: ${error}`, todo: "ask the agent again" } : OVER;
+
 /** Pure: the sentence for a turn. */
 export const planTurnExplanation = (facts: TurnFacts): TurnExplanation => {
   const { view, steps } = facts;
-  if (view.endedAt !== null) return OVER;
+  if (view.endedAt !== null) return whyOver(view);
+  if (view.headLost) return whyLost(facts);
   if (view.status === "queued") return whyQueued(facts);
   if (view.status === "dispatched") return whyDispatched(facts);
   if (view.status === "suspended") return whySuspended(facts);
@@ -91,7 +103,7 @@ export const explainTurn = async (
   steps: readonly StepView[],
   planeProcesses: PlaneProcesses = UNKNOWN_PROCESSES,
 ): Promise<TurnExplanation> => {
-  if (view.endedAt !== null) return OVER;
+  if (view.endedAt !== null) return whyOver(view);
   const { projectId, agentId } = view;
   const findAhead = async (): Promise<TurnView | undefined> => {
     for (const status of ["running", "suspended", "dispatched"] as const) {

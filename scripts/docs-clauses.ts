@@ -1,0 +1,17 @@
+// Writes docs/reference/clauses.md from the rules and the tests. `--check` writes nothing and fails when the page is out of
+// date. Run it with `node --conditions=source scripts/docs-clauses.ts`.
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { clausesPage, planClauses } from "../tests/clauses/clause-table.ts";
+import { readClaims } from "../tests/clauses/read-claims.ts";
+import { BUILT_PARTS, REQUIREMENTS } from "../tests/requirements/index.ts";
+
+const page = join(import.meta.dirname, "..", "docs", "reference", "clauses.md");
+const wanted = clausesPage(planClauses(REQUIREMENTS, readClaims()), BUILT_PARTS);
+
+if (!process.argv.includes("--check")) writeFileSync(page, wanted);
+else if (readFileSync(page, "utf8") !== wanted) {
+  console.error("docs/reference/clauses.md is out of date: run `npm run docs`");
+  process.exitCode = 1;
+}

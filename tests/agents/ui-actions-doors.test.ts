@@ -1,0 +1,146 @@
+// What a person does, over the plane's own bus and from a plain NATS client: one trace from the action to its command and
+// acknowledgements, internal tools that allow it, and one outcome however often and under whichever name it is asked for.
+// Doors: NATS, in process
+
+import { startUiActions, UI_WORKER_TARGET } from "@toolplane/agents";
+import { createIds, silentLog, systemClock } from "@toolplane/engine";
+import { isRecord, type JsonObject } from "@toolplane/protocol";
+import { bootstrapTools } from "@toolplane/protocol/registry";
+import { defineTool } from "@toolplane/sdk";
+import { eventually, resultFor } from "@toolplane/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type NatsGround, openNatsGround } from "../carrier/nats-world.ts";
+import { type AgentPlane, openAgentPlane } from "./support/agent-plane.ts";
+
+interface Heard {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly ack: Readonly<Record<string, unknown>>;
+}
+
+const ids = createIds();
+const CLICK = defineTool({
+  name: "click",
+  description: "What a button does",
+  parameters: { type: "object", properties: { what: { type: "string" } } } as const,
+  retry: "safe",
+  options: { ui_allowed: true },
+  run: async ({ what }) => (what === "accepted" ? { status: "accepted" } : { clicked: what ?? null }),
+});
+
+describe.each(["the plane's bus", "NATS"] as const)("actions over %s", (door) => {
+  let ground: NatsGround | undefined;
+  let plane: AgentPlane;
+  let stop: () => Promise<void>;
+  const heard: Heard[] = [];
+  const hear = ({ headers, payload }: { readonly headers: Heard["headers"]; readonly payload: string }) => {
+    const ack: unknown = JSON.parse(payload);
+    if (isRecord(ack)) heard.push({ headers, ack });
+  };
+
+  beforeAll(async () => {
+    ground = door === "NATS" ? await openNatsGround() : undefined;
+    plane = await openAgentPlane({
+      tools: [CLICK],
+      ...(ground === undefined ? {} : { engine: { carrier: await ground.carrier() } }),
+    });
+    const { engine, projectId } = plane;
+    const own = bootstrapTools({ version: "v1r4", bundledTarget: "bundled" });
+    await engine.tools.upsertTools(projectId, own, { internal: true });
+    await engine.profiles.upsertProfile(projectId, { name: "screen", worker_target: UI_WORKER_TARGET });
+    for (const agent_id of ["ann", "bob", "cleo"])
+      await engine.agents.upsertAgent(projectId, { agent_id, profile_name: "screen" });
+    await plane.startWorker(() => "never asked", { workerTargets: [UI_WORKER_TARGET], lookMs: 200 });
+    const actions = await startUiActions({ engine, ids, clock: systemClock, log: silentLog });
+    const pattern = "cg.v1r4.*.*.evt.sys.ui.action_ack";
+    if (ground !== undefined) await ground.bare.listen(pattern, hear);
+    const listening =
+      ground === undefined
+        ? await engine.bus.consume({ durable: "screen", pattern, category: "evt" }, hear)
+        : undefined;
+    stop = async () => {
+      await actions.stop();
+      await listening?.stop();
+    };
+  });
+  afterAll(async () => {
+    await stop();
+    await plane[Symbol.asyncDispose]();
+    await ground?.[Symbol.asyncDispose]();
+  });
+
+  /** Returns the trace it was sent in. */
+  const act = async (agentId: string, payload: JsonObject): Promise<string> => {
+    const traceId = ids.traceId();
+    const subject = `cg.v1r4.${plane.projectId}.public.cmd.sys.ui.action`;
+    const headers = {
+      "CG-Agent-Id": agentId,
+      "CG-Turn-Id": "turn_screen",
+      traceparent: `00-${traceId}-${ids.spanId()}-01`,
+    };
+    const text = JSON.stringify(payload);
+    if (ground === undefined) await plane.engine.bus.publish([{ subject, headers, payload: text }]);
+    else ground.bare.publish(subject, text, { headers });
+    return traceId;
+  };
+  const acks = async (actionId: string, count: number): Promise<readonly Heard[]> =>
+    (await eventually(() => {
+      const own = heard.filter(({ ack }) => ack.action_id === actionId);
+      return own.length >= count ? own : undefined;
+    })) ?? [];
+  const traceOf = ({ headers }: Heard): string | undefined => headers.traceparent?.slice(3, 35);
+
+  test("[UTP-13.1-D1] one trace from the action to its turn, its command and both acknowledgements", async () => {
+    const traceId = await act("ann", { action_id: "t1", tool_name: "click", args: { what: "x" } });
+    expect((await acks("t1", 2)).map(traceOf)).toEqual([traceId, traceId]);
+    const [turn] = (await plane.engine.turns.list(plane.projectId, { agentId: "ann" })).items;
+    const [call] = await plane.engine.calls.list(plane.projectId, { agentId: "ann" });
+    expect([turn?.traceId, call?.traceId]).toEqual([traceId, traceId]);
+    expect(call?.headers.traceparent?.slice(3, 35)).toBe(traceId);
+  });
+
+  test("[UTP-13.1-D2] an internal tool that is ui_allowed is admitted, one that is not is refused as such", async () => {
+    const args = { target_strategy: "new", target_ref: "screen", instruction: "go on" };
+    await act("bob", { action_id: "i1", tool_name: "delegate_async", args });
+    expect((await acks("i1", 1))[0]?.ack).toMatchObject({ status: "accepted" });
+    const { engine, projectId } = plane;
+    const leased = await eventually(async () => {
+      const [one] = await engine.calls.claim({ projectId, target: "pmo", holder: "pmo", max: 1 });
+      return one;
+    });
+    if (leased === undefined) throw new RangeError("the command did not come");
+    await engine.calls.settle(resultFor(leased, { status: "success", result: { status: "accepted", agent_id: "x" } }));
+    expect((await acks("i1", 2))[1]?.ack).toMatchObject({
+      status: "accepted",
+      tool_result_card_id: expect.any(String),
+    });
+    await act("bob", { action_id: "i2", tool_name: "fork_join", args: {} });
+    expect((await acks("i2", 1))[0]?.ack).toMatchObject({ status: "rejected", error_code: "ui_not_allowed" });
+  });
+
+  test("[UTP-13.1-D3] a repeated action hears the outcome of the first, with its card", async () => {
+    const payload = { action_id: "r1", tool_name: "click", args: { what: "accepted" } };
+    await act("cleo", payload);
+    const first = (await acks("r1", 2))[1]?.ack;
+    expect(first).toMatchObject({ status: "accepted", tool_result_card_id: expect.any(String) });
+    const again = await act("cleo", payload);
+    const [, , third] = await acks("r1", 3);
+    expect(third?.ack).toEqual(first);
+    expect(third && traceOf(third)).toBe(again);
+  });
+
+  test("[UTP-13.1-D4] the same message under another action is the same action; with other arguments it is refused", async () => {
+    const payload = { tool_name: "click", args: { what: "once" }, message_id: "m1" };
+    await act("cleo", { ...payload, action_id: "m1a" });
+    const done = (await acks("m1a", 2))[1]?.ack;
+    await act("cleo", { ...payload, action_id: "m1b" });
+    expect((await acks("m1b", 1))[0]?.ack).toEqual({ ...done, action_id: "m1b" });
+    await act("cleo", { ...payload, action_id: "m1c", args: { what: "twice" } });
+    expect((await acks("m1c", 1))[0]?.ack).toMatchObject({ status: "rejected", error_code: "conflict" });
+    // The name of the action counts as well, whatever message it is said to belong to.
+    await act("cleo", { ...payload, action_id: "m1a", message_id: "m2" });
+    expect((await acks("m1a", 3))[2]?.ack).toMatchObject({ status: "done", message_id: "m2" });
+    const { items } = await plane.engine.turns.list(plane.projectId, { agentId: "cleo" });
+    const calls = await plane.engine.calls.list(plane.projectId, { agentId: "cleo" });
+    expect([items.length, calls.length]).toEqual([2, 2]);
+  });
+});

@@ -1,0 +1,75 @@
+// A door is where somebody outside can break a rule. Which door a test tries is told by where it lies; a test that tries
+// several names them in its header: `Doors: HTTP, NATS`.
+
+export const DOORS = ["HTTP", "NATS", "in process", "host"] as const;
+export type Door = (typeof DOORS)[number];
+
+const PLACES: readonly (readonly [RegExp, Door])[] = [
+  [/^tests\/(http|cli|up|examples)\//, "HTTP"],
+  [/^packages\/(server\/src\/(http|routes|cli)|sdk\/src\/http)\//, "HTTP"],
+  [/^tests\/(gateway|sdk-nats|carrier)\//, "NATS"],
+  [/^tests\/(bus|conform)\/nats/, "NATS"],
+  [/^tests\/scenarios\/.*\.nats\./, "NATS"],
+  [/^packages\/(bus\/src\/nats|sdk\/src\/nats|server\/src\/gateway)\//, "NATS"],
+  [/^tests\/hosts\//, "host"],
+  [/^packages\/(bridges\/src\/hosts|bridges\/src\/hosts-as-tools|sdk\/src\/host|protocol\/src\/host)\//, "host"],
+];
+
+const NAMED = /^\/\/ Doors: (.+)$/m;
+
+/** The doors a test file tries. */
+export const doorsOf = (path: string, text: string): readonly Door[] => {
+  const named = NAMED.exec(text.slice(0, 2_000))?.[1];
+  if (named !== undefined) return DOORS.filter((door) => named.split(", ").includes(door));
+  return [PLACES.find(([place]) => place.test(path))?.[1] ?? "in process"];
+};
+
+/**
+ * Where each clause can be broken from outside. What is not listed is decided inside: a plan, a table, a watchdog.
+ * Keys are sections of the protocol; a section has the doors of the longest key it begins with.
+ */
+const CLAUSE_DOORS: Readonly<Record<string, readonly Door[]>> = {
+  "1.1": ["NATS", "in process"],
+  "1.2": ["HTTP", "in process"],
+  "1.3": ["NATS", "in process"],
+  "1.4": ["NATS", "in process"],
+  "2.1": ["NATS", "in process"],
+  "2.2": ["NATS", "in process"],
+  "2.3": ["HTTP", "NATS", "in process"],
+  "2.5": ["HTTP", "NATS", "in process"],
+  "2.6": ["NATS", "in process"],
+  "2.7": ["HTTP", "NATS", "in process"],
+  "4.4": ["HTTP", "NATS", "in process"],
+  "4.5": ["HTTP", "in process"],
+  "4.6": ["HTTP", "in process"],
+  "5": ["HTTP", "in process"],
+  "6.1": ["HTTP", "NATS", "in process"],
+  "6.2": ["HTTP", "NATS", "in process"],
+  "6.4": ["NATS", "in process"],
+  "6.5": ["HTTP", "NATS", "in process"],
+  "8.3": ["HTTP", "NATS", "in process"],
+  "8.4": ["HTTP", "NATS", "in process"],
+  "8.5": ["HTTP", "NATS", "in process"],
+  "8.6": ["HTTP", "NATS", "in process"],
+  "8.10": ["HTTP", "in process"],
+  "11": ["HTTP", "in process"],
+  "13.1": ["NATS", "in process"],
+  "13.2": ["HTTP"],
+  "17 D-28": ["host"],
+};
+
+const WEAKNESS = "15";
+const DISAGREEMENT = "17";
+
+/** `2.3` of `utp 2.3`, `7.5` of `utp 7.5 row 2`, `13.1` of `utp 13.1, 2.5`, `17 D-28` of `utp 17, D-28` and of `utp D-28`. */
+export const sectionOf = (source: string): string => {
+  const named = /^utp (?:1[57],? )?([DW]-\d+)/.exec(source)?.[1];
+  if (named !== undefined) return `${named.startsWith("W") ? WEAKNESS : DISAGREEMENT} ${named}`;
+  return /^utp (\d+(?:\.\d+)*)/.exec(source)?.[1] ?? source.replace(/^utp /, "");
+};
+
+export const clauseDoors = (section: string): readonly Door[] => {
+  const keys = Object.keys(CLAUSE_DOORS).filter((key) => section === key || section.startsWith(`${key}.`));
+  const longest = keys.sort((a, b) => b.length - a.length)[0];
+  return (longest === undefined ? undefined : CLAUSE_DOORS[longest]) ?? ["in process"];
+};

@@ -1,0 +1,157 @@
+// Delegation by a direct call, over HTTP and in process: the agent in whose name the call is made is the parent, and the
+// chain is as deep as if the agent had asked in a turn. However the links are made, the limit ends them.
+// Doors: HTTP, in process
+
+import { silentLog } from "@toolplane/engine";
+import type { JsonObject } from "@toolplane/protocol";
+import { createApp, routes } from "@toolplane/server";
+import { queryTestDatabase, readAnswer } from "@toolplane/testkit";
+import { describe, expect, test } from "vitest";
+import { COMMAND_DEPTHS } from "./pmo-world.sql.ts";
+import { BOSS, type PmoWorld, PROJECT, startPmoWorld, WORKER } from "./pmo-world.ts";
+
+const SUCCESSOR = { ...WORKER, target_ref: "Boss" } as const;
+
+/** Asks in an agent's name outside of its turns; answers with the call's id. */
+type Door = (world: PmoWorld, agentId: string, toolName: string, args: JsonObject) => Promise<string>;
+
+const requestOver = async (world: PmoWorld, token: string, method: string, path: string, body?: JsonObject) => {
+  const app = createApp({
+    engine: () => world.engine,
+    routes,
+    log: silentLog,
+    health: async () => ({ ok: true, body: { status: "ok" } }),
+    hosts: [],
+    draining: new AbortController().signal,
+  });
+  const response = await app.request(`/projects/${PROJECT}${path}`, {
+    method,
+    headers: { host: "localhost", authorization: `Bearer ${token}`, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return readAnswer(response);
+};
+
+const tokenOf = async (world: PmoWorld, agentId: string): Promise<string> =>
+  (await world.engine.tokens.create({ role: "agent", projectId: PROJECT, actorId: agentId })).secret;
+
+const overHttp: Door = async (world, agentId, tool_name, args) => {
+  const body = { tool_name, arguments: args };
+  return (await requestOver(world, await tokenOf(world, agentId), "POST", "/calls", body)).body.tool_call_id;
+};
+
+const inProcess: Door = async (world, agentId, toolName, args) =>
+  (await world.engine.calls.dispatch({ projectId: PROJECT, toolName, arguments: args, agentId })).toolCallId;
+
+/** The child of a direct delegation, or what was said instead. */
+const delegate = async (world: PmoWorld, door: Door, agentId: string, args: JsonObject = SUCCESSOR) => {
+  const toolCallId = await door(world, agentId, "delegate_async", args);
+  await world.serve();
+  const { result } = await world.resultOf(toolCallId);
+  return { toolCallId, result, agentId: String(result.agent_id), turnId: String(result.agent_turn_id) };
+};
+
+describe.each<[string, Door]>([
+  ["over HTTP", overHttp],
+  ["in process", inProcess],
+])("a direct call in an agent's name, %s", (_name, door) => {
+  test("[UTP-11.3-D1] the agent is the parent of the child it delegates to, one level above it", async () => {
+    await using world = await startPmoWorld();
+    const { toolCallId, turnId } = await delegate(world, door, BOSS);
+    const child = await world.turn(turnId);
+    expect(child).toMatchObject({ recursionDepth: 1, parentAgentId: BOSS, parentAgentTurnId: `turn_${toolCallId}` });
+    const seen = await requestOver(world, await tokenOf(world, BOSS), "GET", `/turns/${turnId}`);
+    expect(seen.status).toBe(200);
+  });
+
+  test("[UTP-2.7-D1] links made one after the other end at the limit, and the refused one leaves nothing", async () => {
+    await using world = await startPmoWorld({ turns: { maxDepth: 4 } });
+    let agentId = BOSS;
+    const depths: number[] = [];
+    let link = await delegate(world, door, agentId);
+    while (link.result.status === "accepted" && depths.length < 6) {
+      depths.push((await world.turn(link.turnId)).recursionDepth);
+      agentId = link.agentId;
+      link = await delegate(world, door, agentId);
+    }
+    expect(depths).toEqual([1, 2, 3]);
+    expect(link.result).toMatchObject({ status: "rejected", error_code: "recursion_depth_exceeded" });
+    expect(await world.engine.agents.getAgent(PROJECT, link.agentId)).toBeUndefined();
+  });
+
+  test("[UTP-2.7-D1] a child whose turn has ended stays as deep as it was made, and its command says so", async () => {
+    await using world = await startPmoWorld();
+    const { agentId } = await delegate(world, door, BOSS);
+    await world.finish(agentId);
+    const toolCallId = await door(world, agentId, "slow", {});
+    const url = world.test.database.url;
+    expect(await queryTestDatabase(url, COMMAND_DEPTHS, [toolCallId])).toEqual([{ depth: 1, header: "1" }]);
+    const next = await delegate(world, door, agentId);
+    expect((await world.turn(next.turnId)).recursionDepth).toBe(2);
+  });
+
+  test("[UTP-2.7-D1] an agent in a turn is as deep as the turn", async () => {
+    await using world = await startPmoWorld();
+    await world.engine.agents.upsertAgent(PROJECT, { agent_id: "deputy", profile_name: "Boss" });
+    const reuse = { ...SUCCESSOR, target_strategy: "reuse", target_ref: "deputy" };
+    await delegate(world, door, BOSS, reuse);
+    const inTurn = await delegate(world, door, "deputy");
+    expect((await world.turn(inTurn.turnId)).recursionDepth).toBe(2);
+    await world.finish("deputy");
+    const afterwards = await delegate(world, door, "deputy");
+    expect((await world.turn(afterwards.turnId)).recursionDepth).toBe(1);
+  });
+
+  test("[UTP-11.3-D1] fork_join: every child has the agent as parent, one level above it", async () => {
+    await using world = await startPmoWorld();
+    const { agentId } = await delegate(world, door, BOSS);
+    const toolCallId = await door(world, agentId, "fork_join", { tasks: [SUCCESSOR, SUCCESSOR] });
+    await world.serve();
+    const children = await world.children(`turn_${toolCallId}`);
+    expect(children.map(({ recursionDepth, parentAgentId }) => [recursionDepth, parentAgentId])).toEqual([
+      [2, agentId],
+      [2, agentId],
+    ]);
+    const made = await delegate(world, door, children[0]?.agentId ?? "");
+    expect((await world.turn(made.turnId)).recursionDepth).toBe(3);
+  });
+
+  test.each<[string, JsonObject]>([
+    ["launch_principal", { profile_name: "Boss", instruction: "go" }],
+    ["ask_expert", { expert_profile: "Boss", question: "why?" }],
+  ])("[UTP-11.3-D1] %s likewise", async (toolName, args) => {
+    await using world = await startPmoWorld();
+    const { agentId } = await delegate(world, door, BOSS);
+    const toolCallId = await door(world, agentId, toolName, args);
+    await world.serve();
+    const [child] = await world.children(`turn_${toolCallId}`);
+    expect(child).toMatchObject({ recursionDepth: 2, parentAgentId: agentId });
+  });
+});
+
+describe("turns an agent starts with its own token", () => {
+  test("[UTP-2.7-D2] a turn for another agent is one deeper; a turn for itself does not lift it to the top", async () => {
+    await using world = await startPmoWorld();
+    const { agentId } = await delegate(world, overHttp, BOSS);
+    await world.finish(agentId);
+    const token = await tokenOf(world, agentId);
+    const ask = async (target: string) =>
+      (await requestOver(world, token, "POST", `/agents/${target}/turns`, { instruction: "go on" })).body;
+    expect(await ask(BOSS)).toMatchObject({ recursion_depth: 2, parent_agent_id: agentId });
+    expect(await ask(agentId)).toMatchObject({ recursion_depth: 1 });
+    await world.finish(agentId);
+    expect(await ask(agentId)).toMatchObject({ recursion_depth: 1 });
+  });
+
+  test("[UTP-2.7-D2] in a turn, what the agent starts is one deeper than the turn", async () => {
+    await using world = await startPmoWorld();
+    const { agentId, turnId } = await delegate(world, overHttp, BOSS);
+    const token = await tokenOf(world, agentId);
+    const asked = await requestOver(world, token, "POST", `/agents/${agentId}/turns`, { instruction: "again" });
+    expect(asked.body).toMatchObject({
+      recursion_depth: 2,
+      parent_agent_id: agentId,
+      parent_agent_turn_id: turnId,
+    });
+  });
+});

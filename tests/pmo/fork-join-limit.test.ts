@@ -1,0 +1,93 @@
+// How many tasks one fork_join takes: 8 unless the project says otherwise; the model is told, and whoever asks for more is
+// refused before anything is made - in a turn, by a direct call over HTTP and in process alike.
+// Doors: HTTP, in process
+
+import { silentLog } from "@toolplane/engine";
+import { isToolplaneError } from "@toolplane/protocol";
+import { modelToolSpec } from "@toolplane/protocol/agents";
+import { createApp, routes } from "@toolplane/server";
+import { queryTestDatabase, readAnswer } from "@toolplane/testkit";
+import { describe, expect, test } from "vitest";
+import { tasks } from "./fork.ts";
+import { FORGET_MOST_TASKS, LEFT_BEHIND } from "./pmo-world.sql.ts";
+import { BOSS, type PmoWorld, PROJECT, startPmoWorld } from "./pmo-world.ts";
+
+const http = async (world: PmoWorld, method: string, path: string, body: object) => {
+  const { secret } = await world.engine.tokens.create({ role: "admin" });
+  const app = createApp({
+    engine: () => world.engine,
+    routes,
+    log: silentLog,
+    health: async () => ({ ok: true, body: { status: "ok" } }),
+    hosts: [],
+    draining: new AbortController().signal,
+  });
+  const headers = { host: "localhost", authorization: `Bearer ${secret}`, "content-type": "application/json" };
+  return readAnswer(await app.request(`/projects/${PROJECT}${path}`, { method, headers, body: JSON.stringify(body) }));
+};
+
+/** What a model is told about the tasks. */
+const shownMost = async (world: PmoWorld): Promise<unknown> => {
+  const [known] = await world.engine.definitions.resolve([{ projectId: PROJECT, toolName: "fork_join" }]);
+  if (known === undefined) throw new RangeError("there is no fork_join");
+  const { properties } = modelToolSpec(known.definition).function.parameters as {
+    readonly properties: { readonly tasks: { readonly maxItems?: unknown } };
+  };
+  return properties.tasks.maxItems;
+};
+
+/** The code each door answers with for so many tasks. */
+const refusals = async (world: PmoWorld, count: number): Promise<readonly unknown[]> => {
+  const args = { tasks: tasks(count) };
+  const codeOf = (error: unknown): unknown => (isToolplaneError(error) ? error.code : error);
+  const inTurn = await world.ask("fork_join", args).then(() => undefined, codeOf);
+  const direct = await world.engine.calls
+    .dispatch({ projectId: PROJECT, toolName: "fork_join", arguments: args, agentId: BOSS })
+    .then(() => undefined, codeOf);
+  const over = await http(world, "POST", "/calls", { tool_name: "fork_join", arguments: args, agent_id: BOSS });
+  return [inTurn, direct, over.body.error?.code];
+};
+
+describe("the tasks of one fork_join", () => {
+  test("[UTP-11.6-D1] are at most 8, and the model is told", async () => {
+    await using world = await startPmoWorld();
+    const before = await queryTestDatabase(world.test.database.url, LEFT_BEHIND);
+    expect(await shownMost(world)).toBe(8);
+    expect(await refusals(world, 9)).toEqual(["bad_request", "bad_request", "bad_request"]);
+    await world.serve();
+    expect((await queryTestDatabase(world.test.database.url, LEFT_BEHIND))[0]?.agents).toBe(before[0]?.agents);
+  });
+
+  test("[UTP-11.6-D1] are as many as the project's setting says, over HTTP and in process", async () => {
+    await using world = await startPmoWorld();
+    const patched = await http(world, "PATCH", "", { limits: { fork_join_tasks: 12 } });
+    expect(patched.body).toMatchObject({ limits: { fork_join_tasks: 12 } });
+    expect(await shownMost(world)).toBe(12);
+    expect(await refusals(world, 12)).toEqual([undefined, undefined, undefined]);
+    await world.engine.projects.patchProject(PROJECT, { limits: { fork_join_tasks: 2 } });
+    expect(await world.engine.projects.getProject(PROJECT)).toMatchObject({ limits: { fork_join_tasks: 2 } });
+    expect(await shownMost(world)).toBe(2);
+  });
+
+  test.each([
+    [{ limits: { fork_join_task: 3 } }, "fork_join_task"],
+    [{ limits: { fork_join_tasks: 0 } }, "fork_join_tasks"],
+    [{ limits: { fork_join_tasks: 1_001 } }, "fork_join_tasks"],
+  ])("[UTP-11.6-D1] %j is refused by name", async (patch, name) => {
+    await using world = await startPmoWorld();
+    const { status, body } = await http(world, "PATCH", "", patch);
+    expect([status, body.error.code]).toEqual([400, "bad_request"]);
+    expect(body.error.message).toContain(name);
+  });
+
+  test("[UTP-11.6-D1] a project from before the setting is brought up to it", async () => {
+    await using world = await startPmoWorld();
+    await queryTestDatabase(world.test.database.url, FORGET_MOST_TASKS);
+    const older = await world.test.another();
+    const [known] = await older.definitions.resolve([{ projectId: PROJECT, toolName: "fork_join" }]);
+    expect(JSON.stringify(known?.definition)).not.toContain("maxItems");
+    expect(await older.projects.renewTools()).toBe(1);
+    expect(await older.projects.renewTools()).toBe(0);
+    expect(await shownMost(world)).toBe(8);
+  });
+});
