@@ -99,6 +99,7 @@ export { type Log, type LogFields, silentLog } from "./ports/log.ts";
 export type { Agents } from "./registry/agents.ts";
 export { type CompiledDefinition, createDefinitions, type Definitions } from "./registry/definition-cache.ts";
 export { createSchemaCompiler } from "./registry/json-schema.ts";
+export { createSchemaChecks, type SchemaChecks } from "./registry/schema-checks.ts";
 export type { Profiles } from "./registry/profiles.ts";
 export type { Projects, RegisteredProject } from "./registry/projects.ts";
 export type { RegisteredTool, Tools } from "./registry/tools.ts";
@@ -106,6 +107,8 @@ export type { Forgotten, RetentionPolicy } from "./retention/retention.ts";
 // storage
 export { createDatabase, type Database, type Queryer, type Statement } from "./sql/database.ts";
 export { migrate, readMigrations } from "./sql/migrate.ts";
+// threads
+export { createThreads, type Threads, type ThreadStats } from "./threads/threads.ts";
 // tokens
 export { ROLES, type Role, type Token, type TokenRequest, type Tokens } from "./tokens/tokens.ts";
 export type { Tended, TendTurns } from "./turns/tend-turns.ts";

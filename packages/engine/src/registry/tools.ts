@@ -1,6 +1,7 @@
 // Tools of a project: registered, versioned, paused, deleted. Definitions for running calls are read elsewhere
 // (definition-cache.ts); this is the side that changes them, and every change rings `registry`.
 
+import { setImmediate as breathe } from "node:timers/promises";
 import {
   definitionHash,
   type HashText,
@@ -10,7 +11,7 @@ import {
   type ToolDefinition,
   ToolplaneError,
 } from "@toolplane/protocol";
-import { type AllowEnv, type CompileSchema, isToolName, parseToolDefinition } from "@toolplane/protocol/registry";
+import { type AllowEnv, isToolName, parseToolDefinition } from "@toolplane/protocol/registry";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Database, Queryer } from "../sql/database.ts";
 import type { ToolStatus } from "./definition-cache.sql.ts";
@@ -31,6 +32,8 @@ import {
   WRITE_TOOLS,
   WRITE_VERSIONS,
 } from "./tools.sql.ts";
+import { admitParameters, compiledLater } from "./admit-parameters.ts";
+import type { SchemaChecks } from "./schema-checks.ts";
 import { withProject } from "./with-project.ts";
 
 export interface RegisteredTool {
@@ -96,7 +99,7 @@ export interface Tools {
 export interface ToolsOptions {
   readonly db: Database;
   readonly doorbell: Doorbell;
-  readonly compile: CompileSchema;
+  readonly schemas: Pick<SchemaChecks, "check">;
   readonly sha256: HashText;
   /** Which variables tools may name unless the registration says otherwise. */
   readonly allowEnv?: AllowEnv | undefined;
@@ -121,22 +124,27 @@ const toTool = (projectId: string, row: ToolRow): RegisteredTool => ({
   updatedAt: row.updated_at.toISOString(),
 });
 
-export const createTools = ({ db, doorbell, compile, sha256, ...rest }: ToolsOptions): Tools => {
-  const parseOne = (projectId: string, upload: unknown, options: UpsertToolsOptions): IncomingTool => {
+export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOptions): Tools => {
+  const parseOne = async (projectId: string, upload: unknown, options: UpsertToolsOptions): Promise<IncomingTool> => {
     const allowEnv = options.allowEnv ?? rest.allowEnv;
     const definition = parseToolDefinition(upload, {
       projectId,
       version: PROTOCOL_VERSION,
-      compileSchema: compile,
+      compileSchema: compiledLater,
       ...(options.internal === undefined ? {} : { internal: options.internal }),
       ...(allowEnv === undefined ? {} : { allowEnv }),
     });
+    await admitParameters(definition, (schema) => schemas.check(schema, undefined, projectId));
     return { projectId, definition, hash: definitionHash(definition, sha256), source: options.source };
   };
 
-  const tryParse = (projectId: string, upload: unknown, options: UpsertToolsOptions): IncomingTool | ToolplaneError => {
+  const tryParse = async (
+    projectId: string,
+    upload: unknown,
+    options: UpsertToolsOptions,
+  ): Promise<IncomingTool | ToolplaneError> => {
     try {
-      return parseOne(projectId, upload, options);
+      return await parseOne(projectId, upload, options);
     } catch (error) {
       if (isToolplaneError(error)) return error;
       throw error;
@@ -156,7 +164,12 @@ export const createTools = ({ db, doorbell, compile, sha256, ...rest }: ToolsOpt
   const upsertTools: Tools["upsertTools"] = async (projectId, uploads, options = {}) => {
     if (uploads.length > MAX_TOOLS_AT_ONCE)
       throw new ToolplaneError("bad_request", `at most ${MAX_TOOLS_AT_ONCE} tools at once`);
-    const parsed = uploads.map((upload) => tryParse(projectId, upload, options));
+    const parsed: (IncomingTool | ToolplaneError)[] = [];
+    for (const upload of uploads) {
+      parsed.push(await tryParse(projectId, upload, options));
+      // Hundreds of small schemas take seconds together: others get their turn after each.
+      if (uploads.length > 1) await breathe();
+    }
     const good = parsed.filter((item): item is IncomingTool => !(item instanceof ToolplaneError));
     const { tx } = options;
     const work = (own: Queryer) => register(own, projectId, good);
