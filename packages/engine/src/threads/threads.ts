@@ -46,8 +46,8 @@ export interface ThreadsOptions {
 
 /** Two: one tenant can hold one of them, and the others share the second. */
 const DEFAULT_SIZE = 2;
-/** The largest documents we take need some 300 ms; a busy machine needs a multiple of that. */
-const DEFAULT_LIMIT_MS = 3_000;
+/** The largest documents we take need up to 2 s (YAML); a busy machine needs a multiple of that. */
+const DEFAULT_LIMIT_MS = 5_000;
 const DEFAULT_MAX_WAITING = 16;
 const IDLE_MS = 30_000;
 /** What the largest document takes, several times over. */
