@@ -54,6 +54,7 @@ export { type ChainLink, chainStart, extendChain, type Sha256 } from "./calls/tu
 export type { Box, BoxBatch, Boxes, HydratedBox } from "./cards/boxes.ts";
 export type { CardBatch, CardRef, CardStore, CardVerdict } from "./cards/card-store.ts";
 export type { Carrier, CarrierMeans } from "./carrier/carrier.ts";
+export { readInTurns } from "./coalescer/in-turns.ts";
 // dead letters, watchdog, retention
 export type { DeadLetter, DeadLetters } from "./dead-letters/dead-letters.ts";
 // delegation
@@ -99,16 +100,16 @@ export { type Log, type LogFields, silentLog } from "./ports/log.ts";
 export type { Agents } from "./registry/agents.ts";
 export { type CompiledDefinition, createDefinitions, type Definitions } from "./registry/definition-cache.ts";
 export { createSchemaCompiler } from "./registry/json-schema.ts";
-export { createSchemaChecks, type SchemaChecks } from "./registry/schema-checks.ts";
 export type { Profiles } from "./registry/profiles.ts";
 export type { Projects, RegisteredProject } from "./registry/projects.ts";
+export { createSchemaChecks, type SchemaChecks } from "./registry/schema-checks.ts";
 export type { RegisteredTool, Tools } from "./registry/tools.ts";
 export type { Forgotten, RetentionPolicy } from "./retention/retention.ts";
 // storage
 export { createDatabase, type Database, type Queryer, type Statement } from "./sql/database.ts";
 export { migrate, readMigrations } from "./sql/migrate.ts";
 // threads
-export { createThreads, type Threads, type ThreadStats } from "./threads/threads.ts";
+export { createThreads, type ThreadStats, type Threads } from "./threads/threads.ts";
 // tokens
 export { ROLES, type Role, type Token, type TokenRequest, type Tokens } from "./tokens/tokens.ts";
 export type { Tended, TendTurns } from "./turns/tend-turns.ts";

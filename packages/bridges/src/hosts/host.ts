@@ -8,9 +8,9 @@
 import type { Guard } from "@toolplane/processes";
 import type { JsonObject, JsonValue, ToolplaneError } from "@toolplane/protocol";
 import type { FormattedResult, HostExtension, HostTool, RefusedHostTool } from "@toolplane/protocol/host";
-import type { CompileSchema } from "@toolplane/protocol/registry";
 import type { Log, Random } from "@toolplane/sdk";
 import type { HostLimits } from "./host-limits.ts";
+import type { CheckSchema } from "./open-host.ts";
 import type { Timers } from "./timers.ts";
 
 /** What a Node host may touch; everything that is not named is refused by Node's permission model. */
@@ -68,7 +68,7 @@ export interface HostDiagnostic {
 
 export interface HostPorts {
   /** Checks `config` against the host's own schema; without it the config is passed on unchecked. */
-  readonly compileSchema?: CompileSchema;
+  readonly checkSchema?: CheckSchema;
   readonly log?: Log;
   /** Our own variables, from which the allowed ones are taken. */
   readonly env?: Readonly<Record<string, string | undefined>>;

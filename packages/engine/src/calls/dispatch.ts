@@ -220,10 +220,7 @@ export const createDispatch = (deps: DispatchDeps): Coalescer<CallRequest, Dispa
     await faults.at("dispatch:before-doorbell");
     deps.doorbell.ring(items.some(({ row }) => row !== undefined && row.session !== null) ? "sessions" : "queued");
     await faults.at("dispatch:after-doorbell");
-    return items.map(
-      ({ outcome, request }) =>
-        outcome ?? keepsChanging(request.toolName),
-    );
+    return items.map(({ outcome, request }) => outcome ?? keepsChanging(request.toolName));
   };
 
   interface Identified {

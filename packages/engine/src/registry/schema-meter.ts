@@ -6,7 +6,7 @@
 //   M3. `enum` and `uniqueItems` look values up instead of comparing each with each, as ajv would.
 
 import { canonicalText, isRecord, type JsonObject, ToolplaneError } from "@toolplane/protocol";
-import { type Ajv, _, type Code, type CodeKeywordDefinition, type KeywordCxt } from "ajv";
+import { _, type Ajv, type Code, type CodeKeywordDefinition, type KeywordCxt } from "ajv";
 import type { Ajv2020 } from "ajv/dist/2020.js";
 
 export class OutOfSteps extends ToolplaneError {
@@ -126,7 +126,9 @@ const isUnique = (items: readonly unknown[], meter: Meter): boolean => {
 /** A value that is longer than the longest allowed one is none of them, and is not read to its end. */
 const createLookup = (allowed: readonly unknown[], meter: Meter): ((value: unknown) => boolean) => {
   const keys = new Set(allowed.map((value) => keyOf(value)));
-  const lengths = allowed.map((value) => (typeof value === "object" && value !== null ? JSON.stringify(value).length : 0));
+  const lengths = allowed.map((value) =>
+    typeof value === "object" && value !== null ? JSON.stringify(value).length : 0,
+  );
   const longest = lengths.reduce((most, length) => Math.max(most, length), 0);
   return (value) => {
     if (typeof value !== "object" || value === null) return keys.has(value);

@@ -12,11 +12,14 @@ import {
   ToolplaneError,
 } from "@toolplane/protocol";
 import { type AllowEnv, isToolName, parseToolDefinition } from "@toolplane/protocol/registry";
+import { readInTurns } from "../coalescer/in-turns.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Database, Queryer } from "../sql/database.ts";
+import { admitParameters, compiledLater } from "./admit-parameters.ts";
 import type { ToolStatus } from "./definition-cache.sql.ts";
 import { type Page, type PageRequest, parsePage, toPage } from "./page.ts";
 import { type IncomingTool, planTools, type ToolUpsertResult } from "./plan-tools.ts";
+import type { SchemaChecks } from "./schema-checks.ts";
 import {
   bindToolWrites,
   LIST_TARGETS,
@@ -32,8 +35,6 @@ import {
   WRITE_TOOLS,
   WRITE_VERSIONS,
 } from "./tools.sql.ts";
-import { admitParameters, compiledLater } from "./admit-parameters.ts";
-import type { SchemaChecks } from "./schema-checks.ts";
 import { withProject } from "./with-project.ts";
 
 export interface RegisteredTool {
@@ -214,22 +215,32 @@ export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOpt
     async listTools(projectId, { includeInternal = false, ...page } = {}) {
       const bounds = parsePage(page);
       const rows = await db.query<ToolRow>(LIST_TOOLS, [projectId, bounds.after, bounds.limit + 1, includeInternal]);
-      return toPage(
+      const shown = toPage(
         rows,
         bounds,
         (row) => row.tool_name,
+        (row) => row,
+      );
+      const items = await readInTurns(
+        shown.items,
+        (row) => row.definition.length,
         (row) => toTool(projectId, row),
       );
+      return { ...shown, items };
     },
     async listToolVersions(projectId, toolName, limit = 100, below = NO_VERSION_LIMIT) {
       const { limit: checked } = parsePage({ limit: Math.min(limit, MAX_VERSIONS) });
       const rows = await db.query<VersionRow>(LIST_VERSIONS, [projectId, toolName, below, checked]);
-      return rows.map((row) => ({
-        version: row.version,
-        definitionHash: row.definition_hash,
-        definition: JSON.parse(row.definition) as ToolDefinition,
-        createdAt: row.created_at.toISOString(),
-      }));
+      return readInTurns(
+        rows,
+        (row) => row.definition.length,
+        (row) => ({
+          version: row.version,
+          definitionHash: row.definition_hash,
+          definition: JSON.parse(row.definition) as ToolDefinition,
+          createdAt: row.created_at.toISOString(),
+        }),
+      );
     },
     async pauseTool(projectId, toolName) {
       const park = (tx: Queryer) => tx.query(PARK_CALLS, [projectId, toolName]);

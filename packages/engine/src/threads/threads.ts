@@ -81,7 +81,10 @@ const outOfMemory = (what: string): ToolplaneError =>
   new ToolplaneError("payload_too_large", `${what} takes too much memory: make it smaller`);
 
 const turnedAway = (what: string): ToolplaneError =>
-  new ToolplaneError("rate_limited", `${what} has to wait: the project has too much of this work open; try again later`);
+  new ToolplaneError(
+    "rate_limited",
+    `${what} has to wait: the project has too much of this work open; try again later`,
+  );
 
 const closed = (): ToolplaneError => new ToolplaneError("canceled", "the server is stopping");
 
@@ -148,7 +151,8 @@ export const createThreads = ({ clock, ...options }: ThreadsOptions): Threads =>
     else
       finish(thread, (task) => {
         if ("output" in message) task.resolve(message.output);
-        else task.reject(new ToolplaneError(message.error.code, message.error.message, { detail: message.error.detail }));
+        else
+          task.reject(new ToolplaneError(message.error.code, message.error.message, { detail: message.error.detail }));
       });
     pump();
   };

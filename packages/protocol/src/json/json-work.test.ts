@@ -4,8 +4,7 @@ import { parseJsonStrict } from "./parse-json.ts";
 
 const list = (count: number, item: (i: number) => string): string =>
   `[${Array.from({ length: count }, (_, i) => item(i)).join(",")}]`;
-const members = (count: number): string =>
-  `{${Array.from({ length: count }, (_, i) => `"k${i}":0`).join(",")}}`;
+const members = (count: number): string => `{${Array.from({ length: count }, (_, i) => `"k${i}":0`).join(",")}}`;
 
 describe("what a JSON text costs to read", () => {
   test.each<[string, string]>([

@@ -6,8 +6,8 @@
 // P4. What would take too long to read (json-work.ts) is `payload_too_large`, before anything is built of it.
 
 import { ToolplaneError } from "../errors/toolplane-error.ts";
-import { findJsonExcess, type JsonExcess, MAX_JSON_SHAPES, MAX_JSON_VALUES } from "./json-work.ts";
 import { exceedsBytes, type JsonCaps, type JsonValue, MAX_JSON_BYTES, MAX_JSON_DEPTH } from "./json-value.ts";
+import { findJsonExcess, type JsonExcess, MAX_JSON_SHAPES, MAX_JSON_VALUES } from "./json-work.ts";
 
 /** A `__proto__` key must be spelled out or use a \u00xx escape, so most texts need no search at all. */
 export const mayNameProto = (text: string): boolean => text.includes("__proto__") || text.includes("\\u00");

@@ -17,7 +17,7 @@ import {
   type HostPorts,
   type ToolHost,
 } from "@toolplane/bridges";
-import { createSchemaCompiler, type Engine, sha256 } from "@toolplane/engine";
+import { type Engine, sha256 } from "@toolplane/engine";
 import { type ToolplaneError, understandError } from "@toolplane/protocol";
 import type { RefusedHostTool } from "@toolplane/protocol/host";
 import {
@@ -48,7 +48,7 @@ export interface HostView {
 
 export interface HostLifeOptions {
   readonly setting: HostSetting;
-  readonly engine: Pick<Engine, "tools">;
+  readonly engine: Pick<Engine, "tools" | "schemas">;
   readonly gateway: ToolGateway;
   readonly clock: Clock;
   readonly random: Random;
@@ -78,7 +78,6 @@ export const createHostLife = (options: HostLifeOptions): HostLife => {
   const scrubber = createScrubber(secrets);
   const log = options.log;
   const source = `host:${name}`;
-  const compileSchema = createSchemaCompiler();
   const stopping = new AbortController();
   let host: ToolHost | undefined;
   let service: ToolService | undefined;
@@ -91,7 +90,8 @@ export const createHostLife = (options: HostLifeOptions): HostLife => {
   const register = async (description: HostDescription): Promise<void> => {
     const given = { ...setting, host: name, projectId: gateway.projectId };
     const isRetrySafe = (tool: string): boolean => host?.isRetrySafe(tool) ?? false;
-    const defined = defineHostTools(description, { ...given, isRetrySafe }, { compileSchema, sha256 });
+    // The host's schemas were checked when it was opened, and the registry checks them again.
+    const defined = defineHostTools(description, { ...given, isRetrySafe }, { compileSchema: () => () => [], sha256 });
     const uploads = defined.tools.map(({ definition }) => definition);
     const results: Awaited<ReturnType<Engine["tools"]["upsertTools"]>>[number][] = [];
     for (let at = 0; at < uploads.length; at += PAGE)
@@ -149,7 +149,7 @@ export const createHostLife = (options: HostLifeOptions): HostLife => {
 
   const attempt = async (): Promise<void> => {
     host ??= createToolHost(setting.options, {
-      compileSchema,
+      checkSchema: (schema, value) => engine.schemas.check(schema, value, gateway.projectId),
       log,
       env,
       random,

@@ -3,6 +3,7 @@
 import { type CallRequest, type CallView, isSettled } from "@toolplane/engine";
 import { isToolplaneError, parseWith, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
+import { answerList } from "../http/answer-list.ts";
 import { answerPage } from "../http/answer-page.ts";
 import { callerAgent } from "../http/caller-agent.ts";
 import { boundAgent, checkMayCancel, checkMaySeeCall } from "../http/own-work.ts";
@@ -125,7 +126,7 @@ export const callRoutes: readonly Route[] = [
     maxBytes: 16 * 1024 * 1024,
     handle: async (call) => {
       const items = await Promise.all(call.body.map((item) => batchItem(call, call.params.project ?? "", item)));
-      return call.context.json({ items });
+      return answerList(call.context, "items", items);
     },
   }),
   route({
