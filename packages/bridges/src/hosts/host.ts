@@ -8,9 +8,9 @@
 import type { Guard } from "@toolplane/processes";
 import type { JsonObject, JsonValue, ToolplaneError } from "@toolplane/protocol";
 import type { FormattedResult, HostExtension, HostTool, RefusedHostTool } from "@toolplane/protocol/host";
+import type { SchemaIssue } from "@toolplane/protocol/registry";
 import type { Log, Random } from "@toolplane/sdk";
 import type { HostLimits } from "./host-limits.ts";
-import type { CheckSchema } from "./open-host.ts";
 import type { Timers } from "./timers.ts";
 
 /** What a Node host may touch; everything that is not named is refused by Node's permission model. */
@@ -65,6 +65,12 @@ export interface HostDiagnostic {
   /** Further ones of the kind that were not reported, because there were too many. */
   readonly suppressed: number;
 }
+
+/**
+ * The issues of a value, none without one; rejects when it is no usable schema. It answers later, because a host's schema
+ * may take long to read.
+ */
+export type CheckSchema = (schema: JsonObject, value?: JsonValue) => Promise<readonly SchemaIssue[]>;
 
 export interface HostPorts {
   /** Checks `config` against the host's own schema; without it the config is passed on unchecked. */

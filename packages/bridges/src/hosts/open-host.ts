@@ -18,7 +18,7 @@ import {
   readHostTools,
 } from "@toolplane/protocol/host";
 import type { SchemaIssue } from "@toolplane/protocol/registry";
-import type { HostDescription } from "./host.ts";
+import type { CheckSchema, HostDescription } from "./host.ts";
 
 /** How much a host is known to understand. */
 export type HostMode = "unknown" | "plain" | "extended";
@@ -29,12 +29,6 @@ export interface Talk {
   /** An optional method that failed. */
   report(message: string, output: string): void;
 }
-
-/**
- * The issues of a value, none without one; rejects when it is no usable schema. It answers later, because a host's schema
- * may take long to read.
- */
-export type CheckSchema = (schema: JsonObject, value?: JsonValue) => Promise<readonly SchemaIssue[]>;
 
 export interface OpenOptions {
   readonly name: string;
