@@ -144,11 +144,15 @@ describe("state", () => {
 });
 
 describe("first words", () => {
-  const compileSchema = createSchemaCompiler();
+  const compile = createSchemaCompiler();
+  const checkSchema: HostPorts["checkSchema"] = async (schema, value) => {
+    const validate = compile(schema);
+    return value === undefined ? [] : validate(value);
+  };
   const config = { greeting: "salut" };
 
   test("[HOST-4-20] [HOST-2-P1] what a host offers; schemas that cannot be used are named and skipped", async () => {
-    const description = await start("full", { config, models: [{}, {}] }, { compileSchema }).start();
+    const description = await start("full", { config, models: [{}, {}] }, { checkSchema }).start();
     expect(description).toMatchObject({
       name: "full",
       initState: { greeting: "salut" },
@@ -165,7 +169,7 @@ describe("first words", () => {
   });
 
   test("[HOST-2-P2] a config that does not fit is refused before init, with the place", async () => {
-    const host = start("full", { config: { greeting: 5 } }, { compileSchema });
+    const host = start("full", { config: { greeting: 5 } }, { checkSchema });
     const error: unknown = await host.start().catch((cause: unknown) => cause);
     expect(error).toMatchObject({ code: "bad_request" });
     const { message } = error as Error;

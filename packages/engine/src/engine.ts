@@ -37,14 +37,15 @@ import { type Log, silentLog } from "./ports/log.ts";
 import { randomSecret } from "./ports/secrets.ts";
 import { type Agents, createAgents } from "./registry/agents.ts";
 import { createDefinitions, type Definitions } from "./registry/definition-cache.ts";
-import { createSchemaCompiler } from "./registry/json-schema.ts";
 import { type CheckProfile, createProfiles, type Profiles } from "./registry/profiles.ts";
 import { createProjects, type Projects } from "./registry/projects.ts";
+import { createSchemaChecks, type SchemaChecks } from "./registry/schema-checks.ts";
 import { createTools, type Tools } from "./registry/tools.ts";
 import { createRetention, type Forgotten, type RetentionPolicy } from "./retention/retention.ts";
 import { createDatabase, type Database } from "./sql/database.ts";
 import { migrate } from "./sql/migrate.ts";
 import { COUNT_LIVE, DATABASE_NOW, type LiveCallsRow } from "./stats/stats.sql.ts";
+import { createThreads, type Threads } from "./threads/threads.ts";
 import { createTokens, type Tokens } from "./tokens/tokens.ts";
 import type { TendTurns } from "./turns/tend-turns.ts";
 import type { Turns } from "./turns/turn.ts";
@@ -78,6 +79,8 @@ export interface EngineOptions {
   /** Definitions every project starts with, beside the protocol's own. */
   readonly bundledTools?: readonly JsonObject[] | undefined;
   readonly turns?: TurnsOptions | undefined;
+  /** How long a thread may work on one foreign document. */
+  readonly threadLimitMs?: number | undefined;
   /** Which variables tools may name, whoever registers them; without it only the system's own are refused. */
   readonly allowEnv?: AllowEnv | undefined;
   /** Refuses profiles when they are registered; without it any that can be read is taken. */
@@ -92,6 +95,7 @@ export interface EngineStats {
   /** What was relayed to a bus beside the database; absent without one. */
   readonly carrier?: CarrierStats | undefined;
   readonly doorbell: ReturnType<BusDoorbell["stats"]>;
+  readonly threads: ReturnType<Threads["stats"]>;
   readonly stuckMessages: number;
   readonly watchdogTicks: number;
 }
@@ -105,6 +109,9 @@ export interface Engine {
   readonly projects: Projects;
   readonly tools: Tools;
   readonly definitions: Definitions;
+  readonly schemas: SchemaChecks;
+  /** For work on foreign documents that may take long. */
+  readonly threads: Threads;
   readonly agents: Agents;
   readonly profiles: Profiles;
   readonly tokens: Tokens;
@@ -172,7 +179,8 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const doorbell = createPostgresDoorbell({ db, clock, log });
   const { carrier } = options;
   const republishSeconds = carrier === undefined ? null : (carrier.republishSeconds ?? REPUBLISH_SECONDS);
-  const compile = createSchemaCompiler();
+  const threads = createThreads({ clock, limitMs: options.threadLimitMs });
+  const schemas = createSchemaChecks(threads);
   const ground = {
     db,
     doorbell,
@@ -189,12 +197,12 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
 
   const cards = createCardStore(ground);
   const boxes = createBoxes({ ...ground, cards });
-  const tools = createTools({ ...ground, compile, allowEnv: options.allowEnv });
+  const tools = createTools({ ...ground, schemas, allowEnv: options.allowEnv });
   const { bundledTarget, bundledTools } = options;
   const projects = createProjects({ ...ground, tools, bundledTarget, bundledTools });
   const profiles = createProfiles({ ...ground, cards, boxes, checkProfile: options.checkProfile });
   const agents = createAgents({ ...ground, profiles });
-  const definitions = createDefinitions({ ...ground, compile });
+  const definitions = createDefinitions({ ...ground, compile: schemas.compile });
   const calls = createCalls({ ...ground, definitions, leaseSeconds: options.leaseSeconds ?? LEASE_SECONDS });
   const turns = createTurns({ ...ground, definitions, settled: calls.watch.settled, options: options.turns });
   const delegation = createDelegation(ground);
@@ -270,6 +278,8 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     projects,
     tools,
     definitions,
+    schemas,
+    threads,
     agents,
     profiles,
     tokens,
@@ -305,6 +315,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
         bus: bus.stats(),
         carrier: carriage?.stats(),
         doorbell: doorbell.stats(),
+        threads: threads.stats(),
         stuckMessages: (await stuck()).reduce((sum, { messages }) => sum + messages, 0),
         watchdogTicks: watchdog?.ticks() ?? 0,
       };
@@ -316,6 +327,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
       await batches.drain();
       await turns.drain();
       await calls.drain();
+      await threads.close();
       definitions.close();
       tokens.close();
       await doorbell.close();

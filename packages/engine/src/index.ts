@@ -57,6 +57,7 @@ export type { Box, BoxBatch, Boxes, HydratedBox } from "./cards/boxes.ts";
 export type { CardBatch, CardRef, CardStore, CardVerdict } from "./cards/card-store.ts";
 export type { Carrier, CarrierMeans } from "./carrier/carrier.ts";
 export type { ServedTarget } from "./carrier/plan-durables.ts";
+export { readInTurns } from "./coalescer/in-turns.ts";
 // dead letters, watchdog, retention
 export type { DeadLetter, DeadLetters } from "./dead-letters/dead-letters.ts";
 // delegation
@@ -105,12 +106,15 @@ export { createSchemaCompiler } from "./registry/json-schema.ts";
 export type { ToolUpsertResult } from "./registry/plan-tools.ts";
 export type { Profiles } from "./registry/profiles.ts";
 export type { Projects, RegisteredProject } from "./registry/projects.ts";
+export { createSchemaChecks, type SchemaChecks } from "./registry/schema-checks.ts";
 export type { PendingVersion, RegisteredTool, ToolVersion } from "./registry/tool-view.ts";
 export type { Tools } from "./registry/tools.ts";
 export type { Forgotten, RetentionPolicy } from "./retention/retention.ts";
 // storage
 export { createDatabase, type Database, type Queryer, type Statement } from "./sql/database.ts";
 export { migrate, readMigrations } from "./sql/migrate.ts";
+// threads
+export { createThreads, type ThreadStats, type Threads } from "./threads/threads.ts";
 // tokens
 export { ROLES, type Role, type Token, type TokenRequest, type Tokens } from "./tokens/tokens.ts";
 export type { Tended, TendTurns } from "./turns/tend-turns.ts";

@@ -9,12 +9,13 @@ import { systemClock } from "../src/ports/clock.ts";
 import type { Doorbell, DoorbellKind, RingOrigin } from "../src/ports/doorbell.ts";
 import { createIds, type Ids } from "../src/ports/ids.ts";
 import { type Agents, createAgents } from "../src/registry/agents.ts";
-import { createSchemaCompiler } from "../src/registry/json-schema.ts";
 import { createProfiles, type Profiles } from "../src/registry/profiles.ts";
 import { createProjects, type Projects } from "../src/registry/projects.ts";
+import { createSchemaChecks } from "../src/registry/schema-checks.ts";
 import { createTools, type Tools } from "../src/registry/tools.ts";
 import { createDatabase, type Database, type Statement } from "../src/sql/database.ts";
 import { migrate } from "../src/sql/migrate.ts";
+import { createThreads } from "../src/threads/threads.ts";
 
 export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
@@ -87,7 +88,8 @@ export const openRegistryWorld = async (): Promise<RegistryWorld> => {
   const ids = createIds();
   const cards = createCardStore({ db, sha256 });
   const boxes = createBoxes({ db, ids, cards });
-  const tools = createTools({ db, doorbell, compile: createSchemaCompiler(), sha256 });
+  const threads = createThreads({ clock: systemClock });
+  const tools = createTools({ db, doorbell, schemas: createSchemaChecks(threads), sha256 });
   const profiles = createProfiles({ db, doorbell, ids, clock: systemClock, cards, boxes });
   return {
     database,
@@ -103,6 +105,7 @@ export const openRegistryWorld = async (): Promise<RegistryWorld> => {
     agents: createAgents({ db, doorbell, profiles }),
     ask: (text, values = []) => owner.query(adHoc(text), values),
     async [Symbol.asyncDispose]() {
+      await threads.close();
       await db.close();
       await owner.close();
       await database.drop();

@@ -145,6 +145,7 @@ export {
   MAX_JSON_DEPTH,
   utf8Bytes,
 } from "./json/json-value.ts";
+export { findJsonExcess, type JsonExcess, MAX_JSON_SHAPES, MAX_JSON_VALUES } from "./json/json-work.ts";
 export { parseJsonStrict, tryParseJsonStrict } from "./json/parse-json.ts";
 export { type CallbackPayload, type CallbackPolicy, parseCallbackPayload } from "./payloads/callback.ts";
 export { type CommandPayload, type CommandPolicy, parseCommandPayload, UNKNOWN_TOOL_NAME } from "./payloads/command.ts";

@@ -47,7 +47,7 @@ const createDeps = (options: HostOptions, ports: HostPorts): CrewDeps => {
         config,
         models,
         ...how,
-        compileSchema: ports.compileSchema,
+        checkSchema: ports.checkSchema,
       }),
   };
 };

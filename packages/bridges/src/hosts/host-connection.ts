@@ -63,6 +63,8 @@ export interface HostConnection {
 const MAX_DEPTH = 512;
 /** To tell "answered twice" from "never asked"; more would only cost memory. */
 const REMEMBERED_IDS = 256;
+/** Where an event says that it is one. */
+const HEAD_LENGTH = 1_024;
 const STRAY = "it wrote to stdout what is no message";
 
 /** What a line that breaks the rules would have been: only an answer ends a request, and that may still come. */
@@ -195,6 +197,12 @@ class Connection implements HostConnection {
   }
 
   #unreadable(text: string, error: unknown): void {
+    // Reading it once more to learn its id would cost what the refusal saves.
+    if (isToolplaneError(error) && error.code === "payload_too_large") {
+      this.#startTooLong(text);
+      this.#endTooLong(text.slice(0, HEAD_LENGTH), "");
+      return;
+    }
     const { id, isAnswer } = readBroken(text);
     const ask = id === undefined ? undefined : this.#asks.get(id);
     if (ask === undefined) {
@@ -211,7 +219,7 @@ class Connection implements HostConnection {
   #startTooLong(head: string): void {
     const ask = this.#findByText(head) ?? this.#onlyOpen();
     this.#tooLong = ask;
-    this.#report("line_too_long", `a line has more than ${this.#options.lineBytes} bytes`);
+    this.#report("line_too_long", `a line is longer than ${this.#options.lineBytes} bytes, or takes too long to read`);
     ask?.onTooLong();
   }
 

@@ -8,7 +8,7 @@
 import type { Guard } from "@toolplane/processes";
 import type { JsonObject, JsonValue, ToolplaneError } from "@toolplane/protocol";
 import type { FormattedResult, HostExtension, HostTool, RefusedHostTool } from "@toolplane/protocol/host";
-import type { CompileSchema } from "@toolplane/protocol/registry";
+import type { SchemaIssue } from "@toolplane/protocol/registry";
 import type { Log, Random } from "@toolplane/sdk";
 import type { HostLimits } from "./host-limits.ts";
 import type { Timers } from "./timers.ts";
@@ -70,9 +70,15 @@ export interface HostDiagnostic {
   readonly suppressed: number;
 }
 
+/**
+ * The issues of a value, none without one; rejects when it is no usable schema. It answers later, because a host's schema
+ * may take long to read.
+ */
+export type CheckSchema = (schema: JsonObject, value?: JsonValue) => Promise<readonly SchemaIssue[]>;
+
 export interface HostPorts {
   /** Checks `config` against the host's own schema; without it the config is passed on unchecked. */
-  readonly compileSchema?: CompileSchema;
+  readonly checkSchema?: CheckSchema;
   readonly log?: Log;
   /** Our own variables, from which the allowed ones are taken. */
   readonly env?: Readonly<Record<string, string | undefined>>;

@@ -17,8 +17,8 @@ import {
   parseHostValue,
   readHostTools,
 } from "@toolplane/protocol/host";
-import type { CompileSchema } from "@toolplane/protocol/registry";
-import type { HostDescription } from "./host.ts";
+import type { SchemaIssue } from "@toolplane/protocol/registry";
+import type { CheckSchema, HostDescription } from "./host.ts";
 
 /** How much a host is known to understand. */
 export type HostMode = "unknown" | "plain" | "extended";
@@ -36,7 +36,7 @@ export interface OpenOptions {
   readonly models: readonly JsonObject[];
   readonly mode: HostMode;
   readonly helloMs: number;
-  readonly compileSchema: CompileSchema | undefined;
+  readonly checkSchema: CheckSchema | undefined;
   /** Only the first process is asked what it offers. */
   readonly describe: boolean;
 }
@@ -82,16 +82,18 @@ const askOptional = async <M extends PlainHostMethod>(
 
 const MAX_ISSUES = 5;
 
-const checkConfig = ({ name, config, compileSchema }: OpenOptions, schema: JsonObject | undefined): void => {
-  if (schema === undefined || compileSchema === undefined) return;
-  let validate: ReturnType<CompileSchema>;
+const checkConfig = async (
+  { name, config, checkSchema }: OpenOptions,
+  schema: JsonObject | undefined,
+): Promise<void> => {
+  if (schema === undefined || checkSchema === undefined) return;
+  let issues: readonly SchemaIssue[];
   try {
-    validate = compileSchema(schema);
+    issues = await checkSchema(schema, config);
   } catch (error) {
     const why = error instanceof Error ? error.message : "it was refused";
     throw new ToolplaneError("bad_request", `host ${name}: its config schema is not valid: ${why}`, { cause: error });
   }
-  const issues = validate(config);
   if (issues.length === 0) return;
   const shown = issues.slice(0, MAX_ISSUES).map(({ path, message }) => `${path} ${message}`);
   throw new ToolplaneError("bad_request", `host ${name}: its config does not fit its schema: ${shown.join("; ")}`, {
@@ -108,12 +110,12 @@ const required = (name: string, method: string, response: HostResponse): Extract
 };
 
 /** Schemas that no call could be held to are left out, by name. */
-const checkTools = ({ tools, refused }: HostTools, compileSchema: CompileSchema | undefined): HostTools => {
-  if (compileSchema === undefined) return { tools, refused };
+const checkTools = async ({ tools, refused }: HostTools, checkSchema: CheckSchema | undefined): Promise<HostTools> => {
+  if (checkSchema === undefined) return { tools, refused };
   const faults = new Map<string, string>();
   for (const { name, parameters } of tools) {
     try {
-      compileSchema(parameters);
+      await checkSchema(parameters);
     } catch (error) {
       const why = error instanceof Error ? error.message.slice(0, 500).toWellFormed() : "it was refused";
       faults.set(name, `its parameters are not a valid JSON Schema: ${why}`);
@@ -130,9 +132,9 @@ const describe = async (
   options: OpenOptions,
   known: { extensions: readonly HostExtension[]; initState: JsonObject; configSchema: JsonObject | undefined },
 ): Promise<Omit<HostDescription, "pid">> => {
-  const { name, config, models, compileSchema } = options;
+  const { name, config, models, checkSchema } = options;
   const answer = required(name, "get_tool_schemas", await talk.ask("get_tool_schemas", { state: known.initState }));
-  const { tools, refused } = checkTools(readHostTools(answer.value), compileSchema);
+  const { tools, refused } = await checkTools(readHostTools(answer.value), checkSchema);
   return {
     name,
     tools,
@@ -150,7 +152,7 @@ export const openHost = async (talk: Talk, options: OpenOptions): Promise<Opened
   const extensions = await sayHello(talk, options);
   if (extensions === undefined) return undefined;
   const configSchema = options.describe ? await askOptional(talk, "get_config_schema", {}) : undefined;
-  checkConfig(options, configSchema);
+  await checkConfig(options, configSchema);
   const response = required(options.name, "init", await talk.ask("init", { config: options.config }));
   const initState = initialState(response);
   const description = options.describe

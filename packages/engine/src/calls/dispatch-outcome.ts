@@ -2,6 +2,7 @@
 //   I12. A key that was used answers with its call, or with a conflict when the arguments differ.
 
 import { type AfterExecution, isTrustedActor, rawArgumentsHash, ToolplaneError } from "@toolplane/protocol";
+import type { Checked } from "../registry/schema-checks.ts";
 import type { CallRequest, Dispatched } from "./call-request.ts";
 import type { DispatchRow, KeyedRow, MadeRow, RefusalRow } from "./dispatch.sql.ts";
 import type { Sha256 } from "./turn-chain.ts";
@@ -11,6 +12,8 @@ export interface Pending {
   readonly toolCallId: string;
   readonly request: CallRequest;
   readonly agentId: string;
+  /** The answer of a check that was finished in a thread. */
+  readonly checked: Checked | undefined;
   outcome: Dispatched | Error | undefined;
   row: DispatchRow | undefined;
 }

@@ -5,6 +5,7 @@
 //   I9. A call in an agent's name is as deep as the agent: as the turn it is in, and never less than it was made.
 //   A flush whose answer was lost may run again: ids were minted with the request, so the second run finds the first.
 
+import { setImmediate as breathe } from "node:timers/promises";
 import { DEFAULT_CHANNEL, isToolplaneError, type JsonCaps, ToolplaneError } from "@toolplane/protocol";
 import { type Act, type Actor, recordActsOf } from "../audit/audit.ts";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
@@ -16,6 +17,7 @@ import type { Faults } from "../ports/faults.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Definitions } from "../registry/definition-cache.ts";
 import { createLeastRecentlyUsed } from "../registry/least-recently-used.ts";
+import { type Checked, finishCheck, LongCheck, withVerdict } from "../registry/schema-checks.ts";
 import type { Database, Statement } from "../sql/database.ts";
 import type { CallRequest, Dispatched } from "./call-request.ts";
 import {
@@ -63,6 +65,12 @@ const MAX_DEPTHS = 10_000;
 
 // Project ids hold no blanks.
 const agentKeyOf = (projectId: string, agentId: string): string => `${projectId} ${agentId}`;
+
+// A card of this size takes a few milliseconds to plan.
+const LARGE_CARD = 64 * 1024;
+
+const keepsChanging = (toolName: string): ToolplaneError =>
+  new ToolplaneError("conflict", `the definition of ${toolName} kept changing; try again in a moment`);
 
 const UNIQUE_VIOLATION = "23505";
 
@@ -139,7 +147,7 @@ export const createDispatch = (deps: DispatchDeps): Coalescer<CallRequest, Dispa
         item.row = planCall({
           origin,
           ask: request,
-          pinned: definition,
+          pinned: withVerdict(definition, item.checked),
           chain: originChain(origin, sha256),
           toolCallId,
           now,
@@ -151,6 +159,8 @@ export const createDispatch = (deps: DispatchDeps): Coalescer<CallRequest, Dispa
       } catch (error) {
         item.outcome = error as Error;
       }
+      // Planning a large call takes tens of milliseconds: others get their turn before the next one.
+      if ((item.row?.cardBody.length ?? 0) > LARGE_CARD) await breathe();
     }
   };
 
@@ -223,9 +233,10 @@ export const createDispatch = (deps: DispatchDeps): Coalescer<CallRequest, Dispa
   const flush = async (requests: readonly Identified[]): Promise<readonly (Dispatched | Error)[]> => {
     await faults.at("dispatch:before-read");
     const items = requests.map(
-      ({ request, toolCallId }): Pending => ({
+      ({ request, toolCallId, checked }): Pending => ({
         toolCallId,
         request,
+        checked,
         agentId: request.agentId ?? API_AGENT,
         outcome: undefined,
         row: undefined,
@@ -242,16 +253,13 @@ export const createDispatch = (deps: DispatchDeps): Coalescer<CallRequest, Dispa
     await faults.at("dispatch:before-doorbell");
     deps.doorbell.ring(items.some(({ row }) => row !== undefined && row.session !== null) ? "sessions" : "queued");
     await faults.at("dispatch:after-doorbell");
-    return items.map(
-      ({ outcome, request }) =>
-        outcome ??
-        new ToolplaneError("conflict", `the definition of ${request.toolName} kept changing; try again in a moment`),
-    );
+    return items.map(({ outcome, request }) => outcome ?? keepsChanging(request.toolName));
   };
 
   interface Identified {
     readonly request: CallRequest;
     readonly toolCallId: string;
+    readonly checked: Checked | undefined;
   }
 
   const coalescer = createCoalescer<Identified, Dispatched>({
@@ -262,7 +270,18 @@ export const createDispatch = (deps: DispatchDeps): Coalescer<CallRequest, Dispa
   return {
     async submit(request) {
       checkIdempotencyKey(request.idempotencyKey);
-      return coalescer.submit({ request, toolCallId: request.toolCallId ?? ids.uuid() });
+      const toolCallId = request.toolCallId ?? ids.uuid();
+      let checked: Checked | undefined;
+      for (let round = 1; ; round++) {
+        try {
+          return await coalescer.submit({ request, toolCallId, checked });
+        } catch (error) {
+          // Outside of the flush: the calls that were in it do not wait for the thread.
+          if (!(error instanceof LongCheck)) throw error;
+          if (round > MAX_REPLANS) throw keepsChanging(request.toolName);
+          checked = await finishCheck(error, request.projectId);
+        }
+      }
     },
     idle: coalescer.idle,
     stats: coalescer.stats,

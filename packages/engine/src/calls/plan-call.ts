@@ -3,6 +3,7 @@
 
 import {
   type AfterExecution,
+  type ArgumentsPlan,
   type Card,
   canonicalText,
   cardText,
@@ -27,6 +28,7 @@ import {
 } from "@toolplane/protocol";
 import { commandSubject, type ValidateValue } from "@toolplane/protocol/registry";
 import { derivedUuid, type Ids } from "../ports/ids.ts";
+import { LongCheck } from "../registry/schema-checks.ts";
 import { planSession } from "../sessions/plan-session.ts";
 import type { DispatchRow } from "./dispatch.sql.ts";
 import { type ChainLink, chainStart, extendChain, type Sha256 } from "./turn-chain.ts";
@@ -179,6 +181,16 @@ const callCardText = (card: Card, caps: JsonCaps): string => {
   }
 };
 
+const argumentsOf = ({ pinned, ask }: PlanCallInput, variables: TemplateValues): ArgumentsPlan => {
+  const { definition, definitionHash, validate } = pinned;
+  try {
+    return planArguments({ definition, rawArguments: ask.arguments, variables, validate });
+  } catch (error) {
+    if (error instanceof LongCheck) error.about = { definitionHash, ask };
+    throw error;
+  }
+};
+
 export interface PlannedCall {
   readonly row: DispatchRow;
   readonly chain: ChainLink;
@@ -195,12 +207,7 @@ export const planCall = (input: PlanCallInput): PlannedCall => {
   // A definition may fix the channel its commands travel in: then their headers say so too, or every service that checks would
   // refuse them (UTP 2.3.3). The call stays in its caller's channel, where its result is told.
   const context = contextOf({ ...origin, channelId: subject.channelId }, toolCallId, ids);
-  const planned = planArguments({
-    definition,
-    rawArguments: ask.arguments,
-    variables: variablesOf(origin, toolCallId, context.traceId ?? ""),
-    validate: pinned.validate,
-  });
+  const planned = argumentsOf(input, variablesOf(origin, toolCallId, context.traceId ?? ""));
   const lineage = lineageMeta(context);
   const card = createToolCallCard({
     // Made of the call's id: a request that is planned again after its answer was lost meets its card, whatever became of the call.

@@ -3,6 +3,7 @@
 //   A settled call keeps its lease id and the hash of its result: the same again is `idempotent`, anything else
 //   `already_settled`. A flush whose answer was lost may run again for the same reason.
 
+import { setImmediate as breathe } from "node:timers/promises";
 import { isFilled, isToolplaneError, type JsonCaps, ToolplaneError } from "@toolplane/protocol";
 import { checkCallTrace } from "@toolplane/protocol/agents";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
@@ -103,6 +104,7 @@ export const planRepeat = (row: SettleRow, view: CallView | undefined): Settled 
 
 // Results of this size settle alone rather than hold up a batch of small ones.
 const MAX_FLUSH_BYTES = 4 * 1024 * 1024;
+const LARGE_CARD = 64 * 1024;
 
 interface Planned {
   readonly request: SettleRequest;
@@ -158,7 +160,13 @@ export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled
     await faults.at("settle:before-read");
     const facts = await deps.facts.recall(requests);
     const now = new Date(deps.clock.now()).toISOString();
-    const plans = requests.map((request, index) => plan(request, facts[index], now));
+    const plans: (Planned | ToolplaneError)[] = [];
+    for (const [index, request] of requests.entries()) {
+      const planned = plan(request, facts[index], now);
+      plans.push(planned);
+      // Planning a large result takes tens of milliseconds: others get their turn before the next one.
+      if (!(planned instanceof Error) && (planned.row.cardBody?.length ?? 0) > LARGE_CARD) await breathe();
+    }
     const planned = plans.filter((item): item is Planned => !(item instanceof Error));
     if (planned.length === 0) return plans as readonly ToolplaneError[];
     await faults.at("settle:before-commit");

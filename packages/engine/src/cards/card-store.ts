@@ -12,6 +12,7 @@ import {
   orderAsRequested,
   ToolplaneError,
 } from "@toolplane/protocol";
+import { readInTurns } from "../coalescer/in-turns.ts";
 import type { Queryer } from "../sql/database.ts";
 import { createCardReads } from "./card-reads.ts";
 import {
@@ -87,6 +88,9 @@ const MAX_BATCH_BYTES = 32 * 1024 * 1024;
 // The text was checked when it was written and its columns are ours alone.
 const readCard = ({ body }: StoredBody): Card => JSON.parse(body) as Card;
 
+const readCards = (rows: readonly StoredBody[]): Promise<Card[]> =>
+  readInTurns(rows, ({ body }) => body.length, readCard);
+
 const sameCard = (cardId: string): ToolplaneError =>
   new ToolplaneError("conflict", `card ${cardId} exists with other content`, { detail: { card_id: cardId } });
 
@@ -141,12 +145,12 @@ export const createCardStore = ({ db, sha256, caps = DEFAULT_CARD_CAPS }: CardSt
     },
     async getCards(projectId, ids, tx) {
       const rows = await readByIds(projectId, distinctIds(ids), tx);
-      return orderAsRequested(ids, rows.map(readCard));
+      return orderAsRequested(ids, await readCards(rows));
     },
     async getCardBatch(projectId, ids) {
       const wanted = distinctIds(ids);
       if (wanted.length > MAX_CARD_BATCH) throw tooMany("card_ids", MAX_CARD_BATCH);
-      const cards = orderAsRequested(wanted, (await readByIds(projectId, wanted)).map(readCard));
+      const cards = orderAsRequested(wanted, await readCards(await readByIds(projectId, wanted)));
       const found = new Set(cards.map(({ card_id }) => card_id));
       return { cards, missingIds: wanted.filter((id) => !found.has(id)) };
     },
@@ -155,7 +159,7 @@ export const createCardStore = ({ db, sha256, caps = DEFAULT_CARD_CAPS }: CardSt
       if (wanted.length > MAX_CARD_BATCH) throw tooMany("tool_call_ids", MAX_CARD_BATCH);
       if (wanted.length === 0) return [];
       const values = [projectId, wanted, filter.stepId ?? null, filter.type ?? null];
-      return (await db.query<StoredBody>(READ_CARDS_OF_CALLS, values)).map(readCard);
+      return readCards(await db.query<StoredBody>(READ_CARDS_OF_CALLS, values));
     },
     async latestCardOfStep(projectId, { agentId, stepId, type }) {
       const [row] = await db.query<StoredBody>(READ_LATEST_OF_STEP, [projectId, agentId, stepId, type]);

@@ -1,7 +1,7 @@
 // The JSON Schema compiler that the protocol package is given: ajv, closed against what a stranger's schema can do.
 //   J1. Nothing is fetched: a reference that is not inside the document is an error.
-//   J2. Patterns run in linear time, and every check counts its steps: a schema that refers to itself in a way that
-//       doubles the work per level, or never ends, is cut off with an issue instead of holding up the process.
+//   J2. Patterns run in linear time, and every check counts its steps (schema-meter.ts): work that is too much for the
+//       value at hand is cut off instead of holding up the process, whatever makes it too much.
 //   J3. Checking changes nothing: no defaults are filled in, no types converted. `format` is an annotation.
 //   J4. Issues name places and rules, never the checked values (I8).
 // Each schema has an ajv of its own (0.2 ms, 6 kB), because a shared one keeps every schema it has ever seen.
@@ -19,6 +19,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import type { RegExpEngine, RegExpLike } from "ajv/dist/types/index.js";
 import { schemaFault, valueIssues } from "./json-schema-issues.ts";
 import { type LinearPattern, parseLinearPattern } from "./linear-pattern.ts";
+import { addMeteredKeywords, createMeter, type Meter, markPlace, OutOfSteps, spend } from "./schema-meter.ts";
 
 const DRAFT_2020 = "https://json-schema.org/draft/2020-12/schema";
 const DRAFT_07 = "http://json-schema.org/draft-07/schema";
@@ -29,31 +30,14 @@ export interface SchemaLimits {
   readonly maxBytes: number;
   /** Schemas inside the schema: what compiling costs, a quarter of a millisecond each. */
   readonly maxSchemas: number;
-  /** References followed, and 64-character pieces of text matched, in one check. */
+  /** What one check may cost. */
   readonly maxSteps: number;
 }
 
 export const DEFAULT_SCHEMA_LIMITS: SchemaLimits = { maxBytes: 256 * 1024, maxSchemas: 1_000, maxSteps: 500_000 };
 
-const STEP = "x-toolplane-step";
-
 /** A schema's declared depth is bounded by what the compiler's own recursion survives. */
 const MAX_DEPTH = 64;
-
-class OutOfSteps extends ToolplaneError {
-  constructor() {
-    super("bad_request", "checking takes too many steps");
-  }
-}
-
-interface Meter {
-  left: number;
-}
-
-const spend = (meter: Meter, steps: number): void => {
-  meter.left -= steps;
-  if (meter.left < 0) throw new OutOfSteps();
-};
 
 const refused = (why: string, cause?: unknown): ToolplaneError => new ToolplaneError("bad_request", why, { cause });
 
@@ -83,41 +67,6 @@ const createMetaCheck = (): ((dialect: Dialect, schema: JsonObject) => void) => 
   };
 };
 
-/** Ajv compares every pair, which is quadratic for objects; equal values have equal canonical text. */
-const isUnique = (items: readonly unknown[]): boolean => {
-  const seen = new Set<unknown>();
-  for (const item of items) {
-    const key = typeof item === "object" && item !== null ? `\u0000${canonicalText(item)}` : item;
-    if (seen.has(key)) return false;
-    seen.add(key);
-  }
-  return true;
-};
-
-const addKeywords = (ajv: Ajv | Ajv2020, meter: Meter): void => {
-  ajv.addKeyword({
-    keyword: STEP,
-    before: "$ref",
-    errors: false,
-    validate: () => {
-      spend(meter, 1);
-      return true;
-    },
-  });
-  ajv.removeKeyword("uniqueItems");
-  ajv.addKeyword({
-    keyword: "uniqueItems",
-    type: "array",
-    schemaType: "boolean",
-    errors: false,
-    error: { message: "must NOT have duplicate items" },
-    validate: (wanted: boolean, items: readonly unknown[]) => {
-      spend(meter, items.length);
-      return !wanted || isUnique(items);
-    },
-  });
-};
-
 interface Prepared {
   readonly patterns: ReadonlyMap<string, LinearPattern | ToolplaneError>;
 }
@@ -132,7 +81,7 @@ const tryPattern = (source: string, path: SchemaPath): LinearPattern | Toolplane
 };
 
 /**
- * Reads the patterns and marks each reference so that it is counted. A bad pattern is only an error once ajv uses it:
+ * Reads the patterns and marks each place so that it is counted. A bad pattern is only an error once ajv uses it:
  * the walk also meets annotations, where `pattern` may be anything.
  */
 const prepare = (schema: JsonObject, limits: SchemaLimits): Prepared => {
@@ -149,7 +98,7 @@ const prepare = (schema: JsonObject, limits: SchemaLimits): Prepared => {
     const byPattern = node.patternProperties;
     if (typeof byPattern === "object" && byPattern !== null)
       for (const source of Object.keys(byPattern)) learn(source, [...path, "patternProperties", source]);
-    if (node.$ref !== undefined || node.$dynamicRef !== undefined) (node as Record<string, unknown>)[STEP] = true;
+    markPlace(node);
   });
   return { patterns };
 };
@@ -160,7 +109,7 @@ const regExpEngine = ({ patterns }: Prepared, meter: Meter): RegExpEngine => {
     if (isToolplaneError(pattern)) throw pattern;
     return {
       test: (text) => {
-        spend(meter, 1 + (text.length >> 6));
+        spend(meter, pattern.cost(text));
         return pattern.test(text);
       },
       // Ajv keeps one object per text of a pattern.
@@ -193,7 +142,7 @@ const build = (schema: JsonObject, dialect: Dialect, prepared: Prepared, meter: 
     // Optimising takes time that grows with the square of the schema: 5 s instead of 0.6 s for 2,000 members.
     code: { regExp: regExpEngine(prepared, meter), optimize: false },
   });
-  addKeywords(ajv, meter);
+  addMeteredKeywords(ajv, meter);
   try {
     return ajv.compile(schema);
   } catch (error) {
@@ -203,17 +152,23 @@ const build = (schema: JsonObject, dialect: Dialect, prepared: Prepared, meter: 
 };
 
 const TOO_MUCH: readonly SchemaIssue[] = [
-  { path: "$", message: "checking takes too many steps: the schema refers to itself too often for this value" },
+  { path: "$", message: "checking takes too many steps: the schema is too costly for a value of this size" },
 ];
 
-/** Builds the compiler; throws `bad_request` with a reason for what is not a schema we can hold anybody to. */
-export const createSchemaCompiler = (limits: SchemaLimits = DEFAULT_SCHEMA_LIMITS): CompileSchema => {
+/**
+ * Builds the compiler; throws `bad_request` with a reason for what is not a schema we can hold anybody to. A check that
+ * has used up its steps answers what `exhausted` does.
+ */
+export const createSchemaCompiler = (
+  limits: SchemaLimits = DEFAULT_SCHEMA_LIMITS,
+  exhausted: (schema: JsonObject, value: unknown) => readonly SchemaIssue[] = () => TOO_MUCH,
+): CompileSchema => {
   const checkDialect = createMetaCheck();
   return (given): ValidateValue => {
     const schema = copySchema(given, limits);
     const dialect = dialectOf(schema);
     checkDialect(dialect, schema);
-    const meter: Meter = { left: limits.maxSteps };
+    const meter = createMeter();
     const validate = build(schema, dialect, prepare(schema, limits), meter);
     return (value) => {
       meter.left = limits.maxSteps;
@@ -221,7 +176,7 @@ export const createSchemaCompiler = (limits: SchemaLimits = DEFAULT_SCHEMA_LIMIT
         return validate(value) === true ? [] : valueIssues(validate.errors ?? []);
       } catch (error) {
         // Endless recursion ends at the meter or, with large frames, at the stack.
-        if (error instanceof OutOfSteps || error instanceof RangeError) return TOO_MUCH;
+        if (error instanceof OutOfSteps || error instanceof RangeError) return exhausted(given, value);
         throw error;
       } finally {
         // Errors hold on to the checked value's pieces.

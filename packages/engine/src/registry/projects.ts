@@ -155,7 +155,7 @@ export const createProjects = (options: ProjectsOptions): Projects => {
         const detail = {
           ...(title === undefined ? {} : { title }),
           ...(status === undefined ? {} : { status }),
-          ...(limits === undefined ? {} : { fork_join_tasks: resolveLimits(patched.limits).fork_join_tasks }),
+          ...(limits === undefined ? {} : { fork_join_tasks: limits.fork_join_tasks ?? null }),
         };
         await recordActs(tx, by, [{ projectId, act: "project.changed", subject: projectId, detail }]);
         return patched;

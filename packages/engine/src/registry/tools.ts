@@ -1,6 +1,7 @@
 // Tools of a project: registered, versioned, accepted, paused, deleted. Definitions for running calls are read elsewhere
 // (definition-cache.ts); this is the side that changes them, and every change rings `registry`.
 
+import { setImmediate as breathe } from "node:timers/promises";
 import {
   definitionHash,
   type HashText,
@@ -9,14 +10,17 @@ import {
   showName,
   ToolplaneError,
 } from "@toolplane/protocol";
-import { type AllowEnv, type CompileSchema, isToolName, parseToolDefinition } from "@toolplane/protocol/registry";
+import { type AllowEnv, isToolName, parseToolDefinition } from "@toolplane/protocol/registry";
 import { type Act, type Actor, recordActs } from "../audit/audit.ts";
+import { readInTurns } from "../coalescer/in-turns.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Database, Queryer } from "../sql/database.ts";
 import { acceptPending } from "./accept-tool.ts";
+import { admitParameters, compiledLater } from "./admit-parameters.ts";
 import type { ToolStatus } from "./definition-cache.sql.ts";
 import { type Page, type PageRequest, parsePage, toPage } from "./page.ts";
 import { type IncomingTool, planTools, type ToolUpsertResult } from "./plan-tools.ts";
+import type { SchemaChecks } from "./schema-checks.ts";
 import { type RegisteredTool, type ToolVersion, toTool, toToolVersion } from "./tool-view.ts";
 import {
   bindPendingWrites,
@@ -96,7 +100,7 @@ export interface Tools {
 export interface ToolsOptions {
   readonly db: Database;
   readonly doorbell: Doorbell;
-  readonly compile: CompileSchema;
+  readonly schemas: Pick<SchemaChecks, "check">;
   readonly sha256: HashText;
   /** Which variables tools may name unless the registration says otherwise. */
   readonly allowEnv?: AllowEnv | undefined;
@@ -127,23 +131,28 @@ const actOf = (projectId: string, result: ToolUpsertResult, source: string | und
   },
 });
 
-export const createTools = ({ db, doorbell, compile, sha256, ...rest }: ToolsOptions): Tools => {
-  const parseOne = (projectId: string, upload: unknown, options: UpsertToolsOptions): IncomingTool => {
+export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOptions): Tools => {
+  const parseOne = async (projectId: string, upload: unknown, options: UpsertToolsOptions): Promise<IncomingTool> => {
     const allowEnv = options.allowEnv ?? rest.allowEnv;
     const definition = parseToolDefinition(upload, {
       projectId,
       version: PROTOCOL_VERSION,
-      compileSchema: compile,
+      compileSchema: compiledLater,
       ...(options.internal === undefined ? {} : { internal: options.internal }),
       ...(allowEnv === undefined ? {} : { allowEnv }),
     });
+    await admitParameters(definition, (schema) => schemas.check(schema, undefined, projectId));
     const { source, asPerson = source === undefined } = options;
     return { projectId, definition, hash: definitionHash(definition, sha256), source, asPerson };
   };
 
-  const tryParse = (projectId: string, upload: unknown, options: UpsertToolsOptions): IncomingTool | ToolplaneError => {
+  const tryParse = async (
+    projectId: string,
+    upload: unknown,
+    options: UpsertToolsOptions,
+  ): Promise<IncomingTool | ToolplaneError> => {
     try {
-      return parseOne(projectId, upload, options);
+      return await parseOne(projectId, upload, options);
     } catch (error) {
       if (isToolplaneError(error)) return error;
       throw error;
@@ -172,7 +181,12 @@ export const createTools = ({ db, doorbell, compile, sha256, ...rest }: ToolsOpt
   const upsertTools: Tools["upsertTools"] = async (projectId, uploads, options = {}) => {
     if (uploads.length > MAX_TOOLS_AT_ONCE)
       throw new ToolplaneError("bad_request", `at most ${MAX_TOOLS_AT_ONCE} tools at once`);
-    const parsed = uploads.map((upload) => tryParse(projectId, upload, options));
+    const parsed: (IncomingTool | ToolplaneError)[] = [];
+    for (const upload of uploads) {
+      parsed.push(await tryParse(projectId, upload, options));
+      // Hundreds of small schemas take seconds together: others get their turn after each.
+      if (uploads.length > 1) await breathe();
+    }
     const good = parsed.filter((item): item is IncomingTool => !(item instanceof ToolplaneError));
     const { tx } = options;
     const work = (own: Queryer) => register(own, projectId, good, options);
@@ -226,17 +240,23 @@ export const createTools = ({ db, doorbell, compile, sha256, ...rest }: ToolsOpt
       const bounds = parsePage(page);
       const asked = [projectId, bounds.after, bounds.limit + 1, includeInternal, pending];
       const rows = await db.query<ToolRow>(LIST_TOOLS, asked);
-      return toPage(
+      const shown = toPage(
         rows,
         bounds,
         (row) => row.tool_name,
+        (row) => row,
+      );
+      const items = await readInTurns(
+        shown.items,
+        (row) => row.definition.length,
         (row) => toTool(projectId, row),
       );
+      return { ...shown, items };
     },
     async listToolVersions(projectId, toolName, limit = 100, below = NO_VERSION_LIMIT) {
       const { limit: checked } = parsePage({ limit: Math.min(limit, MAX_VERSIONS) });
       const rows = await db.query<VersionRow>(LIST_VERSIONS, [projectId, toolName, below, checked]);
-      return rows.map(toToolVersion);
+      return readInTurns(rows, (row) => row.definition.length, toToolVersion);
     },
     async acceptTool(projectId, toolName, version, by) {
       const accepted = await withProject(db, projectId, async (tx) => {

@@ -20,6 +20,7 @@ import type { Coalescer } from "../coalescer/coalescer.ts";
 import { roughBytes } from "../coalescer/rough-bytes.ts";
 import type { CallObserver } from "../ports/call-observer.ts";
 import type { Definitions } from "../registry/definition-cache.ts";
+import { type Checked, finishCheck, LongCheck, withVerdict } from "../registry/schema-checks.ts";
 import type { Queryer } from "../sql/database.ts";
 import { claimLost, type HeldWork, holdWork } from "./claimed-work.ts";
 import { announce, createHeadCoalescer, meansOf, type TurnDeps } from "./held-heads.ts";
@@ -44,6 +45,8 @@ interface CommitItem extends AgentKey {
   readonly work: Work;
   readonly step: StepCommit;
   readonly hash: string;
+  /** Checks of arguments that were finished in a thread, by call. */
+  readonly checked: ReadonlyMap<object, Checked>;
 }
 
 type Outcome = CommittedStep | Error | "locked";
@@ -155,8 +158,8 @@ export const createCommitStep = (deps: CommitDeps) => {
       const refusal = refused.get(`${item}/${call}`);
       const definition = pinned[index];
       if (refusal !== undefined) grounds[item]?.push({ refusal });
-      else
-        grounds[item]?.push(definition === undefined ? { refusal: noDefinition(entry.call) } : { pinned: definition });
+      else if (definition === undefined) grounds[item]?.push({ refusal: noDefinition(entry.call) });
+      else grounds[item]?.push({ pinned: withVerdict(definition, items[item]?.checked.get(entry.call)) });
     }
     return grounds;
   };
@@ -334,7 +337,18 @@ export const createCommitStep = (deps: CommitDeps) => {
       if (step.metadata !== undefined && roughBytes(step.metadata, MAX_METADATA_BYTES) >= MAX_METADATA_BYTES)
         throw new ToolplaneError("payload_too_large", `a step's metadata is at most ${MAX_METADATA_BYTES} bytes`);
       const { projectId, agentId } = work;
-      return coalescer.submit({ projectId, agentId, work, step, hash: stepHash(step, deps.sha256) });
+      const hash = stepHash(step, deps.sha256);
+      const checked = new Map<object, Checked>();
+      for (let round = 1; ; round++) {
+        try {
+          return await coalescer.submit({ projectId, agentId, work, step, hash, checked });
+        } catch (error) {
+          // Nothing of the step was written; its head is free while the thread works.
+          if (!(error instanceof LongCheck) || error.about === undefined) throw error;
+          if (round > step.entries.length + MAX_REPLANS) throw new UnreadyCalls([]);
+          checked.set(error.about.ask, await finishCheck(error, projectId));
+        }
+      }
     },
   };
 };

@@ -18,6 +18,7 @@ import {
 import type { DispatchRow } from "../calls/dispatch.sql.ts";
 import { type CallAsk, type PinnedDefinition, planCall } from "../calls/plan-call.ts";
 import { engineFailure } from "../calls/plan-settlement.ts";
+import { LongCheck } from "../registry/schema-checks.ts";
 import { type Ledger, type LedgerMeans, sayCard } from "./ledger.ts";
 import type { CommittedCall, StepCommit, StepEntry } from "./turn.ts";
 import { contextOfTurn, type TurnRow } from "./turn-row.ts";
@@ -181,7 +182,7 @@ export const planStep = (
       const { callCardId, toolName, providerCallId } = planned.row;
       return { toolCallId, callCardId, toolName, providerCallId };
     } catch (error) {
-      if (error instanceof ToolplaneError) return refuse(error);
+      if (error instanceof ToolplaneError && !(error instanceof LongCheck)) return refuse(error);
       throw error;
     }
   };

@@ -3,9 +3,11 @@
 // P2. Of duplicate keys the last wins (as JSON.parse does); a key named `__proto__` is dropped at every level, however it
 //     was escaped; `constructor` and `prototype` are ordinary own properties. No prototype is ever touched.
 // P3. Error texts give a position, never a piece of the input: it may hold a secret (I8).
+// P4. What would take too long to read (json-work.ts) is `payload_too_large`, before anything is built of it.
 
 import { ToolplaneError } from "../errors/toolplane-error.ts";
 import { exceedsBytes, type JsonCaps, type JsonValue, MAX_JSON_BYTES, MAX_JSON_DEPTH } from "./json-value.ts";
+import { findJsonExcess, type JsonExcess, MAX_JSON_SHAPES, MAX_JSON_VALUES } from "./json-work.ts";
 
 /** A `__proto__` key must be spelled out or use a \u00xx escape, so most texts need no search at all. */
 export const mayNameProto = (text: string): boolean => text.includes("__proto__") || text.includes("\\u00");
@@ -45,6 +47,17 @@ const positionOf = (error: unknown): string => {
 export const notJson = (error: unknown): ToolplaneError =>
   new ToolplaneError("bad_request", `the text is not valid JSON${positionOf(error)}`);
 
+const tooMuch = (excess: JsonExcess): ToolplaneError =>
+  excess === "values"
+    ? new ToolplaneError("payload_too_large", `the JSON holds more than ${MAX_JSON_VALUES} values: send less at once`, {
+        detail: { max_values: MAX_JSON_VALUES },
+      })
+    : new ToolplaneError(
+        "payload_too_large",
+        `the JSON holds more than ${MAX_JSON_SHAPES} members that differ in name: send a list of rows with the same members instead`,
+        { detail: { max_shapes: MAX_JSON_SHAPES } },
+      );
+
 export const parseJsonStrict = (text: string, caps: JsonCaps = {}): JsonValue => {
   const maxDepth = caps.maxDepth ?? MAX_JSON_DEPTH;
   const maxBytes = caps.maxBytes ?? MAX_JSON_BYTES;
@@ -53,6 +66,8 @@ export const parseJsonStrict = (text: string, caps: JsonCaps = {}): JsonValue =>
       detail: { max_bytes: maxBytes },
     });
   }
+  const excess = findJsonExcess(text);
+  if (excess !== undefined) throw tooMuch(excess);
   let value: JsonValue;
   try {
     value = JSON.parse(text) as JsonValue;

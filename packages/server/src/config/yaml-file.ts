@@ -2,7 +2,18 @@
 // names the file and the line.
 
 import type { ToolplaneError } from "@toolplane/protocol";
-import { type Document, isAlias, isMap, isNode, isPair, isScalar, LineCounter, parseDocument, visit } from "yaml";
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  LineCounter,
+  parseDocument,
+  visit,
+  type YAMLMap,
+} from "yaml";
 import { refuseConfig } from "./refuse.ts";
 
 /** The largest tool definitions stay under 100 kB; a configuration is far smaller. */
@@ -30,10 +41,21 @@ const offsetOf = (document: Document, path: readonly PropertyKey[], key: string 
   return path.length === 0 ? undefined : offsetOf(document, path.slice(0, -1), String(path.at(-1)));
 };
 
+/** The library compares every key with all keys before it: 50,000 of them took it a minute. */
+const checkKeys = ({ items }: YAMLMap, complain: (offset: number, message: string) => never): void => {
+  const seen = new Set<unknown>();
+  for (const { key } of items) {
+    if (!isScalar(key)) continue;
+    if (seen.has(key.value)) complain(key.range?.[0] ?? 0, "Map keys must be unique");
+    seen.add(key.value);
+  }
+};
+
 const checkNodes = (document: Document, complain: (offset: number, message: string) => never): void => {
   let aliases = 0;
   visit(document, (_key, node) => {
     if (isPair(node) && isNode(node.key) && !isScalar(node.key)) complain(node.key.range?.[0] ?? 0, "a key is a text");
+    if (isMap(node)) checkKeys(node, complain);
     if (!isNode(node)) return;
     const offset = node.range?.[0] ?? 0;
     if (isAlias(node)) {
@@ -50,7 +72,8 @@ export const parseYamlFile = (text: string, name: string): YamlFile => {
   const document: Document = parseDocument(text, {
     version: "1.2",
     schema: "core",
-    uniqueKeys: true,
+    // Looked at below.
+    uniqueKeys: false,
     prettyErrors: false,
     lineCounter: lines,
   });

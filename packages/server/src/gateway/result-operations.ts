@@ -1,11 +1,14 @@
 // What a service has made: the result in one step, or the protocol's two (write the card, report it), and parts on the way.
 
 import type { Settled } from "@toolplane/engine";
+import { type JsonValue, MAX_JSON_BYTES } from "@toolplane/protocol";
 import { z } from "zod";
 import { anyObject, factsFor, keyOf, ok, operation, plainText, traceparentOf } from "./service-request.ts";
 
 /** A result larger than a card may be is refused by the engine with its own code; this only bounds what is read. */
-const MAX_RESULT_BYTES = 64 * 1024 * 1024;
+const MAX_RESULT_BYTES = MAX_JSON_BYTES;
+/** It was read from JSON: looking at each of its values again would take longer than reading it did. */
+const anyValue = z.custom<JsonValue>((value) => value !== undefined, "is required");
 const MAX_PARTS = 1_000;
 
 const settledBody = ({ toolResultCardId, status, idempotent }: Settled) => ({
@@ -80,7 +83,7 @@ export const report = operation({
 export const parts = operation({
   body: z.strictObject({
     lease: plainText.optional(),
-    parts: z.array(z.strictObject({ index: z.number().int().min(0), part: z.json() })).max(MAX_PARTS),
+    parts: z.array(z.strictObject({ index: z.number().int().min(0), part: anyValue })).max(MAX_PARTS),
   }),
   async run(request) {
     await factsFor(request);

@@ -18,7 +18,7 @@ import {
   type HostPorts,
   type ToolHost,
 } from "@toolplane/bridges";
-import { type Actor, createSchemaCompiler, type Engine, sha256, type ToolUpsertResult } from "@toolplane/engine";
+import { type Actor, type Engine, sha256, type ToolUpsertResult } from "@toolplane/engine";
 import { ToolplaneError, understandError } from "@toolplane/protocol";
 import type { RefusedHostTool } from "@toolplane/protocol/host";
 import {
@@ -52,7 +52,7 @@ export interface HostView {
 
 export interface HostLifeOptions {
   readonly setting: HostSetting;
-  readonly engine: Pick<Engine, "tools">;
+  readonly engine: Pick<Engine, "tools" | "schemas">;
   readonly gateway: ToolGateway;
   readonly clock: Clock;
   readonly random: Random;
@@ -85,7 +85,6 @@ export const createHostLife = (options: HostLifeOptions): HostLife => {
   const log = scrubLog(options.log, scrubber);
   const source = `host:${name}`;
   const by: Actor = { door: "host", tokenId: null, role: "tool", actor: source };
-  const compileSchema = createSchemaCompiler();
   const stopping = new AbortController();
   let host: ToolHost | undefined;
   let service: ToolService | undefined;
@@ -98,7 +97,8 @@ export const createHostLife = (options: HostLifeOptions): HostLife => {
   const register = async (description: HostDescription): Promise<void> => {
     const given = { ...setting, host: name, projectId: gateway.projectId };
     const isRetrySafe = (tool: string): boolean => host?.isRetrySafe(tool) ?? false;
-    const defined = defineHostTools(description, { ...given, isRetrySafe }, { compileSchema, sha256 });
+    // The host's schemas were checked when it was opened, and the registry checks them again.
+    const defined = defineHostTools(description, { ...given, isRetrySafe }, { compileSchema: () => () => [], sha256 });
     const uploads = defined.tools.map(({ definition }) => definition);
     const results: (ToolUpsertResult | ToolplaneError)[] = [];
     for (let at = 0; at < uploads.length; at += PAGE)
@@ -162,7 +162,7 @@ export const createHostLife = (options: HostLifeOptions): HostLife => {
     host ??= createToolHost(
       { ...setting.options, config, closed: options.closed ?? [] },
       {
-        compileSchema,
+        checkSchema: (schema, value) => engine.schemas.check(schema, value, gateway.projectId),
         log,
         env,
         random,

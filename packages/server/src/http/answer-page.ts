@@ -2,6 +2,7 @@
 
 import type { Engine } from "@toolplane/engine";
 import type { Context } from "hono";
+import { answerList } from "./answer-list.ts";
 import { refuseUnknownProject } from "./known-project.ts";
 
 export interface ListCall {
@@ -16,5 +17,5 @@ export const answerPage = async (
   nextCursor?: string | null,
 ): Promise<Response> => {
   if (items.length === 0) await refuseUnknownProject(engine, params.project ?? "");
-  return context.json({ items, next_cursor: nextCursor ?? null });
+  return answerList(context, "items", items, { next_cursor: nextCursor ?? null });
 };

@@ -89,7 +89,8 @@ export const createApp = (options: AppOptions): Hono => {
     let body: unknown;
     if (route.body !== undefined) {
       const text = await readBody(context.req.raw, route.maxBytes ?? DEFAULT_MAX_BYTES);
-      body = parseWith(route.body, text === "" && takesNothing(route.body) ? {} : parseBody(text), "the body");
+      const given = text === "" && takesNothing(route.body) ? {} : await parseBody(text);
+      body = parseWith(route.body, given, "the body");
     }
     const toolHosts = options.toolHosts?.() ?? NO_TOOL_HOSTS;
     const processes = options.processes?.() ?? UNKNOWN_PROCESSES;

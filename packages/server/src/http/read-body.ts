@@ -1,6 +1,9 @@
 // A request body, bounded: the declared length is believed only when it is too large, the bytes are counted anyway. A body
 // that declares its length is read at once (HTTP ends it there); one that does not is read piece by piece.
+// A large body takes tens of milliseconds to read even when it is honest, so large ones are read one after the other, and
+// whatever else the server has to do comes between them.
 
+import { setImmediate as breathe } from "node:timers/promises";
 import { isToolplaneError, type JsonValue, parseJsonStrict, showName, ToolplaneError } from "@toolplane/protocol";
 
 const tooLarge = (maxBytes: number): ToolplaneError =>
@@ -45,15 +48,32 @@ export const readBody = async (request: Request, maxBytes: number): Promise<stri
   return request.body === null ? "" : decode(await readPieces(request.body, maxBytes));
 };
 
-/** The JSON of a body; what is wrong with it is said of the body. */
-export const parseBody = (text: string): JsonValue => {
-  if (text.trim() === "") throw new ToolplaneError("bad_request", "the body is empty: send JSON");
+/** A few milliseconds to read. */
+const LARGE_TEXT = 128 * 1024;
+
+const parseNow = (text: string): JsonValue => {
   try {
-    return parseJsonStrict(text);
+    // Its bytes were counted when it was read.
+    return parseJsonStrict(text, { maxBytes: Number.POSITIVE_INFINITY });
   } catch (error) {
     if (!isToolplaneError(error)) throw error;
-    throw new ToolplaneError(error.code, error.message.replace(/^the text is/, "the body is"), {
+    throw new ToolplaneError(error.code, error.message.replace(/^the (text|JSON) /, "the body "), {
       detail: error.detail,
     });
   }
+};
+
+let before: Promise<unknown> = Promise.resolve();
+
+const parseInTurn = (text: string): Promise<JsonValue> => {
+  const mine = before.then(() => breathe()).then(() => parseNow(text));
+  before = mine.catch(() => undefined);
+  return mine;
+};
+
+/** The JSON of a body; what is wrong with it is said of the body. */
+export const parseBody = (text: string): JsonValue | Promise<JsonValue> => {
+  if (text.length > LARGE_TEXT) return parseInTurn(text);
+  if (text.trim() === "") throw new ToolplaneError("bad_request", "the body is empty: send JSON");
+  return parseNow(text);
 };

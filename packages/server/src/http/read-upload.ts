@@ -1,17 +1,27 @@
 // A definition as people upload it: JSON, YAML (application/yaml, text/yaml), or a multipart form with a field `file`.
-// YAML is read as configuration is: without tags, with few aliases and a bounded size.
+// YAML is read as configuration is: without tags, with few aliases and a bounded size. It is read in a thread whatever its
+// size: a kilobyte of nested keys (`? ? ? ...`) takes the library two minutes.
 
+import type { Threads } from "@toolplane/engine";
 import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
-import { parseYamlFile } from "../config/yaml-file.ts";
 import { parseBody, readBody } from "./read-body.ts";
 
 const MAX_UPLOAD_BYTES = 1024 * 1024;
 
-const parseYaml = (text: string): unknown => {
+const YAML_WORK = new URL(`../config/yaml-work.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`, import.meta.url);
+
+export type ReadYaml = (text: string) => Promise<unknown>;
+
+export const readYamlIn =
+  (threads: Threads, tenant: string): ReadYaml =>
+  (text) =>
+    threads.run({ tenant, what: "reading the YAML", module: YAML_WORK, input: text });
+
+const parseYaml = async (text: string, readYaml: ReadYaml): Promise<unknown> => {
   try {
-    return parseYamlFile(text, "upload").value;
+    return await readYaml(text);
   } catch (error) {
-    if (!isToolplaneError(error)) throw error;
+    if (!isToolplaneError(error) || error.code !== "bad_request") throw error;
     throw new ToolplaneError("bad_request", `the YAML cannot be read: ${error.message}`);
   }
 };
@@ -27,7 +37,7 @@ const readFile = async (request: Request, type: string): Promise<string> => {
   return typeof file === "string" ? file : file.text();
 };
 
-export const readUpload = async (request: Request): Promise<unknown> => {
+export const readUpload = async (request: Request, readYaml: ReadYaml): Promise<unknown> => {
   const type = request.headers.get("content-type") ?? "application/json";
   const kind = type.split(";")[0]?.trim().toLowerCase();
   switch (kind) {
@@ -36,9 +46,9 @@ export const readUpload = async (request: Request): Promise<unknown> => {
     case "application/yaml":
     case "text/yaml":
     case "application/x-yaml":
-      return parseYaml(await readBody(request, MAX_UPLOAD_BYTES));
+      return parseYaml(await readBody(request, MAX_UPLOAD_BYTES), readYaml);
     case "multipart/form-data":
-      return parseYaml(await readFile(request, type));
+      return parseYaml(await readFile(request, type), readYaml);
     default:
       throw new ToolplaneError(
         "bad_request",

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { actorOf } from "../http/actor-of.ts";
 import { answerPage } from "../http/answer-page.ts";
 import { pageQuery } from "../http/page-query.ts";
-import { readUpload } from "../http/read-upload.ts";
+import { readUpload, readYamlIn } from "../http/read-upload.ts";
 import { OPERATORS, READERS, type Route, route } from "../http/route.ts";
 
 type Profile = NonNullable<Awaited<ReturnType<Profiles["getProfile"]>>>;
@@ -54,7 +54,7 @@ export const agentRoutes: readonly Route[] = [
     roles: OPERATORS,
     rawBody: true,
     handle: async ({ engine, params, caller, context }) => {
-      const upload = await readUpload(context.req.raw);
+      const upload = await readUpload(context.req.raw, readYamlIn(engine.threads, params.project ?? ""));
       const by = actorOf(caller);
       const { outcome, ...profile } = await engine.profiles.upsertProfile(params.project ?? "", upload, by);
       return context.json({ ...profileBody(profile), outcome }, outcome === "created" ? 201 : 200);

@@ -4,6 +4,7 @@ import { type CallRequest, type CallView, isSettled } from "@toolplane/engine";
 import { isToolplaneError, parseWith, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
 import { actorOf, personOf } from "../http/actor-of.ts";
+import { answerList } from "../http/answer-list.ts";
 import { answerPage } from "../http/answer-page.ts";
 import { callerAgent } from "../http/caller-agent.ts";
 import { boundAgent, checkMayCancel, checkMaySeeCall } from "../http/own-work.ts";
@@ -126,7 +127,7 @@ export const callRoutes: readonly Route[] = [
     maxBytes: 16 * 1024 * 1024,
     handle: async (call) => {
       const items = await Promise.all(call.body.map((item) => batchItem(call, call.params.project ?? "", item)));
-      return call.context.json({ items });
+      return answerList(call.context, "items", items);
     },
   }),
   route({

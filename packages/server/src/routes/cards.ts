@@ -2,6 +2,7 @@
 
 import { showName, ToolplaneError, toCardDto } from "@toolplane/protocol";
 import { z } from "zod";
+import { answerList, listText } from "../http/answer-list.ts";
 import { refuseUnknownProject } from "../http/known-project.ts";
 import { READERS, type Route, route } from "../http/route.ts";
 
@@ -30,7 +31,7 @@ export const cardRoutes: readonly Route[] = [
     handle: async ({ engine, params, body, context }) => {
       const { cards, missingIds } = await engine.cards.getCardBatch(params.project ?? "", body.card_ids);
       if (cards.length === 0) await refuseUnknownProject(engine, params.project ?? "");
-      return context.json({ cards: cards.map(toCardDto), missing_ids: missingIds });
+      return answerList(context, "cards", cards.map(toCardDto), { missing_ids: missingIds });
     },
   }),
   route({
@@ -51,7 +52,7 @@ export const cardRoutes: readonly Route[] = [
     handle: async ({ engine, params, query, context }) => {
       const cards = await engine.boxes.loadBoxCards(params.project ?? "", params.box ?? "", query.limit);
       if (cards === undefined) throw missing(params.project ?? "", "box", params.box ?? "");
-      return context.json(cards.map(toCardDto));
+      return context.body(await listText(cards.map(toCardDto)), 200, { "Content-Type": "application/json" });
     },
   }),
   route({
@@ -76,7 +77,8 @@ export const cardRoutes: readonly Route[] = [
         truncated: box.truncated,
         ...(box.hydratedCards === undefined ? {} : { hydrated_cards: box.hydratedCards.map(toCardDto) }),
       }));
-      return context.json({ boxes, missing_box_ids: batch.missingBoxIds, missing_card_ids: batch.missingCardIds });
+      const missing = { missing_box_ids: batch.missingBoxIds, missing_card_ids: batch.missingCardIds };
+      return answerList(context, "boxes", boxes, missing);
     },
   }),
 ];

@@ -7,7 +7,7 @@ import { actorOf } from "../http/actor-of.ts";
 import { answerPage } from "../http/answer-page.ts";
 import { noProject } from "../http/known-project.ts";
 import { pageQuery } from "../http/page-query.ts";
-import { readUpload } from "../http/read-upload.ts";
+import { readUpload, readYamlIn } from "../http/read-upload.ts";
 import { ADMINS, OPERATORS, READERS, type Route, route } from "../http/route.ts";
 import { serviceCaller } from "../http/service-caller.ts";
 
@@ -75,7 +75,7 @@ export const registryRoutes: readonly Route[] = [
     roles: [...OPERATORS, "tool"],
     rawBody: true,
     handle: async ({ engine, params, caller, context }) => {
-      const upload = await readUpload(context.req.raw);
+      const upload = await readUpload(context.req.raw, readYamlIn(engine.threads, params.project ?? ""));
       const asked = {
         engine,
         caller: serviceCaller(caller),

@@ -2,7 +2,7 @@
 // What is done is in gateway/service-operations.ts, for this door and the one on NATS; here is only how it is asked for
 // over HTTP. A tool's token reaches only the targets it names.
 
-import type { LeasedCall } from "@toolplane/engine";
+import { type LeasedCall, readInTurns } from "@toolplane/engine";
 import { HEADERS, headersFromHttp, isToken, showName, ToolplaneError } from "@toolplane/protocol";
 import type { Context } from "hono";
 import { z } from "zod";
@@ -14,6 +14,7 @@ import {
   type ServiceOperation,
   type ServiceRequest,
 } from "../gateway/service-request.ts";
+import { answerList } from "../http/answer-list.ts";
 import { refuseUnknownProject } from "../http/known-project.ts";
 import { type Method, type Route, type RouteCall, route, SERVICES } from "../http/route.ts";
 import { serviceCaller } from "../http/service-caller.ts";
@@ -25,12 +26,16 @@ const MAX_TARGET_LENGTH = 128;
 /** With its card a command can be started at once; cards beyond this are asked for one by one. */
 const MAX_CARD_CHARS = 8 * 1024 * 1024;
 
-const claimBody = (calls: readonly LeasedCall[]) => {
+const claimBody = (calls: readonly LeasedCall[]): Promise<unknown[]> => {
   let left = MAX_CARD_CHARS;
-  return calls.map((call) => {
-    left -= call.cardBody.length;
-    return left < 0 ? commandBody(call) : { ...commandBody(call), card: JSON.parse(call.cardBody) as unknown };
-  });
+  return readInTurns(
+    calls,
+    ({ cardBody }) => cardBody.length,
+    (call) => {
+      left -= call.cardBody.length;
+      return left < 0 ? commandBody(call) : { ...commandBody(call), card: JSON.parse(call.cardBody) as unknown };
+    },
+  );
 };
 
 const answer = (context: Context, { status, body }: ServiceAnswer): Response => context.json(body, status);
@@ -91,7 +96,7 @@ export const serviceRoutes: readonly Route[] = [
         await Promise.all(calls.map(({ facts, lease }) => engine.calls.release({ ...facts, leaseId: lease.id })));
         return context.json({ commands: [] });
       }
-      return context.json({ commands: claimBody(calls) });
+      return answerList(context, "commands", await claimBody(calls));
     },
   }),
   onCall("GET", "card", SERVICE_OPERATIONS.get_card),

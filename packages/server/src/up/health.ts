@@ -18,6 +18,8 @@ export interface HealthOptions {
   readonly askStore: () => Promise<unknown>;
   /** True when it answers and stores nothing, such as one with a full disk. */
   readonly storeRefuses?: (() => boolean) | undefined;
+  /** The longest pause of this process's event loop in the last minute, in milliseconds. */
+  readonly longestPauseMs?: (() => number) | undefined;
   readonly clock?: Clock | undefined;
 }
 
@@ -62,6 +64,7 @@ export const createHealth = (options: HealthOptions): (() => Promise<Health>) =>
     const { version, store, roles } = options;
     const bus =
       options.bus === undefined ? { bus: "postgres" } : { bus: "nats", bus_connected: options.bus.connected() };
-    return { ok, body: { status, version, protocol: PROTOCOL_VERSION, store, ...bus, roles } };
+    const pause = options.longestPauseMs && { loop_pause_ms: options.longestPauseMs() };
+    return { ok, body: { status, version, protocol: PROTOCOL_VERSION, store, ...bus, roles, ...pause } };
   };
 };

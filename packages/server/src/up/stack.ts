@@ -22,6 +22,7 @@ import { type DataDirectory, openDataDirectory, openThrowAwayDirectory } from ".
 import { openEmbeddedStore } from "./embedded-store.ts";
 import { createHealth, type Phase } from "./health.ts";
 import { type HttpServer, listen, servedHosts } from "./http-server.ts";
+import { type LoopPauses, watchLoop } from "./loop-pauses.ts";
 import { beOnlyPlane, readPlaneId } from "./only-plane.ts";
 import { explainStart, openBus, type PlaneBus, readNatsOptions } from "./open-bus.ts";
 import { openEngine } from "./open-engine.ts";
@@ -62,6 +63,7 @@ export interface Stack {
 interface Parts extends Services {
   phase: Phase;
   readonly draining: AbortController;
+  readonly loop: LoopPauses;
   data?: DataDirectory;
   http?: HttpServer;
   bus?: PlaneBus;
@@ -94,6 +96,7 @@ const createStackApp = (parts: Parts, { settings, version, log }: StackOptions) 
         if (parts.store?.ready() !== true) throw new ToolplaneError("storage_error", "the database is away");
         return parts.engine?.databaseNow();
       },
+      longestPauseMs: () => parts.loop.longestMs(),
       storeRefuses: () => parts.engine?.db.refusesWrites() ?? false,
     }),
   });
@@ -222,10 +225,15 @@ const stopParts = async (parts: Parts, { log, guard }: StackOptions): Promise<vo
   await end("store", parts.store?.stop());
   await end("data", parts.data?.end());
   await end("guard", guard.close());
+  parts.loop.stop();
 };
 
 export const startStack = async (options: StackOptions): Promise<Stack> => {
-  const parts: Parts = { phase: "starting", draining: new AbortController() };
+  const parts: Parts = {
+    phase: "starting",
+    draining: new AbortController(),
+    loop: watchLoop({ log: options.log }),
+  };
   try {
     const address = await start(parts, options);
     return {

@@ -11,6 +11,7 @@ import {
   violation,
 } from "@toolplane/protocol";
 import { parseToolDefinition } from "@toolplane/protocol/registry";
+import { parseYamlFile } from "../../config/yaml-file.ts";
 import { readUpload } from "../../http/read-upload.ts";
 import type { Registration } from "../evidence.ts";
 import { noSuch, problemResponse } from "./refuse.ts";
@@ -27,6 +28,9 @@ const UNKNOWN_NAME = "a definition that cannot be read";
 
 const nameIn = (upload: unknown): string =>
   isRecord(upload) && typeof upload.tool_name === "string" ? upload.tool_name : UNKNOWN_NAME;
+
+/** The service under test is our user's own. */
+const readHere = async (text: string): Promise<unknown> => parseYamlFile(text, "upload").value;
 
 const asProblem = (error: unknown): ToolplaneError =>
   isToolplaneError(error) ? error : violation("the definition cannot be read");
@@ -47,7 +51,7 @@ export const createToolShelf = (projectId: string, onRegistration: (seen: Regist
     async register(request) {
       let upload: unknown;
       try {
-        upload = await readUpload(request);
+        upload = await readUpload(request, readHere);
         const tool = parseToolDefinition(upload, { projectId, version: PROTOCOL_VERSION, compileSchema });
         const isNew = !shelf.has(tool.tool_name);
         shelf.set(tool.tool_name, tool);

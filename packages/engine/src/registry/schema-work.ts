@@ -1,0 +1,27 @@
+// The part of checking schemas that runs in a thread: compile, and check a value if there is one. The thread remembers
+// what it compiled last, since a tool with a large schema is called more than once.
+
+import type { JsonObject } from "@toolplane/protocol";
+import type { SchemaIssue, ValidateValue } from "@toolplane/protocol/registry";
+import { createSchemaCompiler, DEFAULT_SCHEMA_LIMITS } from "./json-schema.ts";
+import { createLeastRecentlyUsed } from "./least-recently-used.ts";
+
+export interface SchemaWork {
+  readonly schema: string;
+  /** Absent when only the schema is asked about. */
+  readonly value?: string | undefined;
+}
+
+/** The thread's time limit ends a check before this does, unless the check is a costly one of few operations. */
+const MAX_STEPS = 100_000_000;
+const REMEMBERED = 32;
+
+const compile = createSchemaCompiler({ ...DEFAULT_SCHEMA_LIMITS, maxSteps: MAX_STEPS });
+const compiled = createLeastRecentlyUsed<ValidateValue>(REMEMBERED);
+
+export const run = ({ schema, value }: SchemaWork): readonly SchemaIssue[] => {
+  const known = compiled.get(schema);
+  const validate = known ?? compile(JSON.parse(schema) as JsonObject);
+  if (known === undefined) compiled.set(schema, validate);
+  return value === undefined ? [] : validate(JSON.parse(value) as unknown);
+};

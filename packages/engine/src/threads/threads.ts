@@ -1,0 +1,218 @@
+// Threads for work on foreign documents that may take long: the event loop goes on meanwhile (SEC-10).
+//   TP1. A task has a time limit. One that exceeds it is refused with a reason, and its thread is ended and replaced.
+//   TP2. Tenants take turns (fair-line.ts); a tenant never holds all threads.
+//   TP3. Memory is bounded per thread; a task that needs more is refused like one that takes too long.
+//   TP4. Threads are started when there is work and ended when there was none for a while. They keep no process alive.
+
+import { Worker } from "node:worker_threads";
+import { ToolplaneError } from "@toolplane/protocol";
+import type { Clock } from "../ports/clock.ts";
+import { createFairLine } from "./fair-line.ts";
+import type { ThreadMessage, ThreadQuestion } from "./thread-words.ts";
+
+export interface ThreadTask {
+  /** Whose work it is: a project. */
+  readonly tenant: string;
+  /** What a refusal calls it: `reading the YAML`. */
+  readonly what: string;
+  /** A module that exports `run(input)`; input and output are plain data. */
+  readonly module: URL;
+  readonly input: unknown;
+}
+
+export interface ThreadStats {
+  /** Tasks that were given to a thread. */
+  readonly started: number;
+  /** Tasks that ran out of time or memory. */
+  readonly cutOff: number;
+  /** Tasks that found their tenant's line full. */
+  readonly turnedAway: number;
+  readonly waiting: number;
+  readonly threads: number;
+}
+
+export interface Threads {
+  run<Output>(task: ThreadTask): Promise<Output>;
+  stats(): ThreadStats;
+  close(): Promise<void>;
+}
+
+export interface ThreadsOptions {
+  readonly clock: Clock;
+  readonly size?: number | undefined;
+  readonly limitMs?: number | undefined;
+  readonly maxWaiting?: number | undefined;
+}
+
+/** Two: one tenant can hold one of them, and the others share the second. */
+const DEFAULT_SIZE = 2;
+/** The largest documents we take need up to 2 s (YAML); a busy machine needs a multiple of that. */
+const DEFAULT_LIMIT_MS = 5_000;
+const DEFAULT_MAX_WAITING = 16;
+const IDLE_MS = 30_000;
+/** What the largest document takes, several times over. */
+const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 };
+
+const PROGRAM = (() => {
+  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+  return new URL(`./thread-program.${extension}`, import.meta.url);
+})();
+/** Packages find each other's sources by this condition when they run as TypeScript. */
+const EXEC_ARGV = PROGRAM.pathname.endsWith(".ts") ? ["--conditions=source", "--no-warnings"] : [];
+
+interface Waiting extends ThreadTask {
+  readonly resolve: (output: unknown) => void;
+  readonly reject: (error: ToolplaneError) => void;
+}
+
+interface Thread {
+  readonly worker: Worker;
+  ready: boolean;
+  job: { readonly task: Waiting; readonly answered: AbortController } | undefined;
+  idle: AbortController | undefined;
+}
+
+const cutOff = (what: string, limitMs: number): ToolplaneError =>
+  new ToolplaneError("bad_request", `${what} takes longer than ${limitMs / 1000} s: make it smaller or simpler`, {
+    detail: { limit_ms: limitMs },
+  });
+
+const outOfMemory = (what: string): ToolplaneError =>
+  new ToolplaneError("payload_too_large", `${what} takes too much memory: make it smaller`);
+
+const turnedAway = (what: string): ToolplaneError =>
+  new ToolplaneError(
+    "rate_limited",
+    `${what} has to wait: the project has too much of this work open; try again later`,
+  );
+
+const closed = (): ToolplaneError => new ToolplaneError("canceled", "the server is stopping");
+
+export const createThreads = ({ clock, ...options }: ThreadsOptions): Threads => {
+  const size = options.size ?? DEFAULT_SIZE;
+  const limitMs = options.limitMs ?? DEFAULT_LIMIT_MS;
+  const line = createFairLine<Waiting>({
+    maxWaiting: options.maxWaiting ?? DEFAULT_MAX_WAITING,
+    maxRunning: Math.max(size - 1, 1),
+  });
+  const threads = new Set<Thread>();
+  const counts = { started: 0, cutOff: 0, turnedAway: 0 };
+  let closing = false;
+
+  const finish = (thread: Thread, end: (task: Waiting) => void): void => {
+    const { job } = thread;
+    if (job === undefined) return;
+    thread.job = undefined;
+    job.answered.abort();
+    line.done(job.task.tenant);
+    end(job.task);
+  };
+
+  const drop = (thread: Thread): void => {
+    threads.delete(thread);
+    thread.idle?.abort();
+    void thread.worker.terminate();
+  };
+
+  const rest = (thread: Thread): void => {
+    const idle = new AbortController();
+    thread.idle = idle;
+    void clock.sleep(IDLE_MS, idle.signal).then(
+      () => idle.signal.aborted || drop(thread),
+      () => undefined,
+    );
+  };
+
+  const watchTime = (thread: Thread, { task, answered }: NonNullable<Thread["job"]>): void => {
+    void clock.sleep(limitMs, answered.signal).then(
+      () => {
+        if (answered.signal.aborted) return;
+        counts.cutOff++;
+        drop(thread);
+        finish(thread, () => task.reject(cutOff(task.what, limitMs)));
+        pump();
+      },
+      () => undefined,
+    );
+  };
+
+  const give = (thread: Thread, task: Waiting): void => {
+    thread.idle?.abort();
+    thread.idle = undefined;
+    thread.job = { task, answered: new AbortController() };
+    counts.started++;
+    const question: ThreadQuestion = { module: task.module.href, input: task.input };
+    thread.worker.postMessage(question);
+    watchTime(thread, thread.job);
+  };
+
+  const hear = (thread: Thread, message: ThreadMessage): void => {
+    if (message === "ready") thread.ready = true;
+    else
+      finish(thread, (task) => {
+        if ("output" in message) task.resolve(message.output);
+        else
+          task.reject(new ToolplaneError(message.error.code, message.error.message, { detail: message.error.detail }));
+      });
+    pump();
+  };
+
+  /** A thread that ended by itself: out of memory, or a fault of ours. */
+  const lose = (thread: Thread, error: unknown): void => {
+    drop(thread);
+    const memory = (error as { readonly code?: unknown } | undefined)?.code === "ERR_WORKER_OUT_OF_MEMORY";
+    if (memory) counts.cutOff++;
+    const cause = { cause: error };
+    finish(thread, ({ what, reject }) =>
+      reject(memory ? outOfMemory(what) : new ToolplaneError("internal_error", `${what} failed`, cause)),
+    );
+    if (!closing) pump();
+  };
+
+  const start = (): void => {
+    const worker = new Worker(PROGRAM, { execArgv: EXEC_ARGV, env: {}, resourceLimits: RESOURCE_LIMITS });
+    const thread: Thread = { worker, ready: false, job: undefined, idle: undefined };
+    threads.add(thread);
+    worker.unref();
+    worker.on("message", (message: ThreadMessage) => hear(thread, message));
+    worker.on("error", (error) => lose(thread, error));
+    worker.on("exit", () => threads.has(thread) && lose(thread, undefined));
+  };
+
+  const pump = (): void => {
+    for (const thread of threads) {
+      if (!thread.ready || thread.job !== undefined) continue;
+      const next = line.take();
+      if (next !== undefined) give(thread, next.item);
+      else if (thread.idle === undefined) rest(thread);
+    }
+    const starting = [...threads].filter(({ ready }) => !ready).length;
+    if (line.waiting > starting && threads.size < size) start();
+  };
+
+  return {
+    run<Output>(task: ThreadTask): Promise<Output> {
+      return new Promise((resolve, reject) => {
+        if (closing) return reject(closed());
+        const taken = line.push(task.tenant, { ...task, resolve: resolve as (output: unknown) => void, reject });
+        if (!taken) {
+          counts.turnedAway++;
+          return reject(turnedAway(task.what));
+        }
+        pump();
+      });
+    },
+    stats: () => ({ ...counts, waiting: line.waiting, threads: threads.size }),
+    async close() {
+      closing = true;
+      for (const task of line.drain()) task.reject(closed());
+      const ending = [...threads].map((thread) => {
+        finish(thread, (task) => task.reject(closed()));
+        threads.delete(thread);
+        thread.idle?.abort();
+        return thread.worker.terminate();
+      });
+      await Promise.all(ending);
+    },
+  };
+};
