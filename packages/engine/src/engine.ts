@@ -27,12 +27,14 @@ import { setCarrier } from "./carrier/take-over.ts";
 import { createDeadLetters, type DeadLetters } from "./dead-letters/dead-letters.ts";
 import { createDelegation, type Delegation } from "./delegation/delegation.ts";
 import { stuckMessages, whyStuck } from "./outbox/stuck-messages.ts";
+import { createOwnership, type Ownership } from "./ownership/ownership.ts";
 import { type CallObserver, nobodyWatches } from "./ports/call-observer.ts";
 import { type Clock, systemClock } from "./ports/clock.ts";
 import { type Faults, noFaults } from "./ports/faults.ts";
 import { createIds, type Ids } from "./ports/ids.ts";
 import { type Log, silentLog } from "./ports/log.ts";
 import { randomSecret } from "./ports/secrets.ts";
+import { type AgentProfiles, createAgentProfiles } from "./registry/agent-profiles.ts";
 import { type Agents, createAgents } from "./registry/agents.ts";
 import { createDefinitions, type Definitions } from "./registry/definition-cache.ts";
 import { createSchemaCompiler } from "./registry/json-schema.ts";
@@ -102,6 +104,10 @@ export interface Engine {
   readonly agents: Agents;
   readonly profiles: Profiles;
   readonly tokens: Tokens;
+  /** Agents with their profiles, for what their tokens may do. */
+  readonly agentProfiles: AgentProfiles;
+  /** Whose things are. */
+  readonly ownership: Ownership;
   /** What agents that manage agents may ask and make. */
   readonly delegation: Delegation;
   readonly batches: Batches;
@@ -193,6 +199,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const approvals = createApprovals({ ...ground, calls, cards, definitions });
   const deadLetters = createDeadLetters({ ...ground, dispatch: calls.dispatch });
   const tokens = createTokens({ ...ground, secret: randomSecret });
+  const agentProfiles = createAgentProfiles({ ...ground, delegation });
   const carriedBy = carrier === undefined ? "postgres" : "external";
   await setCarrier(db, carriedBy);
   const carriage = carrier === undefined ? undefined : createCarriage({ ...ground, carrier });
@@ -263,6 +270,8 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     agents,
     profiles,
     tokens,
+    agentProfiles,
+    ownership: createOwnership(db),
     delegation,
     batches,
     deadLetters,
@@ -302,6 +311,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
       await calls.drain();
       definitions.close();
       tokens.close();
+      agentProfiles.close();
       await doorbell.close();
       await db.close();
     },

@@ -51,3 +51,14 @@ export const REVOKE_TOKEN: Statement = {
 update resource.tokens set revoked_at = coalesce(revoked_at, now())
  where token_id = $1 and ($2::text is null or project_id = $2::text) returning token_id`,
 };
+
+/** $1 token ids: those of them that are not valid any more, also because they are gone with their project. */
+export const READ_ENDED_TOKENS: Statement = {
+  name: "tokens.read-ended",
+  text: `
+select i.token_id
+  from unnest($1::text[]) as i (token_id)
+  left join lateral (
+    select true as here, x.revoked_at, x.expires_at from resource.tokens x where x.token_id = i.token_id offset 0) t on true
+ where t.here is null or t.revoked_at is not null or t.expires_at <= now()`,
+};

@@ -9,6 +9,7 @@ import type { Doorbell } from "../ports/doorbell.ts";
 import type { RandomSecret } from "../ports/secrets.ts";
 import { createLeastRecentlyUsed } from "../registry/least-recently-used.ts";
 import type { Database } from "../sql/database.ts";
+import { createTokenEnds, type TokenWatch } from "./token-ends.ts";
 import {
   ADD_TOKEN,
   CHECK_TOKEN,
@@ -54,6 +55,8 @@ export interface Tokens {
     readonly limit?: number | undefined;
   }): Promise<readonly Token[]>;
   revoke(tokenId: string, projectId?: string): Promise<void>;
+  /** For as long as somebody waits with this token. */
+  watch(token: Pick<Token, "tokenId" | "expiresAt">): TokenWatch;
   close(): void;
 }
 
@@ -113,6 +116,7 @@ export const createTokens = (deps: {
 }): Tokens => {
   const { db, doorbell, clock } = deps;
   const known = createLeastRecentlyUsed<{ readonly token: Token; readonly until: number }>(MAX_REMEMBERED);
+  const ends = createTokenEnds(deps);
   const stopListening = doorbell.listen("registry", () => known.clear());
 
   return {
@@ -165,6 +169,10 @@ export const createTokens = (deps: {
       known.clear();
       doorbell.ring("registry");
     },
-    close: stopListening,
+    watch: ends.watch,
+    close() {
+      stopListening();
+      ends.close();
+    },
   };
 };

@@ -1,12 +1,15 @@
 // What a service does with a command: takes its call, reads the card, stays alive, gives it back.
 
-import type { CallStatus, LeasedCall } from "@toolplane/engine";
+import type { CallStatus, CallView, LeasedCall } from "@toolplane/engine";
 import { HEADERS, isToolplaneError, refuseControlFields, ToolplaneError, violation } from "@toolplane/protocol";
 import { z } from "zod";
 import { factsFor, keyOf, mayServe, ok, operation, plainText } from "./service-request.ts";
 
 /** It becomes part of the lease's id, beside the call's. */
 const MAX_TICKET_LENGTH = 64;
+
+/** A lease, or nothing. */
+const SMALL_BYTES = 64 * 1024;
 
 const leaseBody = z.strictObject({ lease: plainText });
 
@@ -57,10 +60,21 @@ export const lease = operation({
   },
 });
 
+/** A service reads the card of a call while it works on it: not of one that waits for others, or is over. */
+const checkHeld = ({ toolCallId, status, plain }: CallView): void => {
+  // A plain service takes no lease: its call is queued until the result is there.
+  if (status === "running" || (plain && status === "queued")) return;
+  const why =
+    status === "queued" ? `call ${toolCallId} is held by nobody; claim it first` : whyNotLeased(toolCallId, status);
+  throw new ToolplaneError("lease_lost", why, { detail: { status } });
+};
+
 export const getCard = operation({
+  maxBytes: SMALL_BYTES,
   body: z.strictObject({ card_id: plainText.optional() }),
   async run(request) {
     const { callCardId, projectId } = await factsFor(request);
+    if (request.caller.targets !== undefined) checkHeld(await request.engine.calls.get(keyOf(request)));
     const { card_id: asked = callCardId } = request.body;
     if (asked !== callCardId)
       throw new ToolplaneError("not_found", `call ${request.toolCallId} has no card ${asked}; leave card_id out`);
@@ -70,6 +84,7 @@ export const getCard = operation({
 });
 
 export const heartbeat = operation({
+  maxBytes: SMALL_BYTES,
   body: leaseBody,
   async run(request) {
     await factsFor(request);
@@ -79,6 +94,7 @@ export const heartbeat = operation({
 });
 
 export const release = operation({
+  maxBytes: SMALL_BYTES,
   body: leaseBody,
   async run(request) {
     await factsFor(request);

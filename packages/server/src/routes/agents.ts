@@ -6,7 +6,7 @@ import { z } from "zod";
 import { answerPage } from "../http/answer-page.ts";
 import { pageQuery } from "../http/page-query.ts";
 import { readUpload } from "../http/read-upload.ts";
-import { OPERATORS, READERS, type Route, route } from "../http/route.ts";
+import { LARGE_BODY_BYTES, OPERATORS, READERS, type Route, route } from "../http/route.ts";
 
 type Profile = NonNullable<Awaited<ReturnType<Profiles["getProfile"]>>>;
 type Agent = NonNullable<Awaited<ReturnType<Agents["getAgent"]>>>;
@@ -51,6 +51,7 @@ export const agentRoutes: readonly Route[] = [
     method: "POST",
     path: "/projects/:project/profiles",
     roles: OPERATORS,
+    gives: "project",
     rawBody: true,
     handle: async ({ engine, params, context }) => {
       const upload = await readUpload(context.req.raw);
@@ -62,6 +63,7 @@ export const agentRoutes: readonly Route[] = [
     method: "GET",
     path: "/projects/:project/profiles",
     roles: READERS,
+    gives: "project",
     query: pageQuery,
     handle: async (call) => {
       const { items, nextCursor } = await call.engine.profiles.listProfiles(call.params.project ?? "", call.query);
@@ -72,6 +74,7 @@ export const agentRoutes: readonly Route[] = [
     method: "GET",
     path: "/projects/:project/profiles/:profile",
     roles: READERS,
+    gives: "project",
     handle: async ({ engine, params, context }) => {
       const profile = await engine.profiles.getProfile(params.project ?? "", params.profile ?? "");
       if (profile === undefined) throw noProfile(params.project ?? "", params.profile ?? "");
@@ -83,6 +86,7 @@ export const agentRoutes: readonly Route[] = [
     method: "DELETE",
     path: "/projects/:project/profiles/:profile",
     roles: OPERATORS,
+    gives: "project",
     handle: async ({ engine, params, context }) => {
       await engine.profiles.deleteProfile(params.project ?? "", params.profile ?? "");
       return context.body(null, 204);
@@ -92,7 +96,9 @@ export const agentRoutes: readonly Route[] = [
     method: "POST",
     path: "/projects/:project/agents",
     roles: OPERATORS,
+    gives: "project",
     body: z.record(z.string(), z.unknown()),
+    maxBytes: LARGE_BODY_BYTES,
     handle: async ({ engine, params, body, context }) => {
       const { outcome, ...agent } = await engine.agents.upsertAgent(params.project ?? "", body);
       return context.json({ ...agentBody(agent), outcome }, outcome === "created" ? 201 : 200);
@@ -102,6 +108,7 @@ export const agentRoutes: readonly Route[] = [
     method: "GET",
     path: "/projects/:project/agents",
     roles: READERS,
+    gives: "project",
     query: agentQuery,
     handle: async (call) => {
       const { worker_target: workerTarget, ...rest } = call.query;
@@ -114,6 +121,7 @@ export const agentRoutes: readonly Route[] = [
     method: "GET",
     path: "/projects/:project/agents/:agent",
     roles: READERS,
+    gives: "project",
     handle: async ({ engine, params, context }) => {
       const agent = await engine.agents.getAgent(params.project ?? "", params.agent ?? "");
       if (agent === undefined) throw noAgent(params.project ?? "", params.agent ?? "");
@@ -125,6 +133,7 @@ export const agentRoutes: readonly Route[] = [
       method: "POST",
       path: `/projects/:project/agents/:agent/${verb}`,
       roles: OPERATORS,
+      gives: "project",
       body: z.strictObject({ reason: z.string().max(500).optional() }),
       handle: async ({ engine, params, body, context }) => {
         const [projectId, agentId] = [params.project ?? "", params.agent ?? ""];

@@ -5,9 +5,8 @@ import { isToken, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
 import { answerPage } from "../http/answer-page.ts";
 import { refuseUnknownProject } from "../http/known-project.ts";
-import { refuseBound } from "../http/own-work.ts";
 import { cursorAfter, keyOfCursor, pageQuery } from "../http/page-query.ts";
-import { ADMINS, OPERATORS, READERS, type Route, route } from "../http/route.ts";
+import { ADMINS, OPERATORS, PEOPLE, type Route, route } from "../http/route.ts";
 
 const tokenBody = (token: Token) => ({
   token_id: token.tokenId,
@@ -39,6 +38,7 @@ export const operationRoutes: readonly Route[] = [
     method: "POST",
     path: "/tokens",
     roles: ADMINS,
+    gives: "project",
     body: z.strictObject({
       role: z.enum(ROLES),
       project_id: z.string().min(1).max(64).optional(),
@@ -72,6 +72,7 @@ export const operationRoutes: readonly Route[] = [
     method: "GET",
     path: "/tokens",
     roles: ADMINS,
+    gives: "project",
     query: pageQuery,
     handle: async ({ engine, query, context }) => {
       const limit = query.limit ?? 100;
@@ -84,6 +85,7 @@ export const operationRoutes: readonly Route[] = [
     method: "DELETE",
     path: "/tokens/:token",
     roles: ADMINS,
+    gives: "project",
     handle: async ({ engine, params, context }) => {
       await engine.tokens.revoke(params.token ?? "");
       return context.body(null, 204);
@@ -92,11 +94,11 @@ export const operationRoutes: readonly Route[] = [
   route({
     method: "GET",
     path: "/projects/:project/dead-letters",
-    roles: READERS,
+    roles: PEOPLE,
+    gives: "work",
     query: pageQuery,
     handle: async (call) => {
-      const { engine, params, query, caller } = call;
-      refuseBound(caller, "a call that was given up says so itself");
+      const { engine, params, query } = call;
       const limit = query.limit ?? 100;
       const letters = await engine.deadLetters.list(params.project ?? "", { before: keyOfCursor(query.cursor), limit });
       const ids = letters.map(({ deadLetterId }) => deadLetterId);
@@ -106,9 +108,9 @@ export const operationRoutes: readonly Route[] = [
   route({
     method: "GET",
     path: "/projects/:project/dead-letters/:letter",
-    roles: READERS,
-    handle: async ({ engine, params, caller, context }) => {
-      refuseBound(caller, "a call that was given up says so itself");
+    roles: PEOPLE,
+    gives: "work",
+    handle: async ({ engine, params, context }) => {
       return context.json(letterBody(await engine.deadLetters.get(params.project ?? "", params.letter ?? "")));
     },
   }),
@@ -116,6 +118,7 @@ export const operationRoutes: readonly Route[] = [
     method: "POST",
     path: "/projects/:project/dead-letters/:letter/replay",
     roles: OPERATORS,
+    gives: "work",
     handle: async ({ engine, params, context }) => {
       const { replayedAs } = await engine.deadLetters.replay(params.project ?? "", params.letter ?? "");
       return context.json({ replayed_as: replayedAs });
@@ -124,7 +127,8 @@ export const operationRoutes: readonly Route[] = [
   route({
     method: "GET",
     path: "/projects/:project/services",
-    roles: READERS,
+    roles: PEOPLE,
+    gives: "work",
     handle: async (call) => {
       // Whoever asks for work of a project that is not there has been seen too.
       await refuseUnknownProject(call.engine, call.params.project ?? "");

@@ -24,6 +24,7 @@ export const registryRoutes: readonly Route[] = [
     method: "POST",
     path: "/projects",
     roles: ADMINS,
+    gives: "project",
     body: z.record(z.string(), z.unknown()),
     handle: async ({ engine, body, caller, context }) =>
       context.json(projectBody(await engine.projects.createProject(body, caller.actorId)), 201),
@@ -32,6 +33,7 @@ export const registryRoutes: readonly Route[] = [
     method: "GET",
     path: "/projects",
     roles: ADMINS,
+    gives: "project",
     query: pageQuery,
     handle: async ({ engine, query, context }) => {
       const { items, nextCursor } = await engine.projects.listProjects(query);
@@ -42,6 +44,7 @@ export const registryRoutes: readonly Route[] = [
     method: "GET",
     path: "/projects/:project",
     roles: [...READERS, "tool"],
+    gives: "project",
     handle: async ({ engine, params, context }) => {
       const project = await engine.projects.getProject(params.project ?? "");
       if (project === undefined) throw noProject(params.project ?? "");
@@ -52,6 +55,7 @@ export const registryRoutes: readonly Route[] = [
     method: "PATCH",
     path: "/projects/:project",
     roles: OPERATORS,
+    gives: "project",
     body: z.record(z.string(), z.unknown()),
     handle: async ({ engine, params, body, context }) =>
       context.json(projectBody(await engine.projects.patchProject(params.project ?? "", body))),
@@ -60,6 +64,7 @@ export const registryRoutes: readonly Route[] = [
     method: "DELETE",
     path: "/projects/:project",
     roles: ADMINS,
+    gives: "project",
     query: z.strictObject({ force: z.enum(["true", "false"]).optional() }),
     handle: async ({ engine, params, query, context }) => {
       await engine.projects.deleteProject(params.project ?? "", { force: query.force === "true" });
@@ -70,6 +75,7 @@ export const registryRoutes: readonly Route[] = [
     method: "POST",
     path: "/projects/:project/tools",
     roles: [...OPERATORS, "tool"],
+    gives: "served",
     rawBody: true,
     handle: async ({ engine, params, caller, context }) => {
       const upload = await readUpload(context.req.raw);
@@ -82,6 +88,7 @@ export const registryRoutes: readonly Route[] = [
     method: "GET",
     path: "/projects/:project/tools",
     roles: [...READERS, "tool"],
+    gives: "project",
     query: pageQuery,
     handle: async (call) => {
       const { items, nextCursor } = await call.engine.tools.listTools(call.params.project ?? "", call.query);
@@ -92,6 +99,7 @@ export const registryRoutes: readonly Route[] = [
     method: "GET",
     path: "/projects/:project/tools/:tool",
     roles: [...READERS, "tool"],
+    gives: "project",
     handle: async ({ engine, params, context }) => {
       const tool = await engine.tools.getTool(params.project ?? "", params.tool ?? "");
       if (tool === undefined) throw noTool(params.project ?? "", params.tool ?? "");
@@ -102,6 +110,7 @@ export const registryRoutes: readonly Route[] = [
     method: "GET",
     path: "/projects/:project/tools/:tool/versions",
     roles: READERS,
+    gives: "project",
     handle: async ({ engine, params, context }) => {
       const versions = await engine.tools.listToolVersions(params.project ?? "", params.tool ?? "");
       if (versions.length === 0) throw noTool(params.project ?? "", params.tool ?? "");
@@ -119,6 +128,7 @@ export const registryRoutes: readonly Route[] = [
       method: "POST",
       path: `/projects/:project/tools/:tool/${verb}`,
       roles: OPERATORS,
+      gives: "project",
       handle: async ({ engine, params, context }) => {
         const change = verb === "pause" ? engine.tools.pauseTool : engine.tools.resumeTool;
         await change(params.project ?? "", params.tool ?? "");
@@ -130,6 +140,7 @@ export const registryRoutes: readonly Route[] = [
     method: "DELETE",
     path: "/projects/:project/tools/:tool",
     roles: OPERATORS,
+    gives: "project",
     handle: async ({ engine, params, context }) => {
       await engine.tools.deleteTool(params.project ?? "", params.tool ?? "");
       return context.body(null, 204);
