@@ -10,10 +10,8 @@ import { refuseUnknownProject } from "../http/known-project.ts";
 import { ownEvents } from "../http/own-events.ts";
 import { endStream, writeWithin } from "../http/readers.ts";
 import { READERS, type Route, route } from "../http/route.ts";
+import { createWaitingItems, type StreamItem } from "../http/waiting-items.ts";
 
-/** Stream items kept for a slow reader; what is more is dropped, oldest first. */
-const MAX_WAITING_ITEMS = 1_000;
-const MAX_WAITING_CHARS = 1024 * 1024;
 /** Proxies close silent connections; a comment keeps them open. */
 const KEEP_ALIVE_MS = 15_000;
 
@@ -42,31 +40,6 @@ const createWake = (): Wake => {
         resolve = finish;
         if (rung) finish();
       }),
-  };
-};
-
-interface StreamItem {
-  readonly subject: string;
-  readonly payload: string;
-}
-
-/** The items that wait for a reader, bounded in number and in size. */
-const createItems = () => {
-  let items: StreamItem[] = [];
-  let chars = 0;
-  return {
-    push(item: StreamItem): void {
-      items.push(item);
-      chars += item.payload.length;
-      while (items.length > MAX_WAITING_ITEMS || chars > MAX_WAITING_CHARS) chars -= items.shift()?.payload.length ?? 0;
-    },
-    takeAll(): readonly StreamItem[] {
-      const taken = items;
-      items = [];
-      chars = 0;
-      return taken;
-    },
-    isEmpty: () => items.length === 0,
   };
 };
 
@@ -117,7 +90,7 @@ export const eventRoutes: readonly Route[] = [
       // A HEAD request gets the headers only; no stream is opened for it.
       if (context.req.method === "HEAD") return context.body(null, 200, { "Content-Type": "text/event-stream" });
       const wake = createWake();
-      const items = createItems();
+      const items = createWaitingItems();
       const place = readers.open(caller.token.tokenId);
       const stopStream = await subscribe(engine, projectId, (item) => {
         items.push(item);
