@@ -15,7 +15,9 @@ export const openEvents = async (
   token: string,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<EventReader> => {
-  const response = await http.raw("/projects/demo/events", { headers: { authorization: `Bearer ${token}`, ...headers } });
+  const response = await http.raw("/projects/demo/events", {
+    headers: { authorization: `Bearer ${token}`, ...headers },
+  });
   if (response.status !== 200) throw new Error(`events: ${response.status} ${await response.text()}`);
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   let text = "";
