@@ -2,11 +2,10 @@
 // with. Everything that waits is looked at together: after a ring of the registry (a token was revoked here or elsewhere),
 // when the next of them expires, and every few seconds in case a ring was lost (I13).
 
-import type { Clock } from "../ports/clock.ts";
+import { type Clock, WAIT_OVER } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Queryer } from "../sql/database.ts";
 import { READ_ENDED_TOKENS } from "./tokens.sql.ts";
-import type { Token } from "./tokens.ts";
 
 /** A lost ring delays the end of a stream by at most this. */
 export const LOOK_AGAIN_MS = 5_000;
@@ -16,8 +15,13 @@ export interface TokenWatch extends Disposable {
   readonly ended: AbortSignal;
 }
 
+export interface EndingToken {
+  readonly tokenId: string;
+  readonly expiresAt: Date | null;
+}
+
 export interface TokenEnds {
-  watch(token: Pick<Token, "tokenId" | "expiresAt">): TokenWatch;
+  watch(token: EndingToken): TokenWatch;
   close(): void;
 }
 
@@ -35,13 +39,14 @@ interface Watcher {
 
 export const createTokenEnds = ({ db, doorbell, clock }: TokenEndsDeps): TokenEnds => {
   const watchers = new Set<Watcher>();
-  let next: { readonly at: number; readonly timer: NodeJS.Timeout } | undefined;
+  let next: { readonly at: number; readonly dropped: AbortController } | undefined;
   let looking = false;
   let again = false;
 
   const forget = (): void => {
-    clearTimeout(next?.timer);
+    const dropped = next?.dropped;
     next = undefined;
+    dropped?.abort(WAIT_OVER);
   };
 
   const soon = (expiresAt: number): number => Math.min(expiresAt, clock.now() + LOOK_AGAIN_MS);
@@ -50,15 +55,14 @@ export const createTokenEnds = ({ db, doorbell, clock }: TokenEndsDeps): TokenEn
   const lookBy = (at: number): void => {
     if (next !== undefined && next.at <= at) return;
     forget();
-    const timer = setTimeout(
-      () => {
-        next = undefined;
-        void look();
-      },
-      Math.max(at - clock.now(), 1),
-    );
-    timer.unref();
-    next = { at, timer };
+    const planned = { at, dropped: new AbortController() };
+    next = planned;
+    void clock.sleep(Math.max(at - clock.now(), 1), planned.dropped.signal).then(() => {
+      // A dropped one wakes at once, and has nothing to do.
+      if (next !== planned) return;
+      next = undefined;
+      void look();
+    });
   };
 
   /** One look at a time; what rings meanwhile is answered by one more. */

@@ -4,11 +4,13 @@
 //     speaks for the API: what was started over the API in nobody's name is its own.
 // A route says in the table what it gives (route.ts); the application asks here before the handler runs.
 
-import type { Engine, OwnedKind } from "@toolplane/engine";
+import type { Engine, OwnedKind, Token } from "@toolplane/engine";
 import { isTrustedActor, showName, ToolplaneError } from "@toolplane/protocol";
-import type { Caller } from "./route.ts";
 
-export type Who = Pick<Caller, "token" | "actorId">;
+export interface Who {
+  readonly token: Token;
+  readonly actorId: string;
+}
 
 /** The agent a token speaks for; undefined for everybody else. */
 export const boundAgent = ({ token, actorId }: Who): string | undefined =>
