@@ -127,6 +127,7 @@ create table cards.box_cards (
   constraint box_cards_pkey PRIMARY KEY (project_id, box_id, "position"),
   constraint box_cards_project_id_box_id_fkey FOREIGN KEY (project_id, box_id) REFERENCES cards.boxes(project_id, box_id) ON DELETE CASCADE
 );
+CREATE INDEX box_cards_of_card ON cards.box_cards USING btree (card_id);
 grant delete, insert, select, update on cards.box_cards to toolplane_engine;
 grant select on cards.box_cards to toolplane_reader;
 
@@ -756,6 +757,8 @@ create table state.turns (
 CREATE UNIQUE INDEX turns_alias ON state.turns USING btree (alias_id, project_id) WHERE (alias_id IS NOT NULL);
 CREATE UNIQUE INDEX turns_correlation ON state.turns USING btree (correlation_id, project_id);
 CREATE INDEX turns_of_agent ON state.turns USING btree (agent_id, project_id, agent_turn_id);
+CREATE INDEX turns_of_context ON state.turns USING btree (context_box_id);
+CREATE INDEX turns_of_output ON state.turns USING btree (output_box_id);
 CREATE INDEX turns_of_parent ON state.turns USING btree (parent_agent_turn_id, project_id, agent_turn_id) WHERE (parent_agent_turn_id IS NOT NULL);
 CREATE INDEX turns_open ON state.turns USING btree (project_id, agent_turn_id) WHERE (ended_at IS NULL);
 CREATE UNIQUE INDEX turns_output ON state.turns USING btree (output_box_id, project_id) WHERE (ended_at IS NULL);

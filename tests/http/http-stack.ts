@@ -1,12 +1,13 @@
 // The API in one process over a test engine: requests go through the whole application, without a socket.
 
 import { silentLog } from "@toolplane/engine";
-import { createApp, routes } from "@toolplane/server";
+import { type AppOptions, createApp, routes } from "@toolplane/server";
 import { type Answer, readAnswer, startTestEngine, type TestEngine } from "@toolplane/testkit";
 
 export interface HttpStack extends AsyncDisposable {
   readonly t: TestEngine;
   readonly admin: string;
+  readonly app: ReturnType<typeof createApp>;
   send(
     method: string,
     path: string,
@@ -18,7 +19,10 @@ export interface HttpStack extends AsyncDisposable {
   toolToken(targets?: readonly string[]): Promise<string>;
 }
 
-export const startHttpStack = async (options: Parameters<typeof startTestEngine>[0] = {}): Promise<HttpStack> => {
+export const startHttpStack = async (
+  options: Parameters<typeof startTestEngine>[0] = {},
+  limits: Pick<AppOptions, "bodies" | "readers"> = {},
+): Promise<HttpStack> => {
   const t = await startTestEngine(options);
   const draining = new AbortController();
   const app = createApp({
@@ -28,6 +32,7 @@ export const startHttpStack = async (options: Parameters<typeof startTestEngine>
     health: async () => ({ ok: true, body: { status: "ok" } }),
     hosts: [],
     draining: draining.signal,
+    ...limits,
   });
   const { secret: admin } = await t.engine.tokens.create({ role: "admin" });
   const raw = async (path: string, init: RequestInit = {}): Promise<Response> =>
@@ -38,6 +43,7 @@ export const startHttpStack = async (options: Parameters<typeof startTestEngine>
   return {
     t,
     admin,
+    app,
     raw,
     async send(method, path, body, { token = admin, headers = {} } = {}) {
       const response = await raw(path, {

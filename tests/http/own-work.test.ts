@@ -25,7 +25,8 @@ beforeAll(async () => {
     unbound: await create("agent"),
   });
   const llm_config = { provider: "script", script: { steps: [{ finish: "done" }] } };
-  await send("operator", "POST", "/profiles", { name: "plain", worker_target: "crew", llm_config });
+  const may = { allowed_tools: ["safe"], delegation_policy: { target_profiles: ["plain"] } };
+  await send("operator", "POST", "/profiles", { name: "plain", worker_target: "crew", llm_config, ...may });
   for (const agent of AGENTS) {
     tokens[agent] = await create("agent", agent);
     await send("operator", "POST", "/agents", { agent_id: agent, profile_name: "plain" });
@@ -44,6 +45,7 @@ describe("what is another's", () => {
     ["carl", "annByPeople", "GET"],
     ["carl", "bobByAnn", "GET"],
     ["ann", "carlByBob", "GET"],
+    ["unbound", "carlByBob", "GET"],
     ["carl", "annByPeople", "stop"],
     ["carl", "bobByAnn", "stop"],
     ["ann", "carlByBob", "stop"],
@@ -83,7 +85,7 @@ describe("what is another's", () => {
     "[SEC-2-own] a list of everybody's: %s",
     async (path) => {
       expect((await send("carl", "GET", path)).status).toBe(403);
-      expect((await send("unbound", "GET", path)).status).toBe(path.endsWith("nothing") ? 404 : 200);
+      expect((await send("viewer", "GET", path)).status).toBe(path.endsWith("nothing") ? 404 : 200);
     },
   );
 
@@ -97,7 +99,9 @@ describe("what is another's", () => {
     expect(await idsOf("carl", "/calls", "tool_call_id")).toEqual([]);
     expect(await idsOf("ann", "/calls", "tool_call_id")).toEqual([annsCall]);
     expect(await idsOf("viewer", "/turns", "agent_turn_id")).toHaveLength(3);
-    expect(await idsOf("unbound", "/calls", "tool_call_id")).toEqual([annsCall]);
+    // Calls in an agent's name are the agent's; what was started in nobody's name is the API's.
+    expect(await idsOf("unbound", "/calls", "tool_call_id")).toEqual([]);
+    expect(await idsOf("unbound", "/turns", "agent_turn_id")).toEqual([turns.annByPeople]);
     expect((await send("carl", "GET", `/turns?parent_agent_turn_id=${turns.annByPeople}`)).status).toBe(403);
     expect((await send("ann", "GET", `/turns?parent_agent_turn_id=${turns.annByPeople}`)).status).toBe(200);
   });
@@ -127,7 +131,7 @@ describe("what is one's own", () => {
     ["bob", "bobByAnn"],
     ["carl", "carlByBob"],
     ["bob", "carlByBob"],
-    ["unbound", "carlByBob"],
+    ["unbound", "annByPeople"],
     ["viewer", "carlByBob"],
   ])("[SEC-2-own] %s sees turn %s", async (who, turn) => {
     expect((await send(who, "GET", `/turns/${turns[turn]}`)).status).toBe(200);

@@ -29,12 +29,14 @@ import { setCarrier } from "./carrier/take-over.ts";
 import { createDeadLetters, type DeadLetters } from "./dead-letters/dead-letters.ts";
 import { createDelegation, type Delegation } from "./delegation/delegation.ts";
 import { stuckMessages, whyStuck } from "./outbox/stuck-messages.ts";
+import { createOwnership, type Ownership } from "./ownership/ownership.ts";
 import { type CallObserver, nobodyWatches } from "./ports/call-observer.ts";
 import { type Clock, systemClock } from "./ports/clock.ts";
 import { type Faults, noFaults } from "./ports/faults.ts";
 import { createIds, type Ids } from "./ports/ids.ts";
 import { type Log, silentLog } from "./ports/log.ts";
 import { randomSecret } from "./ports/secrets.ts";
+import { type AgentProfiles, createAgentProfiles } from "./registry/agent-profiles.ts";
 import { type Agents, createAgents } from "./registry/agents.ts";
 import { createDefinitions, type Definitions } from "./registry/definition-cache.ts";
 import { type CheckProfile, createProfiles, type Profiles } from "./registry/profiles.ts";
@@ -116,6 +118,10 @@ export interface Engine {
   readonly profiles: Profiles;
   readonly tokens: Tokens;
   readonly audit: Audit;
+  /** Agents with their profiles, for what their tokens may do. */
+  readonly agentProfiles: AgentProfiles;
+  /** Whose things are. */
+  readonly ownership: Ownership;
   /** What agents that manage agents may ask and make. */
   readonly delegation: Delegation;
   readonly batches: Batches;
@@ -211,6 +217,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const approvals = createApprovals({ ...ground, calls, cards, definitions });
   const deadLetters = createDeadLetters({ ...ground, dispatch: calls.dispatch });
   const tokens = createTokens({ ...ground, secret: randomSecret });
+  const agentProfiles = createAgentProfiles({ ...ground, delegation });
   const carriedBy = carrier === undefined ? "postgres" : "external";
   await setCarrier(db, carriedBy);
   const carriage = carrier === undefined ? undefined : createCarriage({ ...ground, carrier });
@@ -284,6 +291,8 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     profiles,
     tokens,
     audit: createAudit(ground),
+    agentProfiles,
+    ownership: createOwnership(db),
     delegation,
     batches,
     deadLetters,
@@ -330,6 +339,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
       await threads.close();
       definitions.close();
       tokens.close();
+      agentProfiles.close();
       await doorbell.close();
       await db.close();
     },

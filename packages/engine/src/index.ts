@@ -84,6 +84,7 @@ export {
   stuckMessages,
   whyStuck,
 } from "./outbox/stuck-messages.ts";
+export { OWNED_KINDS, type OwnedKind, type Owner, type Ownership } from "./ownership/ownership.ts";
 // ports
 export type { CallChange, CallObserver } from "./ports/call-observer.ts";
 export { type Clock, systemClock } from "./ports/clock.ts";
@@ -99,6 +100,8 @@ export {
 } from "./ports/faults.ts";
 export { createIds, derivedUuid, type Ids, oldestUuidOf } from "./ports/ids.ts";
 export { type Log, type LogFields, silentLog } from "./ports/log.ts";
+// ownership
+export type { AgentProfiles } from "./registry/agent-profiles.ts";
 // registry
 export type { Agents } from "./registry/agents.ts";
 export { type CompiledDefinition, createDefinitions, type Definitions } from "./registry/definition-cache.ts";
@@ -116,6 +119,7 @@ export { migrate, readMigrations } from "./sql/migrate.ts";
 // threads
 export { createThreads, type ThreadStats, type Threads } from "./threads/threads.ts";
 // tokens
+export type { TokenWatch } from "./tokens/token-ends.ts";
 export { ROLES, type Role, type Token, type TokenRequest, type Tokens } from "./tokens/tokens.ts";
 export type { Tended, TendTurns } from "./turns/tend-turns.ts";
 // turns

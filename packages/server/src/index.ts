@@ -17,4 +17,5 @@ export { listHosts, startHosts, type ToolHosts } from "./hosts/tool-hosts.ts";
 export { type AppOptions, createApp } from "./http/app.ts";
 export { type Caller, type Route, type RouteCall, route } from "./http/route.ts";
 export { routes } from "./routes/index.ts";
+export { type HttpServer, type ListenOptions, listen } from "./up/http-server.ts";
 export { processIo, runUp, type UpIo, type UpOptions } from "./up/up.ts";

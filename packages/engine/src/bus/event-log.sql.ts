@@ -1,6 +1,10 @@
-// The event log as readers without a durable see it: a page after a position, in an order that never changes.
+// The event log as readers without a durable see it: a page after a position, in an order that never changes. A page is
+// bounded in bytes too: a reader that does not read holds no more than one.
 
 import type { Statement } from "../sql/database.ts";
+
+/** The event that goes over it is still part of the page: one larger than that is read too. */
+const MAX_PAGE_BYTES = 1024 * 1024;
 
 const page = (table: string, isEvent: string): string => `
   (select xid, id, subject, headers, payload
@@ -19,9 +23,12 @@ export const READ_EVENTS: Statement = {
   name: "bus.read-events",
   text: `
 select xid::text as xid, id::text as id, subject, headers, payload
-  from (${page("bus.messages", "category = 'evt' and ")}
-  union all${page("bus.sent_events", "")}) events
- order by events.xid, events.id
+  from (
+    select events.*, sum(octet_length(payload)) over (order by xid, id) - octet_length(payload) as before
+      from (${page("bus.messages", "category = 'evt' and ")}
+      union all${page("bus.sent_events", "")}) events) paged
+ where before < ${MAX_PAGE_BYTES}
+ order by paged.xid, paged.id
  limit $4`,
 };
 

@@ -63,3 +63,14 @@ update resource.tokens t set revoked_at = coalesce(t.revoked_at, now())
   from before b where t.token_id = b.token_id
 returning t.role, t.project_id, b.revoked_at is null as was_valid`,
 };
+
+/** $1 token ids: those of them that are not valid any more, also because they are gone with their project. */
+export const READ_ENDED_TOKENS: Statement = {
+  name: "tokens.read-ended",
+  text: `
+select i.token_id
+  from unnest($1::text[]) as i (token_id)
+  left join lateral (
+    select true as here, x.revoked_at, x.expires_at from resource.tokens x where x.token_id = i.token_id offset 0) t on true
+ where t.here is null or t.revoked_at is not null or t.expires_at <= now()`,
+};

@@ -10,6 +10,7 @@ import type { Doorbell } from "../ports/doorbell.ts";
 import type { RandomSecret } from "../ports/secrets.ts";
 import { createLeastRecentlyUsed } from "../registry/least-recently-used.ts";
 import type { Database, Queryer } from "../sql/database.ts";
+import { createTokenEnds, type TokenWatch } from "./token-ends.ts";
 import {
   ADD_TOKEN,
   CHECK_TOKEN,
@@ -56,6 +57,8 @@ export interface Tokens {
     readonly limit?: number | undefined;
   }): Promise<readonly Token[]>;
   revoke(tokenId: string, projectId?: string, by?: Actor): Promise<void>;
+  /** For as long as somebody waits with this token. */
+  watch(token: Pick<Token, "tokenId" | "expiresAt">): TokenWatch;
   close(): void;
 }
 
@@ -133,6 +136,7 @@ export const createTokens = (deps: {
 }): Tokens => {
   const { db, doorbell, clock } = deps;
   const known = createLeastRecentlyUsed<{ readonly token: Token; readonly until: number }>(MAX_REMEMBERED);
+  const ends = createTokenEnds(deps);
   const stopListening = doorbell.listen("registry", () => known.clear());
 
   return {
@@ -195,6 +199,10 @@ export const createTokens = (deps: {
       known.clear();
       doorbell.ring("registry");
     },
-    close: stopListening,
+    watch: ends.watch,
+    close() {
+      stopListening();
+      ends.close();
+    },
   };
 };

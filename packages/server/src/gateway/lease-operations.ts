@@ -1,6 +1,6 @@
 // What a service does with a command: says where it wants them from, takes its call, reads the card, stays alive, gives it back.
 
-import type { CallStatus, LeasedCall } from "@toolplane/engine";
+import type { CallStatus, CallView, LeasedCall } from "@toolplane/engine";
 import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
 import { checkCallTrace, checkLeasePayload, streamPlan } from "@toolplane/protocol/agents";
 import { z } from "zod";
@@ -8,6 +8,9 @@ import { checkAsker, factsFor, keyOf, ok, operation, plainText, refuseTarget, tr
 
 /** It becomes part of the lease's id, beside the call's. */
 const MAX_TICKET_LENGTH = 64;
+
+/** A lease, or nothing. */
+const SMALL_BYTES = 64 * 1024;
 
 const leaseBody = z.strictObject({ lease: plainText });
 
@@ -69,10 +72,21 @@ export const lease = operation({
   },
 });
 
+/** A service reads the card of a call while it works on it: not of one that waits for others, or is over. */
+const checkHeld = ({ toolCallId, status, plain }: CallView): void => {
+  // A plain service takes no lease: its call is queued until the result is there.
+  if (status === "running" || (plain && status === "queued")) return;
+  const why =
+    status === "queued" ? `call ${toolCallId} is held by nobody; claim it first` : whyNotLeased(toolCallId, status);
+  throw new ToolplaneError("lease_lost", why, { detail: { status } });
+};
+
 export const getCard = operation({
+  maxBytes: SMALL_BYTES,
   body: z.strictObject({ card_id: plainText.optional() }),
   async run(request) {
     const { callCardId, projectId } = await factsFor(request);
+    if (request.caller.targets !== undefined) checkHeld(await request.engine.calls.get(keyOf(request)));
     const { card_id: asked = callCardId } = request.body;
     if (asked !== callCardId)
       throw new ToolplaneError("not_found", `call ${request.toolCallId} has no card ${asked}; leave card_id out`);
@@ -82,6 +96,7 @@ export const getCard = operation({
 });
 
 export const heartbeat = operation({
+  maxBytes: SMALL_BYTES,
   body: leaseBody,
   async run(request) {
     await factsFor(request);
@@ -91,6 +106,7 @@ export const heartbeat = operation({
 });
 
 export const release = operation({
+  maxBytes: SMALL_BYTES,
   body: leaseBody,
   async run(request) {
     await factsFor(request);

@@ -1,21 +1,27 @@
 // The application: every route of the table behind the same gate.
 //   A1. Everything but /health and /live needs a bearer token; a token of one project does not reach another.
-//   A2. The Host header must be one we serve, and a request with an Origin must come from it (DNS rebinding).
-//   A3. Bodies are bounded before they are read, parsed without prototype tricks, and checked before a handler sees them.
-//   A4. Every failure has the same shape (problem.ts).
+//   A2. A route says what it gives (route.ts); what is another's is refused before the handler runs and the body is read.
+//   A3. The Host header must be one we serve, and a request with an Origin must come from it (DNS rebinding).
+//   A4. Bodies are bounded before they are read, parsed without prototype tricks, and checked before a handler sees them.
+//   A5. What bodies and readers hold is counted for each token and in all (body-budget.ts, readers.ts).
+//   A6. Who waits with a token that ends is answered 401, and what it waited for is not shown.
+//   A7. Every failure has the same shape (problem.ts).
 
-import { type Engine, type Log, systemClock, type Token } from "@toolplane/engine";
+import { type Engine, type Log, systemClock, type Token, type TokenWatch } from "@toolplane/engine";
 import { parseWith, ToolplaneError } from "@toolplane/protocol";
 import { type Context, Hono } from "hono";
 import type { z } from "zod";
 import { NO_TOOL_HOSTS, type ToolHosts } from "../hosts/tool-hosts.ts";
 import { type PlaneProcesses, UNKNOWN_PROCESSES } from "../up/plane-processes.ts";
+import { type BodyLimits, createBodyBudget, shareBody } from "./body-budget.ts";
 import { checkHost } from "./check-host.ts";
 import { createFailureLog } from "./failure-log.ts";
 import { explainNotFound } from "./known-project.ts";
+import { createOwn } from "./own.ts";
 import { methodsAt, notOffered, notServed, notThere, problem } from "./problem.ts";
 import { parseBody, readBody } from "./read-body.ts";
-import type { Caller, Route } from "./route.ts";
+import { createReaders, type ReaderLimits } from "./readers.ts";
+import { type Caller, checkRoute, ownedKind, type Route, SMALL_BODY_BYTES } from "./route.ts";
 
 export interface AppOptions {
   /** Undefined while the stack is starting. */
@@ -31,9 +37,9 @@ export interface AppOptions {
   readonly hosts: readonly string[];
   /** Aborted when the server drains. */
   readonly draining: AbortSignal;
+  readonly bodies?: BodyLimits | undefined;
+  readonly readers?: ReaderLimits | undefined;
 }
-
-const DEFAULT_MAX_BYTES = 2 * 1024 * 1024;
 
 const bearerOf = (context: Context): string => {
   const header = context.req.header("authorization") ?? "";
@@ -59,6 +65,11 @@ const authorize = (token: Token, route: Route, project: string | undefined): voi
     throw new ToolplaneError("auth_failed", `this token belongs to project ${token.projectId}`);
 };
 
+const endedToken = (): ToolplaneError =>
+  new ToolplaneError("unauthorized", "the token is unknown, expired or revoked", {
+    detail: { todo: "send another; an admin makes one with: toolplane token create" },
+  });
+
 /** Whether a request may come without a body. */
 const takesNothing = (schema: z.ZodType): boolean => schema.safeParse({}).success;
 
@@ -70,6 +81,9 @@ const answerEarly = (context: Context): Response => {
 export const createApp = (options: AppOptions): Hono => {
   const { log } = options;
   const failures = createFailureLog(log);
+  const bodies = createBodyBudget(options.bodies);
+  const readers = createReaders(options.readers);
+  for (const route of options.routes) checkRoute(route);
   // A slash too many at the end is no other place.
   const app = new Hono({ strict: false });
 
@@ -79,36 +93,44 @@ export const createApp = (options: AppOptions): Hono => {
     if (engine === undefined) return answerEarly(context);
     const began = systemClock.now();
     const token = await engine.tokens.check(bearerOf(context));
-    if (token === undefined)
-      throw new ToolplaneError("unauthorized", "the token is unknown, expired or revoked", {
-        detail: { todo: "send another; an admin makes one with: toolplane token create" },
-      });
+    if (token === undefined) throw endedToken();
     const params = context.req.param() as Record<string, string>;
     authorize(token, route, params.project);
     const query = route.query === undefined ? undefined : parseWith(route.query, context.req.query(), "the query");
+    const caller = callerOf(token);
+    const own = createOwn(engine, caller, params.project ?? "");
+    const kind = ownedKind(route);
+    if (kind !== undefined) await own.check(kind, params[kind] ?? "");
+    using share = bodies.open(token.tokenId);
+    shareBody(context.req.raw, share);
     let body: unknown;
     if (route.body !== undefined) {
-      const text = await readBody(context.req.raw, route.maxBytes ?? DEFAULT_MAX_BYTES);
+      const text = await readBody(context.req.raw, route.maxBytes ?? SMALL_BODY_BYTES);
       const given = text === "" && takesNothing(route.body) ? {} : await parseBody(text);
       body = parseWith(route.body, given, "the body");
     }
     const toolHosts = options.toolHosts?.() ?? NO_TOOL_HOSTS;
     const processes = options.processes?.() ?? UNKNOWN_PROCESSES;
-    const caller = callerOf(token);
-    let signal: AbortSignal | undefined;
+    let waiting: { readonly watch: TokenWatch; readonly signal: AbortSignal } | undefined;
     try {
       const response = await route.handle({
-        ...{ params, body, query, caller, engine, toolHosts, processes, log, context },
-        // Made for who waits; most routes answer at once.
+        ...{ params, body, query, caller, own, engine, toolHosts, processes, readers, log, context },
+        // Made for a handler that waits; most routes answer at once.
         get signal() {
-          signal ??= AbortSignal.any([context.req.raw.signal, options.draining]);
-          return signal;
+          if (waiting === undefined) {
+            const watch = engine.tokens.watch(token);
+            waiting = { watch, signal: AbortSignal.any([context.req.raw.signal, options.draining, watch.ended]) };
+          }
+          return waiting.signal;
         },
       });
+      if (waiting?.watch.ended.aborted === true) throw endedToken();
       failures.answered(began);
       return response;
     } catch (error) {
       throw await explainNotFound(error, engine, params.project);
+    } finally {
+      waiting?.watch[Symbol.dispose]();
     }
   };
 

@@ -1,11 +1,15 @@
-// A route as data: what it is called with, who may call it, what it does. The table of routes is the API; everything
-// that must hold for all of them (auth, limits, error shape, input checks) is done once, by the application.
+// A route as data: what it is called with, who may call it, what it gives to whom, what it does. The table of routes is the
+// API; everything that must hold for all of them (auth, ownership, limits, error shape, input checks) is done once, by the
+// application.
 
-import type { Engine, Log, Role, Token } from "@toolplane/engine";
+import { type Engine, type Log, OWNED_KINDS, type OwnedKind, type Role, type Token } from "@toolplane/engine";
+import { UsageError } from "@toolplane/protocol";
 import type { Context } from "hono";
 import type { z } from "zod";
 import type { ToolHosts } from "../hosts/tool-hosts.ts";
 import type { PlaneProcesses } from "../up/plane-processes.ts";
+import type { Own } from "./own.ts";
+import type { Readers } from "./readers.ts";
 
 export interface Caller {
   readonly token: Token;
@@ -18,27 +22,42 @@ export interface RouteCall<Body, Query> {
   readonly body: Body;
   readonly query: Query;
   readonly caller: Caller;
+  /** What of the project's work this caller may see. */
+  readonly own: Own;
   readonly engine: Engine;
   readonly toolHosts: ToolHosts;
   readonly processes: PlaneProcesses;
+  /** Those who read streams of this process. */
+  readonly readers: Readers;
   readonly log: Log;
   readonly context: Context;
-  /** Aborted when the client goes away or the server drains. */
+  /** Aborted when the client goes away, its token ends or the server drains. */
   readonly signal: AbortSignal;
 }
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
+
+/**
+ * What a route gives, which decides who may have it beyond the role:
+ *   project   what all of a project share (tools, profiles, roster), or what concerns the plane
+ *   work      the work of everybody: never for an agent's or a tool's token
+ *   own       a list, a batch, a stream or something made: the handler takes from `own` what the caller may see
+ *   served    calls and targets of a tool service: the operation asks whether the caller serves them
+ *   turn, call, card, box   the thing the path names: refused to an agent's token unless it is its own
+ */
+export type Gives = "project" | "work" | "own" | "served" | OwnedKind;
 
 export interface Route {
   readonly method: Method;
   /** Hono's syntax: `/projects/:project/calls`. A `:project` parameter is checked against the caller's token. */
   readonly path: string;
   readonly roles: readonly Role[];
+  readonly gives: Gives;
   readonly body?: z.ZodType;
   readonly query?: z.ZodType;
-  /** Bodies larger than this are refused; uploads and results need more than the rest. */
+  /** Bodies larger than this are refused: 64 KiB, unless a route says that it needs more. */
   readonly maxBytes?: number;
-  /** The body is read by the route itself (YAML, multipart). */
+  /** The body is parsed by the route itself (YAML, multipart). */
   readonly rawBody?: boolean;
   handle(call: RouteCall<unknown, unknown>): Promise<Response> | Response;
 }
@@ -56,7 +75,32 @@ export const route = <Body extends z.ZodType, Query extends z.ZodType>(input: Ro
 
 /** Who may look, who may act, who may rule. A tool service only reaches the routes made for it. */
 export const READERS: readonly Role[] = ["admin", "operator", "agent", "viewer"];
+export const PEOPLE: readonly Role[] = ["admin", "operator", "viewer"];
 export const CALLERS: readonly Role[] = ["admin", "operator", "agent"];
 export const OPERATORS: readonly Role[] = ["admin", "operator"];
 export const ADMINS: readonly Role[] = ["admin"];
 export const SERVICES: readonly Role[] = ["admin", "tool"];
+
+/** What a request may send without being anything special: ids, reasons, settings. */
+export const SMALL_BODY_BYTES = 64 * 1024;
+/** Arguments, instructions, lists of ids. */
+export const LARGE_BODY_BYTES = 2 * 1024 * 1024;
+
+/** Which thing a path names, if that is what the route gives. */
+export const ownedKind = ({ gives }: Pick<Route, "gives">): OwnedKind | undefined =>
+  OWNED_KINDS.find((kind) => kind === gives);
+
+/** What each declaration is for; anything else is refused before the server listens. */
+const FOR_AGENTS: ReadonlySet<string> = new Set(["project", "own", ...OWNED_KINDS] satisfies readonly Gives[]);
+const FOR_TOOLS: ReadonlySet<string> = new Set(["project", "served"] satisfies readonly Gives[]);
+const KNOWN: ReadonlySet<string> = new Set([...FOR_AGENTS, ...FOR_TOOLS, "work"]);
+
+/** A route that does not say what it gives, or gives it to those who must not have it, is a mistake of ours. */
+export const checkRoute = (one: Route): void => {
+  const wrong = (what: string): UsageError => new UsageError(`${one.method} ${one.path} ${what}`);
+  if (!KNOWN.has(one.gives)) throw wrong("does not say what it gives: set gives");
+  if (one.roles.includes("agent") && !FOR_AGENTS.has(one.gives)) throw wrong(`gives ${one.gives} to agents`);
+  if (one.roles.includes("tool") && !FOR_TOOLS.has(one.gives)) throw wrong(`gives ${one.gives} to tool services`);
+  const kind = ownedKind(one);
+  if (kind !== undefined && !one.path.split("/").includes(`:${kind}`)) throw wrong(`names no ${kind} in its path`);
+};

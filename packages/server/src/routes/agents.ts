@@ -7,7 +7,7 @@ import { actorOf } from "../http/actor-of.ts";
 import { answerPage } from "../http/answer-page.ts";
 import { pageQuery } from "../http/page-query.ts";
 import { readUpload, readYamlIn } from "../http/read-upload.ts";
-import { OPERATORS, READERS, type Route, route } from "../http/route.ts";
+import { LARGE_BODY_BYTES, OPERATORS, READERS, type Route, route } from "../http/route.ts";
 
 type Profile = NonNullable<Awaited<ReturnType<Profiles["getProfile"]>>>;
 type Agent = NonNullable<Awaited<ReturnType<Agents["getAgent"]>>>;
@@ -52,6 +52,7 @@ export const agentRoutes: readonly Route[] = [
     method: "POST",
     path: "/projects/:project/profiles",
     roles: OPERATORS,
+    gives: "project",
     rawBody: true,
     handle: async ({ engine, params, caller, context }) => {
       const upload = await readUpload(context.req.raw, readYamlIn(engine.threads, params.project ?? ""));
@@ -64,6 +65,7 @@ export const agentRoutes: readonly Route[] = [
     method: "GET",
     path: "/projects/:project/profiles",
     roles: READERS,
+    gives: "project",
     query: pageQuery,
     handle: async (call) => {
       const { items, nextCursor } = await call.engine.profiles.listProfiles(call.params.project ?? "", call.query);
@@ -74,6 +76,7 @@ export const agentRoutes: readonly Route[] = [
     method: "GET",
     path: "/projects/:project/profiles/:profile",
     roles: READERS,
+    gives: "project",
     handle: async ({ engine, params, context }) => {
       const profile = await engine.profiles.getProfile(params.project ?? "", params.profile ?? "");
       if (profile === undefined) throw noProfile(params.project ?? "", params.profile ?? "");
@@ -85,6 +88,7 @@ export const agentRoutes: readonly Route[] = [
     method: "DELETE",
     path: "/projects/:project/profiles/:profile",
     roles: OPERATORS,
+    gives: "project",
     handle: async ({ engine, params, caller, context }) => {
       await engine.profiles.deleteProfile(params.project ?? "", params.profile ?? "", actorOf(caller));
       return context.body(null, 204);
@@ -94,7 +98,9 @@ export const agentRoutes: readonly Route[] = [
     method: "POST",
     path: "/projects/:project/agents",
     roles: OPERATORS,
+    gives: "project",
     body: z.record(z.string(), z.unknown()),
+    maxBytes: LARGE_BODY_BYTES,
     handle: async ({ engine, params, body, caller, context }) => {
       const by = actorOf(caller);
       const { outcome, ...agent } = await engine.agents.upsertAgent(params.project ?? "", body, { by });
@@ -105,6 +111,7 @@ export const agentRoutes: readonly Route[] = [
     method: "GET",
     path: "/projects/:project/agents",
     roles: READERS,
+    gives: "project",
     query: agentQuery,
     handle: async (call) => {
       const { worker_target: workerTarget, ...rest } = call.query;
@@ -117,6 +124,7 @@ export const agentRoutes: readonly Route[] = [
     method: "GET",
     path: "/projects/:project/agents/:agent",
     roles: READERS,
+    gives: "project",
     handle: async ({ engine, params, context }) => {
       const agent = await engine.agents.getAgent(params.project ?? "", params.agent ?? "");
       if (agent === undefined) throw noAgent(params.project ?? "", params.agent ?? "");
@@ -128,6 +136,7 @@ export const agentRoutes: readonly Route[] = [
       method: "POST",
       path: `/projects/:project/agents/:agent/${verb}`,
       roles: OPERATORS,
+      gives: "project",
       body: z.strictObject({ reason: z.string().max(500).optional() }),
       handle: async ({ engine, params, body, caller, context }) => {
         const by = actorOf(caller);

@@ -4,9 +4,8 @@ import type { Decision, WaitingCall } from "@toolplane/engine";
 import { z } from "zod";
 import { actorOf } from "../http/actor-of.ts";
 import { answerPage } from "../http/answer-page.ts";
-import { refuseBound } from "../http/own-work.ts";
 import { pageQuery } from "../http/page-query.ts";
-import { OPERATORS, READERS, type Route, route } from "../http/route.ts";
+import { OPERATORS, PEOPLE, type Route, route } from "../http/route.ts";
 
 const waitingBody = (call: WaitingCall) => ({
   tool_call_id: call.toolCallId,
@@ -30,10 +29,10 @@ export const approvalRoutes: readonly Route[] = [
   route({
     method: "GET",
     path: "/projects/:project/approvals",
-    roles: READERS,
+    roles: PEOPLE,
+    gives: "work",
     query: pageQuery,
     handle: async (call) => {
-      refuseBound(call.caller, "an operator decides about calls");
       const { items, nextCursor } = await call.engine.approvals.list(call.params.project ?? "", call.query);
       return answerPage(call, items.map(waitingBody), nextCursor);
     },
@@ -44,6 +43,7 @@ export const approvalRoutes: readonly Route[] = [
       method: "POST",
       path: `/projects/:project/calls/:call/${verb}`,
       roles: OPERATORS,
+      gives: "work",
       body: z.strictObject({
         reason: z.string().max(500).optional(),
         /** The person, where the token is shared by several. */

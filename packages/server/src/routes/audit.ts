@@ -25,6 +25,7 @@ export const auditRoutes: readonly Route[] = [
     method: "GET",
     path: "/projects/:project/audit",
     roles: OPERATORS,
+    gives: "project",
     query: pageQuery,
     handle: async (call) => {
       const { engine, params, query } = call;
@@ -38,6 +39,7 @@ export const auditRoutes: readonly Route[] = [
     method: "GET",
     path: "/audit",
     roles: ADMINS,
+    gives: "project",
     query: pageQuery,
     handle: async ({ engine, query, context }) => {
       const limit = query.limit ?? DEFAULT_LIMIT;

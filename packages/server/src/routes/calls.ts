@@ -5,11 +5,20 @@ import { isToolplaneError, parseWith, ToolplaneError } from "@toolplane/protocol
 import { z } from "zod";
 import { actorOf, personOf } from "../http/actor-of.ts";
 import { answerList } from "../http/answer-list.ts";
+import { checkMayCall } from "../http/agent-rights.ts";
 import { answerPage } from "../http/answer-page.ts";
 import { callerAgent } from "../http/caller-agent.ts";
-import { boundAgent, checkMayCancel, checkMaySeeCall } from "../http/own-work.ts";
 import { cursorAfter, keyOfCursor, pageQuery } from "../http/page-query.ts";
-import { CALLERS, type Caller, OPERATORS, READERS, type Route, type RouteCall, route } from "../http/route.ts";
+import {
+  CALLERS,
+  type Caller,
+  LARGE_BODY_BYTES,
+  OPERATORS,
+  READERS,
+  type Route,
+  type RouteCall,
+  route,
+} from "../http/route.ts";
 import { explainCall } from "../why/explain-call.ts";
 import { callAnswer, callDetail, resultCards } from "./call-body.ts";
 
@@ -48,7 +57,7 @@ const keyOf = (body: CallBody, headers: Headers): CallBody => {
   return { ...body, idempotency_key: key };
 };
 
-type Asked = Pick<RouteCall<unknown, unknown>, "engine" | "toolHosts" | "signal">;
+type Asked = Pick<RouteCall<unknown, unknown>, "engine" | "toolHosts" | "signal" | "caller">;
 
 /** A tool that is not there may be one of a host that has not started yet: then that is the news. */
 const explainMissing = async (error: unknown, { engine, toolHosts }: Asked, request: CallRequest): Promise<unknown> => {
@@ -63,6 +72,7 @@ const explainMissing = async (error: unknown, { engine, toolHosts }: Asked, requ
 };
 
 const make = async (asked: Asked, request: CallRequest, waitSeconds: number): Promise<CallView> => {
+  await checkMayCall(asked.engine, asked.caller, request.projectId, request.toolName);
   try {
     return await asked.engine.calls.call(request, waitSeconds * 1000, asked.signal);
   } catch (error) {
@@ -111,7 +121,9 @@ export const callRoutes: readonly Route[] = [
     method: "POST",
     path: "/projects/:project/calls",
     roles: CALLERS,
+    gives: "own",
     body: callBody,
+    maxBytes: LARGE_BODY_BYTES,
     handle: async (call) => {
       const { headers } = call.context.req.raw;
       const body = keyOf(call.body, headers);
@@ -123,6 +135,7 @@ export const callRoutes: readonly Route[] = [
     method: "POST",
     path: "/projects/:project/calls/batch",
     roles: CALLERS,
+    gives: "own",
     body: z.array(z.unknown()).min(1).max(MAX_BATCH),
     maxBytes: 16 * 1024 * 1024,
     handle: async (call) => {
@@ -134,6 +147,7 @@ export const callRoutes: readonly Route[] = [
     method: "GET",
     path: "/projects/:project/calls",
     roles: READERS,
+    gives: "own",
     query: listQuery,
     handle: async (call) => {
       const { engine, params, query } = call;
@@ -143,7 +157,8 @@ export const callRoutes: readonly Route[] = [
         before: keyOfCursor(query.cursor),
         status: query.status,
         toolName: query.tool_name,
-        agentId: boundAgent(call.caller),
+        // Of what an agent may see its own calls are listed; those of turns it started are found by their turn.
+        agentId: call.own.self,
       });
       const items = views.map((view) => callDetail(view, undefined));
       const ids = views.map(({ toolCallId }) => toolCallId);
@@ -154,11 +169,11 @@ export const callRoutes: readonly Route[] = [
     method: "GET",
     path: "/projects/:project/calls/:call",
     roles: READERS,
+    gives: "call",
     query: waitQuery,
-    handle: async ({ engine, params, query, caller, context, signal }) => {
+    handle: async ({ engine, params, query, context, signal }) => {
       const key = keyFrom(params);
       let view = await engine.calls.get(key);
-      await checkMaySeeCall(engine, caller, view);
       if (!isSettled(view.status) && query.wait_seconds !== undefined) {
         await engine.calls.wait(key, query.wait_seconds * 1000, signal);
         view = await engine.calls.get(key);
@@ -171,19 +186,17 @@ export const callRoutes: readonly Route[] = [
     method: "GET",
     path: "/projects/:project/calls/:call/why",
     roles: READERS,
-    handle: async ({ engine, toolHosts, processes, params, caller, context }) => {
-      if (boundAgent(caller) !== undefined)
-        await checkMaySeeCall(engine, caller, await engine.calls.get(keyFrom(params)));
-      return context.json(await explainCall(engine, keyFrom(params), toolHosts, processes));
-    },
+    gives: "call",
+    handle: async ({ engine, toolHosts, processes, params, context }) =>
+      context.json(await explainCall(engine, keyFrom(params), toolHosts, processes)),
   }),
   route({
     method: "POST",
     path: "/projects/:project/calls/:call/cancel",
     roles: CALLERS,
+    gives: "call",
     body: z.strictObject({ reason: z.string().max(500).optional() }),
     handle: async ({ engine, params, body, context, caller }) => {
-      if (caller.token.role === "agent") await checkMayCancel(engine, caller, await engine.calls.get(keyFrom(params)));
       const { canceled, status } = await engine.calls.cancel({
         ...keyFrom(params),
         reason: body.reason,
@@ -197,6 +210,7 @@ export const callRoutes: readonly Route[] = [
     method: "POST",
     path: "/projects/:project/calls/:call/retry",
     roles: OPERATORS,
+    gives: "work",
     body: z.strictObject({ wait_seconds: z.number().min(0).max(MAX_WAIT_SECONDS).optional() }),
     handle: async (call) => {
       const { projectId, toolCallId } = keyFrom(call.params);

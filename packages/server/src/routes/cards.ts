@@ -1,10 +1,10 @@
-// Cards and boxes, read only: they are written by calls, turns and tool services.
+// Cards and boxes, read only: they are written by calls, turns and tool services. In a batch, what is another's is missing.
 
-import { showName, ToolplaneError, toCardDto } from "@toolplane/protocol";
+import { distinctIds, showName, ToolplaneError, toCardDto } from "@toolplane/protocol";
 import { z } from "zod";
 import { answerList, listText } from "../http/answer-list.ts";
 import { refuseUnknownProject } from "../http/known-project.ts";
-import { READERS, type Route, route } from "../http/route.ts";
+import { LARGE_BODY_BYTES, READERS, type Route, route } from "../http/route.ts";
 
 const ids = z.array(z.string().min(1).max(128)).max(10_000);
 const tail = z.coerce.number().int().min(1).max(500).optional();
@@ -12,11 +12,18 @@ const tail = z.coerce.number().int().min(1).max(500).optional();
 const missing = (project: string, what: string, id: string): ToolplaneError =>
   new ToolplaneError("not_found", `project ${project} has no ${what} ${showName(id)}`);
 
+/** In the order asked: what is another's is not told from what is not there. */
+const missingOf = (asked: readonly string[], found: readonly string[], visible: ReadonlySet<string>): string[] => {
+  const shown = new Set(found.filter((id) => visible.has(id)));
+  return distinctIds(asked).filter((id) => !shown.has(id));
+};
+
 export const cardRoutes: readonly Route[] = [
   route({
     method: "GET",
     path: "/projects/:project/cards/:card",
-    roles: [...READERS, "tool"],
+    roles: READERS,
+    gives: "card",
     handle: async ({ engine, params, context }) => {
       const [card] = await engine.cards.getCards(params.project ?? "", [params.card]);
       if (card === undefined) throw missing(params.project ?? "", "card", params.card ?? "");
@@ -27,17 +34,24 @@ export const cardRoutes: readonly Route[] = [
     method: "POST",
     path: "/projects/:project/cards/batch",
     roles: READERS,
+    gives: "own",
     body: z.strictObject({ card_ids: ids }),
-    handle: async ({ engine, params, body, context }) => {
-      const { cards, missingIds } = await engine.cards.getCardBatch(params.project ?? "", body.card_ids);
+    maxBytes: LARGE_BODY_BYTES,
+    handle: async ({ engine, params, body, own, context }) => {
+      const { cards } = await engine.cards.getCardBatch(params.project ?? "", body.card_ids);
       if (cards.length === 0) await refuseUnknownProject(engine, params.project ?? "");
-      return answerList(context, "cards", cards.map(toCardDto), { missing_ids: missingIds });
+      const found = cards.map(({ card_id }) => card_id);
+      const visible = await own.among("card", found);
+      const shown = cards.filter(({ card_id }) => visible.has(card_id));
+      const missing = { missing_ids: missingOf(body.card_ids, found, visible) };
+      return answerList(context, "cards", shown.map(toCardDto), missing);
     },
   }),
   route({
     method: "GET",
     path: "/projects/:project/boxes/:box",
     roles: READERS,
+    gives: "box",
     handle: async ({ engine, params, context }) => {
       const box = await engine.boxes.loadBox(params.project ?? "", params.box ?? "");
       if (box === undefined) throw missing(params.project ?? "", "box", params.box ?? "");
@@ -48,6 +62,7 @@ export const cardRoutes: readonly Route[] = [
     method: "GET",
     path: "/projects/:project/boxes/:box/cards",
     roles: READERS,
+    gives: "box",
     query: z.strictObject({ limit: tail }),
     handle: async ({ engine, params, query, context }) => {
       const cards = await engine.boxes.loadBoxCards(params.project ?? "", params.box ?? "", query.limit);
@@ -59,25 +74,34 @@ export const cardRoutes: readonly Route[] = [
     method: "POST",
     path: "/projects/:project/boxes/batch",
     roles: READERS,
+    gives: "own",
     body: z.strictObject({
       box_ids: ids,
       hydrate: z.boolean().optional(),
       limit: z.number().int().min(1).max(500).optional(),
     }),
-    handle: async ({ engine, params, body, context }) => {
+    maxBytes: LARGE_BODY_BYTES,
+    handle: async ({ engine, params, body, own, context }) => {
       const batch = await engine.boxes.loadBoxes(params.project ?? "", body.box_ids, {
         hydrate: body.hydrate,
         limit: body.limit,
       });
       if (batch.boxes.length === 0) await refuseUnknownProject(engine, params.project ?? "");
-      const boxes = batch.boxes.map((box) => ({
+      const found = batch.boxes.map(({ boxId }) => boxId);
+      const visible = await own.among("box", found);
+      const shown = batch.boxes.filter(({ boxId }) => visible.has(boxId));
+      const held = new Set(shown.flatMap(({ cardIds }) => cardIds));
+      const boxes = shown.map((box) => ({
         box_id: box.boxId,
         card_ids: box.cardIds,
         card_count: box.length,
         truncated: box.truncated,
         ...(box.hydratedCards === undefined ? {} : { hydrated_cards: box.hydratedCards.map(toCardDto) }),
       }));
-      const missing = { missing_box_ids: batch.missingBoxIds, missing_card_ids: batch.missingCardIds };
+      const missing = {
+        missing_box_ids: missingOf(body.box_ids, found, visible),
+        missing_card_ids: batch.missingCardIds.filter((id) => held.has(id)),
+      };
       return answerList(context, "boxes", boxes, missing);
     },
   }),

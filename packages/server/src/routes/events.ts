@@ -1,14 +1,17 @@
 // Server-sent events: every evt.* of a project from the log, where Last-Event-ID goes on where a reader was, and every
-// str.* as it passes. A reader that is too slow loses stream items, never events: those are read at its own pace.
+// str.* as it passes; of both, what the caller may see.
+//   A reader that is slow loses stream items, never events: those are read at its own pace, a bounded page at a time. One
+//   that takes nothing for a while is told so and let go; it comes back with Last-Event-ID.
 
-import type { Engine } from "@toolplane/engine";
-import { PROTOCOL_VERSION, parseToken, tryParseJsonStrict } from "@toolplane/protocol";
+import { type Engine, systemClock } from "@toolplane/engine";
+import { PROTOCOL_VERSION, parseToken, ToolplaneError, tryParseJsonStrict } from "@toolplane/protocol";
 import { streamSSE } from "hono/streaming";
 import { refuseUnknownProject } from "../http/known-project.ts";
+import { ownEvents } from "../http/own-events.ts";
+import { endStream, writeWithin } from "../http/readers.ts";
 import { READERS, type Route, route } from "../http/route.ts";
+import { createWaitingItems, type StreamItem } from "../http/waiting-items.ts";
 
-/** Stream items kept for a slow reader; what is more is dropped, oldest first. */
-const MAX_WAITING_ITEMS = 1_000;
 /** Proxies close silent connections; a comment keeps them open. */
 const KEEP_ALIVE_MS = 15_000;
 
@@ -40,62 +43,95 @@ const createWake = (): Wake => {
   };
 };
 
-interface StreamItem {
-  readonly subject: string;
-  readonly payload: string;
-}
-
 const subscribe = (engine: Engine, projectId: string, heard: (item: StreamItem) => void): Promise<() => void> =>
   engine.bus.subscribeStream(`cg.${PROTOCOL_VERSION}.${parseToken(projectId, "project")}.*.str.*.*.>`, heard);
 
-const dataOf = (subject: string, payload: string): string =>
-  JSON.stringify({ subject, payload: JSON.parse(payload) as unknown });
+interface Shown {
+  readonly subject: string;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly payload: unknown;
+  /** Where the log goes on; a stream item has none. */
+  readonly position?: string;
+}
 
 /** On NATS anybody with the right publishes stream items; one that cannot be read is dropped, as any may be. */
-const tryDataOf = ({ subject, payload }: StreamItem): string | undefined => {
-  const value = tryParseJsonStrict(payload);
-  return value === undefined ? undefined : JSON.stringify({ subject, payload: value });
+const readItems = (items: readonly StreamItem[]): readonly Shown[] =>
+  items.flatMap(({ subject, payload }) => {
+    const value = tryParseJsonStrict(payload);
+    return value === undefined ? [] : [{ subject, payload: value }];
+  });
+
+const textOf = ({ subject, payload, position }: Shown): string => {
+  const data = `data: ${JSON.stringify({ subject, payload })}\n`;
+  return position === undefined ? `event: str\n${data}\n` : `event: evt\n${data}id: ${position}\n\n`;
 };
+
+const tooSlow = (ms: number): ToolplaneError =>
+  new ToolplaneError(
+    "rate_limited",
+    `this reader took nothing for ${ms / 1_000} seconds; connect again with Last-Event-ID and read faster`,
+  );
+
+const ended = (): ToolplaneError =>
+  new ToolplaneError("unauthorized", "the token of this stream was revoked or has expired; connect with another");
 
 export const eventRoutes: readonly Route[] = [
   route({
     method: "GET",
     path: "/projects/:project/events",
     roles: READERS,
-    handle: async ({ engine, params, context, signal }) => {
+    gives: "own",
+    handle: async ({ engine, params, caller, own, readers, context, signal }) => {
       const projectId = params.project ?? "";
       await refuseUnknownProject(engine, projectId);
       let position = context.req.header("last-event-id") ?? (await engine.events.now());
       // An id that is not one of ours is refused before the stream begins.
       await engine.events.read(projectId, position, 1);
-      // Who only asks whether it is there is not given a stream that nobody reads.
+      // A HEAD request gets the headers only; no stream is opened for it.
       if (context.req.method === "HEAD") return context.body(null, 200, { "Content-Type": "text/event-stream" });
       const wake = createWake();
-      const items: StreamItem[] = [];
+      const items = createWaitingItems();
+      const place = readers.open(caller.token.tokenId);
       const stopStream = await subscribe(engine, projectId, (item) => {
         items.push(item);
-        if (items.length > MAX_WAITING_ITEMS) items.shift();
         wake.ring();
+      }).catch((error: unknown) => {
+        place[Symbol.dispose]();
+        throw error;
       });
       const stopBell = engine.doorbell.listen("messages", wake.ring);
-      signal.addEventListener("abort", wake.ring, { once: true });
+      // The request is answered when the stream begins; the token is watched for as long as it lasts.
+      const watch = engine.tokens.watch(caller.token);
+      for (const end of [signal, watch.ended]) end.addEventListener("abort", wake.ring, { once: true });
       return streamSSE(context, async (stream) => {
         stream.onAbort(wake.ring);
+        const { slowMs, cutMs } = readers.limits;
+        const isOver = (): boolean => signal.aborted || watch.ended.aborted || stream.aborted;
+        let sentAt = systemClock.now();
+        const send = (text: string): Promise<boolean> => {
+          sentAt = systemClock.now();
+          return writeWithin(stream, text, slowMs);
+        };
         try {
-          await stream.write(": connected\n\n");
-          while (!signal.aborted && !stream.aborted) {
+          let isTaken = await send(": connected\n\n");
+          while (isTaken && !isOver()) {
             const events = await engine.events.read(projectId, position);
-            for (const event of events) {
-              position = event.position;
-              await stream.writeSSE({ id: event.position, event: "evt", data: dataOf(event.subject, event.payload) });
-            }
-            for (const data of items.splice(0).map(tryDataOf))
-              if (data !== undefined) await stream.writeSSE({ event: "str", data });
-            if (events.length > 0) continue;
-            await wake.wait(KEEP_ALIVE_MS);
-            if (items.length === 0) await stream.write(": still here\n\n");
+            position = events.at(-1)?.position ?? position;
+            const logged = events.map((event) => ({ ...event, payload: JSON.parse(event.payload) as unknown }));
+            const shown = await ownEvents<Shown>(own, [...logged, ...readItems(items.takeAll())]);
+            if (isOver()) break;
+            if (shown.length > 0) isTaken = await send(shown.map(textOf).join(""));
+            if (!isTaken || events.length > 0) continue;
+            await wake.wait(Math.max(sentAt + KEEP_ALIVE_MS - systemClock.now(), 0));
+            // The bell also rings for what this reader is not shown: that is no reason to write.
+            const isQuiet = items.isEmpty() && systemClock.now() >= sentAt + KEEP_ALIVE_MS;
+            if (isQuiet && !isOver()) isTaken = await send(": still here\n\n");
           }
+          if (watch.ended.aborted) endStream(context, stream, ended(), cutMs);
+          else if (!isTaken && !isOver()) endStream(context, stream, tooSlow(slowMs), cutMs);
         } finally {
+          place[Symbol.dispose]();
+          watch[Symbol.dispose]();
           stopStream();
           stopBell();
         }

@@ -3,13 +3,14 @@
 import { hostBody, planElsewhere } from "../hosts/host-body.ts";
 import type { HostView } from "../hosts/host-life.ts";
 import { answerPage } from "../http/answer-page.ts";
-import { READERS, type Route, route } from "../http/route.ts";
+import { PEOPLE, type Route, route } from "../http/route.ts";
 
 export const hostRoutes: readonly Route[] = [
   route({
     method: "GET",
     path: "/projects/:project/hosts",
-    roles: READERS,
+    roles: PEOPLE,
+    gives: "work",
     handle: async (call) => {
       const { toolHosts, processes, params } = call;
       const projectId = params.project ?? "";

@@ -6,9 +6,8 @@ import { z } from "zod";
 import { actorOf } from "../http/actor-of.ts";
 import { answerPage } from "../http/answer-page.ts";
 import { refuseUnknownProject } from "../http/known-project.ts";
-import { refuseBound } from "../http/own-work.ts";
 import { cursorAfter, keyOfCursor, pageQuery } from "../http/page-query.ts";
-import { ADMINS, OPERATORS, READERS, type Route, route } from "../http/route.ts";
+import { ADMINS, OPERATORS, PEOPLE, type Route, route } from "../http/route.ts";
 
 const tokenBody = (token: Token) => ({
   token_id: token.tokenId,
@@ -40,6 +39,7 @@ export const operationRoutes: readonly Route[] = [
     method: "POST",
     path: "/tokens",
     roles: ADMINS,
+    gives: "project",
     body: z.strictObject({
       role: z.enum(ROLES),
       project_id: z.string().min(1).max(64).optional(),
@@ -74,6 +74,7 @@ export const operationRoutes: readonly Route[] = [
     method: "GET",
     path: "/tokens",
     roles: ADMINS,
+    gives: "project",
     query: pageQuery,
     handle: async ({ engine, query, context }) => {
       const limit = query.limit ?? 100;
@@ -86,6 +87,7 @@ export const operationRoutes: readonly Route[] = [
     method: "DELETE",
     path: "/tokens/:token",
     roles: ADMINS,
+    gives: "project",
     handle: async ({ engine, params, caller, context }) => {
       await engine.tokens.revoke(params.token ?? "", undefined, actorOf(caller));
       return context.body(null, 204);
@@ -94,11 +96,11 @@ export const operationRoutes: readonly Route[] = [
   route({
     method: "GET",
     path: "/projects/:project/dead-letters",
-    roles: READERS,
+    roles: PEOPLE,
+    gives: "work",
     query: pageQuery,
     handle: async (call) => {
-      const { engine, params, query, caller } = call;
-      refuseBound(caller, "a call that was given up says so itself");
+      const { engine, params, query } = call;
       const limit = query.limit ?? 100;
       const letters = await engine.deadLetters.list(params.project ?? "", { before: keyOfCursor(query.cursor), limit });
       const ids = letters.map(({ deadLetterId }) => deadLetterId);
@@ -108,9 +110,9 @@ export const operationRoutes: readonly Route[] = [
   route({
     method: "GET",
     path: "/projects/:project/dead-letters/:letter",
-    roles: READERS,
-    handle: async ({ engine, params, caller, context }) => {
-      refuseBound(caller, "a call that was given up says so itself");
+    roles: PEOPLE,
+    gives: "work",
+    handle: async ({ engine, params, context }) => {
       return context.json(letterBody(await engine.deadLetters.get(params.project ?? "", params.letter ?? "")));
     },
   }),
@@ -118,6 +120,7 @@ export const operationRoutes: readonly Route[] = [
     method: "POST",
     path: "/projects/:project/dead-letters/:letter/replay",
     roles: OPERATORS,
+    gives: "work",
     handle: async ({ engine, params, caller, context }) => {
       const by = actorOf(caller);
       const { replayedAs } = await engine.deadLetters.replay(params.project ?? "", params.letter ?? "", by);
@@ -127,7 +130,8 @@ export const operationRoutes: readonly Route[] = [
   route({
     method: "GET",
     path: "/projects/:project/services",
-    roles: READERS,
+    roles: PEOPLE,
+    gives: "work",
     handle: async (call) => {
       // Whoever asks for work of a project that is not there has been seen too.
       await refuseUnknownProject(call.engine, call.params.project ?? "");

@@ -26,6 +26,7 @@ export const registryRoutes: readonly Route[] = [
     method: "POST",
     path: "/projects",
     roles: ADMINS,
+    gives: "project",
     body: z.record(z.string(), z.unknown()),
     handle: async ({ engine, body, caller, context }) =>
       context.json(projectBody(await engine.projects.createProject(body, caller.actorId, actorOf(caller))), 201),
@@ -34,6 +35,7 @@ export const registryRoutes: readonly Route[] = [
     method: "GET",
     path: "/projects",
     roles: ADMINS,
+    gives: "project",
     query: pageQuery,
     handle: async ({ engine, query, context }) => {
       const { items, nextCursor } = await engine.projects.listProjects(query);
@@ -44,6 +46,7 @@ export const registryRoutes: readonly Route[] = [
     method: "GET",
     path: "/projects/:project",
     roles: [...READERS, "tool"],
+    gives: "project",
     handle: async ({ engine, params, context }) => {
       const project = await engine.projects.getProject(params.project ?? "");
       if (project === undefined) throw noProject(params.project ?? "");
@@ -54,6 +57,7 @@ export const registryRoutes: readonly Route[] = [
     method: "PATCH",
     path: "/projects/:project",
     roles: OPERATORS,
+    gives: "project",
     body: z.record(z.string(), z.unknown()),
     handle: async ({ engine, params, body, caller, context }) =>
       context.json(projectBody(await engine.projects.patchProject(params.project ?? "", body, actorOf(caller)))),
@@ -62,6 +66,7 @@ export const registryRoutes: readonly Route[] = [
     method: "DELETE",
     path: "/projects/:project",
     roles: ADMINS,
+    gives: "project",
     query: z.strictObject({ force: z.enum(["true", "false"]).optional() }),
     handle: async ({ engine, params, query, caller, context }) => {
       const force = query.force === "true";
@@ -73,6 +78,7 @@ export const registryRoutes: readonly Route[] = [
     method: "POST",
     path: "/projects/:project/tools",
     roles: [...OPERATORS, "tool"],
+    gives: "served",
     rawBody: true,
     handle: async ({ engine, params, caller, context }) => {
       const upload = await readUpload(context.req.raw, readYamlIn(engine.threads, params.project ?? ""));
@@ -93,6 +99,7 @@ export const registryRoutes: readonly Route[] = [
     method: "GET",
     path: "/projects/:project/tools",
     roles: [...READERS, "tool"],
+    gives: "project",
     query: pageQuery.extend({ pending: z.enum(["true", "false"]).optional() }),
     handle: async (call) => {
       const { pending, ...page } = call.query;
@@ -105,6 +112,7 @@ export const registryRoutes: readonly Route[] = [
     method: "GET",
     path: "/projects/:project/tools/:tool",
     roles: [...READERS, "tool"],
+    gives: "project",
     handle: async ({ engine, params, context }) => {
       const tool = await engine.tools.getTool(params.project ?? "", params.tool ?? "");
       if (tool === undefined) throw noTool(params.project ?? "", params.tool ?? "");
@@ -115,6 +123,7 @@ export const registryRoutes: readonly Route[] = [
     method: "GET",
     path: "/projects/:project/tools/:tool/versions",
     roles: READERS,
+    gives: "project",
     handle: async ({ engine, params, context }) => {
       const versions = await engine.tools.listToolVersions(params.project ?? "", params.tool ?? "");
       if (versions.length === 0) throw noTool(params.project ?? "", params.tool ?? "");
@@ -134,6 +143,7 @@ export const registryRoutes: readonly Route[] = [
     method: "POST",
     path: "/projects/:project/tools/:tool/accept",
     roles: OPERATORS,
+    gives: "project",
     /** The version that was looked at; another one that came meanwhile is not accepted by mistake. */
     body: z.strictObject({ version: z.number().int().positive().optional() }),
     handle: async ({ engine, params, body, caller, context }) => {
@@ -147,6 +157,7 @@ export const registryRoutes: readonly Route[] = [
       method: "POST",
       path: `/projects/:project/tools/:tool/${verb}`,
       roles: OPERATORS,
+      gives: "project",
       handle: async ({ engine, params, caller, context }) => {
         const change = verb === "pause" ? engine.tools.pauseTool : engine.tools.resumeTool;
         await change(params.project ?? "", params.tool ?? "", actorOf(caller));
@@ -158,6 +169,7 @@ export const registryRoutes: readonly Route[] = [
     method: "DELETE",
     path: "/projects/:project/tools/:tool",
     roles: OPERATORS,
+    gives: "project",
     handle: async ({ engine, params, caller, context }) => {
       await engine.tools.deleteTool(params.project ?? "", params.tool ?? "", { by: actorOf(caller) });
       return context.body(null, 204);

@@ -57,6 +57,7 @@ const onCall = (method: Method, verb: string, operation: ServiceOperation): Rout
     method,
     path: `/projects/:project/calls/:call/${verb}`,
     roles: SERVICES,
+    gives: "served",
     ...(method === "GET" ? {} : { body: operation.body, maxBytes: operation.maxBytes }),
     handle: async (call) => answer(call.context, await operation.run({ ...requestOf(call), body: call.body ?? {} })),
   });
@@ -66,6 +67,7 @@ export const serviceRoutes: readonly Route[] = [
     method: "POST",
     path: "/projects/:project/tool-services/:target/claim",
     roles: SERVICES,
+    gives: "served",
     body: z.strictObject({
       max: z.number().int().min(1).max(256).default(1),
       wait_seconds: z.number().min(0).max(MAX_WAIT_SECONDS).default(20),
@@ -108,6 +110,7 @@ export const serviceRoutes: readonly Route[] = [
     method: "POST",
     path: "/projects/:project/cards",
     roles: SERVICES,
+    gives: "served",
     body: SERVICE_OPERATIONS.put_card.body,
     maxBytes: SERVICE_OPERATIONS.put_card.maxBytes,
     handle: async (call) => {
@@ -124,7 +127,9 @@ export const serviceRoutes: readonly Route[] = [
     method: "POST",
     path: "/projects/:project/reports",
     roles: SERVICES,
+    gives: "served",
     body: SERVICE_OPERATIONS.report.body,
+    maxBytes: SERVICE_OPERATIONS.report.maxBytes,
     handle: async (call) => {
       const request = requestOf(call);
       const toolCallId = request.headers[HEADERS.toolCallId];

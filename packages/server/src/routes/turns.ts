@@ -1,13 +1,14 @@
 // Turns: an agent is asked for something, and what became of it.
 
 import type { Engine, TurnView } from "@toolplane/engine";
-import { type Card, showName, ToolplaneError } from "@toolplane/protocol";
+import { type Card, isTrustedActor, showName, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
 import { personOf } from "../http/actor-of.ts";
+import { checkMayStart } from "../http/agent-rights.ts";
 import { answerPage } from "../http/answer-page.ts";
-import { boundAgent, checkMaySeeTurn, checkMayStop, refuseBound } from "../http/own-work.ts";
+import type { Own } from "../http/own.ts";
 import { pageQuery } from "../http/page-query.ts";
-import { CALLERS, type Caller, READERS, type Route, route } from "../http/route.ts";
+import { CALLERS, LARGE_BODY_BYTES, READERS, type Route, route } from "../http/route.ts";
 import { explainTurn } from "../why/explain-turn.ts";
 import { MAX_WAIT_SECONDS } from "./calls.ts";
 
@@ -71,28 +72,23 @@ const keyFrom = (params: Readonly<Record<string, string>>) => ({
   agentTurnId: params.turn ?? "",
 });
 
-const turnOf = async (engine: Engine, key: ReturnType<typeof keyFrom>): Promise<TurnView> => {
-  const turn = await engine.turns.get(key);
-  if (turn === undefined) throw noTurn(key.agentTurnId);
-  return turn;
-};
-
-/** Whose turns are listed. An agent lists its own, and by `parent_agent_turn_id` those that came of one of its own. */
+/** Whose turns are looked through: an agent's own, unless it asks for those that came of a turn it may see. */
 const listedAgent = async (
-  engine: Engine,
-  caller: Caller,
-  projectId: string,
+  { self, check }: Own,
   query: { readonly agent_id?: string | undefined; readonly parent_agent_turn_id?: string | undefined },
 ): Promise<string | undefined> => {
-  const { agent_id: asked, parent_agent_turn_id: agentTurnId } = query;
-  const bound = boundAgent(caller);
-  if (bound === undefined) return asked;
-  if (agentTurnId !== undefined) {
-    checkMaySeeTurn(caller, await turnOf(engine, { projectId, agentTurnId }));
+  const { agent_id: asked, parent_agent_turn_id: parent } = query;
+  if (self === undefined || isTrustedActor(self)) return asked;
+  if (parent !== undefined) {
+    await check("turn", parent);
     return asked;
   }
-  if (asked !== undefined && asked !== bound) refuseBound(caller, "leave agent_id out");
-  return bound;
+  if (asked !== undefined && asked !== self)
+    throw new ToolplaneError(
+      "auth_failed",
+      `this token speaks for agent ${self} and lists its turns: leave agent_id out`,
+    );
+  return self;
 };
 
 const askBody = z.strictObject({
@@ -122,13 +118,16 @@ export const turnRoutes: readonly Route[] = [
     method: "POST",
     path: "/projects/:project/agents/:agent/turns",
     roles: CALLERS,
+    gives: "own",
     body: askBody,
-    handle: async ({ engine, params, body, caller, context, signal }) => {
-      const projectId = params.project ?? "";
+    maxBytes: LARGE_BODY_BYTES,
+    handle: async ({ engine, params, body, caller, own, context, signal }) => {
+      const [projectId, agentId] = [params.project ?? "", params.agent ?? ""];
+      await checkMayStart(engine, caller, own, { projectId, agentId, boxId: body.context_box_id });
       const traceparent = context.req.header("traceparent");
       const spawned = await engine.turns.spawn({
         projectId,
-        agentId: params.agent ?? "",
+        agentId,
         sourceAgentId: caller.actorId,
         context: contextOf(body, caller.actorId),
         channelId: body.channel_id,
@@ -137,8 +136,8 @@ export const turnRoutes: readonly Route[] = [
         tracestate: traceparent === undefined ? undefined : context.req.header("tracestate"),
       });
       const key = { projectId, agentTurnId: spawned.agentTurnId };
-      // Who repeats what another asked for is shown nothing of what came of it.
-      if (spawned.idempotent && boundAgent(caller) !== undefined) checkMaySeeTurn(caller, await turnOf(engine, key));
+      // A correlation that another has used leads to a turn which is not shown to this caller.
+      if (spawned.idempotent) await own.check("turn", key.agentTurnId);
       const turn = await engine.turns.wait(key, (body.wait_seconds ?? 0) * 1000, signal);
       if (turn === undefined) throw noTurn(spawned.agentTurnId);
       const status = isOver(turn) ? 200 : 202;
@@ -149,32 +148,38 @@ export const turnRoutes: readonly Route[] = [
     method: "GET",
     path: "/projects/:project/turns",
     roles: READERS,
+    gives: "own",
     query: pageQuery.extend({
       agent_id: z.string().max(128).optional(),
       status: z.enum(TURN_STATUSES).optional(),
       parent_agent_turn_id: z.string().max(128).optional(),
     }),
     handle: async (call) => {
-      const { engine, params, query, caller } = call;
+      const { engine, params, query, own } = call;
       const { items, cursor } = await engine.turns.list(params.project ?? "", {
-        agentId: await listedAgent(engine, caller, params.project ?? "", query),
+        agentId: await listedAgent(own, query),
         status: query.status,
         parentAgentTurnId: query.parent_agent_turn_id,
         limit: query.limit,
         cursor: query.cursor,
       });
-      return answerPage(call, items.map(turnBody), cursor);
+      const visible = await own.among(
+        "turn",
+        items.map(({ agentTurnId }) => agentTurnId),
+      );
+      const shown = items.filter(({ agentTurnId }) => visible.has(agentTurnId));
+      return answerPage(call, shown.map(turnBody), cursor);
     },
   }),
   route({
     method: "GET",
     path: "/projects/:project/turns/:turn",
     roles: READERS,
+    gives: "turn",
     query: z.strictObject({ wait_seconds: waitSeconds.optional() }),
-    handle: async ({ engine, processes, params, query, caller, context, signal }) => {
+    handle: async ({ engine, processes, params, query, context, signal }) => {
       const key = keyFrom(params);
       const waitMs = (query.wait_seconds ?? 0) * 1000;
-      if (boundAgent(caller) !== undefined) checkMaySeeTurn(caller, await turnOf(engine, key));
       const turn = waitMs === 0 ? await engine.turns.get(key) : await engine.turns.wait(key, waitMs, signal);
       if (turn === undefined) throw noTurn(key.agentTurnId);
       const taken = await engine.turns.steps(key);
@@ -195,10 +200,10 @@ export const turnRoutes: readonly Route[] = [
     method: "POST",
     path: "/projects/:project/turns/:turn/stop",
     roles: CALLERS,
+    gives: "turn",
     body: z.strictObject({ reason: z.string().max(500).optional() }),
     handle: async ({ engine, params, body, caller, context }) => {
       const key = keyFrom(params);
-      if (caller.token.role === "agent") checkMayStop(caller, await turnOf(engine, key));
       const asked = { ...key, actorId: caller.actorId, reason: body.reason, by: personOf(caller) };
       const { stopped, status } = await engine.turns.stop(asked);
       return context.json({ agent_turn_id: key.agentTurnId, stopped, status });

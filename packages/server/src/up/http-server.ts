@@ -18,7 +18,15 @@ export interface ListenOptions {
   readonly app: Hono;
   readonly host: string;
   readonly port: number;
+  readonly maxConnections?: number | undefined;
 }
+
+/** Idle ones cost some ten kilobytes each; beyond that new ones are closed at once. */
+const MAX_CONNECTIONS = 8_192;
+/** A client writes its headers in one go. */
+const HEADERS_TIMEOUT_MS = 15_000;
+/** The largest result over a slow line; what trickles in for longer is cut off. */
+const REQUEST_TIMEOUT_MS = 120_000;
 
 const WILDCARDS: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 /** Kept connections become idle one by one while requests end. */
@@ -50,7 +58,11 @@ const explain = (error: NodeJS.ErrnoException, { host, port }: ListenOptions): T
 };
 
 export const listen = async (options: ListenOptions): Promise<HttpServer> => {
-  const server = createAdaptorServer({ fetch: options.app.fetch }) as Server;
+  const server = createAdaptorServer({
+    fetch: options.app.fetch,
+    serverOptions: { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS },
+  }) as Server;
+  server.maxConnections = options.maxConnections ?? MAX_CONNECTIONS;
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) => reject(explain(error, options)));
     server.listen(options.port, options.host, resolve);

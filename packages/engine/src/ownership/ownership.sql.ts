@@ -1,0 +1,100 @@
+// Whose things are, in one statement for any number of them. Each asks: which turns does a thing lead to, and is it the
+// agent's already? Then the turns are followed upwards, to the turns that asked for them.
+//   "offset 0" keeps each step a look-up by key, whatever the planner believes about a small table.
+
+import type { Statement } from "../sql/database.ts";
+
+export interface OwnershipRow {
+  readonly id: string;
+  readonly own: boolean;
+}
+
+/** Delegation ends long before; a chain that is longer by mistake is not followed, and what it leads to is not owned. */
+const MAX_ANCESTORS = 64;
+
+const turnById = (id: string): string => `
+ cross join lateral (
+   select x.agent_turn_id, x.parent_agent_turn_id,
+          (x.agent_id = $2 or x.source_agent_id = $2 or x.parent_agent_id = $2) is true as own
+     from state.turns x where x.project_id = $1 and x.agent_turn_id = ${id} offset 0) t`;
+
+/** $1 project, $2 agent, $3 ids. `roots` gives (id, turn_id, own); what it gives no row for does not exist. */
+const ownership = (name: string, roots: string): Statement => ({
+  name: `ownership.${name}`,
+  text: `
+with recursive roots as materialized (${roots}
+),
+line (id, turn_id, own, depth) as (
+  select id, turn_id collate "C", own, 0 from roots
+  union
+  select l.id, t.parent_agent_turn_id collate "C", t.own, l.depth + 1
+    from line l${turnById("l.turn_id")}
+   where not l.own and l.depth <= ${MAX_ANCESTORS}
+)
+select id, bool_or(own) as own from line group by id`,
+});
+
+const ASKED = "unnest($3::text[]) as i (id)";
+
+/** The turns that began with a box or write into it; the agent's own profile box. `box` and `id` are columns of `from`. */
+const boxRoots = (from: string, box: string, id: string): string => `
+  select ${id}, t.agent_turn_id, false
+    from ${from}
+   cross join lateral (
+     select x.agent_turn_id from state.turns x where x.context_box_id = ${box} and x.project_id || '' = $1 offset 0) t
+  union all
+  select ${id}, t.agent_turn_id, false
+    from ${from}
+   cross join lateral (
+     select x.agent_turn_id from state.turns x where x.output_box_id = ${box} and x.project_id || '' = $1 offset 0) t
+  union all
+  select ${id}, null, true
+    from ${from}
+   cross join lateral (
+     select x.profile_box_id from resource.agents x where x.project_id = $1 and x.agent_id = $2 offset 0) a
+   where a.profile_box_id = ${box}`;
+
+export const OWN_TURNS = ownership(
+  "turns",
+  `
+  select i.id, i.id as turn_id, t.own from ${ASKED}${turnById("i.id")}`,
+);
+
+export const OWN_CALLS = ownership(
+  "calls",
+  `
+  select i.id, c.agent_turn_id as turn_id, c.agent_id = $2 as own
+    from ${ASKED}
+   cross join lateral (
+     select x.agent_id, x.agent_turn_id from state.calls x where x.project_id = $1 and x.tool_call_id = i.id offset 0) c`,
+);
+
+export const OWN_BOXES = ownership(
+  "boxes",
+  `
+  select i.id, null::text as turn_id, false as own
+    from ${ASKED}
+   cross join lateral (select from cards.boxes x where x.project_id = $1 and x.box_id = i.id offset 0) b
+  union all${boxRoots(ASKED, "i.id", "i.id")}`,
+);
+
+const CARD = `
+   cross join lateral (
+     select x.author_id, x.agent_turn_id, x.tool_call_id from cards.cards x where x.project_id = $1 and x.card_id = i.id offset 0) c`;
+
+const HOLDING = `${ASKED}
+   cross join lateral (
+     select x.box_id from cards.box_cards x where x.card_id = i.id and x.project_id || '' = $1 offset 0) h`;
+
+/** Made by the agent, about a turn or a call of its own, or in a box of its own. */
+export const OWN_CARDS = ownership(
+  "cards",
+  `
+  select i.id, c.agent_turn_id as turn_id, c.author_id = $2 as own from ${ASKED}${CARD}
+  union all
+  select i.id, k.agent_turn_id, k.agent_id = $2
+    from ${ASKED}${CARD}
+   cross join lateral (
+     select x.agent_id, x.agent_turn_id from state.calls x where x.project_id = $1 and x.tool_call_id = c.tool_call_id offset 0) k
+  union all${boxRoots(HOLDING, "h.box_id", "i.id")}`,
+);

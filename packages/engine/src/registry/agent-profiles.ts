@@ -1,0 +1,49 @@
+// The agent behind a token, with its profile, as each request of that token needs it: from memory where possible. What is
+// remembered is dropped by a ring of the registry, and after a few seconds in any case (I13: a ring can be lost).
+
+import type { Delegation, Party } from "../delegation/delegation.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Doorbell } from "../ports/doorbell.ts";
+import type { Database } from "../sql/database.ts";
+import { createLeastRecentlyUsed } from "./least-recently-used.ts";
+
+export interface AgentProfiles {
+  /** Undefined for an agent the project does not have. */
+  find(projectId: string, agentId: string): Promise<Party | undefined>;
+  close(): void;
+}
+
+export interface AgentProfilesDeps {
+  readonly db: Database;
+  readonly delegation: Pick<Delegation, "readParties">;
+  readonly doorbell: Doorbell;
+  readonly clock: Clock;
+}
+
+const MAX_REMEMBERED = 1_000;
+/** As for tokens: a right that was taken away works at most this much longer where the ring was lost. */
+const REMEMBER_MS = 5_000;
+
+export const createAgentProfiles = ({ db, delegation, doorbell, clock }: AgentProfilesDeps): AgentProfiles => {
+  const known = createLeastRecentlyUsed<{ readonly party: Party; readonly until: number }>(MAX_REMEMBERED);
+  let generation = 0;
+  const stopListening = doorbell.listen("registry", () => {
+    generation += 1;
+    known.clear();
+  });
+  return {
+    async find(projectId, agentId) {
+      // Ids of projects and agents have no blanks.
+      const key = `${projectId} ${agentId}`;
+      const found = known.get(key);
+      if (found !== undefined && found.until > clock.now()) return found.party;
+      const before = generation;
+      const until = clock.now() + REMEMBER_MS;
+      const party = (await delegation.readParties(projectId, { agentIds: [agentId] }, db)).agents.get(agentId);
+      // Rung meanwhile: what was read may be the state before the change.
+      if (party !== undefined && before === generation) known.set(key, { party, until });
+      return party;
+    },
+    close: stopListening,
+  };
+};

@@ -1,0 +1,58 @@
+// What a token that is bound to an agent may set in motion: the tools its agent's profile allows, whichever way it calls
+// them, turns of its own agent, and turns of others as far as the profile's delegation policy goes. The same rules bind the
+// agent inside its turns; a token is no way around them.
+
+import type { Engine } from "@toolplane/engine";
+import { showName, ToolplaneError } from "@toolplane/protocol";
+import { mayUseTool, planDelegation } from "@toolplane/protocol/registry";
+import { boundAgent, type Own, type Who } from "./own.ts";
+
+type Profiles = Pick<Engine, "agentProfiles">;
+
+export const checkMayCall = async (
+  { agentProfiles }: Profiles,
+  who: Who,
+  projectId: string,
+  toolName: string,
+): Promise<void> => {
+  const self = boundAgent(who);
+  if (self === undefined) return;
+  const party = await agentProfiles.find(projectId, self);
+  if (party?.agent.status !== "active")
+    throw new ToolplaneError("invalid_source_actor", `${self} is not an active agent of project ${projectId}`);
+  if (party.profile === undefined)
+    throw new ToolplaneError("auth_failed", `agent ${self} has no profile, so it may use no tool: give it one`);
+  if (!mayUseTool(party.profile, toolName))
+    throw new ToolplaneError(
+      "auth_failed",
+      `agent ${self} may not use the tool ${showName(toolName)}: its profile ${party.profile.name} does not allow it`,
+    );
+};
+
+export interface TurnAsk {
+  readonly projectId: string;
+  readonly agentId: string;
+  /** A box the turn is to begin with. */
+  readonly boxId?: string | undefined;
+}
+
+export const checkMayStart = async ({ agentProfiles }: Profiles, who: Who, own: Own, ask: TurnAsk): Promise<void> => {
+  // What a turn is given its agent can read: nobody gives away what is another's.
+  if (ask.boxId !== undefined) await own.check("box", ask.boxId);
+  const self = boundAgent(who);
+  if (self === undefined || self === ask.agentId) return;
+  const [caller, target] = await Promise.all([
+    agentProfiles.find(ask.projectId, self),
+    agentProfiles.find(ask.projectId, ask.agentId),
+  ]);
+  const decision = planDelegation({
+    caller: caller?.agent,
+    callerProfile: caller?.profile,
+    target: target?.profile,
+  });
+  if (!decision.allowed)
+    throw new ToolplaneError(
+      decision.code,
+      `agent ${self} may not start a turn of ${showName(ask.agentId)}: ${decision.message}`,
+    );
+};

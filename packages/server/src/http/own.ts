@@ -1,0 +1,60 @@
+// What a caller may see of a project's work.
+//   - People see all of it: admins, operators and viewers.
+//   - A token of role agent sees what its agent made, was given or started (the engine's ownership). One that names no agent
+//     speaks for the API: what was started over the API in nobody's name is its own.
+// A route says in the table what it gives (route.ts); the application asks here before the handler runs.
+
+import type { Engine, OwnedKind, Token } from "@toolplane/engine";
+import { isTrustedActor, showName, ToolplaneError } from "@toolplane/protocol";
+
+export interface Who {
+  readonly token: Token;
+  readonly actorId: string;
+}
+
+/** The agent a token speaks for; undefined for everybody else. */
+export const boundAgent = ({ token, actorId }: Who): string | undefined =>
+  token.role === "agent" && !isTrustedActor(actorId) ? actorId : undefined;
+
+export interface Own {
+  /** Whose work alone is shown; undefined: everybody's. */
+  readonly self: string | undefined;
+  /** Those of the ids that this caller may see. What does not exist may be among them for those who see everything. */
+  among(kind: OwnedKind, ids: readonly string[]): Promise<ReadonlySet<string>>;
+  /** The same for turns that are asked for again and again, by a stream. */
+  turnsOfStream(turnIds: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Refuses what exists and is another's; what does not exist is for the handler to say. */
+  check(kind: OwnedKind, id: string): Promise<void>;
+}
+
+const notYours = (who: Who, what: string): ToolplaneError => {
+  const agent = boundAgent(who);
+  return new ToolplaneError(
+    "auth_failed",
+    agent === undefined
+      ? `this token is of role agent, and ${what} was not started over the API: it takes an operator's`
+      : `this token speaks for agent ${agent}, and ${what} is not its own: the agent neither made, was given nor started it`,
+  );
+};
+
+const all = async (ids: readonly string[]): Promise<ReadonlySet<string>> => new Set(ids);
+
+/** For those whose right does not depend on who made what. */
+const EVERYTHING: Own = { self: undefined, among: (_kind, ids) => all(ids), turnsOfStream: all, check: async () => {} };
+
+export const createOwn = ({ ownership }: Pick<Engine, "ownership">, who: Who, projectId: string): Own => {
+  // A tool's token is bound to targets; the routes it reaches ask for these.
+  if (who.token.role !== "agent") return EVERYTHING;
+  const owner = { projectId, agentId: who.actorId };
+  return {
+    self: who.actorId,
+    async among(kind, ids) {
+      const found = await ownership.of(kind, owner, ids);
+      return new Set(ids.filter((id) => found.get(id) === true));
+    },
+    turnsOfStream: (turnIds) => ownership.ownTurns(owner, turnIds),
+    async check(kind, id) {
+      if ((await ownership.of(kind, owner, [id])).get(id) === false) throw notYours(who, `${kind} ${showName(id)}`);
+    },
+  };
+};

@@ -1,0 +1,86 @@
+// Those who read streams: how many there may be, and what becomes of one that does not read.
+//   R1. One token has at most so many open streams, and so has the process.
+//   R2. What is written waits for its reader in bounded memory. A reader that takes nothing for a while is told why its
+//       stream ends, and is cut off soon after, whether it has read that or not.
+
+import { ToolplaneError } from "@toolplane/protocol";
+import type { Context } from "hono";
+
+export interface ReaderLimits {
+  readonly perToken: number;
+  readonly inAll: number;
+  /** How long a reader may leave what was written for it. */
+  readonly slowMs: number;
+  /** How long it may leave the last words. */
+  readonly cutMs: number;
+}
+
+export const READER_LIMITS: ReaderLimits = { perToken: 64, inAll: 1_024, slowMs: 30_000, cutMs: 10_000 };
+
+export interface Readers {
+  readonly limits: ReaderLimits;
+  /** `rate_limited` when there are too many. */
+  open(tokenId: string): Disposable;
+}
+
+const tooMany = (whose: string, limit: number): ToolplaneError =>
+  new ToolplaneError("rate_limited", `${whose} ${limit} open streams; close one before you open another`, {
+    detail: { max_streams: limit },
+  });
+
+export const createReaders = (limits: ReaderLimits = READER_LIMITS): Readers => {
+  const byToken = new Map<string, number>();
+  let inAll = 0;
+  return {
+    limits,
+    open(tokenId) {
+      const own = byToken.get(tokenId) ?? 0;
+      if (own >= limits.perToken) throw tooMany("this token has", limits.perToken);
+      if (inAll >= limits.inAll) throw tooMany("this server has", limits.inAll);
+      byToken.set(tokenId, own + 1);
+      inAll += 1;
+      let open = true;
+      return {
+        [Symbol.dispose]: () => {
+          if (!open) return;
+          open = false;
+          inAll -= 1;
+          const left = (byToken.get(tokenId) ?? 1) - 1;
+          if (left > 0) byToken.set(tokenId, left);
+          else byToken.delete(tokenId);
+        },
+      };
+    },
+  };
+};
+
+interface Writable {
+  write(text: string): Promise<unknown>;
+}
+
+/** False when the reader has left it for too long. */
+export const writeWithin = async (stream: Writable, text: string, ms: number): Promise<boolean> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
+  });
+  try {
+    return await Promise.race([stream.write(text).then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+interface NodeEnv {
+  readonly outgoing?: { readonly writableFinished: boolean; destroy(): void } | undefined;
+}
+
+/** The last words of a stream. They are not waited for: the connection ends when they were read, or soon. */
+export const endStream = (context: Context, stream: Writable, why: ToolplaneError, cutMs: number): void => {
+  void stream.write(`event: end\ndata: ${JSON.stringify({ error: why.toWire() })}\n\n`);
+  const { outgoing } = (context.env ?? {}) as NodeEnv;
+  if (outgoing === undefined) return;
+  setTimeout(() => {
+    if (!outgoing.writableFinished) outgoing.destroy();
+  }, cutMs).unref();
+};

@@ -1,0 +1,35 @@
+// The stream items that wait for one reader, bounded in number and in size: what is more is dropped, oldest first. They are
+// lossy by nature; without the bound a thousand large ones would hold a gigabyte for a reader that does not read.
+
+export interface StreamItem {
+  readonly subject: string;
+  readonly payload: string;
+}
+
+export interface WaitingItems {
+  push(item: StreamItem): void;
+  takeAll(): readonly StreamItem[];
+  isEmpty(): boolean;
+}
+
+const MAX_ITEMS = 1_000;
+const MAX_CHARS = 1024 * 1024;
+
+export const createWaitingItems = (): WaitingItems => {
+  let items: StreamItem[] = [];
+  let chars = 0;
+  return {
+    push(item) {
+      items.push(item);
+      chars += item.payload.length;
+      while (items.length > MAX_ITEMS || chars > MAX_CHARS) chars -= items.shift()?.payload.length ?? 0;
+    },
+    takeAll() {
+      const taken = items;
+      items = [];
+      chars = 0;
+      return taken;
+    },
+    isEmpty: () => items.length === 0,
+  };
+};

@@ -1,0 +1,195 @@
+// What was read, called and started with tokens that should not have: each attack, from outside.
+
+import { resultFor } from "@toolplane/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openEvents } from "./event-reader.ts";
+import { type Belongings, startWorld, type World } from "./matrix/world.ts";
+
+let world: World;
+let anns: Belongings;
+let bobs: Belongings;
+const P = "demo";
+
+beforeAll(async () => {
+  world = await startWorld();
+  anns = world.of(P, "ann");
+  bobs = world.of(P, "bob");
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const token = (name: string): string => world.tokens.get(`${P} ${name}`) ?? expect.unreachable(name);
+const send = (who: string, method: string, path: string, body?: unknown) =>
+  world.http.send(method, `/projects/${P}${path}`, body, { token: token(who) });
+
+/** A turn of `agentId` that a step of another turn asked for, as the project manager starts them. */
+const delegate = (agentId: string, from: { agentId: string; agentTurnId: string }) =>
+  world.http.t.engine.turns.spawn({
+    projectId: P,
+    agentId,
+    sourceAgentId: "sys.pmo",
+    lineage: { ...from, stepId: "step_1" },
+    context: { instruction: "help" },
+  });
+
+describe("what was given and what was started", () => {
+  test("[SEC-own-given] a card of another that was put into an agent's context is shown to it, and no other", async () => {
+    const { engine } = world.http.t;
+    const given = await engine.turns.spawn({
+      projectId: P,
+      agentId: "ann",
+      sourceAgentId: "sys.api",
+      context: { instruction: "read this", inheritBoxIds: [bobs.box] },
+    });
+    expect((await send("agent ann", "GET", `/boxes/${given.contextBoxId}/cards`)).status).toBe(200);
+    expect((await send("agent ann", "GET", `/cards/${bobs.card}`)).status).toBe(200);
+    for (const path of [`/boxes/${bobs.box}`, `/cards/${bobs.resultCard}`, `/turns/${bobs.turn}`])
+      expect([path, (await send("agent ann", "GET", path)).status]).toEqual([path, 403]);
+  });
+
+  test("[SEC-own-started] an agent sees what came of its turns, however far down, and no other's", async () => {
+    const child = await delegate("helper", { agentId: "ann", agentTurnId: anns.turn });
+    const grandchild = await delegate("helper", { agentId: "helper", agentTurnId: child.agentTurnId });
+    for (const { agentTurnId, contextBoxId } of [child, grandchild])
+      for (const path of [`/turns/${agentTurnId}`, `/boxes/${contextBoxId}`]) {
+        expect([path, (await send("agent ann", "GET", path)).status]).toEqual([path, 200]);
+        expect([path, (await send("agent bob", "GET", path)).status]).toEqual([path, 403]);
+      }
+    const events = await openEvents(world.http, token("agent ann"), { "last-event-id": "0-0" });
+    expect(await events.until(child.agentTurnId)).not.toContain(bobs.turn);
+    await events.close();
+  });
+
+  test("[SEC-own-events] parts of another agent's running call pass by an agent's stream", async () => {
+    const { engine } = world.http.t;
+    const events = await openEvents(world.http, token("agent ann"));
+    await events.until(": connected");
+    const say = (toolCallId: string, word: string) =>
+      engine.emitParts({ projectId: P, toolCallId }, [{ index: 0, part: { word } }]);
+    await say(bobs.running, "bobs-part");
+    await say(anns.running, "anns-part");
+    expect(await events.until("anns-part")).not.toContain("bobs-part");
+    await events.close();
+  });
+});
+
+describe("what a profile allows", () => {
+  test.each([
+    ["POST", "/calls", { tool_name: "hidden" }],
+    ["POST", "/calls", { tool_name: "hidden", agent_id: "ann" }],
+    ["POST", "/calls", { tool_name: "submit_result" }],
+  ])("[SEC-own-tools] %s %s %j is refused to an agent whose profile does not list the tool", async (...asked) => {
+    const [method, path, body] = asked;
+    const answer = await send("agent ann", method, path, body);
+    expect([answer.status, answer.body.error.code]).toEqual([403, "auth_failed"]);
+    expect(answer.body.error.message).toContain("its profile plain does not allow it");
+  });
+
+  test("[SEC-own-tools] a batch refuses the tool it may not use, and makes the other call", async () => {
+    const { body } = await send("agent ann", "POST", "/calls/batch", [{ tool_name: "hidden" }, { tool_name: "safe" }]);
+    expect(body.items.map(({ error, status }) => error?.code ?? status)).toEqual(["auth_failed", "queued"]);
+  });
+
+  test("[SEC-own-tools] a tool that is taken out of the profile is refused from then on", async () => {
+    const { engine } = world.http.t;
+    const profile = { name: "brief", worker_target: "crew", llm_config: { provider: "script", script: { steps: [] } } };
+    await engine.profiles.upsertProfile(P, { ...profile, allowed_tools: ["safe"] });
+    await engine.agents.upsertAgent(P, { agent_id: "dora", profile_name: "brief" });
+    const { secret } = await engine.tokens.create({ role: "agent", projectId: P, actorId: "dora" });
+    const call = async () =>
+      (await world.http.send("POST", `/projects/${P}/calls`, { tool_name: "safe" }, { token: secret })).status;
+    expect(await call()).toBe(202);
+    await engine.profiles.upsertProfile(P, { ...profile, allowed_tools: [] });
+    await engine.agents.upsertAgent(P, { agent_id: "dora", profile_name: "brief" });
+    expect(await call()).toBe(403);
+  });
+
+  test("[SEC-own-delegation] an agent starts turns of its own and of those its policy names, and of no others", async () => {
+    const start = (agent: string, more: object = {}) =>
+      send("agent ann", "POST", `/agents/${agent}/turns`, { instruction: "go", ...more });
+    expect((await start("ann")).status).toBe(202);
+    expect((await start("helper")).status).toBe(202);
+    const refused = await start("bob");
+    expect([refused.status, refused.body.error.code]).toEqual([403, "auth_failed"]);
+    expect(refused.body.error.message).toContain("the delegation_policy does not allow profile plain");
+    expect((await start("nobody")).status).toBe(404);
+  });
+
+  test("[SEC-own-delegation] another's box is not read by giving it to a turn of one's own", async () => {
+    const start = (boxId: string) =>
+      send("agent ann", "POST", "/agents/ann/turns", { instruction: "read it to me", context_box_id: boxId });
+    const answer = await start(bobs.box);
+    // It was given bob's card above, in a box of its own; bob's box itself is still bob's.
+    expect([answer.status, answer.body.error?.code]).toEqual([403, "auth_failed"]);
+    expect((await start(anns.box)).status).toBe(202);
+  });
+});
+
+describe("the cards of a tool service", () => {
+  test("[SEC-own-held] a tool's token reads the card of a call while it is held, and no other card", async () => {
+    const { engine } = world.http.t;
+    expect((await send("tool", "GET", `/cards/${anns.card}`)).status).toBe(403);
+    expect((await send("tool", "GET", `/calls/${anns.running}/card`)).status).toBe(200);
+    expect((await send("tool", "GET", `/calls/${anns.foreign}/card`)).status).toBe(403);
+    const over = await send("tool", "GET", `/calls/${anns.call}/card`);
+    expect([over.status, over.body.error.code]).toEqual([409, "lease_lost"]);
+    const made = await send("agent bob", "POST", "/calls", { tool_name: "safe" });
+    const waiting = await send("tool", "GET", `/calls/${made.body.tool_call_id}/card`);
+    expect([waiting.status, waiting.body.error.message]).toEqual([409, expect.stringContaining("claim it first")]);
+    const claimed = await engine.calls.claim({ projectId: P, target: "test", holder: "x", max: 100 }, 0);
+    expect((await send("tool", "GET", `/calls/${made.body.tool_call_id}/card`)).status).toBe(200);
+    for (const call of claimed) await engine.calls.settle(resultFor(call));
+  });
+});
+
+describe("a token that ends", () => {
+  const make = (more: { readonly ttlSeconds?: number; readonly role?: "tool" | "viewer" } = {}) => {
+    const { role = "viewer", ttlSeconds } = more;
+    const targets = role === "tool" ? ["quiet"] : undefined;
+    return world.http.t.engine.tokens.create({ role, projectId: P, targets, ttlSeconds });
+  };
+
+  test("[SEC-own-revoked] revoking a token ends its open stream, also when another process revokes it", async () => {
+    const elsewhere = await world.http.t.another();
+    for (const tokens of [world.http.t.engine.tokens, elsewhere.tokens]) {
+      const { token: made, secret } = await make();
+      const events = await openEvents(world.http, secret);
+      await events.until(": connected");
+      await tokens.revoke(made.tokenId);
+      expect(await events.untilEnd()).toContain('event: end\ndata: {"error":{"code":"unauthorized"');
+    }
+  });
+
+  test("[SEC-own-revoked] a token that expires ends its open stream", async () => {
+    const events = await openEvents(world.http, (await make({ ttlSeconds: 0.5 })).secret);
+    expect(await events.untilEnd()).toContain('"code":"unauthorized"');
+  });
+
+  test("[SEC-own-revoked] a service that waits for work with a revoked token is answered 401, and is given nothing", async () => {
+    const { engine } = world.http.t;
+    const { token: made, secret } = await make({ role: "tool" });
+    const waiting = world.http.send(
+      "POST",
+      `/projects/${P}/tool-services/quiet/claim`,
+      { wait_seconds: 60, holder: "revoked one" },
+      { token: secret },
+    );
+    await expect.poll(() => engine.calls.services(P).map(({ holder }) => holder)).toContain("revoked one");
+    await engine.tokens.revoke(made.tokenId);
+    expect((await waiting).status).toBe(401);
+  });
+
+  test("[SEC-own-revoked] a caller that waits for its result with a revoked token is not shown it", async () => {
+    const { engine } = world.http.t;
+    const { token: made, secret } = await engine.tokens.create({ role: "operator", projectId: P });
+    const waiting = world.http.send(
+      "POST",
+      `/projects/${P}/calls`,
+      { tool_name: "hidden", wait_seconds: 60, idempotency_key: "waits" },
+      { token: secret },
+    );
+    const find = async () => (await engine.calls.list(P, { toolName: "hidden", limit: 1 }))[0];
+    await expect.poll(find).toBeDefined();
+    await engine.tokens.revoke(made.tokenId);
+    expect((await waiting).status).toBe(401);
+  });
+});

@@ -1,0 +1,18 @@
+// What tokens see and may set in motion, and what requests may hold of the server's memory.
+
+import type { Rule } from "./rule.ts";
+
+export const rules = [
+  { id: "SEC-matrix", source: "security 14", part: "server", text: "Every route gives each role its own things and nothing of another agent, target or project, in status and in body; a route without a declared expectation fails." },
+  { id: "SEC-route-gives", source: "security 16", part: "server", text: "A route that does not say what it gives, or gives it to a role that must not have it, is refused before the server listens." },
+  { id: "SEC-own-given", source: "interfaces 4", part: "server", text: "An agent's token reads cards and boxes that its agent was given, and no others." },
+  { id: "SEC-own-started", source: "interfaces 4", part: "server", text: "An agent's token reads turns, boxes and events of what its agent started, however far down, and of nobody else." },
+  { id: "SEC-own-events", source: "interfaces 4", part: "server", text: "An agent's stream carries no events and no stream items of other agents." },
+  { id: "SEC-own-tools", source: "interfaces 4", part: "server", text: "An agent's token calls only the tools its agent's profile allows, one by one and in batches." },
+  { id: "SEC-own-delegation", source: "interfaces 4", part: "server", text: "An agent's token starts turns of other agents only as its delegation policy allows, and gives them no box that is not its own." },
+  { id: "SEC-own-held", source: "interfaces 4", part: "server", text: "A tool's token reads the card of a call of its target while the call is held, and no other card." },
+  { id: "SEC-own-revoked", source: "interfaces 4", part: "server", text: "A token that is revoked anywhere, or expires, ends its open streams and its waiting requests." },
+  { id: "SEC-memory-bodies", source: "security 11", part: "server", text: "Bodies are bounded for each route, for each token and in all before they are read; one that stops in the middle is given up." },
+  { id: "SEC-memory-readers", source: "security 11", part: "server", text: "Readers of events are bounded in number and in bytes; one that does not read is let go with a reason and cut off." },
+  { id: "SEC-memory-connections", source: "security 11", part: "server", text: "Connections beyond the limit are closed at once." },
+] as const satisfies readonly Rule[];
