@@ -284,6 +284,7 @@ create table resource.tools (
   target text collate "C" not null default ''::text,
   internal boolean not null default false,
   updated_at timestamp with time zone not null default now(),
+  plain boolean not null default false,
   guarded_version integer,
   pending_version integer,
   pending_source text collate "C",

@@ -4,7 +4,16 @@ import type { CallStatus, CallView, LeasedCall } from "@toolplane/engine";
 import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
 import { checkCallTrace, checkLeasePayload, streamPlan } from "@toolplane/protocol/agents";
 import { z } from "zod";
-import { checkAsker, factsFor, keyOf, ok, operation, plainText, refuseTarget, traceparentOf } from "./service-request.ts";
+import {
+  checkAsker,
+  factsFor,
+  keyOf,
+  ok,
+  operation,
+  plainText,
+  refuseTarget,
+  traceparentOf,
+} from "./service-request.ts";
 
 /** It becomes part of the lease's id, beside the call's. */
 const MAX_TICKET_LENGTH = 64;
