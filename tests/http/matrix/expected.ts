@@ -54,10 +54,13 @@ export const EXPECTED: Readonly<Record<string, Expected>> = {
   "DELETE /projects/:project": shared(ADMIN, { spare: true }),
   "POST /tokens": shared(ADMIN, { body: () => ({ role: "viewer", project_id: "nothing" }) }),
   "GET /tokens": shared(ADMIN),
+  "GET /audit": shared(ADMIN),
   "DELETE /tokens/:token": shared(ADMIN),
   // what a project's people and programs share
   [`GET ${P}`]: shared(ALL),
   [`PATCH ${P}`]: shared(OPERATORS, { body: () => ({}) }),
+  [`GET ${P}/audit`]: shared(OPERATORS),
+  [`POST ${P}/tools/:tool/accept`]: shared(OPERATORS, { body: () => ({}) }),
   [`GET ${P}/tools`]: shared(ALL),
   [`GET ${P}/tools/:tool`]: shared(ALL),
   [`GET ${P}/tools/:tool/versions`]: shared(READERS),
