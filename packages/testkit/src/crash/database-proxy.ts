@@ -112,7 +112,7 @@ export const startDatabaseProxy = async (databaseUrl: string): Promise<DatabaseP
   const address = listener.address();
   if (address === null || typeof address === "string") throw new UsageError("a TCP listener has a port");
   const through = new URL(databaseUrl.replace("@/", "@local/"));
-  const url = `postgresql://${through.username}@127.0.0.1:${address.port}${through.pathname}`;
+  const url = `postgresql://${through.username}:${through.password}@127.0.0.1:${address.port}${through.pathname}`;
 
   return {
     url,
