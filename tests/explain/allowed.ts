@@ -75,14 +75,13 @@ export const ALLOWED_SCANS: readonly AllowedScan[] = [
 const LIVE_CALLS = "live calls only";
 const LIST = "a page of all a project has, in the order of the key, up to a limit";
 const BY_HAND = "a person does it, rarely";
-const FEW_VERSIONS = "the definitions of one project, read into memory once and when they change";
 const IN_SESSIONS = "live_calls_session_running holds running calls of sessions only";
 
 /** Led by nothing but the project, for a reason. */
 export const ALLOWED_PROJECT_SCANS: readonly AllowedScan[] = [
   { statement: "turns.list", scan: "Index Scan of turns by turns_pkey", reason: LIST },
   { statement: "dead.list", scan: "Index Scan of dead_letters by dead_letters_pkey", reason: LIST },
-  { statement: "tools.list", scan: "Index Scan of tool_versions by tool_versions_pkey", reason: FEW_VERSIONS },
+  { statement: "tools.write-pending", scan: "Index Scan of tools by tools_pkey", reason: BY_HAND },
   { statement: "tools.park-calls", scan: "Index Scan of live_calls by live_calls_pkey", reason: BY_HAND },
   { statement: "tools.unpark-calls", scan: "Index Scan of live_calls by live_calls_pkey", reason: BY_HAND },
   { statement: "projects.has-open-work", scan: "Index Only Scan of live_calls by live_calls_pkey", reason: BY_HAND },

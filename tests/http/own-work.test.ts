@@ -33,9 +33,10 @@ beforeAll(async () => {
   }
   const ask = async (who: string, agent: string): Promise<string> =>
     (await send(who, "POST", `/agents/${agent}/turns`, { instruction: "x" })).body.agent_turn_id;
-  turns.annByPeople = await ask("operator", "ann");
-  turns.bobByAnn = await ask("ann", "bob");
+  // Each is asked for by an agent that is in no turn: what it asks for in one would descend from whoever started that one.
   turns.carlByBob = await ask("bob", "carl");
+  turns.bobByAnn = await ask("ann", "bob");
+  turns.annByPeople = await ask("operator", "ann");
   annsCall = (await send("ann", "POST", "/calls", { tool_name: "safe", arguments: {} })).body.tool_call_id;
 });
 afterAll(() => http[Symbol.asyncDispose]());

@@ -55,13 +55,9 @@ export interface RevokedRow {
 export const REVOKE_TOKEN: Statement = {
   name: "tokens.revoke",
   text: `
-with before as materialized (
-  select token_id, revoked_at from resource.tokens
-   where token_id = $1 and ($2::text is null or project_id = $2::text) for update
-)
-update resource.tokens t set revoked_at = coalesce(t.revoked_at, now())
-  from before b where t.token_id = b.token_id
-returning t.role, t.project_id, b.revoked_at is null as was_valid`,
+update resource.tokens set revoked_at = coalesce(revoked_at, now())
+ where token_id = $1 and ($2::text is null or project_id = $2::text)
+returning role, project_id, revoked_at = now() as was_valid`,
 };
 
 /** $1 token ids: those of them that are not valid any more, also because they are gone with their project. */
