@@ -35,7 +35,7 @@ test("[API-5-1] [API-5-4] [UTP-W32-T1] the deployed users are enough for a plane
   await using server = await startDeployedServer();
   const link = await openPlaneLink(server);
   const carrier = { open: ({ bury, log }: Parameters<Carrier["open"]>[0]) => createNatsBus({ link, bury, log }) };
-  await using t = await startTestEngine({ tools: TOOLS, carrier });
+  await using t = await startTestEngine({ tools: TOOLS, carrier, watchdog: true });
   const gateway = await createNatsGateway({ engine: t.engine, link, log: silentLog });
   await using text = await server.connect("text");
   await using plane = await server.connect("engine");

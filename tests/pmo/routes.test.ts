@@ -15,7 +15,10 @@ describe("commands that are not for it", () => {
         command: { ...leased.command, payload: { ...leased.command.payload, ...extra } },
       };
       expect(forged && (await world.run(forged))).toMatchObject({ outcome: "settled", status: "failed" });
-      expect((await world.resultOf(toolCallId)).error).toMatchObject({ code: "protocol_violation" });
+      expect((await world.resultOf(toolCallId)).error).toMatchObject({
+        code: "bad_request",
+        detail: { refused: expect.any(String) },
+      });
     }
   });
 

@@ -112,7 +112,7 @@ describe("definitions that cannot be used name their file", () => {
     [
       "[API-3-4] a variable that is not allowed",
       { "tools/a.yaml": tool("x", "options: { envs: { key: HOME } }") },
-      "HOME is not in the list of variables tools may use",
+      "HOME is not a variable that tools of project demo may use: the operator of the plane lists it in secrets.allow_env",
       2,
     ],
   ])("%s", async (_what, files, message, code) => {

@@ -34,6 +34,7 @@ describe("[API-4-7] health", () => {
       store: "embedded",
       bus: "postgres",
       roles: ["api", "worker", "pmo", "tools"],
+      loop_pause_ms: expect.any(Number),
     });
   });
 

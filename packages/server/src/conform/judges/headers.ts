@@ -4,7 +4,7 @@ import { HEADERS } from "@toolplane/protocol";
 import { type CallRecord, callsOf, type Evidence, hasRun } from "../evidence.ts";
 import { standingCardId } from "../plane/result-desk.ts";
 import { INCOMPLETE, UNREADABLE } from "../scenarios/bad-commands.ts";
-import { CHANNEL, STANDING } from "../scenarios/good-calls.ts";
+import { CHANNEL, STANDING, TWO_CALLS } from "../scenarios/good-calls.ts";
 import { fail, judgeEach, notApplicable, pass, type Verdict } from "../verdict.ts";
 import { describeOffer, type Judges, judgeRefused, offersOf } from "./judge.ts";
 
@@ -48,6 +48,8 @@ const judgeChannel = (evidence: Evidence): Verdict => {
   if (record === undefined) return notApplicable("no such call was made");
   const [offer] = record.trace.offers;
   if (offer === undefined) return fail(`${record.call.label} got no result`);
+  const ordinary = callsOf(evidence, TWO_CALLS).flatMap(({ trace }) => trace.offers);
+  if (ordinary.length > 0 && !ordinary.some(hasRun)) return notApplicable("the tool fails with these arguments anyway");
   if (!hasRun(offer)) return fail(`${record.call.label} was answered with ${describeOffer(offer)}`);
   return judgeEach(saidOf(evidence), (said) => headerFault(said, [HEADERS.channelId]), {
     good: "it was run, and answered in its channel",
