@@ -40,7 +40,6 @@ test("[ANYLANG-8] the steps of the guide, one curl after the other, settle a cal
   const env: Record<string, string> = {
     TOOLPLANE_TOKEN: await stack.toolToken("shell"),
     api: `${stack.url}/projects/demo`,
-    child: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203332-01",
   };
   const step = async (index: number): Promise<Record<string, unknown>> => {
     const said = await runProgram(["sh", "-c", curls[index] ?? ""], { cwd: join(ROOT, "examples/any-language"), env });
@@ -52,6 +51,7 @@ test("[ANYLANG-8] the steps of the guide, one curl after the other, settle a cal
   const { commands } = (await step(1)) as { commands: { headers: Record<string, string>; lease: { id: string } }[] };
   env.call = commands[0]?.headers["CG-Tool-Call-Id"] ?? "";
   env.lease = commands[0]?.lease.id ?? "";
+  env.child = (commands[0]?.headers.traceparent ?? "").replace(/-[0-9a-f]{16}-/, "-b7ad6b7169203332-");
   expect(env.call).toBe(id);
   expect(await step(2)).toMatchObject({ type: "tool.call", tool_call_id: id, content: { arguments: { name: "Ada" } } });
   expect(await step(3)).toMatchObject({ cancel: false });

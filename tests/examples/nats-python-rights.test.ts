@@ -33,7 +33,7 @@ test("[NATSPY-7] the rights of a deployed user are enough for the leased and for
       cwd: ROOT,
       env: {
         TOOLPLANE_NATS_URL: server.url(user),
-        TOOLPLANE_NATS_INBOX: `_INBOX_${user}`,
+        TOOLPLANE_NATS_INBOX: `_INBOX_${user}__demo`,
         TOOLPLANE_PROJECT: "demo",
         TOOLPLANE_TARGET: user,
       },

@@ -18,11 +18,12 @@ export interface UidRange {
 
 /**
  * Ranges that neither people nor systemd hand out (its table "Users, Groups, UIDs and GIDs" calls them unused). Chance finds
- * a free number in the first: it has 268 million. The second is for containers that map only the first 65,536.
+ * a free number in the first: it has 268 million. The second is for containers that map only the first 65,536; it begins after
+ * the user of the database (run-as.ts).
  */
 export const HOST_UIDS: readonly UidRange[] = [
   { first: 1_879_048_192, last: 2_147_352_575 },
-  { first: 60_578, last: 61_183 },
+  { first: 60_743, last: 61_183 },
 ];
 
 export interface LentUser extends RunAs {
