@@ -8,6 +8,8 @@ import { eventually, resultFor, startTestEngine, type TestEngine } from "@toolpl
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type NatsGround, openNatsGround } from "./nats-world.ts";
 
+/** Ends the services of a test that failed: on a closed engine they would ask without end. */
+const over = new AbortController();
 let ground: NatsGround;
 let t: TestEngine;
 let other: Engine;
@@ -20,6 +22,7 @@ beforeAll(async () => {
   await eventually(async () => ((await t.engine.stats()).carrier?.durables ?? 0) === 2);
 });
 afterAll(async () => {
+  over.abort();
   await t[Symbol.asyncDispose]();
   await ground[Symbol.asyncDispose]();
 });
@@ -37,7 +40,7 @@ const untilEmpty = () => eventually(async () => (await ground.held("cmd")) === 0
 
 /** Claims and settles in the database until the signal. */
 const serveHere = async (engine: Engine, signal: AbortSignal, ran: string[]): Promise<void> => {
-  while (!signal.aborted) {
+  while (!signal.aborted && !over.signal.aborted) {
     const request = { projectId: t.projectId, target: "test", holder: "here", max: 8 };
     for (const call of await engine.calls.claim(request, 1_000, signal)) {
       ran.push(call.facts.toolCallId);
@@ -72,7 +75,8 @@ const serveThere = async (
     }
   };
   const source = link.commands(durable);
-  while (!signal.aborted) await Promise.all((await source.fetch({ max: 16, waitMs: 200, signal })).map(run));
+  while (!signal.aborted && !over.signal.aborted)
+    await Promise.all((await source.fetch({ max: 16, waitMs: 200, signal })).map(run));
 };
 
 test("[ARCH-6-5] after calls were claimed in the database the stream is empty again, whoever relayed and claimed", async () => {
