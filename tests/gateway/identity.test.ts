@@ -1,5 +1,6 @@
 // What a service says about whose call it is: at every door it agrees with the call, or the request is refused and has changed
 // nothing. What is left out is not judged.
+// Doors: HTTP, NATS, in process
 
 import { type CallFacts, systemClock } from "@toolplane/engine";
 import {

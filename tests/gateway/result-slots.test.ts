@@ -1,4 +1,5 @@
 // Result cards of one call: one of its author while it is open, none after it has settled, whichever door they come through.
+// Doors: HTTP, NATS, in process
 
 import { systemClock } from "@toolplane/engine";
 import { isToolplaneError } from "@toolplane/protocol";

@@ -1,5 +1,6 @@
 // A definition may name a fixed channel in its subject: the command's header says that channel, whatever channel the caller is
 // in, and services at every door can run it and report it.
+// Doors: HTTP, NATS, in process
 
 import { buildResult, HEADERS, tryParseSubject } from "@toolplane/protocol";
 import { createRunner, defineTool, systemClock } from "@toolplane/sdk";

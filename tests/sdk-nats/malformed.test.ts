@@ -1,5 +1,6 @@
 // Commands that break the protocol, published by a raw client as anybody could who reaches the bus. Nothing runs from their
 // bytes, the call is none the worse, and what runs in the end is the command the plane publishes from the call's row.
+// Doors: NATS
 
 import type { CallView } from "@toolplane/engine";
 import { HEADERS } from "@toolplane/protocol";
