@@ -38,6 +38,16 @@ describe("[API-4-7] health", () => {
     });
   });
 
+  test("[SEC-9-U7] SIGUSR1 does not open a debugger, which would hand over everything the server knows", async () => {
+    await using place = await makePlace();
+    await using up = startUp({ dataDir: place.dataDir });
+    await up.ready();
+    process.kill(up.pid, "SIGUSR1");
+    // Node says so on stderr at once; by the time these are answered it would have.
+    for (let times = 0; times < 20; times += 1) expect(await health(up)).toBe(200);
+    expect(up.stderr()).not.toContain("Debugger listening");
+  });
+
   test("[UP-5-2] a database that is killed is 503, is started again, and calls go on", async () => {
     await using place = await makePlace();
     await using up = startUp({ dataDir: place.dataDir, args: DEMO });

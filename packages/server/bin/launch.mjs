@@ -18,6 +18,8 @@ const resolveToSource = () =>
 
 /** @param {readonly string[]} argv */
 export const launch = async (argv) => {
+  // Node opens its debugger on this signal, and with it everything we know: a tool host of our own user may send it.
+  process.on("SIGUSR1", () => undefined);
   // Compiled code of the last run is used again: starting is then mostly reading.
   module.enableCompileCache();
   const fromSource = existsSync(SOURCE);

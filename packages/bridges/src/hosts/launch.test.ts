@@ -65,6 +65,7 @@ describe("a sandbox", () => {
     const args = planSandboxArgs({}, ["--flag", "src/host.ts", "word"], "/app", FILES);
     expect(args).toEqual([
       "--permission",
+      "--disable-sigusr1",
       "--allow-fs-read=/app/src/host.ts",
       "--allow-fs-read=/app/src/package.json",
       "--allow-fs-read=/app/package.json",

@@ -103,6 +103,8 @@ export const planSandboxArgs = (
   const write = new Set((sandbox.write ?? []).flatMap(both));
   return [
     "--permission",
+    // On this signal Node opens its debugger: a neighbour of the same user could send it.
+    "--disable-sigusr1",
     ...opened(read).map((path) => `--allow-fs-read=${path}`),
     ...opened(write).map((path) => `--allow-fs-write=${path}`),
     ...(sandbox.childProcess === true ? ["--allow-child-process"] : []),

@@ -6,8 +6,8 @@
 // G4. Directories go last: a process may still be writing into one.
 // It imports nothing but Node and its neighbours, so it starts quickly and from source as well as from dist.
 
-import { rm } from "node:fs/promises";
 import { type Ending, endFamilies } from "../table/end-family.ts";
+import { removeFolder } from "../table/remove-folder.ts";
 import { createLineSplitter, type GuardRequest, type WatchedEntry } from "./guard-messages.ts";
 
 const entries = new Map<number, WatchedEntry>();
@@ -27,7 +27,7 @@ const endings = (): Ending[] =>
 
 const removeEntry = async (entry: WatchedEntry): Promise<void> => {
   if (entry.removeDir === undefined) return;
-  await rm(entry.removeDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+  await removeFolder(entry.removeDir, entry.soleUid);
 };
 
 const endEverything = async (): Promise<void> => {

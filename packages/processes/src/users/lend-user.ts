@@ -4,11 +4,11 @@
 // U3. A number needs no account. It owns nothing but a home directory that is removed with it.
 
 import { chmodSync, chownSync, mkdtempSync, readFileSync } from "node:fs";
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ToolplaneError } from "@toolplane/protocol";
 import { temporaryRoot } from "../postgres/cache-directory.ts";
 import { pickRunAs, type RunAs } from "../postgres/run-as.ts";
+import { removeFolder } from "../table/remove-folder.ts";
 
 /** Both ends included. */
 export interface UidRange {
@@ -92,8 +92,8 @@ export const lendUser = (random: () => number): LentUser | undefined => {
     ...user,
     home,
     takeBack: async () => {
+      await removeFolder(home, uid);
       lent.delete(uid);
-      await rm(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
     },
   };
 };

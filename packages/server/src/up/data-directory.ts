@@ -4,6 +4,7 @@ import { accessSync, chmodSync, constants, existsSync, mkdirSync, mkdtempSync, r
 import { dirname, join } from "node:path";
 import { type Guard, pickRunAs, temporaryRoot } from "@toolplane/processes";
 import { ToolplaneError } from "@toolplane/protocol";
+import { checkOwnFiles } from "./own-files.ts";
 
 export interface DataDirectory {
   readonly path: string;
@@ -45,6 +46,7 @@ const makeDirectory = (path: string): void => {
 };
 
 export const openDataDirectory = (path: string): DataDirectory => {
+  checkOwnFiles(path, process.getuid?.());
   try {
     if (!existsSync(path)) {
       makeDirectory(path);

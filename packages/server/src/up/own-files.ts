@@ -1,0 +1,38 @@
+// What lies in a data directory is believed: keys, tokens, the database. So it must be ours: a directory or a key that somebody
+// else made, or a link in the place of one, would let its maker read what is kept there or have our rights change other files.
+
+import { lstatSync, type Stats, statSync } from "node:fs";
+import { join } from "node:path";
+import { ToolplaneError } from "@toolplane/protocol";
+
+/** Kept secret by their modes: another owner could read them whatever those are. */
+const SECRETS = ["token", "database-key", "database-url"] as const;
+const PLACES = ["postgres", "location", ...SECRETS] as const;
+
+const lookAt = (path: string, look: (path: string) => Stats): Stats | undefined => {
+  try {
+    return look(path);
+  } catch {
+    return undefined;
+  }
+};
+
+const refuse = (path: string, why: string): ToolplaneError =>
+  new ToolplaneError("storage_error", `the data directory ${path} cannot be used: ${why}`, {
+    detail: { todo: "start with another --data, or give it to this user and remove what others put there" },
+  });
+
+/** Of a directory that is there. `uid`: ours; undefined where the system has no users. */
+export const checkOwnFiles = (path: string, uid: number | undefined): void => {
+  if (uid === undefined) return;
+  const directory = lookAt(path, statSync);
+  if (directory !== undefined && directory.uid !== uid && directory.uid !== 0)
+    throw refuse(path, `it belongs to user ${directory.uid}, not to user ${uid} who starts this`);
+  for (const name of PLACES) {
+    const found = lookAt(join(path, name), lstatSync);
+    if (found === undefined) continue;
+    if (found.isSymbolicLink()) throw refuse(path, `${name} in it is a link`);
+    const isSecret = SECRETS.some((secret) => secret === name);
+    if (isSecret && found.uid !== uid) throw refuse(path, `${name} in it belongs to user ${found.uid}`);
+  }
+};
