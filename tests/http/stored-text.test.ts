@@ -46,6 +46,14 @@ test.each(withBody)(
   },
 );
 
+test("[SEC-text-1] no path makes the server fail with text that cannot be stored", async () => {
+  for (const { method, path, body } of routes.filter((one) => one.path.includes(":"))) {
+    const place = path.replace(/^\/projects\/:project\//, "/projects/demo/").replaceAll(/:[a-z]+/g, "a%00b");
+    const answer = await http.send(method, place, body === undefined ? undefined : {});
+    expect([place, answer.status < 500]).toEqual([place, true]);
+  }
+});
+
 const make = async (tool_name: string): Promise<string> =>
   (await http.send("POST", "/projects/demo/calls", { tool_name })).body.tool_call_id;
 
@@ -81,11 +89,11 @@ test.each(KINDS)("[SEC-text-1] a %s in a reason, a label, a title, a name or a k
 test("[SEC-text-1] YAML is held to the same, and so are a query and one item of a batch", async () => {
   const yaml = (text: string) =>
     http.send("POST", "/projects/demo/tools", text, { headers: { "content-type": "application/yaml" } });
-  for (const [escape, kind] of [
+  for (const [escaped, kind] of [
     ["\\0", "NUL"],
     ["\\ud800", "lone surrogate"],
   ])
-    expect((await yaml(`tool_name: x\ndescription: "a${escape}b"\n`)).body.error).toMatchObject({
+    expect((await yaml(`tool_name: x\ndescription: "a${escaped}b"\n`)).body.error).toMatchObject({
       code: "bad_request",
       message: expect.stringContaining(`a ${kind}`),
     });

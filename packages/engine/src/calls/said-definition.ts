@@ -2,7 +2,7 @@
 // its call was made under: what a service says and no version bears out is replaced by that, since the work was done and must
 // count. Most services say what the call says, and nothing is asked.
 
-import { isRecord, textFault } from "@toolplane/protocol";
+import { isRecord, isStorable } from "@toolplane/protocol";
 import { bindNamed, FIND_VERSIONS_BY_HASH, type NamedDefinition } from "../registry/known-hashes.sql.ts";
 import type { Queryer } from "../sql/database.ts";
 import type { CallFacts } from "./call.ts";
@@ -15,7 +15,7 @@ interface Said {
   readonly hash: string;
 }
 
-const isPossible = (hash: string): boolean => hash.length === LENGTH_OF_HASH && textFault(hash) === undefined;
+const isPossible = (hash: string): boolean => hash.length === LENGTH_OF_HASH && isStorable(hash);
 
 const nameOf = ({ facts, hash }: Said): NamedDefinition => ({
   projectId: facts.projectId,

@@ -10,6 +10,8 @@ export const textFault = (text: string): string | undefined => {
   return text.isWellFormed() ? undefined : "a lone surrogate";
 };
 
+export const isStorable = (text: string): boolean => textFault(text) === undefined;
+
 /**
  * JSON can say either only by an escape, since a text that was decoded from UTF-8 has no lone surrogate of its own: a text
  * without these escapes need not be searched. One with them may still be right: `\ud83d\ude00` is a whole pair.
