@@ -47,10 +47,11 @@ test.each(withBody)(
 );
 
 test("[SEC-text-1] no path makes the server fail with text that cannot be stored", async () => {
-  for (const { method, path, body } of routes.filter((one) => one.path.includes(":"))) {
-    const place = path.replace(/^\/projects\/:project\//, "/projects/demo/").replaceAll(/:[a-z]+/g, "a%00b");
-    const answer = await http.send(method, place, body === undefined ? undefined : {});
-    expect([place, answer.status < 500]).toEqual([place, true]);
+  const placeOf = (path: string): string =>
+    path.replace(/^\/projects\/:project\//, "/projects/demo/").replaceAll(/:[a-z]+/g, "a%00b");
+  for (const { method, path, body } of routes.filter((one) => placeOf(one.path).includes("%00"))) {
+    const answer = await http.send(method, placeOf(path), body === undefined ? undefined : {});
+    expect([path, answer.status < 500]).toEqual([path, true]);
   }
 });
 

@@ -100,10 +100,16 @@ export const findJsonExcess = (text: string): JsonExcess | undefined => {
   return undefined;
 };
 
-/** How many colons there are: as many as members, and more where texts have some too. */
+const SPACE = 32;
+
+/** How many colons follow a quote: as many as members, and more only where a text has `":` in it or begins with a colon. */
 const countColons = (text: string): number => {
   let count = 0;
-  for (let at = text.indexOf(":"); at >= 0; at = text.indexOf(":", at + 1)) count++;
+  for (let at = text.indexOf(":"); at >= 0; at = text.indexOf(":", at + 1)) {
+    let before = at - 1;
+    while (before >= 0 && text.charCodeAt(before) <= SPACE) before--;
+    if (text.charCodeAt(before) === QUOTE) count++;
+  }
   return count;
 };
 
@@ -119,8 +125,8 @@ const countMembers = (text: string): number => {
 };
 
 /**
- * Whether some object of this valid JSON was given a name twice, told by how many members were read. Texts in which only
- * members have colons, which are most small ones, are told by a native search that costs next to nothing.
+ * Whether some object of this valid JSON was given a name twice, told by how many members were read. Nearly all texts are
+ * told by looking at their colons alone; the others are read once more.
  */
 export const namesTwice = (text: string, membersRead: number): boolean =>
   countColons(text) !== membersRead && countMembers(text) !== membersRead;
