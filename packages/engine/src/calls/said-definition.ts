@@ -6,7 +6,7 @@ import { isRecord, isStorable } from "@toolplane/protocol";
 import { bindNamed, FIND_VERSIONS_BY_HASH, type NamedDefinition } from "../registry/known-hashes.sql.ts";
 import type { Queryer } from "../sql/database.ts";
 import type { CallFacts } from "./call.ts";
-import type { SettleRequest } from "./settle.ts";
+import type { Settlement } from "./plan-settlement.ts";
 
 const LENGTH_OF_HASH = 64;
 
@@ -34,11 +34,11 @@ const findFalse = async <Item extends Said>(db: Queryer, said: readonly Item[]):
 };
 
 /** The requests as they may be settled; `facts` in the same order. */
-export const withTrueDefinitions = async (
+export const withTrueDefinitions = async <Request extends Pick<Settlement, "outcome">>(
   db: Queryer,
-  requests: readonly SettleRequest[],
+  requests: readonly Request[],
   facts: readonly (CallFacts | undefined)[],
-): Promise<readonly SettleRequest[]> => {
+): Promise<readonly Request[]> => {
   const said = requests.flatMap((request, index) => {
     const known = facts[index];
     const hash = "given" in request.outcome ? request.outcome.given.definitionHash : undefined;
