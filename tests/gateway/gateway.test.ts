@@ -202,7 +202,7 @@ test("[API-5-1] without an address for the answer parts are passed on, and every
   text.publish(gatewayAt("parts"), "{broken", { headers });
   expect(await text.flush()).toEqual([]);
   await eventually(() => parts.length > 0);
-  expect(await ask("parts", { parts: [{ index: 1, part: "last" }] }, { call })).toMatchObject({
+  expect(await ask("parts", { lease: call.lease, parts: [{ index: 1, part: "last" }] }, { call })).toMatchObject({
     status: 202,
     body: { accepted: 1 },
   });

@@ -164,7 +164,7 @@ test.each(DEMO_PATHS)("[API-errors] GET %s with a page that cannot be is 400 and
     ["limit=many", "$.limit"],
     ["limit=", "$.limit"],
     ["cursor=nonsense", "cursor is not one this list has given"],
-    ["cursor=%00", "cursor is not one this list has given"],
+    ["cursor=%00", "a NUL character at $.cursor"],
     ["cursor=", "cursor is not one this list has given"],
     ["page=2", 'Unrecognized key: "page"'],
   ];

@@ -52,6 +52,29 @@ test("[SEC-11-host] a request for another host, or from another origin, is refus
   expect((await get({ host: "[::1]:7420" })).status).toBe(200);
 });
 
+test.each([
+  ["localhost:7420", "http://localhost:3000", 403],
+  ["localhost:7420", "http://localhost", 403],
+  ["localhost", "http://localhost:3000", 403],
+  ["[::1]:7420", "http://[::1]:7421", 403],
+  ["localhost:7420", "null", 403],
+  ["localhost:7420", "file://", 403],
+  ["localhost:7420", "http://localhost:7420@evil.example", 403],
+  ["localhost:7420", "http://evil.example/localhost:7420", 403],
+  ["localhost:7420", "chrome-extension://localhost:7420", 403],
+  ["localhost:7420", "http://localhost:7420", 200],
+  ["LOCALHOST:7420", "http://localhost:7420", 200],
+  ["[::1]:7420", "http://[::1]:7420", 200],
+  ["localhost", "http://localhost", 200],
+  ["localhost:80", "http://localhost", 200],
+  // Behind a proxy that speaks TLS: neither names the port.
+  ["localhost", "https://localhost", 200],
+  ["localhost:443", "https://localhost", 200],
+])("[SEC-11-port] a request to %s from a page of %s is answered with %i", async (host, origin, status) => {
+  await using http = await startHttpStack();
+  expect((await http.send("GET", "/live", undefined, { headers: { host, origin } })).status).toBe(status);
+});
+
 test("[API-errors] every failure has one shape, the status of its code, and says what to do", async () => {
   await using http = await startHttpStack();
   const calls = `/projects/${http.t.projectId}/calls`;

@@ -29,13 +29,21 @@ interface EventRow {
 }
 
 const PAGE = 200;
-const MAX_POSITION_LENGTH = 41;
+const MAX_DIGITS = 20;
+/** Of PostgreSQL's types: a larger number would make the database refuse the statement. */
+const MAX_XID8 = 2n ** 64n - 1n;
+const MAX_BIGINT = 2n ** 63n - 1n;
+
+const isNumberUpTo = (text: string | undefined, max: bigint): text is string =>
+  text !== undefined &&
+  text !== "" &&
+  text.length <= MAX_DIGITS &&
+  [...text].every((digit) => digit >= "0" && digit <= "9") &&
+  BigInt(text) <= max;
 
 const parsePosition = (position: string): readonly [string, string] => {
-  const [xid, id, ...rest] = position.split("-");
-  const isNumber = (text: string | undefined): text is string =>
-    text !== undefined && text !== "" && text.length <= 20 && [...text].every((digit) => digit >= "0" && digit <= "9");
-  if (position.length > MAX_POSITION_LENGTH || rest.length > 0 || !isNumber(xid) || !isNumber(id))
+  const [xid, id, ...rest] = position.split("-", 3);
+  if (rest.length > 0 || !isNumberUpTo(xid, MAX_XID8) || !isNumberUpTo(id, MAX_BIGINT))
     throw new ToolplaneError(
       "bad_request",
       `${showName(position)} is not an event id this server has given; send one it has, or none`,

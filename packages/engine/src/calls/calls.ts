@@ -7,7 +7,7 @@ import { parsePage } from "../registry/page.ts";
 import { createSessionTargets } from "../sessions/session-targets.ts";
 import type { Database } from "../sql/database.ts";
 import type { CallFacts, CallKey, CallView } from "./call.ts";
-import { createFactMemory } from "./call-facts.ts";
+import { createFactMemory, type FactMemory } from "./call-facts.ts";
 import { createCallReads, noCall } from "./call-reads.ts";
 import type { CallRequest, Dispatched } from "./call-request.ts";
 import { type CancelDeps, type Canceled, type CancelRequest, createCancel } from "./cancel.ts";
@@ -15,6 +15,7 @@ import { type ClaimAcrossRequest, createClaimAcross } from "./claim-across.ts";
 import { type ClaimLine, createClaimLine } from "./claim-line.ts";
 import { createDispatch, type DispatchDeps } from "./dispatch.ts";
 import { createGiveBack } from "./give-back.ts";
+import { createKnownLeases } from "./known-leases.ts";
 import { type Beat, type ClaimRequest, createLeases, type Held, type LeasedCall, type LeaseRequest } from "./leases.ts";
 import { LIST_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
 import { createReports, type PutResultCard, type ReportRequest } from "./reports.ts";
@@ -49,6 +50,8 @@ export interface Calls {
   get(key: CallKey): Promise<CallView>;
   /** What never changes about a call; mostly from memory. */
   facts(key: CallKey): Promise<CallFacts>;
+  /** Refuses with `lease_lost` unless the call is run under this lease; mostly from memory. */
+  checkHeld(facts: CallFacts, leaseId: string | undefined): Promise<void>;
   find(keys: readonly CallKey[]): Promise<readonly CallView[]>;
   list(projectId: string, filter?: CallFilter): Promise<readonly CallView[]>;
   wait(key: CallKey, waitMs: number, signal?: AbortSignal): Promise<boolean>;
@@ -77,21 +80,33 @@ const checkClaim = (request: ClaimAcrossRequest): void => {
 
 export const createCalls = (deps: CallsDeps): Calls => {
   const { db } = deps;
-  const facts = createFactMemory(db);
+  const reads = createCallReads(db);
+  const get = reads.one.submit;
+  const known = createFactMemory(db);
+  const held = createKnownLeases({ clock: deps.clock, read: get });
+  const facts: FactMemory = {
+    ...known,
+    forget(key) {
+      known.forget(key);
+      held.forget(key);
+    },
+  };
+  const remember = (leased: LeasedCall): void => {
+    known.remember(leased.facts);
+    held.remember(leased.facts, leased.lease);
+  };
   const seen = createSeenServices(deps.clock.now);
   const watch = createSettleWatch(deps);
   const unheard = createGiveBack(deps);
   const sessionTargets = createSessionTargets(deps);
-  const leases = createLeases({ ...deps, sessionTargets, remember: facts.remember, giveBack: unheard.giveBack });
+  const leases = createLeases({ ...deps, sessionTargets, remember, giveBack: unheard.giveBack });
   const line: ClaimLine = createClaimLine({ ...deps, claim: leases.claim.submit });
   const across = createClaimAcross({ ...deps, claim: leases.claim.submit });
   const dispatch = createDispatch(deps);
   const settle = createSettle({ ...deps, facts, watch });
   const cancel = createCancel({ ...deps, facts, watch });
   const reports = createReports({ ...deps, facts, settle: settle.submit });
-  const reads = createCallReads(db);
   const coalescers = { dispatch, settle, cancel, read: reads.one, ...leases };
-  const get = reads.one.submit;
 
   return {
     dispatch: dispatch.submit,
@@ -124,18 +139,26 @@ export const createCalls = (deps: CallsDeps): Calls => {
       seen.saw(leased.facts.projectId, leased.facts.target, request.holder)(false);
       return leased;
     },
-    heartbeat: leases.heartbeat.submit,
-    release: leases.release.submit,
+    async heartbeat(call) {
+      const beat = await leases.heartbeat.submit(call);
+      if (beat.expiresAt !== null) held.remember(call, { id: call.leaseId, expiresAt: beat.expiresAt });
+      return beat;
+    },
+    async release(call) {
+      held.forget(call);
+      await leases.release.submit(call);
+    },
     settle: settle.submit,
     putResultCard: reports.putCard,
     report: reports.report,
     cancel: cancel.submit,
     get,
     async facts(key) {
-      const [known] = await facts.recall([key]);
-      if (known === undefined) throw noCall(key);
-      return known;
+      const [found] = await facts.recall([key]);
+      if (found === undefined) throw noCall(key);
+      return found;
     },
+    checkHeld: held.check,
     find: reads.find,
     async list(projectId, filter = {}) {
       const { limit } = parsePage({ limit: Math.min(filter.limit ?? DEFAULT_PAGE, MAX_PAGE) });

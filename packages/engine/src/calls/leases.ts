@@ -103,7 +103,7 @@ export interface LeaseDeps {
   readonly leaseSeconds: number;
   readonly republishSeconds: number | null;
   readonly observe: CallObserver;
-  readonly remember: (facts: CallFacts) => void;
+  readonly remember: (leased: LeasedCall) => void;
   /** What these leases hold was never handed to anybody. */
   readonly giveBack: (leaseIds: readonly string[]) => void;
 }
@@ -181,7 +181,7 @@ export const createLeases = (deps: LeaseDeps): Leases => {
     const perItem = Array.from({ length: count }, (): LeasedCall[] => []);
     for (const row of rows) {
       const call = leasedOf(row);
-      deps.remember(call.facts);
+      deps.remember(call);
       deps.observe({ ...call.facts, status: "running" });
       perItem[row.ord - 1]?.push(call);
     }

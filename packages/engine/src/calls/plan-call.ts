@@ -11,6 +11,7 @@ import {
   createToolCallCard,
   egress,
   HEADERS,
+  isStorable,
   isToolplaneError,
   isTrustedActor,
   type JsonCaps,
@@ -97,7 +98,7 @@ export const commandPayloadText = (callCardId: string, toolName: string, afterEx
 
 export const checkIdempotencyKey = (key: string | undefined): void => {
   if (key === undefined) return;
-  if (key === "" || key.length > MAX_KEY_LENGTH || !key.isWellFormed() || key.includes("\u0000"))
+  if (key === "" || key.length > MAX_KEY_LENGTH || !isStorable(key))
     throw new ToolplaneError(
       "bad_request",
       `an idempotency key is 1 to ${MAX_KEY_LENGTH} characters of well-formed text`,

@@ -23,6 +23,7 @@ import type { FactMemory } from "./call-facts.ts";
 import { bindKeys, READ_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
 import { PUT_RESULT_CARD, READ_RESULT_CARD, READ_STANDING, type StandingCard } from "./reports.sql.ts";
 import { planUnwritten, type UnwrittenCard } from "./result-slot.ts";
+import { withTrueDefinition } from "./said-definition.ts";
 import type { Settled, SettleRequest } from "./settle.ts";
 import type { Sha256 } from "./turn-chain.ts";
 
@@ -88,12 +89,13 @@ export const createReports = (deps: ReportDeps): Reports => {
 
   return {
     async putCard({ projectId, actorId, card: input }) {
-      const card = parseWritableCard(input, deps.caps);
-      if (card.project_id !== projectId)
+      const written = parseWritableCard(input, deps.caps);
+      if (written.project_id !== projectId)
         throw new ToolplaneError("protocol_violation", "the card names another project than the one it is written to");
-      if (card.type !== "tool.result")
-        throw new ToolplaneError("bad_request", `a tool service writes tool.result cards, not ${card.type}`);
-      const facts = await factsOf({ projectId, toolCallId: card.tool_call_id ?? "" });
+      if (written.type !== "tool.result")
+        throw new ToolplaneError("bad_request", `a tool service writes tool.result cards, not ${written.type}`);
+      const facts = await factsOf({ projectId, toolCallId: written.tool_call_id ?? "" });
+      const card = await withTrueDefinition(deps.db, written, facts);
       const content = card.content as ToolResultContent;
       const payload = {
         status: content.status,
@@ -107,9 +109,9 @@ export const createReports = (deps: ReportDeps): Reports => {
       const cardId = card.card_id;
       const { toolCallId, agentTurnId, stepId } = facts;
       const values = [projectId, cardId, card.author_id, toolCallId, agentTurnId, stepId, hash, body];
-      const written = await deps.db.query(PUT_RESULT_CARD, values);
+      const put = await deps.db.query(PUT_RESULT_CARD, values);
       await deps.faults.at("card:after-commit");
-      if (written.length === 0) await refuseUnlessThere({ cardId, hash, toolCallId, actorId }, projectId);
+      if (put.length === 0) await refuseUnlessThere({ cardId, hash, toolCallId, actorId }, projectId);
       return { cardId, hash };
     },
 

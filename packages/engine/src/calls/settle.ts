@@ -20,6 +20,7 @@ import type { FactMemory } from "./call-facts.ts";
 import { settleAudited } from "./control-acts.ts";
 import { type GivenResult, planSettlement, type Settlement, type WrittenResult } from "./plan-settlement.ts";
 import { bindKeys, READ_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
+import { withTrueDefinitions } from "./said-definition.ts";
 import { type SettledRow, type SettleRow, settlementOf } from "./settle.sql.ts";
 import type { SettleWatch } from "./settle-watch.ts";
 import type { Sha256 } from "./turn-chain.ts";
@@ -156,9 +157,10 @@ export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled
     await faults.at("settle:after-doorbell");
   };
 
-  const flush = async (requests: readonly SettleRequest[]): Promise<readonly (Settled | Error)[]> => {
+  const flush = async (asked: readonly SettleRequest[]): Promise<readonly (Settled | Error)[]> => {
     await faults.at("settle:before-read");
-    const facts = await deps.facts.recall(requests);
+    const facts = await deps.facts.recall(asked);
+    const requests = await withTrueDefinitions(db, asked, facts);
     const now = new Date(deps.clock.now()).toISOString();
     const plans: (Planned | ToolplaneError)[] = [];
     for (const [index, request] of requests.entries()) {

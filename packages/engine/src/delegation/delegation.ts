@@ -4,7 +4,7 @@
 //   DL2. The edge is named by the request that made the agent: asked again, the same request finds what it did.
 //   DL3. An agent that an agent makes is one level deeper for good: outside of its turns it speaks at that depth (I9).
 
-import { isToken, type JsonObject, type JsonValue } from "@toolplane/protocol";
+import { isStorable, isToken, type JsonObject, type JsonValue } from "@toolplane/protocol";
 import { type Profile, parseProfileCard, profileKey, type RosterAgent } from "@toolplane/protocol/registry";
 import { PMO_ACTOR } from "../batches/batch.ts";
 import type { Held } from "../calls/leases.ts";
@@ -110,8 +110,6 @@ export interface Delegation {
 const distinct = (ids: readonly (string | null | undefined)[], usable: (id: string) => boolean): string[] => [
   ...new Set(ids.filter((id): id is string => typeof id === "string" && usable(id))),
 ];
-
-const isStorable = (text: string): boolean => !text.includes("\u0000") && text.isWellFormed();
 
 /** A card this version cannot read is no profile: whoever depends on it is refused, nobody else. */
 const tryProfile = (body: string): Profile | undefined => {

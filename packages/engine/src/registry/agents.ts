@@ -2,7 +2,7 @@
 // Merging an entry into what is known is the protocol's rule (planRosterUpsert); here it is read, planned and written
 // under the project's lock.
 
-import { canonicalText, isToken, type JsonObject, showName, ToolplaneError } from "@toolplane/protocol";
+import { canonicalText, isStorable, isToken, type JsonObject, showName, ToolplaneError } from "@toolplane/protocol";
 import {
   type AgentUpload,
   parseAgentUpload,
@@ -89,8 +89,7 @@ const noAgent = (projectId: string, agentId: string): ToolplaneError =>
   new ToolplaneError("not_found", `project ${projectId} has no agent ${showName(agentId)}`);
 
 /** A filter value the database cannot hold matches nobody. */
-const isStorable = (text: string | undefined): boolean =>
-  text === undefined || (!text.includes("\u0000") && text.isWellFormed());
+const mayMatch = (text: string | undefined): boolean => text === undefined || isStorable(text);
 
 export const createAgents = ({ db, doorbell, profiles }: AgentsOptions): Agents => {
   const read = async (tx: Queryer, projectId: string, agentId: string): Promise<AgentRow | undefined> =>
@@ -182,7 +181,7 @@ export const createAgents = ({ db, doorbell, profiles }: AgentsOptions): Agents 
     },
     async listAgents(projectId, { workerTarget, tag, status, ...page } = {}) {
       const bounds = parsePage(page);
-      if (!isStorable(workerTarget) || !isStorable(tag)) return { items: [] };
+      if (!mayMatch(workerTarget) || !mayMatch(tag)) return { items: [] };
       const filters = [workerTarget ?? null, tag ?? null, status ?? null];
       const rows = await db.query<AgentRow>(LIST_AGENTS, [projectId, bounds.after, bounds.limit + 1, ...filters]);
       return toPage(

@@ -1,7 +1,7 @@
 // Profiles: an upload is a new sys.profile card in a new box; the row by name points at the newest. Agents keep the box
 // they were given, so a new upload changes nobody who is at work.
 
-import { type Card, canonicalText, type JsonObject, showName, ToolplaneError } from "@toolplane/protocol";
+import { type Card, canonicalText, isStorable, type JsonObject, showName, ToolplaneError } from "@toolplane/protocol";
 import { createProfileCard } from "@toolplane/protocol/agents";
 import { type Profile, parseProfile, parseProfileCard, profileKey } from "@toolplane/protocol/registry";
 import { type Actor, recordActs } from "../audit/audit.ts";
@@ -61,8 +61,6 @@ const toProfile = (projectId: string, row: ProfileRow): RegisteredProfile => ({
   systemPrompt: row.system_prompt,
   updatedAt: row.updated_at.toISOString(),
 });
-
-const isStorable = (name: string): boolean => !name.includes("\u0000") && name.isWellFormed();
 
 const noProfile = (projectId: string, name: string): ToolplaneError =>
   new ToolplaneError("not_found", `project ${projectId} has no profile ${showName(name)}`);

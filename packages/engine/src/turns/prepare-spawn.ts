@@ -2,6 +2,7 @@
 
 import {
   canonicalText,
+  isStorable,
   isToken,
   type JsonObject,
   parseToken,
@@ -30,8 +31,6 @@ const MAX_DOCUMENT_BYTES = 256 * 1024;
 
 const dashed = (hex: string): string =>
   [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
-
-const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes("\u0000");
 
 const checkText = (name: string, text: string | undefined, max: number): void => {
   if (text === undefined) return;

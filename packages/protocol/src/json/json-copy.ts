@@ -10,6 +10,7 @@
 import { ToolplaneError } from "../errors/toolplane-error.ts";
 import { formatJsonPath, type JsonPathSegment } from "./json-path.ts";
 import { exceedsBytes, type JsonCaps, type JsonValue, MAX_JSON_BYTES, MAX_JSON_DEPTH } from "./json-value.ts";
+import { textFault } from "./storable-text.ts";
 
 /** Below this many keys insertion sort beats Array.sort (measured: 0.9 against 2.7 microseconds for 20 objects of 5 keys). */
 const SMALL_KEY_COUNT = 24;
@@ -56,11 +57,6 @@ export const sortKeys = (keys: string[]): string[] => {
     keys[j + 1] = key;
   }
   return keys;
-};
-
-const textFault = (text: string): string | undefined => {
-  if (text.includes("\0")) return "a NUL character";
-  return text.isWellFormed() ? undefined : "a lone surrogate";
 };
 
 const isAllDigits = (key: string): boolean => {

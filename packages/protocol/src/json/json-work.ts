@@ -99,3 +99,34 @@ export const findJsonExcess = (text: string): JsonExcess | undefined => {
   }
   return undefined;
 };
+
+const SPACE = 32;
+
+/** How many colons follow a quote: as many as members, and more only where a text has `":` in it or begins with a colon. */
+const countColons = (text: string): number => {
+  let count = 0;
+  for (let at = text.indexOf(":"); at >= 0; at = text.indexOf(":", at + 1)) {
+    let before = at - 1;
+    while (before >= 0 && text.charCodeAt(before) <= SPACE) before--;
+    if (text.charCodeAt(before) === QUOTE) count++;
+  }
+  return count;
+};
+
+/** How many members the text of valid JSON gives its objects; a name that is given twice counts twice. */
+const countMembers = (text: string): number => {
+  let members = 0;
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if (c === QUOTE) i = endOfText(text, i + 1);
+    else if (c === COLON) members++;
+  }
+  return members;
+};
+
+/**
+ * Whether some object of this valid JSON was given a name twice, told by how many members were read. Nearly all texts are
+ * told by looking at their colons alone; the others are read once more.
+ */
+export const namesTwice = (text: string, membersRead: number): boolean =>
+  countColons(text) !== membersRead && countMembers(text) !== membersRead;

@@ -1,13 +1,13 @@
 // Reads JSON text that somebody else wrote.
 // P1. Only ToolplaneError comes out: `payload_too_large` for the size cap, `bad_request` for everything else.
-// P2. Of duplicate keys the last wins (as JSON.parse does); a key named `__proto__` is dropped at every level, however it
+// P2. Of duplicate keys the last wins (as JSON.parse does), unless the reader asks for them to be refused; a key named `__proto__` is dropped at every level, however it
 //     was escaped; `constructor` and `prototype` are ordinary own properties. No prototype is ever touched.
 // P3. Error texts give a position, never a piece of the input: it may hold a secret (I8).
 // P4. What would take too long to read (json-work.ts) is `payload_too_large`, before anything is built of it.
 
 import { ToolplaneError } from "../errors/toolplane-error.ts";
 import { exceedsBytes, type JsonCaps, type JsonValue, MAX_JSON_BYTES, MAX_JSON_DEPTH } from "./json-value.ts";
-import { findJsonExcess, type JsonExcess, MAX_JSON_SHAPES, MAX_JSON_VALUES } from "./json-work.ts";
+import { findJsonExcess, type JsonExcess, MAX_JSON_SHAPES, MAX_JSON_VALUES, namesTwice } from "./json-work.ts";
 
 /** A `__proto__` key must be spelled out or use a \u00xx escape, so most texts need no search at all. */
 export const mayNameProto = (text: string): boolean => text.includes("__proto__") || text.includes("\\u00");
@@ -20,17 +20,26 @@ const tooDeep = (maxDepth: number): ToolplaneError =>
 /** JSON.parse reads 1e999 as Infinity, which no JSON text can say back. */
 const overflow = (): ToolplaneError => new ToolplaneError("bad_request", "the JSON has a number that is out of range");
 
-/** Checks depth and removes `__proto__` in place; the tree is ours alone, JSON.parse has just made it. */
-const settleTree = (value: unknown, levelsLeft: number, dropProto: boolean, maxDepth: number): void => {
+/**
+ * Checks depth and removes `__proto__` in place; the tree is ours alone, JSON.parse has just made it. Gives the number of
+ * members in it, before removing.
+ */
+const settleTree = (value: unknown, levelsLeft: number, dropProto: boolean, maxDepth: number): number => {
   if (typeof value === "number" && !Number.isFinite(value)) throw overflow();
-  if (typeof value !== "object" || value === null) return;
+  if (typeof value !== "object" || value === null) return 0;
   if (levelsLeft === 0) throw tooDeep(maxDepth);
+  let members = 0;
   if (Array.isArray(value)) {
-    for (const item of value) settleTree(item, levelsLeft - 1, dropProto, maxDepth);
-    return;
+    for (const item of value) members += settleTree(item, levelsLeft - 1, dropProto, maxDepth);
+    return members;
   }
-  if (dropProto && Object.hasOwn(value, "__proto__")) Reflect.deleteProperty(value, "__proto__");
-  for (const key in value) settleTree((value as Record<string, unknown>)[key], levelsLeft - 1, dropProto, maxDepth);
+  if (dropProto && Object.hasOwn(value, "__proto__")) {
+    members += 1 + settleTree(value["__proto__" as keyof object], levelsLeft - 1, dropProto, maxDepth);
+    Reflect.deleteProperty(value, "__proto__");
+  }
+  for (const key in value)
+    members += 1 + settleTree((value as Record<string, unknown>)[key], levelsLeft - 1, dropProto, maxDepth);
+  return members;
 };
 
 const AT = "in JSON at position ";
@@ -58,7 +67,15 @@ const tooMuch = (excess: JsonExcess): ToolplaneError =>
         { detail: { max_shapes: MAX_JSON_SHAPES } },
       );
 
-export const parseJsonStrict = (text: string, caps: JsonCaps = {}): JsonValue => {
+const twice = (): ToolplaneError =>
+  new ToolplaneError("bad_request", "the JSON names a member of an object twice: send it once");
+
+export interface JsonReading extends JsonCaps {
+  /** Refuses an object that names a member twice: two readers of such a text may see different values. */
+  readonly namesOnce?: boolean;
+}
+
+export const parseJsonStrict = (text: string, caps: JsonReading = {}): JsonValue => {
   const maxDepth = caps.maxDepth ?? MAX_JSON_DEPTH;
   const maxBytes = caps.maxBytes ?? MAX_JSON_BYTES;
   if (exceedsBytes(text, maxBytes)) {
@@ -74,7 +91,8 @@ export const parseJsonStrict = (text: string, caps: JsonCaps = {}): JsonValue =>
   } catch (error) {
     throw notJson(error);
   }
-  settleTree(value, maxDepth, mayNameProto(text), maxDepth);
+  const members = settleTree(value, maxDepth, mayNameProto(text), maxDepth);
+  if (caps.namesOnce === true && namesTwice(text, members)) throw twice();
   return value;
 };
 

@@ -2,6 +2,7 @@
 // The real key joins it with whose it is. Written as a JSON list: joined by a separator, two pairs could meet in one key.
 
 import { ToolplaneError } from "../errors/toolplane-error.ts";
+import { isStorable } from "../json/storable-text.ts";
 
 export interface SessionOwner {
   readonly projectId: string;
@@ -14,7 +15,7 @@ export interface SessionOwner {
 const MAX_ALIAS_LENGTH = 200;
 
 export const sessionKey = ({ projectId, agentId, host }: SessionOwner, alias: string): string => {
-  if (alias.trim() === "" || alias.length > MAX_ALIAS_LENGTH || !alias.isWellFormed() || alias.includes("\u0000")) {
+  if (alias.trim() === "" || alias.length > MAX_ALIAS_LENGTH || !isStorable(alias)) {
     throw new ToolplaneError("bad_request", `session_id must be 1 to ${MAX_ALIAS_LENGTH} readable characters`);
   }
   return JSON.stringify(host === undefined ? [projectId, agentId, alias] : [projectId, agentId, alias, host]);

@@ -12,17 +12,19 @@ import {
   type GatewayOperation,
   HEADERS,
   type HeaderMap,
+  mayBeUnstorable,
   normalizeHeaders,
   PROTOCOL_VERSION,
   parseJsonStrict,
   parseSubject,
   parseWith,
+  refuseUnstorable,
   type Subject,
   ToolplaneError,
   violation,
 } from "@toolplane/protocol";
 import { SERVICE_OPERATIONS } from "./service-operations.ts";
-import type { ServiceRequest } from "./service-request.ts";
+import type { ServiceOperation, ServiceRequest } from "./service-request.ts";
 
 /** The lease a report is made under; the other operations have it in their body. */
 export const LEASE_HEADER = "CG-Lease";
@@ -75,12 +77,14 @@ const mustEqual = (headers: HeaderMap, name: string, expected: string): void => 
 };
 
 const bodyOf = (operation: GatewayOperation, text: string): unknown => {
-  const { body, maxBytes } = SERVICE_OPERATIONS[operation];
+  const { body, maxBytes, anyText }: ServiceOperation = SERVICE_OPERATIONS[operation];
   if (exceedsBytes(text, maxBytes))
     throw new ToolplaneError("payload_too_large", `the body is larger than ${maxBytes} bytes`, {
       detail: { max_bytes: maxBytes },
     });
-  return parseWith(body, text === "" ? {} : parseJsonStrict(text), "the body");
+  const given = text === "" ? {} : parseJsonStrict(text, { namesOnce: true });
+  if (anyText !== true && mayBeUnstorable(text)) refuseUnstorable(given, "the body");
+  return parseWith(body, given, "the body");
 };
 
 const checkCard = (body: unknown, toolCallId: string): void => {

@@ -19,6 +19,7 @@ const settledBody = ({ toolResultCardId, status, idempotent }: Settled) => ({
 
 export const settle = operation({
   maxBytes: MAX_RESULT_BYTES,
+  anyText: true,
   body: z.strictObject({
     lease: plainText.optional(),
     status: z.unknown(),
@@ -61,6 +62,7 @@ export const settle = operation({
 
 export const putCard = operation({
   maxBytes: MAX_RESULT_BYTES,
+  anyText: true,
   body: anyObject,
   async run(request) {
     const { engine, projectId, body } = request;
@@ -86,7 +88,7 @@ export const parts = operation({
     parts: z.array(z.strictObject({ index: z.number().int().min(0), part: anyValue })).max(MAX_PARTS),
   }),
   async run(request) {
-    await factsFor(request);
+    await request.engine.calls.checkHeld(await factsFor(request), request.body.lease);
     await request.engine.emitParts(keyOf(request), request.body.parts);
     return { status: 202, body: { accepted: request.body.parts.length } };
   },

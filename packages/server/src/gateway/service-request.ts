@@ -42,6 +42,8 @@ export interface ServiceOperation<Schema extends z.ZodType = z.ZodType> {
   readonly body: Schema;
   /** Larger bodies are refused unread. */
   readonly maxBytes: number;
+  /** Text the database cannot store is let through: the engine says what becomes of it. */
+  readonly anyText?: boolean;
   run(request: ServiceRequest<z.infer<Schema>>): Promise<ServiceAnswer>;
 }
 

@@ -3,12 +3,13 @@
 //   A2. A route says what it gives (route.ts); what is another's is refused before the handler runs and the body is read.
 //   A3. The Host header must be one we serve, and a request with an Origin must come from it (DNS rebinding).
 //   A4. Bodies are bounded before they are read, parsed without prototype tricks, and checked before a handler sees them.
+//       No handler sees text that the database cannot store, unless its route says that it judges such text itself.
 //   A5. What bodies and readers hold is counted for each token and in all (body-budget.ts, readers.ts).
 //   A6. Who waits with a token that ends is answered 401, and what it waited for is not shown.
 //   A7. Every failure has the same shape (problem.ts).
 
 import { type Engine, type Log, systemClock, type Token, type TokenWatch } from "@toolplane/engine";
-import { parseWith, ToolplaneError } from "@toolplane/protocol";
+import { parseWith, refuseUnstorable, ToolplaneError } from "@toolplane/protocol";
 import { type Context, Hono } from "hono";
 import type { z } from "zod";
 import { NO_TOOL_HOSTS, type ToolHosts } from "../hosts/tool-hosts.ts";
@@ -73,6 +74,12 @@ const endedToken = (): ToolplaneError =>
 /** Whether a request may come without a body. */
 const takesNothing = (schema: z.ZodType): boolean => schema.safeParse({}).success;
 
+const readQuery = (schema: z.ZodType, context: Context): unknown => {
+  const given = context.req.query();
+  refuseUnstorable(given, "the query");
+  return parseWith(schema, given, "the query");
+};
+
 const answerEarly = (context: Context): Response => {
   const early = new ToolplaneError("storage_error", "the server is starting; try again in a moment");
   return problem(context, early);
@@ -96,7 +103,7 @@ export const createApp = (options: AppOptions): Hono => {
     if (token === undefined) throw endedToken();
     const params = context.req.param() as Record<string, string>;
     authorize(token, route, params.project);
-    const query = route.query === undefined ? undefined : parseWith(route.query, context.req.query(), "the query");
+    const query = route.query === undefined ? undefined : readQuery(route.query, context);
     const caller = callerOf(token);
     const own = createOwn(engine, caller, params.project ?? "");
     const kind = ownedKind(route);
@@ -106,7 +113,7 @@ export const createApp = (options: AppOptions): Hono => {
     let body: unknown;
     if (route.body !== undefined) {
       const text = await readBody(context.req.raw, route.maxBytes ?? SMALL_BODY_BYTES);
-      const given = text === "" && takesNothing(route.body) ? {} : await parseBody(text);
+      const given = text === "" && takesNothing(route.body) ? {} : await parseBody(text, route);
       body = parseWith(route.body, given, "the body");
     }
     const toolHosts = options.toolHosts?.() ?? NO_TOOL_HOSTS;

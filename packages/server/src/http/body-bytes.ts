@@ -20,15 +20,22 @@ const silent = (ms: number): ToolplaneError =>
     `the body stopped in the middle: nothing came for ${ms / 1_000} seconds; send it again`,
   );
 
+/** A request's bytes stop coming for one reason: its sender has gone. Nothing of the server has failed. */
+const gone = (cause: unknown): ToolplaneError =>
+  new ToolplaneError("canceled", "the connection was closed before the body had come; send it again", { cause });
+
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
 
 const readPiece = async (reader: Reader, silenceMs: number): Promise<Uint8Array | undefined> => {
   let timer: NodeJS.Timeout | undefined;
-  const gone = new Promise<never>((_resolve, reject) => {
+  const silence = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(silent(silenceMs)), silenceMs);
   });
+  const read = reader.read().catch((cause: unknown) => {
+    throw gone(cause);
+  });
   try {
-    const { value } = await Promise.race([reader.read(), gone]);
+    const { value } = await Promise.race([read, silence]);
     return value;
   } finally {
     clearTimeout(timer);
@@ -84,7 +91,9 @@ export const readBytes = async (
   share?.take(declared);
   if (declared > AT_ONCE_BYTES && request.body !== null)
     return readPieces(request.body, { maxBytes: declared, silenceMs, take: () => {} });
-  const bytes = await request.arrayBuffer();
+  const bytes = await request.arrayBuffer().catch((cause: unknown) => {
+    throw gone(cause);
+  });
   if (bytes.byteLength > maxBytes) throw tooLarge(maxBytes);
   return bytes;
 };

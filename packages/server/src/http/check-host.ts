@@ -1,5 +1,5 @@
 // A web page must not be able to talk to a server on somebody's machine: a request names a host we serve, and one that
-// comes from a page comes from ours.
+// comes from a page comes from ours, by host and by port.
 
 import { isToken, showName, ToolplaneError } from "@toolplane/protocol";
 
@@ -22,10 +22,32 @@ const notOurName = (name: string | undefined): ToolplaneError =>
       : `this server does not answer to the host name ${showHost(name)}; start it with TOOLPLANE_ALLOWED_HOSTS=${showHost(name)} if that is its name`,
   );
 
+const DEFAULT_PORTS: Readonly<Record<string, string>> = { "http:": "80", "https:": "443" };
+
+/** Of `name:port` and `name`: the same text for the same place, seen from a page of that scheme. */
+const placeOf = (authority: string, scheme: string): string => {
+  const lower = authority.toLowerCase();
+  const port = `:${DEFAULT_PORTS[scheme]}`;
+  return lower.endsWith(port) ? lower.slice(0, -port.length) : lower;
+};
+
+/**
+ * Whether the page was loaded from where the request goes: the same host and the same port, which is the scheme's when none
+ * is written. The scheme itself is not compared: behind a proxy that speaks TLS this server does not know its own.
+ */
+const isOwnOrigin = (origin: string, host: string): boolean => {
+  const end = origin.indexOf("://");
+  const scheme = origin.slice(0, end + 1).toLowerCase();
+  return Object.hasOwn(DEFAULT_PORTS, scheme) && placeOf(origin.slice(end + 3), scheme) === placeOf(host, scheme);
+};
+
 export const checkHost = (host: string | undefined, origin: string | undefined, served: readonly string[]): void => {
   const name = host === undefined ? undefined : hostName(host);
-  if (name === undefined || !(LOOPBACK.has(name) || served.includes(name))) throw notOurName(name);
-  if (origin === undefined) return;
-  const from = origin.includes("://") ? hostName(origin.slice(origin.indexOf("://") + 3)) : undefined;
-  if (from !== name) throw new ToolplaneError("auth_failed", "requests from other origins are refused");
+  if (host === undefined || name === undefined || !(LOOPBACK.has(name) || served.includes(name)))
+    throw notOurName(name);
+  if (origin !== undefined && !isOwnOrigin(origin, host))
+    throw new ToolplaneError(
+      "auth_failed",
+      "requests from pages of another host or port are refused; a proxy in front must pass the Host header on with its port",
+    );
 };

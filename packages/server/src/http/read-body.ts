@@ -3,7 +3,14 @@
 // whatever else the server has to do comes between them.
 
 import { setImmediate as breathe } from "node:timers/promises";
-import { isToolplaneError, type JsonValue, parseJsonStrict, ToolplaneError } from "@toolplane/protocol";
+import {
+  isToolplaneError,
+  type JsonValue,
+  mayBeUnstorable,
+  parseJsonStrict,
+  refuseUnstorable,
+  ToolplaneError,
+} from "@toolplane/protocol";
 import { readBytes } from "./body-bytes.ts";
 
 const decode = (bytes: ArrayBuffer | Uint8Array): string => {
@@ -20,10 +27,17 @@ export const readBody = async (request: Request, maxBytes: number): Promise<stri
 /** A few milliseconds to read. */
 const LARGE_TEXT = 128 * 1024;
 
-const parseNow = (text: string): JsonValue => {
+export interface BodyReading {
+  /** Text that cannot be stored is let through: who takes the body judges it piece by piece. */
+  readonly anyText?: boolean | undefined;
+}
+
+const parseNow = (text: string, { anyText = false }: BodyReading): JsonValue => {
   try {
     // Its bytes were counted when it was read.
-    return parseJsonStrict(text, { maxBytes: Number.POSITIVE_INFINITY });
+    const value = parseJsonStrict(text, { maxBytes: Number.POSITIVE_INFINITY, namesOnce: true });
+    if (!anyText && mayBeUnstorable(text)) refuseUnstorable(value, "the body");
+    return value;
   } catch (error) {
     if (!isToolplaneError(error)) throw error;
     throw new ToolplaneError(error.code, error.message.replace(/^the (text|JSON) /, "the body "), {
@@ -34,15 +48,15 @@ const parseNow = (text: string): JsonValue => {
 
 let before: Promise<unknown> = Promise.resolve();
 
-const parseInTurn = (text: string): Promise<JsonValue> => {
-  const mine = before.then(() => breathe()).then(() => parseNow(text));
+const parseInTurn = (text: string, reading: BodyReading): Promise<JsonValue> => {
+  const mine = before.then(() => breathe()).then(() => parseNow(text, reading));
   before = mine.catch(() => undefined);
   return mine;
 };
 
 /** The JSON of a body; what is wrong with it is said of the body. */
-export const parseBody = (text: string): JsonValue | Promise<JsonValue> => {
-  if (text.length > LARGE_TEXT) return parseInTurn(text);
+export const parseBody = (text: string, reading: BodyReading = {}): JsonValue | Promise<JsonValue> => {
+  if (text.length > LARGE_TEXT) return parseInTurn(text, reading);
   if (text.trim() === "") throw new ToolplaneError("bad_request", "the body is empty: send JSON");
-  return parseNow(text);
+  return parseNow(text, reading);
 };

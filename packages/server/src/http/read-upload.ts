@@ -3,7 +3,7 @@
 // size: a kilobyte of nested keys (`? ? ? ...`) takes the library two minutes.
 
 import type { Threads } from "@toolplane/engine";
-import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
+import { isToolplaneError, refuseUnstorable, ToolplaneError } from "@toolplane/protocol";
 import { parseBody, readBody } from "./read-body.ts";
 
 const MAX_UPLOAD_BYTES = 1024 * 1024;
@@ -19,7 +19,9 @@ export const readYamlIn =
 
 const parseYaml = async (text: string, readYaml: ReadYaml): Promise<unknown> => {
   try {
-    return await readYaml(text);
+    const value = await readYaml(text);
+    refuseUnstorable(value, "a value");
+    return value;
   } catch (error) {
     if (!isToolplaneError(error) || error.code !== "bad_request") throw error;
     throw new ToolplaneError("bad_request", `the YAML cannot be read: ${error.message}`);

@@ -1,7 +1,7 @@
 // Calls: make one, make many, look, wait, cancel, try again, ask why.
 
 import { type CallRequest, type CallView, isSettled } from "@toolplane/engine";
-import { isToolplaneError, parseWith, ToolplaneError } from "@toolplane/protocol";
+import { isToolplaneError, parseWith, refuseUnstorable, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
 import { actorOf, personOf } from "../http/actor-of.ts";
 import { checkMayCall } from "../http/agent-rights.ts";
@@ -91,6 +91,7 @@ const batchItem = async (
   input: unknown,
 ): Promise<Record<string, unknown>> => {
   try {
+    refuseUnstorable(input, "the call");
     const body = parseWith(callBody, input, "the call");
     const request = requestOf(call.caller, projectId, body, new Headers());
     const view = await make(call, request, body.wait_seconds ?? 0);
@@ -138,6 +139,7 @@ export const callRoutes: readonly Route[] = [
     gives: "own",
     body: z.array(z.unknown()).min(1).max(MAX_BATCH),
     maxBytes: 16 * 1024 * 1024,
+    anyText: true,
     handle: async (call) => {
       const items = await Promise.all(call.body.map((item) => batchItem(call, call.params.project ?? "", item)));
       return answerList(call.context, "items", items);

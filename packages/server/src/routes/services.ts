@@ -58,7 +58,7 @@ const onCall = (method: Method, verb: string, operation: ServiceOperation): Rout
     path: `/projects/:project/calls/:call/${verb}`,
     roles: SERVICES,
     gives: "served",
-    ...(method === "GET" ? {} : { body: operation.body, maxBytes: operation.maxBytes }),
+    ...(method === "GET" ? {} : { body: operation.body, maxBytes: operation.maxBytes, anyText: operation.anyText }),
     handle: async (call) => answer(call.context, await operation.run({ ...requestOf(call), body: call.body ?? {} })),
   });
 
@@ -113,6 +113,7 @@ export const serviceRoutes: readonly Route[] = [
     gives: "served",
     body: SERVICE_OPERATIONS.put_card.body,
     maxBytes: SERVICE_OPERATIONS.put_card.maxBytes,
+    anyText: SERVICE_OPERATIONS.put_card.anyText,
     handle: async (call) => {
       const toolCallId = call.body.tool_call_id;
       if (typeof toolCallId !== "string" || toolCallId === "")

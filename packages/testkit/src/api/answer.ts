@@ -17,11 +17,18 @@ export type AnswerBody = {
   readonly headers: Readonly<Record<string, string>>;
   readonly subject: string;
   readonly payload: object;
-  readonly metadata: { readonly agent_turn_id: string; readonly step_id: string; readonly trace_id: string };
+  readonly metadata: {
+    readonly agent_turn_id: string;
+    readonly step_id: string;
+    readonly trace_id: string;
+    readonly definition_hash: string;
+  };
   readonly content: { readonly arguments: unknown };
   readonly holder: string;
   readonly tool_name: string;
   readonly token: string;
+  readonly label: string;
+  readonly definition_hash: string;
   readonly token_id: string;
   readonly agent_turn_id: string;
   readonly tool_call_id: string;

@@ -1,0 +1,66 @@
+// The definition a service says its code ran under. A result names a version of its own tool in its own project, or the one
+// its call was made under: what a service says and no version bears out is replaced by that, since the work was done and must
+// count. Most services say what the call says, and nothing is asked.
+
+import { isRecord, isStorable } from "@toolplane/protocol";
+import { bindNamed, FIND_VERSIONS_BY_HASH, type NamedDefinition } from "../registry/known-hashes.sql.ts";
+import type { Queryer } from "../sql/database.ts";
+import type { CallFacts } from "./call.ts";
+import type { Settlement } from "./plan-settlement.ts";
+
+const LENGTH_OF_HASH = 64;
+
+interface Said {
+  readonly facts: CallFacts;
+  readonly hash: string;
+}
+
+const isPossible = (hash: string): boolean => hash.length === LENGTH_OF_HASH && isStorable(hash);
+
+const nameOf = ({ facts, hash }: Said): NamedDefinition => ({
+  projectId: facts.projectId,
+  toolName: facts.toolName,
+  definitionHash: hash,
+});
+
+/** Those that no version of their tool bears out. */
+const findFalse = async <Item extends Said>(db: Queryer, said: readonly Item[]): Promise<ReadonlySet<Item>> => {
+  const others = said.filter(({ facts, hash }) => hash !== facts.definitionHash);
+  const asked = others.filter(({ hash }) => isPossible(hash));
+  const rows =
+    asked.length === 0 ? [] : await db.query<{ ord: number }>(FIND_VERSIONS_BY_HASH, bindNamed(asked.map(nameOf)));
+  const real = new Set(rows.map(({ ord }) => asked[ord - 1]));
+  return new Set(others.filter((item) => !real.has(item)));
+};
+
+/** The requests as they may be settled; `facts` in the same order. */
+export const withTrueDefinitions = async <Request extends Pick<Settlement, "outcome">>(
+  db: Queryer,
+  requests: readonly Request[],
+  facts: readonly (CallFacts | undefined)[],
+): Promise<readonly Request[]> => {
+  const said = requests.flatMap((request, index) => {
+    const known = facts[index];
+    const hash = "given" in request.outcome ? request.outcome.given.definitionHash : undefined;
+    return known === undefined || hash === undefined ? [] : [{ request, facts: known, hash }];
+  });
+  const wrong = new Set([...(await findFalse(db, said))].map(({ request }) => request));
+  if (wrong.size === 0) return requests;
+  return requests.map((request) =>
+    wrong.has(request) && "given" in request.outcome
+      ? { ...request, outcome: { given: { ...request.outcome.given, definitionHash: undefined } } }
+      : request,
+  );
+};
+
+/** The metadata of a card that a service wrote itself. */
+export const withTrueDefinition = async <Card extends { readonly metadata: object }>(
+  db: Queryer,
+  card: Card,
+  facts: CallFacts,
+): Promise<Card> => {
+  const hash = isRecord(card.metadata) ? card.metadata.definition_hash : undefined;
+  if (hash === undefined || hash === facts.definitionHash) return card;
+  const isTrue = typeof hash === "string" && (await findFalse(db, [{ facts, hash }])).size === 0;
+  return isTrue ? card : { ...card, metadata: { ...card.metadata, definition_hash: facts.definitionHash } };
+};
