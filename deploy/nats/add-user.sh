@@ -18,12 +18,17 @@ check() {
   esac
 }
 
+# Two names that differ only in case, or in - and _, would have one variable for their passwords.
 variable() {
-  printf 'TOOLPLANE_NATS_%s_PASSWORD' "$(printf '%s' "$1" | tr 'a-z-' 'A-Z_')"
+  case "$1" in
+    *[!a-z0-9_]*) refuse "the variable of the password of $1 could be another user's too: use names of a-z, 0-9 and _, or write the block by hand" ;;
+  esac
+  printf 'TOOLPLANE_NATS_%s_PASSWORD' "$(printf '%s' "$1" | tr 'a-z' 'A-Z')"
 }
 
 begin() {
-  printf '  {\n    user: %s\n    password: $%s\n    permissions {\n' "$1" "$(variable "$1")"
+  password=$(variable "$1")
+  printf '  {\n    user: %s\n    password: $%s\n    permissions {\n' "$1" "$password"
 }
 
 [ $# -ge 2 ] || refuse "usage: sh add-user.sh tool|plain TARGET PROJECT... | ui|observer PROJECT"

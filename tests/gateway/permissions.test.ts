@@ -376,6 +376,11 @@ test("[SEC-12-1] add-user.sh prints the users of users.conf, and refuses names t
     ["a"],
     ["engine", "demo"],
     ["", "demo"],
+    ["a__b", "demo"],
+    ["a_", "demo"],
+    ["a", "_demo"],
+    ["Pay", "demo"],
+    ["a-b", "demo"],
   ])
     expect(() => addUser("tool", ...names)).toThrow(/add-user.sh: /);
 });
