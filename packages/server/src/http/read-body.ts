@@ -1,9 +1,9 @@
 // A request body as text and as JSON; its bytes are bounded where they are read (body-bytes.ts).
-// A large body takes tens of milliseconds to parse even when it is honest, so large ones are parsed one after the other, and
-// whatever else the server has to do comes between them.
+// A large body takes tens of milliseconds to parse even when it is honest, so large ones are parsed one after the other and
+// in steps, and whatever else the server has to do comes between them.
 
 import { setImmediate as breathe } from "node:timers/promises";
-import { isToolplaneError, type JsonValue, parseJsonStrict, ToolplaneError } from "@toolplane/protocol";
+import { isToolplaneError, type JsonValue, parseJsonInTurns, parseJsonStrict, ToolplaneError } from "@toolplane/protocol";
 import { readBytes } from "./body-bytes.ts";
 
 const decode = (bytes: ArrayBuffer | Uint8Array): string => {
@@ -20,22 +20,31 @@ export const readBody = async (request: Request, maxBytes: number): Promise<stri
 /** A few milliseconds to read. */
 const LARGE_TEXT = 128 * 1024;
 
+/** Its bytes were counted when it was read. */
+const CAPS = { maxBytes: Number.POSITIVE_INFINITY } as const;
+
+const ofTheBody = (error: unknown): unknown =>
+  isToolplaneError(error)
+    ? new ToolplaneError(error.code, error.message.replace(/^the (text|JSON) /, "the body "), { detail: error.detail })
+    : error;
+
 const parseNow = (text: string): JsonValue => {
   try {
-    // Its bytes were counted when it was read.
-    return parseJsonStrict(text, { maxBytes: Number.POSITIVE_INFINITY });
+    return parseJsonStrict(text, CAPS);
   } catch (error) {
-    if (!isToolplaneError(error)) throw error;
-    throw new ToolplaneError(error.code, error.message.replace(/^the (text|JSON) /, "the body "), {
-      detail: error.detail,
-    });
+    throw ofTheBody(error);
   }
 };
 
 let before: Promise<unknown> = Promise.resolve();
 
 const parseInTurn = (text: string): Promise<JsonValue> => {
-  const mine = before.then(() => breathe()).then(() => parseNow(text));
+  const mine = before
+    .then(() => breathe())
+    .then(() => parseJsonInTurns(text, breathe, CAPS))
+    .catch((error: unknown) => {
+      throw ofTheBody(error);
+    });
   before = mine.catch(() => undefined);
   return mine;
 };
