@@ -154,7 +154,12 @@ export const createAttacker = async (options: AttackerOptions): Promise<Attacker
       }
       case "host":
       case "host-state":
-        return () => post(`${at}/calls`, { tool_name: "heavy__answer", arguments: { document: name, as: door }, wait_seconds: 60 });
+        return () =>
+          post(`${at}/calls`, {
+            tool_name: "heavy__answer",
+            arguments: { document: name, as: door },
+            wait_seconds: 60,
+          });
     }
   };
 

@@ -83,6 +83,12 @@ const YAML_PROFILES: readonly (readonly [string, string])[] = [
   ["keys in each other in a YAML profile", `${"? ".repeat(500)}a`],
 ];
 
+/** A model answers with it; its library would read it before anybody else could. */
+const TOO_MUCH_FOR_A_MODEL: readonly (readonly [string, string])[] = [
+  ["a million numbers", `[${times(1_000_000, () => "0")}]`],
+  ["1.2 million names", `{${times(1_200_000, (i) => `"k${i}":0`)}}`],
+];
+
 export const HEAVY: readonly Heavy[] = [
   ...at("result", VALUES_OF_A_MIB),
   ...at("result", SIXTEEN_MIB),
@@ -96,7 +102,7 @@ export const HEAVY: readonly Heavy[] = [
   ...at("yaml-profile", YAML_PROFILES),
   ...at("form", YAML_PROFILES),
   ...at("instruction", [["200,000 escapes", `"${"\\u0001".repeat(199_000)}"`]]),
-  ...at("step", DENSE),
+  ...at("step", [...DENSE, ...TOO_MUCH_FOR_A_MODEL]),
   ...at("host", [...DENSE, ...SIXTEEN_MIB]),
   ...at("host-state", [...DENSE, ...SIXTEEN_MIB]),
 ];

@@ -16,6 +16,7 @@ export const run = (asked: Asked): unknown => {
   if (asked.crash === true) throw new TypeError("crashed");
   if (asked.endless === true) for (;;);
   // Nothing can end a thread that waits in here.
-  if (asked.stuckSeconds !== undefined) execFileSync("sleep", [String(asked.stuckSeconds)], { env: { PATH: "/usr/bin:/bin" } });
+  if (asked.stuckSeconds !== undefined)
+    execFileSync("sleep", [String(asked.stuckSeconds)], { env: { PATH: "/usr/bin:/bin" } });
   return asked.echo;
 };

@@ -30,7 +30,7 @@ const documentOf = (name = ""): string => {
   return hostile?.door === "result" ? hostile.text.slice('{"status":"success","result":'.length, -1) : "null";
 };
 
-const valueOf = ({ method, params }: Asked): string => {
+const answerTo = ({ method, params }: Asked): string => {
   if (method === "init") return "{}";
   if (method === "execute_tool") return `{"success":true,"result":${documentOf(params?.arguments?.document)}}`;
   const parameters = { type: "object", properties: { document: { type: "string" }, as: { type: "string" } } };
@@ -46,6 +46,6 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   // In this case the document is what the session is to keep, and the answer is short.
   if (as === "host-state")
     write(`${head},"ok":true,"result":{"value":{"success":true,"result":1},"state":{"a":${documentOf(document)}}}}`);
-  else if (KNOWN.includes(asked.method)) write(`${head},"ok":true,"result":{"value":${valueOf(asked)},"state":{}}}`);
+  else if (KNOWN.includes(asked.method)) write(`${head},"ok":true,"result":{"value":${answerTo(asked)},"state":{}}}`);
   else write(`${head},"ok":false,"error":{"type":"MethodNotFound","detail":"no such method"}}`);
 });

@@ -4,8 +4,12 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 
-const { STALL_URL: url = "", STALL_PROJECT: project = "", STALL_CALLER: caller = "", STALL_SERVICE: service = "" } =
-  process.env;
+const {
+  STALL_URL: url = "",
+  STALL_PROJECT: project = "",
+  STALL_CALLER: caller = "",
+  STALL_SERVICE: service = "",
+} = process.env;
 const IN_FLIGHT = 4;
 const WORK_MS = 1_500;
 const HEARTBEAT_MS = 250;

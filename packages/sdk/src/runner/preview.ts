@@ -11,7 +11,7 @@ export interface Preview {
 }
 
 /** Beyond it nobody cares how much too large it was, and counting would take longer than others should wait. */
-const MAX_COUNTED_BYTES = 2 * 1024 * 1024;
+const MAX_COUNTED_BYTES = 1.25 * 1024 * 1024;
 /** As deep as JSON may be here; it also ends a cycle. */
 const MAX_DEPTH = 64;
 

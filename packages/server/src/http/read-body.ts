@@ -3,7 +3,13 @@
 // in steps, and whatever else the server has to do comes between them.
 
 import { setImmediate as breathe } from "node:timers/promises";
-import { isToolplaneError, type JsonValue, parseJsonInTurns, parseJsonStrict, ToolplaneError } from "@toolplane/protocol";
+import {
+  isToolplaneError,
+  type JsonValue,
+  parseJsonInTurns,
+  parseJsonStrict,
+  ToolplaneError,
+} from "@toolplane/protocol";
 import { readBytes } from "./body-bytes.ts";
 
 const decode = (bytes: ArrayBuffer | Uint8Array): string => {
