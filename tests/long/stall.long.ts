@@ -20,6 +20,8 @@ const pathOf = (name: string): string => fileURLToPath(new URL(`../stall/program
 const SOURCE = ["--no-warnings", "--conditions=source"];
 const BASELINE_MS = 30_000;
 const TARGET_MS = 250;
+/** Eight documents at a time: what several of them cost may fall into one turn of the loop. */
+const AT_ONCE_MS = 500;
 /** On a machine with more to do than this before the run, how long a pause lasted says more about the others. */
 const QUIET_LOAD = 1;
 
@@ -197,17 +199,10 @@ test("[STALL-7] the longest pause of the event loop under hostile documents, and
     await Promise.allSettled(Array.from({ length: 8 }, work));
     return "";
   });
-  rows.push(all);
   process.stdout.write(`${line(all)}\n`);
   load.push(loadavg());
 
   const neighbour = await stopNeighbour();
-  for (const name of ["result: a million numbers", "result: 1.2 million names"]) {
-    const found = HOSTILE.find((item) => item.name === name);
-    if (found?.door !== "result") continue;
-    const text = found.text.slice('{"status":"success","result":'.length, -1);
-    await throwAll(attacker, file, [{ name: `OPEN ${name}`, door: "step", text }]);
-  }
   const summary = { documents: items.length, cpus: cpus().length, load, baseline, first, neighbour };
   process.stdout.write(`${JSON.stringify({ ...summary, neighbour: { ...neighbour, late: undefined } })}\n`);
   const byLength = rows.toSorted((a, b) => b.pause.ms - a.pause.ms);
@@ -217,6 +212,7 @@ test("[STALL-7] the longest pause of the event loop under hostile documents, and
   expect(neighbour.calls).toBeGreaterThan(50);
   expect(rows.filter(({ answer }) => answer.startsWith("5"))).toEqual([]);
   expect(byWork[0]?.pause.cpu).toBeLessThan(TARGET_MS);
+  expect(all.pause.cpu).toBeLessThan(AT_ONCE_MS);
   const isQuiet = (load[0]?.[0] ?? 0) < QUIET_LOAD;
   if (isQuiet) expect(byLength[0]?.pause.ms).toBeLessThan(TARGET_MS);
 });
