@@ -133,7 +133,7 @@ const line = ({ name, kb, answer, took, pause }: Row): string =>
 const HEAD =
   "| document | kB | answer | ms to answer | longest pause, ms | of it running, ms |\n|---|---|---|---|---|---|";
 
-test("[STALL-7] the longest pause of the event loop under hostile documents, and the neighbour's calls", async () => {
+test("[STALL-6] the longest pause of the event loop under hostile documents, and the neighbour's calls", async () => {
   await using place = await makePlace();
   const file = join(place.root, "pauses");
   writeFileSync(file, "");

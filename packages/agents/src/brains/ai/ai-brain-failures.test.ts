@@ -41,7 +41,7 @@ describe.each([
     expect(run.clock.sleeps).toEqual([]);
   });
 
-  test("[STALL-8] an answer that would take long to read is refused before it is read", async () => {
+  test("[STALL-7] an answer that would take long to read is refused before it is read", async () => {
     const names = Object.fromEntries(Array.from({ length: 150_000 }, (_, i) => [`k${i}`, 0]));
     const reply: ModelReply = { toolCalls: [{ id: "c", name: "t", arguments: names }], chunkChars: 100_000 };
     const run = await setUp([reply, { text: "never" }], { stream });
