@@ -108,7 +108,8 @@ export const createHostExecutor = ({ host, tools, now }: HostExecutorOptions): E
       });
       if (outcome.status === "failed") throw outcome.error;
       const { result } = outcome;
-      const isShown = roomAfter(result, MOST_SHOWN) >= 0;
+      // The state goes along with each request for a view.
+      const isShown = roomAfter([result, state ?? null], MOST_SHOWN) >= 0;
       const views = isShown ? await viewsOf(call, { hostTool, arguments: args, result }, state, context) : undefined;
       const keeps = resolveOptions(definition.options).session !== "none";
       return toolResult({ status: "success", result, sessionState: keeps ? state : undefined, views });
