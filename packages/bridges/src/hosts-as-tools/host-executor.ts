@@ -27,6 +27,8 @@ const MOST_SHOWN = 1024 * 1024;
 /** How many more characters and values it may have; below zero when there are too many, and then the rest is not looked at. */
 const roomAfter = (value: JsonValue, room: number): number => {
   if (typeof value === "string") return room - value.length;
+  // Written out, a fraction or a large number has some twenty characters.
+  if (typeof value === "number") return room - (Number.isInteger(value) && Math.abs(value) < 1e6 ? 1 : 8);
   if (typeof value !== "object" || value === null) return room - 1;
   let left = room - 1;
   for (const key in value) {
