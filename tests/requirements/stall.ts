@@ -7,4 +7,5 @@ export const rules = [
   { id: "STALL-4", source: "security 2.10", part: "engine", text: "Work in threads has a time limit and a typed refusal, tenants take turns for the threads, and a full line refuses its own tenant only." },
   { id: "STALL-5", source: "security 2.10", part: "server", text: "The longest pause of the event loop is measured; one that others notice is logged." },
   { id: "STALL-6", source: "security 2.10", part: "server", text: "Each of at least forty hostile documents, schemas, results and patterns is refused or read in a thread, never on the event loop." },
+  { id: "STALL-7", source: "security 2.10", part: "agents", text: "An answer of a model that would take long to read is refused while it comes." },
 ] as const satisfies readonly Rule[];

@@ -81,8 +81,8 @@ export interface EngineOptions {
   /** Definitions every project starts with, beside the protocol's own. */
   readonly bundledTools?: readonly JsonObject[] | undefined;
   readonly turns?: TurnsOptions | undefined;
-  /** How long a thread may work on one foreign document. */
-  readonly threadLimitMs?: number | undefined;
+  /** Who works on foreign documents that may take long; without it a pool of the engine's own. */
+  readonly threads?: Threads | undefined;
   /** Which variables tools may name, whoever registers them; without it only the system's own are refused. */
   readonly allowEnv?: AllowEnv | undefined;
   /** Refuses profiles when they are registered; without it any that can be read is taken. */
@@ -185,7 +185,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const doorbell = createPostgresDoorbell({ db, clock, log });
   const { carrier } = options;
   const republishSeconds = carrier === undefined ? null : (carrier.republishSeconds ?? REPUBLISH_SECONDS);
-  const threads = createThreads({ clock, limitMs: options.threadLimitMs });
+  const threads = options.threads ?? createThreads({ clock });
   const schemas = createSchemaChecks(threads);
   const ground = {
     db,

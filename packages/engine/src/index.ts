@@ -117,7 +117,7 @@ export type { Forgotten, RetentionPolicy } from "./retention/retention.ts";
 export { createDatabase, type Database, type Queryer, type Statement } from "./sql/database.ts";
 export { migrate, readMigrations } from "./sql/migrate.ts";
 // threads
-export { createThreads, type ThreadStats, type Threads } from "./threads/threads.ts";
+export { createThreads, type ThreadStats, type Threads, type ThreadTask } from "./threads/threads.ts";
 // tokens
 export type { TokenWatch } from "./tokens/token-ends.ts";
 export { ROLES, type Role, type Token, type TokenRequest, type Tokens } from "./tokens/tokens.ts";

@@ -146,7 +146,7 @@ export {
   utf8Bytes,
 } from "./json/json-value.ts";
 export { findJsonExcess, type JsonExcess, MAX_JSON_SHAPES, MAX_JSON_VALUES } from "./json/json-work.ts";
-export { type JsonReading, parseJsonStrict, tryParseJsonStrict } from "./json/parse-json.ts";
+export { type JsonReading, parseJsonInTurns, parseJsonStrict, tryParseJsonStrict } from "./json/parse-json.ts";
 export { isStorable, mayBeUnstorable, refuseUnstorable } from "./json/storable-text.ts";
 export { type CallbackPayload, type CallbackPolicy, parseCallbackPayload } from "./payloads/callback.ts";
 export { type CommandPayload, type CommandPolicy, parseCommandPayload, UNKNOWN_TOOL_NAME } from "./payloads/command.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type JsonObject, ToolplaneError } from "@toolplane/protocol";
+import { type JsonObject, type JsonValue, ToolplaneError } from "@toolplane/protocol";
 import { type ExecuteContext, type PreparedResult, silentLog, type ToolCall } from "@toolplane/sdk";
 import { describe, expect, test } from "vitest";
 import type { ExecuteRequest, ExecuteResult, ToolHost } from "../hosts/host.ts";
@@ -143,6 +143,23 @@ describe("[HOST-2-V2] views", () => {
     });
     const about = { result: { success: true, result: { n: 1 } }, state: { s: 2 } };
     expect(asked).toEqual([about, { ...about, text: "one word" }]);
+  });
+
+  test.each<[string, JsonValue, number]>([
+    ["a long text", "a".repeat(1_100_000), 0],
+    ["many long rows", Array.from({ length: 12_000 }, () => ({ text: "b".repeat(100) })), 0],
+    ["a text that fits", "a".repeat(500_000), 1],
+  ])("[STALL-6] only what will be kept is sent back to be shown: %s", async (_name, result, times) => {
+    let asked = 0;
+    const host = hostOf({
+      execute: async () => ({ ...success, outcome: { status: "success", result } }),
+      formatResult: async () => {
+        asked += 1;
+        return undefined;
+      },
+    });
+    expect((await run(host)).result).toBe(result);
+    expect(asked).toBe(times);
   });
 
   test("an envelope stays one, and is shown to people as its text", async () => {

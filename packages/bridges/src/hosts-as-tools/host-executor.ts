@@ -1,6 +1,7 @@
 // The executor of a host's tools: one request to the host per call, and what the host says about showing its answer.
 //   HX1. The host runs again what may run again; the runner must not multiply that (give it one attempt).
 //   HX2. A call that succeeded stays so whatever becomes of its views.
+//      One that will not fit into a card is not sent back to be shown: writing it takes as long as reading it did.
 //   HX3. The state goes to the session only where the configuration has sessions; otherwise it is dropped here already.
 
 import { type JsonObject, type JsonValue, type ResultViews, resolveOptions, ToolplaneError } from "@toolplane/protocol";
@@ -19,6 +20,23 @@ export interface HostExecutorOptions {
 const VIEW_MS = 5_000;
 
 const SESSION_ARGUMENT = "session_id";
+
+/** A card has at most 1 MiB. */
+const MOST_SHOWN = 1024 * 1024;
+
+/** How many more characters and values it may have; below zero when there are too many, and then the rest is not looked at. */
+const roomAfter = (value: JsonValue, room: number): number => {
+  if (typeof value === "string") return room - value.length;
+  // Written out, a fraction or a large number has some twenty characters.
+  if (typeof value === "number") return room - (Number.isInteger(value) && Math.abs(value) < 1e6 ? 1 : 8);
+  if (typeof value !== "object" || value === null) return room - 1;
+  let left = room - 1;
+  for (const key in value) {
+    if (left < 0) break;
+    left = roomAfter((value as JsonObject)[key] as JsonValue, left - (Array.isArray(value) ? 0 : key.length));
+  }
+  return left;
+};
 
 const profileOf = ({ definition, definitionHash }: DefinedHostTool): ToolProfile => {
   const { retry, timeoutSeconds, pin, control } = resolveOptions(definition.options);
@@ -92,7 +110,9 @@ export const createHostExecutor = ({ host, tools, now }: HostExecutorOptions): E
       });
       if (outcome.status === "failed") throw outcome.error;
       const { result } = outcome;
-      const views = await viewsOf(call, { hostTool, arguments: args, result }, state, context);
+      // The state goes along with each request for a view.
+      const isShown = roomAfter([result, state ?? null], MOST_SHOWN) >= 0;
+      const views = isShown ? await viewsOf(call, { hostTool, arguments: args, result }, state, context) : undefined;
       const keeps = resolveOptions(definition.options).session !== "none";
       return toolResult({ status: "success", result, sessionState: keeps ? state : undefined, views });
     },

@@ -58,7 +58,7 @@ const API_AGENT = "sys.api";
 // A definition that changes more often than this within one dispatch is being fought over.
 const MAX_REPLANS = 5;
 // Large arguments travel in small company rather than hold up a batch of small ones.
-const MAX_FLUSH_BYTES = 4 * 1024 * 1024;
+const MAX_FLUSH_BYTES = 1024 * 1024;
 
 // Agents that call outside of their turns; one that is not remembered costs a second try.
 const MAX_DEPTHS = 10_000;

@@ -104,7 +104,7 @@ export const planRepeat = (row: SettleRow, view: CallView | undefined): Settled 
 };
 
 // Results of this size settle alone rather than hold up a batch of small ones.
-const MAX_FLUSH_BYTES = 4 * 1024 * 1024;
+const MAX_FLUSH_BYTES = 1024 * 1024;
 const LARGE_CARD = 64 * 1024;
 
 interface Planned {

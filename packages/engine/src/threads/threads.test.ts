@@ -40,6 +40,16 @@ describe("threads", () => {
     expect(threads.stats()).toMatchObject({ turnedAway: 1 });
   });
 
+  test("[STALL-4] a thread that cannot be ended counts, others run beside it, and closing does not wait for it", async () => {
+    threads = createThreads({ clock: systemClock, limitMs: 3_000, closeMs: 100 });
+    const stuck = work("thread-work", { stuckSeconds: 12 }, "a");
+    await expect(stuck).rejects.toMatchObject({ code: "bad_request" });
+    expect(await work("thread-work", { echo: 1 }, "a")).toBe(1);
+    expect(threads.stats()).toMatchObject({ ending: 1 });
+    await threads.close();
+    expect(threads.stats()).toMatchObject({ ending: 1, threads: 0 });
+  });
+
   test("closing ends what waits and what runs", async () => {
     threads = createThreads({ clock: systemClock });
     const endless = expect(work("thread-work", { endless: true })).rejects.toMatchObject({ code: "canceled" });

@@ -1,8 +1,14 @@
 // Threads for work on foreign documents that may take long: the event loop goes on meanwhile (SEC-10).
 //   TP1. A task has a time limit. One that exceeds it is refused with a reason, and its thread is ended and replaced.
 //   TP2. Tenants take turns (fair-line.ts); a tenant never holds all threads.
-//   TP3. Memory is bounded per thread; a task that needs more is refused like one that takes too long.
+//   TP3. A thread's JavaScript heap is bounded, its memory is not: buffers lie outside of the heap, and in 5 s a task could
+//        take a gigabyte of them. What bounds memory is that inputs are bounded where they are read and that our tasks
+//        allocate no buffers. A task at the heap's limit mostly collects garbage until its time is up (TP1); now and then
+//        the thread ends by itself before that, and the task is refused as too large.
 //   TP4. Threads are started when there is work and ended when there was none for a while. They keep no process alive.
+//   TP5. Ending takes effect between two steps of JavaScript. A thread that is inside of a long native one goes on until
+//        that is over, so threads that are ending count: there are never more than twice the pool's size of both. Closing
+//        waits for them for a bounded time.
 
 import { Worker } from "node:worker_threads";
 import { ToolplaneError } from "@toolplane/protocol";
@@ -29,6 +35,8 @@ export interface ThreadStats {
   readonly turnedAway: number;
   readonly waiting: number;
   readonly threads: number;
+  /** Threads that were told to end and have not ended yet. */
+  readonly ending: number;
 }
 
 export interface Threads {
@@ -42,6 +50,7 @@ export interface ThreadsOptions {
   readonly size?: number | undefined;
   readonly limitMs?: number | undefined;
   readonly maxWaiting?: number | undefined;
+  readonly closeMs?: number | undefined;
 }
 
 /** Two: one tenant can hold one of them, and the others share the second. */
@@ -50,7 +59,9 @@ const DEFAULT_SIZE = 2;
 const DEFAULT_LIMIT_MS = 5_000;
 const DEFAULT_MAX_WAITING = 16;
 const IDLE_MS = 30_000;
-/** What the largest document takes, several times over. */
+/** A thread ends within a second, even one that collects garbage. */
+const DEFAULT_CLOSE_MS = 5_000;
+/** What the largest document takes, several times over. See TP3 for what this does not bound. */
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 };
 
 const PROGRAM = (() => {
@@ -91,11 +102,13 @@ const closed = (): ToolplaneError => new ToolplaneError("canceled", "the server 
 export const createThreads = ({ clock, ...options }: ThreadsOptions): Threads => {
   const size = options.size ?? DEFAULT_SIZE;
   const limitMs = options.limitMs ?? DEFAULT_LIMIT_MS;
+  const closeMs = options.closeMs ?? DEFAULT_CLOSE_MS;
   const line = createFairLine<Waiting>({
     maxWaiting: options.maxWaiting ?? DEFAULT_MAX_WAITING,
     maxRunning: Math.max(size - 1, 1),
   });
   const threads = new Set<Thread>();
+  const ending = new Set<Promise<unknown>>();
   const counts = { started: 0, cutOff: 0, turnedAway: 0 };
   let closing = false;
 
@@ -111,7 +124,11 @@ export const createThreads = ({ clock, ...options }: ThreadsOptions): Threads =>
   const drop = (thread: Thread): void => {
     threads.delete(thread);
     thread.idle?.abort();
-    void thread.worker.terminate();
+    const end = thread.worker.terminate().finally(() => {
+      ending.delete(end);
+      pump();
+    });
+    ending.add(end);
   };
 
   const rest = (thread: Thread): void => {
@@ -187,7 +204,8 @@ export const createThreads = ({ clock, ...options }: ThreadsOptions): Threads =>
       else if (thread.idle === undefined) rest(thread);
     }
     const starting = [...threads].filter(({ ready }) => !ready).length;
-    if (line.waiting > starting && threads.size < size) start();
+    const hasRoom = threads.size < size && threads.size + ending.size < 2 * size;
+    if (!closing && line.waiting > starting && hasRoom) start();
   };
 
   return {
@@ -202,17 +220,18 @@ export const createThreads = ({ clock, ...options }: ThreadsOptions): Threads =>
         pump();
       });
     },
-    stats: () => ({ ...counts, waiting: line.waiting, threads: threads.size }),
+    stats: () => ({ ...counts, waiting: line.waiting, threads: threads.size, ending: ending.size }),
     async close() {
       closing = true;
       for (const task of line.drain()) task.reject(closed());
-      const ending = [...threads].map((thread) => {
+      for (const thread of threads) {
+        drop(thread);
         finish(thread, (task) => task.reject(closed()));
-        threads.delete(thread);
-        thread.idle?.abort();
-        return thread.worker.terminate();
-      });
-      await Promise.all(ending);
+      }
+      const enough = new AbortController();
+      const late = clock.sleep(closeMs, enough.signal).catch(() => undefined);
+      await Promise.race([Promise.all(ending), late]);
+      enough.abort();
     },
   };
 };

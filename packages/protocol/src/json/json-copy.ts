@@ -123,9 +123,11 @@ const copyContainer = (value: object, key: JsonPathSegment | undefined, depth: n
 
 const copyScalar = (value: unknown, key: JsonPathSegment | undefined, state: CopyState): JsonValue | undefined => {
   if (typeof value === "string") {
+    // Before the text is looked at: one that cannot fit is not read to its end.
+    state.size += value.length + 2;
+    if (state.size > state.maxBytes) throw tooLarge(state.maxBytes);
     const fault = state.checkStrings ? textFault(value) : undefined;
     if (fault !== undefined) throw refuse(state, key, fault);
-    state.size += value.length + 2;
     return value;
   }
   if (typeof value === "boolean" || value === null || value === undefined) return value;

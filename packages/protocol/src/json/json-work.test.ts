@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { parseRawArguments } from "../tools/raw-arguments.ts";
+import { copyJson } from "./json-copy.ts";
 import { findJsonExcess } from "./json-work.ts";
-import { parseJsonStrict } from "./parse-json.ts";
+import { parseJsonInTurns, parseJsonStrict } from "./parse-json.ts";
 
 const list = (count: number, item: (i: number) => string): string =>
   `[${Array.from({ length: count }, (_, i) => item(i)).join(",")}]`;
@@ -32,6 +34,30 @@ describe("what a JSON text costs to read", () => {
   ])("[STALL-1] %s is refused before anything is built", (_title, text, excess) => {
     expect(findJsonExcess(text)).toBe(excess);
     expect(() => parseJsonStrict(text)).toThrow(expect.objectContaining({ code: "payload_too_large" }));
+  });
+
+  test("[STALL-1] a long text is read in turns, with the same outcome", async () => {
+    let turns = 0;
+    const breathe = async (): Promise<void> => void turns++;
+    const long = list(200_000, () => `${" ".repeat(20)}0`);
+    expect(await parseJsonInTurns(long, breathe)).toEqual(JSON.parse(long));
+    expect(turns).toBeGreaterThan(5);
+    const refused = expect.objectContaining({ code: "payload_too_large" });
+    await expect(parseJsonInTurns(members(20_001), breathe)).rejects.toEqual(refused);
+    await expect(
+      parseJsonInTurns(
+        list(250_001, () => "0"),
+        breathe,
+      ),
+    ).rejects.toEqual(refused);
+    await expect(parseJsonInTurns("[", breathe)).rejects.toMatchObject({ code: "bad_request" });
+  });
+
+  test("[STALL-1] what cannot fit is not read to its end", () => {
+    const late = `${"a".repeat(1_000)}\0`;
+    expect(() => copyJson({ late }, { maxBytes: 100 })).toThrow(expect.objectContaining({ code: "result_too_large" }));
+    const tooLarge = expect.objectContaining({ code: "payload_too_large" });
+    expect(() => parseRawArguments({ late: late.repeat(3_000) })).toThrow(tooLarge);
   });
 
   test("[STALL-1] text that is no JSON ends, whatever is in it", () => {

@@ -9,13 +9,16 @@
 /** A card has at most 1 MiB; the densest one that somebody would write on purpose stays below this. */
 export const MAX_JSON_VALUES = 250_000;
 /** Some 100 ms for everything that happens to a card, from reading it to its hash. */
-export const MAX_JSON_SHAPES = 20_000;
+export const MAX_JSON_SHAPES = 10_000;
 
 /** Texts below this cost less than counting saves: at most some 10 ms, whatever they hold. */
 const SURELY_CHEAP = 32 * 1024;
 
+const BLANK = 32;
 const QUOTE = 34;
 const COMMA = 44;
+const MINUS = 45;
+const NINE = 57;
 const COLON = 58;
 const OPEN_LIST = 91;
 const BACKSLASH = 92;
@@ -38,66 +41,117 @@ const endOfText = (text: string, from: number): number => {
   return text.length;
 };
 
+/** The place after blanks and numbers, which are most of what is outside of texts. */
+const afterPlain = (text: string, from: number, stop: number): number => {
+  let i = from;
+  for (; i < stop; i++) {
+    const code = text.charCodeAt(i);
+    if (code > NINE || (code > BLANK && code < MINUS)) break;
+  }
+  return i;
+};
+
 export type JsonExcess = "values" | "shapes";
+
+/** Weighs a text piece by piece, so that whoever has other things to do can do them in between. */
+export interface JsonScale {
+  /** Looks at about that many characters more; false when it need not go on: all was seen, or too much of something. */
+  goOn(characters: number): boolean;
+  /** What the text has too much of, as far as it was looked at. */
+  readonly excess: JsonExcess | undefined;
+}
+
+class Scale implements JsonScale {
+  excess: JsonExcess | undefined;
+  readonly #text: string;
+  readonly #root: Shape = { next: undefined };
+  // Undefined stands for a list: what is inside has no names.
+  readonly #open: (Shape | undefined)[] = [];
+  #current: Shape | undefined;
+  #namesNext = false;
+  #values = 0;
+  #shapes = 0;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  goOn(characters: number): boolean {
+    const text = this.#text;
+    const stop = Math.min(text.length, this.#at + characters);
+    let i = this.#at;
+    for (; i < stop && this.excess === undefined; i++) {
+      i = afterPlain(text, i, stop);
+      switch (text.charCodeAt(i)) {
+        case QUOTE: {
+          const end = endOfText(text, i + 1);
+          if (this.#namesNext) this.#name(text.slice(i + 1, end));
+          i = end;
+          break;
+        }
+        case COMMA:
+          this.#namesNext = this.#current !== undefined;
+          this.#value();
+          break;
+        case COLON:
+          this.#namesNext = false;
+          break;
+        case OPEN_OBJECT:
+          this.#enter(this.#root);
+          break;
+        case OPEN_LIST:
+          this.#enter(undefined);
+          break;
+        case CLOSE_OBJECT:
+        case CLOSE_LIST:
+          this.#current = this.#open.pop();
+          this.#namesNext = false;
+          break;
+        default:
+          break;
+      }
+    }
+    this.#at = i;
+    return this.excess === undefined && i < text.length;
+  }
+
+  #value(): void {
+    this.#values++;
+    if (this.#values > MAX_JSON_VALUES) this.excess = "values";
+  }
+
+  #enter(inside: Shape | undefined): void {
+    this.#open.push(this.#current);
+    this.#current = inside;
+    this.#namesNext = inside !== undefined;
+    this.#value();
+  }
+
+  #name(name: string): void {
+    this.#namesNext = false;
+    const { next = new Map<string, Shape>() } = this.#current ?? {};
+    let shape = next.get(name);
+    if (shape === undefined) {
+      this.#shapes++;
+      if (this.#shapes > MAX_JSON_SHAPES) this.excess = "shapes";
+      shape = { next: undefined };
+      next.set(name, shape);
+      if (this.#current !== undefined) this.#current.next = next;
+    }
+    this.#current = shape;
+  }
+}
+
+/** Undefined for a text that need not be weighed. */
+export const weighJson = (text: string): JsonScale | undefined =>
+  text.length < SURELY_CHEAP ? undefined : new Scale(text);
 
 /** What the text has too much of; undefined when it may be read. */
 export const findJsonExcess = (text: string): JsonExcess | undefined => {
-  if (text.length < SURELY_CHEAP) return undefined;
-  const root: Shape = { next: undefined };
-  // Undefined stands for a list: what is inside has no names.
-  const open: (Shape | undefined)[] = [];
-  let current: Shape | undefined;
-  let values = 0;
-  let shapes = 0;
-  let namesNext = false;
-  for (let i = 0; i < text.length; i++) {
-    switch (text.charCodeAt(i)) {
-      case QUOTE: {
-        const end = endOfText(text, i + 1);
-        if (namesNext && current !== undefined) {
-          const name = text.slice(i + 1, end);
-          current.next ??= new Map();
-          let next = current.next.get(name);
-          if (next === undefined) {
-            if (++shapes > MAX_JSON_SHAPES) return "shapes";
-            next = { next: undefined };
-            current.next.set(name, next);
-          }
-          current = next;
-          namesNext = false;
-        }
-        i = end;
-        break;
-      }
-      case COMMA:
-        namesNext = current !== undefined;
-        if (++values > MAX_JSON_VALUES) return "values";
-        break;
-      case COLON:
-        namesNext = false;
-        break;
-      case OPEN_OBJECT:
-        open.push(current);
-        current = root;
-        namesNext = true;
-        if (++values > MAX_JSON_VALUES) return "values";
-        break;
-      case OPEN_LIST:
-        open.push(current);
-        current = undefined;
-        namesNext = false;
-        if (++values > MAX_JSON_VALUES) return "values";
-        break;
-      case CLOSE_OBJECT:
-      case CLOSE_LIST:
-        current = open.pop();
-        namesNext = false;
-        break;
-      default:
-        break;
-    }
-  }
-  return undefined;
+  const scale = weighJson(text);
+  scale?.goOn(text.length);
+  return scale?.excess;
 };
 
 const SPACE = 32;

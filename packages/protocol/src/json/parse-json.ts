@@ -7,10 +7,13 @@
 
 import { ToolplaneError } from "../errors/toolplane-error.ts";
 import { exceedsBytes, type JsonCaps, type JsonValue, MAX_JSON_BYTES, MAX_JSON_DEPTH } from "./json-value.ts";
-import { findJsonExcess, type JsonExcess, MAX_JSON_SHAPES, MAX_JSON_VALUES, namesTwice } from "./json-work.ts";
+import { type JsonExcess, MAX_JSON_SHAPES, MAX_JSON_VALUES, namesTwice, weighJson } from "./json-work.ts";
 
-/** A `__proto__` key must be spelled out or use a \u00xx escape, so most texts need no search at all. */
-export const mayNameProto = (text: string): boolean => text.includes("__proto__") || text.includes("\\u00");
+/**
+ * A `__proto__` key must be spelled out or have one of its letters as an escape, so most texts need no search at all. A
+ * pattern, because looking for a text that begins with a backslash takes ten times as long where all is backslashes.
+ */
+export const mayNameProto = (text: string): boolean => text.includes("__proto__") || /\\u00[567]/.test(text);
 
 const tooDeep = (maxDepth: number): ToolplaneError =>
   new ToolplaneError("bad_request", `the JSON is nested deeper than ${maxDepth} levels`, {
@@ -75,7 +78,8 @@ export interface JsonReading extends JsonCaps {
   readonly namesOnce?: boolean;
 }
 
-export const parseJsonStrict = (text: string, caps: JsonReading = {}): JsonValue => {
+/** The steps of reading, in their order; between two of them others may have their turn. Returns the tree. */
+function* readJson(text: string, caps: JsonReading, atOnce: number): Generator<undefined, JsonValue, undefined> {
   const maxDepth = caps.maxDepth ?? MAX_JSON_DEPTH;
   const maxBytes = caps.maxBytes ?? MAX_JSON_BYTES;
   if (exceedsBytes(text, maxBytes)) {
@@ -83,17 +87,46 @@ export const parseJsonStrict = (text: string, caps: JsonReading = {}): JsonValue
       detail: { max_bytes: maxBytes },
     });
   }
-  const excess = findJsonExcess(text);
-  if (excess !== undefined) throw tooMuch(excess);
+  const scale = weighJson(text);
+  while (scale?.goOn(atOnce) === true) yield;
+  if (scale?.excess !== undefined) throw tooMuch(scale.excess);
+  yield;
   let value: JsonValue;
   try {
     value = JSON.parse(text) as JsonValue;
   } catch (error) {
     throw notJson(error);
   }
+  yield;
   const members = settleTree(value, maxDepth, mayNameProto(text), maxDepth);
+  yield;
   if (caps.namesOnce === true && namesTwice(text, members)) throw twice();
   return value;
+}
+
+export const parseJsonStrict = (text: string, caps: JsonReading = {}): JsonValue => {
+  const reading = readJson(text, caps, Number.POSITIVE_INFINITY);
+  let step = reading.next();
+  while (step.done !== true) step = reading.next();
+  return step.value;
+};
+
+/** Some ten milliseconds to weigh. */
+const WEIGHED_AT_ONCE = 1024 * 1024;
+
+/** The same for a long text: `breathe` lets others have their turn between two steps, and before the value is used. */
+export const parseJsonInTurns = async (
+  text: string,
+  breathe: () => Promise<unknown>,
+  caps: JsonReading = {},
+): Promise<JsonValue> => {
+  const reading = readJson(text, caps, WEIGHED_AT_ONCE);
+  let step = reading.next();
+  while (step.done !== true) {
+    await breathe();
+    step = reading.next();
+  }
+  return step.value;
 };
 
 /** The same for text that may be anything: undefined when it is not acceptable JSON. */

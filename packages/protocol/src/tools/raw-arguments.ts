@@ -9,13 +9,16 @@ import { parseJsonStrict } from "../json/parse-json.ts";
 import type { HashText } from "./definition-hash.ts";
 import { isJsonObject } from "./schema-walk.ts";
 
+/** Arguments become part of a card, which is smaller; without this a batch would have 16 MiB of them copied to find out. */
+const CAPS = { maxBytes: 2 * 1024 * 1024 } as const;
+
 const refuse = (why: string, cause?: unknown): ToolplaneError =>
   new ToolplaneError("bad_request", `arguments: ${why}`, { detail: { path: "$" }, cause });
 
 const read = (raw: unknown): JsonValue => {
   try {
     // The copy drops `__proto__` at every level, sorts keys and refuses what would not survive as JSON.
-    return copyJson(typeof raw === "string" ? parseJsonStrict(raw) : raw);
+    return copyJson(typeof raw === "string" ? parseJsonStrict(raw, CAPS) : raw, CAPS);
   } catch (error) {
     if (!(error instanceof ToolplaneError)) throw error;
     if (error.code === "result_too_large" || error.code === "payload_too_large") {

@@ -8,6 +8,7 @@ import {
   copyJson,
   exceedsBytes,
   isRecord,
+  isToolplaneError,
   type JsonObject,
   type JsonValue,
   type ResultContext,
@@ -70,20 +71,25 @@ export const buildFailed = (
   });
 };
 
-/** The value as clean JSON, or as it is when it is no JSON: then building the result says what is wrong with it. */
+/**
+ * The value as clean JSON, or as it is when it is no JSON: then building the result says what is wrong with it. Undefined
+ * when it is too large, which is not found out twice: that takes as long as reading it did.
+ */
 const cleanResult = (
   value: unknown,
   { scrubber, control, maxResultBytes }: OutcomeInput,
-): { readonly value: unknown; readonly stripped: readonly string[] } => {
+): { readonly value: unknown; readonly stripped: readonly string[] } | undefined => {
   let json: JsonValue;
   try {
     json = copyJson(value, { maxBytes: maxResultBytes });
-  } catch {
-    return { value, stripped: [] };
+  } catch (error) {
+    return isToolplaneError(error) && error.code === "result_too_large" ? undefined : { value, stripped: [] };
   }
   const clean = control === "strip" ? stripControl(json) : { value: json, stripped: [] };
   return { value: scrubber.value(clean.value), stripped: clean.stripped.map((key) => scrubber.text(key)) };
 };
+
+const NOTHING = { value: undefined, stripped: [] } as const;
 
 /** A failure that says how large the result was and shows its beginning. */
 export const buildTooLarge = (input: OutcomeInput, value: unknown, limit: string): ReadyResult => {
@@ -108,16 +114,16 @@ export const outcomeOf = (value: unknown): ResultOutcome =>
 /** What a tool returned. */
 export const buildValue = (input: OutcomeInput, value: unknown): ReadyResult => {
   const outcome = outcomeOf(value);
-  const clean = outcome.result === undefined ? undefined : cleanResult(outcome.result, input);
-  const built = buildResult(contextOf(input), { ...outcome, result: clean?.value });
-  const content = contentOf(built);
   const { maxResultBytes } = input;
-  if (isOverCap(content, maxResultBytes)) {
-    return buildTooLarge(input, outcome.result, `the limit is ${maxResultBytes}`);
-  }
+  const tooLarge = (): ReadyResult => buildTooLarge(input, outcome.result, `the limit is ${maxResultBytes}`);
+  const clean = outcome.result === undefined ? NOTHING : cleanResult(outcome.result, input);
+  if (clean === undefined) return tooLarge();
+  const built = buildResult(contextOf(input), { ...outcome, result: clean.value });
+  const content = contentOf(built);
+  if (isOverCap(content, maxResultBytes)) return tooLarge();
   // Errors made on the way may quote what the tool gave.
   const ready = withContent(built, { ...content, error: input.scrubber.value(content.error) });
-  return clean === undefined || clean.stripped.length === 0 ? ready : { ...ready, strippedControl: clean.stripped };
+  return clean.stripped.length === 0 ? ready : { ...ready, strippedControl: clean.stripped };
 };
 
 /** What a session keeps: the state of a prepared result, and only of one that succeeded. */

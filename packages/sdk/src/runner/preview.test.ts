@@ -21,6 +21,12 @@ test("[SEC-15-S1] a small graph that is an enormous tree is not unfolded", () =>
   expect(preview).toMatchObject({ exact: false, text: "[[[[[[[[[[" });
 });
 
+test("[SEC-15-S1] a text that is far too long is not written to be counted", () => {
+  const preview = previewJson(["a".repeat(3_000_000)], 5);
+  expect(preview).toMatchObject({ exact: false, text: '["aaa' });
+  expect(preview.bytes).toBeLessThanOrEqual(3_000_004);
+});
+
 test.each([
   ["a cycle", () => Object.assign([] as unknown[], {}), (list: unknown[]) => list.push(list)],
   [

@@ -10,8 +10,8 @@ export interface Preview {
   readonly exact: boolean;
 }
 
-/** Beyond it nobody cares how much too large it was. */
-const MAX_COUNTED_BYTES = 256 * 1024 * 1024;
+/** Beyond it nobody cares how much too large it was, and counting would take longer than others should wait. */
+const MAX_COUNTED_BYTES = 1.25 * 1024 * 1024;
 /** As deep as JSON may be here; it also ends a cycle. */
 const MAX_DEPTH = 64;
 
@@ -46,7 +46,15 @@ const writeRecord = (record: object, writer: Writer, depth: number): boolean => 
   return add(writer, entries.length === 0 ? "{}" : "}");
 };
 
+/** A text that is too long to be counted: its beginning, and at least how long it is. */
+const addLongText = (value: string, writer: Writer): boolean => {
+  add(writer, scalar(value.slice(0, writer.keep)).slice(0, -1));
+  writer.bytes = MAX_COUNTED_BYTES;
+  return false;
+};
+
 const write = (value: unknown, writer: Writer, depth: number): boolean => {
+  if (typeof value === "string" && value.length > MAX_COUNTED_BYTES) return addLongText(value, writer);
   if (typeof value !== "object" || value === null) return add(writer, scalar(value));
   if (depth > MAX_DEPTH) return false;
   const { toJSON } = value as { readonly toJSON?: unknown };

@@ -1,12 +1,13 @@
 // A request body as text and as JSON; its bytes are bounded where they are read (body-bytes.ts).
-// A large body takes tens of milliseconds to parse even when it is honest, so large ones are parsed one after the other, and
-// whatever else the server has to do comes between them.
+// A large body takes tens of milliseconds to parse even when it is honest, so large ones are parsed one after the other and
+// in steps, and whatever else the server has to do comes between them.
 
 import { setImmediate as breathe } from "node:timers/promises";
 import {
   isToolplaneError,
   type JsonValue,
   mayBeUnstorable,
+  parseJsonInTurns,
   parseJsonStrict,
   refuseUnstorable,
   ToolplaneError,
@@ -32,24 +33,37 @@ export interface BodyReading {
   readonly anyText?: boolean | undefined;
 }
 
-const parseNow = (text: string, { anyText = false }: BodyReading): JsonValue => {
+/** Its bytes were counted when it was read. */
+const CAPS = { maxBytes: Number.POSITIVE_INFINITY, namesOnce: true } as const;
+
+const ofTheBody = (error: unknown): unknown =>
+  isToolplaneError(error)
+    ? new ToolplaneError(error.code, error.message.replace(/^the (text|JSON) /, "the body "), { detail: error.detail })
+    : error;
+
+const storable = (value: JsonValue, text: string, { anyText = false }: BodyReading): JsonValue => {
+  if (!anyText && mayBeUnstorable(text)) refuseUnstorable(value, "the body");
+  return value;
+};
+
+const parseNow = (text: string, reading: BodyReading): JsonValue => {
   try {
-    // Its bytes were counted when it was read.
-    const value = parseJsonStrict(text, { maxBytes: Number.POSITIVE_INFINITY, namesOnce: true });
-    if (!anyText && mayBeUnstorable(text)) refuseUnstorable(value, "the body");
-    return value;
+    return storable(parseJsonStrict(text, CAPS), text, reading);
   } catch (error) {
-    if (!isToolplaneError(error)) throw error;
-    throw new ToolplaneError(error.code, error.message.replace(/^the (text|JSON) /, "the body "), {
-      detail: error.detail,
-    });
+    throw ofTheBody(error);
   }
 };
 
 let before: Promise<unknown> = Promise.resolve();
 
 const parseInTurn = (text: string, reading: BodyReading): Promise<JsonValue> => {
-  const mine = before.then(() => breathe()).then(() => parseNow(text, reading));
+  const mine = before
+    .then(() => breathe())
+    .then(() => parseJsonInTurns(text, breathe, CAPS))
+    .then((value) => storable(value, text, reading))
+    .catch((error: unknown) => {
+      throw ofTheBody(error);
+    });
   before = mine.catch(() => undefined);
   return mine;
 };

@@ -19,10 +19,13 @@ test("[SEC-DB-11] a directory of one's own is taken, whatever is in it", () => {
   checkOwnFiles(join(data, "not-there"), uid);
 });
 
-test.each(["postgres", "token", "database-key", "location"])("[SEC-DB-11] a link in the place of %s is refused", (name) => {
-  symlinkSync(tmpdir(), join(data, name));
-  expect(() => checkOwnFiles(data, uid)).toThrow(`${name} in it is a link`);
-});
+test.each(["postgres", "token", "database-key", "location"])(
+  "[SEC-DB-11] a link in the place of %s is refused",
+  (name) => {
+    symlinkSync(tmpdir(), join(data, name));
+    expect(() => checkOwnFiles(data, uid)).toThrow(`${name} in it is a link`);
+  },
+);
 
 test("[SEC-DB-11] a directory or a key that another user made is refused", () => {
   const other = uid + 1;

@@ -1,18 +1,25 @@
-// What a brain adds to the way out: every sign of life is told, so that silence can be noticed, and a web page is no answer.
+// What a brain adds to the way out: every sign of life is told, so that silence can be noticed, a web page is no answer, and
+// neither is one that would take long to read.
 // Which addresses may be asked, and how large an answer may be, the egress guard decides below it.
 
 import { ToolplaneError } from "@toolplane/protocol";
+import { createAnswerWeight, type WeighAnswer } from "./answer-weight.ts";
 
 export interface WatchedFetchOptions {
   readonly fetch: typeof globalThis.fetch;
   readonly onLife: () => void;
 }
 
-const watchBody = (body: ReadableStream<Uint8Array>, onLife: () => void): ReadableStream<Uint8Array> =>
+const watchBody = (
+  body: ReadableStream<Uint8Array>,
+  onLife: () => void,
+  weigh: WeighAnswer,
+): ReadableStream<Uint8Array> =>
   body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {
         onLife();
+        weigh(chunk);
         controller.enqueue(chunk);
       },
     }),
@@ -32,5 +39,6 @@ export const createWatchedFetch =
       throw new ToolplaneError("not_found", "the model endpoint answered with a web page; check llm_config.api_base");
     }
     if (response.body === null) return response;
-    return new Response(watchBody(response.body, onLife), response);
+    const inEvents = (response.headers.get("content-type") ?? "").toLowerCase().startsWith("text/event-stream");
+    return new Response(watchBody(response.body, onLife, createAnswerWeight(inEvents)), response);
   };
