@@ -47,8 +47,8 @@ test("[API-5-1] the protocol's two steps, and the definitions, by request and re
   const { ask, takeCall } = stack;
   const call = await takeCall("safe");
   const { card, payload } = resultCard(call);
-  expect(await ask("put_card", card, { call })).toMatchObject({ status: 201, body: { card_id: card.card_id } });
   const headers = { ...callHeaders(call), "CG-Lease": call.lease };
+  expect(await ask("put_card", card, { headers })).toMatchObject({ status: 201, body: { card_id: card.card_id } });
   const reported = await ask("report", payload, { headers });
   expect(reported).toMatchObject({ status: 200, body: { tool_result_card_id: card.card_id, idempotent: false } });
   expect((await ask("report", payload, { headers })).body).toEqual({ ...reported.body, idempotent: true });

@@ -50,7 +50,7 @@ const prepare = async ({ facts, lease }: { facts: CallFacts; lease: { id: string
     { status: "success", result: { ok: true } },
   );
   const { projectId, actorId } = facts;
-  await stack.http.t.engine.calls.putResultCard({ projectId, actorId, card });
+  await stack.http.t.engine.calls.putResultCard({ projectId, actorId, leaseId: lease.id, card });
   return { facts, lease: lease.id, payload };
 };
 

@@ -7,6 +7,7 @@ import {
   cardText,
   HEADERS,
   type HeaderMap,
+  isFilled,
   type JsonCaps,
   type JsonObject,
   parseCallbackPayload,
@@ -30,6 +31,8 @@ export interface PutResultCard {
   readonly projectId: string;
   /** The authenticated producer. */
   readonly actorId: string;
+  /** The lease it is written under; a call that is leased takes it from nobody else. */
+  readonly leaseId?: string | undefined;
   readonly card: unknown;
 }
 
@@ -87,7 +90,7 @@ export const createReports = (deps: ReportDeps): Reports => {
   };
 
   return {
-    async putCard({ projectId, actorId, card: input }) {
+    async putCard({ projectId, actorId, leaseId: saidLease, card: input }) {
       const card = parseWritableCard(input, deps.caps);
       if (card.project_id !== projectId)
         throw new ToolplaneError("protocol_violation", "the card names another project than the one it is written to");
@@ -105,11 +108,13 @@ export const createReports = (deps: ReportDeps): Reports => {
       const hash = deps.sha256(body);
       await deps.faults.at("card:before-commit");
       const cardId = card.card_id;
+      // A blank one is none, as in a report.
+      const leaseId = isFilled(saidLease) ? saidLease : null;
       const { toolCallId, agentTurnId, stepId } = facts;
-      const values = [projectId, cardId, card.author_id, toolCallId, agentTurnId, stepId, hash, body];
+      const values = [projectId, cardId, card.author_id, toolCallId, agentTurnId, stepId, hash, body, leaseId];
       const written = await deps.db.query(PUT_RESULT_CARD, values);
       await deps.faults.at("card:after-commit");
-      if (written.length === 0) await refuseUnlessThere({ cardId, hash, toolCallId, actorId }, projectId);
+      if (written.length === 0) await refuseUnlessThere({ cardId, hash, toolCallId, actorId, leaseId }, projectId);
       return { cardId, hash };
     },
 
