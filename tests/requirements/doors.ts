@@ -17,7 +17,7 @@ export const rules = [
   { id: "DOOR-3-1", source: "utp 8.3.2, 8.3.3, 8.4, 8.5, D-05", part: "sdk", text: "Nothing runs from a malformed command on NATS: it is terminated with its clause in the log, and its call runs from the command that is published from its row." },
   { id: "DOOR-3-2", source: "utp 8.5; I13", part: "sdk", text: "A malformed command makes nobody publish anything and changes nothing about the call it names." },
   { id: "DOOR-3-3", source: "utp 8.5, 8.8", part: "sdk", text: "A plain service answers a malformed command with a failed result of bad_request." },
-  { id: "DOOR-3-4", source: "utp 8.3.3, D-05", part: "server", text: "A lease that repeats inline data, identity, another card or tool, or a word that is no after_execution, is refused." },
+  { id: "DOOR-3-4", source: "utp 8.3.3, D-05", part: "server", text: "A lease that repeats inline data, identity, another card or tool, or a word that is no after_execution, is refused; so is one that lacks a field of the command, which the refusal names." },
   { id: "DOOR-5-1", source: "utp 2.3.3, 6.4", part: "engine", text: "A command's subject and its CG-Channel-Id agree, also where the definition names a fixed channel; services at every door can run and report such a call." },
   { id: "DOOR-9-1", source: "utp 6.8", part: "turns", text: "A queued turn whose payload is JSON but no object ends with invalid_payload_type; one that is no JSON with invalid_payload_json." },
 ] as const satisfies readonly Rule[];
