@@ -9,6 +9,7 @@ export const rules = [
   { id: "DOOR-1-3", source: "utp 2.3; security 2.2", part: "server", text: "Heartbeat, release, result and parts are refused when one of their headers contradicts the call; a result also when its trace does." },
   { id: "DOOR-1-4", source: "utp 2.3; security 2.2", part: "server", text: "A lease is refused when a header of the command, its trace or the channel it is asked in contradicts the call." },
   { id: "DOOR-1-5", source: "utp 6.5", part: "engine", text: "An empty CG-Lease is no lease." },
+  { id: "DOOR-1-6", source: "utp 2.3, 2.7", part: "server", text: "A call, a batch or a turn asked for over HTTP is refused with protocol_violation when its project, channel, agent, epoch or depth header contradicts the request or is no such value, and nothing is made; headers that are left out are not judged." },
   { id: "DOOR-2-1", source: "utp 4.4", part: "engine", text: "A call that is open takes one result card of its actor; a second one is refused with conflict, which names the card to report instead; the same card again is a no-op." },
   { id: "DOOR-2-2", source: "utp 4.4", part: "engine", text: "A call that has settled takes no result card; the same card again is a no-op." },
   { id: "DOOR-2-3", source: "utp 4.4", part: "engine", text: "Of result cards that are written at the same moment one is taken, and none after a settlement that runs beside them." },
