@@ -10,6 +10,7 @@ from natswire import NoAnswer, log
 VERSION = "v1r4"
 ASK_SECONDS = 10
 STAMPS = ("CG-Timestamp", "CG-Version", "CG-Msg-Type", "CG-Sender")  # said about one message, not passed on
+REQUIRED = ("CG-Agent-Id", "CG-Turn-Id", "CG-Tool-Call-Id")
 INLINE = ("args", "arguments", "result")
 CONTROL = """project_id channel_id channel agent_id agent_turn_id turn_epoch step_id tool_call_id trace_id traceparent tracestate
 parent_agent_id parent_agent_turn_id parent_step_id parent_traceparent recursion_depth""".split()
@@ -80,7 +81,13 @@ class Command:
             self.payload = json.loads(message.data)
         except ValueError:
             self.payload = None
-        self.is_readable = bool(self.call and self.turn and isinstance(self.payload, dict))
+
+    def unanswerable(self):
+        """What it lacks so that nobody can be told: for whom it is, and for which call."""
+        for name in REQUIRED:
+            if not self.headers.get(name, "").strip():
+                return f"{name} is missing"
+        return None if isinstance(self.payload, dict) else "the payload is no JSON object"
 
     def outgoing(self, **more):
         """The headers of an answer: the command's own, with a span of our own."""
@@ -90,20 +97,21 @@ class Command:
         """What is wrong with the command itself. The plane never sends such a one; whoever reaches the bus may."""
         said = {"CG-Project-Id": self.project, "CG-Channel-Id": self.channel}
         if any(self.headers.get(name, token) != token for name, token in said.items()):
-            return "protocol_violation", "the headers contradict the subject"
+            return "bad_request", "the headers contradict the subject"
         wrong = [key for key in (*INLINE, *CONTROL) if key in self.payload]
         if wrong:
-            return "protocol_violation", f"a command points to a card and carries no {', '.join(wrong)}"
-        missing = [key for key in ("tool_call_card_id", "tool_name", "after_execution") if not self.payload.get(key)]
+            return "bad_request", f"a command points to a card and carries no {', '.join(wrong)}"
+        filled = lambda value: isinstance(value, str) and value.strip()  # noqa: E731
+        missing = [key for key in ("tool_call_card_id", "tool_name", "after_execution") if not filled(self.payload.get(key))]
         if missing:
             return "bad_request", f"the command has no {', '.join(missing)}"
         if self.payload["after_execution"] not in ("suspend", "terminate"):
             return "bad_request", "after_execution is neither suspend nor terminate"
         counts = [self.headers.get("CG-Turn-Epoch") or "0", self.headers.get("CG-Recursion-Depth", "0")]
         if not all(count.isascii() and count.isdigit() for count in counts):
-            return "protocol_violation", "the epoch or the depth is no number"
+            return "bad_request", "the epoch or the depth is no number"
         if self.headers.get("traceparent") and not SPAN.fullmatch(self.headers["traceparent"]):
-            return "protocol_violation", "traceparent cannot be read"
+            return "bad_request", "traceparent cannot be read"
         return None
 
     def fault(self, card):
@@ -116,5 +124,5 @@ class Command:
         content = card.get("content") if isinstance(card.get("content"), dict) else {}
         is_call = card.get("type") == "tool.call" and content.get("__type__") == "ToolCallContent"
         if not is_call or card.get("tool_call_id") != self.call or not isinstance(content.get("arguments"), dict):
-            return "protocol_violation", "the card is not the tool.call card of this call"
+            return "bad_request", "the card is not the tool.call card of this call"
         return None

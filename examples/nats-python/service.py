@@ -93,16 +93,17 @@ class Service:
         self.settle_message(message, "-NAK " + json.dumps({"delay": int(seconds * 1e9)}))
 
     def is_ours(self, command):
-        """A command of another project is given back. What cannot be read is dropped."""
+        """A command of another project is given back. One that nobody could be told about is dropped."""
         message = command.message
         if command.project != self.project:
             tries = int(message.reply.split(".")[4]) if (message.reply or "").startswith("$JS.ACK.") else 1
             self.later(message, min(2 ** min(tries, 6), MOST_LATER_SECONDS))
             return False
-        if not command.is_readable:
-            log(f"a command that cannot be read on {message.subject}")
+        unanswerable = command.unanswerable()
+        if unanswerable:
+            log(f"a command for call {command.call} is dropped: {unanswerable}")
             self.settle_message(message, "+TERM")
-        return command.is_readable
+        return not unanswerable
 
     def card_of(self, command):
         body = {"card_id": command.payload["tool_call_card_id"]} if command.payload.get("tool_call_card_id") else {}

@@ -32,8 +32,8 @@ const cardFor = (call: LeasedCall, result: unknown = { ok: true }) =>
     { status: "success", result },
   );
 
-const put = (t: TestEngine, card: unknown, actorId = TEST_ACTOR) =>
-  t.engine.calls.putResultCard({ projectId: t.projectId, actorId, card });
+const put = (t: TestEngine, { lease }: Pick<LeasedCall, "lease">, card: unknown) =>
+  t.engine.calls.putResultCard({ projectId: t.projectId, actorId: TEST_ACTOR, leaseId: lease.id, card });
 
 const reportOf = (call: LeasedCall, payload: unknown, more: object = {}) => ({
   projectId: call.facts.projectId,
@@ -48,8 +48,8 @@ test("[UTP-6.5] a card is written and reported; the same report again is idempot
   await using t = await startTestEngine();
   const call = await dispatchAndClaim(t, "safe");
   const { card, payload } = cardFor(call);
-  await put(t, card);
-  await put(t, card);
+  await put(t, call, card);
+  await put(t, call, card);
   const report = reportOf(call, payload);
   const settled = await t.engine.calls.report(report);
   expect(settled).toEqual({ toolResultCardId: card.card_id, status: "success", idempotent: false });
@@ -61,7 +61,7 @@ test("[UTP-6.5-plain] a service that never leases may report while nobody holds 
   const call = await dispatchAndClaim(t, "plain");
   await t.engine.calls.release({ ...call.facts, leaseId: call.lease.id });
   const { card, payload } = cardFor(call);
-  await put(t, card);
+  await t.engine.calls.putResultCard({ projectId: t.projectId, actorId: TEST_ACTOR, card });
   expect(await t.engine.calls.report(reportOf(call, payload, { leaseId: undefined }))).toMatchObject({
     status: "success",
   });
@@ -94,7 +94,7 @@ test.each(spoil)("[UTP-6.5-report] a report with %s is refused and nothing chang
   const call = await dispatchAndClaim(t, "safe");
   const built = cardFor(call);
   const [card, payload] = change(built.card, { ...built.payload });
-  await put(t, card);
+  await put(t, call, card);
   const before = await fingerprint(t);
   expect(await codeOf(t.engine.calls.report(reportOf(call, payload)))).toBe(code);
   expect(await fingerprint(t)).toBe(before);
@@ -139,7 +139,7 @@ test.each(wrongCards)(
     await using t = await startTestEngine();
     const call = await dispatchAndClaim(t, "safe");
     const before = await fingerprint(t);
-    expect(await codeOf(put(t, change(cardFor(call).card)))).toBe(code);
+    expect(await codeOf(put(t, call, change(cardFor(call).card)))).toBe(code);
     expect(await fingerprint(t)).toBe(before);
   },
 );
@@ -148,9 +148,9 @@ test("[INV-I7-result] another card under the same id is a conflict", async () =>
   await using t = await startTestEngine();
   const call = await dispatchAndClaim(t, "safe");
   const { card } = cardFor(call);
-  await put(t, card);
+  await put(t, call, card);
   const before = await fingerprint(t);
-  expect(await codeOf(put(t, { ...card, created_at: "2026-01-02T00:00:00.000Z" }))).toBe("conflict");
+  expect(await codeOf(put(t, call, { ...card, created_at: "2026-01-02T00:00:00.000Z" }))).toBe("conflict");
   expect(await fingerprint(t)).toBe(before);
 });
 
@@ -159,7 +159,7 @@ test("[SEC-14-report] a card of another project is not found, even with a valid 
   await t.engine.projects.createProject({ project_id: "other", title: "Other", bootstrap: false }, "sys.test");
   const call = await dispatchAndClaim(t, "safe");
   const { card, payload } = cardFor(call);
-  await put(t, card);
+  await put(t, call, card);
   expect(await codeOf(t.engine.calls.report({ ...reportOf(call, payload), projectId: "other" }))).toBe("not_found");
 });
 
@@ -168,7 +168,7 @@ test("[ENG-candidate] a card that was written but not reported becomes the resul
   for (const end of ["lease", "run", "cancel"] as const) {
     const call = await dispatchAndClaim(t, "unsafe");
     const { card } = cardFor(call, { end });
-    await put(t, card);
+    await put(t, call, card);
     if (end === "cancel") await t.engine.calls.cancel(call.facts);
     else {
       await letPass(t, call.facts.toolCallId, end);
@@ -189,7 +189,7 @@ test("[ENG-candidate-zombie] a card of a replaced holder does not take the slot 
   await letPass(t, zombie.facts.toolCallId, "lease");
   await t.engine.expire();
   const [taken] = await t.engine.calls.claim({ projectId: t.projectId, target: "test", holder: "h2", max: 1 }, 5_000);
-  await put(t, cardFor(zombie, { zombie: true }).card);
+  expect(await codeOf(put(t, zombie, cardFor(zombie, { zombie: true }).card))).toBe("lease_lost");
   if (taken === undefined) throw new RangeError("nothing was claimed");
   const settled = await t.engine.calls.settle(resultFor(taken, { result: { zombie: false } }));
   expect(await t.engine.calls.get(taken.facts)).toMatchObject({

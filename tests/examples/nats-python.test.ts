@@ -2,8 +2,9 @@
 
 import { startNats } from "@toolplane/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Program, startProgram } from "../cli/program.ts";
+import { type Program, runProgram, startProgram } from "../cli/program.ts";
 import { ROOT } from "../cli/stack.ts";
+import { connectWire } from "../gateway/wire-client.ts";
 import { openWorld, type World } from "../sdk-nats/world.ts";
 import { requirePython } from "./programs.ts";
 
@@ -62,6 +63,47 @@ test("[NATSPY-4] a canceled call ends the work, reports nothing, and the next ca
     err.includes(`call ${toolCallId} is over: nothing to report`) ? true : undefined,
   );
   expect(await world.call("count_letters", HELLO)).toMatchObject({ status: "success" });
+});
+
+test("[NATSPY-8] a command that says for no agent is not run, leased or plain, and a log line says so", async () => {
+  await using client = await connectWire({ port: Number(new URL(world.nats.url).port) });
+  for (const [program, target] of [
+    [leased, "letters"],
+    [plain, "letters_plain"],
+  ] as const) {
+    const subject = `cg.v1r4.${world.test.projectId}.public.cmd.tool.${target}.count`;
+    const said = JSON.stringify({ tool_call_card_id: "c", tool_name: `count_${target}`, after_execution: "suspend" });
+    const calls = [`${target}-none`, `${target}-blank`];
+    for (const call of calls) {
+      const agent = call.endsWith("blank") ? { "CG-Agent-Id": " " } : {};
+      client.publish(subject, said, { headers: { "CG-Tool-Call-Id": call, "CG-Turn-Id": "t", ...agent } });
+    }
+    const lines = calls.map((call) => `call ${call} is dropped: CG-Agent-Id is missing`);
+    await program.until("both lines", (_, err) => (lines.every((line) => err.includes(line)) ? true : undefined));
+    expect(calls.filter((call) => program.err().includes(`call ${call}: `))).toEqual([]);
+  }
+  await expect.poll(() => world.waitingCommands("letters")).toBe(0);
+});
+
+test("[NATSPY-9] what a plain service refuses to run is a failed result of bad_request", async () => {
+  const program = `
+import json, threading
+from types import SimpleNamespace
+from gateway import Command
+from service import outcome_of
+good = {"tool_call_card_id": "c", "tool_name": "t", "after_execution": "suspend"}
+base = {"CG-Agent-Id": "a", "CG-Turn-Id": "t", "CG-Tool-Call-Id": "k"}
+def code(headers={}, card=None, **payload):
+    data = json.dumps({**good, **payload}).encode()
+    message = SimpleNamespace(subject="cg.v1r4.demo.public.cmd.tool.t.x", headers={**base, **headers}, data=data)
+    return outcome_of(Command(message), card, threading.Event())["error"]["code"]
+print(json.dumps([
+    code({"CG-Project-Id": "other"}), code({"CG-Channel-Id": "other"}), code({"CG-Turn-Epoch": "x"}),
+    code({"CG-Recursion-Depth": "-1"}), code({"traceparent": "x"}), code(args={}), code(agent_id="boss"),
+    code(tool_name=" "), code(tool_name=None), code(after_execution="continue"), code(card={"card_id": "c", "type": "task"}),
+]))`;
+  const { out, err } = await runProgram(["python3", "-c", program], { cwd: `${ROOT}/examples/nats-python` });
+  expect(new Set(JSON.parse(out || JSON.stringify(err)) as readonly string[])).toEqual(new Set(["bad_request"]));
 });
 
 test("[NATSPY-5] NATS is restarted: both find it again, and what was called meanwhile is answered", async () => {

@@ -3,7 +3,14 @@
 import { ERROR_TABLE, GATEWAY_OPERATIONS } from "@toolplane/protocol";
 import { eventually, fingerprint, toolUpload } from "@toolplane/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { callHeaders, type GatewayStack, gatewayAt, resultCard, startGatewayStack } from "./gateway-stack.ts";
+import {
+  type AimedCall,
+  callHeaders,
+  type GatewayStack,
+  gatewayAt,
+  resultCard,
+  startGatewayStack,
+} from "./gateway-stack.ts";
 import { aimCalls, hostileCases } from "./hostile-cases.ts";
 import { conversation, operationRows, pattern } from "./reference-page.ts";
 
@@ -13,12 +20,28 @@ beforeAll(async () => {
 });
 afterAll(() => stack[Symbol.asyncDispose]());
 
+const commandOf = ({ cardId }: AimedCall) => ({
+  tool_call_card_id: cardId,
+  tool_name: "safe",
+  after_execution: "suspend",
+});
+
+test("[DOOR-3-4] a lease names the fields its command lacks", async () => {
+  const call = await stack.makeCall("safe");
+  const { error } = await stack.ask("lease", { tool_call_card_id: call.cardId }, { call });
+  expect(error).toMatchObject({
+    code: "protocol_violation",
+    message: expect.stringContaining("tool_name, after_execution"),
+    detail: { missing: ["tool_name", "after_execution"] },
+  });
+});
+
 const LEASED = { lease: { id: expect.any(String), expires_at: expect.any(String) }, run_deadline: expect.any(String) };
 
 test("[API-5-1] [UTP-W32-T1] a service without HTTP and without a database leases, reads, stays alive and settles", async () => {
   const { ask, makeCall } = stack;
   const call = await makeCall("safe");
-  const command = { tool_call_card_id: call.cardId, tool_name: "safe", after_execution: "suspend", holder: "py 7" };
+  const command = { ...commandOf(call), holder: "py 7" };
   const leased = await ask("lease", command, { call });
   expect(leased).toMatchObject({ status: 200, body: { ...LEASED, attempt: 1, card: { card_id: call.cardId } } });
   const { lease, subject, headers } = leased.body;
@@ -47,8 +70,8 @@ test("[API-5-1] the protocol's two steps, and the definitions, by request and re
   const { ask, takeCall } = stack;
   const call = await takeCall("safe");
   const { card, payload } = resultCard(call);
-  expect(await ask("put_card", card, { call })).toMatchObject({ status: 201, body: { card_id: card.card_id } });
   const headers = { ...callHeaders(call), "CG-Lease": call.lease };
+  expect(await ask("put_card", card, { headers })).toMatchObject({ status: 201, body: { card_id: card.card_id } });
   const reported = await ask("report", payload, { headers });
   expect(reported).toMatchObject({ status: 200, body: { tool_result_card_id: card.card_id, idempotent: false } });
   expect((await ask("report", payload, { headers })).body).toEqual({ ...reported.body, idempotent: true });
@@ -68,18 +91,18 @@ test("[API-5-1] the protocol's two steps, and the definitions, by request and re
 test("[API-5-1] a lease that is refused says whether to come again", async () => {
   const { ask, makeCall, takeCall, http } = stack;
   const held = await takeCall("safe");
-  expect((await ask("lease", { tool_call_card_id: held.cardId }, { call: held })).error).toMatchObject({
+  expect((await ask("lease", commandOf(held), { call: held })).error).toMatchObject({
     code: "lease_lost",
     detail: { status: "running" },
   });
   await http.t.engine.tools.pauseTool("demo", "safe");
   const paused = await makeCall("safe");
-  expect((await ask("lease", { tool_call_card_id: paused.cardId }, { call: paused })).error).toMatchObject({
+  expect((await ask("lease", commandOf(paused), { call: paused })).error).toMatchObject({
     code: "lease_lost",
     detail: { status: "queued" },
   });
   await http.t.engine.tools.resumeTool("demo", "safe");
-  expect(await ask("lease", { tool_call_card_id: paused.cardId }, { call: paused })).toMatchObject({ status: 200 });
+  expect(await ask("lease", commandOf(paused), { call: paused })).toMatchObject({ status: 200 });
 });
 
 test("[API-5-3] a plain service reports without a lease, with the few operations it may use", async () => {

@@ -43,6 +43,13 @@ export const aimCalls = async (stack: GatewayStack): Promise<Aims> => {
 export type Case = readonly [what: string, operation: string, body: unknown, code: ErrorCode, as?: AskedAs];
 
 const deep = (levels: number): string => `${"[".repeat(levels)}${"]".repeat(levels)}`;
+/** The command's payload as the plane publishes it. */
+const pointer = ({ cardId }: AimedCall, more: object = {}): Record<string, unknown> => ({
+  tool_call_card_id: cardId,
+  tool_name: "safe",
+  after_execution: "suspend",
+  ...more,
+});
 const card = (call: AimedCall, more: object = {}): Record<string, unknown> => ({ ...resultCard(call).card, ...more });
 
 const shapes = ({ held }: Aims): readonly Case[] => [
@@ -150,7 +157,7 @@ const headers = ({ held, queued }: Aims): readonly Case[] => {
     [
       "a lease without a turn",
       "lease",
-      { tool_call_card_id: queued.cardId },
+      pointer(queued),
       "protocol_violation",
       withHeaders({ [HEADERS.toolCallId]: queued.toolCallId }),
     ],
@@ -159,7 +166,7 @@ const headers = ({ held, queued }: Aims): readonly Case[] => {
 };
 
 const perCall = (what: string, call: AimedCall, code: ErrorCode): readonly Case[] => [
-  [what, "lease", { tool_call_card_id: call.cardId }, code, { call }],
+  [what, "lease", pointer(call), code, { call }],
   [what, "get_card", {}, code, { call }],
   [what, "get_card", { card_id: call.cardId }, code, { call }],
   [what, "heartbeat", { lease: call.lease || "x" }, code, { call }],
@@ -180,8 +187,8 @@ const fences = ({ held, queued, settled, others, far }: Aims): readonly Case[] =
   ["a wrong lease", "settle", { lease: "guess", status: "success", result: {} }, "lease_lost", { call: held }],
   ["no lease", "settle", { status: "success", result: {} }, "lease_lost", { call: held }],
   ["another's lease", "heartbeat", { lease: others.lease }, "lease_lost", { call: held }],
-  ["a call somebody holds", "lease", { tool_call_card_id: held.cardId }, "lease_lost", { call: held }],
-  ["a call that is over", "lease", { tool_call_card_id: settled.cardId }, "lease_lost", { call: settled }],
+  ["a call somebody holds", "lease", pointer(held), "lease_lost", { call: held }],
+  ["a call that is over", "lease", pointer(settled), "lease_lost", { call: settled }],
   [
     "another result",
     "settle",
@@ -189,48 +196,40 @@ const fences = ({ held, queued, settled, others, far }: Aims): readonly Case[] =
     "already_settled",
     { call: settled },
   ],
-  ["another's card", "lease", { tool_call_card_id: held.cardId }, "protocol_violation", { call: queued }],
-  [
-    "another turn",
-    "lease",
-    { tool_call_card_id: queued.cardId },
-    "protocol_violation",
-    { call: { ...queued, turnId: held.turnId } },
-  ],
-  [
-    "identity in the body",
-    "lease",
-    { tool_call_card_id: queued.cardId, agent_id: "boss" },
-    "protocol_violation",
-    { call: queued },
-  ],
+  ...["tool_call_card_id", "tool_name", "after_execution"].flatMap((field): readonly Case[] =>
+    [undefined, null, " "].map((value) => [
+      `${field} as ${value}`,
+      "lease",
+      pointer(queued, { [field]: value }),
+      "protocol_violation",
+      { call: queued },
+    ]),
+  ),
+  ["the card alone", "lease", { tool_call_card_id: queued.cardId }, "protocol_violation", { call: queued }],
+  ["another's card", "lease", pointer(held), "protocol_violation", { call: queued }],
+  ["another turn", "lease", pointer(queued), "protocol_violation", { call: { ...queued, turnId: held.turnId } }],
+  ["identity in the body", "lease", pointer(queued, { agent_id: "boss" }), "protocol_violation", { call: queued }],
   ...["args", "arguments", "result"].map(
     (field): Case => [
       `${field} of the command`,
       "lease",
-      { tool_call_card_id: queued.cardId, [field]: {} },
+      pointer(queued, { [field]: {} }),
       "protocol_violation",
       { call: queued },
     ],
   ),
-  [
-    "another tool",
-    "lease",
-    { tool_call_card_id: queued.cardId, tool_name: "foreign" },
-    "protocol_violation",
-    { call: queued },
-  ],
+  ["another tool", "lease", pointer(queued, { tool_name: "foreign" }), "protocol_violation", { call: queued }],
   [
     "a strange after_execution",
     "lease",
-    { tool_call_card_id: queued.cardId, after_execution: "continue" },
+    pointer(queued, { after_execution: "continue" }),
     "bad_request",
     { call: queued },
   ],
   [
     "a holder with control characters",
     "lease",
-    { tool_call_card_id: queued.cardId, holder: "a\u001b[2J" },
+    pointer(queued, { holder: "a\u001b[2J" }),
     "bad_request",
     { call: queued },
   ],

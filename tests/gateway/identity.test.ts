@@ -51,7 +51,7 @@ const prepare = async ({ facts, lease }: { facts: CallFacts; lease: { id: string
     { status: "success", result: { ok: true } },
   );
   const { projectId, actorId } = facts;
-  await stack.http.t.engine.calls.putResultCard({ projectId, actorId, card });
+  await stack.http.t.engine.calls.putResultCard({ projectId, actorId, leaseId: lease.id, card });
   return { facts, lease: lease.id, payload };
 };
 
@@ -247,7 +247,7 @@ test("[DOOR-1-4] a lease is refused when a header contradicts the call, its trac
   const facts = await stack.http.t.engine.calls.facts({ projectId: "demo", toolCallId: queued.toolCallId });
   const before = await fingerprint(stack.http.t);
   const passed: string[] = [];
-  const body = { tool_call_card_id: queued.cardId };
+  const body = { tool_call_card_id: queued.cardId, tool_name: "safe", after_execution: "suspend" };
   for (const [what, change] of WRONG) {
     const { error } = await stack.ask("lease", body, { headers: { ...facts.headers, ...change } });
     const isRefused = error?.code === "protocol_violation" || (what === "another call" && error?.code === "not_found");

@@ -1,4 +1,5 @@
-// Result cards of one call: one of its author while it is open, none after it has settled, whichever door they come through.
+// Result cards of one call: one of its author while it is open, under the lease that is live, none after it has settled,
+// whichever door they come through.
 // Doors: HTTP, NATS, in process
 
 import { systemClock } from "@toolplane/engine";
@@ -6,7 +7,7 @@ import { isToolplaneError } from "@toolplane/protocol";
 import { createEngineGateway } from "@toolplane/server";
 import { fingerprint, withClient } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type AimedCall, type GatewayStack, resultCard, startGatewayStack } from "./gateway-stack.ts";
+import { type AimedCall, callHeaders, type GatewayStack, resultCard, startGatewayStack } from "./gateway-stack.ts";
 
 let stack: GatewayStack;
 let token: string;
@@ -22,15 +23,18 @@ interface Refused {
   readonly message: string;
   readonly detail?: unknown;
 }
-/** Undefined when the card was taken. */
+/** Undefined when the card was taken. Under the call's lease; an empty one is left out. */
 type Put = (call: AimedCall, card: ResultCard) => Promise<Refused | undefined>;
 
-const overHttp: Put = async (_call, card) =>
-  (await stack.http.send("POST", "/projects/demo/cards", card, { token })).body.error;
+const underLease = ({ lease }: AimedCall): Record<string, string> => (lease === "" ? {} : { "CG-Lease": lease });
 
-const overNats: Put = async (call, card) => (await stack.ask("put_card", card, { call })).error;
+const overHttp: Put = async (call, card) =>
+  (await stack.http.send("POST", "/projects/demo/cards", card, { token, headers: underLease(call) })).body.error;
 
-const inProcess: Put = async (_call, card) => {
+const overNats: Put = async (call, card) =>
+  (await stack.ask("put_card", card, { headers: { ...callHeaders(call), ...underLease(call) } })).error;
+
+const inProcess: Put = async (call, card) => {
   const gateway = createEngineGateway({
     engine: stack.http.t.engine,
     projectId: "demo",
@@ -40,7 +44,7 @@ const inProcess: Put = async (_call, card) => {
     random: () => 0,
   });
   try {
-    await gateway.putCard(card);
+    await gateway.putCard({ card, leaseId: call.lease });
     return undefined;
   } catch (error) {
     if (isToolplaneError(error)) return error.toWire();
@@ -52,6 +56,15 @@ const settle = async ({ toolCallId, lease: leaseId }: AimedCall): Promise<string
   const outcome = { given: { status: "success", result: { settled: true } } };
   const asked = { projectId: "demo", toolCallId, leaseId, actorId: "tool.text", outcome };
   return (await stack.http.t.engine.calls.settle(asked)).toolResultCardId;
+};
+
+/** Gives the call back and takes it again: who had it before is a holder that was replaced. */
+const replaceHolder = async (old: AimedCall): Promise<AimedCall> => {
+  const { calls } = stack.http.t.engine;
+  const key = { projectId: "demo", toolCallId: old.toolCallId };
+  await calls.release({ ...key, leaseId: old.lease });
+  const asked = { ...key, agentTurnId: old.turnId, callCardId: old.cardId, holder: "another" };
+  return { ...old, lease: (await calls.lease(asked)).lease.id };
 };
 
 const resultCards = ({ toolCallId }: AimedCall): Promise<number> =>
@@ -100,6 +113,29 @@ describe.each([
     }
     expect(await put(call, first)).toBeUndefined();
     expect(await fingerprint(stack.http.t)).toBe(before);
+  });
+
+  test("[DOOR-2-5] while a lease is live a card is taken only under it", async () => {
+    const zombie = await stack.takeCall("safe");
+    const live = await replaceHolder(zombie);
+    const [late, card] = cardsOf(live, 2) as [ResultCard, ResultCard];
+    const before = await fingerprint(stack.http.t);
+    for (const lease of [zombie.lease, "guess", ""]) {
+      const refused = await put({ ...live, lease }, late);
+      expect(refused).toMatchObject({ code: "lease_lost", message: expect.stringContaining(live.toolCallId) });
+    }
+    expect(await fingerprint(stack.http.t)).toBe(before);
+    expect(await put(live, card)).toBeUndefined();
+    // The card that stands is told to the holder alone.
+    expect(await put(zombie, late)).toMatchObject({ code: "lease_lost" });
+    expect(await put(live, late)).toMatchObject({ code: "conflict" });
+    const { calls } = stack.http.t.engine;
+    const queued = await stack.makeCall("safe");
+    expect(await put({ ...queued, lease: zombie.lease }, cardsOf(queued, 1)[0] as ResultCard)).toMatchObject({
+      code: "lease_lost",
+    });
+    await calls.cancel({ projectId: "demo", toolCallId: live.toolCallId });
+    expect(await resultCards(live)).toBe(1);
   });
 
   test("[DOOR-2-3] of many cards at once one is taken, and none beside the settlement", async () => {

@@ -80,7 +80,8 @@ test("[API-two-steps] the protocol's own two steps work over HTTP: write the car
       error: null,
     },
   };
-  expect((await http.send("POST", "/projects/demo/cards", card, { token })).status).toBe(201);
+  const under = { "CG-Lease": command.lease.id };
+  expect((await http.send("POST", "/projects/demo/cards", card, { token, headers: under })).status).toBe(201);
   const report = { status: "success", after_execution: "suspend", tool_result_card_id: "result-1" };
   const noCall = await http.send("POST", "/projects/demo/reports", report, { token });
   expect(noCall.body.error.code).toBe("protocol_violation");

@@ -23,4 +23,6 @@ export const rules = [
   { id: "NATSPY-5", source: "interfaces 5", part: "server", text: "A service over NATS finds its server again after a restart, and calls made meanwhile are answered." },
   { id: "NATSPY-6", source: "interfaces 5", part: "server", text: "The steps of the guide, typed one after the other, show a command and settle its call by hand." },
   { id: "NATSPY-7", source: "interfaces 5", part: "server", text: "The rights deploy/nats gives a tool service, and a plain one, are enough for a service that only knows NATS." },
+  { id: "NATSPY-8", source: "utp 2.3, 8.4", part: "server", text: "The Python service over NATS runs no command without CG-Agent-Id, leased or plain: it terminates it and logs why." },
+  { id: "NATSPY-9", source: "utp 8.5, 8.8", part: "server", text: "What the plain Python service refuses to run is a failed result of bad_request." },
 ] as const satisfies readonly Rule[];

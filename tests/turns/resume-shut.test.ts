@@ -43,7 +43,12 @@ describe("rows that cannot occur, because settling is the only door", () => {
     });
 
   const put = (t: TurnWorld, leased: LeasedCall, card: ReturnType<typeof resultCard>) =>
-    t.engine.calls.putResultCard({ projectId: t.projectId, actorId: leased.facts.actorId, card });
+    t.engine.calls.putResultCard({
+      projectId: t.projectId,
+      actorId: leased.facts.actorId,
+      leaseId: leased.lease.id,
+      card,
+    });
 
   const send = (t: TurnWorld, leased: LeasedCall, payload: JsonObject, more: { readonly toolCallId?: string } = {}) =>
     t.engine.calls.report({

@@ -225,7 +225,12 @@ test("[UTP-12-4] [UTP-W10-T1] a call past its deadline gets one timeout by worke
     },
     { status: "success", result: { n: 1 } },
   );
-  await t.engine.calls.putResultCard({ projectId: t.projectId, actorId: written.facts.actorId, card });
+  await t.engine.calls.putResultCard({
+    projectId: t.projectId,
+    actorId: written.facts.actorId,
+    leaseId: written.lease.id,
+    card,
+  });
   for (const { toolCallId } of step.calls) await letPass(t, toolCallId, "run");
   await Promise.all([t.engine.expire(), t.engine.expire()]);
   expect(await t.rows("select status, settled_by, error_code from state.calls order by tool_call_id")).toEqual([

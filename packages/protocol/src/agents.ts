@@ -69,6 +69,7 @@ export {
   withTransport,
 } from "./context/transport-evolve.ts";
 export { type CallIdentity, checkCallIdentity, checkCallTrace } from "./headers/call-identity.ts";
+export { type CallerIdentity, checkCallerIdentity } from "./headers/caller-identity.ts";
 export { mandatoryHeaders, missingHeaders, requireHeaders } from "./headers/mandatory.ts";
 export { contextFromHead, type HeadRow, type InboxRow, type Replay, replay, STORED_HEADERS } from "./headers/replay.ts";
 export {

@@ -14,6 +14,7 @@ export type {
   Settled,
   Settlement,
   ToolGateway,
+  WrittenCard,
 } from "./gateway/gateway.ts";
 export { mayPass, type PatienceDeps, withPatience } from "./gateway/patience.ts";
 export { createHttpGateway, type HttpGatewayOptions } from "./http/http-gateway.ts";

@@ -113,7 +113,7 @@ export const createScriptedGateway = ({
         if (script.settle) return script.settle(settlement, log.settled.length);
         return { toolResultCardId: "card_result", idempotent: false };
       }),
-    putCard: (card, patience) =>
+    putCard: ({ card }, patience) =>
       patiently(patience, async () => {
         log.cards.push(card);
         log.operations.push("putCard");

@@ -7,6 +7,7 @@ import {
   cardText,
   HEADERS,
   type HeaderMap,
+  isFilled,
   type JsonCaps,
   type JsonObject,
   parseCallbackPayload,
@@ -31,6 +32,8 @@ export interface PutResultCard {
   readonly projectId: string;
   /** The authenticated producer. */
   readonly actorId: string;
+  /** The lease it is written under; a call that is leased takes it from nobody else. */
+  readonly leaseId?: string | undefined;
   readonly card: unknown;
 }
 
@@ -88,7 +91,7 @@ export const createReports = (deps: ReportDeps): Reports => {
   };
 
   return {
-    async putCard({ projectId, actorId, card: input }) {
+    async putCard({ projectId, actorId, leaseId: saidLease, card: input }) {
       const written = parseWritableCard(input, deps.caps);
       if (written.project_id !== projectId)
         throw new ToolplaneError("protocol_violation", "the card names another project than the one it is written to");
@@ -107,11 +110,13 @@ export const createReports = (deps: ReportDeps): Reports => {
       const hash = deps.sha256(body);
       await deps.faults.at("card:before-commit");
       const cardId = card.card_id;
+      // A blank one is none, as in a report.
+      const leaseId = isFilled(saidLease) ? saidLease : null;
       const { toolCallId, agentTurnId, stepId } = facts;
-      const values = [projectId, cardId, card.author_id, toolCallId, agentTurnId, stepId, hash, body];
+      const values = [projectId, cardId, card.author_id, toolCallId, agentTurnId, stepId, hash, body, leaseId];
       const put = await deps.db.query(PUT_RESULT_CARD, values);
       await deps.faults.at("card:after-commit");
-      if (put.length === 0) await refuseUnlessThere({ cardId, hash, toolCallId, actorId }, projectId);
+      if (put.length === 0) await refuseUnlessThere({ cardId, hash, toolCallId, actorId, leaseId }, projectId);
       return { cardId, hash };
     },
 

@@ -1,5 +1,6 @@
 // Why a result card was not written, or that it is there already. A service may write one card for a call that is open; a second
 // writer is told which card to report instead (UTP 4.4), so that it has nothing more to write.
+//   I6. Only the holder of a live lease writes, and only it is told of a card that stands.
 //   I7. The same card again is a no-op, also after the settlement.
 
 import { isRecord, ToolplaneError } from "@toolplane/protocol";
@@ -11,7 +12,18 @@ export interface UnwrittenCard {
   readonly hash: string;
   readonly toolCallId: string;
   readonly actorId: string;
+  /** The lease it was written under. */
+  readonly leaseId: string | null;
 }
+
+const notHolder = ({ toolCallId, leaseId }: UnwrittenCard, { status, leaseHolder }: CallView): ToolplaneError =>
+  new ToolplaneError(
+    "lease_lost",
+    leaseId === null
+      ? `call ${toolCallId} is leased by ${leaseHolder}: only the holder of the lease writes its result card; send the lease`
+      : `the lease on call ${toolCallId} is gone: no result card is taken under it; stop working on it`,
+    { detail: { status } },
+  );
 
 const statusIn = (body: string): unknown => {
   const card: unknown = JSON.parse(body);
@@ -39,6 +51,7 @@ export const planUnwritten = (
       { detail: { status: call.status, tool_result_card_id: call.resultCardId } },
     );
   }
+  if (card.leaseId !== call.leaseId) return notHolder(card, call);
   const [first] = standing;
   if (first === undefined)
     return new ToolplaneError("storage_error", `card ${cardId} could not be written just now; write it again`);

@@ -30,28 +30,7 @@ const KEYS: KeyRules = {
   refused: REFUSED_IN_COMMAND,
 };
 
-const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
-
-/**
- * What a lease repeats of its command: refused like the command where it carries identity or data, or a word that is none. Fields
- * may be left out here: the lease answers with the command as the call's row has it.
- */
-export const checkLeasePayload = (
-  input: Readonly<Record<string, unknown>>,
-  call: { readonly callCardId: string; readonly toolName: string },
-): void => {
-  const boundary = "lease";
-  checkPayloadKeys(input, KEYS, boundary);
-  const { tool_call_card_id, tool_name, after_execution } = input;
-  if (tool_call_card_id !== call.callCardId) throw violation("tool_call_card_id is not the card of this call");
-  if (isGiven(tool_name) && tool_name !== call.toolName) throw violation("tool_name is not the tool of this call");
-  if (isGiven(after_execution) && !isAfterExecution(after_execution))
-    throw badPayload(boundary, `after_execution must be ${AFTER_EXECUTIONS.join(" or ")}`, {
-      fields: ["after_execution"],
-    });
-};
-
-const missingFields = (payload: Record<string, unknown>, route: "tool" | "internal"): string[] => {
+const missingFields = (payload: Readonly<Record<string, unknown>>, route: "tool" | "internal"): string[] => {
   const missing: string[] = [];
   if (!isFilled(payload.tool_call_card_id)) missing.push("tool_call_card_id");
   if (route === "tool" && !isFilled(payload.tool_name)) missing.push("tool_name");
@@ -60,6 +39,24 @@ const missingFields = (payload: Record<string, unknown>, route: "tool" | "intern
     missing.push("after_execution");
   }
   return missing;
+};
+
+/** What a lease repeats of its command: complete and the call's own, and refused like the command where it carries more. */
+export const checkLeasePayload = (
+  input: Readonly<Record<string, unknown>>,
+  call: { readonly callCardId: string; readonly toolName: string },
+): void => {
+  const boundary = "lease";
+  checkPayloadKeys(input, KEYS, boundary);
+  const missing = missingFields(input, "tool");
+  if (missing.length > 0)
+    throw violation(`the lease lacks ${missing.join(", ")}: send the command's payload as it came`, { missing });
+  if (input.tool_call_card_id !== call.callCardId) throw violation("tool_call_card_id is not the card of this call");
+  if (input.tool_name !== call.toolName) throw violation("tool_name is not the tool of this call");
+  if (!isAfterExecution(input.after_execution))
+    throw badPayload(boundary, `after_execution must be ${AFTER_EXECUTIONS.join(" or ")}`, {
+      fields: ["after_execution"],
+    });
 };
 
 export const parseCommandPayload = (input: unknown, policy: CommandPolicy = {}): CommandPayload => {

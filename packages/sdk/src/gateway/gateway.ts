@@ -91,6 +91,13 @@ export interface Settlement {
   readonly traceparent?: string | undefined;
 }
 
+/** The first of the protocol's two steps: the tool.result card itself. */
+export interface WrittenCard {
+  readonly card: Card;
+  /** The lease it is written under; a leased call takes it under no other. */
+  readonly leaseId?: string | undefined;
+}
+
 /** The second of the protocol's two steps: a pointer to a card written before. */
 export interface Report {
   /** Who reports: the service's actor, outside any turn. */
@@ -139,7 +146,7 @@ export interface ToolGateway {
   /** Gives back a call that was not started, or one that may be started again by somebody else. */
   release(held: HeldCall, patience?: Patience): Promise<void>;
   settle(settlement: Settlement, patience?: Patience): Promise<Settled>;
-  putCard(card: Card, patience?: Patience): Promise<void>;
+  putCard(written: WrittenCard, patience?: Patience): Promise<void>;
   report(report: Report, patience?: Patience): Promise<Settled>;
   sendParts(parts: CallParts): void;
   findTool(name: string, patience?: Patience): Promise<RegisteredTool | undefined>;

@@ -114,5 +114,6 @@ export const partsBody = (
   parts,
 });
 
-/** Beside the protocol's own headers: a holder's report says under which lease it speaks. */
-export const LEASE_HEADER = "CG-Lease";
+/** Beside the protocol's own headers: a holder's card and report say under which lease it speaks. */
+export const leaseHeader = (leaseId: string | undefined): HeaderMap =>
+  leaseId === undefined ? {} : { "CG-Lease": leaseId };

@@ -5,14 +5,18 @@ import type { BuiltResult, CallbackPayload } from "@toolplane/protocol";
 import { tryStandingResult } from "@toolplane/protocol/agents";
 import type { Patience, ToolGateway } from "./gateway.ts";
 
+export interface ResultToWrite extends Pick<BuiltResult, "card" | "payload"> {
+  readonly leaseId: string | undefined;
+}
+
 /** What to report when it is written. */
 export const writeResultCard = async (
   gateway: Pick<ToolGateway, "putCard">,
-  { card, payload }: Pick<BuiltResult, "card" | "payload">,
+  { card, payload, leaseId }: ResultToWrite,
   patience?: Patience,
 ): Promise<CallbackPayload> => {
   try {
-    await gateway.putCard(card, patience);
+    await gateway.putCard({ card, leaseId }, patience);
     return payload;
   } catch (thrown) {
     const standing = tryStandingResult(thrown, payload);

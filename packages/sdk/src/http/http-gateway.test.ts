@@ -246,11 +246,15 @@ describe("the other operations", () => {
       },
       { status: "success", result: 3 },
     );
-    await world.gateway.putCard(built.card);
+    await world.gateway.putCard({ card: built.card, leaseId: "lease_1" });
     const source = createContext({ projectId: "demo", agentId: "tool.text" });
     await world.gateway.report({ source, target: context, payload: built.payload, leaseId: "lease_1" });
     const [card, report] = world.server.requests;
-    expect(card).toMatchObject({ path: "/projects/demo/cards", body: { card_id: "card_r", type: "tool.result" } });
+    expect(card).toMatchObject({
+      path: "/projects/demo/cards",
+      headers: { "cg-lease": "lease_1" },
+      body: { card_id: "card_r", type: "tool.result" },
+    });
     expect(report?.body).toEqual(built.payload);
     expect(report?.headers).toMatchObject({
       "cg-agent-id": "agent_a",

@@ -1,11 +1,11 @@
 // The gateway over HTTP: the routes of the API, one operation each. Which failures are tried again is gateway/patience.ts.
 
-import { type Card, egress, isToolplaneError, type ToolDefinition, type TraceIds } from "@toolplane/protocol";
+import { egress, isToolplaneError, type ToolDefinition, type TraceIds } from "@toolplane/protocol";
 import type { CardRef, HeldCall, Patience, ToolGateway } from "../gateway/gateway.ts";
 import { createPartPipe } from "../gateway/part-pipe.ts";
 import { withPatience } from "../gateway/patience.ts";
 import {
-  LEASE_HEADER,
+  leaseHeader,
   partsBody,
   readBeat,
   readClaim,
@@ -112,16 +112,15 @@ export const createHttpGateway = (options: HttpGatewayOptions): ToolGateway => {
       return ask(request, patience, readSettled);
     },
 
-    async putCard(card: Card, patience) {
-      await ask({ method: "POST", path: `${project}/cards`, body: card, timeoutMs: SETTLE_TIMEOUT_MS }, patience, done);
+    async putCard({ card, leaseId }, patience) {
+      const path = `${project}/cards`;
+      const headers = leaseHeader(leaseId);
+      await ask({ method: "POST", path, body: card, headers, timeoutMs: SETTLE_TIMEOUT_MS }, patience, done);
     },
 
     async report({ target, payload, leaseId }, patience) {
       // Who reports is the token's actor; the headers say for which call, and the body keeps to its three fields.
-      const headers = {
-        ...egress(target, ids, "topology"),
-        ...(leaseId === undefined ? {} : { [LEASE_HEADER]: leaseId }),
-      };
+      const headers = { ...egress(target, ids, "topology"), ...leaseHeader(leaseId) };
       return ask({ method: "POST", path: `${project}/reports`, body: payload, headers }, patience, readSettled);
     },
 

@@ -58,7 +58,7 @@ export const reportResult = async (
   gateway: Pick<ToolGateway, "putCard" | "report">,
   { result, context, actor, ids, leaseId, patience }: ResultReport,
 ): Promise<Settled> => {
-  const payload = await writeResultCard(gateway, result, patience);
+  const payload = await writeResultCard(gateway, { ...result, leaseId }, patience);
   const target = withChildSpan(context, ids);
   return gateway.report({ source: asActor(context, actor), target, payload, leaseId }, patience);
 };

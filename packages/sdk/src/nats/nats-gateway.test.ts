@@ -66,10 +66,10 @@ describe("the other operations", () => {
       },
       { status: "success", result: 3 },
     );
-    await world.gateway.putCard(built.card);
+    await world.gateway.putCard({ card: built.card, leaseId: "lease_1" });
     expect(asked(world)).toMatchObject({
       operation: "put_card",
-      headers: { [HEADERS.toolCallId]: "call_1" },
+      headers: { "CG-Lease": "lease_1", [HEADERS.toolCallId]: "call_1" },
       body: { card_id: "card_r", type: "tool.result" },
     });
     const source = createContext({ projectId: "demo", agentId: "tool.text" });

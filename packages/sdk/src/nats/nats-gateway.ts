@@ -8,7 +8,7 @@ import { createPartPipe } from "../gateway/part-pipe.ts";
 import { withPatience } from "../gateway/patience.ts";
 import {
   type Answer,
-  LEASE_HEADER,
+  leaseHeader,
   partsBody,
   readBeat,
   readRegistered,
@@ -133,18 +133,15 @@ export const createNatsToolGateway = (options: NatsToolGatewayOptions): ToolGate
       return insist({ operation: "settle", headers, body }, patience, readSettled);
     },
 
-    async putCard(card, patience) {
-      const headers = aboutCall(card.tool_call_id ?? "");
+    async putCard({ card, leaseId }, patience) {
+      const headers = { ...aboutCall(card.tool_call_id ?? ""), ...leaseHeader(leaseId) };
       await insist({ operation: "put_card", headers, body: card }, patience, done);
     },
 
     async report({ target, payload, leaseId }, patience) {
       if (target.toolCallId === null) throw new ToolplaneError("protocol_violation", "a report names its call");
       // Who reports is the subject's actor; the headers say for which call, and the body keeps to its three fields.
-      const headers = {
-        ...egress(target, ids, "topology"),
-        ...(leaseId === undefined ? {} : { [LEASE_HEADER]: leaseId }),
-      };
+      const headers = { ...egress(target, ids, "topology"), ...leaseHeader(leaseId) };
       const { channelId } = target;
       return insist({ operation: "report", headers, channelId, body: payload }, patience, readSettled);
     },

@@ -77,7 +77,7 @@ export const reportOf = (
 const send = async (result: ReadyResult, to: Deliverable, deps: DeliveryDeps): Promise<ReadyResult> => {
   const { gateway } = deps;
   if (deps.mode === "two-step") {
-    const payload = await writeResultCard(gateway, result, to.patience);
+    const payload = await writeResultCard(gateway, { ...result, leaseId: to.leaseId }, to.patience);
     const sent = { ...result, payload };
     await gateway.report(reportOf(sent, to, deps), to.patience);
     return sent;

@@ -75,9 +75,9 @@ export const createEngineGateway = (options: EngineGatewayOptions): ToolGateway 
         return engine.calls.settle({ ...keyOf(toolCallId), actorId, leaseId, traceparent, outcome: { given } });
       }),
 
-    putCard: (card, patience = {}) =>
+    putCard: ({ card, leaseId }, patience = {}) =>
       withPatience(options, patience, async () => {
-        await engine.calls.putResultCard({ projectId, actorId, card });
+        await engine.calls.putResultCard({ projectId, actorId, leaseId, card });
       }),
 
     async report({ target, payload, leaseId }, patience = {}) {

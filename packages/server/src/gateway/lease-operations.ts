@@ -56,9 +56,8 @@ export const attach = operation({
 });
 
 export const lease = operation({
-  // The command's own payload: of it, the card counts.
+  // The command's own payload, which is held against the call.
   body: z.looseObject({
-    tool_call_card_id: plainText,
     holder: plainText.optional(),
     ticket: plainText.max(MAX_TICKET_LENGTH).optional(),
   }),

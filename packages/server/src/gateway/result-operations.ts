@@ -65,9 +65,9 @@ export const putCard = operation({
   anyText: true,
   body: anyObject,
   async run(request) {
-    const { engine, projectId, body } = request;
+    const { engine, projectId, leaseId, body } = request;
     const { actorId } = await factsFor(request);
-    const { cardId, hash } = await engine.calls.putResultCard({ projectId, actorId, card: body });
+    const { cardId, hash } = await engine.calls.putResultCard({ projectId, actorId, leaseId, card: body });
     return { status: 201, body: { card_id: cardId, hash } };
   },
 });

@@ -28,7 +28,7 @@ export interface ServiceRequest<Body> {
   readonly toolCallId: string;
   /** The protocol's own, spelled as on the bus; those that are not given say nothing. */
   readonly headers: HeaderMap;
-  /** The lease a report names beside its body. */
+  /** The lease a card or a report names beside its body. */
   readonly leaseId?: string | undefined;
   readonly body: Body;
 }

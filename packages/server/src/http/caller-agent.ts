@@ -6,7 +6,7 @@
 import { isTrustedActor, ToolplaneError } from "@toolplane/protocol";
 import { boundAgent, type Who } from "./own.ts";
 
-const API_ACTOR = "sys.api";
+export const API_ACTOR = "sys.api";
 
 /** Undefined: nobody in particular, the API itself. */
 export const callerAgent = (caller: Who, asked: string | undefined): string | undefined => {

@@ -7,7 +7,8 @@ import { actorOf, personOf } from "../http/actor-of.ts";
 import { checkMayCall } from "../http/agent-rights.ts";
 import { answerList } from "../http/answer-list.ts";
 import { answerPage } from "../http/answer-page.ts";
-import { callerAgent } from "../http/caller-agent.ts";
+import { API_ACTOR, callerAgent } from "../http/caller-agent.ts";
+import { checkCallerHeaders } from "../http/caller-headers.ts";
 import { cursorAfter, keyOfCursor, pageQuery } from "../http/page-query.ts";
 import {
   CALLERS,
@@ -71,6 +72,9 @@ const explainMissing = async (error: unknown, { engine, toolHosts }: Asked, requ
   return new ToolplaneError("not_found", `${error.message}; ${problem.why}, and its tools come when it is ready`);
 };
 
+const checkHeaders = (headers: Headers, { projectId, channelId, agentId = API_ACTOR }: CallRequest): void =>
+  checkCallerHeaders(headers, { projectId, channelId, agentId });
+
 const make = async (asked: Asked, request: CallRequest, waitSeconds: number): Promise<CallView> => {
   await checkMayCall(asked.engine, asked.caller, request.projectId, request.toolName);
   try {
@@ -94,6 +98,7 @@ const batchItem = async (
     refuseUnstorable(input, "the call");
     const body = parseWith(callBody, input, "the call");
     const request = requestOf(call.caller, projectId, body, new Headers());
+    checkHeaders(call.context.req.raw.headers, request);
     const view = await make(call, request, body.wait_seconds ?? 0);
     const cards = await resultCards(call.engine, projectId, [view]);
     return callAnswer(view, cards.get(view.resultCardId ?? ""));
@@ -129,6 +134,7 @@ export const callRoutes: readonly Route[] = [
       const { headers } = call.context.req.raw;
       const body = keyOf(call.body, headers);
       const request = requestOf(call.caller, call.params.project ?? "", body, headers);
+      checkHeaders(headers, request);
       return answer(call, await make(call, request, body.wait_seconds ?? 0));
     },
   }),
@@ -141,7 +147,10 @@ export const callRoutes: readonly Route[] = [
     maxBytes: 16 * 1024 * 1024,
     anyText: true,
     handle: async (call) => {
-      const items = await Promise.all(call.body.map((item) => batchItem(call, call.params.project ?? "", item)));
+      const projectId = call.params.project ?? "";
+      // What is wrong for all of them refuses the batch; the channel and the agent are each item's own.
+      checkCallerHeaders(call.context.req.raw.headers, { projectId });
+      const items = await Promise.all(call.body.map((item) => batchItem(call, projectId, item)));
       return answerList(call.context, "items", items);
     },
   }),

@@ -51,6 +51,9 @@ const requestOf = ({ engine, params, body, caller, context }: Asked): ServiceReq
   body,
 });
 
+/** Cards and reports have no room for it in their bodies. */
+const leaseIn = ({ context }: Pick<Asked, "context">): string | undefined => context.req.header("cg-lease");
+
 /** A route that asks for one operation on one call. */
 const onCall = (method: Method, verb: string, operation: ServiceOperation): Route =>
   route({
@@ -120,7 +123,12 @@ export const serviceRoutes: readonly Route[] = [
         throw new ToolplaneError("bad_request", "a tool.result card names its call: set tool_call_id");
       return answer(
         call.context,
-        await SERVICE_OPERATIONS.put_card.run({ ...requestOf(call), body: call.body, toolCallId }),
+        await SERVICE_OPERATIONS.put_card.run({
+          ...requestOf(call),
+          body: call.body,
+          toolCallId,
+          leaseId: leaseIn(call),
+        }),
       );
     },
   }),
@@ -136,8 +144,7 @@ export const serviceRoutes: readonly Route[] = [
       const toolCallId = request.headers[HEADERS.toolCallId];
       if (toolCallId === undefined)
         throw new ToolplaneError("protocol_violation", `a report names its call in the ${HEADERS.toolCallId} header`);
-      const leaseId = call.context.req.header("cg-lease");
-      const asked = { ...request, body: call.body, toolCallId, leaseId };
+      const asked = { ...request, body: call.body, toolCallId, leaseId: leaseIn(call) };
       return answer(call.context, await SERVICE_OPERATIONS.report.run(asked));
     },
   }),

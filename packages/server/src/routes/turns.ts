@@ -6,6 +6,7 @@ import { z } from "zod";
 import { personOf } from "../http/actor-of.ts";
 import { checkMayStart } from "../http/agent-rights.ts";
 import { answerPage } from "../http/answer-page.ts";
+import { checkCallerHeaders } from "../http/caller-headers.ts";
 import type { Own } from "../http/own.ts";
 import { pageQuery } from "../http/page-query.ts";
 import { CALLERS, LARGE_BODY_BYTES, READERS, type Route, route } from "../http/route.ts";
@@ -123,6 +124,8 @@ export const turnRoutes: readonly Route[] = [
     maxBytes: LARGE_BODY_BYTES,
     handle: async ({ engine, params, body, caller, own, context, signal }) => {
       const [projectId, agentId] = [params.project ?? "", params.agent ?? ""];
+      const said = { projectId, channelId: body.channel_id, agentId: caller.actorId };
+      checkCallerHeaders(context.req.raw.headers, said);
       await checkMayStart(engine, caller, own, { projectId, agentId, boxId: body.context_box_id });
       const traceparent = context.req.header("traceparent");
       const spawned = await engine.turns.spawn({

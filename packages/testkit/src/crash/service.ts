@@ -86,7 +86,7 @@ export const startService = ({ engine, journal, name, slots, workMs }: ServiceOp
       },
       { status: "success", result: { attempt: call.attempt } },
     );
-    const put = () => engine.calls.putResultCard({ projectId, actorId, card }).then(() => payload);
+    const put = () => engine.calls.putResultCard({ projectId, actorId, leaseId: lease.id, card }).then(() => payload);
     // A holder that was replaced may have been first: then its card is the one to report.
     const first = (refused: unknown): typeof payload => {
       const standing = tryStandingResult(refused, payload);

@@ -180,7 +180,7 @@ export const createNatsClient = (
       const { [CALL]: _own, traceparent: _span, ...others } = headers;
       return (await ask("settle", body, { ...others, [CALL]: address, ...more })).status;
     },
-    putCard: ({ headers }, card) => ask("put_card", card, headers),
+    putCard: ({ headers }, card, more) => ask("put_card", card, { ...headers, ...more }),
     async report({ headers }, callback, more) {
       const { [CALL]: _own, traceparent: _span, ...others } = headers;
       return (await ask("report", callback, { ...others, ...more })).status;

@@ -73,7 +73,7 @@ export const createPlainClient = (
     },
     settle: async (_command, address, body, headers) =>
       (await send("POST", `/calls/${address}/result`, body, { headers })).status,
-    putCard: (_command, card) => send("POST", "/cards", card),
+    putCard: (_command, card, headers) => send("POST", "/cards", card, { headers }),
     report: async (_command, callback, headers) => (await send("POST", "/reports", callback, { headers })).status,
     close: async () => {},
   };

@@ -122,14 +122,12 @@ export const startPlainService = (habits: Habits, connection: ServiceConnection)
       },
       outcome,
     );
-    const headers = habits.shapeHeaders(
-      { ...traced, "CG-Tool-Call-Id": address, ...(command.lease.id === "" ? {} : { "CG-Lease": command.lease.id }) },
-      command,
-    );
+    const leased: Record<string, string> = command.lease.id === "" ? {} : { "CG-Lease": command.lease.id };
+    const headers = habits.shapeHeaders({ ...traced, "CG-Tool-Call-Id": address, ...leased }, command);
     let report = callback;
     const write = (): Promise<void> =>
       insist(async () => {
-        const { status, body } = await client.putCard(command, card);
+        const { status, body } = await client.putCard(command, card, leased);
         const standing = standingIn(body);
         if (status === CONFLICT && standing !== undefined && habits.reusesStanding)
           report = { ...callback, tool_result_card_id: standing };

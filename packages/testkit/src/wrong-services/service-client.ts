@@ -35,7 +35,7 @@ export interface ServiceClient {
   release(command: Command, callId: string): Promise<void>;
   settle(command: Command, address: string, body: Json, headers: Headers): Promise<number>;
   /** With what the answer says, for a card that is refused because there is one. */
-  putCard(command: Command, card: Json): Promise<Answer>;
+  putCard(command: Command, card: Json, headers: Headers): Promise<Answer>;
   report(command: Command, callback: Json, headers: Headers): Promise<number>;
   close(): Promise<void>;
 }

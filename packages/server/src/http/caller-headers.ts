@@ -1,0 +1,8 @@
+// The protocol's headers of a request that makes a call or a turn: they agree with it, or it is refused. Trace headers are not
+// among them: they are those of the client's own trace.
+
+import { headersFromHttp } from "@toolplane/protocol";
+import { type CallerIdentity, checkCallerIdentity } from "@toolplane/protocol/agents";
+
+export const checkCallerHeaders = (headers: Headers, request: CallerIdentity): void =>
+  checkCallerIdentity(headersFromHttp([...headers].filter(([name]) => name.startsWith("cg-"))), request);
