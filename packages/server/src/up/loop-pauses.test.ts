@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 import { watchLoop } from "./loop-pauses.ts";
 
 test("[STALL-5] the longest pause of the last minute is known, and a long one is logged", async () => {
-  const source = { max: 40e6, reset: vi.fn(() => void (source.max = 0)) };
+  const source = { max: 40e6, reset: vi.fn(() => Object.assign(source, { max: 0 })) };
   const warned: (LogFields | undefined)[] = [];
   let tick: () => void = () => undefined;
   const clock: Clock = {
