@@ -112,7 +112,14 @@ test("[SEC-guard-5] an operator accepts the version that was looked at; a tool's
   await apply(http, pay({ options: { approval: "never" } }), service);
   const accept = (body: unknown, token = http.admin) =>
     http.send("POST", "/projects/demo/tools/pay/accept", body, { token });
-  expect((await accept({ version: 2 }, service)).status).toBe(403);
+  // What `toolplane tools accept` asks first is open to the token, so that the refusal is the one of accepting.
+  expect((await http.send("GET", "/projects/demo/tools/pay?pending=true", undefined, { token: service })).status).toBe(
+    200,
+  );
+  expect(await accept({ version: 2 }, service)).toMatchObject({
+    status: 403,
+    body: { error: { message: "a token of role tool may not do this; it takes admin or operator" } },
+  });
   expect((await accept({ version: 7 })).status).toBe(409);
   expect((await http.send("GET", "/projects/demo/tools/pay/versions")).body).toMatchObject({
     items: [
@@ -152,7 +159,18 @@ test("[SEC-guard-3] a tool an operator deleted stays deleted when its service re
   expect(answer).toMatchObject({ status: 202, body: { outcome: "pending", status: "deleted" } });
   expect((await http.send("GET", "/projects/demo/tools/pay")).status).toBe(404);
   const call = await http.send("POST", "/projects/demo/calls", { tool_name: "pay", arguments: {} });
-  expect(call.status).toBe(404);
+  expect(call).toMatchObject({
+    status: 404,
+    body: {
+      error: {
+        message: "project demo has no tool pay; it was deleted",
+        detail: { todo: "version 1 waits: toolplane tools accept pay" },
+      },
+    },
+  });
+  expect(
+    (await http.send("GET", "/projects/demo/tools/pay?pending=true", undefined, { token: service })).body,
+  ).toMatchObject({ status: "deleted", pending: { version: 1, changes: [], weakens: [] } });
   expect((await http.send("GET", "/projects/demo/tools?pending=true")).body.items).toMatchObject([
     { tool_name: "pay", status: "deleted", pending: { source: "service:test" } },
   ]);

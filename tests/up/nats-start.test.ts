@@ -50,8 +50,9 @@ test("[UP-9-5] refused credentials, no JetStream, a file that is not there: each
 });
 
 test("[UP-9-5] NATS that is lost during the start: nothing is said of trying again, for nothing is", async () => {
-  await using nats = await startNats();
   const lostAt = async (subject: string) => {
+    // One for each: two planes on one NATS refuse each other.
+    await using nats = await startNats();
     using relay = await startRelayTo(nats.port, (chunk) => {
       if (chunk.includes(subject)) relay[Symbol.dispose]();
       return true;

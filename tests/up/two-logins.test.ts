@@ -35,12 +35,42 @@ test("[SEC-DB-9] the plane runs as a login that owns nothing; pending migrations
     // Word for word what the guide shows.
     expect(GUIDE).toContain(`\`\`\`\n${last}\n\`\`\``);
   }
+  const refusalOf = async (env: Readonly<Record<string, string>>): Promise<string> => {
+    await using refused = start(env);
+    expect(await refused.exited).toBeGreaterThan(0);
+    expect(refused.stderr()).not.toMatch(/first-secret|second-secret/);
+    return refused.stderr().trimEnd().split("\n").at(-1) ?? "";
+  };
+  {
+    // Migrations never go into another database than the plane runs on.
+    await queryTestDatabase(server.url(), "create database other owner plane_owner");
+    const other = socketUrl({ ...server.login(), user: "plane_owner", password: "first-secret" }, "other");
+    const said = await refusalOf({ ...runtime, TOOLPLANE_MIGRATION_DATABASE_URL: other });
+    expect(said).toMatch(
+      /^toolplane: bad_request: TOOLPLANE_MIGRATION_DATABASE_URL names \S+\/other and the plane runs on \S+\/plane; both must be the same database$/,
+    );
+    const rows = await queryTestDatabase(
+      server.url("other"),
+      "select to_regclass('public.toolplane_migrations') as made",
+    );
+    expect(rows).toEqual([{ made: null }]);
+    const wrong = urlOf("plane_owner", "wrong");
+    expect(await refusalOf({ ...runtime, TOOLPLANE_MIGRATION_DATABASE_URL: wrong })).toMatch(
+      /^toolplane: storage_error: .*password authentication failed.*; check TOOLPLANE_MIGRATION_DATABASE_URL$/,
+    );
+  }
   {
     await using first = start(both);
     expect((await first.request("POST", "/projects/demo/calls", echo)).body).toMatchObject({ status: "success" });
     expect(await first.stop()).toBe(0);
     expect(first.stderr()).not.toMatch(/first-secret|second-secret/);
   }
+  await queryTestDatabase(server.url(), "revoke toolplane_engine from plane");
+  for (const env of [runtime, both])
+    expect(await refusalOf(env)).toBe(
+      "toolplane: conflict: the database login plane has no rights on the tables; as an administrator: grant toolplane_engine to plane",
+    );
+  await queryTestDatabase(server.url(), "grant toolplane_engine to plane");
   await using second = start(runtime);
   expect((await second.request("POST", "/projects/demo/calls", echo)).body).toMatchObject({ status: "success" });
   expect(await second.stop()).toBe(0);

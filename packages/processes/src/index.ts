@@ -21,7 +21,7 @@ export {
 
 // postgres
 export { temporaryRoot } from "./postgres/cache-directory.ts";
-export { findLivePostgres, type LivePostgres, probePostgres } from "./postgres/live-server.ts";
+export { findLivePostgres, isOfEarlierVersion, type LivePostgres, probePostgres } from "./postgres/live-server.ts";
 export { OWNER, RUNTIME, SUPERUSER } from "./postgres/logins.ts";
 export type { Location } from "./postgres/place.ts";
 export { type PostgresBinaries, readPostgresBinaries } from "./postgres/postgres-binaries.ts";

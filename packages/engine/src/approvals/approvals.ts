@@ -7,7 +7,7 @@
 //   A4. Time is the database's: a call whose time to be approved is over cannot be approved, also before a watchdog came by.
 
 import { type Card, isRecord, type JsonObject, parseCard, resolveOptions, ToolplaneError } from "@toolplane/protocol";
-import { type Actor, recordActs } from "../audit/audit.ts";
+import { type Actor, reasonIn, recordActs } from "../audit/audit.ts";
 import { type CallKey, type CallStatus, type CallView, isSettled } from "../calls/call.ts";
 import type { Calls } from "../calls/calls.ts";
 import { ENGINE_ACTOR } from "../calls/cancel.ts";
@@ -213,7 +213,7 @@ export const createApprovals = (deps: ApprovalsDeps): Approvals => {
         if (won) {
           await deps.cards.putCards(view.projectId, [decisionCard(view, request, verdict, now)], { tx });
           const act = verdict === "approved" ? "call.approved" : "call.denied";
-          const detail = { tool_name: view.toolName, by: clean(request.by) };
+          const detail = { tool_name: view.toolName, by: clean(request.by), ...reasonIn(request.reason) };
           await recordActs(tx, request.actor, [{ projectId: view.projectId, act, subject: view.toolCallId, detail }]);
         }
         await faults.at("approve:before-commit");

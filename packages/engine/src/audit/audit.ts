@@ -1,7 +1,8 @@
 // The audit: who did what to the registry, to tokens and to work under way, and every use of a control key.
 //   AU1. An act's row is written in the transaction of the act: neither is there without the other.
 //   AU2. Rows are only added. The engine's role may not change or delete them; a project's rows go with the project.
-//   AU3. A detail says what changed by name. Arguments, results, definitions and secrets are never in it (I8).
+//   AU3. A detail says what changed by name. Arguments, results, definitions and secrets are never in it (I8);
+//        a reason is a person's own text, cut short and with tokens masked.
 
 import type { JsonObject } from "@toolplane/protocol";
 import { parsePage } from "../registry/page.ts";
@@ -80,7 +81,17 @@ const NEWEST = "9223372036854775807";
 /** Long enough for a name and a sentence; an audit that could be filled with megabytes would be a way to hide in it. */
 const MAX_TEXT = 500;
 
-const clean = (text: string): string => text.slice(0, MAX_TEXT).toWellFormed().replaceAll("\u0000", "");
+/** A token somebody wrote into a reason: its id stays, so that it can be revoked. */
+const TOKEN = /(tp_[0-9a-f]{12})_[0-9a-f]+/gu;
+
+const clean = (text: string): string =>
+  text.replaceAll(TOKEN, "$1_***").slice(0, MAX_TEXT).toWellFormed().replaceAll("\u0000", "");
+
+/** Why, where somebody said it. */
+export const reasonIn = (reason: string | undefined): { readonly reason?: string } => {
+  const said = reason?.trim() ?? "";
+  return said === "" ? {} : { reason: said };
+};
 
 const toWrite = (by: Actor, { projectId, act, subject, detail = {} }: Act): ActWrite => ({
   projectId,

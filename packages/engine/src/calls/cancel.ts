@@ -2,7 +2,7 @@
 // A result card that was already written is used: the work is done, canceling it would only lose it.
 
 import { type JsonCaps, ToolplaneError } from "@toolplane/protocol";
-import type { Actor } from "../audit/audit.ts";
+import { type Actor, reasonIn } from "../audit/audit.ts";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
 import type { CallObserver } from "../ports/call-observer.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -97,11 +97,12 @@ export const createCancel = (deps: CancelDeps): Coalescer<CancelRequest, Cancele
       return planSettlement(settlementOf(facts, request, written && { written }), { ...deps, now });
     });
     await faults.at("cancel:before-commit");
-    const actors = new Map(open.map(({ request }) => [callKey(request), request.actor]));
+    const asked = new Map(open.map(({ request }) => [callKey(request), request]));
     const canceledBy = (won: readonly SettleRow[]) =>
       won.flatMap((row) => {
-        const by = actors.get(callKey(row));
-        return by === undefined ? [] : [{ by, projectId: row.projectId, act: CANCELED, subject: row.toolCallId }];
+        const { actor: by, reason } = asked.get(callKey(row)) ?? {};
+        const about = { projectId: row.projectId, act: CANCELED, subject: row.toolCallId, detail: reasonIn(reason) };
+        return by === undefined ? [] : [{ ...about, by }];
       });
     const values = rows.length === 0 ? [] : bindSettle(rows, deps.protocolVersion);
     const isAudited = open.some(({ request }) => request.actor !== undefined);

@@ -263,7 +263,8 @@ export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOpt
         const row = await read(tx, projectId, toolName);
         if (row === undefined) throw noTool(projectId, toolName);
         const now = await acceptPending(tx, projectId, row, version);
-        const detail = { version: now, before: row.version, was_deleted: row.status === "deleted" };
+        const weakens = [...(toTool(projectId, row).pending?.weakens ?? [])];
+        const detail = { version: now, before: row.version, was_deleted: row.status === "deleted", weakens };
         await recordActs(tx, by, [{ projectId, act: "tool.accepted", subject: toolName, detail }]);
         return read(tx, projectId, toolName);
       });

@@ -9,6 +9,7 @@ import { ToolplaneError } from "@toolplane/protocol";
 import pg from "pg";
 import { understandDatabaseError } from "./database-error.ts";
 import { APPLIED, CREATE_TABLE, LOCK, LOOK, MAY_BE_ENGINE, RECORD, SERVER_VERSION, UNLOCK } from "./migrate.sql.ts";
+import { checkSameDatabase, explainOwner, noRights } from "./migration-login.ts";
 
 export interface Migration {
   readonly number: number;
@@ -74,12 +75,18 @@ interface Look {
 
 const INSUFFICIENT_PRIVILEGE = "42501";
 
-const withConnection = async <T>(connection: pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> => {
+const withConnection = async <T>(
+  connection: pg.ClientConfig,
+  work: (client: pg.Client) => Promise<T>,
+  explain: (error: unknown) => unknown = (error) => error,
+): Promise<T> => {
   const client = new pg.Client({ ...connection, application_name: "toolplane migrate" });
   // A server that dies under it is told by the statement that fails.
   client.on("error", () => {});
   try {
-    await client.connect();
+    await client.connect().catch((error: unknown) => {
+      throw explain(error);
+    });
     return await work(client);
   } finally {
     await client.end().catch(() => {});
@@ -132,7 +139,15 @@ const applyPending = async (client: pg.Client, known: readonly Migration[]): Pro
 /** Applies what is pending with `owner`, or with `connection` when no other login is given. */
 export const migrate = async (connection: pg.ClientConfig, owner?: pg.ClientConfig): Promise<MigrateResult> => {
   const known = await readMigrations();
-  const apply = (client: pg.Client): Promise<readonly string[]> => applyPending(client, known);
+  const applyAs = (login: pg.ClientConfig, plane: pg.Client): Promise<readonly string[]> =>
+    withConnection(
+      login,
+      async (client) => {
+        await checkSameDatabase(plane, client);
+        return applyPending(client, known);
+      },
+      explainOwner,
+    );
   try {
     return await withConnection(connection, async (client) => {
       const version = Number((await client.query(SERVER_VERSION)).rows[0]?.version);
@@ -141,10 +156,15 @@ export const migrate = async (connection: pg.ClientConfig, owner?: pg.ClientConf
           "bad_request",
           `PostgreSQL 15 or later is needed; this server is ${Math.trunc(version / 10_000)}`,
         );
-      const pending = await readPending(client, await look(client), known);
+      const mayBeEngine = async (): Promise<boolean> => (await client.query(MAY_BE_ENGINE)).rows[0]?.allowed === true;
+      const found = await look(client);
+      if (owner === undefined && found.made && !found.readable && !(await mayBeEngine())) throw noRights(found.login);
+      const pending = await readPending(client, found, known);
       let applied: readonly string[] = [];
-      if (pending?.length !== 0) applied = await (owner === undefined ? apply(client) : withConnection(owner, apply));
-      const allowed = (await client.query(MAY_BE_ENGINE)).rows[0]?.allowed === true;
+      if (pending?.length !== 0)
+        applied = await (owner === undefined ? applyPending(client, known) : applyAs(owner, client));
+      const allowed = await mayBeEngine();
+      if (!allowed && !(await look(client)).readable) throw noRights(found.login);
       return { applied, role: allowed ? "toolplane_engine" : undefined };
     });
   } catch (error) {

@@ -115,13 +115,14 @@ const actOf = (
   act: "token.created" | "token.revoked",
   tokenId: string,
   projectId: string | null,
-  { role, targets = [], label = "", ttlSeconds }: Omit<TokenRequest, "projectId">,
+  { role, actorId, targets = [], label = "", ttlSeconds }: Omit<TokenRequest, "projectId">,
 ): Act => ({
   projectId,
   act,
   subject: tokenId,
   detail: {
     role,
+    ...(actorId === undefined ? {} : { actor: actorId }),
     ...(targets.length === 0 ? {} : { targets: [...targets] }),
     ...(label === "" ? {} : { label }),
     ...(ttlSeconds === undefined ? {} : { ttl_seconds: ttlSeconds }),
@@ -156,7 +157,13 @@ export const createTokens = (deps: {
       ];
       const add = async (tx: Queryer): Promise<TokenRow | undefined> => {
         const [added] = await tx.query<TokenRow>(ADD_TOKEN, values);
-        await recordActs(tx, by, [actOf("token.created", tokenId, request.projectId ?? null, { ...request, targets })]);
+        await recordActs(tx, by, [
+          actOf("token.created", tokenId, request.projectId ?? null, {
+            ...request,
+            actorId: actorId ?? undefined,
+            targets,
+          }),
+        ]);
         return added;
       };
       const row = await db.transaction(add).catch((error: unknown) => {

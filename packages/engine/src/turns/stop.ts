@@ -3,7 +3,7 @@
 
 import { showName, ToolplaneError } from "@toolplane/protocol";
 import { FALLBACK_SOURCES } from "@toolplane/protocol/agents";
-import { recordActs } from "../audit/audit.ts";
+import { reasonIn, recordActs } from "../audit/audit.ts";
 import type { Database, Queryer } from "../sql/database.ts";
 import { announceCalls, type EndDeps, type EndedTurn, type EndTurn, type OutsideEnd } from "./end-turn.ts";
 import { announce } from "./held-heads.ts";
@@ -52,7 +52,7 @@ export const createStop = (deps: EndDeps & { readonly db: Database }, { endActiv
         ? await endQueued(tx, head, turn, howOf(request, true))
         : await endActive(tx, head, turn, howOf(request, false));
     const { projectId, agentTurnId } = request;
-    const detail = { agent_id: agentId };
+    const detail = { agent_id: agentId, ...reasonIn(request.reason) };
     await recordActs(tx, request.by, [{ projectId, act: "turn.stopped", subject: agentTurnId, detail }]);
     return { stopped: { stopped: true, status: done.end.status }, done };
   };

@@ -1,6 +1,7 @@
 // A live server: how it is found on a data directory, reached and secured.
 
 import { clusterPath, nameCluster } from "./cluster-name.ts";
+import { areForeignRules } from "./login-rules.ts";
 import { type PostgresProbe, probeCluster } from "./postmaster-file.ts";
 import { doorLogin, evictFromServer, readDoor, type ServerDoor, secureServer } from "./server-access.ts";
 import { type SocketLogin, socketUrl } from "./server-connection.ts";
@@ -32,6 +33,9 @@ export const reachServer = (door: ServerDoor): LivePostgres => ({
   secure: () => secureServer(door),
   evict: (keep) => evictFromServer(door, keep),
 });
+
+/** Whether a version that let logins in without a password made the database in this data directory. */
+export const isOfEarlierVersion = (dataDir: string): boolean => areForeignRules(clusterPath(dataDir));
 
 /** Is a server alive on this data directory? */
 export const probePostgres = (dataDir: string): PostgresProbe => {

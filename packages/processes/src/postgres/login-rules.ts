@@ -1,7 +1,7 @@
 // pg_hba.conf: who may log in, and how. Every login is asked for its password, whatever way it comes.
 
 import { randomBytes } from "node:crypto";
-import { closeSync, fchownSync, openSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { closeSync, fchownSync, openSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SUPERUSER } from "./logins.ts";
 
@@ -12,6 +12,15 @@ export const LOGIN_RULES = {
   /** For the moment in which a server is given a new key. */
   open: `${HEAD}local all ${SUPERUSER} trust\n`,
 } as const;
+
+/** Whether there are rules, and they are not of this making. */
+export const areForeignRules = (cluster: string): boolean => {
+  try {
+    return !readFileSync(join(cluster, "pg_hba.conf"), "utf8").startsWith(HEAD);
+  } catch {
+    return false;
+  }
+};
 
 /** The server reads it at its start and when it is told to. The file appears whole, and the cluster's owner can read it. */
 export const writeLoginRules = (cluster: string, rules: keyof typeof LOGIN_RULES): void => {

@@ -14,9 +14,15 @@ export interface CommandLine {
 
 const PARSE_OPTIONS = {
   ...Object.fromEntries(Object.entries(OPTIONS).map(([name, { type }]) => [name, { type }] as const)),
-  version: { type: "boolean" },
   help: { type: "boolean", short: "h" },
 } as const;
+
+/** Whether the program's own version is asked for: `--version` and no command, of which some take a `--version N`. */
+const asksForVersion = (argv: readonly string[]): boolean => {
+  const options = { ...PARSE_OPTIONS, version: { type: "boolean" } } as const;
+  const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true, strict: false });
+  return values.version === true && positionals.length === 0;
+};
 
 const AMBIGUOUS = "argument is ambiguous";
 
@@ -29,15 +35,15 @@ const firstSentence = (text: string): string => {
 };
 
 export const parseCommandLine = (argv: readonly string[]): CommandLine & { readonly version: boolean } => {
+  const version = asksForVersion(argv);
   try {
     const { values, positionals } = parseArgs({
-      args: [...argv],
+      args: version ? argv.filter((arg) => arg !== "--version") : [...argv],
       options: PARSE_OPTIONS,
       allowPositionals: true,
       strict: true,
     });
-    const { version, ...flags } = values as Flags & { readonly version?: boolean };
-    return { flags, words: positionals, version: version === true };
+    return { flags: values as Flags, words: positionals, version };
   } catch (error) {
     throw new WrongUsage(error instanceof Error ? firstSentence(error.message) : "the command line cannot be read");
   }
@@ -74,13 +80,17 @@ const isLimit = (text: string): boolean => {
   return Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT;
 };
 
+const isVersion = (text: string): boolean => /^[1-9][0-9]{0,8}$/.test(text.trim());
+
 const checkFlags = (command: Command, flags: Flags): void => {
   const taken: ReadonlySet<string> = new Set<OptionName>([...GLOBAL_OPTIONS, ...command.options]);
   const strange = Object.keys(flags).find((name) => !taken.has(name));
   if (strange !== undefined) throw new WrongUsage(`${command.name} takes no --${strange}`, command.name);
-  const { limit } = flags;
+  const { limit, version } = flags;
   if (limit !== undefined && !isLimit(limit))
     throw new WrongUsage(`--limit takes a whole number from 1 to ${MAX_LIMIT}, not "${limit}"`, command.name);
+  if (version !== undefined && !isVersion(version))
+    throw new WrongUsage(`--version takes the number of a version, not "${version}"`, command.name);
 };
 
 const checkArgs = ({ name, usage, least, most }: Command, args: readonly string[]): void => {

@@ -86,6 +86,16 @@ describe("[UP-9-2] what cannot be is one sentence, and never shows a URL", () =>
     ["a variable", { yaml: "bus: { url: env:NOT_THERE }\n" }, "bus.url: the variable NOT_THERE is not set"],
     ["a password on the command line", { flags: { natsUrl: "nats://a:b@h:1" } }, "can read in the list of processes"],
     ["a token on the command line", { flags: { natsUrl: "nats://secret@h:1" } }, "TOOLPLANE_NATS_PASSWORD_FILE"],
+    [
+      "a name alone on the command line",
+      { flags: { natsUrl: "nats://hunter2@h:1" } },
+      "--nats-url: NAME@HOST alone is a token, which every user of this machine can read in the list of processes; if NAME is a user, name the file with its password in TOOLPLANE_NATS_PASSWORD_FILE",
+    ],
+    [
+      "two passwords",
+      { env: { TOOLPLANE_NATS_URL: "nats://a:hunter2@h:1", TOOLPLANE_NATS_PASSWORD_FILE: "pw" } },
+      "the address of NATS holds a password, and a file with one is given too: keep one of them",
+    ],
     ["a password of nobody", { flags: { natsUrl: URL }, env: { TOOLPLANE_NATS_PASSWORD_FILE: "pw" } }, "names no user"],
     ["no copies", { yaml: `bus: { url: ${URL}, replicas: 0 }\n` }, "bus.replicas is a whole number from 1 to 5"],
     ["many copies", { yaml: `bus: { url: ${URL}, replicas: many }\n` }, "bus.replicas is a whole number from 1 to 5"],

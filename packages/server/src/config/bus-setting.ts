@@ -41,13 +41,15 @@ const checkUrl = (url: string, where: string): string => {
 
 /** Everybody on the machine can read the arguments of a process. */
 export const refuseSecretInFlag = (url: string, hasPasswordFile: boolean): void => {
-  const holds = url.split(",").some((address) => {
-    const { username, password } = new URL(address);
-    return password !== "" || (username !== "" && !hasPasswordFile);
-  });
-  if (holds)
+  const addresses = url.split(",").map((address) => new URL(address));
+  if (addresses.some(({ password }) => password !== ""))
     throw refuseConfig(
-      "--nats-url holds a password or a token, which every user of this machine can read in the list of processes: put the address into TOOLPLANE_NATS_URL, or write nats://USER@HOST and name a file with the password in TOOLPLANE_NATS_PASSWORD_FILE",
+      "--nats-url holds a password, which every user of this machine can read in the list of processes: put the address into TOOLPLANE_NATS_URL, or write nats://USER@HOST and name a file with the password in TOOLPLANE_NATS_PASSWORD_FILE",
+    );
+  // The name is not shown: it may be a token.
+  if (!hasPasswordFile && addresses.some(({ username }) => username !== ""))
+    throw refuseConfig(
+      "--nats-url: NAME@HOST alone is a token, which every user of this machine can read in the list of processes; if NAME is a user, name the file with its password in TOOLPLANE_NATS_PASSWORD_FILE; if it is a token, put the address into TOOLPLANE_NATS_URL",
     );
 };
 
@@ -105,6 +107,8 @@ export const planBus = (input: SettingsInput): BusSetting | undefined => {
     throw refuseConfig(
       "a file with the password of NATS is given, and the address names no user: write nats://USER@HOST",
     );
+  if (passwordFile !== undefined && url.split(",").some((address) => new URL(address).password !== ""))
+    throw refuseConfig("the address of NATS holds a password, and a file with one is given too: keep one of them");
   const given = filled(env.TOOLPLANE_NATS_CREDENTIALS);
   const inboxPrefix = filled(env.TOOLPLANE_NATS_INBOX) ?? value("inbox_prefix");
   if (inboxPrefix !== undefined && !isInbox(inboxPrefix))

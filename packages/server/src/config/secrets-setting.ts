@@ -29,12 +29,23 @@ export const planEnvGrants = ({ file }: SettingsInput, project: string): readonl
  * A host's entry names its variables itself, and the same operator writes both. Where the two say different things the
  * narrower one is meant: a variable bound to other projects or to hosts is not given to a process that may send it anywhere.
  */
-export const checkHostEnv = (hosts: readonly HostSetting[], grants: readonly EnvGrant[], projectId: string): void => {
-  for (const { name: host, options } of hosts) {
-    for (const name of options.env ?? []) {
-      if (!grants.some((grant) => grant.name === name)) continue;
+export const checkHostEnv = (
+  { file }: Pick<SettingsInput, "file">,
+  hosts: readonly HostSetting[],
+  grants: readonly EnvGrant[],
+  projectId: string,
+): void => {
+  for (const [at, { name: host, options }] of hosts.entries()) {
+    for (const [index, name] of (options.env ?? []).entries()) {
+      const granted = grants.filter((grant) => grant.name === name);
       const refusal = planEnvUse(grants, { name, projectId, destination: "program" });
-      if (refusal !== undefined) throw refuseConfig(`host ${host}: env: ${refusal}`);
+      if (granted.length === 0 || refusal === undefined) continue;
+      const line = file?.where(["hosts", at, "env", index]);
+      if (!granted.some(({ projects }) => projects.includes(projectId)))
+        throw refuseConfig(`${line}: env of host ${host}: ${refusal}`);
+      throw refuseConfig(
+        `${line}: ${name} is bound to hosts, and a program may send it anywhere; remove hosts from its entry in secrets.allow_env, or ${name} from env of host ${host}`,
+      );
     }
   }
 };

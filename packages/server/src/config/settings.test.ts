@@ -208,14 +208,14 @@ describe("values that cannot be", () => {
     [
       "[SEC-7-G2] a variable for one host in a program",
       {
-        yaml: "secrets: { allow_env: [{ name: A, hosts: [a.example] }] }\nhosts: [{ name: t, command: [x], env: [A] }]\n",
+        yaml: "secrets: { allow_env: [{ name: A, hosts: [a.example] }] }\nhosts:\n  - name: t\n    command: [x]\n    env: [A]\n",
       },
-      "host t: env: the variable A of project demo may not be sent to a program",
+      "toolplane.yaml:5: A is bound to hosts, and a program may send it anywhere; remove hosts from its entry in secrets.allow_env, or A from env of host t",
     ],
     [
       "[SEC-7-G1] a variable of another project in a program",
       { yaml: "secrets: { allow_env: [{ name: A, projects: [b] }] }\nhosts: [{ name: t, command: [x], env: [A] }]\n" },
-      "host t: env: the variable A may not be used by project demo",
+      "toolplane.yaml:2: env of host t: the variable A may not be used by project demo",
     ],
     [
       "a variable for no project",

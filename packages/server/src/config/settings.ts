@@ -184,7 +184,7 @@ export const planSettings = (input: SettingsInput): Settings => {
   const { project, projectNamed } = readProject(input);
   const hosts = readHostSettings(file);
   const envGrants = planEnvGrants(input, project);
-  checkHostEnv(hosts, envGrants, project);
+  checkHostEnv(input, hosts, envGrants, project);
   const roles = parseRoles(flags.roles ?? filled(env.TOOLPLANE_ROLES)?.split(","));
   return {
     port: readPort(input, roles),

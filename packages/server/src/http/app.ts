@@ -9,7 +9,7 @@
 //   A7. Every failure has the same shape (problem.ts).
 
 import { type Engine, type Log, systemClock, type Token, type TokenWatch } from "@toolplane/engine";
-import { parseWith, refuseUnstorable, ToolplaneError } from "@toolplane/protocol";
+import { parseWith, refuseUnstorable, showName, ToolplaneError } from "@toolplane/protocol";
 import { type Context, Hono } from "hono";
 import type { z } from "zod";
 import { NO_TOOL_HOSTS, type ToolHosts } from "../hosts/tool-hosts.ts";
@@ -62,8 +62,13 @@ const authorize = (token: Token, route: Route, project: string | undefined): voi
       `a token of role ${token.role} may not do this; it takes ${route.roles.join(" or ")}`,
     );
   if (token.projectId === null) return;
-  if (project === undefined || project !== token.projectId)
-    throw new ToolplaneError("auth_failed", `this token belongs to project ${token.projectId}`);
+  const own = token.projectId;
+  if (project === undefined) throw new ToolplaneError("auth_failed", `this token belongs to project ${own}`);
+  if (project === own) return;
+  const asked = showName(project);
+  throw new ToolplaneError("auth_failed", `this token belongs to project ${own}, and ${asked} was asked for`, {
+    detail: { todo: `add --project ${own}, or use a token of ${asked}` },
+  });
 };
 
 const endedToken = (): ToolplaneError =>

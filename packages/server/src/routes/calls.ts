@@ -60,15 +60,20 @@ const keyOf = (body: CallBody, headers: Headers): CallBody => {
 
 type Asked = Pick<RouteCall<unknown, unknown>, "engine" | "toolHosts" | "signal" | "caller">;
 
-/** A tool that is not there may be one of a host that has not started yet: then that is the news. */
+/** A tool that is not there may wait for a person, or be one of a host that has not started yet: then that is the news. */
 const explainMissing = async (error: unknown, { engine, toolHosts }: Asked, request: CallRequest): Promise<unknown> => {
   if (!isToolplaneError(error) || error.code !== "not_found") return error;
   const { projectId, toolName } = request;
+  const known = await engine.tools.findTool(projectId, toolName);
+  if (known?.status === "deleted" && known.pending !== undefined) {
+    const todo = `version ${known.pending.version} waits: toolplane tools accept ${toolName}`;
+    return new ToolplaneError("not_found", `${error.message}; it was deleted`, { detail: { todo } });
+  }
   const late = toolHosts
     .list(projectId)
     .find(({ setting: { name, prefix }, description }) => !description && toolName.startsWith(prefix ?? `${name}__`));
   const problem = late && toolHosts.problemOf(projectId, late.setting.target);
-  if (problem === undefined || (await engine.tools.getTool(projectId, toolName)) !== undefined) return error;
+  if (problem === undefined || (known !== undefined && known.status !== "deleted")) return error;
   return new ToolplaneError("not_found", `${error.message}; ${problem.why}, and its tools come when it is ready`);
 };
 

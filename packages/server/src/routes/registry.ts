@@ -1,6 +1,6 @@
 // Projects and tools.
 
-import type { RegisteredProject } from "@toolplane/engine";
+import type { Engine, RegisteredProject, RegisteredTool } from "@toolplane/engine";
 import { z } from "zod";
 import { noTool, registerTool, toolBody } from "../gateway/tool-operations.ts";
 import { actorOf } from "../http/actor-of.ts";
@@ -20,6 +20,20 @@ const projectBody = (project: RegisteredProject) => ({
   created_at: project.createdAt,
   updated_at: project.updatedAt,
 });
+
+/** Deleted tools are shown only to those who ask for what waits, and only while something does. */
+const pendingQuery = z.strictObject({ pending: z.enum(["true", "false"]).optional() });
+
+const findShown = async (
+  { tools }: Pick<Engine, "tools">,
+  projectId: string,
+  toolName: string,
+  withPending: boolean,
+): Promise<RegisteredTool | undefined> => {
+  if (!withPending) return tools.getTool(projectId, toolName);
+  const tool = await tools.findTool(projectId, toolName);
+  return tool?.status === "deleted" && tool.pending === undefined ? undefined : tool;
+};
 
 export const registryRoutes: readonly Route[] = [
   route({
@@ -113,8 +127,10 @@ export const registryRoutes: readonly Route[] = [
     path: "/projects/:project/tools/:tool",
     roles: [...READERS, "tool"],
     gives: "project",
-    handle: async ({ engine, params, context }) => {
-      const tool = await engine.tools.getTool(params.project ?? "", params.tool ?? "");
+    query: pendingQuery,
+    handle: async ({ engine, params, query, context }) => {
+      const isAsked = query.pending === "true";
+      const tool = await findShown(engine, params.project ?? "", params.tool ?? "", isAsked);
       if (tool === undefined) throw noTool(params.project ?? "", params.tool ?? "");
       return context.json(toolBody(tool));
     },

@@ -39,7 +39,7 @@ export const openEmbeddedStore = async (options: EmbeddedStoreOptions): Promise<
   const { dataDir, guard, throwAway, log, clock = systemClock } = options;
   const stopping = new AbortController();
   let self: Owner = { pid: options.pid, address: undefined };
-  const lifeOptions = (): LifeOptions => ({ dataDir, guard, throwAway, self });
+  const lifeOptions = (): LifeOptions => ({ dataDir, guard, throwAway, self, log });
 
   let { server, lock } = await beginLife(lifeOptions());
   const socket = await makeStableSocket(server.socketDir, guard);

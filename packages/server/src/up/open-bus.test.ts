@@ -1,8 +1,11 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { openNatsLink } from "@toolplane/bus/nats";
 import { silentLog } from "@toolplane/engine";
 import { eventually, startNats } from "@toolplane/testkit";
 import { expect, test } from "vitest";
-import { openBus } from "./open-bus.ts";
+import { openBus, readNatsOptions } from "./open-bus.ts";
 
 test("[UP-9-7] services that wait on NATS can be counted, without asking for much when there is none", async () => {
   await using server = await startNats();
@@ -24,4 +27,19 @@ test("[UP-9-7] services that wait on NATS can be counted, without asking for muc
   await server.kill();
   expect(await count("text")).toBeUndefined();
   await bus.close();
+});
+
+test("[UP-9-2] an empty password file is said to be empty", () => {
+  const directory = mkdtempSync(join(tmpdir(), "toolplane-nats-password-"));
+  try {
+    const passwordFile = join(directory, "pw");
+    const none = { credentials: undefined, ca: undefined, cert: undefined, key: undefined };
+    const setting = { ...none, url: "nats://engine@h:1", passwordFile, inboxPrefix: undefined, replicas: undefined };
+    writeFileSync(passwordFile, "\n");
+    expect(() => readNatsOptions(setting, "t")).toThrow(`the password for NATS: ${passwordFile}: the file is empty`);
+    writeFileSync(passwordFile, "secret\n");
+    expect(readNatsOptions(setting, "t").url).toContain("engine:secret@h:1");
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
 });

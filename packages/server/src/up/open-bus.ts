@@ -44,13 +44,19 @@ const withPassword = (urls: string, password: string | undefined): string =>
         })
         .join(",");
 
+const readPassword = (path: string | undefined): string | undefined => {
+  const password = readText(path, "the password")?.replace(/\r?\n$/u, "");
+  if (password === "") throw refuseConfig(`the password for NATS: ${path}: the file is empty`);
+  return password;
+};
+
 /** Reads the files the setting names: what is wrong with them needs no server to be said. */
 export const readNatsOptions = (setting: BusSetting, name: string): NatsOptions => {
   const ca = readText(setting.ca, "the certificate authority");
   const cert = readText(setting.cert, "the certificate");
   const key = readText(setting.key, "the key");
   return {
-    url: withPassword(setting.url, readText(setting.passwordFile, "the password")?.replace(/\r?\n$/u, "")),
+    url: withPassword(setting.url, readPassword(setting.passwordFile)),
     name,
     credentials: readText(setting.credentials, "the credentials"),
     inboxPrefix: setting.inboxPrefix,

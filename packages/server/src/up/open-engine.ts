@@ -19,6 +19,8 @@ const nameDatabase = (url: string): string => {
 
 const explain = (error: unknown, store: Store): unknown => {
   if (!isToolplaneError(error) || error.code !== "storage_error" || store.kind !== "postgres") return error;
+  // It says already which of the two URLs is meant.
+  if (error.detail?.todo !== undefined) return error;
   const cause = error.cause as { readonly code?: unknown; readonly message?: unknown } | undefined;
   const why = String(cause?.message || cause?.code || error.message).split("\n")[0];
   const database = nameDatabase(store.connection.connectionString ?? "");

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { migrate } from "@toolplane/engine";
+import { migrate, silentLog } from "@toolplane/engine";
 import {
   findLivePostgres,
   OWNER,
@@ -48,8 +48,8 @@ const previousIn = ({ dataDir }: Place) =>
     },
   });
 
-const begin = ({ dataDir }: Place): Promise<ServerLife> =>
-  beginLife({ dataDir, guard: processGuard(), throwAway: true, self: { pid: process.pid, address: undefined } });
+const begin = ({ dataDir }: Place, log = silentLog): Promise<ServerLife> =>
+  beginLife({ dataDir, guard: processGuard(), throwAway: true, self: { pid: process.pid, address: undefined }, log });
 
 const end = async ({ server, lock }: ServerLife): Promise<void> => {
   await lock.release();
@@ -89,7 +89,12 @@ test("[SEC-DB-4] a stopped database of an earlier version gets passwords, logins
   await using place = await makePlace();
   const previous = await previousIn(place);
   await previous.server.stop();
-  const life = await begin(place);
+  const said: string[] = [];
+  const log = { ...silentLog, info: (text: string) => void said.push(text) };
+  const life = await begin(place, log);
+  expect(said).toEqual([
+    "this data directory was made by an earlier version and is brought over: passwords are set, earlier versions cannot use it any more",
+  ]);
   await expectClosed(life);
   const uid = pickRunAs()?.uid ?? process.getuid?.();
   expect(lstatSync(join(place.dataDir, "postgres", "cluster")).uid).toBe(uid);
@@ -97,6 +102,8 @@ test("[SEC-DB-4] a stopped database of an earlier version gets passwords, logins
   expect(filesOf(join(place.dataDir, "postgres")).filter((path) => lstatSync(path).uid === before)).toEqual([]);
   expect(lstatSync(join(place.dataDir, "database-key")).mode & 0o777).toBe(0o600);
   await end(life);
+  await end(await begin(place, log));
+  expect(said).toHaveLength(1);
 });
 
 test("[SEC-DB-5] a running one is closed while it runs: sessions and logins from before are out", async () => {

@@ -9,9 +9,11 @@
 //       earlier version is not cut off; every step can be repeated after a death in between.
 
 import { setTimeout as delay } from "node:timers/promises";
+import type { Log } from "@toolplane/engine";
 import {
   findLivePostgres,
   type Guard,
+  isOfEarlierVersion,
   isRefused,
   type LivePostgres,
   type ProcessRow,
@@ -50,6 +52,7 @@ export interface LifeOptions {
   readonly guard: Guard;
   readonly throwAway: boolean;
   readonly self: Owner;
+  readonly log: Log;
 }
 
 export const DATABASE = "postgres";
@@ -184,7 +187,7 @@ const startOwn = ({ dataDir, guard, throwAway }: LifeOptions): Promise<RunningPo
     settings: { ...FEWER_PROCESSES, ...QUICK_RECOVERY },
   });
 
-export const beginLife = async (options: LifeOptions): Promise<ServerLife> => {
+const findOrStart = async (options: LifeOptions): Promise<ServerLife> => {
   const deadline = performance.now() + PATIENCE_MS;
   const patient = (): boolean => performance.now() < deadline;
   const isLive = (): boolean => probePostgres(options.dataDir).state === "live" && patient();
@@ -210,4 +213,15 @@ export const beginLife = async (options: LifeOptions): Promise<ServerLife> => {
       throw error;
     }
   }
+};
+
+const BROUGHT_OVER =
+  "this data directory was made by an earlier version and is brought over: passwords are set, earlier versions cannot use it any more";
+
+/** The first life of this version on a data directory of an earlier one says what became of it. */
+export const beginLife = async (options: LifeOptions): Promise<ServerLife> => {
+  const isEarlier = isOfEarlierVersion(options.dataDir);
+  const life = await findOrStart(options);
+  if (isEarlier) options.log.info(BROUGHT_OVER, { data: options.dataDir });
+  return life;
 };

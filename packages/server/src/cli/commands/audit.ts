@@ -29,6 +29,7 @@ const list: Command = {
         { title: "SUBJECT", value: (entry) => textOf(entry, "subject") },
         { title: "ACTOR", value: (entry) => textOf(entry, "actor") },
         { title: "ROLE", value: (entry) => textOf(entry, "role") },
+        { title: "TOKEN", value: (entry) => textOf(entry, "token_id") },
         { title: "DOOR", value: (entry) => textOf(entry, "door") },
         { title: "DETAIL", value: detailOf },
       ],

@@ -2,11 +2,11 @@
 
 import { applyFiles } from "../apply-files.ts";
 import { cellOf, shortTime, targetOf, textOf } from "../body.ts";
-import { type Body, pathOf } from "../client.ts";
+import { pathOf } from "../client.ts";
 import type { Command } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
-import type { Output } from "../output.ts";
 import { showPage } from "../page.ts";
+import { pendingOf, sayWaiting, showPending } from "../pending.ts";
 import { shorten } from "../plain-text.ts";
 
 /** The part of a description that fits beside the other columns. */
@@ -15,34 +15,8 @@ const DESCRIPTION_WIDTH = 60;
 const toolPath = (project: string, name: string, ...rest: readonly string[]): string =>
   pathOf("projects", project, "tools", name, ...rest);
 
-const pendingOf = (tool: Body): Body =>
-  typeof tool.pending === "object" && tool.pending !== null ? (tool.pending as Body) : {};
-
-/** What waits beside what is in force, and what accepting it would change. */
-const showPending = (output: Output, name: string, tool: Body): void => {
-  const pending = pendingOf(tool);
-  const version = cellOf(pending, "version");
-  if (version === undefined) return;
-  const deletedBy = textOf(tool, "deleted_by");
-  output.line(
-    deletedBy === undefined
-      ? `version ${version} waits to be accepted`
-      : `version ${version} waits: ${deletedBy} deleted ${name}, accepting brings it back`,
-  );
-  const changes = (Array.isArray(pending.changes) ? pending.changes : []) as readonly Body[];
-  const weakens = Array.isArray(pending.weakens) ? (pending.weakens as readonly unknown[]) : [];
-  const shown = (value: unknown): string => shorten(value === null ? "-" : JSON.stringify(value), DESCRIPTION_WIDTH);
-  output.table(
-    changes,
-    [
-      { title: "FIELD", value: (change) => textOf(change, "field") },
-      { title: "IN FORCE", value: (change) => shown(change.from) },
-      { title: "WAITING", value: (change) => shown(change.to) },
-      { title: "", value: (change) => (weakens.includes(change.field) ? "weakens" : " ") },
-    ],
-    "it changes nothing in the definition",
-  );
-};
+/** A deleted tool too, when a version of it waits. */
+const WITH_PENDING = { pending: "true" };
 
 const apply: Command = {
   name: "tools apply",
@@ -56,6 +30,7 @@ const apply: Command = {
       context,
       "tools",
       (tool) =>
+        sayWaiting(tool) ??
         `${textOf(tool, "outcome") ?? "registered"} ${textOf(tool, "tool_name") ?? "?"} version ${cellOf(tool, "version") ?? "?"}`,
     ),
 };
@@ -95,7 +70,7 @@ const show: Command = {
   options: ["project"],
   summary: "show one tool with its parameters and options",
   async run({ client, project, args, output }) {
-    const tool = await client.request({ path: toolPath(project, args[0] ?? "") });
+    const tool = await client.request({ path: toolPath(project, args[0] ?? ""), query: WITH_PENDING });
     if (output.json) {
       output.data(tool);
       return EXIT.ok;
@@ -151,7 +126,7 @@ const accept: Command = {
   summary: "put the version that a service registered and that waits in force",
   async run({ client, project, args, flags, output }) {
     const name = args[0] ?? "";
-    const known = await client.request({ path: toolPath(project, name, "versions") });
+    const known = await client.request({ path: toolPath(project, name), query: WITH_PENDING });
     if (!output.json) showPending(output, name, known);
     // The version that is shown is the one that is accepted, also when another one comes meanwhile.
     const version = flags.version === undefined ? pendingOf(known).version : Number(flags.version);

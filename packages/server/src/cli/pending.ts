@@ -1,0 +1,54 @@
+// A version of a tool that waits for a person, as the command line tells of it.
+
+import { cellOf, textOf } from "./body.ts";
+import type { Body } from "./client.ts";
+import type { Output } from "./output.ts";
+import { shorten } from "./plain-text.ts";
+
+/** The part of a value that fits beside the other columns. */
+const VALUE_WIDTH = 60;
+
+export const pendingOf = (tool: Body): Body =>
+  typeof tool.pending === "object" && tool.pending !== null ? (tool.pending as Body) : {};
+
+const weakensOf = ({ weakens }: Body): readonly unknown[] => (Array.isArray(weakens) ? weakens : []);
+
+/** What became of a registration that waits; undefined when it does not. */
+export const sayWaiting = (tool: Body): string | undefined => {
+  if (textOf(tool, "outcome") !== "pending") return undefined;
+  const pending = pendingOf(tool);
+  const name = textOf(tool, "tool_name") ?? "?";
+  const isDeleted = textOf(tool, "status") === "deleted";
+  const weakens = weakensOf(pending).join(", ");
+  const why =
+    weakens === "" ? `${textOf(tool, "deleted_by") ?? "an operator"} deleted the tool` : `it weakens ${weakens}`;
+  const inForce = isDeleted ? "no version is in force" : `version ${cellOf(tool, "version") ?? "?"} stays in force`;
+  const version = cellOf(pending, "version") ?? "?";
+  return `${name} version ${version} waits for an operator (${why}); ${inForce}; accept it with: toolplane tools accept ${name}`;
+};
+
+/** What waits beside what is in force, and what accepting it would change. */
+export const showPending = (output: Output, name: string, tool: Body): void => {
+  const pending = pendingOf(tool);
+  const version = cellOf(pending, "version");
+  if (version === null) return;
+  const deletedBy = textOf(tool, "deleted_by");
+  output.line(
+    deletedBy === undefined
+      ? `version ${version} waits to be accepted`
+      : `version ${version} waits: ${deletedBy} deleted ${name}, accepting brings it back`,
+  );
+  const changes = (Array.isArray(pending.changes) ? pending.changes : []) as readonly Body[];
+  const weakens = weakensOf(pending);
+  const shown = (value: unknown): string => shorten(value === null ? "-" : JSON.stringify(value), VALUE_WIDTH);
+  output.table(
+    changes,
+    [
+      { title: "FIELD", value: (change) => textOf(change, "field") },
+      { title: "IN FORCE", value: (change) => shown(change.from) },
+      { title: "WAITING", value: (change) => shown(change.to) },
+      { title: "", value: (change) => (weakens.includes(change.field) ? "weakens" : " ") },
+    ],
+    "it changes nothing in the definition",
+  );
+};
