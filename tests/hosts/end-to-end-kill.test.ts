@@ -69,7 +69,8 @@ describe("a host that is killed", () => {
 
       const open = await stack.get("/calls?status=running");
       expect(open.items).toEqual([]);
-      expect((await stack.hosts()).every(({ state }) => state === "ready")).toBe(true);
+      const areReady = async (): Promise<boolean> => (await stack.hosts()).every(({ state }) => state === "ready");
+      await until("all hosts to be ready again", areReady, TEST_MS);
       expect(await stack.call("text__slow", { ms: 1 })).toMatchObject({ status: "success" });
 
       expect(await stack.call("data__slow", { ms: 1 })).toMatchObject({ status: "success" });

@@ -84,7 +84,8 @@ test("[SEC-definition-hash] a card written in two steps is held to the same", as
   const token = await http.toolToken();
   const unsafe = (await http.send("GET", "/projects/demo/tools/unsafe")).body.definition_hash;
   const storedFor = async (definition_hash: string) => {
-    const { id } = await claimOne(http, token);
+    const { id, lease } = await claimOne(http, token);
+    const headers = { "CG-Lease": lease };
     const call = (await http.send("GET", `/projects/demo/calls/${id}/card`, undefined, { token })).body;
     const { agent_turn_id, step_id, trace_id } = call.metadata;
     const card = {
@@ -105,8 +106,8 @@ test("[SEC-definition-hash] a card written in two steps is held to the same", as
       },
       content: { __type__: "ToolResultContent", status: "success", after_execution: "suspend", result: 1, error: null },
     };
-    const first = await http.send("POST", "/projects/demo/cards", card, { token });
-    expect((await http.send("POST", "/projects/demo/cards", card, { token })).body).toEqual(first.body);
+    const first = await http.send("POST", "/projects/demo/cards", card, { token, headers });
+    expect((await http.send("POST", "/projects/demo/cards", card, { token, headers })).body).toEqual(first.body);
     const stored = await http.send("GET", `/projects/demo/cards/${card.card_id}`);
     return stored.body.metadata.definition_hash;
   };
