@@ -9,7 +9,7 @@ import { describe, expect, test } from "vitest";
 
 const SRC = fileURLToPath(new URL("../src/", import.meta.url));
 /** What a page that takes every name of one door loads, uncompressed. */
-const MAX_BYTES = 62_000;
+const MAX_BYTES = 64_000;
 
 /** The doors of the package: its main entry and its subpaths. */
 const ENTRIES: readonly string[] = Object.values(
@@ -101,7 +101,7 @@ describe("[PKG-1] no Node in the sources", () => {
   });
 });
 
-test.each(ENTRIES)("[PKG-2] %s, minified for the browser with zod left outside, stays below 62 kB", async (entry) => {
+test.each(ENTRIES)("[PKG-2] %s, minified for the browser with zod left outside, stays below 64 kB", async (entry) => {
   const text = await bundle(entry, { zod: "outside" });
   expect(text).toContain("protocol_violation");
   expect(Buffer.byteLength(text)).toBeLessThan(MAX_BYTES);
