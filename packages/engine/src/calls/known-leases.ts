@@ -1,6 +1,6 @@
-// Who holds a call, as far as this process has seen, for what is not worth a statement each time: the parts of a result on
-// its way. A lease is believed until it would have lapsed; after that, and where nothing is known, the database is asked.
-// What changes a call (heartbeat, release, settlement) never asks here: the database decides that.
+// The leases this process has given or prolonged. Parts of a running call are checked against them, so that a part costs no
+// statement. A remembered lease counts until it would have lapsed; then, and for a lease that is not remembered, the database
+// is asked. Heartbeat, release and settlement do not use this memory: the database decides about them.
 
 import { ToolplaneError } from "@toolplane/protocol";
 import type { Clock } from "../ports/clock.ts";

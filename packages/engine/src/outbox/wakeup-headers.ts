@@ -1,4 +1,4 @@
-// The headers of a wakeup, whoever rings: those of its context without step, call and depth, and the publisher's stamps.
+// The headers of every wakeup: those of its context without step, call and depth, and the publisher's stamps.
 
 import { type CGContext, egress, stampHeaders } from "@toolplane/protocol";
 import type { Ids } from "../ports/ids.ts";

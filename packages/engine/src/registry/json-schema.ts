@@ -156,7 +156,7 @@ const TOO_MUCH: readonly SchemaIssue[] = [
 ];
 
 /**
- * Builds the compiler; throws `bad_request` with a reason for what is not a schema we can hold anybody to. A check that
+ * Builds the compiler; throws `bad_request` with a reason for a document that is not a schema that can be checked. A check that
  * has used up its steps answers what `exhausted` does.
  */
 export const createSchemaCompiler = (

@@ -34,7 +34,7 @@ export class LongCheck extends ToolplaneError {
 export interface SchemaChecks {
   /** For schemas that were admitted before: never takes long, and neither does what it returns (`LongCheck`). */
   readonly compile: CompileSchema;
-  /** The issues of a value, or none without one; throws `bad_request` when it is no schema we can hold anybody to. */
+  /** The issues of a value, or none without one; throws `bad_request` when it is not a schema that can be checked. */
   check(schema: JsonObject, value: unknown, tenant: string): Promise<readonly SchemaIssue[]>;
 }
 

@@ -1,5 +1,5 @@
-// Removes a folder. One that a lent user wrote into is removed with that user's own rights: whoever shares the folder can put a
-// link in the place of a directory while it is being emptied, and with root's rights the link would lead anywhere.
+// Removes a folder. A folder that a lent user wrote into is removed with that user's own rights. Another process that can write
+// there may put a link in the place of a directory while the folder is emptied; with root's rights the removal would follow it.
 // This file is part of the guard's program: it imports nothing but Node.
 
 import { spawn } from "node:child_process";

@@ -2,7 +2,7 @@
 // description, parameters, where in its own target the command goes, after_execution (its results could say it anyway,
 // I11) and tags. Every other option is the person's part once a person has set it.
 //   TG1. An option the program leaves out stays as the person set it; one that is as strict or stricter is taken.
-//   TG2. An option that is less strict is named in `weakens`; whoever stores the outcome must not put it in force.
+//   TG2. An option that is less strict is named in `weakens`; the registry must not put such an outcome in force.
 //   TG3. Switches that are closed unless opened (control, retry, service, ui_allowed, secrets_in_url, session) and variables
 //        (envs) count as closed by the person also when the person did not mention them. Limits count only when set.
 
