@@ -4,7 +4,7 @@
 //   `already_settled`. A flush whose answer was lost may run again for the same reason.
 
 import { setImmediate as breathe } from "node:timers/promises";
-import { isFilled, isToolplaneError, ToolplaneError } from "@toolplane/protocol";
+import { isFilled, isToolplaneError, ToolplaneError, type ToolResultContent } from "@toolplane/protocol";
 import { checkCallTrace } from "@toolplane/protocol/agents";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
 import { roughBytes } from "../coalescer/rough-bytes.ts";
@@ -12,11 +12,14 @@ import type { Faults } from "../ports/faults.ts";
 import type { Database } from "../sql/database.ts";
 import { type CallFacts, type CallKey, type CallView, callKey, isSettled } from "./call.ts";
 import type { FactMemory } from "./call-facts.ts";
-import type { GivenResult, WrittenResult } from "./plan-settlement.ts";
+import { type GivenResult, resultHash, type WrittenResult } from "./plan-settlement.ts";
 import { bindKeys, READ_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
+import { READ_STANDING, type StandingCard } from "./reports.sql.ts";
+import { otherStands } from "./result-slot.ts";
 import { withTrueDefinitions } from "./said-definition.ts";
 import type { SettleRow } from "./settle.sql.ts";
 import type { PlannedSettlement, Settlements } from "./settlements.ts";
+import type { Sha256 } from "./turn-chain.ts";
 
 export interface SettleRequest extends CallKey {
   /** The authenticated producer, such as `tool.text`. */
@@ -37,6 +40,7 @@ export interface SettleDeps {
   readonly facts: FactMemory;
   readonly settlements: Settlements;
   readonly faults: Faults;
+  readonly sha256: Sha256;
 }
 
 const noCall = (key: CallKey): ToolplaneError =>
@@ -96,10 +100,20 @@ interface Planned extends PlannedSettlement {
   readonly request: SettleRequest;
 }
 
+const answerOf = ({ resultCardId, status }: SettleRow): Settled => ({
+  toolResultCardId: resultCardId,
+  status,
+  idempotent: false,
+});
+
 export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled> => {
   const { db, faults } = deps;
 
-  const plan = (request: SettleRequest, facts: CallFacts | undefined): Planned | ToolplaneError => {
+  const plan = (
+    request: SettleRequest,
+    facts: CallFacts | undefined,
+    standing?: StandingCard,
+  ): Planned | ToolplaneError => {
     if (facts === undefined) return noCall(request);
     const refusal = refusalOf(request, facts);
     if (refusal !== undefined) return refusal;
@@ -112,15 +126,48 @@ export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled
       messageType: "tool_result",
       outcome: request.outcome,
       traceparent: isFilled(request.traceparent) ? request.traceparent : undefined,
+      cardId: standing?.card_id,
+      stands: standing !== undefined,
     });
     return { ...planned, request };
   };
 
+  const read = async (keys: readonly CallKey[]): Promise<ReadonlyMap<string, CallView>> =>
+    new Map((await db.query<ViewRow>(READ_CALLS, bindKeys(keys))).map(viewOf).map((view) => [callKey(view), view]));
+
+  /** The card that kept an open call from settling with a new one; told to the holder of the lease alone. */
+  const findStanding = async (row: SettleRow, view: CallView | undefined): Promise<StandingCard | undefined> => {
+    if (row.cardBody === null || view === undefined || isSettled(view.status)) return undefined;
+    if (view.status === "awaiting_approval" || view.leaseId !== row.leaseId) return undefined;
+    const { projectId, resultCardId, settledBy, toolCallId } = row;
+    const found = await db.query<StandingCard>(READ_STANDING, [projectId, resultCardId, settledBy, toolCallId]);
+    return found[0];
+  };
+
+  const saysTheSame = ({ body }: StandingCard, row: SettleRow): boolean =>
+    resultHash((JSON.parse(body) as { content: ToolResultContent }).content, deps.sha256) === row.resultHash;
+
+  /** One card per call and author (UTP 4.4): the card that stands is the result, if it says the same. */
+  const settleStanding = async (loser: Planned, standing: StandingCard): Promise<Settled | ToolplaneError> => {
+    const { toolCallId, settledBy } = loser.row;
+    if (!saysTheSame(standing, loser.row)) return otherStands({ toolCallId, actorId: settledBy }, standing);
+    const again = plan(loser.request, loser.facts, standing);
+    if (again instanceof Error) return again;
+    if ((await deps.settlements.alone([again])).has(again)) return answerOf(again.row);
+    return planRepeat(again.row, (await read([again.row])).get(callKey(again.row)));
+  };
+
   const repeat = async (losers: readonly Planned[]): Promise<Map<Planned, Settled | ToolplaneError>> => {
-    if (losers.length === 0) return new Map();
-    const rows = await db.query<ViewRow>(READ_CALLS, bindKeys(losers.map(({ request }) => request)));
-    const views = new Map(rows.map(viewOf).map((view) => [callKey(view), view]));
-    return new Map(losers.map((loser) => [loser, planRepeat(loser.row, views.get(callKey(loser.request)))]));
+    const answers = new Map<Planned, Settled | ToolplaneError>();
+    if (losers.length === 0) return answers;
+    const views = await read(losers.map(({ request }) => request));
+    for (const loser of losers) {
+      const view = views.get(callKey(loser.request));
+      const standing = await findStanding(loser.row, view);
+      const answer = standing === undefined ? planRepeat(loser.row, view) : await settleStanding(loser, standing);
+      answers.set(loser, answer);
+    }
+    return answers;
   };
 
   const flush = async (asked: readonly SettleRequest[]): Promise<readonly (Settled | Error)[]> => {
@@ -142,8 +189,7 @@ export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled
     const repeats = await repeat(planned.filter((item) => !won.has(item)));
     return plans.map((item) => {
       if (item instanceof Error) return item;
-      const { resultCardId, status } = item.row;
-      return repeats.get(item) ?? { toolResultCardId: resultCardId, status, idempotent: false };
+      return repeats.get(item) ?? answerOf(item.row);
     });
   };
 
