@@ -16,6 +16,7 @@ export { type HostSetting, readHostSettings } from "./hosts/host-settings.ts";
 export { listHosts, startHosts, type ToolHosts } from "./hosts/tool-hosts.ts";
 export { type AppOptions, createApp } from "./http/app.ts";
 export { type Caller, type Route, type RouteCall, route } from "./http/route.ts";
+export { type OpenPlaneOptions, type OwnPlane, openPlane, type ServeHereOptions } from "./plane/open-plane.ts";
 export { routes } from "./routes/index.ts";
 export { type HttpServer, type ListenOptions, listen } from "./up/http-server.ts";
 export { processIo, runUp, type UpIo, type UpOptions } from "./up/up.ts";

@@ -40,8 +40,8 @@ export interface TestDirectory {
 }
 
 /** The server's user can pass through it; what is inside is closed by the server itself. */
-export const makeTestDirectory = async (): Promise<TestDirectory> => {
-  const path = join(clusterRoot(pickRunAs()), `toolplane-pg-${randomBytes(6).toString("hex")}`);
+export const makeTestDirectory = async (sync = false): Promise<TestDirectory> => {
+  const path = join(clusterRoot(pickRunAs(), sync), `toolplane-pg-${randomBytes(6).toString("hex")}`);
   const watch = await processGuard().watch({ label: "test database", removeDir: path });
   mkdirSync(path);
   chmodSync(path, 0o711);
@@ -64,7 +64,7 @@ const startIn = async (directory: TestDirectory, options: TestPostgresOptions): 
 
 /** A server of its own, gone with everything at the end of the `await using` block. */
 export const startTestPostgres = async (options: TestPostgresOptions = {}): Promise<TestPostgres> => {
-  const directory = await makeTestDirectory();
+  const directory = await makeTestDirectory(options.sync === true);
   try {
     return await startIn(directory, options);
   } catch (cause) {
