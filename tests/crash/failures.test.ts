@@ -81,7 +81,7 @@ describe("a process that stands still", () => {
 
   let naps: ReadonlyMap<FaultPoint, Promise<Nap>>;
   beforeAll(() => {
-    naps = runLimited(POINTS, { atOnce: 2 }, napAt);
+    naps = runLimited(POINTS, { atOnce: 3 }, napAt);
   });
 
   afterAll(async () => {

@@ -42,8 +42,8 @@ const dieAt = async (point: FaultPoint, hangs: AbortSignal): Promise<Death> => {
   return { signal, died, findings: await run.recover(SOME_OF_ALL) };
 };
 
-// Most of a run is waiting for leases to lapse; two go well together, beside another test file.
-const AT_ONCE = 2;
+// Most of a run is waiting for leases to lapse: three go well together, beside other test files.
+const AT_ONCE = 3;
 
 describe("a process that dies", () => {
   let deaths: ReadonlyMap<FaultPoint, Promise<Death>>;
