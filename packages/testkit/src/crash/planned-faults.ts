@@ -26,7 +26,7 @@ export interface PlannedFaults extends Faults {
 }
 
 /** Ends this process as the kernel would; nothing runs after it. */
-export const killMyself = (): never => {
+const killMyself = (): never => {
   // As a process that leaves does: its successors start the quicker for what it compiled.
   flushCompileCache();
   process.kill(process.pid, "SIGKILL");

@@ -36,7 +36,7 @@ export const toolUpload = (seed: ToolSeed): Record<string, unknown> => ({
 });
 
 /** `safe` may run again after a crash, `unsafe` may not; both on target `test`. */
-export const DEFAULT_TOOLS: readonly ToolSeed[] = [
+const DEFAULT_TOOLS: readonly ToolSeed[] = [
   { name: "safe", options: { retry: "safe" } },
   { name: "unsafe", options: { retry: "never" } },
 ];
