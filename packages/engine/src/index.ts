@@ -15,9 +15,6 @@ export {
 export type { Batches } from "./batches/batches.ts";
 export { batchHolder } from "./batches/open-batch.ts";
 // bus
-export { trimMessages } from "./bus/message-retention.ts";
-export { createPostgresBus, LOOK_AGAIN_MS } from "./bus/postgres-bus.ts";
-export { createPostgresDoorbell } from "./bus/postgres-doorbell.ts";
 // calls
 export {
   type CallFacts,
@@ -26,13 +23,12 @@ export {
   type CallView,
   isSettled,
 } from "./calls/call.ts";
-export type { CallRequest, Dispatched } from "./calls/call-request.ts";
+export type { CallRequest } from "./calls/call-request.ts";
 export type { LeasedCall } from "./calls/leases.ts";
 export type { HeldCall } from "./calls/park.ts";
 export type { Settled } from "./calls/settle.ts";
-export { chainStart, extendChain } from "./calls/turn-chain.ts";
 // cards and boxes
-export type { Carrier, CarrierMeans } from "./carrier/carrier.ts";
+export type { Carrier } from "./carrier/carrier.ts";
 export type { ServedTarget } from "./carrier/plan-durables.ts";
 export { readInTurns } from "./coalescer/in-turns.ts";
 // dead letters, watchdog, retention
@@ -47,25 +43,9 @@ export type {
 // engine
 export { createEngine, type Engine, type EngineOptions, sha256 } from "./engine.ts";
 // outbox
-export { appendMessages } from "./outbox/append-messages.ts";
-export { type RelayOptions, relayOutbox } from "./outbox/relay-outbox.ts";
-export {
-  stuckMessages,
-  whyStuck,
-} from "./outbox/stuck-messages.ts";
 export { OWNED_KINDS, type OwnedKind } from "./ownership/ownership.ts";
 // ports
 export { type Clock, systemClock } from "./ports/clock.ts";
-export type { RingOrigin } from "./ports/doorbell.ts";
-export {
-  BATCH_FAULT_POINTS,
-  CARRIER_FAULT_POINTS,
-  FAULT_POINTS,
-  type FaultPoint,
-  type Faults,
-  noFaults,
-  TURN_FAULT_POINTS,
-} from "./ports/faults.ts";
 export { createIds, derivedUuid, type Ids } from "./ports/ids.ts";
 export { type Log, type LogFields, silentLog } from "./ports/log.ts";
 // ownership
@@ -79,10 +59,9 @@ export type { RegisteredProject } from "./registry/projects.ts";
 export type { PendingVersion, RegisteredTool } from "./registry/tool-view.ts";
 export type { RetentionPolicy } from "./retention/retention.ts";
 // storage
-export { createDatabase, type Database, type Queryer, type Statement } from "./sql/database.ts";
-export { migrate, readMigrations } from "./sql/migrate.ts";
+export type { Queryer } from "./sql/database.ts";
 // threads
-export type { Threads, ThreadTask } from "./threads/threads.ts";
+export type { Threads } from "./threads/threads.ts";
 // tokens
 export type { TokenWatch } from "./tokens/token-ends.ts";
 export { ROLES, type Role, type Token, type Tokens } from "./tokens/tokens.ts";
@@ -90,14 +69,11 @@ export { ROLES, type Role, type Token, type Tokens } from "./tokens/tokens.ts";
 export type {
   Advanced,
   AgentKey,
-  CommittedCall,
   CommittedStep,
   SpawnedTurn,
-  SpawnRequest,
   StepCommit,
   StepEntry,
   StepView,
-  TurnEnd,
   TurnFinish,
   Turns,
   TurnView,

@@ -32,6 +32,8 @@ export { createPlannedFaults, type PlannedFault } from "./crash/planned-faults.t
 export { type Chance, createChance } from "./crash/random.ts";
 export { startEngineChild } from "./crash/run-child.ts";
 export { startWorkload } from "./crash/workload.ts";
+// engine
+export { appendMessages } from "./engine/append-messages.ts";
 export {
   codeOf,
   dispatchAndClaim,
@@ -41,7 +43,6 @@ export {
   TEST_ACTOR,
   withClient,
 } from "./engine/call-walk.ts";
-// engine
 export {
   ENGINE_TEMPLATE,
   startTestEngine,

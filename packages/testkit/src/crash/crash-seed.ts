@@ -1,6 +1,7 @@
 // The world of a crash run: two projects, tools with short deadlines, agents that wait for a turn.
 
-import { createEngine, migrate } from "@toolplane/engine";
+import { createEngine } from "@toolplane/engine";
+import { migrate } from "@toolplane/engine/internal";
 import { type ToolSeed, toolUpload } from "../engine/test-engine.ts";
 import { withTestClient } from "../postgres-client.ts";
 import type { DatabaseTemplate } from "../postgres-database.ts";

@@ -1,7 +1,7 @@
 // A faults port that does something once: at the n-th hit of a point it ends the process, fails, or stops it.
 
 import { flushCompileCache } from "node:module";
-import type { FaultPoint, Faults } from "@toolplane/engine";
+import type { FaultPoint, Faults } from "@toolplane/engine/internal";
 import { ToolplaneError } from "@toolplane/protocol";
 
 export type FaultAct = "kill" | "throw" | "stall";

@@ -1,6 +1,7 @@
 // An engine on a database of its own, with a project and a tool or two: what a scenario starts from.
 
-import { createEngine, type Engine, type EngineOptions, migrate } from "@toolplane/engine";
+import { createEngine, type Engine, type EngineOptions } from "@toolplane/engine";
+import { migrate } from "@toolplane/engine/internal";
 import { createTestDatabase, type TestDatabase } from "../postgres-database.ts";
 
 export interface TestEngine extends AsyncDisposable {
