@@ -16,6 +16,8 @@ export const rules = [
   { id: "REPO-1-11", source: "boundaries", part: "repo", text: "No tracked file holds a path of one machine or the address of a registry." },
   { id: "REPO-1-12", source: "boundaries", part: "repo", text: "Each break is reported as one line with file, line, rule and what to do." },
   { id: "REPO-1-13", source: "boundaries", part: "repo", text: "The lock file holds every optional build, so npm ci works on every platform." },
+  { id: "REPO-1-14", source: "boundaries", part: "repo", text: "A declaration of shipped code that no program and no door for users reaches is refused, also when a test calls it." },
+  { id: "REPO-1-15", source: "boundaries", part: "repo", text: "An export that no file imports is refused, and so is a name on a package's list that no other package imports." },
   { id: "REPO-2-1", source: "requirements", part: "repo", text: "A rule of a built part that no test claims fails the tests." },
   { id: "REPO-2-2", source: "requirements", part: "repo", text: "A rule's id is listed once." },
   { id: "REPO-2-3", source: "requirements", part: "repo", text: "A test claims only rules that are listed." },

@@ -48,7 +48,7 @@ describe("rows that occur", () => {
     expect(await inbox(t)).toMatchObject([{ status: "error", error: "resume_retry_exhausted" }]);
   });
 
-  test("[UTP-7.5-3] [INV-I2-T1] row 3: a result of another turn or epoch is consumed and changes nothing", async () => {
+  test("[UTP-7.5-3] [UTP-3-14] [INV-I2-T1] row 3: a result of another turn or epoch is consumed and changes nothing", async () => {
     await using t = await startTurnWorld();
     const { work } = await suspend(t, "safe");
     const [leased] = await leaseAll(t);

@@ -19,9 +19,7 @@ export {
   type ToolMessage,
   toolResultBody,
 } from "./cards/projection.ts";
-export { foldCard, type StoredCard, type StoredCardRow, unfoldCard } from "./cards/storage-view.ts";
 export {
-  createJudgeFeedbackCard,
   createMustEndWithCard,
   createProfileCard,
   createRenderedPromptCard,
@@ -35,7 +33,6 @@ export {
   createInstructionCard,
   createParentPointerCard,
   createResultFieldsCard,
-  createTaskContextCard,
   createThoughtCard,
   type DeliverableCardInput,
   type ResultField,
@@ -47,42 +44,22 @@ export {
   DEPTH_POLICIES,
   type DepthPolicy,
   planDepth,
-  type SpawnTarget,
-  spawnContext,
 } from "./context/spawn.ts";
-export {
-  contextFromSystemDict,
-  type SystemDict,
-  systemDict,
-  type TelemetryAttributes,
-  telemetryAttributes,
-} from "./context/system-dict.ts";
 export {
   type NormalizedTransport,
   type TraceTransport,
-  type TransportPatch,
   traceparentOf,
   withChildSpan,
-  withFreshTrace,
   withNormalizedTransport,
   withTraceTransport,
-  withTransport,
 } from "./context/transport-evolve.ts";
 export { type CallIdentity, checkCallIdentity, checkCallTrace } from "./headers/call-identity.ts";
 export { type CallerIdentity, checkCallerIdentity } from "./headers/caller-identity.ts";
 export { mandatoryHeaders, missingHeaders, requireHeaders } from "./headers/mandatory.ts";
-export { contextFromHead, type HeadRow, type InboxRow, type Replay, replay, STORED_HEADERS } from "./headers/replay.ts";
+export { type InboxRow, type Replay, replay, STORED_HEADERS } from "./headers/replay.ts";
 export {
   AGENT_STATUSES,
-  type AgentStatus,
-  type InboxProgressEvent,
-  inboxProgressSchema,
   type MarkerEvent,
-  markerSchema,
-  parseInboxProgress,
-  parseMarker,
-  parseStateEvent,
-  parseStepEvent,
   parseTaskEvent,
   STEP_PHASES,
   type StateEvent,
@@ -95,21 +72,14 @@ export {
 } from "./payloads/agent-events.ts";
 export {
   CHUNK_TYPES,
-  type Chunk,
   type ChunkInput,
-  type ChunkType,
   chunkSchema,
   encodeChunk,
   type Part,
-  parseChunk,
-  parsePart,
-  partSchema,
 } from "./payloads/agent-stream.ts";
 export { checkLeasePayload } from "./payloads/command.ts";
 export {
   mergeActionMetadata,
-  parseUiAction,
-  parseUiActionAck,
   UI_ACK_STATUSES,
   type UiAckStatus,
   type UiActionAck,
@@ -125,11 +95,9 @@ export {
   type ReportVerdict,
   WATCHDOG_ACTOR,
 } from "./results/report-check.ts";
-export { type CardLookup, type ReadFault, type ReadOutcome, readResult } from "./results/result-reader.ts";
 export { tryStandingResult } from "./results/standing-result.ts";
 export {
   CONSUMER_DEFAULTS,
-  durableName,
   pmoCommandSubscription,
   type StandingSubscription,
   type StreamCategory,
@@ -139,7 +107,6 @@ export {
   toolCommandSubscription,
   tryToolCommandSubscription,
   uiActionSubscription,
-  uiWakeupSubscription,
   workerWakeupSubscription,
 } from "./subjects/streams.ts";
 export { type ModelToolSpec, modelToolSpec, submitResultSpec } from "./tools/model-spec.ts";

@@ -28,14 +28,12 @@ export {
   type HostResponse,
   type HostSuccess,
   parseHostLine,
-  tryParseHostLine,
 } from "./host/host-message.ts";
 export {
   carriesState,
   HOST_PARAMS,
   type HostMethod,
   type HostParams,
-  isHostMethod,
   methodNotFound,
   OPTIONAL_HOST_METHODS,
   parseHostParams,

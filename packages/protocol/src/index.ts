@@ -2,10 +2,8 @@
 // ./registry (registering tools, projects, agents, profiles), ./agents (turns, events, transcripts), ./host (NDJSON
 // hosts), ./v1r3 (the older wire), ./reference (pages written from the tables).
 
-export { type Box, boxSchema, parseBox } from "./cards/box.ts";
 export {
   type Card,
-  cardHash,
   cardSchema,
   cardText,
   checkConventions,
@@ -23,18 +21,15 @@ export {
   isKnownCardType,
   type KnownCardType,
 } from "./cards/card-types.ts";
-export { type CardFingerprint, type CardWritePlan, planCardWrite } from "./cards/card-write.ts";
 export {
   type CardContent,
   type ContentType,
   contentSchema,
-  type FieldsSchemaContent,
   fieldsSchemaContentSchema,
   type JsonContent,
   jsonContent,
   jsonContentSchema,
   type TextContent,
-  type ToolCallContent,
   type ToolContent,
   type ToolResultContent,
   textContent,
@@ -59,28 +54,12 @@ export {
 } from "./context/context.ts";
 export {
   asActor,
-  type RestoredState,
-  withNewStep,
-  withRecursionDepth,
-  withRestoredState,
   withToolCall,
-  withTurn,
-  withTurnEpoch,
 } from "./context/evolve.ts";
 export { type LineageMeta, lineageMeta, withLineageMeta } from "./context/lineage.ts";
 export {
-  contextSubject,
-  type HeadTurn,
-  type MessageSource,
-  matchesHead,
-  matchesHeadOrNewer,
-  messageSource,
-  renderSubjectTemplate,
-  requireParentStep,
-  requireStep,
   requireToolCall,
   requireTurn,
-  type SubjectParts,
 } from "./context/queries.ts";
 export {
   ERROR_CODES,
@@ -113,7 +92,6 @@ export {
 } from "./headers/control-fields.ts";
 export { type EgressMode, egress } from "./headers/egress.ts";
 export {
-  fillMissingHeaders,
   type HeaderMap,
   isHeaderText,
   normalizeHeaders,
@@ -125,11 +103,10 @@ export {
   HEADERS,
   type HeaderName,
   STAMP_HEADERS,
-  TOPOLOGY_HEADERS,
 } from "./headers/header-names.ts";
-export { type HttpHeaders, headersFromHttp, httpHeader } from "./headers/http-headers.ts";
+export { type HttpHeaders, headersFromHttp } from "./headers/http-headers.ts";
 export { type InboundMessage, type Ingress, type IngressOptions, ingress } from "./headers/ingress.ts";
-export { DEFAULT_SENDER, ensureTraceHeader, messageTypeOf, type Stamps, stampHeaders } from "./headers/stamps.ts";
+export { DEFAULT_SENDER, type Stamps, stampHeaders } from "./headers/stamps.ts";
 export { canonicalText } from "./json/canonical-text.ts";
 export { copyJson } from "./json/json-copy.ts";
 export { formatJsonPath, type JsonPathSegment } from "./json/json-path.ts";
@@ -145,12 +122,12 @@ export {
   MAX_JSON_DEPTH,
   utf8Bytes,
 } from "./json/json-value.ts";
-export { findJsonExcess, type JsonExcess, MAX_JSON_SHAPES, MAX_JSON_VALUES } from "./json/json-work.ts";
+export { type JsonExcess, MAX_JSON_SHAPES, MAX_JSON_VALUES } from "./json/json-work.ts";
 export { type JsonReading, parseJsonInTurns, parseJsonStrict, tryParseJsonStrict } from "./json/parse-json.ts";
 export { isStorable, mayBeUnstorable, refuseUnstorable } from "./json/storable-text.ts";
 export { type CallbackPayload, type CallbackPolicy, parseCallbackPayload } from "./payloads/callback.ts";
 export { type CommandPayload, type CommandPolicy, parseCommandPayload, UNKNOWN_TOOL_NAME } from "./payloads/command.ts";
-export { parseWakeup, WAKEUP_REASONS, type WakeupPayload, type WakeupReason, wakeupSchema } from "./payloads/wakeup.ts";
+export { WAKEUP_REASONS, type WakeupPayload, type WakeupReason } from "./payloads/wakeup.ts";
 export {
   CONTROL_KEY,
   CONTROL_PREFIX,
@@ -201,10 +178,7 @@ export {
   GATEWAY_OPERATIONS,
   type GatewayOperation,
   gatewaySubject,
-  inboxProgressSubject,
-  judgeRetrySubject,
   partStreamSubject,
-  pmoCommandSubject,
   type SubjectFamily,
   type SubjectScope,
   stateEventSubject,
@@ -212,9 +186,7 @@ export {
   taskEventSubject,
   toolCommandSubject,
   uiActionAckSubject,
-  uiActionSubject,
   uiMarkerSubject,
-  wakeupSubject,
 } from "./subjects/families.ts";
 export {
   createPattern,
@@ -222,7 +194,6 @@ export {
   type PatternParts,
   parsePattern,
   type SubjectPattern,
-  tryParsePattern,
 } from "./subjects/pattern.ts";
 export {
   CATEGORIES,
@@ -244,13 +215,11 @@ export {
   type ToolTarget,
 } from "./subjects/target-template.ts";
 export {
-  actorOfToken,
   actorToken,
   durableLabel,
   isToken,
   isTrustedActor,
   parseToken,
-  singleInstanceTarget,
   streamToken,
 } from "./subjects/token.ts";
 export { type AfterExecutionPlan, planAfterExecution } from "./tools/after-execution.ts";
@@ -292,7 +261,6 @@ export {
   childTraceparent,
   createTraceparent,
   ensureTraceparent,
-  formatTraceparent,
   parseTraceId,
   parseTraceparent,
   type TraceIds,

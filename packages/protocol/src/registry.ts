@@ -20,26 +20,12 @@ export {
   profileKey,
 } from "./registry/profile.ts";
 export {
-  findProfile,
-  type ProfileRow,
-  type ProfileUpsertInput,
-  type ProfileUpsertPlan,
-  planProfileUpsert,
-  profileRowSchema,
-} from "./registry/profile-row.ts";
-export {
-  acceptsWork,
   PROJECT_STATUSES,
-  type Project,
   type ProjectCreate,
-  type ProjectOrigin,
   type ProjectPatch,
   type ProjectStatus,
   parseProjectCreate,
   parseProjectPatch,
-  planProjectCreate,
-  planProjectPatch,
-  projectSchema,
 } from "./registry/project.ts";
 export {
   DEFAULT_FORK_JOIN_TASKS,

@@ -102,6 +102,7 @@ export { type SharedPostgres, sharedPostgres } from "./postgres-run.ts";
 export { makePreviousDatabase, type PreviousDatabase, type PreviousDatabaseOptions } from "./previous-database.ts";
 // programs
 export { programEnv } from "./program-env.ts";
+export { copyTemplate, type DirectoryTemplate } from "./template-directory.ts";
 export { createTestCertificates, type TestCertificates } from "./test-certificates.ts";
 // wrong services
 export { type Habits, RIGHT_HABITS } from "./wrong-services/habits.ts";

@@ -34,13 +34,13 @@ export const describeLogin = (server: RunningPostgres): SocketLogin & { readonly
   version: server.version,
 });
 
-interface TestDirectory {
+export interface TestDirectory {
   readonly path: string;
   remove(): Promise<void>;
 }
 
-// The server's user has to pass through; what is inside is closed by the server itself.
-const makeTestDirectory = async (sync: boolean): Promise<TestDirectory> => {
+/** The server's user can pass through it; what is inside is closed by the server itself. */
+export const makeTestDirectory = async (sync = false): Promise<TestDirectory> => {
   const path = join(clusterRoot(pickRunAs(), sync), `toolplane-pg-${randomBytes(6).toString("hex")}`);
   const watch = await processGuard().watch({ label: "test database", removeDir: path });
   mkdirSync(path);

@@ -63,6 +63,8 @@ export interface Settlement {
   readonly traceparent?: string | undefined;
   /** For a card made here: minted with the request, so that a second run of it finds the first. */
   readonly cardId?: string | undefined;
+  /** A card that says the same is written under `cardId` already: it is the result, and none is made. */
+  readonly stands?: boolean | undefined;
 }
 
 export interface SettlementMeans {
@@ -188,8 +190,8 @@ export const planSettlement = (settlement: Settlement, means: SettlementMeans): 
     settledBy: settlement.actorId,
     resultCardId: cardId,
     resultHash: resultHash(content, means.sha256),
-    cardHash: made?.hash ?? null,
-    cardBody: made?.body ?? null,
+    cardHash: settlement.stands === true ? null : (made?.hash ?? null),
+    cardBody: settlement.stands === true ? null : (made?.body ?? null),
     agentTurnId: facts.agentTurnId,
     stepId: facts.stepId,
     ...inboxPart(settlement, cardId, content.status, means),

@@ -80,6 +80,3 @@ export const cardText = (card: Card, caps: JsonCaps = {}): string =>
     },
     caps,
   );
-
-/** The hash that decides whether two writes of one id are the same card. */
-export const cardHash = (card: Card, sha256: (text: string) => string): string => sha256(cardText(card));

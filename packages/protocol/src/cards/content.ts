@@ -90,8 +90,6 @@ export const contentSchema = z.discriminatedUnion("__type__", [
 
 export type TextContent = z.infer<typeof textContentSchema>;
 export type JsonContent = z.infer<typeof jsonContentSchema>;
-export type FieldsSchemaContent = z.infer<typeof fieldsSchemaContentSchema>;
-export type ToolCallContent = z.infer<typeof toolCallContentSchema>;
 export type ToolResultContent = z.infer<typeof toolResultContentSchema>;
 export type ToolContent = z.infer<typeof toolContentSchema>;
 export type CardContent = z.infer<typeof contentSchema>;

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { parseBox } from "../cards/box.ts";
 import { parseCard } from "../cards/card.ts";
 import { parseHostLine } from "../host/host-message.ts";
 import { parseHostParams } from "../host/host-methods.ts";
@@ -60,7 +59,6 @@ describe("[SEC-4-C15] a list of wrong items is refused at once, not once per ite
     ["tool_calls of a card", () => parseCard({ ...card, tool_calls: wrong })],
     ["fields of a card", () => parseCard({ ...card, content: { __type__: "FieldsSchemaContent", fields: wrong } })],
     ["tools of a card", () => parseCard({ ...card, content: { __type__: "ToolContent", tools: wrong } })],
-    ["card_ids of a box", () => parseBox({ box_id: "b", card_ids: wrong })],
     [
       "card ids of an event",
       () => parseTaskEvent({ agent_turn_id: "t", status: "success", output_box: { card_ids: wrong } }),

@@ -30,7 +30,6 @@ export interface HttpGatewayOptions {
   readonly random: Random;
   readonly ids: TraceIds;
   readonly log: Log;
-  readonly fetch?: typeof fetch | undefined;
 }
 
 /** The server answers a claim at the end of its wait; this is for the way there and back. */

@@ -42,6 +42,7 @@ const REQUIRED: Readonly<Record<GatewayOperation, readonly string[]>> = {
   heartbeat: [HEADERS.toolCallId],
   release: [HEADERS.toolCallId],
   settle: [HEADERS.toolCallId],
+  exchange: [],
   put_card: [HEADERS.toolCallId],
   report: [HEADERS.toolCallId, HEADERS.turnId],
   parts: [HEADERS.toolCallId],
