@@ -26,7 +26,7 @@ import type { Ids } from "../ports/ids.ts";
 import { planSessionState } from "../sessions/plan-session-state.ts";
 import type { CallFacts } from "./call.ts";
 import { findControlUse } from "./control-acts.ts";
-import type { SettleMode, SettleRow } from "./settle.sql.ts";
+import type { InboxPart, SettleMode, SettleRow } from "./settle.sql.ts";
 import type { Sha256 } from "./turn-chain.ts";
 
 /** What a tool gave: the one-step way. */
@@ -74,7 +74,7 @@ export interface SettlementMeans {
   readonly caps: JsonCaps;
 }
 
-export const resultHash = (content: ToolResultContent, sha256: Sha256): string => sha256(canonicalText(content));
+const resultHash = (content: ToolResultContent, sha256: Sha256): string => sha256(canonicalText(content));
 
 /** A failure the engine itself establishes, in the shape every reader understands. */
 export const engineFailure = (
@@ -122,8 +122,6 @@ const reportTraceparent = (settlement: Settlement, ids: Ids): string => {
   if (traceparent !== undefined && traceparent !== sent) return traceparent;
   return childTraceparent(sent ?? "", ids);
 };
-
-type InboxPart = Pick<SettleRow, "inboxId" | "messageType" | "contextHeaders" | "payload" | "wakeupHeaders">;
 
 const NO_INBOX: InboxPart = {
   inboxId: null,

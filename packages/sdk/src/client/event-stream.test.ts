@@ -1,13 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readEvents, type ServerEvent } from "./event-stream.ts";
+import { readEvents } from "./event-stream.ts";
+import type { RawEvent } from "./way.ts";
 
-const collect = async (chunks: readonly Uint8Array[]): Promise<readonly ServerEvent[]> => {
+const collect = async (chunks: readonly Uint8Array[]): Promise<readonly RawEvent[]> => {
   async function* feed(): AsyncGenerator<Uint8Array> {
     yield* chunks;
   }
-  const events: ServerEvent[] = [];
-  for await (const event of readEvents(feed())) events.push(event);
+  const events: RawEvent[] = [];
+  for await (const page of readEvents(feed())) events.push(...page);
   return events;
 };
 
@@ -19,6 +20,7 @@ describe("server-sent events", () => {
     ["carriage returns", "data: a\r\n\r\n", [{ id: undefined, event: "message", data: "a" }]],
     ["several lines of data", "data: a\ndata:b\ndata\n\n", [{ id: undefined, event: "message", data: "a\nb\n" }]],
     ["comments and unknown fields", ": hello\nretry: 5\n\n: still here\n\n", []],
+    ["an id alone", ": connected\nid: 4\n\n", [{ id: "4", event: "message", data: "" }]],
     ["an event that was cut off", "data: a\n\ndata: b", [{ id: undefined, event: "message", data: "a" }]],
   ])("%s", async (_, text, events) => {
     expect(await collect([bytes(text)])).toEqual(events);

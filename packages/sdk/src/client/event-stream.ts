@@ -1,14 +1,8 @@
-// Reads server-sent events out of a byte stream: fields by line, an empty line ends an event, comments are dropped.
-// Bounded: an event that never ends must not fill the memory.
+// Reads server-sent events out of a byte stream: fields by line, an empty line ends an event, comments are dropped. What one
+// piece of the stream completes is given together. Bounded: an event that never ends must not fill the memory.
 
 import { ToolplaneError } from "@toolplane/protocol";
-
-export interface ServerEvent {
-  /** Where to go on after this one; events of a live stream have none. */
-  readonly id: string | undefined;
-  readonly event: string;
-  readonly data: string;
-}
+import type { RawEvent } from "./way.ts";
 
 /** More than any message of the bus can be. */
 const MAX_EVENT_CHARS = 32 * 1024 * 1024;
@@ -33,7 +27,7 @@ const take = (draft: Draft, line: string): void => {
 
 const withoutReturn = (line: string): string => (line.endsWith("\r") ? line.slice(0, -1) : line);
 
-export async function* readEvents(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ServerEvent> {
+export async function* readEvents(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly RawEvent[]> {
   const decoder = new TextDecoder();
   let rest = "";
   let size = 0;
@@ -45,14 +39,18 @@ export async function* readEvents(chunks: AsyncIterable<Uint8Array>): AsyncGener
       throw new ToolplaneError("upstream_unavailable", "the server sent an event without an end");
     const lines = (rest + text).split("\n");
     rest = lines.pop() ?? "";
+    const events: RawEvent[] = [];
     for (const line of lines.map(withoutReturn)) {
       if (line !== "") {
         take(draft, line);
         continue;
       }
-      if (draft.data.length > 0) yield { id: draft.id, event: draft.event, data: draft.data.join("\n") };
+      const { id, event, data } = draft;
+      // An id alone says where the log stands.
+      if (data.length > 0 || id !== undefined) events.push({ id, event, data: data.join("\n") });
       draft = emptyDraft();
       size = rest.length;
     }
+    if (events.length > 0) yield events;
   }
 }
