@@ -1,6 +1,6 @@
 // How fast a caller's program is against `toolplane up` and a tool service, each a process of its own: with the client, and
 // with one `fetch` for each call. One sitting, the two take turns.
-//   node --conditions=source bench/callers.ts [seconds]
+//   npm run bench:callers -- [seconds] [levels]
 
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";

@@ -13,7 +13,7 @@ import type { PoolAnswer } from "../http/pool.ts";
 import { givenUp } from "./api.ts";
 import { errorOf } from "./call-outcome.ts";
 import { readLines } from "./read-lines.ts";
-import type { Body, CallAsk } from "./way.ts";
+import { type Body, type CallAsk, jsonOf } from "./way.ts";
 
 export interface BatcherOptions {
   /** Sends an array of calls; resolves when the answer begins, rejects with a typed error. */
@@ -56,7 +56,7 @@ interface Batch {
 }
 
 const textOf = ({ toolName, arguments: given, key, agentId, notBefore }: CallAsk): string =>
-  JSON.stringify({
+  jsonOf({
     tool_name: toolName,
     arguments: given,
     idempotency_key: key,
@@ -168,7 +168,7 @@ export const createCallBatcher = ({ send, sendOne, now, lost }: BatcherOptions):
     if (batch.open.size === 0) batch.stop.abort();
   };
 
-  return (ask, signal) =>
+  return async (ask, signal) =>
     new Promise((resolve, reject) => {
       const onAbort = (): void => {
         forget(entry);
