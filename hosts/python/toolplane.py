@@ -19,7 +19,7 @@ TOOLPLANE_PROJECT, or from arguments of serve() and connect().
 
 What the file promises:
   P1. A call is claimed only when a thread is free to start it; what was claimed and not started is given back.
-  P2. A result is handed over once. It is sent again, byte for byte the same, until the server has answered.
+  P2. A result is handed over once. It is sent again, always the same, until the server has answered.
   P3. What the server says wins: a call that was canceled, timed out or taken away is dropped, whatever the tool returns.
   P4. An exception of a tool becomes a failed result with a code. Its traceback goes to the log and nowhere else.
   P5. The token and the secrets that tools declare (tool(secrets=["API_KEY"]), read from ctx.secrets) are removed from
@@ -438,6 +438,119 @@ def seconds_until(moment: Any, server_now: float) -> Optional[float]:
     return datetime.fromisoformat(moment.replace("Z", "+00:00")).timestamp() - server_now
 
 
+# -------------------------------------------------------------------------------------------------- said together
+
+LISTS = {"result": "results", "heartbeat": "heartbeats", "release": "releases", "parts": "parts"}
+EXCHANGES_AT_ONCE = 2  # while the server works on one, the next is collected
+EXCHANGE_ITEMS, EXCHANGE_BYTES, LARGE_BYTES = 256, 120 * 1024, 32 * 1024
+UNSENT_SECONDS = 2.0  # a request that hangs keeps nothing back for longer
+SIZE_CODES = ("payload_too_large", "result_too_large")
+
+
+class Saying:
+    """One thing a call has to say, and the answer to it once there is one."""
+
+    def __init__(self, action: str, data: bytes):
+        self.action, self.data = action, data
+        self.taken, self.over = False, threading.Event()
+        self.answer: Tuple[Any, float] = (None, 0.0)
+        self.error: Optional[ApiError] = None
+        self.alone = False
+
+    def end(self, answer: Tuple[Any, float] = (None, 0.0), error: Optional[ApiError] = None, alone: bool = False) -> None:
+        self.answer, self.error, self.alone = answer, error, alone
+        self.over.set()
+
+
+def item_error(error: Any) -> ApiError:
+    """The error of an item, with the status its own route would have had as far as it matters here."""
+    said = error if isinstance(error, dict) else {}
+    code = str(said.get("code", "upstream_unavailable"))
+    status = 413 if code in SIZE_CODES else 503 if code in RETRY_CODES else 409
+    return ApiError(status, code, str(said.get("message", "")))
+
+
+class Exchange:
+    """Results, heartbeats, releases and parts in one request: what is ready while one is on its way goes with the next.
+
+    No timers: what is alone leaves at once. What is large, or was tried before, goes by its own route, and so does
+    everything when the server has no route for exchanges.
+    """
+
+    def __init__(self, client: Client, target: str):
+        self._client, self._path = client, f"/tool-services/{urllib.parse.quote(target, safe='')}/exchange"
+        self._waiting: List[Saying] = []
+        self._ready, self._known = threading.Condition(), True
+        for number in range(EXCHANGES_AT_ONCE):
+            threading.Thread(target=self._run, name=f"exchange {number}", daemon=True).start()
+
+    def say(
+        self, action: str, call_id: str, body: Dict[str, Any], alone: Callable[[], Tuple[Any, float]]
+    ) -> Tuple[Any, float]:
+        """The answer of the server, as the single route would give it. Raises ApiError."""
+        data = json.dumps({"tool_call_id": call_id, **body}, allow_nan=False).encode()
+        if not self._known or len(data) > LARGE_BYTES:
+            return alone()
+        saying = Saying(action, data)
+        with self._ready:
+            self._waiting.append(saying)
+            self._ready.notify()
+        if not saying.over.wait(UNSENT_SECONDS):
+            with self._ready:
+                if not saying.taken:
+                    self._waiting.remove(saying)
+                    saying.end(alone=True)
+            saying.over.wait()
+        if saying.alone:
+            return alone()
+        if saying.error is not None:
+            raise saying.error
+        return saying.answer
+
+    def _take(self) -> List[Saying]:
+        with self._ready:
+            self._ready.wait_for(lambda: self._waiting)
+            taken, size = [], 0
+            while self._waiting and len(taken) < EXCHANGE_ITEMS:
+                size += len(self._waiting[0].data)
+                if taken and size > EXCHANGE_BYTES:
+                    break
+                taken.append(self._waiting.pop(0))
+                taken[-1].taken = True
+            return taken
+
+    def _run(self) -> None:
+        while True:
+            sayings = self._take()
+            try:
+                self._send(sayings)
+            except ApiError as error:
+                if error.status == 404:
+                    self._known = False
+                for saying in sayings:
+                    saying.end(error=error, alone=not error.may_pass)
+            except Exception:  # a fault of this file; each is said by its own route then
+                log.exception("an exchange failed")
+                for saying in sayings:
+                    saying.end(alone=True)
+
+    def _send(self, sayings: List[Saying]) -> None:
+        said = {name: [one for one in sayings if one.action == action] for action, name in LISTS.items()}
+        lists = [b'"%s":[%s]' % (name.encode(), b",".join(one.data for one in ones)) for name, ones in said.items() if ones]
+        timeout = 60.0 if said["results"] else REQUEST_SECONDS
+        answer, server_now = self._client.request("POST", self._path, b"{" + b",".join(lists) + b"}", timeout=timeout)
+        for name, ones in said.items():
+            answers = answer.get(name) if isinstance(answer, dict) else None
+            for index, saying in enumerate(ones):
+                one = answers[index] if isinstance(answers, list) and index < len(answers) else None
+                if not isinstance(one, dict):
+                    one = {"error": {"message": "the server did not answer to an item of an exchange"}}
+                if "error" in one:
+                    saying.end(error=item_error(one["error"]))
+                else:
+                    saying.end(answer=(one, server_now))
+
+
 # ------------------------------------------------------------------------------------------------------------ one call
 
 
@@ -470,7 +583,7 @@ class Context:
         body = {"lease": self._call.lease, "parts": [{"index": self._parts, "part": self._call.scrub.json(part)}]}
         self._parts += 1
         try:
-            self._call.post("parts", body)
+            self._call.say("parts", body)
         except ApiError as error:
             log.warning("a part of call %s was not delivered: %s", self.tool_call_id, error)
 
@@ -478,8 +591,10 @@ class Context:
 class Call:
     """A claimed call: its lease, its deadline, and the one result it may have."""
 
-    def __init__(self, client: Client, command: Dict[str, Any], server_now: float, scrub: Scrubber):
-        self.client, self.scrub = client, scrub
+    def __init__(
+        self, client: Client, command: Dict[str, Any], server_now: float, scrub: Scrubber, exchange: Exchange
+    ):
+        self.client, self.scrub, self.exchange = client, scrub, exchange
         self.headers = {str(key).lower(): str(value) for key, value in (command.get("headers") or {}).items()}
         self.payload = command.get("payload") if isinstance(command.get("payload"), dict) else {}
         self.id = self.headers.get("cg-tool-call-id", "")
@@ -495,7 +610,12 @@ class Call:
         self._open, self._lock = True, threading.Lock()
 
     def post(self, action: str, body: Any, **options: Any) -> Tuple[Any, float]:
+        """By the route of its own."""
         return self.client.request("POST", f"/calls/{urllib.parse.quote(self.id, safe='')}/{action}", body, **options)
+
+    def say(self, action: str, body: Dict[str, Any]) -> Tuple[Any, float]:
+        """With what other calls have to say at the moment."""
+        return self.exchange.say(action, self.id, body, lambda: self.post(action, body))
 
     def idempotency_key(self) -> str:
         """The same however often the call is run, another for every other call; for systems that take one."""
@@ -523,7 +643,7 @@ class Call:
                     self.deliver({"status": "timeout", "error": error})
                 return
             try:
-                beat, server_now = self.post("heartbeat", {"lease": self.lease})
+                beat, server_now = self.say("heartbeat", {"lease": self.lease})
                 if beat.get("cancel"):
                     self.drop("canceled")
                     return
@@ -548,20 +668,21 @@ class Call:
             body = {"lease": self.lease, **outcome, **said}
             if self.definition_hash is not None:
                 body["definition_hash"] = self.definition_hash
-            data = json.dumps(body, allow_nan=False).encode()
+            json.dumps(body, allow_nan=False)
         except (TypeError, ValueError, RecursionError) as error:
             message = self.scrub.text(f"the result cannot be written as JSON: {error}")
-            data = json.dumps({"lease": self.lease, **failed("result_not_serializable", message)}).encode()
+            body = {"lease": self.lease, **failed("result_not_serializable", message)}
         headers, failures, until, too_large = self.child_span(), 0, time.monotonic() + SETTLE_SECONDS, False
+        alone = lambda: self.post("result", body, headers=headers, timeout=60.0)  # noqa: E731
         while True:
             try:
-                self.post("result", data, headers=headers, timeout=60.0)
+                alone() if failures or too_large else self.exchange.say("result", self.id, {**body, **headers}, alone)
                 return
             except ApiError as error:
                 if error.status == 413 and not too_large:
                     too_large = True
                     smaller = failed("result_too_large", "the result is larger than the server takes")
-                    data = json.dumps({"lease": self.lease, **smaller}).encode()
+                    body = {"lease": self.lease, **smaller}
                     continue
                 if not error.may_pass or time.monotonic() >= until:
                     log.warning("the result of call %s was not accepted: %s", self.id, error)
@@ -604,7 +725,7 @@ class Service:
         self.tools = {item.name: item for item in tools}
         if len(self.tools) != len(tools) or not tools:
             raise ValueError("serve() takes one or more tools with different names")
-        self.target, self.client = target, client
+        self.target, self.client, self.exchange = target, client, Exchange(client, target)
         self.claim_seconds, self.drain_seconds = claim_seconds, drain_seconds
         self.holder = f"tool.{target} ({socket.gethostname()}, pid {os.getpid()})"[:128]
         self.hashes: Dict[str, str] = {}
@@ -663,7 +784,9 @@ class Service:
                 body = {"max": slots, "wait_seconds": self.claim_seconds, "holder": self.holder}
                 timeout = self.claim_seconds + REQUEST_SECONDS
                 answer, server_now = self.client.request("POST", path, body, timeout=timeout)
-                calls = [Call(self.client, command, server_now, self.scrub) for command in answer["commands"]]
+                calls = [
+                    Call(self.client, command, server_now, self.scrub, self.exchange) for command in answer["commands"]
+                ]
                 failures = 0
             except ApiError as error:
                 failures += 1
@@ -694,7 +817,7 @@ class Service:
 
     def give_back(self, call: Call) -> None:
         try:
-            call.post("release", {"lease": call.lease})
+            call.say("release", {"lease": call.lease})
         except ApiError as error:
             log.warning("call %s could not be given back: %s", call.id, error)
 
