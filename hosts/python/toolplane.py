@@ -9,8 +9,13 @@
 
     toolplane.serve([count_words], target="text")
 
+and calls of tools from a program:
+
+    from toolplane import connect
+    connect().call("count_words", {"text": "to be or not to be"})
+
 Copy this file beside your own. The address, token and project come from TOOLPLANE_URL, TOOLPLANE_TOKEN and
-TOOLPLANE_PROJECT, or from arguments of serve().
+TOOLPLANE_PROJECT, or from arguments of serve() and connect().
 
 What the file promises:
   P1. A call is claimed only when a thread is free to start it; what was claimed and not started is given back.
@@ -19,6 +24,7 @@ What the file promises:
   P4. An exception of a tool becomes a failed result with a code. Its traceback goes to the log and nowhere else.
   P5. The token and the secrets that tools declare (tool(secrets=["API_KEY"]), read from ctx.secrets) are removed from
       results, errors, parts, definitions and log lines, also when they are encoded.
+  P6. A call has a key that is made once. A request whose answer was lost is sent again with it, so the tool runs once.
 A thread cannot be ended from outside in Python: a tool that takes long must look at ctx.cancelled (or call ctx.check()).
 """
 
@@ -45,9 +51,9 @@ import time
 import typing
 import urllib.parse
 from datetime import datetime
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
 
-__all__ = ["Cancelled", "Context", "Tool", "ToolError", "serve", "tool"]
+__all__ = ["Cancelled", "Context", "Plane", "Tool", "ToolError", "ToolplaneError", "connect", "serve", "tool"]
 
 log = logging.getLogger("toolplane")
 
@@ -90,9 +96,9 @@ class GiveBack(Exception):
 class ApiError(Exception):
     """An answer of the server that is no success, or no answer at all (status 0)."""
 
-    def __init__(self, status: int, code: str, message: str):
+    def __init__(self, status: int, code: str, message: str, detail: Any = None):
         super().__init__(f"{code}: {message}")
-        self.status, self.code = status, code
+        self.status, self.code, self.message, self.detail = status, code, message, detail
 
     @property
     def may_pass(self) -> bool:
@@ -392,9 +398,32 @@ class Client:
             raise ApiError(0, "upstream_unavailable", "the server answered something that is not JSON") from None
         if not 200 <= response.status < 300:
             error = answer.get("error", {}) if isinstance(answer, dict) else {}
-            raise ApiError(response.status, str(error.get("code", response.status)), str(error.get("message", "")))
+            code, message = str(error.get("code", response.status)), str(error.get("message", ""))
+            raise ApiError(response.status, code, message, error.get("detail"))
         date = response.getheader("date")
         return answer, email.utils.parsedate_to_datetime(date).timestamp() if date else time.time()
+
+
+    def lines(self, path: str, body: Any, timeout: float) -> Iterator[Dict[str, Any]]:
+        """The lines of an answer as they come, each a JSON object. Raises ApiError, also in the middle."""
+        headers = {"authorization": f"Bearer {self._token}", "accept": "application/x-ndjson"}
+        headers["content-type"] = "application/json"
+        connection = self._connect(False)
+        connection.timeout = timeout
+        try:
+            connection.request("POST", self._base + path, body=json.dumps(body).encode(), headers=headers)
+            response = connection.getresponse()
+            if response.status != 200:
+                error = json.loads(response.read()).get("error", {})
+                code, message = str(error.get("code", response.status)), str(error.get("message", ""))
+                raise ApiError(response.status, code, message, error.get("detail"))
+            for line in iter(response.readline, b""):
+                if line.strip():
+                    yield json.loads(line)
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            raise ApiError(0, "upstream_unavailable", f"the server does not answer ({type(error).__name__})") from error
+        finally:
+            connection.close()
 
 
 def backoff(failures: int) -> float:
@@ -957,3 +986,183 @@ def serve(
     claimer.join()  # what its last question still brings is given back (P1)
     if service.fault is not None:
         raise SystemExit(scrub.text(f"toolplane: {service.fault}"))
+
+
+# ------------------------------------------------------------------------------------------------------ for callers
+
+
+WAIT_SECONDS = 30.0  # for a result, unless its caller says otherwise
+SLICE_SECONDS = 120.0  # the longest single question
+STARTUP_SECONDS = 5.0  # a server that never answered is looked for this long
+BATCH_ITEMS = 256
+SETTLED = frozenset("success failed canceled timeout partial".split())
+LATER_CODES = frozenset("inbox_not_empty agent_busy rate_limited storage_error breaker_open still_running".split())
+
+
+class ToolplaneError(Exception):
+    """A call that has no result: the code of the error table (or the tool's own), and the call's id when one exists."""
+
+    def __init__(self, code: str, message: str, detail: Any = None, call_id: Optional[str] = None):
+        super().__init__(f"{code}: {message}")
+        self.code, self.message, self.detail, self.call_id = code, message, detail, call_id
+
+    @property
+    def retryable(self) -> bool:
+        return self.code in LATER_CODES
+
+
+def result_of(call: Dict[str, Any]) -> Any:
+    """The result of a call that succeeded; raises what became of any other."""
+    status, call_id = call.get("status"), call.get("tool_call_id")
+    if status == "success":
+        return call.get("result")
+    if status not in SETTLED:
+        todo = "the call goes on: wait for it by its id"
+        raise ToolplaneError("still_running", f"call {call_id} is {status} at the end of the wait; {todo}", None, call_id)
+    error = call.get("error") or {}
+    message = str(error.get("message") or f"the call ended as {status}")
+    detail = {"status": status, "result": call.get("result")} if status == "partial" else error.get("detail")
+    raise ToolplaneError(str(error.get("code") or "unknown_error"), message, detail, call_id)
+
+
+class Plane:
+    """Calls tools. Threads may share one."""
+
+    def __init__(self, client: Client):
+        self._client, self._answered, self._began = client, False, time.monotonic()
+
+    def _insist(self, until: float, work: Callable[[], Any]) -> Any:
+        """Tries until it works, fails for good, or the time is over."""
+        failures = 0
+        while True:
+            try:
+                answer = work()
+                self._answered = True
+                return answer
+            except ApiError as error:
+                nobody = isinstance(error.__cause__, (ConnectionRefusedError, socket.gaierror))
+                self._answered = self._answered or not nobody
+                failures += 1
+                pause = backoff(failures)
+                end = until if self._answered else min(until, self._began + STARTUP_SECONDS)
+                if not error.may_pass or time.monotonic() + pause >= end:
+                    raise ToolplaneError(error.code, error.message, error.detail) from error
+                time.sleep(pause)
+
+    def _ask(self, wait: float, ask: Callable[[float], Dict[str, Any]]) -> Dict[str, Any]:
+        """Asks until the call is over, or the wait is. Handing a call over is tried a while, also without a wait."""
+        began = time.monotonic()
+        until, pause = began + wait, 0.1
+        while True:
+            asked = time.monotonic()
+            left = max(0.0, until - asked)
+            answer = self._insist(max(until, began + 10), lambda: ask(min(max(0.0, until - time.monotonic()), SLICE_SECONDS)))
+            now = time.monotonic()
+            if answer.get("status") in SETTLED or now >= until:
+                return answer
+            if now - asked < min(left, SLICE_SECONDS) / 2:  # a server that lets go so early is about to stop
+                time.sleep(min(pause, until - now))
+                pause = min(pause * 2, 3.0)
+
+    @staticmethod
+    def _body(tool: str, args: Any, key: Optional[str], agent: Optional[str]) -> Dict[str, Any]:
+        body = {"tool_name": tool, "arguments": {} if args is None else args}
+        body["idempotency_key"] = key or f"python-{secrets.token_hex(16)}"
+        return body if agent is None else {**body, "agent_id": agent}
+
+    def _make(self, body: Dict[str, Any], wait: float) -> Dict[str, Any]:
+        def ask(seconds: float) -> Dict[str, Any]:
+            timeout = seconds + REQUEST_SECONDS
+            return self._client.request("POST", "/calls", {**body, "wait_seconds": seconds}, timeout=timeout)[0]
+
+        return self._ask(wait, ask)
+
+    def call(
+        self, tool: str, args: Any = None, *, key: Optional[str] = None, wait: float = WAIT_SECONDS,
+        agent: Optional[str] = None,
+    ) -> Any:
+        """Makes a durable call and gives its result; raises ToolplaneError when it has none."""
+        return result_of(self._make(self._body(tool, args, key, agent), wait))
+
+    def start(self, tool: str, args: Any = None, *, key: Optional[str] = None, agent: Optional[str] = None) -> str:
+        """Makes a call without waiting for it, and gives its id."""
+        return str(self._make(self._body(tool, args, key, agent), 0)["tool_call_id"])
+
+    def wait(self, call_id: str, wait: float = WAIT_SECONDS) -> Any:
+        """The result of a call that was made before."""
+        path = f"/calls/{urllib.parse.quote(call_id, safe='')}"
+
+        def ask(seconds: float) -> Dict[str, Any]:
+            return self._client.request("GET", f"{path}?wait_seconds={seconds}", timeout=seconds + REQUEST_SECONDS)[0]
+
+        return result_of(self._ask(wait, ask))
+
+    def _on_call(self, method: str, call_id: str, action: str, body: Optional[Dict[str, Any]] = None) -> Any:
+        path = f"/calls/{urllib.parse.quote(call_id, safe='')}/{action}"
+        return self._insist(time.monotonic() + 10, lambda: self._client.request(method, path, body)[0])
+
+    def cancel(self, call_id: str, reason: Optional[str] = None) -> Dict[str, Any]:
+        return self._on_call("POST", call_id, "cancel", {} if reason is None else {"reason": reason})
+
+    def why(self, call_id: str) -> Dict[str, Any]:
+        """Where a call is and what it waits for."""
+        return self._on_call("GET", call_id, "why")
+
+    def call_many(
+        self, calls: Iterable[Tuple[str, Any]], *, wait: float = WAIT_SECONDS, agent: Optional[str] = None
+    ) -> Iterator[Tuple[int, Any]]:
+        """Makes many calls in few requests; gives (index, result or ToolplaneError) as they settle."""
+        left = {index: self._body(tool, args, None, agent) for index, (tool, args) in enumerate(calls)}
+        until, failures = time.monotonic() + wait, 0
+        while left:
+            now = time.monotonic()
+            indexes = list(left)[:BATCH_ITEMS]
+            known = len(left)
+            seconds = min(max(0.0, until - now), SLICE_SECONDS)
+            items = [{**left[index], "wait_seconds": seconds} for index in indexes]
+            trouble: Optional[ToolplaneError] = None
+            try:
+                for answer in self._client.lines("/calls/batch", items, seconds + REQUEST_SECONDS):
+                    self._answered, index = True, indexes[int(answer["index"])]
+                    outcome = self._settled(answer, until)
+                    if outcome is not None:
+                        del left[index]
+                        yield index, outcome[0]
+            except ApiError as error:
+                trouble = ToolplaneError(error.code, error.message, error.detail)
+                if not error.may_pass or (error.status == 0 and not self._answered and now > self._began + STARTUP_SECONDS):
+                    until = now
+            failures = failures + 1 if trouble else 0
+            if trouble and time.monotonic() >= until:
+                for index in indexes:
+                    if left.pop(index, None) is not None:
+                        yield index, trouble
+            elif trouble or len(left) == known:  # also after a server that lets go of a wait because it is about to stop
+                time.sleep(min(backoff(failures or 1), max(0.0, until - time.monotonic())))
+
+    @staticmethod
+    def _settled(answer: Dict[str, Any], until: float) -> Optional[Tuple[Any]]:
+        """What a line of a batch says; None when the call is to be asked for again."""
+        error = answer.get("error")
+        if "status" not in answer and isinstance(error, dict):
+            code, over = str(error.get("code")), time.monotonic() >= until
+            if error.get("retryable") and not over:
+                return None
+            return (ToolplaneError(code, str(error.get("message", "")), error.get("detail")),)
+        if answer.get("status") not in SETTLED and time.monotonic() < until:
+            return None
+        try:
+            return (result_of(answer),)
+        except ToolplaneError as failed_call:
+            return (failed_call,)
+
+
+def connect(url: Optional[str] = None, token: Optional[str] = None, project: Optional[str] = None) -> Plane:
+    """A client of the plane that TOOLPLANE_URL, TOOLPLANE_TOKEN and TOOLPLANE_PROJECT name, unless told otherwise."""
+    return Plane(
+        Client(
+            url or os.environ.get("TOOLPLANE_URL") or "http://127.0.0.1:7420",
+            token or os.environ.get("TOOLPLANE_TOKEN", ""),
+            project or os.environ.get("TOOLPLANE_PROJECT") or "demo",
+        )
+    )
