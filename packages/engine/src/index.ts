@@ -41,6 +41,7 @@ export {
   type Lineage,
   type LiveStatus,
 } from "./calls/call.ts";
+export type { CallAnswer } from "./calls/call-answer.ts";
 export type { CallRequest, Dispatched } from "./calls/call-request.ts";
 export type { CallFilter, Calls } from "./calls/calls.ts";
 export type { Canceled, CancelRequest } from "./calls/cancel.ts";

@@ -49,6 +49,7 @@ export {
   TEST_ACTOR,
   withClient,
 } from "./engine/call-walk.ts";
+export { type CountedStatements, countStatements } from "./engine/count-statements.ts";
 // engine
 export {
   DEFAULT_TOOLS,

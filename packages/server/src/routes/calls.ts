@@ -1,6 +1,6 @@
 // Calls: make one, make many, look, wait, cancel, try again, ask why.
 
-import { type CallRequest, type CallView, isSettled } from "@toolplane/engine";
+import { type CallAnswer, type CallRequest, isSettled } from "@toolplane/engine";
 import { isToolplaneError, parseWith, refuseUnstorable, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
 import { actorOf, personOf } from "../http/actor-of.ts";
@@ -80,7 +80,7 @@ const explainMissing = async (error: unknown, { engine, toolHosts }: Asked, requ
 const checkHeaders = (headers: Headers, { projectId, channelId, agentId = API_ACTOR }: CallRequest): void =>
   checkCallerHeaders(headers, { projectId, channelId, agentId });
 
-const make = async (asked: Asked, request: CallRequest, waitSeconds: number): Promise<CallView> => {
+const make = async (asked: Asked, request: CallRequest, waitSeconds: number): Promise<CallAnswer> => {
   await checkMayCall(asked.engine, asked.caller, request.projectId, request.toolName);
   try {
     return await asked.engine.calls.call(request, waitSeconds * 1000, asked.signal);
@@ -89,7 +89,7 @@ const make = async (asked: Asked, request: CallRequest, waitSeconds: number): Pr
   }
 };
 
-const answer = async ({ engine, context }: RouteCall<unknown, unknown>, view: CallView): Promise<Response> => {
+const answer = async ({ engine, context }: RouteCall<unknown, unknown>, view: CallAnswer): Promise<Response> => {
   const cards = await resultCards(engine, view.projectId, [view]);
   return context.json(callAnswer(view, cards.get(view.resultCardId ?? "")), isSettled(view.status) ? 200 : 202);
 };

@@ -15,7 +15,7 @@ import {
   type ServiceRequest,
 } from "../gateway/service-request.ts";
 import { answerList } from "../http/answer-list.ts";
-import { refuseUnknownProject } from "../http/known-project.ts";
+import { noProject } from "../http/known-project.ts";
 import { type Method, type Route, type RouteCall, route, SERVICES } from "../http/route.ts";
 import { serviceCaller } from "../http/service-caller.ts";
 
@@ -89,13 +89,9 @@ export const serviceRoutes: readonly Route[] = [
         throw new ToolplaneError("protocol_violation", `${HEADERS.projectId} names another project than the route`);
       const holder = body.holder ?? `${caller.actorId} (${caller.token.tokenId})`;
       const request = { projectId: params.project ?? "", target, holder, max: body.max };
-      const claim = (waitMs: number) => engine.calls.claim(request, waitMs, signal);
-      let calls = await claim(0);
-      // Only who would wait is asked whether there is anything to wait for: a service with work pays nothing for it.
-      if (calls.length === 0) {
-        await refuseUnknownProject(engine, request.projectId);
-        if (body.wait_seconds > 0) calls = await claim(body.wait_seconds * 1000);
-      }
+      // Before the look, and mostly from memory: the look is the wait's own, and an empty queue is looked at once.
+      if (!(await engine.projects.isKnown(request.projectId))) throw noProject(request.projectId);
+      const calls = await engine.calls.claim(request, body.wait_seconds * 1000, signal);
       // The client went away while it waited: what it cannot receive goes back at once.
       if (signal.aborted && calls.length > 0) {
         await Promise.all(calls.map(({ facts, lease }) => engine.calls.release({ ...facts, leaseId: lease.id })));
