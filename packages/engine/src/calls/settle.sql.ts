@@ -7,6 +7,7 @@
 //   expire  a watchdog; the call is open, due, and still in the hands it was read in
 // First valid result wins (I1): a settled call has no live row.
 
+import type { ToolResultContent } from "@toolplane/protocol";
 import { type GivenOf, given, inputOf, namesOf } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
 import { KEPT_COLUMNS, KEPT_OF_CALL } from "./call-columns.sql.ts";
@@ -64,6 +65,8 @@ export type InboxPart = GivenOf<typeof INBOX>;
 export interface SettleRow extends GivenOf<typeof RESULT>, InboxPart, GivenOf<typeof SESSION> {
   /** For the audit; no column of the statement. */
   readonly control?: ControlUse | undefined;
+  /** What the card says, for callers that wait here; no column of the statement. */
+  readonly content: ToolResultContent;
 }
 
 export interface SettledRow {
