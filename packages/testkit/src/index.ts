@@ -50,6 +50,7 @@ export {
   withClient,
 } from "./engine/call-walk.ts";
 // engine
+export { MEDDLINGS, type Meddling, meddle } from "./engine/meddle.ts";
 export {
   DEFAULT_TOOLS,
   ENGINE_TEMPLATE,
