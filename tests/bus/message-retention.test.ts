@@ -1,6 +1,6 @@
 // How long messages are kept, and what goes with them.
 
-import { type FaultPoint, noFaults, trimMessages } from "@toolplane/engine";
+import { type FaultPoint, noFaults, trimMessages } from "@toolplane/engine/internal";
 import { createCollector, meddle } from "@toolplane/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openPostgresHarness, type PostgresHarness, type PostgresProcess } from "./postgres-harness.ts";

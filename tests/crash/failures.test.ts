@@ -1,7 +1,7 @@
 // Failures a process lives through: an error at every point, a pause longer than every lease, a network that cuts
 // connections at random.
 
-import { createDatabase, type FaultPoint } from "@toolplane/engine";
+import { createDatabase, type FaultPoint } from "@toolplane/engine/internal";
 import type { ExitStatus } from "@toolplane/processes";
 import {
   CUT_MOMENTS,

@@ -1,6 +1,6 @@
 // A process dies by SIGKILL at each named point; another comes, finishes what is left, and nothing was lost or doubled.
 
-import type { FaultPoint } from "@toolplane/engine";
+import type { FaultPoint } from "@toolplane/engine/internal";
 import { type Findings, NOTHING_FOUND, openCrashRun, startEngineChild } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SOME_OF_ALL } from "./items.ts";

@@ -1,7 +1,7 @@
 // The resume table of the protocol (utp 7.5): the rows that can occur, by making them occur. Those that cannot are in
 // resume-shut.test.ts.
 
-import type { FaultPoint } from "@toolplane/engine";
+import type { FaultPoint } from "@toolplane/engine/internal";
 import { codeOf, createLatch, fingerprint, meddle, resultFor } from "@toolplane/testkit";
 import { describe, expect, test } from "vitest";
 import { dueNow, head, inbox, leaseAll, suspend } from "./resume-world.ts";

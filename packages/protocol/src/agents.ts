@@ -10,22 +10,15 @@ export {
 } from "./cards/fallback-deliverable.ts";
 export {
   type AssistantMessage,
-  MAX_STREAM_CHARS,
   type ModelMessage,
-  type Projection,
-  type ProjectionOptions,
   projectCards,
-  type TextMessage,
   type ToolMessage,
-  toolResultBody,
 } from "./cards/projection.ts";
 export {
   createMustEndWithCard,
   createProfileCard,
   createRenderedPromptCard,
   createToolsCard,
-  type ProfileCardInput,
-  type SystemCardOrigin,
 } from "./cards/system-cards.ts";
 export {
   createAgentErrorCard,
@@ -36,44 +29,30 @@ export {
   createThoughtCard,
   type DeliverableCardInput,
   type ResultField,
-  type ThoughtCardInput,
 } from "./cards/task-cards.ts";
 export {
   checkDepth,
   DEFAULT_MAX_RECURSION_DEPTH,
-  DEPTH_POLICIES,
   type DepthPolicy,
   planDepth,
 } from "./context/spawn.ts";
 export {
-  type NormalizedTransport,
-  type TraceTransport,
-  traceparentOf,
   withChildSpan,
-  withNormalizedTransport,
   withTraceTransport,
 } from "./context/transport-evolve.ts";
-export { type CallIdentity, checkCallIdentity, checkCallTrace } from "./headers/call-identity.ts";
+export { checkCallIdentity, checkCallTrace } from "./headers/call-identity.ts";
 export { type CallerIdentity, checkCallerIdentity } from "./headers/caller-identity.ts";
-export { mandatoryHeaders, missingHeaders, requireHeaders } from "./headers/mandatory.ts";
-export { type InboxRow, type Replay, replay, STORED_HEADERS } from "./headers/replay.ts";
+export { replay } from "./headers/replay.ts";
 export {
-  AGENT_STATUSES,
   type MarkerEvent,
   parseTaskEvent,
-  STEP_PHASES,
   type StateEvent,
   type StepEvent,
   type StepPhase,
-  stateEventSchema,
-  stepEventSchema,
   type TaskEvent,
-  taskEventSchema,
 } from "./payloads/agent-events.ts";
 export {
-  CHUNK_TYPES,
   type ChunkInput,
-  chunkSchema,
   encodeChunk,
   type Part,
 } from "./payloads/agent-stream.ts";
@@ -83,17 +62,11 @@ export {
   UI_ACK_STATUSES,
   type UiAckStatus,
   type UiActionAck,
-  type UiActionPayload,
-  uiActionAckSchema,
-  uiActionSchema,
 } from "./payloads/ui-action.ts";
-export { aggregateStep, effectiveAfterExecution, type StepVerdict, taskErrorText } from "./results/after-execution.ts";
+export { aggregateStep, taskErrorText } from "./results/after-execution.ts";
 export {
   type ExpectedCall,
   planReportCheck,
-  type Report,
-  type ReportVerdict,
-  WATCHDOG_ACTOR,
 } from "./results/report-check.ts";
 export { tryStandingResult } from "./results/standing-result.ts";
 export {
@@ -101,7 +74,6 @@ export {
   pmoCommandSubscription,
   type StandingSubscription,
   type StreamCategory,
-  type StreamPlan,
   streamPlan,
   taskEventSubscription,
   toolCommandSubscription,

@@ -13,7 +13,7 @@ import { isResultStatus, RESULT_STATUSES } from "../results/value-sets.ts";
 import { CARD_CONVENTIONS, CARD_TYPES, isKnownCardType } from "./card-types.ts";
 import { contentSchema } from "./content.ts";
 
-export const cardSchema = z
+const cardSchema = z
   .strictObject({
     card_id: z.string().min(1),
     project_id: z.string().min(1),

@@ -3,7 +3,7 @@
 import { ToolplaneError } from "../errors/toolplane-error.ts";
 
 /** `descend`: one deeper than the caller; `peer`: the same; `root`: a new chain that begins at 0. */
-export const DEPTH_POLICIES = ["descend", "peer", "root"] as const;
+const DEPTH_POLICIES = ["descend", "peer", "root"] as const;
 export type DepthPolicy = (typeof DEPTH_POLICIES)[number];
 
 /** Agents that delegate to themselves stop here; honest chains are a handful deep. */

@@ -31,7 +31,7 @@ export interface Replay {
 }
 
 /** What stored `context_headers` always hold. */
-export const STORED_HEADERS = [HEADERS.traceparent, HEADERS.recursionDepth] as const;
+const STORED_HEADERS = [HEADERS.traceparent, HEADERS.recursionDepth] as const;
 
 /** Messages that resume a turn; their source is a column of the row. */
 const RESUME_TYPES: ReadonlySet<string> = new Set(["tool_result", "timeout"]);

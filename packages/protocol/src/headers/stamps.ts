@@ -5,7 +5,7 @@ import type { HeaderMap } from "./header-map.ts";
 import { HEADERS } from "./header-names.ts";
 
 /** What the sender is called when nothing was configured. */
-export const DEFAULT_SENDER = "cg-nats-client";
+const DEFAULT_SENDER = "cg-nats-client";
 
 export interface Stamps {
   /** Milliseconds since the epoch. */

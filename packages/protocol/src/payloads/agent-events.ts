@@ -8,7 +8,7 @@ import { parseLenient } from "./lenient-object.ts";
 const id = z.string().min(1);
 
 /** Exactly one per turn (I10). */
-export const taskEventSchema = z.object({
+const taskEventSchema = z.object({
   agent_turn_id: id,
   status: z.enum(RESULT_STATUSES),
   output_box_id: z.string().optional(),
@@ -35,7 +35,7 @@ export const stepEventSchema = z.object({
 });
 export type StepEvent = z.infer<typeof stepEventSchema>;
 
-export const AGENT_STATUSES = ["idle", "dispatched", "running", "suspended"] as const;
+const AGENT_STATUSES = ["idle", "dispatched", "running", "suspended"] as const;
 
 export const stateEventSchema = z.object({
   agent_id: id,

@@ -6,7 +6,7 @@ import type { JsonObject, JsonValue } from "../json/json-value.ts";
 
 const id = z.string().min(1);
 
-export const CHUNK_TYPES = ["start", "content", "end", "reasoning", "tool_call"] as const;
+const CHUNK_TYPES = ["start", "content", "end", "reasoning", "tool_call"] as const;
 
 export const chunkSchema = z.object({
   agent_turn_id: id,

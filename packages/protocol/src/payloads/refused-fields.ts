@@ -6,7 +6,7 @@ import { CONTROL_FIELDS, RESUME_CONTROL_FIELDS } from "../headers/control-fields
 import { shortText } from "../json/json-path.ts";
 
 /** Inline data: belongs into the tool.call or tool.result card. */
-export const INLINE_FIELDS = ["args", "arguments", "result"] as const;
+const INLINE_FIELDS = ["args", "arguments", "result"] as const;
 
 export const REFUSED_IN_COMMAND: ReadonlySet<string> = new Set([...CONTROL_FIELDS, ...INLINE_FIELDS]);
 /** Who reports is known from the connection, so the longer list of a resume holds here. */

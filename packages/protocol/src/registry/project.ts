@@ -6,7 +6,7 @@ import { copyUpload } from "../tools/upload.ts";
 import { displayText, REGISTRY_CAPS, subjectToken } from "./field-shapes.ts";
 import { projectLimitsSchema } from "./project-limits.ts";
 
-export const PROJECT_STATUSES = ["active", "inactive", "archived"] as const;
+const PROJECT_STATUSES = ["active", "inactive", "archived"] as const;
 export type ProjectStatus = (typeof PROJECT_STATUSES)[number];
 
 /** Without an owner the caller is the owner; without an id one is made. */

@@ -38,7 +38,7 @@ const explainMissing = async (error: unknown, { engine, toolHosts }: Asked, requ
   const { projectId, toolName } = request;
   const known = await engine.tools.findTool(projectId, toolName);
   if (known?.status === "deleted" && known.pending !== undefined) {
-    const todo = `version ${known.pending.version} waits: toolplane tools accept ${toolName}`;
+    const todo = `version ${known.pending.version} waits: toolplane tools accept ${toolName} --version ${known.pending.version}`;
     return new ToolplaneError("not_found", `${error.message}; it was deleted`, { detail: { todo } });
   }
   const late = toolHosts

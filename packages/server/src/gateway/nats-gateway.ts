@@ -15,9 +15,9 @@ import { mayAnswer, readQuestion, tryOperation } from "./nats-request.ts";
 import { SERVICE_OPERATIONS } from "./service-operations.ts";
 import type { ServiceEngine, ServiceOperation } from "./service-request.ts";
 
-export const GATEWAY_PATTERN = `cg.${PROTOCOL_VERSION}.*.*.rpc.gateway.*.>`;
+const GATEWAY_PATTERN = `cg.${PROTOCOL_VERSION}.*.*.rpc.gateway.*.>`;
 /** The processes of the plane share the requests under this name. */
-export const GATEWAY_QUEUE = "gateway";
+const GATEWAY_QUEUE = "gateway";
 
 export interface NatsGatewayOptions {
   readonly engine: ServiceEngine;

@@ -27,7 +27,7 @@ import { SERVICE_OPERATIONS } from "./service-operations.ts";
 import type { ServiceOperation, ServiceRequest } from "./service-request.ts";
 
 /** The lease a card is written, or a report made, under; the other operations have it in their body. */
-export const LEASE_HEADER = "CG-Lease";
+const LEASE_HEADER = "CG-Lease";
 
 export interface GatewayQuestion {
   readonly operation: GatewayOperation;

@@ -68,7 +68,7 @@ export const anyObject = z.record(z.string(), z.unknown());
 export const refuseTarget = ({ named, targets = [] }: ServiceCaller, target: string): ToolplaneError =>
   new ToolplaneError("auth_failed", `${named} serves ${targets.join(", ")}, not ${target}`);
 
-export const mayServe = (caller: ServiceCaller, { actorId, target }: Pick<CallFacts, "actorId" | "target">): void => {
+const mayServe = (caller: ServiceCaller, { actorId, target }: Pick<CallFacts, "actorId" | "target">): void => {
   if (caller.targets === undefined) return;
   // By actor, not by target alone: the project manager's own calls have a target too.
   if (!caller.targets.some((served) => actorId === `tool.${served}`))

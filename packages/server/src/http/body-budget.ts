@@ -12,7 +12,7 @@ export interface BodyLimits {
 }
 
 /** Two of the largest results at once; a service that has more of them waits its turn. */
-export const BODY_LIMITS: BodyLimits = { perToken: 128 * 1024 * 1024, inAll: 384 * 1024 * 1024 };
+const BODY_LIMITS: BodyLimits = { perToken: 128 * 1024 * 1024, inAll: 384 * 1024 * 1024 };
 
 const SMALL_BYTES = 64 * 1024;
 

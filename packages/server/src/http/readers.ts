@@ -15,7 +15,7 @@ export interface ReaderLimits {
   readonly cutMs: number;
 }
 
-export const READER_LIMITS: ReaderLimits = { perToken: 64, inAll: 1_024, slowMs: 30_000, cutMs: 10_000 };
+const READER_LIMITS: ReaderLimits = { perToken: 64, inAll: 1_024, slowMs: 30_000, cutMs: 10_000 };
 
 export interface Readers {
   readonly limits: ReaderLimits;

@@ -3,7 +3,8 @@
 import { randomBytes } from "node:crypto";
 import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { migrate, silentLog } from "@toolplane/engine";
+import { silentLog } from "@toolplane/engine";
+import { migrate } from "@toolplane/engine/internal";
 import {
   findLivePostgres,
   OWNER,

@@ -10,7 +10,7 @@ import type { CallRow, CardRow } from "./tables.ts";
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** RFC 8785 for values that came out of JSON.parse. */
-export const canonical = (value: unknown): string => {
+const canonical = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));

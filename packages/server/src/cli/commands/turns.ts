@@ -44,7 +44,7 @@ const list: Command = {
   },
 };
 
-export const showTurn = ({ output }: CommandContext, turn: Body): void => {
+const showTurn = ({ output }: CommandContext, turn: Body): void => {
   if (output.json) {
     output.data(turn);
     return;
