@@ -7,8 +7,14 @@ import { createResolve, type Foreign, type Outline, outlineOf } from "./module-o
 import { broken, type Violation } from "./violation.ts";
 import { isShipped, isTest, type Workspace } from "./workspace.ts";
 
-/** What tool authors import: every name is offered, whether our own code uses it or not. */
-const USERS_DOORS = ["packages/sdk/src/index.ts", "packages/sdk/src/host.ts", "packages/sdk/src/protocol.ts"];
+/** What tool authors and callers import: every name is offered, whether our own code uses it or not. */
+const USERS_DOORS = [
+  "packages/sdk/src/index.ts",
+  "packages/sdk/src/client.ts",
+  "packages/sdk/src/host.ts",
+  "packages/sdk/src/protocol.ts",
+  "packages/server/src/index.ts",
+];
 
 /** Not wired yet: the bridge to services that speak the older wire will import it. */
 const NOT_YET = ["packages/protocol/src/v1r3.ts"];

@@ -1,7 +1,7 @@
 // A PostgreSQL for one contestant: the same programs and settings for all of them, on the disk, synced, reached over
 // loopback by its users. What it counts is read over a connection to another database.
 
-import { createDatabase } from "@toolplane/engine";
+import { createDatabase } from "@toolplane/engine/internal";
 import { queryTestDatabase, startTestPostgres } from "@toolplane/testkit";
 import { READ_COUNTERS, READ_SERVER } from "../../engine/counters.sql.ts";
 import type { ServerFacts } from "../../engine/counters.ts";

@@ -74,7 +74,7 @@ export interface SettlementMeans {
   readonly caps: JsonCaps;
 }
 
-const resultHash = (content: ToolResultContent, sha256: Sha256): string => sha256(canonicalText(content));
+export const resultHash = (content: ToolResultContent, sha256: Sha256): string => sha256(canonicalText(content));
 
 /** A failure the engine itself establishes, in the shape every reader understands. */
 export const engineFailure = (

@@ -20,7 +20,7 @@ export interface PlaneOptions {
 }
 
 /** A server that is just restarting is back by then; one that was never started should be heard of soon. */
-export const STARTUP_MS = 5_000;
+const STARTUP_MS = 5_000;
 /** How long to try to hand over what nobody waits for. */
 export const HAND_OVER_MS = 10_000;
 /** The longest single question. */

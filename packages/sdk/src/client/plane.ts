@@ -69,7 +69,7 @@ export interface Plane extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-export const DEFAULT_WAIT_SECONDS = 30;
+const DEFAULT_WAIT_SECONDS = 30;
 const waitMsOf = ({ wait = DEFAULT_WAIT_SECONDS }: WaitOptions): number => Math.max(0, wait * 1000);
 
 const askOf = (

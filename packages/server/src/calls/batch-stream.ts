@@ -35,7 +35,7 @@ const KEEP_ALIVE_MS = 15_000;
 /** Results are fetched so many at a time: the largest ones are megabytes. */
 const LINES_AT_ONCE = 32;
 
-export const answerOf = (outcome: ItemOutcome, cards: Awaited<ReturnType<typeof resultCards>>) =>
+const answerOf = (outcome: ItemOutcome, cards: Awaited<ReturnType<typeof resultCards>>) =>
   outcome instanceof ToolplaneError
     ? { error: outcome.toWire() }
     : callAnswer(outcome, cards.get(outcome.resultCardId ?? ""));
