@@ -21,10 +21,11 @@ export const settings = {
   test: {
     globalSetup: [KILLED_RUN, POSTGRES],
     setupFiles: ["packages/testkit/src/vitest-worker.ts", "tests/property-seed.ts"],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    // Three times what a test waits for one condition: the condition that does not come is named, not the test's time.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     // What is waited for by a condition comes when it comes: the second that vitest gives is short on a busy machine.
-    expect: { poll: { timeout: 30_000 } },
+    expect: { poll: { timeout: 60_000 } },
     // One more than the two cores this is measured on: tests wait for processes, leases and databases most of the time.
     maxWorkers: 3,
   },

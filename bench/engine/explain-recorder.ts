@@ -68,6 +68,7 @@ export const recordExplains = (db: Database): ExplainRecorder => {
   };
 
   const within = (tx: Queryer): Queryer => ({
+    ...tx,
     async query(statement, values = []) {
       await tx.query({ name: "", text: "savepoint explained" });
       note(statement, await tx.query<PlanRow>(explained(statement), values));

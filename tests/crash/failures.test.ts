@@ -71,7 +71,7 @@ describe("a process that stands still", () => {
     await using sleeper = await startEngineChild({ ...run.life("sleeper", items), faults });
     hangs.addEventListener("abort", () => void sleeper.kill());
     const isAsleep = (): boolean => run.lines().some((line) => line.what === "stalled" && line.point === point);
-    await until(`the process to stop at ${point}`, isAsleep, 30_000);
+    await until(`the process to stop at ${point}`, isAsleep);
     // Somebody who only serves finishes what the sleeper holds, while it sleeps.
     const meanwhile = await run.recover({});
     sleeper.wake();

@@ -9,7 +9,7 @@ import type { Program } from "../cli/program.ts";
 import { requirePython, startPython } from "./programs.ts";
 import { commandFor, type ScriptedPlane, startScriptedPlane } from "./scripted-plane.ts";
 
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
 
 let plane: ScriptedPlane;
 let service: Program;

@@ -1,7 +1,10 @@
 // The gateway at work: every operation, both doors side by side, where answers go, several processes, and the end.
 
+import { openNatsLink } from "@toolplane/bus/nats";
+import { silentLog } from "@toolplane/engine";
 import { ERROR_TABLE, GATEWAY_OPERATIONS } from "@toolplane/protocol";
-import { eventually, fingerprint, toolUpload } from "@toolplane/testkit";
+import { createNatsGateway } from "@toolplane/server";
+import { eventually, fingerprint, startNats, toolUpload } from "@toolplane/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   type AimedCall,
@@ -13,6 +16,7 @@ import {
 } from "./gateway-stack.ts";
 import { aimCalls, hostileCases } from "./hostile-cases.ts";
 import { conversation, operationRows, pattern } from "./reference-page.ts";
+import { connectWire } from "./wire-client.ts";
 
 let stack: GatewayStack;
 beforeAll(async () => {
@@ -175,9 +179,13 @@ test("[API-5-6] both doors give the same answers to the same questions", async (
   expect(asked.length).toBe(75);
 });
 
-test("[SEC-12-3] an answer goes into the asker's own inbox or nowhere, and a question with another address is not carried out", async () => {
-  const { server, text, http, takeCall } = stack;
-  await using watcher = await server.connect("engine");
+test("[SEC-12-3] in one account an answer goes into the asker's own inbox or nowhere, and a question with another address is not carried out", async () => {
+  const { http, takeCall } = stack;
+  await using shared = await startNats();
+  const link = await openNatsLink({ url: shared.url, name: "test" }, { log: silentLog });
+  const gateway = await createNatsGateway({ engine: http.t.engine, link, log: silentLog });
+  await using text = await connectWire({ port: shared.port });
+  await using watcher = await connectWire({ port: shared.port });
   const call = await takeCall("safe");
   const elsewhere = [
     "cg.v1r4.demo.public.cmd.agent.pool.wakeup",
@@ -199,10 +207,12 @@ test("[SEC-12-3] an answer goes into the asker's own inbox or nowhere, and a que
     });
   expect(await text.flush()).toEqual([]);
   // The gateway has read the others when it answers this one.
-  expect(await stack.ask("heartbeat", { lease: "guess" }, { call })).toMatchObject({ status: 409 });
+  expect(await stack.ask("heartbeat", { lease: "guess" }, { call, client: text })).toMatchObject({ status: 409 });
   await watcher.flush();
   expect(seen.flat()).toEqual([]);
   expect(await fingerprint(http.t)).toBe(before);
+  await gateway.stop();
+  await link.close();
 });
 
 test("[API-5-1] without an address for the answer parts are passed on, and everything else is left undone", async () => {

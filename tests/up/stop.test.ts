@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { isRunning, rememberProcess, until, untilGone } from "@toolplane/testkit";
 import { describe, expect, test, vi } from "vitest";
-import { makePlace } from "./data.ts";
+import { makePlace, makeUsedPlace } from "./data.ts";
 import { databasePid, PATIENCE_MS, startUp, type UpProcess } from "./up-process.ts";
 
 // Several starts of a whole stack, on a machine that may be busy with other tests.
@@ -27,7 +27,7 @@ const statusOf = async (up: UpProcess, id: string): Promise<string> =>
 
 describe("[API-2-2] SIGTERM drains and exits 0", () => {
   test("a call that ends in time settles, a longer one is given back and runs after the next start", async () => {
-    await using place = await makePlace();
+    await using place = await makeUsedPlace();
     const { dataDir } = place;
     let short: string;
     let long: string;
@@ -62,7 +62,7 @@ describe("[API-2-2] SIGTERM drains and exits 0", () => {
   });
 
   test("[UP-2-2] a terminal that closes says SIGHUP, more than once: the same, and while it drains it takes no connections", async () => {
-    await using place = await makePlace();
+    await using place = await makeUsedPlace();
     await using up = startUp({ dataDir: place.dataDir, args: DEMO });
     await startSleep(up, 600);
     const url = await up.ready();
@@ -90,7 +90,7 @@ describe("[API-2-2] SIGTERM drains and exits 0", () => {
 });
 
 test("[UP-2-1] a second signal exits at once, and the guard ends what is left", async () => {
-  await using place = await makePlace();
+  await using place = await makeUsedPlace();
   await using up = startUp({ dataDir: place.dataDir, args: DEMO });
   await startSleep(up, 600);
   const family = up.family().map(({ pid }) => rememberProcess(pid));

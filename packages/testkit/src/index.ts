@@ -12,8 +12,8 @@ export {
 export { createMemoryCarrier, type MemoryCarrier } from "./bus/memory-carrier.ts";
 export { busContract } from "./bus-contract.ts";
 // checker
-export { planFindings } from "./checker/check.ts";
-export { type Findings, NOTHING_FOUND } from "./checker/findings.ts";
+export { checkWhenQuiet, planFindings } from "./checker/check.ts";
+export { type Findings, isSound, NOTHING_FOUND } from "./checker/findings.ts";
 export { readTables, type Tables } from "./checker/tables.ts";
 // crash
 export { type CrashRun, openCrashRun } from "./crash/crash-run.ts";
@@ -91,6 +91,7 @@ export { sharedPostgres } from "./postgres-run.ts";
 export { makePreviousDatabase } from "./previous-database.ts";
 // programs
 export { programEnv } from "./program-env.ts";
+export { copyTemplate } from "./template-directory.ts";
 export { createTestCertificates } from "./test-certificates.ts";
 // wrong services
 export { RIGHT_HABITS } from "./wrong-services/habits.ts";

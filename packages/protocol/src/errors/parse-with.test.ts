@@ -66,10 +66,10 @@ describe("[SEC-4-C15] a list of wrong items is refused at once, not once per ite
     ["tags of a host", () => parseHostValue("get_tags", wrong)],
     ["models for a host", () => parseHostParams("get_tags", { config: {}, models: wrong } as JsonObject, "1")],
   ])("%s", (_what, work) => {
-    const began = performance.now();
+    const began = process.cpuUsage();
     const refusal = refusalOf(work);
     // Item by item a million took four seconds on an idle machine; at once it is the copy of the list, some 50 ms.
-    expect(performance.now() - began).toBeLessThan(2000);
+    expect(process.cpuUsage(began).user).toBeLessThan(2000_000);
     expect(JSON.stringify(refusal.toWire()).length).toBeLessThan(MAX_SHOWN);
   });
 

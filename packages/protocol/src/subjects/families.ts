@@ -18,6 +18,7 @@ export const GATEWAY_OPERATIONS = [
   "heartbeat",
   "release",
   "settle",
+  "exchange",
   "put_card",
   "report",
   "parts",

@@ -61,10 +61,12 @@ export const createNatsGateway = async (options: NatsGatewayOptions): Promise<Na
     if (warnings <= MAX_WARNINGS) log.warn(message, { subject });
   };
 
+  const logFault = (fault: ToolplaneError, subject: string): void =>
+    log.error("a request over NATS failed", { subject, code: fault.code, cause: String(fault.cause ?? fault) });
+
   const refuse = (error: unknown, subject: string): NatsReply => {
     const known = isToolplaneError(error) ? error : understandError(error);
-    if (known.http >= 500)
-      log.error("a request over NATS failed", { subject, code: known.code, cause: String(known.cause ?? error) });
+    if (known.http >= 500) logFault(known, subject);
     return refusal(known, meansNow());
   };
 
@@ -73,6 +75,8 @@ export const createNatsGateway = async (options: NatsGatewayOptions): Promise<Na
       const { operation, request } = readQuestion(inbound);
       const asked: ServiceOperation = SERVICE_OPERATIONS[operation];
       const answer = await asked.run({ engine, ...request });
+      const [fault] = answer.faults ?? [];
+      if (fault !== undefined) logFault(fault, inbound.subject);
       return planReply(answer, operation === "lease", meansNow());
     } catch (error) {
       return refuse(error, inbound.subject);

@@ -75,6 +75,9 @@ interface NodeEnv {
   readonly outgoing?: { readonly writableFinished: boolean; destroy(): void } | undefined;
 }
 
+/** For a reader that has left what was written for it: the connection is closed, whatever waits in it. */
+export const cutReader = (context: Context): void => ((context.env ?? {}) as NodeEnv).outgoing?.destroy();
+
 /** The last words of a stream. They are not waited for: the connection ends when they were read, or soon. */
 export const endStream = (context: Context, stream: Writable, why: ToolplaneError, cutMs: number): void => {
   void stream.write(`event: end\ndata: ${JSON.stringify({ error: why.toWire() })}\n\n`);

@@ -63,7 +63,7 @@ const run = async (options: UpOptions, io: UpIo, stop: AbortSignal): Promise<num
     stop,
   });
   log.info("ready", { url: stack.url, ms: Math.round(performance.now() - began) });
-  io.stdout.write(`ready ${stack.url}\n`);
+  io.stdout.write(`ready ${stack.url ?? ""}\n`);
   return untilStopped(stack, stop, log);
 };
 
