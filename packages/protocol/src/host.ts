@@ -28,6 +28,7 @@ export {
   type HostResponse,
   type HostSuccess,
   parseHostLine,
+  parseHostLineInTurns,
   tryParseHostLine,
 } from "./host/host-message.ts";
 export {
