@@ -1,7 +1,7 @@
 // What was read, called and started with tokens that should not have: each attack, from outside.
 
 import { randomUUID } from "node:crypto";
-import type { SpawnRequest } from "@toolplane/engine";
+import type { Engine } from "@toolplane/engine";
 import { createThoughtCard } from "@toolplane/protocol/agents";
 import { resultFor } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -28,7 +28,7 @@ const send = (who: string, method: string, path: string, body?: unknown) =>
 const delegate = (
   agentId: string,
   from: { agentId: string; agentTurnId: string },
-  more: Partial<Pick<SpawnRequest, "outputBoxId" | "context">> = {},
+  more: Partial<Pick<Parameters<Engine["turns"]["spawn"]>[0], "outputBoxId" | "context">> = {},
 ) =>
   world.http.t.engine.turns.spawn({
     projectId: P,

@@ -119,7 +119,6 @@ export const createJoinTasks = (deps: JoinTasksDeps): JoinTasks => {
     if (!stopped) return;
     await faults.at("halt:after-commit");
     deps.doorbell.ring("messages");
-    deps.doorbell.ring("settled");
   };
 
   return {

@@ -10,7 +10,7 @@ import type { CallFacts, CallKey, CallView } from "./call.ts";
 import { createFactMemory, type FactMemory } from "./call-facts.ts";
 import { createCallReads, noCall } from "./call-reads.ts";
 import type { CallRequest, Dispatched } from "./call-request.ts";
-import { type CancelDeps, type Canceled, type CancelRequest, createCancel } from "./cancel.ts";
+import { type Canceled, type CancelRequest, createCancel } from "./cancel.ts";
 import { type ClaimAcrossRequest, createClaimAcross } from "./claim-across.ts";
 import { type ClaimLine, createClaimLine } from "./claim-line.ts";
 import { createDispatch, type DispatchDeps } from "./dispatch.ts";
@@ -22,6 +22,7 @@ import { createReports, type PutResultCard, type ReportRequest } from "./reports
 import { createSeenServices, EVERY_PROJECT, type SeenService } from "./seen-services.ts";
 import { createSettle, type Settled, type SettleRequest } from "./settle.ts";
 import { createSettleWatch, type SettleWatch } from "./settle-watch.ts";
+import { createSettlements, type Settlements, type SettlementsDeps } from "./settlements.ts";
 
 export interface CallFilter {
   readonly before?: string | undefined;
@@ -58,12 +59,14 @@ export interface Calls {
   /** Services that asked for work within the last minute. */
   services(projectId: string, target?: string): readonly SeenService[];
   readonly watch: SettleWatch;
+  /** For all that end calls beside their reports. */
+  readonly settlements: Settlements;
   stats(): Readonly<Record<string, CoalescerStats>>;
   /** Nobody waits for work or results any more; what was submitted is finished. */
   drain(): Promise<void>;
 }
 
-export interface CallsDeps extends DispatchDeps, Omit<CancelDeps, "facts" | "watch"> {
+export interface CallsDeps extends DispatchDeps, Omit<SettlementsDeps, "facts" | "watch"> {
   readonly db: Database;
   readonly log: Log;
   readonly leaseSeconds: number;
@@ -103,8 +106,9 @@ export const createCalls = (deps: CallsDeps): Calls => {
   const line: ClaimLine = createClaimLine({ ...deps, claim: leases.claim.submit });
   const across = createClaimAcross({ ...deps, claim: leases.claim.submit });
   const dispatch = createDispatch(deps);
-  const settle = createSettle({ ...deps, facts, watch });
-  const cancel = createCancel({ ...deps, facts, watch });
+  const settlements = createSettlements({ ...deps, facts, watch });
+  const settle = createSettle({ ...deps, facts, settlements });
+  const cancel = createCancel({ ...deps, facts, settlements });
   const reports = createReports({ ...deps, facts, settle: settle.submit });
   const coalescers = { dispatch, settle, cancel, read: reads.one, ...leases };
 
@@ -169,6 +173,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
     services: seen.list,
     wait: watch.wait,
     watch,
+    settlements,
     stats: () => Object.fromEntries(Object.entries(coalescers).map(([name, coalescer]) => [name, coalescer.stats()])),
     async drain() {
       line.close();

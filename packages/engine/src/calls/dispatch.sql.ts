@@ -8,93 +8,15 @@ import type { AfterExecution } from "@toolplane/protocol";
 import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
 import type { CallStatus } from "./call.ts";
+import { type DispatchRow, DISPATCH_INPUT as input, MADE_COLUMNS } from "./call-columns.sql.ts";
 
-export interface DispatchRow {
-  readonly projectId: string;
-  readonly toolCallId: string;
-  readonly status: "queued" | "awaiting_approval";
-  readonly agentId: string;
-  readonly trusted: boolean;
-  readonly agentTurnId: string;
-  readonly turnEpoch: number;
-  readonly stepId: string;
-  readonly headless: boolean;
-  readonly channelId: string;
-  readonly providerCallId: string | null;
-  readonly toolName: string;
-  readonly toolVersion: number;
-  readonly definitionHash: string;
-  readonly subject: string;
-  readonly target: string;
-  readonly actorId: string;
-  readonly afterExecution: string;
-  readonly callCardId: string;
-  readonly callCardHash: string;
-  readonly headers: string;
-  readonly lineage: string;
-  readonly recursionDepth: number;
-  readonly traceId: string;
-  readonly retrySafe: boolean;
-  readonly plain: boolean;
-  readonly timeoutSeconds: number;
-  readonly queueTimeoutSeconds: number;
-  readonly idempotencyKey: string | null;
-  readonly argumentsHash: string;
-  readonly retryOf: string | null;
-  readonly session: string | null;
-  readonly chainSeq: number;
-  readonly chainHash: string;
-  readonly notBeforeMs: number | null;
-  readonly cardBody: string;
-  /** The command's payload, only when an external bus carries commands. */
-  readonly commandPayload: string | null;
-}
+export type { DispatchRow } from "./call-columns.sql.ts";
 
 export interface DispatchedRow {
   readonly ord: number;
   readonly ready: boolean;
   readonly inserted: boolean;
 }
-
-const input = setInput<DispatchRow>([
-  ["projectId", "text"],
-  ["toolCallId", "text"],
-  ["status", "text"],
-  ["agentId", "text"],
-  ["trusted", "boolean"],
-  ["agentTurnId", "text"],
-  ["turnEpoch", "bigint"],
-  ["stepId", "text"],
-  ["headless", "boolean"],
-  ["channelId", "text"],
-  ["providerCallId", "text"],
-  ["toolName", "text"],
-  ["toolVersion", "integer"],
-  ["definitionHash", "text"],
-  ["subject", "text"],
-  ["target", "text"],
-  ["actorId", "text"],
-  ["afterExecution", "text"],
-  ["callCardId", "text"],
-  ["callCardHash", "text"],
-  ["headers", "text"],
-  ["lineage", "text"],
-  ["recursionDepth", "integer"],
-  ["traceId", "text"],
-  ["retrySafe", "boolean"],
-  ["plain", "boolean"],
-  ["timeoutSeconds", "double precision"],
-  ["queueTimeoutSeconds", "double precision"],
-  ["idempotencyKey", "text"],
-  ["argumentsHash", "text"],
-  ["retryOf", "text"],
-  ["session", "text"],
-  ["chainSeq", "integer"],
-  ["chainHash", "text"],
-  ["notBeforeMs", "double precision"],
-  ["cardBody", "text"],
-  ["commandPayload", "text"],
-]);
 
 // A call whose tool is paused waits outside the queue; the watchdog looks again after these seconds, so that a resume
 // that raced with this statement cannot strand it.
@@ -132,15 +54,8 @@ with ready as materialized (
 `;
 
 const INSERT_CALLS = `
-  insert into state.live_calls (
-    project_id, tool_call_id, status, agent_id, agent_turn_id, turn_epoch, step_id, headless, channel_id, provider_call_id,
-    tool_name, tool_version, definition_hash, subject, target, actor_id, after_execution, call_card_id, call_card_hash,
-    headers, lineage, recursion_depth, trace_id, retry_safe, plain, timeout_seconds, queue_timeout_seconds,
-    idempotency_key, arguments_hash, retry_of, session, chain_hash, available_at, queue_deadline, due_at, publishes, run_deadline)
-  select project_id, tool_call_id, status, agent_id, agent_turn_id, turn_epoch, step_id, headless, channel_id,
-    provider_call_id, tool_name, tool_version, definition_hash, subject, target, actor_id, after_execution, call_card_id,
-    call_card_hash, headers, lineage, recursion_depth, trace_id, retry_safe, plain, timeout_seconds, queue_timeout_seconds,
-    idempotency_key, arguments_hash, retry_of, session, chain_hash,
+  insert into state.live_calls (${MADE_COLUMNS}, status, available_at, queue_deadline, due_at, publishes, run_deadline)
+  select ${MADE_COLUMNS}, status,
     case when paused then 'infinity' else wanted_at end,
     wanted_at + make_interval(secs => queue_timeout_seconds),
     least(wanted_at + make_interval(secs => queue_timeout_seconds),

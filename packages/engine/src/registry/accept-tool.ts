@@ -22,7 +22,7 @@ export type AcceptedRow = Pick<
  * The version that is accepted. Throws `conflict` when nothing waits, another version than the one that was looked at, or when
  * no version is named and more than one came since a person last decided: a person who read one of them must not accept another.
  */
-export const planAcceptance = (row: AcceptedRow, version: number | undefined): number => {
+const planAcceptance = (row: AcceptedRow, version: number | undefined): number => {
   const { tool_name: toolName, pending_version: waiting } = row;
   if (waiting === null)
     throw refuse(`no version of ${toolName} waits to be accepted; version ${row.version} is in force`);

@@ -3,7 +3,7 @@
 
 import { FALLBACK_SOURCES } from "@toolplane/protocol/agents";
 import type { Queryer } from "../sql/database.ts";
-import { announceCalls, type EndDeps, type EndedTurn, type EndTurn, type OutsideEnd } from "./end-turn.ts";
+import type { EndDeps, EndedTurn, EndTurn, OutsideEnd } from "./end-turn.ts";
 import { announce, lockHeads } from "./held-heads.ts";
 import { inboxChange } from "./plan-head.ts";
 import { restoreHead } from "./restore-head.ts";
@@ -94,7 +94,6 @@ export const createReap = (deps: EndDeps, { endActive, endQueued }: EndTurn) => 
     const done = await whenFree(deps.clock, () => deps.db.transaction(reap));
     if (done === undefined) return false;
     await deps.faults.at("reap:after-commit");
-    announceCalls(deps, [done]);
     announce(deps, { ended: done.ended, rang: true, unrung: done.unrung });
     deps.log.warn("a turn was given up", { projectId, agentTurnId, reason });
     return true;

@@ -47,7 +47,7 @@ export interface PlaceOptions {
   readonly movedRoot: string;
 }
 
-export const LOCATION_FILE = "location";
+const LOCATION_FILE = "location";
 
 export const tryParseLocation = (text: string): Location | undefined => {
   try {

@@ -1,7 +1,7 @@
 // A version of a tool that waits for a person, as the command line tells of it.
 
+import type { Body } from "@toolplane/sdk/client";
 import { cellOf, textOf } from "./body.ts";
-import type { Body } from "./client.ts";
 import type { Output } from "./output.ts";
 import { shorten } from "./plain-text.ts";
 

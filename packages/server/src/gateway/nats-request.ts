@@ -27,7 +27,7 @@ import { SERVICE_OPERATIONS } from "./service-operations.ts";
 import type { ServiceOperation, ServiceRequest } from "./service-request.ts";
 
 /** The lease a card is written, or a report made, under; the other operations have it in their body. */
-export const LEASE_HEADER = "CG-Lease";
+const LEASE_HEADER = "CG-Lease";
 
 export interface GatewayQuestion {
   readonly operation: GatewayOperation;
@@ -42,6 +42,7 @@ const REQUIRED: Readonly<Record<GatewayOperation, readonly string[]>> = {
   heartbeat: [HEADERS.toolCallId],
   release: [HEADERS.toolCallId],
   settle: [HEADERS.toolCallId],
+  exchange: [],
   put_card: [HEADERS.toolCallId],
   report: [HEADERS.toolCallId, HEADERS.turnId],
   parts: [HEADERS.toolCallId],

@@ -2,7 +2,7 @@
 // them, turns of its own agent, and turns of others as far as the profile's delegation policy goes. The same rules bind the
 // agent inside its turns; a token is no way around them.
 
-import type { Boxes, Engine } from "@toolplane/engine";
+import type { Engine } from "@toolplane/engine";
 import { showName, ToolplaneError } from "@toolplane/protocol";
 import { mayUseTool, planDelegation } from "@toolplane/protocol/registry";
 import { boundAgent, type Own, type Who } from "./own.ts";
@@ -38,7 +38,7 @@ export interface TurnAsk {
 
 /** What a turn is given its agent can read: a box with cards that are another's is given by no agent. */
 const checkMayGive = async (
-  boxes: Pick<Boxes, "loadBox">,
+  boxes: Pick<Engine["boxes"], "loadBox">,
   own: Own,
   { projectId, boxId }: { readonly projectId: string; readonly boxId: string },
 ): Promise<void> => {

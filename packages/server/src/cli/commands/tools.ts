@@ -1,8 +1,8 @@
 // `toolplane tools ...`: the tools of a project.
 
+import { pathOf } from "@toolplane/sdk/client";
 import { applyFiles } from "../apply-files.ts";
 import { cellOf, shortTime, targetOf, textOf } from "../body.ts";
-import { pathOf } from "../client.ts";
 import type { Command } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
 import { showPage } from "../page.ts";

@@ -1,0 +1,12 @@
+// How many results a neighbour has stored, counted after the run.
+
+/** By the neighbour's key, in its PostgreSQL: rows with an output. */
+export const COUNT_STORED = {
+  "pg-boss": "select count(*) from pgboss.job where state = 'completed' and output is not null",
+  "graphile-worker": "select count(*) from bench_results",
+  dbos: "select count(*) from dbos.workflow_output where output is not null",
+} as const;
+
+/** Asked of Restate's own query door. */
+export const COUNT_COMPLETED =
+  "select count(*) as count from sys_invocation where status = 'completed' and completion_result = 'success'";
