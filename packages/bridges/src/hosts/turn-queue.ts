@@ -3,7 +3,7 @@
 //   T1. Work that is done at once is done at once when nothing waits: short lines cost no turn of the event loop.
 //   T2. While it works in turns it says so, and nothing more is read from the host: what waits stays small.
 
-export type Work = () => Promise<void> | void;
+type Work = () => Promise<void> | void;
 
 export interface TurnQueue {
   run(work: Work): void;
