@@ -44,7 +44,7 @@ export {
   withClient,
 } from "./engine/call-walk.ts";
 export { countStatements } from "./engine/count-statements.ts";
-export { MEDDLINGS, type Meddling, meddle } from "./engine/meddle.ts";
+export { MEDDLINGS, meddle } from "./engine/meddle.ts";
 export {
   ENGINE_TEMPLATE,
   startTestEngine,
