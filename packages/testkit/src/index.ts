@@ -43,7 +43,7 @@ export {
   TEST_ACTOR,
   withClient,
 } from "./engine/call-walk.ts";
-export { MEDDLINGS, type Meddling, meddle } from "./engine/meddle.ts";
+export { MEDDLINGS, meddle } from "./engine/meddle.ts";
 export {
   ENGINE_TEMPLATE,
   startTestEngine,
