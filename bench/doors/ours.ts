@@ -11,6 +11,7 @@ import { PROJECT } from "./ours/tool.ts";
 import { turnDefinitions } from "./ours/turn.ts";
 import { launch, type Program, ROOT, startProgram } from "./program.ts";
 import { openPostgres, type PostgresStore } from "./stores/postgres.ts";
+import { COUNT_OURS } from "./stores/stored.sql.ts";
 
 // Everything has settled when the callers have their answers; messages to NATS may still be on their way.
 const QUIET_MS = 30_000;
@@ -27,13 +28,22 @@ interface Way {
 
 const ECHO = "tool `retry: safe`, service concurrency 256";
 
+const ON_NATS = "`toolplane up --nats-url`, nats-server with JetStream on disk";
+
 const WAYS: readonly Way[] = [
   {
     key: "library",
     name: "Toolplane as a library",
     shape: "library",
     caller: "library",
-    settings: `engine, gateway and tool in the caller's process; ${ECHO}`,
+    settings: `\`openPlane\` in the caller's process, or the same parts by hand in a checkout without it; ${ECHO}`,
+  },
+  {
+    key: "http-client",
+    name: "Toolplane over HTTP, client",
+    shape: "apart",
+    caller: "by-client",
+    settings: `\`toolplane up\`; caller: \`connect()\` of @toolplane/sdk/client; ${ECHO}, over HTTP`,
   },
   {
     key: "http",
@@ -43,12 +53,20 @@ const WAYS: readonly Way[] = [
     settings: `\`toolplane up\`; caller: one request per call, undici Pool; ${ECHO}, over HTTP`,
   },
   {
+    key: "nats-client",
+    name: "Toolplane over NATS, client",
+    shape: "apart",
+    caller: "by-client",
+    nats: true,
+    settings: `${ON_NATS}; caller: \`connect()\` over HTTP; ${ECHO}, over NATS`,
+  },
+  {
     key: "nats",
     name: "Toolplane over NATS",
     shape: "apart",
     caller: "over-http",
     nats: true,
-    settings: `\`toolplane up --nats-url\`, nats-server with JetStream on disk; caller over HTTP, one request per call; ${ECHO}, over NATS`,
+    settings: `${ON_NATS}; caller over HTTP, one request per call; ${ECHO}, over NATS`,
   },
   {
     key: "turn",
@@ -74,12 +92,13 @@ interface Plane {
   readonly token: string;
 }
 
-const writeConfiguration = (directory: string): string => {
+const writeConfiguration = (directory: string, agents: boolean): string => {
   const config = join(directory, "toolplane.yaml");
   const profile = join(directory, "profile.yaml");
   // JSON is YAML.
   writeFileSync(profile, JSON.stringify(turnDefinitions.profile));
-  writeFileSync(config, JSON.stringify({ project: PROJECT, profiles: [profile], agents: turnDefinitions.agents }));
+  const more = agents ? { profiles: [profile], agents: turnDefinitions.agents } : {};
+  writeFileSync(config, JSON.stringify({ project: PROJECT, ...more }));
   return config;
 };
 
@@ -92,7 +111,7 @@ const startPlane = async ({ way, root, directory, store, stack }: Scene): Promis
     argv: [
       process.execPath,
       join(root, "packages/server/bin/toolplane.mjs"),
-      ...["up", "--port", "0", "--data", data, "--config", writeConfiguration(directory)],
+      ...["up", "--port", "0", "--data", data, "--config", writeConfiguration(directory, way.shape === "turn")],
       ...["--database-url", store.url],
       ...(nats === undefined ? [] : ["--nats-url", nats.url]),
     ],
@@ -107,11 +126,11 @@ const startPlane = async ({ way, root, directory, store, stack }: Scene): Promis
   return { processes: [...processes, { role: "store", pid: nats.pid }], url, serviceUrl: nats.url, token };
 };
 
-const openOurs = async (way: Way, root: string): Promise<Running> => {
+const openOurs = async (way: Way, root: string, sync: boolean): Promise<Running> => {
   await using stack = new AsyncDisposableStack();
   const directory = mkdtempSync(join(tmpdir(), "toolplane-bench-"));
   stack.defer(() => rmSync(directory, { recursive: true, force: true }));
-  const store = stack.use(await openPostgres());
+  const store = stack.use(await openPostgres({ sync }));
   const journal = join(directory, "journal.ndjson");
   // What ends before the check of the database: programs and servers of ours, not the database.
   const plane = stack.use(new AsyncDisposableStack());
@@ -142,7 +161,8 @@ const openOurs = async (way: Way, root: string): Promise<Running> => {
       await plane.disposeAsync();
       const carrier = way.nats === true ? "external" : "postgres";
       const run = { databaseUrl: store.url, journal, carrier, wakeupsJournaled: false } as const;
-      return { calls, findings: await checkWhenQuiet(run, QUIET_MS) };
+      const stored = await store.count(COUNT_OURS[way.shape === "turn" ? "turns" : "calls"]);
+      return { calls, stored, findings: await checkWhenQuiet(run, QUIET_MS) };
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
@@ -157,13 +177,32 @@ const findNatsMissing = async (): Promise<string | undefined> => {
   }
 };
 
-export const ourContestants = (baseline?: { readonly root: string; readonly commit: string }): readonly Contestant[] =>
-  WAYS.map((way) => ({
-    key: baseline === undefined ? way.key : `${way.key}@${baseline.commit}`,
-    name: baseline === undefined ? way.name : `${way.name}, ${baseline.commit}`,
-    kind: baseline === undefined ? "ours" : "baseline",
+const findClientMissing = (root: string): string | undefined => {
+  const { exports } = JSON.parse(readFileSync(join(root, "packages/sdk/package.json"), "utf8")) as {
+    readonly exports: object;
+  };
+  return "./client" in exports ? undefined : "this checkout has no @toolplane/sdk/client";
+};
+
+const findWayMissing = async ({ caller, nats }: Way, root: string): Promise<string | undefined> =>
+  (caller === "by-client" ? findClientMissing(root) : undefined) ?? (nats === true ? findNatsMissing() : undefined);
+
+export interface OurOptions {
+  /** Another checkout than this one, and the commit it is at. */
+  readonly baseline?: { readonly root: string; readonly commit: string } | undefined;
+  /** False for a run whose figures are not looked at: its database is in memory. */
+  readonly sync?: boolean | undefined;
+}
+
+export const ourContestants = ({ baseline, sync = true }: OurOptions = {}): readonly Contestant[] => {
+  const { root = ROOT, commit } = baseline ?? {};
+  return WAYS.map((way) => ({
+    key: commit === undefined ? way.key : `${way.key}@${commit}`,
+    name: commit === undefined ? way.name : `${way.name}, ${commit}`,
+    kind: commit === undefined ? "ours" : "baseline",
     shape: way.shape,
     settings: way.settings,
-    findMissing: async () => (way.nats === true ? findNatsMissing() : undefined),
-    open: () => openOurs(way, baseline?.root ?? ROOT),
+    findMissing: () => findWayMissing(way, root),
+    open: () => openOurs(way, root, sync),
   }));
+};

@@ -3,7 +3,7 @@
 
 import { join } from "node:path";
 import type { Closing, Contestant, Role, Running, StoreCounts } from "./contestant.ts";
-import { findNeighboursMissing, NEIGHBOURS, neighbourVersion } from "./neighbours.ts";
+import { findNeighbourMissing, NEIGHBOURS, neighbourVersion } from "./neighbours.ts";
 import { startProgram } from "./program.ts";
 import type { ProgramConfig } from "./programs/conversation.ts";
 import { openPostgres } from "./stores/postgres.ts";
@@ -207,14 +207,15 @@ const openPeer = async (peer: Peer): Promise<Running> => {
   };
 };
 
-export const peerContestants = (): readonly Contestant[] =>
+/** `home`: where their packages are installed. */
+export const peerContestants = (home = NEIGHBOURS): readonly Contestant[] =>
   PEERS.map((peer) => ({
     key: peer.key,
-    name: `${peer.name} ${neighbourVersion(peer.package) ?? ""}`.trim(),
+    name: `${peer.name} ${neighbourVersion(peer.package)}`,
     kind: "peer",
     shape: peer.shape,
     mayLose: peer.mayLose,
     settings: peer.settings,
-    findMissing: async () => findNeighboursMissing(peer.package) ?? peer.findMissing?.(),
+    findMissing: async () => findNeighbourMissing(peer.package, home) ?? peer.findMissing?.(),
     open: () => openPeer(peer),
   }));

@@ -23,3 +23,9 @@ export const createEcho = (accounts: Accounts): Tool =>
       return given;
     },
   });
+
+/** A result is what was asked for, or the job was not done. */
+export const checkEcho = (result: unknown): void => {
+  const { text } = (result ?? {}) as { readonly text?: unknown };
+  if (text !== ARGUMENTS.text) throw new RangeError(`the result is ${JSON.stringify(result)}`);
+};

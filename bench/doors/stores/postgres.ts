@@ -26,10 +26,10 @@ const describe = (facts: ServerFacts): string =>
   `PostgreSQL ${facts.version} (fsync ${facts.fsync}, synchronous_commit ${facts.synchronous_commit}, ` +
   `wal_sync_method ${facts.wal_sync_method}, full_page_writes ${facts.full_page_writes}, shared_buffers ${facts.shared_buffers})`;
 
-export const openPostgres = async (): Promise<PostgresStore> => {
+export const openPostgres = async ({ sync = true } = {}): Promise<PostgresStore> => {
   await using stack = new AsyncDisposableStack();
   const server = stack.use(
-    await startTestPostgres({ sync: true, loopback: true, maxConnections: MAX_CONNECTIONS, settings: SETTINGS }),
+    await startTestPostgres({ sync, loopback: true, maxConnections: MAX_CONNECTIONS, settings: SETTINGS }),
   );
   const aside = createDatabase({ connection: { connectionString: server.loopbackUrl() }, maxConnections: 1 });
   stack.defer(() => aside.close());

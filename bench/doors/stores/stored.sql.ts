@@ -1,4 +1,10 @@
-// How many results a neighbour has stored, counted after the run.
+// How many results a contestant has stored, counted after the run.
+
+/** Ours, beside the checker. */
+export const COUNT_OURS = {
+  calls: "select count(*) from state.calls where status = 'success' and result_card_id is not null",
+  turns: "select count(*) from state.turns where status = 'success' and deliverable_card_id is not null",
+} as const;
 
 /** By the neighbour's key, in its PostgreSQL: rows with an output. */
 export const COUNT_STORED = {
