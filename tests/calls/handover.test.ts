@@ -4,7 +4,15 @@
 import type { EngineOptions, LeasedCall } from "@toolplane/engine";
 import type { FaultPoint } from "@toolplane/engine/internal";
 import { ToolplaneError } from "@toolplane/protocol";
-import { countStatements, resultFor, startTestEngine, type TestEngine, until, withClient } from "@toolplane/testkit";
+import {
+  countStatements,
+  meddle,
+  resultFor,
+  startTestEngine,
+  type TestEngine,
+  until,
+  withClient,
+} from "@toolplane/testkit";
 import { expect, test } from "vitest";
 
 const TOOLS = [
@@ -133,11 +141,7 @@ test("[ENG-match-3] a due call that waits for the target is not overtaken", asyn
   expect(idsOf(await claimed)).toEqual([first.toolCallId]);
   const other = await rest(t, 1, "late");
   // Back into the queue without a bell: as if a ring of another process were still on its way.
-  await withClient(t, (client) =>
-    client.query(
-      "update state.live_calls set status = 'queued', lease_id = null, lease_holder = null, lease_expires_at = null",
-    ),
-  );
+  await meddle(t, "queueAgain");
   const second = await ask(t);
   expect(second.status).toBe("queued");
   expect(idsOf(await other.claimed)).toEqual([first.toolCallId]);
