@@ -1,7 +1,7 @@
 // Rules of the protocol about turns, seen from the outside of a whole plane: what rows and events are there afterwards.
 
 import type { FunctionAnswer } from "@toolplane/agents";
-import type { FaultPoint } from "@toolplane/engine";
+import type { FaultPoint } from "@toolplane/engine/internal";
 import { ToolplaneError } from "@toolplane/protocol";
 import { eventually, withClient } from "@toolplane/testkit";
 import { expect, test } from "vitest";

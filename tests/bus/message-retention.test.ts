@@ -1,6 +1,6 @@
 // How long messages are kept, and what goes with them.
 
-import { type FaultPoint, noFaults, trimMessages } from "@toolplane/engine";
+import { type FaultPoint, noFaults, trimMessages } from "@toolplane/engine/internal";
 import { createCollector } from "@toolplane/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openPostgresHarness, type PostgresHarness, type PostgresProcess } from "./postgres-harness.ts";
@@ -93,6 +93,6 @@ test("an event's deliveries go with it, and a delivery whose event is gone is dr
   const again = await engine.bus.consume({ ...options, maxDeliver: 2 }, ({ payload }) => came.push(payload));
   await publish("evt.agent", "next");
   expect(await came.until(2)).toEqual(["seen", "next"]);
-  await expect.poll(deliveries, { timeout: 20_000 }).toEqual([]);
+  await expect.poll(deliveries).toEqual([]);
   await again.stop();
 });

@@ -1,7 +1,7 @@
 // The outbox: messages leave with the transaction that caused them, and only then (I3, W-02).
 
-import { appendMessages, stuckMessages, whyStuck } from "@toolplane/engine";
-import { createCollector } from "@toolplane/testkit";
+import { stuckMessages, whyStuck } from "@toolplane/engine/internal";
+import { appendMessages, createCollector } from "@toolplane/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openPostgresHarness, type PostgresHarness } from "./postgres-harness.ts";
 

@@ -1,18 +1,9 @@
 // The relay to an external bus: everything leaves, under one id each, whatever fails in between.
 
-import {
-  appendMessages,
-  createIds,
-  type FaultPoint,
-  type Faults,
-  noFaults,
-  type RelayOptions,
-  relayOutbox,
-  silentLog,
-  systemClock,
-} from "@toolplane/engine";
+import { createIds, silentLog, systemClock } from "@toolplane/engine";
+import { type FaultPoint, type Faults, noFaults, type RelayOptions, relayOutbox } from "@toolplane/engine/internal";
 import { ToolplaneError } from "@toolplane/protocol";
-import { createCollector, createLatch, eventually } from "@toolplane/testkit";
+import { appendMessages, createCollector, createLatch, eventually } from "@toolplane/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openPostgresHarness, type PostgresHarness, type PostgresProcess } from "./postgres-harness.ts";
 import { createScriptedBus, type ScriptedBus } from "./scripted-bus.ts";

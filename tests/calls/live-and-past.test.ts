@@ -2,7 +2,8 @@
 // sides, and who carries out a request a second time makes no second call.
 
 import { randomUUID } from "node:crypto";
-import { createEngine, migrate, readMigrations } from "@toolplane/engine";
+import { createEngine } from "@toolplane/engine";
+import { migrate, readMigrations } from "@toolplane/engine/internal";
 import { ToolplaneError } from "@toolplane/protocol";
 import {
   codeOf,

@@ -1,4 +1,5 @@
-import type { Dispatched, Engine, LeasedCall } from "@toolplane/engine";
+import type { Engine, LeasedCall } from "@toolplane/engine";
+import type { Dispatched } from "@toolplane/engine/internal";
 import { codeOf, letPass, resultFor, startTestEngine, type TestEngine, withClient } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 

@@ -1,7 +1,8 @@
 // A database whose messages are carried by another bus from now on, and back: nothing is lost, and nothing old is sent
 // by the million. Readers of events by position notice nothing.
 
-import { createEngine, type Engine, noFaults, trimMessages } from "@toolplane/engine";
+import { createEngine, type Engine } from "@toolplane/engine";
+import { noFaults, trimMessages } from "@toolplane/engine/internal";
 import {
   createMemoryCarrier,
   createTestDatabase,

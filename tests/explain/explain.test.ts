@@ -2,7 +2,7 @@
 // everything, and with a hundred thousand settled calls. Plans are generic and kept as long as their connection, so a
 // plan that is only right for a small table would stay when it has grown.
 
-import { createDatabase, type Database } from "@toolplane/engine";
+import { createDatabase, type Database } from "@toolplane/engine/internal";
 import { dispatchAndClaim, resultFor, startTestEngine, type TestEngine, withTestClient } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeSettledHistory } from "../../bench/engine/settled-history.ts";

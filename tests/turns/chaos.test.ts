@@ -1,6 +1,6 @@
 // Many agents, several engines, workers that vanish and claims that are torn away: every turn ends once, as it should.
 
-import { type FaultPoint, type Faults, TURN_FAULT_POINTS } from "@toolplane/engine";
+import { type FaultPoint, type Faults, TURN_FAULT_POINTS } from "@toolplane/engine/internal";
 import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
 import { createChance, withTestClient } from "@toolplane/testkit";
 import { expect, test } from "vitest";

@@ -1,7 +1,8 @@
 // The resume table of the protocol (utp 7.5): the rows that can occur, by making them occur. Those that cannot are in
 // resume-shut.test.ts.
 
-import { codeOf, fingerprint, resultFor, withClient } from "@toolplane/testkit";
+import type { FaultPoint } from "@toolplane/engine/internal";
+import { codeOf, createLatch, fingerprint, resultFor, withClient } from "@toolplane/testkit";
 import { describe, expect, test } from "vitest";
 import { dueNow, head, inbox, leaseAll, suspend } from "./resume-world.ts";
 import {
@@ -48,7 +49,7 @@ describe("rows that occur", () => {
     expect(await inbox(t)).toMatchObject([{ status: "error", error: "resume_retry_exhausted" }]);
   });
 
-  test("[UTP-7.5-3] [INV-I2-T1] row 3: a result of another turn or epoch is consumed and changes nothing", async () => {
+  test("[UTP-7.5-3] [UTP-3-14] [INV-I2-T1] row 3: a result of another turn or epoch is consumed and changes nothing", async () => {
     await using t = await startTurnWorld();
     const { work } = await suspend(t, "safe");
     const [leased] = await leaseAll(t);
@@ -82,18 +83,35 @@ describe("rows that occur", () => {
   });
 
   test("[UTP-7.5-4] [INV-I4-T1] row 4 by itself cannot occur: calls become visible in the commit that suspends", async () => {
-    await using t = await startTurnWorld();
+    const written = createLatch();
+    const looked = createLatch();
+    const at = async (point: FaultPoint): Promise<void> => {
+      if (point !== "commit:before-commit") return;
+      written.open();
+      await looked.opened;
+    };
+    await using t = await startTurnWorld({ faults: { at } });
     const work = await takeTurn(t);
     const seen: string[] = [];
-    const step = commit(t, work, call("safe"));
-    for (let look = 0; look < 20; look++) {
+    const look = async (): Promise<void> => {
       const [row] = await t.rows<{ calls: number; status: string }>(
         "select (select count(*)::int from state.calls) as calls, status from state.heads",
       );
       seen.push(`${row?.calls} ${row?.status}`);
-    }
+    };
+    let over = false;
+    const step = commit(t, work, call("safe")).finally(() => {
+      over = true;
+    });
+    await written.opened;
+    await look();
+    looked.open();
+    while (!over) await look();
     await step;
-    expect(["0 running", "1 suspended"]).toEqual(expect.arrayContaining([...new Set(seen)]));
+    await look();
+    // Before the commit, and from the commit on; nothing in between.
+    expect([seen.at(0), seen.at(-1)]).toEqual(["0 running", "1 suspended"]);
+    expect(new Set(seen).size).toBe(2);
   });
 
   test("[UTP-7.5-5] row 5: a result for an idle or dispatched head is consumed and changes nothing", async () => {

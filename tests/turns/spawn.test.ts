@@ -26,7 +26,7 @@ test("[UTP-6.3-1] the engine mints the turn's id; a correlation names the reques
   expect(plain.correlationId).toBe(plain.agentTurnId);
 });
 
-test("[UTP-6.3-2] [UTP-6.3-4] [UTP-6.3-5] the row, the edge and the headers of a spawned turn", async () => {
+test("[UTP-3-15] [UTP-2.7-2] [UTP-6.3-2] [UTP-6.3-4] [UTP-6.3-5] the row, the edge and the headers of a spawned turn", async () => {
   await using t = await startTurnWorld();
   const parent = await takeTurn(t, { traceparent: TRACE });
   await addAgent(t, "child");
@@ -51,7 +51,7 @@ test("[UTP-6.3-2] [UTP-6.3-4] [UTP-6.3-5] the row, the edge and the headers of a
   expect(row?.headers["CG-Step-Id"]).toBeUndefined();
   expect(row?.headers.traceparent).toMatch(/^00-0123456789abcdef0123456789abcdef-(?!0123456789abcdef)[0-9a-f]{16}-01$/);
   const edges = await t.rows(
-    "select primitive, edge_phase, source_agent_id, source_turn_id, target_agent_id, target_turn_id, recursion_depth from state.execution_edges where target_agent_id = 'child'",
+    "select primitive, edge_phase, source_agent_id, source_turn_id, source_step_id, target_agent_id, target_turn_id, recursion_depth from state.execution_edges where target_agent_id = 'child'",
   );
   expect(edges).toEqual([
     {
@@ -59,6 +59,7 @@ test("[UTP-6.3-2] [UTP-6.3-4] [UTP-6.3-5] the row, the edge and the headers of a
       edge_phase: "request",
       source_agent_id: "helper",
       source_turn_id: parent.agentTurnId,
+      source_step_id: "step_x",
       target_agent_id: "child",
       target_turn_id: child.agentTurnId,
       recursion_depth: 1,
@@ -198,7 +199,7 @@ test("what a turn starts from: inherited cards, the instruction, the fields of i
   ]);
 });
 
-test("[UTP-2.5-T1] one child of a fan-out has a trace of its own, linked to the parent's", async () => {
+test("[UTP-2.5-T1] [UTP-2.5-8] one child of a fan-out has a trace of its own, linked to the parent's", async () => {
   await using t = await startTurnWorld();
   const child = await t.engine.turns.spawn(asking(t, { traceparent: TRACE, freshTrace: true }));
   expect(child.traceId).not.toBe("0123456789abcdef0123456789abcdef");

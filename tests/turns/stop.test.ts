@@ -46,7 +46,7 @@ test("[UTP-6.7-2] [UTP-7.1-1] a stop cancels the open calls in its own transacti
   expect(await t.rows("select message_type from state.inbox where message_type = 'stop'")).toEqual([]);
 });
 
-test("a stop while somebody thinks: the claim is gone, the heartbeat says so, the commit changes nothing", async () => {
+test("[UTP-3-14] a stop while somebody thinks: the claim is gone, the heartbeat says so, the commit changes nothing", async () => {
   await using t = await startTurnWorld();
   const work = await takeTurn(t);
   await t.engine.turns.beginStep(work, "step_a_1");

@@ -147,7 +147,7 @@ test("a turn waits for ever when it is told to", async () => {
   expect(await t.engine.turns.get(made)).toMatchObject({ status: "dispatched" });
 });
 
-test("[UTP-12-8] [UTP-12-9] a row that cannot be read is set aside with the reason; the others are rung, and its turn is ended", async () => {
+test("[UTP-12-8] [UTP-12-9] [UTP-2.4-7] a row that cannot be read is set aside with the reason; the others are rung, and its turn is ended", async () => {
   await using t = await startTurnWorld();
   for (const agent of ["a", "b", "c"]) await addAgent(t, agent);
   const made = [];

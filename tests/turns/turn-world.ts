@@ -1,15 +1,8 @@
 // What a test of turns starts from: an engine, agents of one pool, and the steps of a turn as a worker takes them.
 
-import type {
-  Advanced,
-  AgentKey,
-  CommittedStep,
-  EngineOptions,
-  SpawnRequest,
-  StepEntry,
-  Work,
-} from "@toolplane/engine";
+import type { Advanced, AgentKey, CommittedStep, EngineOptions, StepEntry, Work } from "@toolplane/engine";
 import { stepIdOf } from "@toolplane/engine";
+import type { SpawnRequest } from "@toolplane/engine/internal";
 import { type Card, type JsonObject, textContent } from "@toolplane/protocol";
 import { createThoughtCard } from "@toolplane/protocol/agents";
 import { resultFor, startTestEngine, type TestEngine, type ToolSeed, withClient } from "@toolplane/testkit";

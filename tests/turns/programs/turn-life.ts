@@ -1,6 +1,7 @@
 // One life of one process that works on turns. Its argument says where the database is and at which point it shall die.
 
-import { createEngine, type FaultPoint } from "@toolplane/engine";
+import { createEngine } from "@toolplane/engine";
+import type { FaultPoint } from "@toolplane/engine/internal";
 import { createPlannedFaults, withTestClient } from "@toolplane/testkit";
 import { driveTurns } from "../drive.ts";
 

@@ -91,7 +91,7 @@ const MAX_KEY_LENGTH = 255;
 const MAX_AHEAD_MS = 10 * 366 * 24 * 3_600_000;
 
 /** The actor whose result a command on this subject asks for: `tool.text`, `sys.pmo`. */
-export const actorOfSubject = (subject: Pick<Subject, "component" | "target">): string =>
+const actorOfSubject = (subject: Pick<Subject, "component" | "target">): string =>
   `${subject.component}.${subject.target}`;
 
 export const commandPayloadText = (callCardId: string, toolName: string, afterExecution: AfterExecution): string =>

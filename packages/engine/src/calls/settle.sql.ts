@@ -109,7 +109,7 @@ const WRITE_CARDS = `
  * For flushes of direct calls only: nobody has an inbox, and no session changes. Looking whether there is any of that made
  * a flush of 16 cost 890 microseconds of the server instead of 770.
  */
-export const SETTLE_DIRECT: Statement = {
+const SETTLE_DIRECT: Statement = {
   name: "calls.settle-direct",
   text: `
 with won as (${settling(results.from)}

@@ -65,7 +65,7 @@ const refusalOf = (request: SettleRequest, facts: CallFacts): ToolplaneError | u
 };
 
 /** Why a settlement did not win, or that it had won before. */
-export const planRepeat = (row: SettleRow, view: CallView | undefined): Settled | ToolplaneError => {
+const planRepeat = (row: SettleRow, view: CallView | undefined): Settled | ToolplaneError => {
   if (view === undefined) return noCall(row);
   if (view.status === "awaiting_approval")
     return new ToolplaneError(

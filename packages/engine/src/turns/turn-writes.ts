@@ -18,7 +18,7 @@ export const createTurnWrites = (): TurnWrites => ({
   wakeups: [],
 });
 
-export const hasWrites = (writes: TurnWrites): boolean => Object.values(writes).some((list) => list.length > 0);
+const hasWrites = (writes: TurnWrites): boolean => Object.values(writes).some((list) => list.length > 0);
 
 /** Returns how many agents could not be rung: they have no pool (W-38). */
 export const writeTurns = async (tx: Queryer, writes: TurnWrites, protocolVersion: string): Promise<number> => {

@@ -54,7 +54,7 @@ export const callDetail = (view: CallView, card: Card | undefined): Record<strin
 
 /** Result cards of settled calls, in one read; what an answer says already is not read. */
 export const resultCards = async (
-  engine: Engine,
+  engine: Pick<Engine, "cards">,
   projectId: string,
   views: readonly CallAnswer[],
 ): Promise<ReadonlyMap<string, Card>> => {

@@ -22,7 +22,7 @@ export interface CheckRun extends CheckOptions {
   readonly journal: string;
 }
 
-export const checkDatabase = async (run: CheckRun): Promise<Findings> =>
+const checkDatabase = async (run: CheckRun): Promise<Findings> =>
   planFindings(await readTables(run.databaseUrl), readJournal(run.journal), run);
 
 const POLL_MS = 50;
