@@ -12,7 +12,7 @@ export {
 export { createMemoryCarrier, type MemoryCarrier } from "./bus/memory-carrier.ts";
 export { busContract } from "./bus-contract.ts";
 // checker
-export { checkWhenQuiet, planFindings } from "./checker/check.ts";
+export { checkDatabase, checkWhenQuiet, planFindings } from "./checker/check.ts";
 export { type Findings, isSound, NOTHING_FOUND } from "./checker/findings.ts";
 export { readTables, type Tables } from "./checker/tables.ts";
 // crash
@@ -44,6 +44,7 @@ export {
   withClient,
 } from "./engine/call-walk.ts";
 export { countStatements } from "./engine/count-statements.ts";
+export { MEDDLINGS, type Meddling, meddle } from "./engine/meddle.ts";
 export {
   ENGINE_TEMPLATE,
   startTestEngine,

@@ -65,7 +65,7 @@ export const FACTS = {
 
 const SHOWN_TERMS = { idempotencyKey: textOrNull(), retryOf: textOrNull() } as const;
 
-export const TERMS = {
+const TERMS = {
   ...SHOWN_TERMS,
   queueTimeoutSeconds: given<number>("double precision"),
   argumentsHash: text(),

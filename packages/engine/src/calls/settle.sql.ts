@@ -127,7 +127,7 @@ select i.ord::int as ord, i.ord in (select ord from won) as won, false as unrung
 // which would be a nested loop under our settings (256 results a flush took 33 ms, 27 of them in such loops; now 6).
 // A session has one leased call at a time, so no two rows of this or of another statement write its state.
 // $next: the protocol version, first tokens of the wakeup's subject.
-export const SETTLE: Statement = {
+const SETTLE: Statement = {
   name: "calls.settle",
   text: `
 with input as materialized (select * from ${input.from}),
@@ -174,7 +174,7 @@ select i.ord::int as ord, i.ord in (select ord from won) as won,
  order by i.ord`,
 };
 
-export const bindSettle = (rows: readonly SettleRow[], protocolVersion: string): unknown[] => [
+const bindSettle = (rows: readonly SettleRow[], protocolVersion: string): unknown[] => [
   ...input.bind(rows),
   protocolVersion,
 ];

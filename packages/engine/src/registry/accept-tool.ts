@@ -13,7 +13,7 @@ const refuse = (message: string, detail: Readonly<Record<string, unknown>> = {})
 /** Enough to recognize; a service may have registered any number. */
 const MOST_NAMED = 10;
 
-export type AcceptedRow = Pick<
+type AcceptedRow = Pick<
   ToolRow,
   "tool_name" | "version" | "status" | "guarded_version" | "pending_version" | "last_version"
 >;
