@@ -1,6 +1,6 @@
 // How fast a caller's program is against `toolplane up` and a tool service, each a process of its own: with the client, and
 // with one `fetch` for each call. One sitting, the two take turns.
-//   node --conditions=source bench/callers.ts [seconds]
+//   npm run bench:callers -- [seconds] [levels]
 
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { connect } from "@toolplane/sdk/client";
 
 const SECONDS = Number(process.argv[2] ?? 5);
-const LEVELS = [1, 16, 64, 256];
+const LEVELS = (process.argv[3] ?? "1,16,64,256").split(",").map(Number);
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const data = mkdtempSync(join(tmpdir(), "toolplane-bench-callers-"));
 
@@ -62,11 +62,18 @@ const byFetch = async (n: number): Promise<unknown> => {
   return response.json();
 };
 
+/** CPU milliseconds of a process so far, all threads. Linux counts in hundredths of a second. */
+const cpuOf = (pid: number | undefined): number => {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+  return (Number(stat[11]) + Number(stat[12])) * 10;
+};
+
 let n = 0;
 const measure = async (call: (n: number) => Promise<unknown>, level: number, seconds: number) => {
   const until = performance.now() + seconds * 1000;
   const times: number[] = [];
   const cpu = process.cpuUsage();
+  const before = [up, service].map(({ child }) => cpuOf(child.pid));
   const worker = async (): Promise<void> => {
     while (performance.now() < until) {
       n += 1;
@@ -79,12 +86,13 @@ const measure = async (call: (n: number) => Promise<unknown>, level: number, sec
   await Promise.all(Array.from({ length: level }, worker));
   const spent = (performance.now() - began) / 1000;
   const used = process.cpuUsage(cpu);
+  const [server = 0, tools = 0] = [up, service].map(({ child }, at) => cpuOf(child.pid) - (before[at] ?? 0));
   times.sort((a, b) => a - b);
   return {
     perSecond: Math.round(times.length / spent),
     p50: (times[Math.floor(times.length / 2)] ?? 0).toFixed(1),
     p99: (times[Math.floor(times.length * 0.99)] ?? 0).toFixed(1),
-    cpu: ((used.user + used.system) / 1000 / times.length).toFixed(2),
+    cpu: [(used.user + used.system) / 1000, server, tools].map((ms) => (ms / times.length).toFixed(2)).join(" / "),
   };
 };
 
@@ -92,7 +100,7 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 try {
   await measure(byClient, 64, 2);
   await measure(byFetch, 64, 2);
-  print("| in flight | way | calls/s | p50 ms | p99 ms | caller's CPU ms/call |");
+  print("| in flight | way | calls/s | p50 ms | p99 ms | CPU ms/call: caller / server / service |");
   print("|---|---|---|---|---|---|");
   for (const level of LEVELS)
     for (const [name, call] of [

@@ -7,8 +7,8 @@ import { createResolve, type Foreign, type Outline, outlineOf } from "./module-o
 import { broken, type Violation } from "./violation.ts";
 import { isShipped, isTest, type Workspace } from "./workspace.ts";
 
-/** What tool authors import: every name is offered, whether our own code uses it or not. */
-const USERS_DOORS = ["packages/sdk/src/index.ts", "packages/sdk/src/host.ts", "packages/sdk/src/protocol.ts"];
+/** Packages people outside this repository import: every name is offered, whether our own code uses it or not. */
+const FOR_USERS = ["@toolplane/sdk", "@toolplane/server"];
 
 /** Not wired yet: the bridge to services that speak the older wire will import it. */
 const NOT_YET = ["packages/protocol/src/v1r3.ts"];
@@ -104,10 +104,10 @@ const findMisplaced = (workspace: Workspace, outlines: Outlines): Violation[] =>
     });
 };
 
-const findUnlisted = (outlines: Outlines): Violation[] => {
+const findUnlisted = (outlines: Outlines, open: ReadonlySet<string>): Violation[] => {
   const imported = importedNames(outlines);
   return [...outlines]
-    .filter(([path]) => isShipped(path) && ![...USERS_DOORS, ...NOT_YET].includes(path) && !imported.has(`${path}#*`))
+    .filter(([path]) => isShipped(path) && !open.has(path) && !imported.has(`${path}#*`))
     .flatMap(([path, outline]) =>
       [...outline.exports]
         // A type beside the function that takes it may be exported: it is part of the function's signature.
@@ -130,13 +130,19 @@ const sourcesOf = ({ files, sources }: Workspace): ReadonlyMap<string, ts.Source
   return new Map([...sources, ...pages.map(([path, text]) => [path, parse(path, text)] as const)]);
 };
 
+const usersDoors = (workspace: Workspace): readonly string[] =>
+  [...workspace.manifests.values()]
+    .filter(({ name }) => FOR_USERS.includes(name))
+    .flatMap(({ entries }) => [...entries].filter(([name]) => !name.endsWith("/internal")).map(([, file]) => file));
+
 export const checkUnused = (workspace: Workspace): readonly Violation[] => {
   const outlines: Outlines = new Map(
     [...sourcesOf(workspace)].map(([path, source]) => [path, outlineOf(source, createResolve(workspace, path))]),
   );
   const roots = (isRoot: (path: string) => boolean): readonly Foreign[] =>
     [...outlines].filter(([path]) => isRoot(path)).flatMap(([path, outline]) => wholeFile(path, outline));
-  const isRoot = (path: string): boolean => isBeginning(path) || USERS_DOORS.includes(path) || NOT_YET.includes(path);
+  const open = new Set([...NOT_YET, ...usersDoors(workspace)]);
+  const isRoot = (path: string): boolean => isBeginning(path) || open.has(path);
   const shipped = reach(outlines, roots(isRoot));
   const tested = reach(
     outlines,
@@ -145,7 +151,7 @@ export const checkUnused = (workspace: Workspace): readonly Violation[] => {
   return [
     ...findDead(outlines, shipped, (path) => isShipped(path) && !isTestKit(path)),
     ...findDead(outlines, tested, (path) => isShipped(path) && isTestKit(path)),
-    ...findUnlisted(outlines),
+    ...findUnlisted(outlines, open),
     ...findMisplaced(workspace, outlines),
   ];
 };

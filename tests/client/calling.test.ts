@@ -35,6 +35,7 @@ describe("what a call gives", () => {
       { code: "sold_out" },
       { code: "tool_error", detail: { code: "sold_out", tried: 1 } },
     ],
+    ["what JSON cannot say", "double", { n: 1n }, { code: "bad_request", message: expect.stringContaining("BigInt") }],
     ["half a result", "half", {}, { code: "tool_error", detail: { status: "partial", result: [1] } }],
   ])("[API-6-C1] a typed error for %s", async (_, tool, args, expected) => {
     const error = await failure(world.plane.call(tool, args));
@@ -76,7 +77,9 @@ describe("what a call gives", () => {
 
   test("[API-6-C3] a thousand calls at once travel in few requests, and each has its own answer", async () => {
     const before = world.proxy.count("POST /projects/demo/calls");
-    const results = await Promise.all(Array.from({ length: 1_000 }, (_, n) => world.plane.call("double", { n })));
+    const results = await Promise.all(
+      Array.from({ length: 1_000 }, (_, n) => world.plane.call("double", { n }, { wait: 120 })),
+    );
     expect(results).toEqual(Array.from({ length: 1_000 }, (_, n) => n * 2));
     expect(world.proxy.count("POST /projects/demo/calls") - before).toBeLessThanOrEqual(8);
   });
@@ -93,6 +96,16 @@ describe("what a call gives", () => {
     expect(sorted).toMatchObject([{ result: 2 }, { error: { code: "tool_error" } }, { result: 6 }]);
     const callId = sorted[1]?.error?.callId ?? "";
     expect(await world.plane.why(callId)).toMatchObject({ tool_call_id: callId, status: "failed" });
+  });
+
+  test("[API-6-C4] a client that is closed answers whoever waits, and asks nothing more", async () => {
+    const { url } = world.proxy;
+    const other = connect({ url, token: world.http.admin });
+    const slow = other.call("slow", { own: 5 }, { wait: 60 });
+    await eventually(() => world.runs.some((run) => (run as { own?: number }).own === 5));
+    await other.close();
+    expect(await failure(slow)).toMatchObject({ code: "canceled", message: "the client was closed" });
+    expect(await failure(other.call("double", { n: 1 }))).toMatchObject({ code: "canceled" });
   });
 
   test("[API-6-C8] the tools as models take them", async () => {

@@ -109,6 +109,51 @@ test("[API-5-1] a lease that is refused says whether to come again", async () =>
   expect(await ask("lease", commandOf(paused), { call: paused })).toMatchObject({ status: 200 });
 });
 
+test("[API-5-1] [API-exchange-2] an exchange over NATS answers each item as its own operation does, and brings no work", async () => {
+  const { ask, takeCall, makeCall } = stack;
+  const [done, alive, given, unread] = [
+    await takeCall("safe"),
+    await takeCall("safe"),
+    await takeCall("safe"),
+    await takeCall("safe"),
+  ];
+  const foreign = await makeCall("foreign");
+  const said = {
+    results: [
+      { tool_call_id: done.toolCallId, lease: done.lease, status: "success", result: 1 },
+      { tool_call_id: foreign.toolCallId, lease: "guess", status: "success" },
+      { tool_call_id: unread.toolCallId, lease: "guess", status: "success" },
+      { tool_call_id: unread.toolCallId, lease: unread.lease, status: "success", agent_id: "x" },
+      { tool_call_id: "none", status: "success" },
+    ],
+    heartbeats: [
+      { tool_call_id: alive.toolCallId, lease: alive.lease },
+      { tool_call_id: alive.toolCallId, lease: "guess" },
+    ],
+    releases: [{ tool_call_id: given.toolCallId, lease: given.lease }],
+    parts: [{ tool_call_id: alive.toolCallId, lease: alive.lease, parts: [{ index: 0, part: 1 }] }, 7],
+  };
+  const { status, body } = await ask("exchange", said);
+  const { results, heartbeats, releases, parts, commands } = body as unknown as Record<
+    string,
+    readonly { error?: { code: string } }[]
+  >;
+  const codes = (items: readonly { error?: { code: string } }[] | undefined) =>
+    items?.map(({ error }) => error?.code ?? "ok");
+  expect(status).toBe(200);
+  expect(codes(results)).toEqual(["ok", "auth_failed", "lease_lost", "bad_request", "not_found"]);
+  expect(codes(heartbeats)).toEqual(["ok", "lease_lost"]);
+  expect([codes(releases), codes(parts), commands]).toEqual([["ok"], ["ok", "bad_request"], []]);
+  for (const wrong of [{ max: 1 }, { max: 1, wait_seconds: 5 }, { wait_seconds: 5 }])
+    expect((await ask("exchange", wrong)).error).toMatchObject({
+      code: "bad_request",
+      message: expect.stringContaining("brings no commands"),
+    });
+  const at = { headers: { "CG-Channel-Id": "public", "CG-Agent-Id": "somebody" } };
+  const { body: lied } = await ask("exchange", { heartbeats: said.heartbeats.slice(0, 1) }, at);
+  expect(codes((lied as unknown as typeof body & { heartbeats: [] }).heartbeats)).toEqual(["protocol_violation"]);
+});
+
 test("[API-5-3] a plain service reports without a lease, with the few operations it may use", async () => {
   await using legacy = await stack.server.connect("legacy");
   const call = await stack.makeCall("plain");
@@ -138,7 +183,7 @@ test("[API-5-7] the reference has a row for every operation, and its conversatio
   const fill = (text: string): string =>
     Object.entries(ids).reduce((filled, [name, id]) => filled.replaceAll(`{${name}}`, id), text);
   const exchanges = conversation();
-  expect(exchanges.length).toBe(7);
+  expect(exchanges.length).toBe(8);
   for (const { subject, headers, body, status, answer } of exchanges) {
     const said = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, fill(value)]));
     const reply = await stack.ask("", fill(body), { subject, headers: said });

@@ -1,5 +1,8 @@
 // What was read, called and started with tokens that should not have: each attack, from outside.
 
+import { randomUUID } from "node:crypto";
+import type { Engine } from "@toolplane/engine";
+import { createThoughtCard } from "@toolplane/protocol/agents";
 import { resultFor } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openEvents } from "./event-reader.ts";
@@ -22,14 +25,26 @@ const send = (who: string, method: string, path: string, body?: unknown) =>
   world.http.send(method, `/projects/${P}${path}`, body, { token: token(who) });
 
 /** A turn of `agentId` that a step of another turn asked for, as the project manager starts them. */
-const delegate = (agentId: string, from: { agentId: string; agentTurnId: string }) =>
+const delegate = (
+  agentId: string,
+  from: { agentId: string; agentTurnId: string },
+  more: Partial<Pick<Parameters<Engine["turns"]["spawn"]>[0], "outputBoxId" | "context">> = {},
+) =>
   world.http.t.engine.turns.spawn({
     projectId: P,
     agentId,
     sourceAgentId: "sys.pmo",
     lineage: { ...from, stepId: "step_1" },
     context: { instruction: "help" },
+    ...more,
   });
+
+/** Of the answers about boxes and cards. */
+interface Shown {
+  readonly card_ids?: readonly string[];
+  readonly missing_ids?: readonly string[];
+  readonly boxes?: readonly { readonly card_ids: readonly string[]; readonly card_count: number }[];
+}
 
 describe("what was given and what was started", () => {
   test("[SEC-own-given] a card of another that was put into an agent's context is shown to it, and no other", async () => {
@@ -57,6 +72,63 @@ describe("what was given and what was started", () => {
     const events = await openEvents(world.http, token("agent ann"), { "last-event-id": "0-0" });
     expect(await events.until(child.agentTurnId)).not.toContain(bobs.turn);
     await events.close();
+  });
+
+  test("[SEC-own-reused] a box that a started turn shares with earlier ones shows the starter its own turns' cards", async () => {
+    const { engine } = world.http.t;
+    // The helper has worked for bob before; ann's work goes into the same box, and a clone begins with all that is in it.
+    const shared = await delegate("helper", { agentId: "bob", agentTurnId: bobs.turn });
+    expect((await send("operator", "POST", `/turns/${shared.agentTurnId}/stop`, {})).status).toBe(200);
+    const more = { outputBoxId: shared.outputBoxId };
+    const forAnn = await delegate("helper", { agentId: "ann", agentTurnId: anns.turn }, more);
+    const say = async (turn: { agentTurnId: string }, text: string) => {
+      const origin = { cardId: randomUUID(), projectId: P, createdAt: "2026-01-01T00:00:00.000Z", authorId: "helper" };
+      const card = createThoughtCard({ ...origin, agentTurnId: turn.agentTurnId, text });
+      await engine.cards.putCards(P, [card]);
+      await engine.boxes.appendToBox(P, shared.outputBoxId, [card.card_id]);
+      return card.card_id;
+    };
+    const [earlier, later] = [await say(shared, "secret of bob"), await say(forAnn, "for ann")];
+    const inheriting = { context: { instruction: "go on", inheritBoxIds: [shared.outputBoxId] } };
+    const clone = await delegate("helper", { agentId: "ann", agentTurnId: anns.turn }, inheriting);
+
+    const texts: string[] = [];
+    const read = async (method: string, path: string, body?: unknown) => {
+      const answer = await send("agent ann", method, path, body);
+      expect([path, answer.status]).toEqual([path, 200]);
+      texts.push(JSON.stringify(answer.body));
+      return answer.body as unknown as Shown;
+    };
+    for (const box of [shared.outputBoxId, clone.contextBoxId]) {
+      expect((await read("GET", `/boxes/${box}`)).card_ids).toContain(later);
+      await read("GET", `/boxes/${box}/cards`);
+      const batch = await read("POST", "/boxes/batch", { box_ids: [box], hydrate: true });
+      expect(batch.boxes?.[0]?.card_count).toBe(batch.boxes?.[0]?.card_ids.length);
+    }
+    expect((await read("POST", "/cards/batch", { card_ids: [earlier, later] })).missing_ids).toEqual([earlier]);
+    for (const turn of [forAnn, clone]) await read("GET", `/turns/${turn.agentTurnId}`);
+    const shown = texts.join("\n");
+    expect([shown.includes(earlier), shown.includes("secret of bob"), shown.includes("for ann")]).toEqual([
+      // Once, in the list of what is missing.
+      true,
+      false,
+      true,
+    ]);
+    expect(texts.filter((text) => text.includes(earlier))).toHaveLength(1);
+    expect((await send("agent ann", "GET", `/cards/${earlier}`)).status).toBe(403);
+    expect((await send("agent bob", "GET", `/cards/${later}`)).status).toBe(403);
+    // Neither does a turn of its own read it to the agent.
+    for (const box of [shared.outputBoxId, clone.contextBoxId]) {
+      const asked = { instruction: "read it to me", context_box_id: box };
+      expect((await send("agent ann", "POST", "/agents/ann/turns", asked)).status).toBe(403);
+    }
+    // The helper was given both, and a person sees everything.
+    const { secret } = await engine.tokens.create({ role: "agent", projectId: P, actorId: "helper" });
+    const path = `/projects/${P}/boxes/${shared.outputBoxId}`;
+    for (const whole of [secret, token("viewer")])
+      expect((await world.http.send("GET", path, undefined, { token: whole })).body).toMatchObject({
+        card_ids: expect.arrayContaining([earlier, later]),
+      });
   });
 
   test("[SEC-own-events] parts of another agent's running call pass by an agent's stream", async () => {

@@ -6,6 +6,7 @@ export const rules = [
   { id: "SEC-matrix", source: "security 14", part: "server", text: "Every route gives each role its own things and nothing of another agent, target or project, in status and in body; a route without a declared expectation fails." },
   { id: "SEC-route-gives", source: "security 16", part: "server", text: "A route that does not say what it gives, or gives it to a role that must not have it, is refused before the server listens." },
   { id: "SEC-own-given", source: "interfaces 4", part: "server", text: "An agent's token reads cards and boxes that its agent was given, and no others." },
+  { id: "SEC-own-reused", source: "interfaces 4", part: "server", text: "Of a box that a turn it started shares with earlier turns, an agent's token sees the cards of its own turns, and it cannot give that box to a turn." },
   { id: "SEC-own-started", source: "interfaces 4", part: "server", text: "An agent's token reads turns, boxes and events of what its agent started, however far down, and of nobody else." },
   { id: "SEC-own-events", source: "interfaces 4", part: "server", text: "An agent's stream carries no events and no stream items of other agents." },
   { id: "SEC-own-tools", source: "interfaces 4", part: "server", text: "An agent's token calls only the tools its agent's profile allows, one by one and in batches." },

@@ -1,6 +1,6 @@
 // Spawning: who may ask, what a turn starts from, how deep it is, and that asking twice is asking once.
 
-import { codeOf, fingerprint, withClient } from "@toolplane/testkit";
+import { codeOf, fingerprint, meddle } from "@toolplane/testkit";
 import { describe, expect, test } from "vitest";
 import {
   addAgent,
@@ -139,15 +139,8 @@ describe("[UTP-6-1] [UTP-6.10-1] what is refused leaves nothing behind:", () => 
   test("an unknown agent, source, box, lineage or project, an inactive agent, an empty instruction", async () => {
     await using t = await startTurnWorld();
     await addAgent(t, "sleeper");
-    await withClient(t, (client) =>
-      client.query("update resource.agents set status = 'inactive' where agent_id = 'sleeper'"),
-    );
-    await withClient(t, (client) =>
-      client.query("insert into resource.agents (project_id, agent_id, worker_target) values ($1, 'bare', $2)", [
-        t.projectId,
-        POOL,
-      ]),
-    );
+    await meddle(t, "putAgentToSleep");
+    await meddle(t, "addBareAgent", [t.projectId, POOL]);
     const before = await fingerprint(t);
     const spawn = (more: object): Promise<string> => codeOf(t.engine.turns.spawn(asking(t, more)));
     expect(await spawn({ agentId: "nobody" })).toBe("not_found");
@@ -227,7 +220,7 @@ test("[UTP-6.9-1] the bell rings the pool the roster names at that moment; witho
   await using t = await startTurnWorld({ log });
   const work = await takeTurn(t);
   await t.engine.turns.spawn(asking(t));
-  await withClient(t, (client) => client.query("update resource.agents set worker_target = 'pool_b'"));
+  await meddle(t, "moveAgents");
   await t.engine.turns.finish(work, { status: "success", deliverable: "done" });
   const subjects = await t.rows<{ subject: string }>(
     "select subject from bus.messages where category = 'cmd' order by id",
@@ -235,7 +228,7 @@ test("[UTP-6.9-1] the bell rings the pool the roster names at that moment; witho
   expect(subjects.map(({ subject }) => subject.split(".")[6])).toEqual([POOL, "pool_b"]);
   const next = mustWork(await advance(t));
   await t.engine.turns.spawn(asking(t));
-  await withClient(t, (client) => client.query("delete from resource.agents"));
+  await meddle(t, "dropAgents");
   await t.engine.turns.finish(next, { status: "success", deliverable: "done" });
   expect(await t.rows("select id from bus.messages where category = 'cmd'")).toHaveLength(2);
   expect(warnings).toEqual([expect.stringContaining("no worker_target")]);
@@ -268,12 +261,8 @@ test("[UTP-6.8-1] a queued turn that cannot run ends with its reason, and the ne
   const bad = await t.engine.turns.spawn(asking(t));
   const worse = await t.engine.turns.spawn(asking(t));
   const good = await t.engine.turns.spawn(asking(t));
-  await withClient(t, async (client) => {
-    await client.query("update state.inbox set context_headers = '{}' where agent_turn_id = $1", [bad.agentTurnId]);
-    await client.query('update state.inbox set payload = \'{"profile_box_id":"p"}\' where agent_turn_id = $1', [
-      worse.agentTurnId,
-    ]);
-  });
+  await meddle(t, "emptyHeadersOfTurn", [bad.agentTurnId]);
+  await meddle(t, "shortenPayloadOfTurn", [worse.agentTurnId]);
   await t.engine.turns.finish(first, { status: "success", deliverable: "done" });
   expect(mustWork(await advance(t)).agentTurnId).toBe(good.agentTurnId);
   expect(await t.engine.turns.get(bad)).toMatchObject({ status: "failed", errorCode: "invalid_context" });
@@ -295,9 +284,7 @@ test.each([
   const first = await takeTurn(t);
   const bad = await t.engine.turns.spawn(asking(t));
   const good = await t.engine.turns.spawn(asking(t));
-  await withClient(t, (client) =>
-    client.query("update state.inbox set payload = $2 where agent_turn_id = $1", [bad.agentTurnId, payload]),
-  );
+  await meddle(t, "setPayloadOfTurn", [bad.agentTurnId, payload]);
   await t.engine.turns.finish(first, { status: "success", deliverable: "done" });
   expect(mustWork(await advance(t)).agentTurnId).toBe(good.agentTurnId);
   expect(await t.engine.turns.get(bad)).toMatchObject({ status: "failed", errorCode: code });

@@ -23,6 +23,7 @@ export {
   type CallView,
   isSettled,
 } from "./calls/call.ts";
+export type { CallAnswer } from "./calls/call-answer.ts";
 export type { CallRequest } from "./calls/call-request.ts";
 export type { LeasedCall } from "./calls/leases.ts";
 export type { HeldCall } from "./calls/park.ts";

@@ -22,6 +22,7 @@ export {
   type HostRequest,
   type HostResponse,
   parseHostLine,
+  parseHostLineInTurns,
 } from "./host/host-message.ts";
 export {
   carriesState,

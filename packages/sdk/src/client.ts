@@ -17,5 +17,5 @@ export {
 } from "./client/plane.ts";
 export type { AiTool, AnthropicTool, ListedTool, OpenAiTool, ToolList } from "./client/tool-list.ts";
 export type { RunningTurn, RunOptions, TurnEvent } from "./client/turn.ts";
-export type { Body, CallAsk, RawEvent, TurnAsk, Way } from "./client/way.ts";
+export { type Body, type CallAsk, jsonOf, type RawEvent, type TurnAsk, type Way } from "./client/way.ts";
 export { createHttpPool, type HttpPool, type PoolAnswer, type PoolRequest, type SendRequest } from "./http/pool.ts";

@@ -12,7 +12,7 @@ export {
 export { createMemoryCarrier, type MemoryCarrier } from "./bus/memory-carrier.ts";
 export { busContract } from "./bus-contract.ts";
 // checker
-export { checkWhenQuiet, planFindings } from "./checker/check.ts";
+export { checkDatabase, checkWhenQuiet, planFindings } from "./checker/check.ts";
 export { type Findings, isSound, NOTHING_FOUND } from "./checker/findings.ts";
 export { readTables, type Tables } from "./checker/tables.ts";
 // crash
@@ -43,6 +43,8 @@ export {
   TEST_ACTOR,
   withClient,
 } from "./engine/call-walk.ts";
+export { countStatements } from "./engine/count-statements.ts";
+export { MEDDLINGS, meddle } from "./engine/meddle.ts";
 export {
   ENGINE_TEMPLATE,
   startTestEngine,
@@ -91,7 +93,7 @@ export { sharedPostgres } from "./postgres-run.ts";
 export { makePreviousDatabase } from "./previous-database.ts";
 // programs
 export { programEnv } from "./program-env.ts";
-export { copyTemplate, type DirectoryTemplate } from "./template-directory.ts";
+export { copyTemplate } from "./template-directory.ts";
 export { createTestCertificates } from "./test-certificates.ts";
 // wrong services
 export { RIGHT_HABITS } from "./wrong-services/habits.ts";

@@ -94,7 +94,10 @@ export const EXPECTED: Readonly<Record<string, Expected>> = {
     body: ({ card, resultCard }) => ({ card_ids: [card, resultCard] }),
     shows: true,
   }),
-  [`POST ${P}/boxes/batch`]: listed({ body: ({ box }) => ({ box_ids: [box], hydrate: true }), shows: true }),
+  [`POST ${P}/boxes/batch`]: listed({
+    body: ({ box, shared }) => ({ box_ids: [box, shared], hydrate: true }),
+    shows: true,
+  }),
   // one thing
   [`GET ${P}/calls/:call`]: owned(READERS, { shows: true }),
   [`GET ${P}/calls/:call/why`]: owned(READERS),

@@ -2,6 +2,7 @@
 // call, a waiting one, events. Each owner's texts carry a mark of its own, so that an answer which shows them is found.
 
 import type { Role } from "@toolplane/engine";
+import { createThoughtCard } from "@toolplane/protocol/agents";
 import { resultFor, toolUpload } from "@toolplane/testkit";
 import { type HttpStack, startHttpStack } from "../http-stack.ts";
 
@@ -27,6 +28,8 @@ export interface Belongings {
   /** Runs, for target `elsewhere`. */
   readonly foreign: string;
   readonly resultCard: string;
+  /** The output box of a helper that every agent of the project gave work to; it holds a card with each one's mark. */
+  readonly shared: string;
   /** All ids that name something of this owner. */
   readonly ids: readonly string[];
 }
@@ -80,7 +83,39 @@ const makeTokens = async ({ t: { engine }, admin }: HttpStack): Promise<Map<stri
   return tokens;
 };
 
-const seedBelongings = async (http: HttpStack, project: Project, agentId: Agent): Promise<Belongings> => {
+type Unshared = Omit<Belongings, "shared">;
+
+/** A turn of the helper for each, one after the other, into the same box: as delegation to a known agent leaves it. */
+const seedShared = async (http: HttpStack, project: Project, owners: ReadonlyMap<Agent, Unshared>): Promise<string> => {
+  const { engine } = http.t;
+  let outputBoxId: string | undefined;
+  for (const [agentId, { turn, mark }] of owners) {
+    const helped = await engine.turns.spawn({
+      projectId: project,
+      agentId: "helper",
+      sourceAgentId: "sys.pmo",
+      lineage: { agentId, agentTurnId: turn, stepId: "step_1" },
+      context: { instruction: "help" },
+      outputBoxId,
+    });
+    outputBoxId = helped.outputBoxId;
+    const card = createThoughtCard({
+      cardId: `thought-for-${agentId}-in-${project}`,
+      projectId: project,
+      createdAt: "2026-01-01T00:00:00.000Z",
+      authorId: "helper",
+      agentTurnId: helped.agentTurnId,
+      text: `about ${mark}`,
+    });
+    await engine.cards.putCards(project, [card]);
+    await engine.boxes.appendToBox(project, outputBoxId, [card.card_id]);
+    // The next one cannot write into it before this one has ended.
+    await http.send("POST", `/projects/${project}/turns/${helped.agentTurnId}/stop`, {});
+  }
+  return outputBoxId ?? "";
+};
+
+const seedBelongings = async (http: HttpStack, project: Project, agentId: Agent): Promise<Unshared> => {
   const { engine } = http.t;
   const mark = `mark-of-${agentId}-in-${project}`;
   const spawned = await engine.turns.spawn({
@@ -124,8 +159,12 @@ export const startWorld = async (): Promise<World> => {
   for (const project of PROJECTS) await seedProject(http, project);
   const tokens = await makeTokens(http);
   const belongings = new Map<string, Belongings>();
-  for (const project of PROJECTS)
-    for (const agent of AGENTS) belongings.set(`${project} ${agent}`, await seedBelongings(http, project, agent));
+  for (const project of PROJECTS) {
+    const owners = new Map<Agent, Unshared>();
+    for (const agent of AGENTS) owners.set(agent, await seedBelongings(http, project, agent));
+    const shared = await seedShared(http, project, owners);
+    for (const [agent, owned] of owners) belongings.set(`${project} ${agent}`, { ...owned, shared });
+  }
   return {
     http,
     tokens,

@@ -130,13 +130,15 @@ export const spawnHostChild = async (deps: ChildDeps, listener: ChildListener): 
     border: deps.border,
     pid: guarded.pid,
     onBroken: () => broke("it closed its stdin"),
+    onBusy: (busy) => (busy ? brake.hold() : brake.letGo()),
   });
   const outputOver = new Promise<void>((resolve) => {
-    stdout.once("close", () => {
-      connection.end();
-      broke("it closed its stdout");
-      resolve();
-    });
+    stdout.once("close", () =>
+      connection.end(() => {
+        broke("it closed its stdout");
+        resolve();
+      }),
+    );
   });
   stdin.on("error", () => undefined);
   stdout.on("error", () => undefined);

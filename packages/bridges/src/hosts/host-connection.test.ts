@@ -4,8 +4,9 @@ import { describe, expect, test } from "vitest";
 import { createBorder } from "./border.ts";
 import { type Ask, createHostConnection } from "./host-connection.ts";
 
-const open = (lineBytes = 10_000) => {
+const open = (lineBytes = 10_000, border = createBorder(new Map())) => {
   const reports: string[] = [];
+  const busy: boolean[] = [];
   const connection = createHostConnection({
     stdin: {
       write: (_text, done) => {
@@ -16,9 +17,10 @@ const open = (lineBytes = 10_000) => {
     },
     lineBytes,
     diagnostics: { report: (kind) => reports.push(kind) },
-    border: createBorder(new Map()),
+    border,
     pid: 1,
     onBroken: () => undefined,
+    onBusy: (is) => busy.push(is),
   });
   const heard: unknown[] = [];
   const ask = (id: string): Ask => {
@@ -36,7 +38,7 @@ const open = (lineBytes = 10_000) => {
     connection.send(made);
     return made;
   };
-  return { connection, reports, heard, ask, say: (text: string) => connection.push(Buffer.from(text)) };
+  return { connection, reports, heard, busy, ask, say: (text: string) => connection.push(Buffer.from(text)) };
 };
 
 describe("answers", () => {
@@ -76,6 +78,57 @@ describe("answers", () => {
   });
 });
 
+describe("[STALL-8] a long line", () => {
+  const LONG = 4 * 1024 * 1024;
+
+  test("is read in turns, and what follows it keeps its order; the end waits for all of it", async () => {
+    const { connection, ask, say, heard, busy } = open(2 * LONG);
+    ask("a");
+    ask("b");
+    say(
+      encodeHostEvent("a", "part", "x".repeat(LONG)) + encodeHostSuccess("a", "after") + encodeHostSuccess("b", "last"),
+    );
+    expect([heard, busy]).toEqual([[], [true]]);
+    let turns = 0;
+    const count = (): void => {
+      turns += 1;
+      next = setImmediate(count);
+    };
+    let next = setImmediate(count);
+    await new Promise<void>((done) => connection.end(done));
+    await new Promise((done) => setImmediate(done));
+    clearImmediate(next);
+    expect(heard.map((told) => (told as unknown[]).slice(0, 2))).toEqual([
+      ["a", "part"],
+      ["a", "after"],
+      ["b", "last"],
+    ]);
+    expect(busy).toEqual([true, false]);
+    // Others had their turn between decoding, weighing, reading, looking for secrets and telling.
+    expect(turns).toBeGreaterThanOrEqual(4);
+  });
+
+  test("is scrubbed, refused and reported like a short one", async () => {
+    const secret = "sk-of-the-host";
+    const { connection, ask, say, heard, reports } = open(2 * LONG, createBorder(new Map([["KEY", secret]])));
+    for (const id of ["a", "b", "c"]) ask(id);
+    const filler = "x".repeat(LONG);
+    say(encodeHostSuccess("a", [secret, filler]));
+    say(`{"v":1,"id":"b","ok":true,"result":"${filler}"}\n`);
+    say(`{"v":1,"id":"c","ok":true,"result":{"value":[${"0,".repeat(300_000)}0]}}\n`);
+    say(`${filler}\n`);
+    await new Promise<void>((done) => connection.end(done));
+    expect(JSON.stringify(heard)).not.toContain(secret);
+    expect(heard.map((told) => (told as unknown[]).slice(0, 2))).toEqual([
+      ["a", [expect.stringContaining("KEY"), filler]],
+      ["b", "protocol_violation"],
+      ["c", "too long"],
+      ["c", "result_too_large"],
+    ]);
+    expect(reports).toEqual(["unreadable_message", "line_too_long", "stray_output"]);
+  });
+});
+
 describe("what is no message", () => {
   test.each([
     ["text", "Loading...\n", ["stray_output"]],
@@ -111,7 +164,7 @@ describe("what is no message", () => {
         ask("a");
         for (const chunk of chunks) connection.push(Buffer.from(chunk));
         say(`\n${encodeHostSuccess("a", "fine")}`);
-        connection.end();
+        connection.end(() => undefined);
         expect(heard.filter((entry) => (entry as unknown[])[1] === "fine").length).toBeLessThanOrEqual(1);
         expect(connection.open().size).toBe(0);
       }),

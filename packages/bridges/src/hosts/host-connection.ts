@@ -4,7 +4,9 @@
 // C3. Text that is no message changes nothing: it is reported, and the calls go on.
 // C4. A message for an open request that cannot be understood ends that request: its answer will not come a second time.
 // C5. A message is scrubbed before anything of it is read but its id (border.ts).
+// C6. A long line is read in steps, with turns for others between them; what follows it waits, and keeps its order.
 
+import { setImmediate as breathe } from "node:timers/promises";
 import {
   isRecord,
   isToolplaneError,
@@ -13,12 +15,13 @@ import {
   ToolplaneError,
   violation,
 } from "@toolplane/protocol";
-import { type HostMessage, type HostResponse, parseHostLine } from "@toolplane/protocol/host";
+import { type HostMessage, type HostResponse, parseHostLine, parseHostLineInTurns } from "@toolplane/protocol/host";
 import { AskTable, type Tabled } from "./ask-table.ts";
 import type { Border } from "./border.ts";
 import type { Diagnostics } from "./diagnostics.ts";
 import { createLineSplitter, type LineSplitter } from "./line-splitter.ts";
 import { createLineWriter, type LineWriter, type Outgoing, type WriteStream } from "./line-writer.ts";
+import { createTurnQueue, type TurnQueue } from "./turn-queue.ts";
 
 /** One open request. */
 export interface Ask extends Outgoing, Tabled {
@@ -38,6 +41,8 @@ export interface ConnectionOptions {
   readonly border: Border;
   readonly pid: number;
   readonly onBroken: (error: Error) => void;
+  /** A long line is being read, or is done: meanwhile nothing more should be pushed. */
+  readonly onBusy?: ((busy: boolean) => void) | undefined;
 }
 
 export type OpenAsks = Pick<AskTable<Ask>, "size" | "get" | "list">;
@@ -45,8 +50,8 @@ export type OpenAsks = Pick<AskTable<Ask>, "size" | "get" | "list">;
 export interface HostConnection {
   /** Bytes from the host's stdout. */
   push(chunk: Buffer): void;
-  /** The host's stdout is over. */
-  end(): void;
+  /** The host's stdout is over; `done` is called when all of it is read. */
+  end(done: () => void): void;
   send(ask: Ask): void;
   /** Takes back a request that was not written; true when it is gone without a trace. */
   takeBack(ask: Ask): boolean;
@@ -63,8 +68,11 @@ export interface HostConnection {
 const MAX_DEPTH = 512;
 /** To tell "answered twice" from "never asked"; more would only cost memory. */
 const REMEMBERED_IDS = 256;
+/** A shorter line is read in a few milliseconds. */
+const READ_IN_TURNS = 512 * 1_024;
 /** Where an event says that it is one. */
 const HEAD_LENGTH = 1_024;
+const NOT_UTF8 = violation("a line is not UTF-8");
 const STRAY = "it wrote to stdout what is no message";
 
 /** What a line that breaks the rules would have been: only an answer ends a request, and that may still come. */
@@ -92,6 +100,7 @@ class Connection implements HostConnection {
   #answeredAt = 0;
   readonly #splitter: LineSplitter;
   readonly #writer: LineWriter;
+  readonly #turns: TurnQueue;
   #tooLong: Ask | undefined;
   #lines = 0;
 
@@ -99,10 +108,14 @@ class Connection implements HostConnection {
     this.#options = options;
     this.#caps = { maxBytes: options.lineBytes, maxDepth: MAX_DEPTH };
     this.#writer = createLineWriter(options.stdin, options.onBroken);
+    this.#turns = createTurnQueue(options.onBusy ?? (() => undefined));
     this.#splitter = createLineSplitter(options.lineBytes, {
-      line: (text, bytes, valid) => this.#read(text, bytes, valid),
-      tooLong: (head) => this.#startTooLong(head),
-      tooLongEnded: (head, tail) => this.#endTooLong(head, tail),
+      line: (text, bytes, valid) =>
+        this.#turns.run(() =>
+          (text.length < READ_IN_TURNS ? this.#read : this.#readInTurns).call(this, text, bytes, valid),
+        ),
+      tooLong: (head) => this.#turns.run(() => this.#startTooLong(head)),
+      tooLongEnded: (head, tail) => this.#turns.run(() => this.#endTooLong(head, tail)),
     });
   }
 
@@ -110,8 +123,9 @@ class Connection implements HostConnection {
     this.#splitter.push(chunk);
   }
 
-  end(): void {
+  end(done: () => void): void {
     this.#splitter.end();
+    this.#turns.whenIdle(done);
   }
 
   send(ask: Ask): void {
@@ -160,12 +174,35 @@ class Connection implements HostConnection {
       this.#unreadable(text, error);
       return;
     }
-    if (!valid) {
-      this.#unreadable(text, violation("a line is not UTF-8"));
+    if (valid) this.#take(this.#scrub(text, message), bytes);
+    else this.#unreadable(text, NOT_UTF8);
+  }
+
+  /** The same in steps. Decoding it was one before, and whoever is told of the answer has work of its own. */
+  async #readInTurns(text: string, bytes: number, valid: boolean): Promise<void> {
+    this.#lines += 1;
+    if (!mayBeMessage(text)) {
+      this.#report("stray_output", STRAY, text);
       return;
     }
+    let message: HostMessage;
+    try {
+      await breathe();
+      message = await parseHostLineInTurns(text, breathe, this.#caps);
+      if (!valid) throw NOT_UTF8;
+    } catch (error) {
+      this.#unreadable(text, error);
+      return;
+    }
+    await breathe();
+    const scrubbed = this.#scrub(text, message);
+    await breathe();
+    this.#take(scrubbed, bytes);
+  }
+
+  #scrub(text: string, message: HostMessage): HostMessage {
     const method = message.id === null ? undefined : this.#asks.get(message.id)?.method;
-    this.#take(this.#options.border.message(text, message, method), bytes);
+    return this.#options.border.message(text, message, method);
   }
 
   #take(message: HostMessage, bytes: number): void {

@@ -3,6 +3,7 @@
 //     host waits in its write. A tool that prints a lot by mistake is not slowed down by this: refusing a line is quick.
 // B2. While it floods it is read in small pieces, so that it is stopped soon and not when all that a pipe holds is read.
 // B3. Once it has ended, what is left of its words is read at once: there may be an answer behind the flood.
+// B4. While a long line is worked on in turns the pipe is left alone too, so that little waits behind it.
 
 import type { Readable } from "node:stream";
 import type { Timers } from "./timers.ts";
@@ -17,6 +18,9 @@ export interface BrakeOptions {
 
 export interface OutputBrake {
   push(chunk: Buffer): void;
+  /** Nothing is read until it is let go: a long line is still being worked on (B4). */
+  hold(): void;
+  letGo(): void;
   /** The process is gone: nothing is held back any more. */
   release(): void;
 }
@@ -33,6 +37,11 @@ export const createOutputBrake = ({ stream, timers, take, wasted }: BrakeOptions
   let spentMs = 0;
   let flooding = false;
   let released = false;
+  let held = false;
+  let stopped = false;
+  const readOn = (): void => {
+    if (released || (!held && !stopped)) stream.resume();
+  };
 
   const takeTimed = (chunk: Buffer): void => {
     const [began, before] = [timers.now(), wasted()];
@@ -47,9 +56,13 @@ export const createOutputBrake = ({ stream, timers, take, wasted }: BrakeOptions
 
   const stop = (rest: Buffer): void => {
     flooding = true;
+    stopped = true;
     stream.pause();
     if (rest.length > 0) stream.unshift(rest);
-    timers.afterQuietly(Math.max(1, Math.ceil(since + SECOND_MS - timers.now())), () => stream.resume());
+    timers.afterQuietly(Math.max(1, Math.ceil(since + SECOND_MS - timers.now())), () => {
+      stopped = false;
+      readOn();
+    });
   };
 
   return {
@@ -64,9 +77,17 @@ export const createOutputBrake = ({ stream, timers, take, wasted }: BrakeOptions
         return;
       }
     },
+    hold() {
+      held = true;
+      if (!released) stream.pause();
+    },
+    letGo() {
+      held = false;
+      readOn();
+    },
     release() {
       released = true;
-      stream.resume();
+      readOn();
     },
   };
 };

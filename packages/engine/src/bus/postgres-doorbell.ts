@@ -28,7 +28,7 @@ export interface DoorbellStats {
 }
 
 export interface BusDoorbell extends Doorbell {
-  ring(kind: RingKind): void;
+  ring(kind: RingKind, to?: "everywhere" | "elsewhere"): void;
   listen(kind: RingKind, heard: (from: RingOrigin) => void): () => void;
   stats(): DoorbellStats;
 }
@@ -149,11 +149,11 @@ export const createPostgresDoorbell = ({ db, clock, log }: PostgresDoorbellOptio
   const kept = keepLine();
 
   return {
-    ring(kind) {
+    ring(kind, to = "everywhere") {
       if (closing.signal.aborted) return;
       rings++;
       unsent.add(kind);
-      tell(kind, "here");
+      if (to === "everywhere") tell(kind, "here");
       send();
     },
     listen(kind, heard) {

@@ -6,7 +6,17 @@
 //   OUTCOME the settlement; a live call has none
 
 import type { AfterExecution } from "@toolplane/protocol";
-import { type GivenOf, given, inputOf, kept, namesOf, type RowOf, readerOf, selectOf } from "../sql/columns.sql.ts";
+import {
+  type GivenOf,
+  given,
+  inputOf,
+  kept,
+  namesOf,
+  type RowOf,
+  readerOf,
+  selectOf,
+  valuesOf,
+} from "../sql/columns.sql.ts";
 import type { CallStatus } from "./call-status.ts";
 
 export interface Lineage {
@@ -55,7 +65,7 @@ export const FACTS = {
 
 const SHOWN_TERMS = { idempotencyKey: textOrNull(), retryOf: textOrNull() } as const;
 
-export const TERMS = {
+const TERMS = {
   ...SHOWN_TERMS,
   queueTimeoutSeconds: given<number>("double precision"),
   argumentsHash: text(),
@@ -96,6 +106,8 @@ export type FactRow = RowOf<typeof FACTS>;
 export type ViewRow = RowOf<typeof VIEW>;
 export const factsOf = readerOf(FACTS);
 export const viewOf = readerOf(VIEW);
+/** The facts of a call that is being made. */
+export const factsOfMade: (row: DispatchRow) => ReturnType<typeof factsOf> = valuesOf(FACTS);
 
 /** For the alias `c`. */
 export const FACT_COLUMNS = selectOf(FACTS);
@@ -118,6 +130,10 @@ const DISPATCH = {
   cardBody: text(),
   /** The command's payload, only when an external bus carries commands. */
   commandPayload: textOrNull(),
+  /** The service that waits for it here, and the lease it gets if no due call waits for the same target. */
+  leaseId: textOrNull(),
+  leaseHolder: textOrNull(),
+  leaseSeconds: given<number | null>("double precision"),
 } as const;
 
 export type DispatchRow = GivenOf<typeof DISPATCH>;

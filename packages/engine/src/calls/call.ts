@@ -11,8 +11,7 @@
 import type { ValuesOf } from "../sql/columns.sql.ts";
 import type { FACTS, viewOf } from "./call-columns.sql.ts";
 
-export type { Lineage } from "./call-columns.sql.ts";
-export { type CallStatus, isSettled, type LiveStatus } from "./call-status.ts";
+export { type CallStatus, isSettled } from "./call-status.ts";
 
 export interface CallKey {
   readonly projectId: string;

@@ -4,9 +4,10 @@ import { ToolplaneError } from "@toolplane/protocol";
 import type { CoalescerStats } from "../coalescer/coalescer.ts";
 import type { Log } from "../ports/log.ts";
 import { parsePage } from "../registry/page.ts";
-import { createSessionTargets } from "../sessions/session-targets.ts";
+import { createSessionTargets, type TargetKey } from "../sessions/session-targets.ts";
 import type { Database } from "../sql/database.ts";
 import type { CallFacts, CallKey, CallView } from "./call.ts";
+import { answerOfSettled, type CallAnswer } from "./call-answer.ts";
 import { createFactMemory, type FactMemory } from "./call-facts.ts";
 import { createCallReads, noCall } from "./call-reads.ts";
 import type { CallRequest, Dispatched } from "./call-request.ts";
@@ -15,6 +16,7 @@ import { type ClaimAcrossRequest, createClaimAcross } from "./claim-across.ts";
 import { type ClaimLine, createClaimLine } from "./claim-line.ts";
 import { createDispatch, type DispatchDeps } from "./dispatch.ts";
 import { createGiveBack } from "./give-back.ts";
+import { createHandover } from "./handover.ts";
 import { createKnownLeases } from "./known-leases.ts";
 import { type Beat, type ClaimRequest, createLeases, type Held, type LeasedCall, type LeaseRequest } from "./leases.ts";
 import { LIST_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
@@ -36,7 +38,7 @@ export interface Calls {
   /** Writes a direct call down; it will settle. */
   dispatch(request: CallRequest): Promise<Dispatched>;
   /** Dispatches and waits up to `waitMs` for the settlement. */
-  call(request: CallRequest, waitMs: number, signal?: AbortSignal): Promise<CallView>;
+  call(request: CallRequest, waitMs: number, signal?: AbortSignal): Promise<CallAnswer>;
   /** Leases what is queued for a target, now or within `waitMs`. */
   claim(request: ClaimRequest, waitMs?: number, signal?: AbortSignal): Promise<readonly LeasedCall[]>;
   /** The same for a service of every project, such as the bundled tools. */
@@ -103,9 +105,14 @@ export const createCalls = (deps: CallsDeps): Calls => {
   const unheard = createGiveBack(deps);
   const sessionTargets = createSessionTargets(deps);
   const leases = createLeases({ ...deps, sessionTargets, remember, giveBack: unheard.giveBack });
-  const line: ClaimLine = createClaimLine({ ...deps, claim: leases.claim.submit });
-  const across = createClaimAcross({ ...deps, claim: leases.claim.submit });
-  const dispatch = createDispatch(deps);
+  const handover = createHandover();
+  const line: ClaimLine = createClaimLine({ ...deps, handover, claim: leases.claim.submit });
+  const across = createClaimAcross({ ...deps, handover, claim: leases.claim.submit });
+  const offer = (targets: readonly TargetKey[]): void => {
+    for (const key of targets) line.offer(key);
+    for (const target of new Set(targets.map((key) => key.target))) across.offer(target);
+  };
+  const dispatch = createDispatch({ ...deps, handover, remember, giveBack: unheard.giveBack, offer });
   const settlements = createSettlements({ ...deps, facts, watch });
   const settle = createSettle({ ...deps, facts, settlements });
   const cancel = createCancel({ ...deps, facts, settlements });
@@ -118,11 +125,13 @@ export const createCalls = (deps: CallsDeps): Calls => {
       const toolCallId = request.toolCallId ?? deps.ids.uuid();
       const expectation = watch.expect({ projectId: request.projectId, toolCallId });
       try {
-        const made = await dispatch.submit({ ...request, toolCallId });
+        const minted = request.toolCallId === undefined;
+        const made = await (minted ? dispatch.submitAs(toolCallId, request) : dispatch.submit(request));
         const key = { projectId: request.projectId, toolCallId: made.toolCallId };
         if (made.idempotent) await watch.wait(key, waitMs, signal);
         else await expectation.wait(waitMs, signal);
-        return await get(key);
+        const settled = expectation.news();
+        return settled === undefined ? await get(key) : answerOfSettled(settled);
       } finally {
         expectation.leave();
       }

@@ -194,6 +194,7 @@ export const planSettlement = (settlement: Settlement, means: SettlementMeans): 
     stepId: facts.stepId,
     ...inboxPart(settlement, cardId, content.status, means),
     sessionState: CHANGES_SESSION.has(content.status) ? (kept?.state ?? null) : null,
+    content,
     control: findControlUse(facts.toolName, content, "given" in outcome ? outcome.given.strippedControl : undefined),
   };
 };

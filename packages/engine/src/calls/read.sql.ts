@@ -2,8 +2,8 @@
 
 import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
-import type { CallKey } from "./call.ts";
-import { VIEW_COLUMNS } from "./call-columns.sql.ts";
+import type { CallKey, CallStatus } from "./call.ts";
+import { FACT_COLUMNS, type FactRow, VIEW_COLUMNS } from "./call-columns.sql.ts";
 
 export { FACT_COLUMNS, type FactRow, factsOf, type ViewRow, viewOf } from "./call-columns.sql.ts";
 
@@ -21,14 +21,23 @@ select i.ord::int as ord, ${VIEW_COLUMNS}
  order by i.ord`,
 };
 
-/** Which of these calls have settled: what waiting callers ask after a doorbell. */
+export interface SettledCallRow extends FactRow {
+  readonly status: CallStatus;
+  readonly result_card_id: string | null;
+  readonly error_code: string | null;
+  readonly card_body: string | null;
+}
+
+/** Which of these calls have settled, and how: what waiting callers ask after a doorbell. */
 export const READ_SETTLED: Statement = {
   name: "calls.read-settled",
   text: `
-select i.ord::int as ord
+select ${FACT_COLUMNS}, c.status, c.result_card_id, c.error_code, k.body as card_body
   from ${keys.from}
  cross join lateral (
-   select from state.past_calls c where c.project_id = i.project_id and c.tool_call_id = i.tool_call_id offset 0) c`,
+   select * from state.past_calls p where p.project_id = i.project_id and p.tool_call_id = i.tool_call_id offset 0) c
+  left join lateral (
+   select body from cards.cards x where x.project_id = c.project_id and x.card_id = c.result_card_id offset 0) k on true`,
 };
 
 export const bindKeys = (rows: readonly CallKey[]): unknown[] => keys.bind(rows);

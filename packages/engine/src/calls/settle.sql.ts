@@ -7,6 +7,7 @@
 //   expire  a watchdog; the call is open, due, and still in the hands it was read in
 // First valid result wins (I1): a settled call has no live row.
 
+import type { ToolResultContent } from "@toolplane/protocol";
 import { type GivenOf, given, inputOf, namesOf } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
 import { KEPT_COLUMNS, KEPT_OF_CALL } from "./call-columns.sql.ts";
@@ -64,6 +65,8 @@ export type InboxPart = GivenOf<typeof INBOX>;
 export interface SettleRow extends GivenOf<typeof RESULT>, InboxPart, GivenOf<typeof SESSION> {
   /** For the audit; no column of the statement. */
   readonly control?: ControlUse | undefined;
+  /** What the card says, for callers that wait here; no column of the statement. */
+  readonly content: ToolResultContent;
 }
 
 export interface SettledRow {
@@ -124,7 +127,7 @@ select i.ord::int as ord, i.ord in (select ord from won) as won, false as unrung
 // which would be a nested loop under our settings (256 results a flush took 33 ms, 27 of them in such loops; now 6).
 // A session has one leased call at a time, so no two rows of this or of another statement write its state.
 // $next: the protocol version, first tokens of the wakeup's subject.
-export const SETTLE: Statement = {
+const SETTLE: Statement = {
   name: "calls.settle",
   text: `
 with input as materialized (select * from ${input.from}),
@@ -171,7 +174,7 @@ select i.ord::int as ord, i.ord in (select ord from won) as won,
  order by i.ord`,
 };
 
-export const bindSettle = (rows: readonly SettleRow[], protocolVersion: string): unknown[] => [
+const bindSettle = (rows: readonly SettleRow[], protocolVersion: string): unknown[] => [
   ...input.bind(rows),
   protocolVersion,
 ];

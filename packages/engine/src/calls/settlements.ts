@@ -62,7 +62,7 @@ export const createSettlements = (deps: SettlementsDeps): Settlements => {
     for (const { facts, row } of won) {
       deps.observe({ ...facts, status: row.status as CallStatus });
       deps.facts.forget(facts);
-      deps.watch.settled(facts);
+      deps.watch.settled({ ...row, facts, status: row.status as CallStatus });
     }
     doorbell.ring("settled");
     if (won.some(({ facts }) => !facts.headless)) doorbell.ring("messages");

@@ -36,23 +36,34 @@ select id, bool_or(own) as own from line group by id`,
 
 const ASKED = "unnest($3::text[]) as i (id)";
 
-/** The turns that began with a box or write into it; the agent's own profile box. `box` and `id` are columns of `from`. */
-const boxRoots = (from: string, box: string, id: string): string => `
-  select ${id}, t.agent_turn_id, false
-    from ${from}
+const turnsOfBox = (box: string, column: "context_box_id" | "output_box_id", more = ""): string => `
    cross join lateral (
-     select x.agent_turn_id from state.turns x where x.context_box_id = ${box} and x.project_id || '' = $1 offset 0) t
-  union all
-  select ${id}, t.agent_turn_id, false
-    from ${from}
-   cross join lateral (
-     select x.agent_turn_id from state.turns x where x.output_box_id = ${box} and x.project_id || '' = $1 offset 0) t
-  union all
+     select x.agent_turn_id from state.turns x where x.${column} = ${box} and x.project_id || '' = $1${more} offset 0) t`;
+
+/** The agent's own profile box. `box` and `id` are columns of `from`. */
+const profileRoots = (from: string, box: string, id: string): string => `
   select ${id}, null, true
     from ${from}
    cross join lateral (
      select x.profile_box_id from resource.agents x where x.project_id = $1 and x.agent_id = $2 offset 0) a
    where a.profile_box_id = ${box}`;
+
+/** The turns that began with a box or write into it, whoever asked for them. */
+const boxRoots = (from: string, box: string, id: string): string => `
+  select ${id}, t.agent_turn_id, false from ${from}${turnsOfBox(box, "context_box_id")}
+  union all
+  select ${id}, t.agent_turn_id, false from ${from}${turnsOfBox(box, "output_box_id")}
+  union all${profileRoots(from, box, id)}`;
+
+/**
+ * The boxes that the agent itself was given: what lies in them is its own. Turns that it started give it no more than their own
+ * cards: an agent that is asked again writes into a box with earlier cards, and a clone begins with those of its origin.
+ */
+const givenRoots = (from: string, box: string, id: string): string => `
+  select ${id}, null, true from ${from}${turnsOfBox(box, "context_box_id", " and x.agent_id || '' = $2")}
+  union all
+  select ${id}, null, true from ${from}${turnsOfBox(box, "output_box_id", " and x.agent_id || '' = $2")}
+  union all${profileRoots(from, box, id)}`;
 
 export const OWN_TURNS = ownership(
   "turns",
@@ -86,7 +97,7 @@ const HOLDING = `${ASKED}
    cross join lateral (
      select x.box_id from cards.box_cards x where x.card_id = i.id and x.project_id || '' = $1 offset 0) h`;
 
-/** Made by the agent, about a turn or a call of its own, or in a box of its own. */
+/** Made by the agent, about a turn or a call of its own, or in a box that it was given. */
 export const OWN_CARDS = ownership(
   "cards",
   `
@@ -96,5 +107,5 @@ export const OWN_CARDS = ownership(
     from ${ASKED}${CARD}
    cross join lateral (
      select x.agent_id, x.agent_turn_id from state.calls x where x.project_id = $1 and x.tool_call_id = c.tool_call_id offset 0) k
-  union all${boxRoots(HOLDING, "h.box_id", "i.id")}`,
+  union all${givenRoots(HOLDING, "h.box_id", "i.id")}`,
 );

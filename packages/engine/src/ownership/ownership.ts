@@ -1,6 +1,7 @@
 // Whose turns, calls, cards and boxes are. An agent owns what it made, what it was given and what it started: its turns and
 // those that were asked for in them (however far down), the calls of these turns and its own, the boxes these turns begin
-// with and write into, the cards it wrote and those of its calls, turns and boxes.
+// with and write into, the cards it wrote, those of its calls and turns, and all cards in the boxes of its own turns.
+//   OW0. A box of a turn that the agent only started may hold cards that are not the agent's: cards are asked for by themselves.
 //   OW1. What cannot be found is not owned, and neither is what another project has.
 //   OW2. Any number of ids is one statement, led by keys.
 //   OW3. Whose a turn is never changes, so a stream that asks for the same turns again asks nothing of the database.

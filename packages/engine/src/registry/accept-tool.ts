@@ -13,7 +13,7 @@ const refuse = (message: string, detail: Readonly<Record<string, unknown>> = {})
 /** Enough to recognize; a service may have registered any number. */
 const MOST_NAMED = 10;
 
-export type AcceptedRow = Pick<
+type AcceptedRow = Pick<
   ToolRow,
   "tool_name" | "version" | "status" | "guarded_version" | "pending_version" | "last_version"
 >;
@@ -22,7 +22,7 @@ export type AcceptedRow = Pick<
  * The version that is accepted. Throws `conflict` when nothing waits, another version than the one that was looked at, or when
  * no version is named and more than one came since a person last decided: a person who read one of them must not accept another.
  */
-export const planAcceptance = (row: AcceptedRow, version: number | undefined): number => {
+const planAcceptance = (row: AcceptedRow, version: number | undefined): number => {
   const { tool_name: toolName, pending_version: waiting } = row;
   if (waiting === null)
     throw refuse(`no version of ${toolName} waits to be accepted; version ${row.version} is in force`);

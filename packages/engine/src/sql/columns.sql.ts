@@ -73,6 +73,16 @@ export const readerOf = <Table extends Columns>(table: Table): ((row: RowOf<Tabl
   };
 };
 
+/** The same from a row as it is given to a statement. */
+export const valuesOf = <Table extends Columns>(table: Table): ((given: GivenOf<Table>) => ValuesOf<Table>) => {
+  const fields = Object.entries(table);
+  return (row) => {
+    const values: Record<string, unknown> = {};
+    for (const [field, { read }] of fields) values[field] = read === undefined ? row[field] : read(row[field] as never);
+    return values as ValuesOf<Table>;
+  };
+};
+
 /** What is bound for rows of this table; `first` as for `setInput`. */
 export const inputOf = <Table extends GivenColumns>(table: Table, first = 1): SetInput<GivenOf<Table>> =>
   setInput<GivenOf<Table>>(

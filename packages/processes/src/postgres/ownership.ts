@@ -27,7 +27,7 @@ const O_PATH = 0o10_000_000;
 
 const isLinux = process.platform === "linux";
 
-export interface HandOver {
+interface HandOver {
   readonly from: Pick<RunAs, "uid">;
   readonly to: RunAs;
   /** Called between the look at an entry and its change; tests swap the entry there. */

@@ -5,7 +5,7 @@
 
 import { ToolplaneError } from "../errors/toolplane-error.ts";
 import { isFilled, isRecord, type JsonCaps, type JsonObject, type JsonValue } from "../json/json-value.ts";
-import { parseJsonStrict } from "../json/parse-json.ts";
+import { parseJsonInTurns, parseJsonStrict } from "../json/parse-json.ts";
 
 export const HOST_PROTOCOL_VERSION = 1;
 
@@ -64,13 +64,17 @@ export const hostFault = (type: string, message: string, id: string | null): Too
     detail: { type, id },
   });
 
+const notReadable = (error: unknown): ToolplaneError => {
+  if (error instanceof ToolplaneError && error.code === "payload_too_large") return error;
+  const message = error instanceof ToolplaneError ? error.message : "the line is not JSON";
+  return hostFault(HOST_ERROR_TYPES.parse, message, null);
+};
+
 const readJson = (line: string, caps: JsonCaps): JsonValue => {
   try {
     return parseJsonStrict(line, caps);
   } catch (error) {
-    if (error instanceof ToolplaneError && error.code === "payload_too_large") throw error;
-    const message = error instanceof ToolplaneError ? error.message : "the line is not JSON";
-    throw hostFault(HOST_ERROR_TYPES.parse, message, null);
+    throw notReadable(error);
   }
 };
 
@@ -126,8 +130,19 @@ const readFailure = (line: Line, id: string | null): HostFailure => {
 };
 
 /** Reads one line, either side; throws a ToolplaneError whose detail is the answer a host owes. */
-export const parseHostLine = (text: string, caps: JsonCaps = {}): HostMessage => {
-  const line = readJson(text, caps);
+export const parseHostLine = (text: string, caps: JsonCaps = {}): HostMessage => readMessage(readJson(text, caps));
+
+/** The same for a long line: `breathe` lets others have their turn between two steps of reading. */
+export const parseHostLineInTurns = async (
+  text: string,
+  breathe: () => Promise<unknown>,
+  caps: JsonCaps = {},
+): Promise<HostMessage> => {
+  const read = parseJsonInTurns(text, breathe, caps).catch((error: unknown) => Promise.reject(notReadable(error)));
+  return readMessage(await read);
+};
+
+const readMessage = (line: JsonValue): HostMessage => {
   if (!isRecord(line)) throw hostFault(HOST_ERROR_TYPES.parse, "the line is not an object", null);
   const id = isFilled(line.id) ? line.id : null;
   if (line.v !== HOST_PROTOCOL_VERSION) throw hostFault(HOST_ERROR_TYPES.version, "v must be 1", id);

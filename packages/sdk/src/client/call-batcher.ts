@@ -1,6 +1,7 @@
 // Calls on their way to the server, together where they can be.
 //   N1. What is asked for in the same moment travels in one request. While a request is on its way (until the server begins
-//       its answer) further calls wait for it and go with the next. There is no timer: a lone call is sent at once.
+//       its answer) further calls wait for it and go with the next. There is no timer: a lone call is sent at once. One
+//       that is made while nothing else is under way is a request of its own kind, whose answer is no stream.
 //   N2. The answers of one request come one by one, as the calls settle: a slow call holds up none of the others.
 //   N3. A request is bounded in items and in bytes.
 //   N4. Requests that wait for a few slow calls are gathered into one when there are many of them; a call is asked for
@@ -12,11 +13,13 @@ import type { PoolAnswer } from "../http/pool.ts";
 import { givenUp } from "./api.ts";
 import { errorOf } from "./call-outcome.ts";
 import { readLines } from "./read-lines.ts";
-import type { Body, CallAsk } from "./way.ts";
+import { type Body, type CallAsk, jsonOf } from "./way.ts";
 
 export interface BatcherOptions {
   /** Sends an array of calls; resolves when the answer begins, rejects with a typed error. */
   readonly send: (text: string, signal: AbortSignal) => Promise<PoolAnswer>;
+  /** Sends one call and gives its answer, which may take as long as the call waits. */
+  readonly sendOne: (text: string, waitMs: number, signal: AbortSignal) => Promise<Body>;
   readonly now: () => number;
   /** For a connection that breaks in the middle of an answer. */
   readonly lost: (cause: unknown) => ToolplaneError;
@@ -27,6 +30,8 @@ export type MakeCall = (ask: CallAsk, signal: AbortSignal | undefined) => Promis
 const MAX_ITEMS = 256;
 /** An item that is larger travels alone. */
 const MAX_CHARS = 1024 * 1024;
+/** The route of a single call takes 2 MiB, and a character is up to three bytes. */
+const LONE_CHARS = 512 * 1024;
 /** Requests on their way at once: the second is under way while the server reads the first. */
 const MAX_ON_THEIR_WAY = 2;
 /** Requests that wait for answers; beyond that small ones are gathered. */
@@ -51,7 +56,7 @@ interface Batch {
 }
 
 const textOf = ({ toolName, arguments: given, key, agentId, notBefore }: CallAsk): string =>
-  JSON.stringify({
+  jsonOf({
     tool_name: toolName,
     arguments: given,
     idempotency_key: key,
@@ -62,16 +67,14 @@ const textOf = ({ toolName, arguments: given, key, agentId, notBefore }: CallAsk
 const endedEarly = (): ToolplaneError =>
   new ToolplaneError("upstream_unavailable", "the server ended its answer before every call was answered");
 
-export const createCallBatcher = ({ send, now, lost }: BatcherOptions): MakeCall => {
+export const createCallBatcher = ({ send, sendOne, now, lost }: BatcherOptions): MakeCall => {
   const queue: Entry[] = [];
   const batches = new Set<Batch>();
   let onTheirWay = 0;
   let isScheduled = false;
 
-  const itemText = ({ text, untilMs }: Entry): string => {
-    const seconds = Math.min(Math.max(untilMs - now(), 0) / 1000, MAX_WAIT_SECONDS);
-    return `${text},"wait_seconds":${seconds}}`;
-  };
+  const waitOf = ({ untilMs }: Entry): number => Math.min(Math.max(untilMs - now(), 0) / 1000, MAX_WAIT_SECONDS);
+  const itemText = (entry: Entry): string => `${entry.text},"wait_seconds":${waitOf(entry)}}`;
 
   const take = (): readonly Entry[] => {
     let chars = 0;
@@ -114,16 +117,30 @@ export const createCallBatcher = ({ send, now, lost }: BatcherOptions): MakeCall
     flush();
   };
 
-  const run = async (entries: readonly Entry[]): Promise<void> => {
-    const batch: Batch = { open: new Map(entries.entries()), stop: new AbortController(), onItsWay: true };
-    for (const entry of entries) entry.batch = batch;
-    batches.add(batch);
+  const runAll = async (batch: Batch, entries: readonly Entry[]): Promise<void> => {
+    batch.onItsWay = true;
     onTheirWay += 1;
+    const answer = await send(`[${entries.map(itemText).join(",")}]`, batch.stop.signal);
+    leave(batch);
+    for await (const line of readLines(answer.body)) answered(batch, line);
+  };
+
+  /** Nothing waits for this request to be on its way: its answer begins when the call is over. */
+  const runOne = async (batch: Batch, entry: Entry): Promise<void> => {
+    const answer = await sendOne(itemText(entry), waitOf(entry) * 1000, batch.stop.signal);
+    if (batch.open.delete(0)) entry.resolve(answer);
+  };
+
+  const run = async (entries: readonly Entry[]): Promise<void> => {
+    const batch: Batch = { open: new Map(entries.entries()), stop: new AbortController(), onItsWay: false };
+    for (const entry of entries) entry.batch = batch;
+    const [first] = entries;
+    const isLone = batches.size === 0 && entries.length === 1 && queue.length === 0;
+    batches.add(batch);
     let failure: ToolplaneError | undefined;
     try {
-      const answer = await send(`[${entries.map(itemText).join(",")}]`, batch.stop.signal);
-      leave(batch);
-      for await (const line of readLines(answer.body)) answered(batch, line);
+      if (isLone && first !== undefined && first.text.length < LONE_CHARS) await runOne(batch, first);
+      else await runAll(batch, entries);
     } catch (error) {
       failure = error instanceof ToolplaneError ? error : lost(error);
     } finally {
@@ -151,7 +168,7 @@ export const createCallBatcher = ({ send, now, lost }: BatcherOptions): MakeCall
     if (batch.open.size === 0) batch.stop.abort();
   };
 
-  return (ask, signal) =>
+  return async (ask, signal) =>
     new Promise((resolve, reject) => {
       const onAbort = (): void => {
         forget(entry);

@@ -36,6 +36,14 @@ export const createHttpWay = ({ api, projectId, clock, close }: HttpWayOptions):
     makeCall: createCallBatcher({
       now: clock.now,
       lost: api.lost,
+      sendOne: (text, waitMs, signal) =>
+        api.request({
+          method: "POST",
+          path: path("calls"),
+          upload: { text, type: "application/json" },
+          signal,
+          waitMs,
+        }),
       send: (text, signal) =>
         api.open({
           method: "POST",

@@ -1,6 +1,6 @@
 // What the parts of a client share: the way, the time, and patience with a plane that is away for a while.
 
-import { type ToolplaneError, understandError } from "@toolplane/protocol";
+import { ToolplaneError, understandError } from "@toolplane/protocol";
 import { planRetry } from "../gateway/patience.ts";
 import { type Clock, systemClock } from "../ports/clock.ts";
 import type { Random } from "../ports/ids.ts";
@@ -20,7 +20,7 @@ export interface PlaneOptions {
 }
 
 /** A server that is just restarting is back by then; one that was never started should be heard of soon. */
-export const STARTUP_MS = 5_000;
+const STARTUP_MS = 5_000;
 /** How long to try to hand over what nobody waits for. */
 export const HAND_OVER_MS = 10_000;
 /** The longest single question. */
@@ -34,6 +34,8 @@ export interface Means {
   readonly makeKey: () => string;
   /** Tries until it succeeds, fails for good, or `untilMs`. */
   insist<T>(untilMs: number, signal: AbortSignal | undefined, operation: () => Promise<T>): Promise<T>;
+  /** From now on nothing is asked or tried again. */
+  close(): void;
 }
 
 const NOBODY: ReadonlySet<unknown> = new Set([
@@ -55,7 +57,9 @@ const isNobodyThere = (error: unknown): boolean => {
 export const createMeans = (options: PlaneOptions): Means => {
   const { way, makeKey, clock = systemClock, random = Math.random, startupMs = STARTUP_MS, onRetry } = options;
   const began = clock.now();
+  const closed = new AbortController();
   let answered = false;
+  const isClosed = (): ToolplaneError => new ToolplaneError("canceled", "the client was closed");
   return {
     way,
     clock,
@@ -64,22 +68,25 @@ export const createMeans = (options: PlaneOptions): Means => {
       const isLeft = (): boolean => signal?.aborted === true;
       for (let failures = 1; ; failures += 1) {
         if (isLeft()) throw givenUp();
+        if (closed.signal.aborted) throw isClosed();
         try {
           const given = await operation();
           answered = true;
           return given;
         } catch (thrown) {
           if (isLeft()) throw givenUp(thrown);
+          if (closed.signal.aborted) throw isClosed();
           const error = understandError(thrown);
           if (!isNobodyThere(error)) answered = true;
           const until = answered ? untilMs : Math.min(untilMs, began + startupMs);
           const plan = planRetry({ error, failures, now: clock.now(), until }, random);
           if (!plan.retry) throw error;
           onRetry?.(error);
-          await clock.sleep(plan.waitMs, signal);
+          await clock.sleep(plan.waitMs, AbortSignal.any([closed.signal, ...(signal === undefined ? [] : [signal])]));
         }
       }
     },
+    close: () => closed.abort(),
   };
 };
 

@@ -5,6 +5,7 @@
 //   K4. An aborted signal ends the wait at once. The call goes on unless its caller asked for a cancellation.
 
 import { type JsonValue, type ToolplaneError, understandError } from "@toolplane/protocol";
+import { givenUp } from "./api.ts";
 import { callIdOf, isOver, resultOf } from "./call-outcome.ts";
 import { followEvents, type PlaneEvent } from "./events.ts";
 import { askUntilOver, createMeans, HAND_OVER_MS, type Means, type PlaneOptions } from "./means.ts";
@@ -25,7 +26,7 @@ export interface CallOptions extends WaitOptions {
   readonly agent?: string | undefined;
   /** The call starts at this time at the earliest. */
   readonly at?: Date | undefined;
-  /** An aborted signal also cancels the call on the plane. */
+  /** An aborted signal also cancels the call on the plane; `call` rejects when the plane was told. */
   readonly cancelOnAbort?: boolean | undefined;
 }
 
@@ -69,7 +70,7 @@ export interface Plane extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-export const DEFAULT_WAIT_SECONDS = 30;
+const DEFAULT_WAIT_SECONDS = 30;
 const waitMsOf = ({ wait = DEFAULT_WAIT_SECONDS }: WaitOptions): number => Math.max(0, wait * 1000);
 
 const askOf = (
@@ -93,21 +94,30 @@ export const createPlane = (options: PlaneOptions): Plane => {
   const make = (ask: Omit<CallAsk, "untilMs">, waitMs: number, signal: AbortSignal | undefined): Promise<Body> =>
     askUntilOver(means, waitMs, signal, (untilMs) => way.makeCall({ ...ask, untilMs }, signal), isOver);
 
-  /** The key finds the call, or makes it: a call that was never made is then canceled before it runs. */
-  const cancelByKey = async (ask: Omit<CallAsk, "untilMs">): Promise<void> => {
+  /** The key finds the call, or makes it: a call that had not arrived is then canceled before it runs. */
+  const cancelByKey = async (ask: Omit<CallAsk, "untilMs">): Promise<string> => {
     const made = await make(ask, 0, undefined);
-    if (!isOver(made)) await insist(soon(), undefined, () => way.cancelCall(callIdOf(made), "its caller gave up"));
+    const callId = callIdOf(made);
+    if (!isOver(made)) await insist(soon(), undefined, () => way.cancelCall(callId, "its caller gave up"));
+    return callId;
   };
 
   const settled = async (tool: string, args: unknown, given: CallOptions): Promise<JsonValue> => {
     const { signal, cancelOnAbort = false } = given;
+    // Nothing is sent, so there is nothing to cancel.
+    if (signal?.aborted === true) throw givenUp();
     const ask = askOf(means, tool, args, given);
     try {
       return resultOf(await make(ask, waitMsOf(given), signal));
     } catch (error) {
-      if (cancelOnAbort && signal?.aborted === true) await cancelByKey(ask).catch(() => undefined);
-      throw error;
+      if (!cancelOnAbort || !signal?.aborted) throw error;
+      throw givenUp(error, await cancelByKey(ask).catch(() => undefined));
     }
+  };
+
+  const close = (): Promise<void> => {
+    means.close();
+    return way.close();
   };
 
   const read = (callId: string, waitMs: number, signal?: AbortSignal): Promise<Body> =>
@@ -157,7 +167,7 @@ export const createPlane = (options: PlaneOptions): Plane => {
       const bodies = await insist(soon(), undefined, () => way.listTools());
       return listForModels(bodies, (tool, args, signal) => settled(tool, args, { signal }));
     },
-    close: () => way.close(),
-    [Symbol.asyncDispose]: () => way.close(),
+    close,
+    [Symbol.asyncDispose]: close,
   };
 };

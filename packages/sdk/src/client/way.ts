@@ -2,6 +2,8 @@
 // nothing; keys, patience, waiting and typed errors are the client's, and the same for both ways.
 // Bodies are those of the HTTP API.
 
+import { ToolplaneError } from "@toolplane/protocol";
+
 export type Body = Readonly<Record<string, unknown>>;
 
 export interface CallAsk {
@@ -49,3 +51,13 @@ export interface Way {
   openEvents(after: string | undefined, signal: AbortSignal): Promise<AsyncIterable<readonly RawEvent[]>>;
   close(): Promise<void>;
 }
+
+/** The JSON of what a caller gave; what JSON cannot say is refused at once. */
+export const jsonOf = (value: unknown): string => {
+  try {
+    return JSON.stringify(value) ?? "null";
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : "it cannot be read";
+    throw new ToolplaneError("bad_request", `the arguments are not JSON: ${why.split("\n")[0]}`, { cause });
+  }
+};

@@ -5,14 +5,14 @@
 //   B4. When the token ends, the items that are left are refused and their results are not shown (A6).
 //   B5. An empty line now and then says that the server is still there.
 
-import type { CallView, Engine } from "@toolplane/engine";
+import type { CallAnswer, Engine } from "@toolplane/engine";
 import { ToolplaneError } from "@toolplane/protocol";
 import { createLineStream } from "../http/line-stream.ts";
 import { writeWithin } from "../http/readers.ts";
 import { createWake } from "../http/wake.ts";
 import { callAnswer, resultCards } from "../routes/call-body.ts";
 
-export type ItemOutcome = CallView | ToolplaneError;
+export type ItemOutcome = CallAnswer | ToolplaneError;
 
 export interface BatchStreamOptions {
   readonly engine: Pick<Engine, "cards">;
@@ -35,12 +35,12 @@ const KEEP_ALIVE_MS = 15_000;
 /** Results are fetched so many at a time: the largest ones are megabytes. */
 const LINES_AT_ONCE = 32;
 
-export const answerOf = (outcome: ItemOutcome, cards: Awaited<ReturnType<typeof resultCards>>) =>
+const answerOf = (outcome: ItemOutcome, cards: Awaited<ReturnType<typeof resultCards>>) =>
   outcome instanceof ToolplaneError
     ? { error: outcome.toWire() }
     : callAnswer(outcome, cards.get(outcome.resultCardId ?? ""));
 
-const isView = (outcome: ItemOutcome): outcome is CallView => !(outcome instanceof ToolplaneError);
+const isView = (outcome: ItemOutcome): outcome is CallAnswer => !(outcome instanceof ToolplaneError);
 
 /** The answers to several items, with one read of their results. */
 export const answersOf = async (

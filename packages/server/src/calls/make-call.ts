@@ -1,7 +1,7 @@
 // Makes one call, whichever way it was asked for: the single route, an item of a batch, a program in this process. The checks
 // are the same for all of them because they are done here.
 
-import type { CallRequest, CallView, Engine } from "@toolplane/engine";
+import type { CallAnswer, CallRequest, Engine } from "@toolplane/engine";
 import { isToolplaneError, parseWith, refuseUnstorable, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
 import type { ToolHosts } from "../hosts/tool-hosts.ts";
@@ -73,7 +73,7 @@ export const makeCall = async (
   asked: Asked,
   body: CallBody,
   { headers, traced = false }: Said = {},
-): Promise<CallView> => {
+): Promise<CallAnswer> => {
   const request = requestOf(asked, body, traced ? headers : undefined);
   const { projectId, channelId, agentId = API_ACTOR } = request;
   if (headers !== undefined) checkCallerHeaders(headers, { projectId, channelId, agentId });

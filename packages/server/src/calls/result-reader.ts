@@ -1,19 +1,19 @@
 // The results of calls, read together: what is asked for while a read is on its way goes with the next one. A lone result is
 // read at once.
 
-import type { CallView, Engine } from "@toolplane/engine";
+import type { CallAnswer, Engine } from "@toolplane/engine";
 import type { Card } from "@toolplane/protocol";
 
 type Cards = Pick<Engine, "cards">;
 
 interface Entry {
-  readonly view: CallView;
+  readonly view: CallAnswer;
   readonly cardId: string;
   resolve(card: Card | undefined): void;
   reject(error: unknown): void;
 }
 
-export type ReadResult = (view: CallView) => Promise<Card | undefined>;
+export type ReadResult = (view: CallAnswer) => Promise<Card | undefined>;
 
 const MAX_AT_ONCE = 128;
 const MAX_READS = 2;
@@ -53,7 +53,7 @@ export const createResultReader = ({ cards }: Cards): ReadResult => {
 
   return (view) => {
     const cardId = view.resultCardId;
-    if (cardId === null) return Promise.resolve(undefined);
+    if (cardId === null || view.content !== undefined) return Promise.resolve(undefined);
     return new Promise((resolve, reject) => {
       queue.push({ view, cardId, resolve, reject });
       if (isScheduled || reads >= MAX_READS) return;

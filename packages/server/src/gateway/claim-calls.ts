@@ -6,7 +6,7 @@ import type { Engine, LeasedCall } from "@toolplane/engine";
 import { HEADERS, type HeaderMap, isToken, showName, ToolplaneError } from "@toolplane/protocol";
 import { systemClock } from "@toolplane/sdk";
 import { z } from "zod";
-import { refuseUnknownProject } from "../http/known-project.ts";
+import { noProject } from "../http/known-project.ts";
 import { plainText, refuseTarget, type ServiceCaller } from "./service-request.ts";
 
 /** Longer than the name of any target a tool may have. */
@@ -61,12 +61,9 @@ export const claimCalls = async (asked: ClaimAsked): Promise<readonly LeasedCall
     await giveBackCalls(engine, calls);
     return [];
   };
-  let calls = await take(0);
-  // Only a caller that would wait is asked whether there is anything to wait for: a service with work pays nothing for it.
-  if (calls.length === 0) {
-    await refuseUnknownProject(engine, projectId);
-    if (waitMs > 0) calls = await take(waitMs);
-  }
+  // Before the look, and mostly from memory: the look is the wait's own, and an empty queue is looked at once.
+  if (!(await engine.projects.isKnown(projectId))) throw noProject(projectId);
+  const calls = await take(waitMs);
   if (definitions === undefined) return calls;
   const runs = new Set(definitions);
   const mine = calls.filter(({ facts }) => runs.has(facts.definitionHash));

@@ -22,7 +22,7 @@ import { parts, settle } from "./result-operations.ts";
 import { plainText, type ServiceOperation, type ServiceRequest } from "./service-request.ts";
 
 /** In one list; a service with more to say sends another request. */
-export const MAX_ITEMS = 256;
+const MAX_ITEMS = 256;
 
 const named = { tool_call_id: plainText };
 

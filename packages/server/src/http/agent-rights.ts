@@ -36,9 +36,30 @@ export interface TurnAsk {
   readonly boxId?: string | undefined;
 }
 
-export const checkMayStart = async ({ agentProfiles }: Profiles, who: Who, own: Own, ask: TurnAsk): Promise<void> => {
-  // What a turn is given its agent can read: nobody gives away what is another's.
-  if (ask.boxId !== undefined) await own.check("box", ask.boxId);
+/** What a turn is given its agent can read: a box with cards that are another's is given by no agent. */
+const checkMayGive = async (
+  boxes: Pick<Engine["boxes"], "loadBox">,
+  own: Own,
+  { projectId, boxId }: { readonly projectId: string; readonly boxId: string },
+): Promise<void> => {
+  await own.check("box", boxId);
+  if (own.self === undefined) return;
+  const cardIds = (await boxes.loadBox(projectId, boxId))?.cardIds ?? [];
+  const visible = await own.among("card", cardIds);
+  if (cardIds.every((id) => visible.has(id))) return;
+  throw new ToolplaneError(
+    "auth_failed",
+    `box ${showName(boxId)} holds cards that are not this agent's own; start the turn with a box of its own turns, or repeat in the instruction what matters`,
+  );
+};
+
+export const checkMayStart = async (
+  { agentProfiles, boxes }: Profiles & Pick<Engine, "boxes">,
+  who: Who,
+  own: Own,
+  ask: TurnAsk,
+): Promise<void> => {
+  if (ask.boxId !== undefined) await checkMayGive(boxes, own, { projectId: ask.projectId, boxId: ask.boxId });
   const self = boundAgent(who);
   if (self === undefined || self === ask.agentId) return;
   const [caller, target] = await Promise.all([

@@ -2,7 +2,7 @@
 // the HTTP API. Its caller is the program that opened the plane, which may do what an administrator may.
 
 import type { Actor, Engine } from "@toolplane/engine";
-import type { Body, RawEvent, Way } from "@toolplane/sdk/client";
+import { type Body, jsonOf, type RawEvent, type Way } from "@toolplane/sdk/client";
 import { makeCall, parseCall } from "../calls/make-call.ts";
 import { createResultReader } from "../calls/result-reader.ts";
 import { openFeed } from "../events/feed.ts";
@@ -50,8 +50,7 @@ const PROGRAM: Caller = {
 const PERSON: Actor = { door: "service", tokenId: null, role: "admin", actor: "a program in the plane's process" };
 
 /** What JSON makes of it: the caller may change its own value afterwards, and gets no other types than over HTTP. */
-const asJson = (value: unknown): unknown =>
-  value === undefined ? undefined : JSON.parse(JSON.stringify(value) ?? "null");
+const asJson = (value: unknown): unknown => JSON.parse(jsonOf(value));
 
 export const createEngineWay = (options: EngineWayOptions): Way => {
   const { engine, toolHosts, processes, projectId, closing } = options;

@@ -1,6 +1,6 @@
 // Calls: make one, make many, look, wait, cancel, try again, ask why.
 
-import { type CallView, isSettled } from "@toolplane/engine";
+import { type CallAnswer, isSettled } from "@toolplane/engine";
 import { isToolplaneError, ToolplaneError, understandError } from "@toolplane/protocol";
 import { z } from "zod";
 import { answersOf, type ItemOutcome, streamBatch } from "../calls/batch-stream.ts";
@@ -37,7 +37,7 @@ const askedBy = (call: RouteCall<unknown, unknown>, signal: AbortSignal): Asked 
   signal,
 });
 
-const answer = async ({ engine, context }: RouteCall<unknown, unknown>, view: CallView): Promise<Response> => {
+const answer = async ({ engine, context }: RouteCall<unknown, unknown>, view: CallAnswer): Promise<Response> => {
   const cards = await resultCards(engine, view.projectId, [view]);
   return context.json(callAnswer(view, cards.get(view.resultCardId ?? "")), isSettled(view.status) ? 200 : 202);
 };

@@ -1,4 +1,5 @@
-// Cards and boxes, read only: they are written by calls, turns and tool services. In a batch, what is another's is missing.
+// Cards and boxes, read only: they are written by calls, turns and tool services. In a batch, and in a box that a turn of the
+// caller's shares with earlier ones, what is another's is missing.
 
 import { distinctIds, showName, ToolplaneError, toCardDto } from "@toolplane/protocol";
 import { z } from "zod";
@@ -52,10 +53,11 @@ export const cardRoutes: readonly Route[] = [
     path: "/projects/:project/boxes/:box",
     roles: READERS,
     gives: "box",
-    handle: async ({ engine, params, context }) => {
+    handle: async ({ engine, params, own, context }) => {
       const box = await engine.boxes.loadBox(params.project ?? "", params.box ?? "");
       if (box === undefined) throw missing(params.project ?? "", "box", params.box ?? "");
-      return context.json({ box_id: box.boxId, card_ids: box.cardIds });
+      const visible = await own.among("card", box.cardIds);
+      return context.json({ box_id: box.boxId, card_ids: box.cardIds.filter((id) => visible.has(id)) });
     },
   }),
   route({
@@ -64,10 +66,13 @@ export const cardRoutes: readonly Route[] = [
     roles: READERS,
     gives: "box",
     query: z.strictObject({ limit: tail }),
-    handle: async ({ engine, params, query, context }) => {
+    handle: async ({ engine, params, query, own, context }) => {
       const cards = await engine.boxes.loadBoxCards(params.project ?? "", params.box ?? "", query.limit);
       if (cards === undefined) throw missing(params.project ?? "", "box", params.box ?? "");
-      return context.body(await listText(cards.map(toCardDto)), 200, { "Content-Type": "application/json" });
+      const ids = cards.map(({ card_id }) => card_id);
+      const visible = await own.among("card", ids);
+      const shown = cards.filter(({ card_id }) => visible.has(card_id));
+      return context.body(await listText(shown.map(toCardDto)), 200, { "Content-Type": "application/json" });
     },
   }),
   route({
@@ -90,14 +95,19 @@ export const cardRoutes: readonly Route[] = [
       const found = batch.boxes.map(({ boxId }) => boxId);
       const visible = await own.among("box", found);
       const shown = batch.boxes.filter(({ boxId }) => visible.has(boxId));
-      const held = new Set(shown.flatMap(({ cardIds }) => cardIds));
-      const boxes = shown.map((box) => ({
-        box_id: box.boxId,
-        card_ids: box.cardIds,
-        card_count: box.length,
-        truncated: box.truncated,
-        ...(box.hydratedCards === undefined ? {} : { hydrated_cards: box.hydratedCards.map(toCardDto) }),
-      }));
+      const held = await own.among("card", distinctIds(shown.flatMap(({ cardIds }) => cardIds)));
+      const boxes = shown.map((box) => {
+        const cardIds = box.cardIds.filter((id) => held.has(id));
+        const hydrated = box.hydratedCards?.filter(({ card_id }) => held.has(card_id));
+        return {
+          box_id: box.boxId,
+          card_ids: cardIds,
+          // Cards that are another's are not counted either.
+          card_count: box.length - (box.cardIds.length - cardIds.length),
+          truncated: box.truncated,
+          ...(hydrated === undefined ? {} : { hydrated_cards: hydrated.map(toCardDto) }),
+        };
+      });
       const missing = {
         missing_box_ids: missingOf(body.box_ids, found, visible),
         missing_card_ids: batch.missingCardIds.filter((id) => held.has(id)),

@@ -8,8 +8,8 @@ import { explainTurn } from "../why/explain-turn.ts";
 export const turnBody = (turn: TurnView) => ({
   agent_turn_id: turn.agentTurnId,
   agent_id: turn.agentId,
-  kind: turn.kind,
-  status: turn.status,
+  kind: turn.kind as string,
+  status: turn.status as string,
   turn_epoch: turn.turnEpoch,
   step_count: turn.stepCount,
   waiting_tool_count: turn.waitingCount,

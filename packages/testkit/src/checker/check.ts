@@ -22,7 +22,7 @@ export interface CheckRun extends CheckOptions {
   readonly journal: string;
 }
 
-const checkDatabase = async (run: CheckRun): Promise<Findings> =>
+export const checkDatabase = async (run: CheckRun): Promise<Findings> =>
   planFindings(await readTables(run.databaseUrl), readJournal(run.journal), run);
 
 const POLL_MS = 50;
