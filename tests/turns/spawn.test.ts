@@ -11,6 +11,7 @@ import {
   events,
   mustWork,
   POOL,
+  startCarriedWorld,
   startTurnWorld,
   takeTurn,
 } from "./turn-world.ts";
@@ -67,7 +68,7 @@ test("[UTP-6.3-2] [UTP-6.3-4] [UTP-6.3-5] the row, the edge and the headers of a
 });
 
 test("[UTP-6.3-5] a turn behind another is queued: no epoch yet, and no bell", async () => {
-  await using t = await startTurnWorld();
+  await using t = await startCarriedWorld();
   const first = await t.engine.turns.spawn(asking(t));
   const second = await t.engine.turns.spawn(asking(t));
   expect([first.turnEpoch, second.turnEpoch]).toEqual([1, null]);
@@ -223,7 +224,7 @@ test("[UTP-6.3-6] a ui_action for an agent that is busy is agent_busy and writes
 test("[UTP-6.9-1] the bell rings the pool the roster names at that moment; without one the turn waits", async () => {
   const warnings: string[] = [];
   const log = { info: () => {}, error: () => {}, warn: (text: string) => void warnings.push(text) };
-  await using t = await startTurnWorld({ log });
+  await using t = await startCarriedWorld({ log });
   const work = await takeTurn(t);
   await t.engine.turns.spawn(asking(t));
   await withClient(t, (client) => client.query("update resource.agents set worker_target = 'pool_b'"));
@@ -237,7 +238,7 @@ test("[UTP-6.9-1] the bell rings the pool the roster names at that moment; witho
   await withClient(t, (client) => client.query("delete from resource.agents"));
   await t.engine.turns.finish(next, { status: "success", deliverable: "done" });
   expect(await t.rows("select id from bus.messages where category = 'cmd'")).toHaveLength(2);
-  expect(warnings).toEqual([expect.stringContaining("no worker_target")]);
+  expect(warnings.filter((text) => text.includes("no worker_target"))).toHaveLength(1);
   expect(await t.rows("select status from state.inbox where status = 'pending'")).toHaveLength(1);
 });
 

@@ -73,7 +73,14 @@ export {
   type PartyBoxes,
 } from "./delegation/delegation.ts";
 // engine
-export { createEngine, type Engine, type EngineOptions, type EngineStats, sha256 } from "./engine.ts";
+export {
+  createEngine,
+  type Engine,
+  type EngineOptions,
+  type EngineStats,
+  type ServingAgents,
+  sha256,
+} from "./engine.ts";
 // outbox
 export { appendMessages } from "./outbox/append-messages.ts";
 export { type Relay, type RelayOptions, type RelayStats, relayOutbox } from "./outbox/relay-outbox.ts";
@@ -121,6 +128,7 @@ export { createThreads, type ThreadStats, type Threads, type ThreadTask } from "
 // tokens
 export type { TokenWatch } from "./tokens/token-ends.ts";
 export { ROLES, type Role, type Token, type TokenRequest, type Tokens } from "./tokens/tokens.ts";
+export type { AgentBells, Place, PoolServer, RungAgent } from "./turns/agent-bells.ts";
 export type { Tended, TendTurns } from "./turns/tend-turns.ts";
 // turns
 export type {
@@ -139,6 +147,8 @@ export type {
   StepView,
   Stopped,
   StopRequest,
+  TurnBoxes,
+  TurnBoxesAsk,
   TurnContext,
   TurnEnd,
   TurnFinish,

@@ -41,7 +41,7 @@ export interface Batches {
 }
 
 export interface BatchesDeps extends Omit<DispatchTasksDeps, "turns">, Omit<JoinTasksDeps, "turns">, EndBatchDeps {
-  readonly turns: Pick<Turns, "spawn" | "stop">;
+  readonly turns: Pick<Turns, "spawn" | "stop" | "ring">;
 }
 
 const SWEEP_LIMIT = 50;

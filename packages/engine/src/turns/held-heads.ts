@@ -10,6 +10,7 @@ import type { Faults } from "../ports/faults.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import type { Database, Queryer } from "../sql/database.ts";
+import type { AgentBells, RungAgent } from "./agent-bells.ts";
 import type { LedgerMeans } from "./ledger.ts";
 import type { AgentKey, TurnKey } from "./turn.ts";
 import { agentKey, type HeadRow } from "./turn-row.ts";
@@ -25,6 +26,9 @@ export interface TurnDeps {
   readonly sha256: Sha256;
   readonly caps: JsonCaps;
   readonly protocolVersion: string;
+  /** A bus beside the database carries wakeups. */
+  readonly external: boolean;
+  readonly bells: AgentBells;
   /** How long a worker may be silent before its work is offered to others. */
   readonly claimSeconds: number;
   /** Told of every turn that ended here. */
@@ -50,12 +54,18 @@ export const lockHeads = async (
   return agents.map((_, index) => held.get(index + 1) ?? (known.has(index + 1) ? "locked" : undefined));
 };
 
-/** After the commit: those who wait are told, the bell is rung, an agent that nobody serves is named. */
-export const announce = (
-  deps: Pick<TurnDeps, "doorbell" | "log" | "ended">,
-  done: { readonly ended: readonly TurnKey[]; readonly rang: boolean; readonly unrung: number },
-): void => {
+export interface Done {
+  readonly ended: readonly TurnKey[];
+  /** Events were written. */
+  readonly rang: boolean;
+  readonly unrung: number;
+  readonly rung: readonly RungAgent[];
+}
+
+/** After the commit: those who wait are told, the bells are rung, an agent that nobody serves is named. */
+export const announce = (deps: Pick<TurnDeps, "doorbell" | "log" | "ended" | "bells">, done: Done): void => {
   for (const key of done.ended) deps.ended(key);
+  deps.bells.ring(done.rung);
   if (done.rang) deps.doorbell.ring("messages");
   if (done.unrung > 0) deps.log.warn("an agent has no worker_target: its inbox waits, nobody was rung");
 };

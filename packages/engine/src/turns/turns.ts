@@ -15,6 +15,7 @@ import { createStop } from "./stop.ts";
 import { createTendTurns, type TendTurns } from "./tend-turns.ts";
 import { readGuards } from "./terminal-guard.ts";
 import type { Turns } from "./turn.ts";
+import { readTurnBoxes } from "./turn-boxes.ts";
 import { createTurnReads } from "./turn-reads.ts";
 import type { HeadRow } from "./turn-row.ts";
 import { createTurnWatch } from "./turn-watch.ts";
@@ -88,6 +89,7 @@ export const createTurns = (given: TurnsDeps): TurnsService => {
     heartbeat: claims.heartbeat,
     release: claims.release,
     beginStep: (work, stepId) => begin.submit(work, stepId),
+    readBoxes: (asks) => readTurnBoxes(deps.db, asks),
     commitStep: commit.submit,
     finish: finish.submit,
     async settleInbox(work) {
@@ -103,6 +105,11 @@ export const createTurns = (given: TurnsDeps): TurnsService => {
     stop,
     tend,
     due: claims.due,
+    ring(agents, what) {
+      deps.bells.ring(agents);
+      if (what === "stopped") deps.bells.ended(agents);
+      deps.doorbell.ring("messages");
+    },
     get: reads.get,
     list: reads.list,
     steps: reads.steps,
