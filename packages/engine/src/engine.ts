@@ -22,7 +22,7 @@ import { emitParts, type Part } from "./calls/emit-parts.ts";
 import { type Boxes, createBoxes } from "./cards/boxes.ts";
 import { type CardStore, createCardStore } from "./cards/card-store.ts";
 import { DEFAULT_CARD_CAPS } from "./cards/prepare-card.ts";
-import { type CarrierStats, createCarriage } from "./carrier/carriage.ts";
+import { type Carried, type CarrierStats, createCarriage } from "./carrier/carriage.ts";
 import { type Carrier, REPUBLISH_SECONDS } from "./carrier/carrier.ts";
 import { consumeWakeups } from "./carrier/consume-wakeups.ts";
 import type { ServedTarget } from "./carrier/plan-durables.ts";
@@ -134,6 +134,8 @@ export interface Engine {
   readonly batches: Batches;
   readonly deadLetters: DeadLetters;
   readonly bus: Bus;
+  /** What a bus beside the database brings; undefined without one. */
+  readonly carried: Carried | undefined;
   readonly events: EventLog;
   readonly doorbell: BusDoorbell;
   readonly db: Database;
@@ -223,8 +225,15 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const agents = createAgents({ ...ground, profiles });
   const definitions = createDefinitions({ ...ground, compile: schemas.compile });
   const calls = createCalls({ ...ground, definitions, leaseSeconds: options.leaseSeconds ?? LEASE_SECONDS });
-  const turns = createTurns({ ...ground, definitions, settled: calls.watch.settled, options: options.turns });
   const delegation = createDelegation(ground);
+  const turns = createTurns({
+    ...ground,
+    definitions,
+    settled: calls.watch.settled,
+    options: options.turns,
+    // With a bus beside the database the project manager hears of ended tasks by their events.
+    follow: carrier === undefined ? (turn) => batches.follow(turn) : undefined,
+  });
   const lanes = Math.max(Math.min(BATCH_LANES, Math.floor((options.maxConnections ?? DEFAULT_CONNECTIONS) / 2)), 1);
   const batches = createBatches({ ...ground, turns, delegation, watch: calls.watch, lanes });
   const approvals = createApprovals({ ...ground, calls, cards, definitions });
@@ -310,6 +319,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     batches,
     deadLetters,
     bus,
+    carried: carriage?.carried,
     events: createEventLog(db),
     doorbell,
     db,
@@ -321,7 +331,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
       emitParts(bus, await calls.facts(key), parts);
     },
     async serveAgents(server) {
-      if (carriage !== undefined) return consumeWakeups({ bus, server, log });
+      if (carriage !== undefined) return consumeWakeups({ bus: carriage.carried, server, log });
       const stop = bells.serve(server);
       return { stop: async () => stop() };
     },

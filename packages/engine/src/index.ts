@@ -55,6 +55,7 @@ export { type ChainLink, chainStart, extendChain, type Sha256 } from "./calls/tu
 // cards and boxes
 export type { Box, BoxBatch, Boxes, HydratedBox } from "./cards/boxes.ts";
 export type { CardBatch, CardRef, CardStore, CardVerdict } from "./cards/card-store.ts";
+export type { Carried, JudgeCommand } from "./carrier/carriage.ts";
 export type { Carrier, CarrierMeans } from "./carrier/carrier.ts";
 export type { ServedTarget } from "./carrier/plan-durables.ts";
 export { readInTurns } from "./coalescer/in-turns.ts";

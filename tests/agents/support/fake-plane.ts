@@ -225,6 +225,7 @@ export const createFakePlane = (tools: readonly string[] = ["echo"]): FakePlane 
           projectId: PROJECT,
           agentTurnId: turn.turnId,
           agentId: turn.agentId,
+          correlationId: turn.turnId,
           status: end.status,
           deliverableCardId: "",
           outputBoxId: outBox(turn),

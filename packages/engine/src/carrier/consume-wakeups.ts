@@ -1,7 +1,7 @@
 // Wakeups that a bus beside the database carries. A wakeup carries no meaning: whom it is for is in its subject and headers,
 // and one that cannot be read is dropped with a line in the log, because what it rang for is found by the slow look (I13).
 
-import type { Bus } from "@toolplane/bus";
+import type { CarrierBus } from "@toolplane/bus";
 import { HEADERS, tryParseSubject } from "@toolplane/protocol";
 import { workerWakeupSubscription } from "@toolplane/protocol/agents";
 import type { Log } from "../ports/log.ts";
@@ -9,7 +9,7 @@ import type { PoolServer } from "../turns/agent-bells.ts";
 import type { AgentKey } from "../turns/turn.ts";
 
 export interface ConsumeWakeupsOptions {
-  readonly bus: Pick<Bus, "consume">;
+  readonly bus: Pick<CarrierBus, "consume">;
   readonly server: Pick<PoolServer, "workerTargets" | "rung">;
   readonly log: Log;
 }

@@ -24,7 +24,7 @@ import { type InboxPlan, type LiveRow, planInbox } from "./plan-advance.ts";
 import { planDispatch } from "./plan-dispatch.ts";
 import type { EndingRow } from "./plan-end.ts";
 import { planResume, type Resume, type WaitedCall } from "./plan-resume.ts";
-import type { Advanced, AdvanceRequest, TurnEnd, TurnKey, Work } from "./turn.ts";
+import type { Advanced, AdvanceRequest, EndedKey, TurnEnd, Work } from "./turn.ts";
 import { wakeupOf } from "./turn-messages.ts";
 import { chainOfHead, type HeadRow, type QueuedRow, type TurnRow } from "./turn-row.ts";
 import type { TurnWrites } from "./turn-write-rows.sql.ts";
@@ -69,7 +69,7 @@ const endsByResume = ({ resume, inbox }: Case): boolean =>
 interface Moved {
   readonly advanced: Advanced;
   readonly parts: readonly TurnWrites[];
-  readonly ended: readonly TurnKey[];
+  readonly ended: readonly EndedKey[];
 }
 
 export const createAdvance = (deps: TurnDeps & { readonly maxClaims: number }): Coalescer<AdvanceRequest, Advanced> => {

@@ -21,7 +21,7 @@ import { closeLedger, type Ledger, type LedgerMeans, mergeWrites, openLedger, sa
 import { planDispatch } from "./plan-dispatch.ts";
 import { type EndingRow, planEnd } from "./plan-end.ts";
 import { planResume, type WaitedCall } from "./plan-resume.ts";
-import type { TurnEnd, TurnKey } from "./turn.ts";
+import type { EndedKey, TurnEnd } from "./turn.ts";
 import { stateEvent, wakeupOf } from "./turn-messages.ts";
 import { chainOfHead, type HeadRow, type QueuedRow, type TurnRow } from "./turn-row.ts";
 import { errorText, type Written, writeTurns } from "./turn-writes.ts";
@@ -43,7 +43,7 @@ export interface OutsideEnd {
 export interface EndedTurn {
   readonly end: TurnEnd;
   /** This turn and those that could not be started after it. */
-  readonly ended: readonly TurnKey[];
+  readonly ended: readonly EndedKey[];
   readonly settled: readonly { readonly facts: CallFacts; readonly status: CallStatus }[];
   readonly written: Written;
 }

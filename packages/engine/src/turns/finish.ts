@@ -15,7 +15,7 @@ import { type Ending, type EndingRow, planEnd } from "./plan-end.ts";
 import { inboxChange } from "./plan-head.ts";
 import { isCall } from "./plan-step.ts";
 import { inboxNotEmpty, readGuards } from "./terminal-guard.ts";
-import type { AgentKey, TurnEnd, TurnFinish, TurnKey, Work } from "./turn.ts";
+import type { AgentKey, EndedKey, TurnEnd, TurnFinish, Work } from "./turn.ts";
 import { stateEvent, stepEvent } from "./turn-messages.ts";
 import { chainOfHead, type TurnRow } from "./turn-row.ts";
 import type { TurnWrites } from "./turn-write-rows.sql.ts";
@@ -43,6 +43,7 @@ export const endedBefore = (turn: TurnRow): TurnEnd => ({
   projectId: turn.project_id,
   agentTurnId: turn.agent_turn_id,
   agentId: turn.agent_id,
+  correlationId: turn.correlation_id,
   status: turn.status as TurnEnd["status"],
   deliverableCardId: turn.deliverable_card_id ?? "",
   outputBoxId: turn.output_box_id,
@@ -123,7 +124,7 @@ export const createFinish = (deps: TurnDeps) => {
     held: HeldWork,
     facts: EndingRow | undefined,
     means: LedgerMeans,
-  ): { readonly end: TurnEnd; readonly parts: readonly TurnWrites[]; readonly ended: readonly TurnKey[] } => {
+  ): { readonly end: TurnEnd; readonly parts: readonly TurnWrites[]; readonly ended: readonly EndedKey[] } => {
     const { turn, head } = held;
     const ledger = openLedger(turn, chainOfHead(head, turn, deps.sha256));
     for (const entry of item.end.entries ?? [])
@@ -180,7 +181,7 @@ export const createFinish = (deps: TurnDeps) => {
       return claimLost(item.work);
     });
     const parts: TurnWrites[] = [];
-    const ended: TurnKey[] = [];
+    const ended: EndedKey[] = [];
     const guarded = current.filter(({ item }) => item.end.guard === true);
     const guards = await readGuards(
       tx,

@@ -12,7 +12,7 @@ import type { Log } from "../ports/log.ts";
 import type { Database, Queryer } from "../sql/database.ts";
 import type { AgentBells, RungAgent } from "./agent-bells.ts";
 import type { LedgerMeans } from "./ledger.ts";
-import type { AgentKey, TurnKey } from "./turn.ts";
+import type { AgentKey, EndedKey } from "./turn.ts";
 import { agentKey, type HeadRow } from "./turn-row.ts";
 import { bindAgents, KNOWN_HEADS, LOCK_HEADS } from "./turns.sql.ts";
 
@@ -32,7 +32,7 @@ export interface TurnDeps {
   /** How long a worker may be silent before its work is offered to others. */
   readonly claimSeconds: number;
   /** Told of every turn that ended here. */
-  readonly ended: (key: TurnKey) => void;
+  readonly ended: (key: EndedKey) => void;
 }
 
 export const meansOf = (deps: Pick<TurnDeps, "ids" | "clock" | "sha256" | "caps">): LedgerMeans => ({
@@ -55,7 +55,7 @@ export const lockHeads = async (
 };
 
 export interface Done {
-  readonly ended: readonly TurnKey[];
+  readonly ended: readonly EndedKey[];
   /** Events were written. */
   readonly rang: boolean;
   readonly unrung: number;

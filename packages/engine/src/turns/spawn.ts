@@ -17,7 +17,7 @@ import { type FirstTurnMeans, planFirstTurn } from "./plan-first-turn.ts";
 import { type PlannedSpawn, planRepeatedSpawn, planSpawn, spawnedOf } from "./plan-spawn.ts";
 import { lookupOf, prepareSpawn, type SpawnItem } from "./prepare-spawn.ts";
 import { bindLookups, READ_SPAWN, type SpawnFacts, type SpawnRow } from "./spawn.sql.ts";
-import type { AgentKey, SpawnedTurn, SpawnRequest, TurnKey, Work } from "./turn.ts";
+import type { AgentKey, EndedKey, SpawnedTurn, SpawnRequest, Work } from "./turn.ts";
 import { agentKey } from "./turn-row.ts";
 import type { TurnWrites } from "./turn-write-rows.sql.ts";
 import { createTurnWrites, NOTHING_WRITTEN, writeTurns } from "./turn-writes.ts";
@@ -130,7 +130,7 @@ export const createSpawn = (deps: TurnDeps & { readonly maxDepth: number }): Spa
     reserve: ((agent: AgentKey & { readonly workerTarget: string | null }) => Place | undefined) | undefined,
     means: FirstTurnMeans,
   ) => {
-    const waiting = { rows: plans.map(({ row }) => row), ended: [] as readonly TurnKey[], taken: undefined };
+    const waiting = { rows: plans.map(({ row }) => row), ended: [] as readonly EndedKey[], taken: undefined };
     const { head } = fact;
     const [first] = plans;
     if (head === null || first === undefined) return { ...waiting, parts: [] };
@@ -156,7 +156,7 @@ export const createSpawn = (deps: TurnDeps & { readonly maxDepth: number }): Spa
     if (planned.length === 0)
       return { outcomes: plans as readonly Outcome[], ended: [], rang: false, ...NOTHING_WRITTEN };
     const parts: TurnWrites[] = [];
-    const ended: TurnKey[] = [];
+    const ended: EndedKey[] = [];
     const rows = new Map<string, SpawnRow>();
     for (const own of Map.groupBy(planned, ({ plan }) => agentKey(plan.item.request)).values()) {
       const fact = own[0]?.fact as SpawnFacts;

@@ -238,7 +238,12 @@ export interface TurnFinish {
   readonly guard?: boolean | undefined;
 }
 
-export interface TurnEnd extends TurnKey {
+/** A turn that has ended, and the name of what asked for it. */
+export interface EndedKey extends TurnKey {
+  readonly correlationId: string;
+}
+
+export interface TurnEnd extends EndedKey {
   readonly agentId: string;
   readonly status: ResultStatus;
   readonly deliverableCardId: string;
