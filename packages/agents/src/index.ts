@@ -45,7 +45,14 @@ export {
 } from "./transcript/transcript.ts";
 export { planTrust, type ToolTrust, type TrustInput, type TrustSource, trustFrom } from "./transcript/trust.ts";
 // ui actions
-export { startUiActions, UI_WORKER_TARGET, type UiActionsOptions } from "./ui-actions/ui-actions.ts";
+export {
+  type ActionAnswer,
+  type AskedAction,
+  createSubmitAction,
+  type SubmitActionMeans,
+  UI_WORKER_TARGET,
+} from "./ui-actions/submit-action.ts";
+export { type ListeningForActions, startUiActions, type UiActionsOptions } from "./ui-actions/ui-actions.ts";
 // worker
 export { DEFAULT_LIMITS, type TurnLimits } from "./worker/limits.ts";
 export { resolveTiming, type TimingPlan, type TimingSwitches } from "./worker/timing.ts";
