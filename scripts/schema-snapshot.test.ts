@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { migrate } from "@toolplane/engine";
+import { migrate } from "@toolplane/engine/internal";
 import { createTestDatabase, withTestClient } from "@toolplane/testkit";
 import { beforeAll, describe, expect, test } from "vitest";
 import { firstDifference } from "./schema-snapshot/compare-lines.ts";

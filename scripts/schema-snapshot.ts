@@ -2,7 +2,7 @@
 // the migrations make on a throw-away server, or says where the file differs and exits 1.
 
 import { readFileSync, writeFileSync } from "node:fs";
-import { migrate } from "@toolplane/engine";
+import { migrate } from "@toolplane/engine/internal";
 import { startTestPostgres, withTestClient } from "@toolplane/testkit";
 import { firstDifference } from "./schema-snapshot/compare-lines.ts";
 import { dumpSchema } from "./schema-snapshot/dump-schema.ts";

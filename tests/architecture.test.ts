@@ -103,4 +103,15 @@ describe("drift is seen", () => {
       "sdk is said to be planned and is not",
     ]);
   });
+
+  test("tests change the engine's tables through the door of the testkit, whose changes have names", () => {
+    const WRITES = /\b(?:update|insert into|delete from|truncate)\s+(?:state|cards|resource|bus|public)\.\w+/;
+    const isDoor = (path: string): boolean => path.endsWith(".sql.ts");
+    // What it writes is refused: that is its subject.
+    const REFUSED = new Set(["tests/up/database-door.test.ts"]);
+    const around = globSync("tests/**/*.ts", { cwd: ROOT })
+      .filter((path) => !isDoor(path) && !REFUSED.has(path))
+      .filter((path) => WRITES.test(read(path)));
+    expect(around).toEqual([]);
+  });
 });

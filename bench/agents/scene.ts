@@ -2,7 +2,8 @@
 // brain is a function that takes no time, and a tool that does nothing. One process holds all of it.
 
 import { type BrainFunction, createFunctionBrain, createWorker, type Worker } from "@toolplane/agents";
-import { createDatabase, createEngine, type Database, type Engine } from "@toolplane/engine";
+import { createEngine, type Engine } from "@toolplane/engine";
+import { createDatabase, type Database } from "@toolplane/engine/internal";
 import { defineTool, serveTools, silentLog, systemClock } from "@toolplane/sdk";
 import { createEngineGateway } from "@toolplane/server";
 

@@ -1,7 +1,8 @@
 // The floor's drivers. Their rows are copies of one the engine wrote, with new ids in them, so that every byte that is
 // stored has its counterpart; what the engine checks and decides on the way is left out.
 
-import { createIds, type Database, type Statement } from "@toolplane/engine";
+import { createIds } from "@toolplane/engine";
+import type { Database, Statement } from "@toolplane/engine/internal";
 import { ToolplaneError } from "@toolplane/protocol";
 import {
   BARE_CLAIM,

@@ -3,14 +3,15 @@
 const SYNCS_18 = "(select coalesce(sum(fsyncs), 0) from pg_stat_io where object = 'wal')";
 const SYNCS_15 = "(select wal_sync from pg_stat_wal)";
 
-const counters = (syncs: string): string => `
-select (select xact_commit from pg_stat_database where datname = current_database())::float8 as commits,
+const counters = (syncs: string, database: string): string => `
+select (select xact_commit from pg_stat_database where datname = ${database})::float8 as commits,
        ${syncs}::float8 as wal_syncs,
        wal_bytes::float8 as wal_bytes, wal_records::float8 as wal_records, wal_fpi::float8 as wal_images
   from pg_stat_wal`;
 
-export const READ_COUNTERS = (serverVersion: number): string =>
-  counters(serverVersion >= 180_000 ? SYNCS_18 : SYNCS_15);
+/** Commits are those of the connection's own database, unless another expression for its name is given. */
+export const READ_COUNTERS = (serverVersion: number, database = "current_database()"): string =>
+  counters(serverVersion >= 180_000 ? SYNCS_18 : SYNCS_15, database);
 
 export const READ_TABLES = `
 select schemaname || '.' || relname as table_name, n_tup_ins::float8 as inserted, n_tup_upd::float8 as updated,

@@ -3,7 +3,8 @@
 //   M2. The commits of the measuring itself are subtracted.
 
 import { setTimeout as delay } from "node:timers/promises";
-import type { Database, Engine } from "@toolplane/engine";
+import type { Engine } from "@toolplane/engine";
+import type { Database } from "@toolplane/engine/internal";
 import { FLUSH_COUNTS, READ_COUNTERS, READ_SERVER, READ_TABLES } from "./counters.sql.ts";
 
 export interface ServerFacts {

@@ -1,7 +1,8 @@
 // EXPLAIN (ANALYZE, BUFFERS) of what an engine really sends: while it records, every statement runs twice, first
 // explained and rolled back, then for real.
 
-import type { Database, Queryer, Statement } from "@toolplane/engine";
+import type { Queryer } from "@toolplane/engine";
+import type { Database, Statement } from "@toolplane/engine/internal";
 import { explainAnalyze } from "./blocks.sql.ts";
 
 interface PlanNode {
@@ -67,6 +68,7 @@ export const recordExplains = (db: Database): ExplainRecorder => {
   };
 
   const within = (tx: Queryer): Queryer => ({
+    ...tx,
     async query(statement, values = []) {
       await tx.query({ name: "", text: "savepoint explained" });
       note(statement, await tx.query<PlanRow>(explained(statement), values));

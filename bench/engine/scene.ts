@@ -1,6 +1,7 @@
 // What is measured: an engine on a server of its own that syncs to disk, a project, two tools, agents in a turn.
 
-import { createDatabase, createEngine, type Database, type Engine, type Work } from "@toolplane/engine";
+import { createEngine, type Engine, type Work } from "@toolplane/engine";
+import { createDatabase, type Database } from "@toolplane/engine/internal";
 import { startDebianPostgres, startTestPostgres, type TestPostgres, toolUpload } from "@toolplane/testkit";
 import { FIND_PROJECT, MAKE_AGENTS } from "./scene.sql.ts";
 

@@ -1,6 +1,6 @@
 // Fills a database with settled calls, in slices, spread over several projects.
 
-import type { Database } from "@toolplane/engine";
+import type { Database } from "@toolplane/engine/internal";
 import {
   BRING_STATISTICS_UP_TO_DATE,
   MAKE_INBOX,

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Prints the block of one more user for users.conf.
+# Prints the account of one more user for users.conf.
 #   sh add-user.sh tool TARGET PROJECT...   a tool service: commands from its durable, leases through the gateway
 #   sh add-user.sh plain TARGET PROJECT...  a service that only listens on its subject and reports
 #   sh add-user.sh ui PROJECT               a user interface of one project
@@ -26,9 +26,38 @@ variable() {
   printf 'TOOLPLANE_NATS_%s_PASSWORD' "$(printf '%s' "$1" | tr 'a-z' 'A-Z')"
 }
 
+# The account of one user: what it imports is all there is in it.
 begin() {
-  password=$(variable "$1")
-  printf '  {\n    user: %s\n    password: $%s\n    permissions {\n' "$1" "$password"
+  user=$1
+  password=$(variable "$user")
+  printf '%s {\n  imports: [\n' "$user"
+}
+
+service() {
+  printf '    { service: { account: TOOLPLANE, subject: "%s" } }\n' "$1"
+}
+
+stream() {
+  printf '    { stream: { account: TOOLPLANE, subject: "%s" } }\n' "$1"
+}
+
+permissions() {
+  printf '  ]\n  users: [{\n    user: %s\n    password: $%s\n    permissions {\n' "$user" "$password"
+}
+
+# The subjects a tool service asks on: its gateway, and with leases its durable.
+asked() {
+  for project in "$@"; do
+    if [ "$kind" = tool ]; then
+      echo "cg.v1r4.$project.*.rpc.gateway.$name.>"
+      echo "\$JS.API.CONSUMER.MSG.NEXT.cg_cmd_v1r4.tool_${name}__$project"
+      echo "\$JS.ACK.cg_cmd_v1r4.tool_${name}__$project.>"
+    else
+      for operation in get_card put_card report settle; do
+        echo "cg.v1r4.$project.*.rpc.gateway.$name.$operation"
+      done
+    fi
+  done
 }
 
 [ $# -ge 2 ] || refuse "usage: sh add-user.sh tool|plain TARGET PROJECT... | ui|observer PROJECT"
@@ -53,23 +82,11 @@ case "$kind" in
     esac
     # Two owners may serve one target in their projects: user and inbox are named after both.
     begin "${name}__$1"
+    asked "$@" | while read -r subject; do service "$subject"; done
+    for project in "$@"; do stream "cg.v1r4.$project.*.cmd.tool.$name.>"; done
+    permissions
     printf '      publish {\n        allow: [\n'
-    for project in "$@"; do
-      if [ "$kind" = tool ]; then
-        printf '          "cg.v1r4.%s.*.rpc.gateway.%s.>"\n' "$project" "$name"
-      else
-        for operation in get_card put_card report settle; do
-          printf '          "cg.v1r4.%s.*.rpc.gateway.%s.%s"\n' "$project" "$name" "$operation"
-        done
-      fi
-    done
-    if [ "$kind" = tool ]; then
-      for project in "$@"; do
-        printf '          "$JS.API.CONSUMER.MSG.NEXT.cg_cmd_v1r4.tool_%s__%s"\n' "$name" "$project"
-        printf '          "$JS.API.CONSUMER.INFO.cg_cmd_v1r4.tool_%s__%s"\n' "$name" "$project"
-        printf '          "$JS.ACK.cg_cmd_v1r4.tool_%s__%s.>"\n' "$name" "$project"
-      done
-    fi
+    asked "$@" | while read -r subject; do printf '          "%s"\n' "$subject"; done
     printf '        ]\n      }\n      subscribe { allow: ['
     separator=""
     for project in "$@"; do
@@ -81,15 +98,20 @@ case "$kind" in
   ui)
     [ $# -eq 0 ] || refuse "a user interface belongs to one project"
     begin "ui_$name"
+    service "cg.v1r4.$name.*.cmd.sys.ui.action"
+    for category in evt str; do stream "cg.v1r4.$name.*.$category.>"; done
+    permissions
     printf '      publish { allow: ["cg.v1r4.%s.*.cmd.sys.ui.action"] }\n' "$name"
     printf '      subscribe { allow: ["cg.v1r4.%s.*.evt.>", "cg.v1r4.%s.*.str.>", "_INBOX_ui_%s.>"] }\n' "$name" "$name" "$name"
     ;;
   observer)
     [ $# -eq 0 ] || refuse "an observer belongs to one project"
     begin "observer_$name"
+    for category in evt str; do stream "cg.v1r4.$name.*.$category.>"; done
+    permissions
     printf '      publish { deny: [">"] }\n'
     printf '      subscribe { allow: ["cg.v1r4.%s.*.evt.>", "cg.v1r4.%s.*.str.>"] }\n' "$name" "$name"
     ;;
   *) refuse "a user is a tool, plain, ui or observer, not \"$kind\"" ;;
 esac
-printf '    }\n  }\n'
+printf '    }\n  }]\n}\n'

@@ -9,16 +9,22 @@
 
     toolplane.serve([count_words], target="text")
 
+and calls of tools from a program:
+
+    from toolplane import connect
+    connect().call("count_words", {"text": "to be or not to be"})
+
 Copy this file beside your own. The address, token and project come from TOOLPLANE_URL, TOOLPLANE_TOKEN and
-TOOLPLANE_PROJECT, or from arguments of serve().
+TOOLPLANE_PROJECT, or from arguments of serve() and connect().
 
 What the file promises:
   P1. A call is claimed only when a thread is free to start it; what was claimed and not started is given back.
-  P2. A result is handed over once. It is sent again, byte for byte the same, until the server has answered.
+  P2. A result is handed over once. It is sent again, always the same, until the server has answered.
   P3. What the server says wins: a call that was canceled, timed out or taken away is dropped, whatever the tool returns.
   P4. An exception of a tool becomes a failed result with a code. Its traceback goes to the log and nowhere else.
   P5. The token and the secrets that tools declare (tool(secrets=["API_KEY"]), read from ctx.secrets) are removed from
       results, errors, parts, definitions and log lines, also when they are encoded.
+  P6. A call has a key that is made once. A request whose answer was lost is sent again with it, so the tool runs once.
 A thread cannot be ended from outside in Python: a tool that takes long must look at ctx.cancelled (or call ctx.check()).
 """
 
@@ -45,9 +51,9 @@ import time
 import typing
 import urllib.parse
 from datetime import datetime
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
 
-__all__ = ["Cancelled", "Context", "Tool", "ToolError", "serve", "tool"]
+__all__ = ["Cancelled", "Context", "Plane", "Tool", "ToolError", "ToolplaneError", "connect", "serve", "tool"]
 
 log = logging.getLogger("toolplane")
 
@@ -90,9 +96,9 @@ class GiveBack(Exception):
 class ApiError(Exception):
     """An answer of the server that is no success, or no answer at all (status 0)."""
 
-    def __init__(self, status: int, code: str, message: str):
+    def __init__(self, status: int, code: str, message: str, detail: Any = None):
         super().__init__(f"{code}: {message}")
-        self.status, self.code = status, code
+        self.status, self.code, self.message, self.detail = status, code, message, detail
 
     @property
     def may_pass(self) -> bool:
@@ -392,9 +398,32 @@ class Client:
             raise ApiError(0, "upstream_unavailable", "the server answered something that is not JSON") from None
         if not 200 <= response.status < 300:
             error = answer.get("error", {}) if isinstance(answer, dict) else {}
-            raise ApiError(response.status, str(error.get("code", response.status)), str(error.get("message", "")))
+            code, message = str(error.get("code", response.status)), str(error.get("message", ""))
+            raise ApiError(response.status, code, message, error.get("detail"))
         date = response.getheader("date")
         return answer, email.utils.parsedate_to_datetime(date).timestamp() if date else time.time()
+
+
+    def lines(self, path: str, body: Any, timeout: float) -> Iterator[Dict[str, Any]]:
+        """The lines of an answer as they come, each a JSON object. Raises ApiError, also in the middle."""
+        headers = {"authorization": f"Bearer {self._token}", "accept": "application/x-ndjson"}
+        headers["content-type"] = "application/json"
+        connection = self._connect(False)
+        connection.timeout = timeout
+        try:
+            connection.request("POST", self._base + path, body=json.dumps(body).encode(), headers=headers)
+            response = connection.getresponse()
+            if response.status != 200:
+                error = json.loads(response.read()).get("error", {})
+                code, message = str(error.get("code", response.status)), str(error.get("message", ""))
+                raise ApiError(response.status, code, message, error.get("detail"))
+            for line in iter(response.readline, b""):
+                if line.strip():
+                    yield json.loads(line)
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            raise ApiError(0, "upstream_unavailable", f"the server does not answer ({type(error).__name__})") from error
+        finally:
+            connection.close()
 
 
 def backoff(failures: int) -> float:
@@ -407,6 +436,119 @@ def seconds_until(moment: Any, server_now: float) -> Optional[float]:
     if not isinstance(moment, str):
         return None
     return datetime.fromisoformat(moment.replace("Z", "+00:00")).timestamp() - server_now
+
+
+# -------------------------------------------------------------------------------------------------- said together
+
+LISTS = {"result": "results", "heartbeat": "heartbeats", "release": "releases", "parts": "parts"}
+EXCHANGES_AT_ONCE = 2  # while the server works on one, the next is collected
+EXCHANGE_ITEMS, EXCHANGE_BYTES, LARGE_BYTES = 256, 120 * 1024, 32 * 1024
+UNSENT_SECONDS = 2.0  # a request that hangs keeps nothing back for longer
+SIZE_CODES = ("payload_too_large", "result_too_large")
+
+
+class Saying:
+    """One thing a call has to say, and the answer to it once there is one."""
+
+    def __init__(self, action: str, data: bytes):
+        self.action, self.data = action, data
+        self.taken, self.over = False, threading.Event()
+        self.answer: Tuple[Any, float] = (None, 0.0)
+        self.error: Optional[ApiError] = None
+        self.alone = False
+
+    def end(self, answer: Tuple[Any, float] = (None, 0.0), error: Optional[ApiError] = None, alone: bool = False) -> None:
+        self.answer, self.error, self.alone = answer, error, alone
+        self.over.set()
+
+
+def item_error(error: Any) -> ApiError:
+    """The error of an item, with the status its own route would have had as far as it matters here."""
+    said = error if isinstance(error, dict) else {}
+    code = str(said.get("code", "upstream_unavailable"))
+    status = 413 if code in SIZE_CODES else 503 if code in RETRY_CODES else 409
+    return ApiError(status, code, str(said.get("message", "")))
+
+
+class Exchange:
+    """Results, heartbeats, releases and parts in one request: what is ready while one is on its way goes with the next.
+
+    No timers: what is alone leaves at once. What is large, or was tried before, goes by its own route, and so does
+    everything when the server has no route for exchanges.
+    """
+
+    def __init__(self, client: Client, target: str):
+        self._client, self._path = client, f"/tool-services/{urllib.parse.quote(target, safe='')}/exchange"
+        self._waiting: List[Saying] = []
+        self._ready, self._known = threading.Condition(), True
+        for number in range(EXCHANGES_AT_ONCE):
+            threading.Thread(target=self._run, name=f"exchange {number}", daemon=True).start()
+
+    def say(
+        self, action: str, call_id: str, body: Dict[str, Any], alone: Callable[[], Tuple[Any, float]]
+    ) -> Tuple[Any, float]:
+        """The answer of the server, as the single route would give it. Raises ApiError."""
+        data = json.dumps({"tool_call_id": call_id, **body}, allow_nan=False).encode()
+        if not self._known or len(data) > LARGE_BYTES:
+            return alone()
+        saying = Saying(action, data)
+        with self._ready:
+            self._waiting.append(saying)
+            self._ready.notify()
+        if not saying.over.wait(UNSENT_SECONDS):
+            with self._ready:
+                if not saying.taken:
+                    self._waiting.remove(saying)
+                    saying.end(alone=True)
+            saying.over.wait()
+        if saying.alone:
+            return alone()
+        if saying.error is not None:
+            raise saying.error
+        return saying.answer
+
+    def _take(self) -> List[Saying]:
+        with self._ready:
+            self._ready.wait_for(lambda: self._waiting)
+            taken, size = [], 0
+            while self._waiting and len(taken) < EXCHANGE_ITEMS:
+                size += len(self._waiting[0].data)
+                if taken and size > EXCHANGE_BYTES:
+                    break
+                taken.append(self._waiting.pop(0))
+                taken[-1].taken = True
+            return taken
+
+    def _run(self) -> None:
+        while True:
+            sayings = self._take()
+            try:
+                self._send(sayings)
+            except ApiError as error:
+                if error.status == 404:
+                    self._known = False
+                for saying in sayings:
+                    saying.end(error=error, alone=not error.may_pass)
+            except Exception:  # a fault of this file; each is said by its own route then
+                log.exception("an exchange failed")
+                for saying in sayings:
+                    saying.end(alone=True)
+
+    def _send(self, sayings: List[Saying]) -> None:
+        said = {name: [one for one in sayings if one.action == action] for action, name in LISTS.items()}
+        lists = [b'"%s":[%s]' % (name.encode(), b",".join(one.data for one in ones)) for name, ones in said.items() if ones]
+        timeout = 60.0 if said["results"] else REQUEST_SECONDS
+        answer, server_now = self._client.request("POST", self._path, b"{" + b",".join(lists) + b"}", timeout=timeout)
+        for name, ones in said.items():
+            answers = answer.get(name) if isinstance(answer, dict) else None
+            for index, saying in enumerate(ones):
+                one = answers[index] if isinstance(answers, list) and index < len(answers) else None
+                if not isinstance(one, dict):
+                    one = {"error": {"message": "the server did not answer to an item of an exchange"}}
+                if "error" in one:
+                    saying.end(error=item_error(one["error"]))
+                else:
+                    saying.end(answer=(one, server_now))
 
 
 # ------------------------------------------------------------------------------------------------------------ one call
@@ -441,7 +583,7 @@ class Context:
         body = {"lease": self._call.lease, "parts": [{"index": self._parts, "part": self._call.scrub.json(part)}]}
         self._parts += 1
         try:
-            self._call.post("parts", body)
+            self._call.say("parts", body)
         except ApiError as error:
             log.warning("a part of call %s was not delivered: %s", self.tool_call_id, error)
 
@@ -449,8 +591,10 @@ class Context:
 class Call:
     """A claimed call: its lease, its deadline, and the one result it may have."""
 
-    def __init__(self, client: Client, command: Dict[str, Any], server_now: float, scrub: Scrubber):
-        self.client, self.scrub = client, scrub
+    def __init__(
+        self, client: Client, command: Dict[str, Any], server_now: float, scrub: Scrubber, exchange: Exchange
+    ):
+        self.client, self.scrub, self.exchange = client, scrub, exchange
         self.headers = {str(key).lower(): str(value) for key, value in (command.get("headers") or {}).items()}
         self.payload = command.get("payload") if isinstance(command.get("payload"), dict) else {}
         self.id = self.headers.get("cg-tool-call-id", "")
@@ -466,7 +610,12 @@ class Call:
         self._open, self._lock = True, threading.Lock()
 
     def post(self, action: str, body: Any, **options: Any) -> Tuple[Any, float]:
+        """By the route of its own."""
         return self.client.request("POST", f"/calls/{urllib.parse.quote(self.id, safe='')}/{action}", body, **options)
+
+    def say(self, action: str, body: Dict[str, Any]) -> Tuple[Any, float]:
+        """With what other calls have to say at the moment."""
+        return self.exchange.say(action, self.id, body, lambda: self.post(action, body))
 
     def idempotency_key(self) -> str:
         """The same however often the call is run, another for every other call; for systems that take one."""
@@ -494,7 +643,7 @@ class Call:
                     self.deliver({"status": "timeout", "error": error})
                 return
             try:
-                beat, server_now = self.post("heartbeat", {"lease": self.lease})
+                beat, server_now = self.say("heartbeat", {"lease": self.lease})
                 if beat.get("cancel"):
                     self.drop("canceled")
                     return
@@ -519,20 +668,21 @@ class Call:
             body = {"lease": self.lease, **outcome, **said}
             if self.definition_hash is not None:
                 body["definition_hash"] = self.definition_hash
-            data = json.dumps(body, allow_nan=False).encode()
+            json.dumps(body, allow_nan=False)
         except (TypeError, ValueError, RecursionError) as error:
             message = self.scrub.text(f"the result cannot be written as JSON: {error}")
-            data = json.dumps({"lease": self.lease, **failed("result_not_serializable", message)}).encode()
+            body = {"lease": self.lease, **failed("result_not_serializable", message)}
         headers, failures, until, too_large = self.child_span(), 0, time.monotonic() + SETTLE_SECONDS, False
+        alone = lambda: self.post("result", body, headers=headers, timeout=60.0)  # noqa: E731
         while True:
             try:
-                self.post("result", data, headers=headers, timeout=60.0)
+                alone() if failures or too_large else self.exchange.say("result", self.id, {**body, **headers}, alone)
                 return
             except ApiError as error:
                 if error.status == 413 and not too_large:
                     too_large = True
                     smaller = failed("result_too_large", "the result is larger than the server takes")
-                    data = json.dumps({"lease": self.lease, **smaller}).encode()
+                    body = {"lease": self.lease, **smaller}
                     continue
                 if not error.may_pass or time.monotonic() >= until:
                     log.warning("the result of call %s was not accepted: %s", self.id, error)
@@ -575,7 +725,7 @@ class Service:
         self.tools = {item.name: item for item in tools}
         if len(self.tools) != len(tools) or not tools:
             raise ValueError("serve() takes one or more tools with different names")
-        self.target, self.client = target, client
+        self.target, self.client, self.exchange = target, client, Exchange(client, target)
         self.claim_seconds, self.drain_seconds = claim_seconds, drain_seconds
         self.holder = f"tool.{target} ({socket.gethostname()}, pid {os.getpid()})"[:128]
         self.hashes: Dict[str, str] = {}
@@ -634,7 +784,9 @@ class Service:
                 body = {"max": slots, "wait_seconds": self.claim_seconds, "holder": self.holder}
                 timeout = self.claim_seconds + REQUEST_SECONDS
                 answer, server_now = self.client.request("POST", path, body, timeout=timeout)
-                calls = [Call(self.client, command, server_now, self.scrub) for command in answer["commands"]]
+                calls = [
+                    Call(self.client, command, server_now, self.scrub, self.exchange) for command in answer["commands"]
+                ]
                 failures = 0
             except ApiError as error:
                 failures += 1
@@ -665,7 +817,7 @@ class Service:
 
     def give_back(self, call: Call) -> None:
         try:
-            call.post("release", {"lease": call.lease})
+            call.say("release", {"lease": call.lease})
         except ApiError as error:
             log.warning("call %s could not be given back: %s", call.id, error)
 
@@ -834,3 +986,183 @@ def serve(
     claimer.join()  # what its last question still brings is given back (P1)
     if service.fault is not None:
         raise SystemExit(scrub.text(f"toolplane: {service.fault}"))
+
+
+# ------------------------------------------------------------------------------------------------------ for callers
+
+
+WAIT_SECONDS = 30.0  # for a result, unless its caller says otherwise
+SLICE_SECONDS = 120.0  # the longest single question
+STARTUP_SECONDS = 5.0  # a server that never answered is looked for this long
+BATCH_ITEMS = 256
+SETTLED = frozenset("success failed canceled timeout partial".split())
+LATER_CODES = frozenset("inbox_not_empty agent_busy rate_limited storage_error breaker_open still_running".split())
+
+
+class ToolplaneError(Exception):
+    """A call that has no result: the code of the error table (or the tool's own), and the call's id when one exists."""
+
+    def __init__(self, code: str, message: str, detail: Any = None, call_id: Optional[str] = None):
+        super().__init__(f"{code}: {message}")
+        self.code, self.message, self.detail, self.call_id = code, message, detail, call_id
+
+    @property
+    def retryable(self) -> bool:
+        return self.code in LATER_CODES
+
+
+def result_of(call: Dict[str, Any]) -> Any:
+    """The result of a call that succeeded; raises what became of any other."""
+    status, call_id = call.get("status"), call.get("tool_call_id")
+    if status == "success":
+        return call.get("result")
+    if status not in SETTLED:
+        todo = "the call goes on: wait for it by its id"
+        raise ToolplaneError("still_running", f"call {call_id} is {status} at the end of the wait; {todo}", None, call_id)
+    error = call.get("error") or {}
+    message = str(error.get("message") or f"the call ended as {status}")
+    detail = {"status": status, "result": call.get("result")} if status == "partial" else error.get("detail")
+    raise ToolplaneError(str(error.get("code") or "unknown_error"), message, detail, call_id)
+
+
+class Plane:
+    """Calls tools. Threads may share one."""
+
+    def __init__(self, client: Client):
+        self._client, self._answered, self._began = client, False, time.monotonic()
+
+    def _insist(self, until: float, work: Callable[[], Any]) -> Any:
+        """Tries until it works, fails for good, or the time is over."""
+        failures = 0
+        while True:
+            try:
+                answer = work()
+                self._answered = True
+                return answer
+            except ApiError as error:
+                nobody = isinstance(error.__cause__, (ConnectionRefusedError, socket.gaierror))
+                self._answered = self._answered or not nobody
+                failures += 1
+                pause = backoff(failures)
+                end = until if self._answered else min(until, self._began + STARTUP_SECONDS)
+                if not error.may_pass or time.monotonic() + pause >= end:
+                    raise ToolplaneError(error.code, error.message, error.detail) from error
+                time.sleep(pause)
+
+    def _ask(self, wait: float, ask: Callable[[float], Dict[str, Any]]) -> Dict[str, Any]:
+        """Asks until the call is over, or the wait is. Handing a call over is tried a while, also without a wait."""
+        began = time.monotonic()
+        until, pause = began + wait, 0.1
+        while True:
+            asked = time.monotonic()
+            left = max(0.0, until - asked)
+            answer = self._insist(max(until, began + 10), lambda: ask(min(max(0.0, until - time.monotonic()), SLICE_SECONDS)))
+            now = time.monotonic()
+            if answer.get("status") in SETTLED or now >= until:
+                return answer
+            if now - asked < min(left, SLICE_SECONDS) / 2:  # a server that lets go so early is about to stop
+                time.sleep(min(pause, until - now))
+                pause = min(pause * 2, 3.0)
+
+    @staticmethod
+    def _body(tool: str, args: Any, key: Optional[str], agent: Optional[str]) -> Dict[str, Any]:
+        body = {"tool_name": tool, "arguments": {} if args is None else args}
+        body["idempotency_key"] = key or f"python-{secrets.token_hex(16)}"
+        return body if agent is None else {**body, "agent_id": agent}
+
+    def _make(self, body: Dict[str, Any], wait: float) -> Dict[str, Any]:
+        def ask(seconds: float) -> Dict[str, Any]:
+            timeout = seconds + REQUEST_SECONDS
+            return self._client.request("POST", "/calls", {**body, "wait_seconds": seconds}, timeout=timeout)[0]
+
+        return self._ask(wait, ask)
+
+    def call(
+        self, tool: str, args: Any = None, *, key: Optional[str] = None, wait: float = WAIT_SECONDS,
+        agent: Optional[str] = None,
+    ) -> Any:
+        """Makes a durable call and gives its result; raises ToolplaneError when it has none."""
+        return result_of(self._make(self._body(tool, args, key, agent), wait))
+
+    def start(self, tool: str, args: Any = None, *, key: Optional[str] = None, agent: Optional[str] = None) -> str:
+        """Makes a call without waiting for it, and gives its id."""
+        return str(self._make(self._body(tool, args, key, agent), 0)["tool_call_id"])
+
+    def wait(self, call_id: str, wait: float = WAIT_SECONDS) -> Any:
+        """The result of a call that was made before."""
+        path = f"/calls/{urllib.parse.quote(call_id, safe='')}"
+
+        def ask(seconds: float) -> Dict[str, Any]:
+            return self._client.request("GET", f"{path}?wait_seconds={seconds}", timeout=seconds + REQUEST_SECONDS)[0]
+
+        return result_of(self._ask(wait, ask))
+
+    def _on_call(self, method: str, call_id: str, action: str, body: Optional[Dict[str, Any]] = None) -> Any:
+        path = f"/calls/{urllib.parse.quote(call_id, safe='')}/{action}"
+        return self._insist(time.monotonic() + 10, lambda: self._client.request(method, path, body)[0])
+
+    def cancel(self, call_id: str, reason: Optional[str] = None) -> Dict[str, Any]:
+        return self._on_call("POST", call_id, "cancel", {} if reason is None else {"reason": reason})
+
+    def why(self, call_id: str) -> Dict[str, Any]:
+        """Where a call is and what it waits for."""
+        return self._on_call("GET", call_id, "why")
+
+    def call_many(
+        self, calls: Iterable[Tuple[str, Any]], *, wait: float = WAIT_SECONDS, agent: Optional[str] = None
+    ) -> Iterator[Tuple[int, Any]]:
+        """Makes many calls in few requests; gives (index, result or ToolplaneError) as they settle."""
+        left = {index: self._body(tool, args, None, agent) for index, (tool, args) in enumerate(calls)}
+        until, failures = time.monotonic() + wait, 0
+        while left:
+            now = time.monotonic()
+            indexes = list(left)[:BATCH_ITEMS]
+            known = len(left)
+            seconds = min(max(0.0, until - now), SLICE_SECONDS)
+            items = [{**left[index], "wait_seconds": seconds} for index in indexes]
+            trouble: Optional[ToolplaneError] = None
+            try:
+                for answer in self._client.lines("/calls/batch", items, seconds + REQUEST_SECONDS):
+                    self._answered, index = True, indexes[int(answer["index"])]
+                    outcome = self._settled(answer, until)
+                    if outcome is not None:
+                        del left[index]
+                        yield index, outcome[0]
+            except ApiError as error:
+                trouble = ToolplaneError(error.code, error.message, error.detail)
+                if not error.may_pass or (error.status == 0 and not self._answered and now > self._began + STARTUP_SECONDS):
+                    until = now
+            failures = failures + 1 if trouble else 0
+            if trouble and time.monotonic() >= until:
+                for index in indexes:
+                    if left.pop(index, None) is not None:
+                        yield index, trouble
+            elif trouble or len(left) == known:  # also after a server that lets go of a wait because it is about to stop
+                time.sleep(min(backoff(failures or 1), max(0.0, until - time.monotonic())))
+
+    @staticmethod
+    def _settled(answer: Dict[str, Any], until: float) -> Optional[Tuple[Any]]:
+        """What a line of a batch says; None when the call is to be asked for again."""
+        error = answer.get("error")
+        if "status" not in answer and isinstance(error, dict):
+            code, over = str(error.get("code")), time.monotonic() >= until
+            if error.get("retryable") and not over:
+                return None
+            return (ToolplaneError(code, str(error.get("message", "")), error.get("detail")),)
+        if answer.get("status") not in SETTLED and time.monotonic() < until:
+            return None
+        try:
+            return (result_of(answer),)
+        except ToolplaneError as failed_call:
+            return (failed_call,)
+
+
+def connect(url: Optional[str] = None, token: Optional[str] = None, project: Optional[str] = None) -> Plane:
+    """A client of the plane that TOOLPLANE_URL, TOOLPLANE_TOKEN and TOOLPLANE_PROJECT name, unless told otherwise."""
+    return Plane(
+        Client(
+            url or os.environ.get("TOOLPLANE_URL") or "http://127.0.0.1:7420",
+            token or os.environ.get("TOOLPLANE_TOKEN", ""),
+            project or os.environ.get("TOOLPLANE_PROJECT") or "demo",
+        )
+    )

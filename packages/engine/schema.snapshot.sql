@@ -600,6 +600,7 @@ create table state.live_calls (
   lease_expires_at timestamp with time zone,
   run_deadline timestamp with time zone,
   started_at timestamp with time zone,
+  standing_card_id text collate "C",
   constraint live_calls_pkey PRIMARY KEY (project_id, tool_call_id),
   constraint live_calls_after_execution_check CHECK ((after_execution = ANY (ARRAY['suspend'::text, 'terminate'::text]))),
   constraint live_calls_recursion_depth_check CHECK ((recursion_depth >= 0)),

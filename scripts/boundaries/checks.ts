@@ -10,6 +10,7 @@ import { checkLockFile } from "./lock-file.ts";
 import { checkMachineTraces } from "./machine-traces.ts";
 import { checkSql } from "./sql.ts";
 import { checkThrows } from "./throws.ts";
+import { checkUnused } from "./unused.ts";
 import type { Violation } from "./violation.ts";
 import { createWorkspace, type FileMap } from "./workspace.ts";
 
@@ -19,6 +20,7 @@ const CHECKS = [
   checkSql,
   checkThrows,
   checkExports,
+  checkUnused,
   checkAmbient,
   checkFileNames,
   checkFileSize,

@@ -84,3 +84,12 @@ describe("[REPO-1-3] a relative import stays in its package", () => {
 test("a sound repository breaks nothing", () => {
   expect(checkImports(sampleWorkspace())).toEqual([]);
 });
+
+test("[REPO-1-16] only tests and the test kit import a package's internal door", () => {
+  const text = 'import { faults } from "@toolplane/protocol/internal";\nfaults;\n';
+  const broken = (path: string): readonly string[] =>
+    checkImports(sampleWorkspace({ [path]: text })).map(({ file, line, rule }) => `${file}:${line} ${rule}`);
+  expect(broken("packages/engine/src/x.ts")).toEqual(["packages/engine/src/x.ts:1 internal-import"]);
+  expect(broken("packages/engine/src/x.test.ts")).toEqual([]);
+  expect(broken("tests/x.test.ts")).toEqual([]);
+});

@@ -1,6 +1,7 @@
 // package.json is the dependency graph: an import that the nearest manifest does not declare is refused, and so is a
 // relative import that reaches into another package past its public face. `protocol` runs in browsers, so it has no
-// Node modules. Tests may also use the root's tools and the test kit, which nobody installs.
+// Node modules. Tests may also use the root's tools and the test kit, which nobody installs. Only tests and the test kit
+// import a package's `/internal` door.
 
 import { builtinModules } from "node:module";
 import { dirname, join } from "node:path/posix";
@@ -9,6 +10,7 @@ import { broken, type Violation } from "./violation.ts";
 import { isShipped, type Manifest, nearestManifest, type Workspace } from "./workspace.ts";
 
 const TEST_KIT = "@toolplane/testkit";
+const INTERNAL = "/internal";
 const NO_NODE = "packages/protocol";
 
 const isDeclared = (workspace: Workspace, path: string, manifest: Manifest, name: string): boolean => {
@@ -38,6 +40,9 @@ const checkPackageImport = (workspace: Workspace, path: string, site: ImportSite
     return broken("undeclared-import", path, site.line, `write "node:${site.specifier}" for a Node module`);
   }
   const name = packageOf(site.specifier);
+  if (site.specifier === `${name}${INTERNAL}` && isShipped(path) && manifest.name !== TEST_KIT) {
+    return broken("internal-import", path, site.line, `${site.specifier} is for tests: use what ${name} offers`);
+  }
   if (isDeclared(workspace, path, manifest, name)) return undefined;
   return name === manifest.name
     ? broken("undeclared-import", path, site.line, `import from this package by a relative path, not as ${name}`)

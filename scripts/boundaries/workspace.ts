@@ -1,7 +1,7 @@
 // What every check looks at: the repository as a map from path to text. Pure, so a check can be shown a bad
 // repository that exists only in its test.
 
-import { dirname } from "node:path/posix";
+import { dirname, join } from "node:path/posix";
 import ts from "typescript";
 
 /** Repository-relative posix path -> text. */
@@ -16,6 +16,8 @@ export interface Manifest {
   readonly runtime: ReadonlySet<string>;
   /** What only its developers have. */
   readonly development: ReadonlySet<string>;
+  /** What other packages may name in an import -> the source file behind it. */
+  readonly entries: ReadonlyMap<string, string>;
 }
 
 export interface Workspace {
@@ -30,17 +32,28 @@ export const isCode = (path: string): boolean => /\.(?:[cm]?[jt]s|[jt]sx)$/.test
 const keysOf = (value: unknown): readonly string[] =>
   typeof value === "object" && value !== null ? Object.keys(value) : [];
 
+const parseEntries = (name: string, directory: string, exports: unknown): ReadonlyMap<string, string> => {
+  const entries = new Map<string, string>();
+  for (const [subpath, entry] of typeof exports === "object" && exports !== null ? Object.entries(exports) : []) {
+    const source: unknown = typeof entry === "string" ? entry : (entry as { source?: unknown }).source;
+    if (typeof source === "string") entries.set(join(name, subpath), join(directory, source));
+  }
+  return entries;
+};
+
 const parseManifest = (path: string, text: string): Manifest => {
   const json = JSON.parse(text) as { name?: unknown; devDependencies?: unknown } & Record<string, unknown>;
   const directory = dirname(path);
+  const name = typeof json.name === "string" ? json.name : "";
   return {
     path,
     directory: directory === "." ? "" : directory,
-    name: typeof json.name === "string" ? json.name : "",
+    name,
     runtime: new Set(
       ["dependencies", "peerDependencies", "optionalDependencies"].flatMap((section) => keysOf(json[section])),
     ),
     development: new Set(keysOf(json.devDependencies)),
+    entries: parseEntries(name, directory, json.exports),
   };
 };
 

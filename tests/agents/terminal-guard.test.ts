@@ -5,7 +5,7 @@
 import type { FunctionAnswer } from "@toolplane/agents";
 import { type Clock, stepIdOf, systemClock } from "@toolplane/engine";
 import type { JsonObject } from "@toolplane/protocol";
-import { eventually, resultFor, withClient } from "@toolplane/testkit";
+import { eventually, meddle, resultFor, withClient } from "@toolplane/testkit";
 import { describe, expect, test } from "vitest";
 import { openNatsGround } from "../carrier/nats-world.ts";
 import { advance, asking, call, commit, mustWork, startTurnWorld } from "../turns/turn-world.ts";
@@ -18,13 +18,8 @@ const HEADERS = JSON.stringify({
   "CG-Recursion-Depth": "0",
 });
 
-const INSERT = `insert into state.inbox (project_id, inbox_id, agent_id, channel_id, message_type, correlation_id, agent_turn_id, turn_epoch, context_headers, payload)
-     values ($1, $2, $3, 'public', $4, $2, $5, $6, $7, '{}')`;
-
 const insertRow = ({ t, projectId }: Pick<AgentPlane, "t" | "projectId">, agentId: string, row: Row) =>
-  withClient(t, (client) =>
-    client.query(INSERT, [projectId, row.id, agentId, row.type ?? "tool_result", row.turn, row.epoch, HEADERS]),
-  );
+  meddle(t, "addInboxRow", [projectId, row.id, agentId, row.type ?? "tool_result", row.turn, row.epoch, HEADERS, "{}"]);
 
 const rowsOf = async (plane: Pick<AgentPlane, "t">): Promise<Readonly<Record<string, string>>> =>
   withClient(plane.t, async (client) => {
@@ -127,11 +122,7 @@ describe("submit_result", () => {
       if (stepNumber === 1) {
         await insertRow(plane, "ann", { id: "stuck", turn: agentTurnId, epoch: 1 });
         // Held by somebody who does not let go.
-        await withClient(plane.t, (client) =>
-          client.query(
-            "update state.inbox set status = 'processing', claim_id = 'foreign', claim_expires_at = now() + interval '1 hour' where inbox_id = 'stuck'",
-          ),
-        );
+        await meddle(plane.t, "holdStuckRow");
       }
       return submit;
     };

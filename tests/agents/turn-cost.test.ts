@@ -1,6 +1,6 @@
 // What a turn asks of the database, counted by name: a statement more is a decision, not an accident.
 
-import type { Database } from "@toolplane/engine";
+import type { Database } from "@toolplane/engine/internal";
 import { eventually } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 import { openAgentPlane } from "./support/agent-plane.ts";
@@ -22,6 +22,7 @@ test("[ARCH-5-Q1] [ARCH-5-Q2] a lone turn with one call: the statements of turns
   db.transaction = (work) =>
     transaction((tx) =>
       work({
+        ...tx,
         query: (statement, values) => {
           names.push(statement.name);
           return tx.query(statement, values);

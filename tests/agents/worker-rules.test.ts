@@ -1,9 +1,9 @@
 // Rules of the protocol about turns, seen from the outside of a whole plane: what rows and events are there afterwards.
 
 import type { FunctionAnswer } from "@toolplane/agents";
-import type { FaultPoint } from "@toolplane/engine";
+import type { FaultPoint } from "@toolplane/engine/internal";
 import { ToolplaneError } from "@toolplane/protocol";
-import { eventually, withClient } from "@toolplane/testkit";
+import { eventually, meddle, withClient } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 import { type AgentPlane, openAgentPlane, POOL, PROFILE } from "./support/agent-plane.ts";
 
@@ -17,13 +17,7 @@ const rows = async <Row extends object>({ t }: AgentPlane, sql: string, values: 
 const insertRow = (
   plane: AgentPlane,
   row: { id: string; type: string; turn: string; epoch: number; payload: string },
-) =>
-  rows(
-    plane,
-    `insert into state.inbox (project_id, inbox_id, agent_id, channel_id, message_type, correlation_id, agent_turn_id, turn_epoch, context_headers, payload)
-     values ($1, $2, 'ann', 'public', $3, $2, $4, $5, '{}', $6)`,
-    [plane.projectId, row.id, row.type, row.turn, row.epoch, row.payload],
-  );
+) => meddle(plane.t, "addInboxRow", [plane.projectId, row.id, "ann", row.type, row.turn, row.epoch, "{}", row.payload]);
 
 const statusOf = async (plane: AgentPlane, inboxId: string): Promise<string | undefined> =>
   (await rows<{ status: string }>(plane, "select status from state.inbox where inbox_id = $1", [inboxId]))[0]?.status;

@@ -1,6 +1,6 @@
 // The doorbell over LISTEN / NOTIFY, between processes and inside one.
 
-import type { RingOrigin } from "@toolplane/engine";
+import type { RingOrigin } from "@toolplane/engine/internal";
 import { createCollector, eventually, withTestClient } from "@toolplane/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openPostgresHarness, type PostgresHarness, type PostgresProcess } from "./postgres-harness.ts";

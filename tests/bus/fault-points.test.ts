@@ -1,6 +1,6 @@
 // Failing at each named moment of the bus: what was promised still holds, and what was not promised is repeated.
 
-import type { FaultPoint, Faults } from "@toolplane/engine";
+import type { FaultPoint, Faults } from "@toolplane/engine/internal";
 import { ToolplaneError } from "@toolplane/protocol";
 import { createCollector, eventually } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -2,8 +2,8 @@
 // read twice, and what is rolled back was never there (I3).
 
 import type { Delivery } from "@toolplane/bus";
-import { appendMessages, type Queryer } from "@toolplane/engine";
-import { createCollector, createLatch } from "@toolplane/testkit";
+import type { Queryer } from "@toolplane/engine";
+import { appendMessages, createCollector, createLatch } from "@toolplane/testkit";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openPostgresHarness, type PostgresHarness, type PostgresProcess } from "./postgres-harness.ts";

@@ -1,6 +1,7 @@
 // B16: a lost ring or a lost connection costs latency, never a message; and nobody polls.
 
-import { createIds, createPostgresBus, LOOK_AGAIN_MS, noFaults, silentLog } from "@toolplane/engine";
+import { createIds, silentLog } from "@toolplane/engine";
+import { createPostgresBus, LOOK_AGAIN_MS, noFaults } from "@toolplane/engine/internal";
 import { createCollector, createLatch, eventually } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createManualClock } from "./manual-clock.ts";

@@ -1,7 +1,7 @@
 // How long messages are kept, and what goes with them.
 
-import { type FaultPoint, noFaults, trimMessages } from "@toolplane/engine";
-import { createCollector } from "@toolplane/testkit";
+import { type FaultPoint, noFaults, trimMessages } from "@toolplane/engine/internal";
+import { createCollector, meddle } from "@toolplane/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openPostgresHarness, type PostgresHarness, type PostgresProcess } from "./postgres-harness.ts";
 
@@ -21,10 +21,7 @@ const publish = (category: "cmd.tool" | "evt.agent", ...payloads: readonly strin
   );
 
 const age = (interval: string, ...payloads: readonly string[]) =>
-  harness.rows("update bus.messages set created_at = created_at - $1::interval where payload = any($2)", [
-    interval,
-    payloads,
-  ]);
+  meddle(harness.database.url, "ageMessages", [interval, payloads]);
 
 const left = async (): Promise<unknown[]> =>
   (await harness.rows("select payload from bus.messages order by id")).map(({ payload }) => payload);
@@ -82,17 +79,16 @@ test("an event's deliveries go with it, and a delivery whose event is gone is dr
   await publish("evt.agent", "seen");
   await came.until(1);
   await consumer.stop();
-  const fill = "insert into bus.deliveries (durable, id) select 'd', id from bus.messages where payload = any($1)";
   const deliveries = () => harness.rows("select id from bus.deliveries");
   await publish("evt.agent", "old", "torn");
-  await harness.rows(fill, [["old", "torn"]]);
+  await meddle(harness.database.url, "addDeliveries", [["old", "torn"]]);
   await age("8 days", "seen", "old");
   expect(await trimMessages({ db: engine.db, faults: noFaults })).toEqual({ commands: 0, events: 2, sentEvents: 0 });
   expect(await deliveries()).toHaveLength(1);
-  await harness.rows("delete from bus.messages where payload = 'torn'");
+  await meddle(harness.database.url, "tearMessage");
   const again = await engine.bus.consume({ ...options, maxDeliver: 2 }, ({ payload }) => came.push(payload));
   await publish("evt.agent", "next");
   expect(await came.until(2)).toEqual(["seen", "next"]);
-  await expect.poll(deliveries, { timeout: 20_000 }).toEqual([]);
+  await expect.poll(deliveries).toEqual([]);
   await again.stop();
 });

@@ -21,6 +21,8 @@ export interface NatsHarness extends BusHarness {
   readonly server: TestNats;
   readonly lost: readonly LostMessage[];
   start(options?: NatsProcessOptions): Promise<NatsProcess>;
+  /** Closes all processes that were started so far; the server stays. */
+  closeProcesses(): Promise<void>;
 }
 
 /** Whose subject it is. */
@@ -51,15 +53,20 @@ export const openNatsHarness = async (given?: TestNats): Promise<NatsHarness> =>
     return started;
   };
 
+  const closeProcesses = async (): Promise<void> => {
+    await Promise.all(processes.splice(0).map((started) => started.close()));
+  };
+
   return {
     server,
     lost,
+    closeProcesses,
     countsEveryDelivery: true,
     start,
     connect: async () => (await start()).bus,
     deadLetters: (projectId) => Promise.resolve(lost.filter((message) => projectOf(message) === projectId)),
     async close() {
-      await Promise.all(processes.map((started) => started.close()));
+      await closeProcesses();
       await server.stop();
     },
   };

@@ -1,6 +1,5 @@
 // The link: requests, responders, commands fetched by hand; and hostile ones at its doors.
 
-import { performance } from "node:perf_hooks";
 import type { InboundRequest } from "@toolplane/bus/nats";
 import { createCollector, createLatch, eventually } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -168,11 +167,10 @@ describe("commands fetched by hand", { concurrent: true }, () => {
   test("none come after the signal; one that was on its way goes to somebody else", async () => {
     await one.bus.ensureDurables([desk("signal")]);
     const giveUp = new AbortController();
-    const began = performance.now();
-    const waiting = other.link.commands("tool_signal").fetch({ max: 1, waitMs: 60_000, signal: giveUp.signal });
+    // Longer than a test may take: without the signal this would not end.
+    const waiting = other.link.commands("tool_signal").fetch({ max: 1, waitMs: 3_600_000, signal: giveUp.signal });
     giveUp.abort();
     expect(await waiting).toEqual([]);
-    expect(performance.now() - began).toBeLessThan(5_000);
     await one.bus.publish([command("signal", "next")]);
     const got = await one.link.commands("tool_signal").fetch({ max: 1, waitMs: 5_000 });
     expect(got.map(({ payload }) => payload)).toEqual(["next"]);

@@ -1,7 +1,6 @@
 // The server as it is in life: restarted, killed, emptied, hidden. The adapter goes on by itself; what is asked of it
 // meanwhile fails soon, with a code that says "later".
 
-import { performance } from "node:perf_hooks";
 import type { CarrierBus } from "@toolplane/bus";
 import { openBareNats } from "@toolplane/bus/nats";
 import { silentLog } from "@toolplane/engine";
@@ -14,9 +13,6 @@ beforeAll(async () => {
   harness = await openNatsHarness();
 });
 afterAll(() => harness.close());
-
-/** Far below what anybody would take for a hang. */
-const SOON_MS = 6_000;
 
 const subjectOf = (target: string, category: "cmd" | "evt" = "cmd"): string =>
   `cg.v1r4.p1.public.${category}.${category === "cmd" ? "tool" : "agent"}.${target}.run`;
@@ -106,7 +102,7 @@ test("a stream that somebody deleted is made again by the next message, its dura
   const { bus, close } = await harness.start();
   await bus.ensureDurables([{ durable: "tool_deleted", pattern: patternOf("deleted") }]);
   const bare = await openBareNats({ url: harness.server.url, name: "operator" }, { log: silentLog });
-  const answer = await bare.ask("$JS.API.STREAM.DELETE.cg_cmd_v1r4", "", { timeoutMs: SOON_MS });
+  const answer = await bare.ask("$JS.API.STREAM.DELETE.cg_cmd_v1r4", "", { timeoutMs: 60_000 });
   expect(JSON.parse(answer.payload)).toMatchObject({ success: true });
   await bus.publish([{ subject: subjectOf("deleted"), headers: {}, payload: "on" }]);
   const fetched = await eventually(() =>
@@ -129,13 +125,15 @@ test("[ARCH-6-61] while the server is away publishing and fetching fail soon, wi
   const inFlight = Array.from({ length: 200 }, (_, n) => ({ ...message, messageId: `in-flight-${n}` }));
   const publishing = Promise.allSettled(inFlight.map((one) => bus.publish([one])));
   await harness.server.kill();
-  const began = performance.now();
+  // Waits below are longer than a test may take: what does not fail by itself does not end.
   await publishing;
   await expect(bus.publish([message])).rejects.toMatchObject({ code: "upstream_unavailable", retry: "unsafe" });
-  await expect(bus.commands("tool_away").fetch({ max: 1, waitMs: 60_000 })).rejects.toMatchObject({
+  await expect(bus.commands("tool_away").fetch({ max: 1, waitMs: 3_600_000 })).rejects.toMatchObject({
     code: "upstream_unavailable",
   });
-  await expect(link.request({ subject: "a", headers: {}, payload: "" }, { timeoutMs: 60_000 })).rejects.toMatchObject({
+  await expect(
+    link.request({ subject: "a", headers: {}, payload: "" }, { timeoutMs: 3_600_000 }),
+  ).rejects.toMatchObject({
     code: "upstream_unavailable",
   });
   await expect(bus.consume({ durable: "x", pattern: patternOf("x"), category: "cmd" }, () => {})).rejects.toMatchObject(
@@ -149,7 +147,6 @@ test("[ARCH-6-61] while the server is away publishing and fetching fail soon, wi
   // Who begins to listen now misses nothing but what is lost anyway.
   const heard = createCollector<string>();
   await bus.subscribeStream("cg.v1r4.*.*.str.agent.a.>", ({ payload }) => heard.push(payload));
-  expect(performance.now() - began).toBeLessThan(SOON_MS);
   expect(link.connected()).toBe(false);
   await harness.server.restart();
   await publishSurely(bus, "away", "again");
@@ -170,9 +167,7 @@ test("[ARCH-6-61] closing while the server is away does not hang", async () => {
   await publishSurely(bus, "holds", "held");
   await holding.until(1);
   await harness.server.kill();
-  const began = performance.now();
   await bus.close({ drainMs: 0 });
   await link.close();
-  expect(performance.now() - began).toBeLessThan(SOON_MS);
   await harness.server.restart();
 });

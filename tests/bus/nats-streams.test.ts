@@ -4,7 +4,7 @@
 import { createNatsBus, openBareNats } from "@toolplane/bus/nats";
 import { silentLog } from "@toolplane/engine";
 import { createCollector } from "@toolplane/testkit";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { type NatsHarness, openNatsHarness } from "./nats-harness.ts";
 
 const HOUR_NS = 3600 * 1e9;
@@ -25,6 +25,8 @@ beforeAll(async () => {
   };
 });
 afterAll(() => harness.close());
+// A consumer that is left makes its stream and its durable again in the next test.
+afterEach(() => harness.closeProcesses());
 beforeEach(async () => {
   for (const category of ["cmd", "evt"]) await api(`STREAM.DELETE.cg_${category}_v1r4`);
 });

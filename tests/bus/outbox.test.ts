@@ -1,7 +1,7 @@
 // The outbox: messages leave with the transaction that caused them, and only then (I3, W-02).
 
-import { appendMessages, stuckMessages, whyStuck } from "@toolplane/engine";
-import { createCollector } from "@toolplane/testkit";
+import { stuckMessages, whyStuck } from "@toolplane/engine/internal";
+import { appendMessages, createCollector, meddle } from "@toolplane/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openPostgresHarness, type PostgresHarness } from "./postgres-harness.ts";
 
@@ -79,8 +79,7 @@ test("[ARCH-6-32] stuck messages are those that could be taken for too long, by 
     await new Promise(() => {});
   });
   await taken.until(1);
-  const age = "update bus.messages set available_at = available_at - interval '1 minute' where target = any($1)";
-  await own.rows(age, [["desk", "a1"]]);
+  await meddle(own.database.url, "ageMessagesFor", [["desk", "a1"]]);
   const entry = { category: "cmd", projectId: "p1", component: "tool", target: "desk" };
   const fact = { category: "evt", projectId: "p1", component: "agent", target: "a1", messages: 1 };
   const stuck = await stuckMessages({ db, carrier: "postgres", olderThanMs: 30_000 });

@@ -1,20 +1,16 @@
 // Buses on one test database, each with a pool and a doorbell of its own, as separate processes would have them.
 
 import type { DrainOptions } from "@toolplane/bus";
+import { type Clock, createIds, type Log, silentLog, systemClock } from "@toolplane/engine";
 import {
-  type Clock,
   createDatabase,
-  createIds,
   createPostgresBus,
   createPostgresDoorbell,
   type Database,
   type Faults,
-  type Log,
   migrate,
   noFaults,
-  silentLog,
-  systemClock,
-} from "@toolplane/engine";
+} from "@toolplane/engine/internal";
 import { socketUrl } from "@toolplane/processes";
 import {
   type BusHarness,

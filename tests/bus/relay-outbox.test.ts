@@ -1,18 +1,9 @@
 // The relay to an external bus: everything leaves, under one id each, whatever fails in between.
 
-import {
-  appendMessages,
-  createIds,
-  type FaultPoint,
-  type Faults,
-  noFaults,
-  type RelayOptions,
-  relayOutbox,
-  silentLog,
-  systemClock,
-} from "@toolplane/engine";
+import { createIds, silentLog, systemClock } from "@toolplane/engine";
+import { type FaultPoint, type Faults, noFaults, type RelayOptions, relayOutbox } from "@toolplane/engine/internal";
 import { ToolplaneError } from "@toolplane/protocol";
-import { createCollector, createLatch, eventually } from "@toolplane/testkit";
+import { appendMessages, createCollector, createLatch, eventually, meddle } from "@toolplane/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openPostgresHarness, type PostgresHarness, type PostgresProcess } from "./postgres-harness.ts";
 import { createScriptedBus, type ScriptedBus } from "./scripted-bus.ts";
@@ -202,7 +193,7 @@ test("[ARCH-6-37] two relays share the work: nothing is published twice, nothing
 
 test("what was put off leaves when it is due, not at the next slow look", async () => {
   await append("later");
-  await harness.rows("update bus.messages set available_at = now() + interval '300 milliseconds'");
+  await meddle(harness.database.url, "putOffMessages");
   const relay = start({ lookAgainMs: 600_000 });
   const [accepted] = await bus.accepted.until(1);
   expect(accepted).toMatchObject({ payload: "later" });

@@ -1,7 +1,7 @@
 // Lossy streams of the postgres bus: through the table between processes, around it inside one.
 
 import { systemClock } from "@toolplane/engine";
-import { createCollector, eventually, withTestClient } from "@toolplane/testkit";
+import { createCollector, eventually, MEDDLINGS, meddle, withTestClient } from "@toolplane/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createManualClock } from "./manual-clock.ts";
 import { openPostgresHarness, type PostgresHarness } from "./postgres-harness.ts";
@@ -22,7 +22,7 @@ test("[BUS-15] an item that another process commits late is not passed over", as
   await reader.bus.subscribeStream("cg.v1r4.p_late.*.str.>", ({ payload }) => came.push(payload));
   await withTestClient(harness.database.url, async (slow) => {
     await slow.query("begin");
-    await slow.query("insert into bus.stream_items (origin, subject, payload) values ('slow', $1, 'early')", [subject]);
+    await slow.query(MEDDLINGS.addEarlyStreamItem, [subject]);
     writer.bus.publishStream({ subject, payload: "quick" });
     expect(await came.until(1)).toEqual(["quick"]);
     await slow.query("commit");
@@ -68,9 +68,7 @@ test("[ARCH-6-27] shared stream items are trimmed by age", async () => {
   const held = () => harness.rows("select payload from bus.stream_items where subject = $1 order by id", [subject]);
   bus.publishStream({ subject, payload: "old" });
   await eventually(async () => (await held()).length === 1);
-  await harness.rows("update bus.stream_items set created_at = now() - interval '2 minutes' where subject = $1", [
-    subject,
-  ]);
+  await meddle(harness.database.url, "ageStreamItems", [subject]);
   offset = 60_000;
   bus.publishStream({ subject, payload: "young" });
   await eventually(async () => (await held()).every(({ payload }) => payload === "young"));

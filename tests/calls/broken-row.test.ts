@@ -1,6 +1,6 @@
 // One call that cannot be ended (its row was damaged, a rule changed under it) must not keep the watchdogs from the others.
 
-import { dispatchAndClaim, letPass, startTestEngine, withClient } from "@toolplane/testkit";
+import { dispatchAndClaim, letPass, meddle, startTestEngine } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 
 test("[ENG-expiry-isolated] a due call that cannot be ended is put off and logged; all others end in time", async () => {
@@ -12,9 +12,7 @@ test("[ENG-expiry-isolated] a due call that cannot be ended is put off and logge
   const broken = await dispatchAndClaim(t, "unsafe");
   const others = [await dispatchAndClaim(t, "unsafe"), await dispatchAndClaim(t, "unsafe")];
   const brokenId = broken.facts.toolCallId;
-  await withClient(t, (client) =>
-    client.query("update state.live_calls set headers = 'no json' where tool_call_id = $1", [brokenId]),
-  );
+  await meddle(t, "breakCall", [brokenId]);
   // The broken one is the longest due, so every sweep meets it first.
   for (const call of [broken, ...others]) await letPass(t, call.facts.toolCallId, "lease");
   expect(await t.engine.expire(2)).toMatchObject({ looked: 2, settled: 1 });
@@ -27,13 +25,7 @@ test("[ENG-expiry-isolated] a due call that cannot be ended is put off and logge
 test("[ENG-expiry-isolated] a written result card nobody can read is no result, and its call ends without it", async () => {
   await using t = await startTestEngine();
   const { facts } = await dispatchAndClaim(t, "unsafe");
-  await withClient(t, (client) =>
-    client.query(
-      `insert into cards.cards (project_id, card_id, type, author_id, tool_call_id, hash, body, candidate)
-       values ($1, 'odd', 'tool.result', 'tool.test', $2, 'h', '{"card_id":"odd"}', true)`,
-      [facts.projectId, facts.toolCallId],
-    ),
-  );
+  await meddle(t, "addOddResultCard", [facts.projectId, facts.toolCallId]);
   await letPass(t, facts.toolCallId, "lease");
   expect(await t.engine.expire()).toMatchObject({ settled: 1 });
   expect(await t.engine.calls.get(facts)).toMatchObject({ status: "failed", errorCode: "outcome_unknown" });

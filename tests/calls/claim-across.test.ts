@@ -88,7 +88,7 @@ describe("waiting", () => {
     const before = engine.db.stats().statements;
     slept.length = 0;
     const waiting = claim(engine, 5, 60_000);
-    await until("it to wait", () => slept.includes(1_000), 10_000);
+    await until("it to wait", () => slept.includes(1_000));
     // One look for ten projects.
     expect(engine.db.stats().statements - before).toBe(1);
     await dispatch(engine, "p7", 1);

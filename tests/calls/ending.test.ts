@@ -1,13 +1,6 @@
 // Cancel, waiting for the end, and forgetting what is over.
 
-import {
-  dispatchAndClaim,
-  fingerprint,
-  resultFor,
-  startTestEngine,
-  type TestEngine,
-  withClient,
-} from "@toolplane/testkit";
+import { dispatchAndClaim, fingerprint, meddle, resultFor, startTestEngine, type TestEngine } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 
 test("[ENG-cancel] cancel settles an open call once, queued or running; a settled one keeps its result", async () => {
@@ -74,12 +67,7 @@ test("[ENG-drain] closing an engine finishes what was submitted and ends those w
 });
 
 /** Whatever has settled did so forty days ago, and its id says so too. */
-const ageSettled = (t: TestEngine) =>
-  withClient(t, (client) =>
-    client.query(
-      "update state.past_calls set settled_at = now() - interval '40 days', tool_call_id = '000' || substr(tool_call_id, 4)",
-    ),
-  );
+const ageSettled = (t: TestEngine) => meddle(t, "ageSettledCalls");
 
 test("[ENG-retention] old settled calls are forgotten with their cards; open and young ones stay", async () => {
   await using t = await startTestEngine();
@@ -114,22 +102,9 @@ test("retention passes over the calls of agents' turns, however many, and finds 
     await engine.calls.settle(resultFor(call));
     made.push(call.facts.toolCallId);
   }
-  const age = (id: string) =>
-    withClient(t, (client) =>
-      client.query(
-        "update state.past_calls set settled_at = now() - interval '40 days', tool_call_id = '000' || substr(tool_call_id, 4) where tool_call_id = $1",
-        [id],
-      ),
-    );
+  const age = (id: string) => meddle(t, "ageSettledCall", [id]);
   // 1,200 copies of the first call as an agent's, older than it.
-  await withClient(t, (client) =>
-    client.query(
-      `insert into state.past_calls select (jsonb_populate_record(c, jsonb_build_object('headless', false,
-         'tool_call_id', '0001' || lpad(n::text, 6, '0'), 'settled_at', now() - interval '40 days'))).*
-         from state.past_calls c, generate_series(1, 1200) n where tool_call_id = $1`,
-      [made[0]],
-    ),
-  );
+  await meddle(t, "copySettledCall", [made[0]]);
   await age(made[0] ?? "");
   const policy = { seconds: 30 * 86_400 };
   expect(await engine.retain(policy)).toMatchObject({ calls: 1 });
@@ -152,14 +127,7 @@ test("an open direct call, however old, does not make retention look again at wh
   await t.engine.calls.settle(resultFor(await dispatchAndClaim(t, "safe")));
   await t.engine.calls.dispatch({ projectId: t.projectId, toolName: "safe", arguments: {} });
   // 1,200 calls of agents, and behind them the open one; all from long ago.
-  await withClient(t, (client) =>
-    client.query(
-      `with open as (update state.live_calls set tool_call_id = '0002' || substr(tool_call_id, 5))
-       insert into state.past_calls select (jsonb_populate_record(c, jsonb_build_object('headless', false,
-         'tool_call_id', '0001' || lpad(n::text, 6, '0'), 'settled_at', now() - interval '40 days'))).*
-         from state.past_calls c, generate_series(1, 1200) n`,
-    ),
-  );
+  await meddle(t, "fillPastBeforeOpenCall");
   const looksOf = async (): Promise<number> => {
     looks = 0;
     await t.engine.retain({ seconds: 30 * 86_400 });

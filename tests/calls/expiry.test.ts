@@ -4,6 +4,7 @@ import {
   dispatchAndClaim,
   eventually,
   letPass,
+  meddle,
   resultFor,
   startTestEngine,
   withClient,
@@ -76,9 +77,7 @@ test("[ENG-pause] a paused tool's calls wait, and come back when it is resumed, 
   await t.engine.expire();
   expect(await claim()).toEqual([]);
   await t.engine.tools.resumeTool(t.projectId, "safe");
-  await withClient(t, (client) =>
-    client.query("update state.live_calls set available_at = 'infinity', due_at = now()"),
-  );
+  await meddle(t, "putOffCalls");
   await t.engine.expire();
   expect(await claim()).toMatchObject([{ facts: { toolCallId: made.toolCallId } }]);
 });
@@ -92,11 +91,7 @@ test("[ENG-sweep-many] two watchdogs sweep the same calls at once: each call is 
     ),
   );
   await t.engine.calls.claim({ projectId: t.projectId, target: "test", holder: "h", max: 50 });
-  await withClient(t, (client) =>
-    client.query(
-      "update state.live_calls set lease_expires_at = now() - interval '1 s', due_at = now() - interval '1 s'",
-    ),
-  );
+  await meddle(t, "lapseLeases");
   const sweeps = await Promise.all([t.engine.expire(30), other.expire(30), t.engine.expire(30), other.expire(30)]);
   const rest = await t.engine.expire(100);
   expect([...sweeps, rest].reduce((sum, { settled }) => sum + settled, 0)).toBe(50);

@@ -3,13 +3,9 @@
 
 import type { LeasedCall } from "@toolplane/engine";
 import { isToolplaneError } from "@toolplane/protocol";
-import { resultFor, startTestEngine, withClient } from "@toolplane/testkit";
+import { meddle, resultFor, startTestEngine, withClient } from "@toolplane/testkit";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-
-const LAPSE = `
-update state.live_calls set lease_expires_at = now() - interval '1 second', due_at = now() - interval '1 second'
- where tool_call_id = $1 and status = 'running'`;
 
 // What a row of any state must never look like.
 const IMPOSSIBLE = `
@@ -90,7 +86,7 @@ test.each([20_261, 20_262, 20_263])(
           if ((await calls.cancel({ projectId, toolCallId })).canceled) ends.push(toolCallId);
         } else if (lease === undefined || held === undefined) return;
         else if (act === "beat") await calls.heartbeat(held);
-        else if (act === "lapse") await client.query(LAPSE, [held.toolCallId]);
+        else if (act === "lapse") await meddle(t, "lapseLease", [held.toolCallId]);
         else if (act === "release") {
           await calls.release(held);
           released.add(lease);

@@ -2,12 +2,15 @@
 // sides, and who carries out a request a second time makes no second call.
 
 import { randomUUID } from "node:crypto";
-import { createEngine, migrate, readMigrations } from "@toolplane/engine";
+import { createEngine } from "@toolplane/engine";
+import { migrate, readMigrations } from "@toolplane/engine/internal";
 import { ToolplaneError } from "@toolplane/protocol";
 import {
   codeOf,
   createTestDatabase,
   dispatchAndClaim,
+  MEDDLINGS,
+  meddle,
   queryTestDatabase,
   resultFor,
   startTestEngine,
@@ -71,10 +74,7 @@ test("[ENG-past-key] a key holds for a settled call, and is free when that is fo
   await settleNext(t);
   expect(await ask(1)).toEqual({ ...first, status: "success", idempotent: true });
   expect(await codeOf(ask(2))).toBe("idempotency_conflict");
-  await rows(
-    t,
-    "update state.past_calls set settled_at = now() - interval '40 days', tool_call_id = '000' || substr(tool_call_id, 4)",
-  );
+  await meddle(t, "ageSettledCalls");
   expect(await engine.retain({ seconds: 30 * 86_400 })).toMatchObject({ calls: 1 });
   expect(await rows(t, "select from state.call_keys")).toEqual([]);
   expect(await ask(2)).toMatchObject({ idempotent: false });
@@ -130,20 +130,6 @@ test("pages of a list are the newest of both sides, whichever have settled", asy
   }
 });
 
-/** A call as the schema before kept it: one table for all. */
-const OLD_CALL = `
-insert into state.calls (
-  project_id, tool_call_id, status, agent_id, agent_turn_id, turn_epoch, step_id, headless, channel_id, tool_name,
-  tool_version, definition_hash, subject, target, actor_id, after_execution, call_card_id, call_card_hash, headers,
-  lineage, recursion_depth, trace_id, retry_safe, plain, timeout_seconds, queue_timeout_seconds, arguments_hash,
-  idempotency_key, queue_deadline, due_at, lease_id, settled_at, settled_by, result_card_id)
-select 'p', s.status, s.status, 'sys.api', 'turn_' || s.status, 1, 'step', true, 'public', 'safe', 1, 'hash',
-  'cg.v1r4.p.public.cmd.tool.test.run', 'test', 'tool.test', 'suspend', 'card_' || s.status, 'hash', '{}', '{}', 0, 'trace', true,
-  false, 30, 600, 'hash', 'key_' || s.status, now() + interval '1 hour',
-  case when s.open then now() + interval '1 hour' end, case when s.status = 'running' then 'lease' end,
-  case when not s.open then now() end, case when not s.open then 'tool.test' end, case when not s.open then 'result_card' end
-  from (values ('queued', true), ('running', true), ('awaiting_approval', true), ('success', false), ('failed', false)) s (status, open)`;
-
 /** A database as the version before left it, with a project. */
 const createOldDatabase = async () => {
   const database = await createTestDatabase();
@@ -154,25 +140,16 @@ const createOldDatabase = async () => {
   );
   for (const { number, name, hash, sql } of before) {
     await queryTestDatabase(database.url, sql);
-    await queryTestDatabase(
-      database.url,
-      `insert into public.toolplane_migrations (number, name, hash) values (${number}, '${name}', '${hash}')`,
-    );
+    await meddle(database.url, "recordMigration", [number, name, hash]);
   }
-  await queryTestDatabase(
-    database.url,
-    "insert into resource.projects (project_id, title, owner_id) values ('p', 'p', 'o')",
-  );
+  await meddle(database.url, "addOldProject");
   return database;
 };
 
 test("[ENG-past-migrated] a database from before is taken over with all its calls and keys", async () => {
   await using database = await createOldDatabase();
-  await queryTestDatabase(
-    database.url,
-    "insert into cards.cards (project_id, card_id, type, author_id, hash, body) values ('p', 'card_queued', 'tool.call', 'sys.api', 'hash', '{}')",
-  );
-  await queryTestDatabase(database.url, OLD_CALL);
+  await meddle(database.url, "addOldCard");
+  await meddle(database.url, "addCallsOfOldSchema");
   await migrate({ connectionString: database.url });
   const engine = await createEngine({ connection: { connectionString: database.url }, watchdog: false });
   try {
@@ -207,7 +184,7 @@ test("[ENG-past-migrated] what an older version writes while its database is tak
   await using database = await createOldDatabase();
   await withTestClient(database.url, async (older) => {
     await older.query("begin");
-    await older.query(OLD_CALL);
+    await older.query(MEDDLINGS.addCallsOfOldSchema);
     const migrated = migrate({ connectionString: database.url });
     migrated.catch(() => {});
     await vi.waitFor(async () =>

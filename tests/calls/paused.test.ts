@@ -1,6 +1,6 @@
 // A paused tool's calls wait outside the queue, whichever way they come back to it.
 
-import { dispatchAndClaim, letPass, startTestEngine, type TestEngine, withClient } from "@toolplane/testkit";
+import { dispatchAndClaim, letPass, meddle, startTestEngine, type TestEngine, withClient } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 
 const HOUR_MS = 3_600_000;
@@ -11,10 +11,7 @@ const offered = async ({ engine, projectId }: TestEngine): Promise<readonly stri
 };
 
 /** The backoff of a call that lost its holder is over. */
-const letBackoffPass = (t: TestEngine): Promise<unknown> =>
-  withClient(t, (client) =>
-    client.query("update state.live_calls set available_at = now() where available_at < 'infinity'"),
-  );
+const letBackoffPass = (t: TestEngine): Promise<unknown> => meddle(t, "endBackoff");
 
 test("[ENG-pause-return] a call given back while its tool is paused is not offered before the resume", async () => {
   await using t = await startTestEngine();
@@ -44,7 +41,7 @@ test("[ENG-pause-return] a call given back in the moment of the resume is found 
   await t.engine.tools.pauseTool(t.projectId, "safe");
   await t.engine.calls.release({ ...call.facts, leaseId: call.lease.id });
   // The resume committed without having seen the call.
-  await withClient(t, (client) => client.query("update resource.tools set status = 'active'"));
+  await meddle(t, "activateTools");
   expect(await offered(t)).toEqual([]);
   const { dueMs } = await withClient(t, async (client) => {
     const { rows } = await client.query<{ dueMs: number }>(

@@ -1,5 +1,6 @@
-import type { Dispatched, Engine, LeasedCall } from "@toolplane/engine";
-import { codeOf, letPass, resultFor, startTestEngine, type TestEngine, withClient } from "@toolplane/testkit";
+import type { Engine, LeasedCall } from "@toolplane/engine";
+import type { Dispatched } from "@toolplane/engine/internal";
+import { codeOf, letPass, meddle, resultFor, startTestEngine, type TestEngine, withClient } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 
 const TOOLS = [
@@ -254,9 +255,7 @@ test("sessions nobody continued are forgotten with the rest, and all of them wit
     await settle(t, await claimOne(t), { n: 1 });
   }
   const count = () => withClient(t, async (client) => (await client.query("select 1 from state.sessions")).rowCount);
-  await withClient(t, (client) =>
-    client.query("update state.sessions set updated_at = now() - interval '2 days' where agent_id = 'sys.anna'"),
-  );
+  await meddle(t, "ageSession");
   expect(await t.engine.retain({ seconds: 86_400 })).toMatchObject({ sessions: 1 });
   expect(await count()).toBe(1);
   await t.engine.projects.deleteProject(t.projectId, { force: true });

@@ -1,7 +1,7 @@
 // The calls of an agent's step on their way back: inbox row, wakeup, trace, edges. The step itself is tested with turns.
 
 import type { LeasedCall } from "@toolplane/engine";
-import { resultFor } from "@toolplane/testkit";
+import { meddle, resultFor } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 import { addAgent, call, commit, POOL, startTurnWorld, type TurnWorld, takeTurn } from "../turns/turn-world.ts";
 
@@ -13,10 +13,7 @@ const claimAll = (t: TurnWorld): Promise<readonly LeasedCall[]> =>
 const RESULTS = "message_type = 'tool_result'";
 
 /** The bells that were rung since the pool was rung for the turn itself. */
-const takeBells = (t: TurnWorld) =>
-  t.rows<{ subject: string; headers: Record<string, string> }>(
-    "delete from bus.messages where category = 'cmd' returning subject, headers::json as headers",
-  );
+const takeBells = (t: TurnWorld) => meddle<{ subject: string; headers: Record<string, string> }>(t, "takeCommands");
 
 test("[INV-I3] [UTP-5.6-9] a settled call of a turn lands in the inbox and rings the pool the roster names now", async () => {
   await using t = await startTurnWorld();
@@ -27,7 +24,7 @@ test("[INV-I3] [UTP-5.6-9] a settled call of a turn lands in the inbox and rings
   expect(new Set((await takeBells(t)).map(({ subject }) => subject))).toEqual(
     new Set([`cg.v1r4.demo.public.cmd.agent.${POOL}.wakeup`]),
   );
-  await t.rows("update resource.agents set worker_target = 'pool_b'");
+  await meddle(t, "moveAgents");
   const settled = await Promise.all((await claimAll(t)).map((leased) => t.engine.calls.settle(resultFor(leased))));
   const inbox = await t.rows<{
     correlation_id: string;
@@ -80,7 +77,7 @@ test("[UTP-W38] an agent without a pool: the inbox row waits, nothing is lost, n
   await using t = await startTurnWorld();
   await commit(t, await takeTurn(t), call("safe"));
   await takeBells(t);
-  await t.rows("delete from resource.agents");
+  await meddle(t, "dropAgents");
   const [leased] = await claimAll(t);
   if (leased === undefined) throw new RangeError("one call was expected");
   expect(await t.engine.calls.settle(resultFor(leased))).toMatchObject({ status: "success" });

@@ -1,6 +1,6 @@
 // Calls are claimed in the database while their commands lie on the carrier: those are taken back, and only those.
 
-import { CARRIER_FAULT_POINTS, type FaultPoint, type Faults } from "@toolplane/engine";
+import { CARRIER_FAULT_POINTS, type FaultPoint, type Faults } from "@toolplane/engine/internal";
 import { HEADERS, ToolplaneError } from "@toolplane/protocol";
 import { createMemoryCarrier, eventually, startTestEngine, type TestEngine } from "@toolplane/testkit";
 import { describe, expect, test } from "vitest";

@@ -1,7 +1,8 @@
 // What services on a carrier fetch from exists as soon as one attaches, and again when the carrier lost it; what no service
 // uses any more is dropped.
 
-import { type Faults, noFaults, silentLog } from "@toolplane/engine";
+import { silentLog } from "@toolplane/engine";
+import { type Faults, noFaults } from "@toolplane/engine/internal";
 import { ToolplaneError } from "@toolplane/protocol";
 import { createMemoryCarrier, eventually, startTestEngine, type TestEngine, toolUpload } from "@toolplane/testkit";
 import { expect, test } from "vitest";

@@ -1,7 +1,8 @@
 // An outbox full of commands and events, processes that die while they carry it, and what is on the server in the end.
 
 import { fileURLToPath } from "node:url";
-import { createEngine, type FaultPoint } from "@toolplane/engine";
+import { createEngine } from "@toolplane/engine";
+import type { FaultPoint } from "@toolplane/engine/internal";
 import { spawnGuarded } from "@toolplane/processes";
 import {
   createMemoryCarrier,

@@ -154,7 +154,7 @@ test("[ARCH-6-4] what a consumer gives up is a dead letter of its project, and i
 
 test("[API-5-2] a server that lost its disk has streams and durables again, and the calls that waited are run", async () => {
   const [id] = await askMany(1);
-  await eventually(async () => (await ground.held("cmd")) === 1);
+  await eventually(async () => (await ground.held("cmd")) >= 1);
   await ground.server.wipe();
   const [second] = await askMany(1);
   await eventually(async () => (await ground.held("cmd").catch(() => 0)) >= 1);
@@ -162,8 +162,9 @@ test("[API-5-2] a server that lost its disk has streams and durables again, and 
   const commands: Delivery[] = [];
   const fetchOne = () => link.commands(durable).fetch({ max: 1, waitMs: 500 });
   await eventually(async () => commands.push(...(await fetchOne().catch(() => []))) > 0);
-  expect(commands[0]?.headers[HEADERS.toolCallId]).toBe(second);
-  // The lost command is no lost call: whoever claims in the database finds it, and the watchdog publishes it again.
+  // The lost command is no lost call: the watchdog publishes it again, sooner or later than the other one comes here, and
+  // whoever claims in the database finds it.
+  expect([id, second]).toContain(commands[0]?.headers[HEADERS.toolCallId]);
   const claimed = await t.engine.calls.claim({ projectId: t.projectId, target: "test", holder: "here", max: 2 });
   expect(claimed.map(({ facts }) => facts.toolCallId).sort()).toEqual([id, second].sort());
   await Promise.all(claimed.map((call) => t.engine.calls.settle(resultFor(call))));

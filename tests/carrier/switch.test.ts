@@ -1,12 +1,14 @@
 // A database whose messages are carried by another bus from now on, and back: nothing is lost, and nothing old is sent
 // by the million. Readers of events by position notice nothing.
 
-import { createEngine, type Engine, noFaults, trimMessages } from "@toolplane/engine";
+import { createEngine, type Engine } from "@toolplane/engine";
+import { noFaults, trimMessages } from "@toolplane/engine/internal";
 import {
   createMemoryCarrier,
   createTestDatabase,
   ENGINE_TEMPLATE,
   eventually,
+  meddle,
   queryTestDatabase,
   type TestDatabase,
   toolUpload,
@@ -125,11 +127,7 @@ test("[ARCH-6-4] an engine that starts again with the carrier it had sends what 
 test("a long log moves in steps, by several processes at once, and is read all the while", async () => {
   const postgres = await start();
   await makeProject(postgres);
-  await queryTestDatabase(
-    database.url,
-    `insert into bus.messages (category, project_id, subject, component, target, headers, payload)
-     select 'evt', 'demo', '${EVENT}', 'agent', 'news', '{}', n::text from generate_series(1, 9000) n`,
-  );
+  await meddle(database.url, "addManyEvents", [EVENT]);
   await stop(postgres);
   const carriers = [createMemoryCarrier(), createMemoryCarrier()];
   const [one] = await Promise.all(carriers.map((carrier) => start(carrier)));
@@ -151,10 +149,7 @@ test("events that have left are forgotten by age, and with their project", async
   await makeProject(engine);
   await publish(engine, "old", "young");
   await eventually(async () => (await count("bus.sent_events")) === 2);
-  await queryTestDatabase(
-    database.url,
-    "update bus.sent_events set created_at = now() - interval '8 days' where payload = 'old'",
-  );
+  await meddle(database.url, "ageSentEvent");
   const trimmed = await trimMessages({ db: engine.db, faults: noFaults, carrier: "external" });
   expect(trimmed).toEqual({ commands: 0, events: 0, sentEvents: 1 });
   expect(await count("bus.sent_events")).toBe(1);

@@ -77,7 +77,7 @@ describe("agents on the command line", () => {
       await stack.run(["run", "ann", "go"]);
       const waiting = async () =>
         (await stack.api("GET", "/projects/demo/approvals")).items as { tool_call_id: string }[];
-      await expect.poll(async () => (await waiting()).length, { timeout: 30_000 }).toBe(1);
+      await expect.poll(async () => (await waiting()).length).toBe(1);
       const [call] = await waiting();
       const why = await stack.run(["why", call?.tool_call_id ?? ""]);
       expect(why.out).toContain("it waits for a person to approve it");

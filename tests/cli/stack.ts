@@ -1,4 +1,4 @@
-// A whole stack as its users have it: `toolplane up` in a process of its own, on a free port, with data to throw away; and
+// A whole stack as its users have it: `toolplane up` in a process of its own, on a free port, with data of its own; and
 // `toolplane` commands against it.
 
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { askApi } from "@toolplane/testkit";
+import { makeUsedPlace } from "../up/data.ts";
 import { type Outcome, type Program, runProgram, startProgram } from "./program.ts";
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -41,7 +42,9 @@ const tokenFile = (_: string, err: string): string | undefined => err.match(/"fi
 /** With variables of its own for `toolplane up`, such as how long a lease lasts. */
 export const startStack = async (env: Readonly<Record<string, string>> = {}): Promise<Stack> => {
   const directory = mkdtempSync(join(tmpdir(), "toolplane-cli-"));
-  const up = await startProgram([...TOOLPLANE, "up", "--port", "0", "--demo", "--ephemeral"], { cwd: directory, env });
+  const place = await makeUsedPlace();
+  const argv = [...TOOLPLANE, "up", "--port", "0", "--demo", "--data", place.dataDir];
+  const up = await startProgram(argv, { cwd: directory, env });
   const url = await up.until("ready", readyUrl);
   const token = readFileSync(await up.until("the token's file", tokenFile), "utf8").trim();
   const withServer = ({ env = {}, ...rest }: CommandOptions = {}) => ({
@@ -75,6 +78,7 @@ export const startStack = async (env: Readonly<Record<string, string>> = {}): Pr
     },
     [Symbol.asyncDispose]: async () => {
       await up[Symbol.asyncDispose]();
+      await place[Symbol.asyncDispose]();
       rmSync(directory, { recursive: true, force: true });
     },
   };

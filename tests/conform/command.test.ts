@@ -90,7 +90,7 @@ describe("a service that is not there", () => {
 describe("a service somebody else runs", () => {
   /** The three lines, as soon as they are printed. */
   const connect = async (terminal: ReturnType<typeof createTerminal>) => {
-    await expect.poll(() => terminal.out(), { timeout: 10_000 }).toContain("TOOLPLANE_PROJECT=");
+    await expect.poll(() => terminal.out()).toContain("TOOLPLANE_PROJECT=");
     const values = new Map(
       terminal
         .out()
@@ -186,7 +186,7 @@ test("[API-conform-stop] Ctrl-C ends the run and the service", async () => {
     },
     terminal,
   );
-  await expect.poll(() => started, { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => started).toBe(true);
   terminal.stop();
   expect([await done, stopped, terminal.out()]).toEqual([1, true, ""]);
 });

@@ -89,7 +89,7 @@ test("[API-conform-nats-env] without a command the variables are printed, and th
   const natsUrl = nats.next();
   const terminal = createTerminal();
   const done = conform({ http: false, natsUrl, leaseMs: 300 }, terminal);
-  await expect.poll(() => terminal.out(), { timeout: 10_000 }).toContain("TOOLPLANE_TARGET=");
+  await expect.poll(() => terminal.out()).toContain("TOOLPLANE_TARGET=");
   expect(terminal.out().trimEnd().split("\n")).toEqual([
     `TOOLPLANE_URL=${natsUrl}`,
     `TOOLPLANE_NATS_URL=${natsUrl}`,

@@ -56,7 +56,7 @@ const afterDeath = async (text: string, values: unknown[]) => {
       () => true,
       (error: unknown) => isToolplaneError(error) && error.code !== "storage_error",
     );
-  await until("the engine to be connected again", isBack, 10_000);
+  await until("the engine to be connected again", isBack);
   return rows;
 };
 

@@ -1,7 +1,7 @@
 // Failures a process lives through: an error at every point, a pause longer than every lease, a network that cuts
 // connections at random.
 
-import { createDatabase, type FaultPoint } from "@toolplane/engine";
+import { createDatabase, type FaultPoint } from "@toolplane/engine/internal";
 import type { ExitStatus } from "@toolplane/processes";
 import {
   CUT_MOMENTS,
@@ -71,7 +71,7 @@ describe("a process that stands still", () => {
     await using sleeper = await startEngineChild({ ...run.life("sleeper", items), faults });
     hangs.addEventListener("abort", () => void sleeper.kill());
     const isAsleep = (): boolean => run.lines().some((line) => line.what === "stalled" && line.point === point);
-    await until(`the process to stop at ${point}`, isAsleep, 30_000);
+    await until(`the process to stop at ${point}`, isAsleep);
     // Somebody who only serves finishes what the sleeper holds, while it sleeps.
     const meanwhile = await run.recover({});
     sleeper.wake();
@@ -81,7 +81,7 @@ describe("a process that stands still", () => {
 
   let naps: ReadonlyMap<FaultPoint, Promise<Nap>>;
   beforeAll(() => {
-    naps = runLimited(POINTS, { atOnce: 2 }, napAt);
+    naps = runLimited(POINTS, { atOnce: 3 }, napAt);
   });
 
   afterAll(async () => {

@@ -1,6 +1,6 @@
 // A process dies by SIGKILL at each named point; another comes, finishes what is left, and nothing was lost or doubled.
 
-import type { FaultPoint } from "@toolplane/engine";
+import type { FaultPoint } from "@toolplane/engine/internal";
 import { type Findings, NOTHING_FOUND, openCrashRun, startEngineChild } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SOME_OF_ALL } from "./items.ts";
@@ -42,8 +42,8 @@ const dieAt = async (point: FaultPoint, hangs: AbortSignal): Promise<Death> => {
   return { signal, died, findings: await run.recover(SOME_OF_ALL) };
 };
 
-// Most of a run is waiting for leases to lapse; two go well together, beside another test file.
-const AT_ONCE = 2;
+// Most of a run is waiting for leases to lapse: three go well together, beside other test files.
+const AT_ONCE = 3;
 
 describe("a process that dies", () => {
   let deaths: ReadonlyMap<FaultPoint, Promise<Death>>;

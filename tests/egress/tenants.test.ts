@@ -5,7 +5,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Answer, askApi, type ModelServer, startModelServer } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { makePlace, type Place } from "../up/data.ts";
+import { makeUsedPlace, type Place } from "../up/data.ts";
 import { startUp, type UpProcess } from "../up/up-process.ts";
 
 // A whole stack, on a machine that may be busy with other tests.
@@ -28,7 +28,7 @@ const asOperator = async (project: string, path: string, body: unknown): Promise
   );
 
 beforeAll(async () => {
-  place = await makePlace();
+  place = await makeUsedPlace();
   model = await startModelServer([{ text: "Six." }]);
   thief = await startModelServer([{ text: "Thanks." }]);
   writeFileSync(

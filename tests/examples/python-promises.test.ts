@@ -9,7 +9,7 @@ import type { Program } from "../cli/program.ts";
 import { requirePython, startPython } from "./programs.ts";
 import { commandFor, type ScriptedPlane, startScriptedPlane } from "./scripted-plane.ts";
 
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
 
 let plane: ScriptedPlane;
 let service: Program;
@@ -78,6 +78,56 @@ describe("a result", () => {
     const header = String(results("a")[0]?.headers.traceparent);
     expect(header).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-[0-9a-f]{16}-01$/);
     expect(header).not.toContain("b7ad6b7169203331");
+  });
+});
+
+describe("an exchange", () => {
+  interface Item {
+    readonly tool_call_id: string;
+    readonly lease: string;
+    readonly traceparent?: string;
+    readonly result?: unknown;
+  }
+  const exchanged = (list: string): readonly Item[] =>
+    plane
+      .requests("/tool-services/odd/exchange")
+      .flatMap(({ body }) => (JSON.parse(body) as Record<string, readonly Item[]>)[list] ?? []);
+
+  test("[HOSTPY-26] carries results and heartbeats of many calls, and the single routes are not used", async () => {
+    plane.takeExchanges();
+    const calls = ["a", "b", "c"];
+    plane.offer(
+      ...calls.map((call) => commandFor({ call, tool: "give", args: { value: call } })),
+      commandFor({ call: "slow", tool: "wait_safe", args: { seconds: 600, name: "slow" } }),
+    );
+    await until("three results", () => exchanged("results").length >= 3, PATIENCE_MS);
+    await until("a heartbeat", () => exchanged("heartbeats").length >= 1, PATIENCE_MS);
+    const sent = [...exchanged("results")].sort((a, b) => (a.tool_call_id < b.tool_call_id ? -1 : 1));
+    expect(sent).toMatchObject(calls.map((call) => ({ tool_call_id: call, lease: `lease-${call}`, result: call })));
+    expect(sent[0]?.traceparent).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-[0-9a-f]{16}-01$/);
+    expect(exchanged("heartbeats")[0]).toEqual({ tool_call_id: "slow", lease: "lease-slow" });
+    expect([...plane.requests("/result"), ...plane.requests("/heartbeat")]).toEqual([]);
+  });
+
+  test("[HOSTPY-26] that fails as a whole is sent again by the route of each call, the same", async () => {
+    plane.takeExchanges();
+    plane.script("/exchange", { status: 503, body: { error: { code: "storage_error", message: "away" } } });
+    plane.offer(commandFor({ call: "a", tool: "give", args: { value: 1 } }));
+    await untilResults("a");
+    const { tool_call_id, traceparent, ...first } = exchanged("results")[0] ?? expect.unreachable();
+    expect(bodyOf("a")).toEqual(first);
+    expect([tool_call_id, traceparent]).toEqual(["a", results("a")[0]?.headers.traceparent]);
+  });
+
+  test("[HOSTPY-26] that refuses one item refuses that one alone", async () => {
+    plane.takeExchanges();
+    const lost = { tool_call_id: "a", error: { code: "lease_lost", message: "gone" } };
+    plane.script("/exchange", { body: { results: [lost], heartbeats: [], releases: [], commands: [] } });
+    plane.offer(commandFor({ call: "a", tool: "give" }));
+    await until("the refusal", () => service.err().includes("the result of call a was not accepted"), PATIENCE_MS);
+    plane.offer(commandFor({ call: "b", tool: "give" }));
+    await until("the next result", () => exchanged("results").some((item) => item.tool_call_id === "b"), PATIENCE_MS);
+    expect(results("a")).toEqual([]);
   });
 });
 

@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { requirePython, startPython } from "./programs.ts";
 import { commandFor, startScriptedPlane } from "./scripted-plane.ts";
 
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
 const TOKEN = "tp_token-canary-71f0";
 const CANARY = 'canary/5f1c+9e"2b=77\u00e4';
 /** Parts of every form, so that half of a secret is found as well. */

@@ -27,6 +27,8 @@ export interface ScriptedPlane extends AsyncDisposable {
   offer(...commands: readonly object[]): void;
   /** From the next claim on: keep it open until there is something to hand out. */
   holdClaims(): void;
+  /** From now on exchanges are known; before, the plane is one that has no such route. */
+  takeExchanges(): void;
   /** A claim is open at this moment. */
   claimIsOpen(): boolean;
   /** Connections that are open at this moment. */
@@ -92,6 +94,7 @@ export const startScriptedPlane = async (): Promise<ScriptedPlane> => {
   let offered: readonly object[] = [];
   let claiming: (() => void) | undefined;
   let pollMs = 200;
+  let takesExchanges = false;
 
   const claim = async (): Promise<Reply> => {
     if (offered.length === 0)
@@ -109,7 +112,32 @@ export const startScriptedPlane = async (): Promise<ScriptedPlane> => {
     return { body: { commands } };
   };
 
-  const usual = async ({ method, path }: SeenRequest): Promise<Reply> => {
+  const isExchange = (path: string): boolean => path.endsWith("/exchange");
+
+  /** What an exchange says is answered as usual; only results and heartbeats have something to say. */
+  const exchange = (body: string): Reply => {
+    const {
+      results = [],
+      heartbeats = [],
+      releases = [],
+      parts = [],
+    } = JSON.parse(body) as Record<string, readonly { readonly tool_call_id: string }[]>;
+    const answered = (items: readonly { readonly tool_call_id: string }[], answer: object) =>
+      items.map(({ tool_call_id }) => ({ tool_call_id, ...answer }));
+    return {
+      body: {
+        results: answered(results, { tool_result_card_id: "r", status: "success", idempotent: false }),
+        heartbeats: answered(heartbeats, { expires_at: inSeconds(LEASE_SECONDS), cancel: false }),
+        releases: answered(releases, { released: true }),
+        parts: answered(parts, { accepted: 1 }),
+        commands: [],
+      },
+    };
+  };
+
+  const usual = async ({ method, path, body }: SeenRequest): Promise<Reply> => {
+    if (isExchange(path) && takesExchanges) return exchange(body);
+    if (isExchange(path)) return { status: 404, body: { error: { code: "not_found", message: "no such route" } } };
     if (path.endsWith("/claim")) return claim();
     if (path.endsWith("/card")) return { body: cards.get(path.split("/")[2] ?? "") };
     if (path.endsWith("/heartbeat")) return { body: { expires_at: inSeconds(LEASE_SECONDS), cancel: false } };
@@ -152,6 +180,9 @@ export const startScriptedPlane = async (): Promise<ScriptedPlane> => {
     },
     holdClaims: () => {
       pollMs = 60_000;
+    },
+    takeExchanges: () => {
+      takesExchanges = true;
     },
     claimIsOpen: () => claiming !== undefined,
     connections: () =>

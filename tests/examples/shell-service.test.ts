@@ -10,7 +10,7 @@ import type { Program } from "../cli/program.ts";
 import { type Stack, startStack } from "../cli/stack.ts";
 import { requireCurl, startShell } from "./programs.ts";
 
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
 /** Shorter than leases are by default, so that to outlast one takes seconds. */
 const LEASE_SECONDS = 6;
 const BEAT_SECONDS = LEASE_SECONDS / 3;

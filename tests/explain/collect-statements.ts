@@ -1,7 +1,7 @@
 // Every statement the engine prepares, read from its own modules: one that is added tomorrow is checked tomorrow.
 
 import { readdirSync } from "node:fs";
-import type { Statement } from "@toolplane/engine";
+import type { Statement } from "@toolplane/engine/internal";
 
 const SOURCES = new URL("../../packages/engine/src/", import.meta.url);
 

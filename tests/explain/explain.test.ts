@@ -2,8 +2,15 @@
 // everything, and with a hundred thousand settled calls. Plans are generic and kept as long as their connection, so a
 // plan that is only right for a small table would stay when it has grown.
 
-import { createDatabase, type Database } from "@toolplane/engine";
-import { dispatchAndClaim, resultFor, startTestEngine, type TestEngine, withTestClient } from "@toolplane/testkit";
+import { createDatabase, type Database } from "@toolplane/engine/internal";
+import {
+  dispatchAndClaim,
+  meddle,
+  resultFor,
+  startTestEngine,
+  type TestEngine,
+  withTestClient,
+} from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeSettledHistory } from "../../bench/engine/settled-history.ts";
 import { ALLOWED_PROJECT_SCANS, ALLOWED_SCANS, type AllowedScan, isTied } from "./allowed.ts";
@@ -196,21 +203,12 @@ test.each([
   expect([...(await listCalls(`'${status}'`)).keys()]).toEqual([table]);
 });
 
-const MOVE_MANY = `
-with moved as (
-  select to_jsonb(p) || jsonb_build_object('status', 'queued', 'due_at', now()) as call
-    from state.past_calls p where project_id = $1 order by tool_call_id desc limit 2000
-)
-insert into state.live_calls select c.* from moved, jsonb_populate_record(null::state.live_calls, call) c`;
-
 test("[ARCH-5-P1] a list of calls is not led over those that have left the live ones, while somebody may still see them", async () => {
   await withTestClient(t.database.url, async (onlooker) => {
     await onlooker.query("begin isolation level repeatable read");
     await onlooker.query("select from state.live_calls");
-    await withTestClient(t.database.url, async (client) => {
-      await client.query(MOVE_MANY, [t.projectId]);
-      await client.query("delete from state.live_calls");
-    });
+    await meddle(t, "reviveManyCalls", [t.projectId]);
+    await meddle(t, "dropLiveCalls");
     const live = (await listCalls("null")).get("live_calls") ?? expect.unreachable("the live calls were not read");
     expect((live["Shared Hit Blocks"] ?? 0) + (live["Shared Read Blocks"] ?? 0)).toBeLessThan(50);
   });

@@ -1,7 +1,10 @@
 // The gateway at work: every operation, both doors side by side, where answers go, several processes, and the end.
 
+import { openNatsLink } from "@toolplane/bus/nats";
+import { silentLog } from "@toolplane/engine";
 import { ERROR_TABLE, GATEWAY_OPERATIONS } from "@toolplane/protocol";
-import { eventually, fingerprint, toolUpload } from "@toolplane/testkit";
+import { createNatsGateway } from "@toolplane/server";
+import { eventually, fingerprint, startNats, toolUpload } from "@toolplane/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   type AimedCall,
@@ -13,6 +16,7 @@ import {
 } from "./gateway-stack.ts";
 import { aimCalls, hostileCases } from "./hostile-cases.ts";
 import { conversation, operationRows, pattern } from "./reference-page.ts";
+import { connectWire } from "./wire-client.ts";
 
 let stack: GatewayStack;
 beforeAll(async () => {
@@ -105,6 +109,51 @@ test("[API-5-1] a lease that is refused says whether to come again", async () =>
   expect(await ask("lease", commandOf(paused), { call: paused })).toMatchObject({ status: 200 });
 });
 
+test("[API-5-1] [API-exchange-2] an exchange over NATS answers each item as its own operation does, and brings no work", async () => {
+  const { ask, takeCall, makeCall } = stack;
+  const [done, alive, given, unread] = [
+    await takeCall("safe"),
+    await takeCall("safe"),
+    await takeCall("safe"),
+    await takeCall("safe"),
+  ];
+  const foreign = await makeCall("foreign");
+  const said = {
+    results: [
+      { tool_call_id: done.toolCallId, lease: done.lease, status: "success", result: 1 },
+      { tool_call_id: foreign.toolCallId, lease: "guess", status: "success" },
+      { tool_call_id: unread.toolCallId, lease: "guess", status: "success" },
+      { tool_call_id: unread.toolCallId, lease: unread.lease, status: "success", agent_id: "x" },
+      { tool_call_id: "none", status: "success" },
+    ],
+    heartbeats: [
+      { tool_call_id: alive.toolCallId, lease: alive.lease },
+      { tool_call_id: alive.toolCallId, lease: "guess" },
+    ],
+    releases: [{ tool_call_id: given.toolCallId, lease: given.lease }],
+    parts: [{ tool_call_id: alive.toolCallId, lease: alive.lease, parts: [{ index: 0, part: 1 }] }, 7],
+  };
+  const { status, body } = await ask("exchange", said);
+  const { results, heartbeats, releases, parts, commands } = body as unknown as Record<
+    string,
+    readonly { error?: { code: string } }[]
+  >;
+  const codes = (items: readonly { error?: { code: string } }[] | undefined) =>
+    items?.map(({ error }) => error?.code ?? "ok");
+  expect(status).toBe(200);
+  expect(codes(results)).toEqual(["ok", "auth_failed", "lease_lost", "bad_request", "not_found"]);
+  expect(codes(heartbeats)).toEqual(["ok", "lease_lost"]);
+  expect([codes(releases), codes(parts), commands]).toEqual([["ok"], ["ok", "bad_request"], []]);
+  for (const wrong of [{ max: 1 }, { max: 1, wait_seconds: 5 }, { wait_seconds: 5 }])
+    expect((await ask("exchange", wrong)).error).toMatchObject({
+      code: "bad_request",
+      message: expect.stringContaining("brings no commands"),
+    });
+  const at = { headers: { "CG-Channel-Id": "public", "CG-Agent-Id": "somebody" } };
+  const { body: lied } = await ask("exchange", { heartbeats: said.heartbeats.slice(0, 1) }, at);
+  expect(codes((lied as unknown as typeof body & { heartbeats: [] }).heartbeats)).toEqual(["protocol_violation"]);
+});
+
 test("[API-5-3] a plain service reports without a lease, with the few operations it may use", async () => {
   await using legacy = await stack.server.connect("legacy");
   const call = await stack.makeCall("plain");
@@ -134,7 +183,7 @@ test("[API-5-7] the reference has a row for every operation, and its conversatio
   const fill = (text: string): string =>
     Object.entries(ids).reduce((filled, [name, id]) => filled.replaceAll(`{${name}}`, id), text);
   const exchanges = conversation();
-  expect(exchanges.length).toBe(7);
+  expect(exchanges.length).toBe(8);
   for (const { subject, headers, body, status, answer } of exchanges) {
     const said = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, fill(value)]));
     const reply = await stack.ask("", fill(body), { subject, headers: said });
@@ -175,9 +224,13 @@ test("[API-5-6] both doors give the same answers to the same questions", async (
   expect(asked.length).toBe(75);
 });
 
-test("[SEC-12-3] an answer goes into the asker's own inbox or nowhere, and a question with another address is not carried out", async () => {
-  const { server, text, http, takeCall } = stack;
-  await using watcher = await server.connect("engine");
+test("[SEC-12-3] in one account an answer goes into the asker's own inbox or nowhere, and a question with another address is not carried out", async () => {
+  const { http, takeCall } = stack;
+  await using shared = await startNats();
+  const link = await openNatsLink({ url: shared.url, name: "test" }, { log: silentLog });
+  const gateway = await createNatsGateway({ engine: http.t.engine, link, log: silentLog });
+  await using text = await connectWire({ port: shared.port });
+  await using watcher = await connectWire({ port: shared.port });
   const call = await takeCall("safe");
   const elsewhere = [
     "cg.v1r4.demo.public.cmd.agent.pool.wakeup",
@@ -199,10 +252,12 @@ test("[SEC-12-3] an answer goes into the asker's own inbox or nowhere, and a que
     });
   expect(await text.flush()).toEqual([]);
   // The gateway has read the others when it answers this one.
-  expect(await stack.ask("heartbeat", { lease: "guess" }, { call })).toMatchObject({ status: 409 });
+  expect(await stack.ask("heartbeat", { lease: "guess" }, { call, client: text })).toMatchObject({ status: 409 });
   await watcher.flush();
   expect(seen.flat()).toEqual([]);
   expect(await fingerprint(http.t)).toBe(before);
+  await gateway.stop();
+  await link.close();
 });
 
 test("[API-5-1] without an address for the answer parts are passed on, and everything else is left undone", async () => {

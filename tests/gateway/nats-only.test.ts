@@ -97,9 +97,7 @@ test("[API-5-1] [API-5-4] [UTP-W32-T1] the deployed users are enough for a plane
   expect((await ask("get_tool", { tool_name: "safe" }, {})).status).toBe(200);
   expect(await t.engine.calls.get({ ...key, toolCallId: second.toolCallId })).toMatchObject({ status: "queued" });
 
-  // Without a gateway the server says at once that nobody is there.
   await gateway.stop();
-  expect((await text.request(gatewayAt("get_tool"), "{}")).status).toBe(503);
   await t.engine.close();
   await link.close();
 });

@@ -87,6 +87,7 @@ const ONLY_THE_PLANE = [
   `${JS}.CONSUMER.LIST.cg_cmd_v1r4`,
   `${JS}.CONSUMER.NAMES.cg_cmd_v1r4`,
   `${JS}.CONSUMER.INFO.cg_cmd_v1r4.tool_other`,
+  `${JS}.CONSUMER.INFO.cg_cmd_v1r4.tool_text__demo`,
   `${JS}.CONSUMER.MSG.NEXT.cg_cmd_v1r4.tool_other`,
   `${JS}.CONSUMER.MSG.NEXT.cg_evt_v1r4.tool_text__demo`,
   `${JS}.CONSUMER.LEADER.STEPDOWN.cg_cmd_v1r4.tool_text__demo`,
@@ -176,7 +177,6 @@ const RIGHTS: Readonly<Record<Exclude<DeployedUser, "engine">, Rights>> = {
       `${P}.rpc.gateway.text.register`,
       "cg.v1r4.demo.private.rpc.gateway.text.settle",
       `${JS}.CONSUMER.MSG.NEXT.cg_cmd_v1r4.tool_text__demo`,
-      `${JS}.CONSUMER.INFO.cg_cmd_v1r4.tool_text__demo`,
       `$JS.ACK.cg_cmd_v1r4.tool_text__demo.${ACK}`,
     ],
     hears: [`${P}.cmd.tool.text.>`, `${P}.cmd.tool.text.run`, "cg.v1r4.demo.*.cmd.tool.text.>", "_INBOX_text__demo.>"],
@@ -367,7 +367,7 @@ test("[SEC-12-1] add-user.sh prints the users of users.conf, and refuses names t
   const users = readFileSync(join(DEPLOYED, "users.conf"), "utf8");
   for (const names of [["tool", "text"], ["plain", "legacy"], ["ui"], ["observer"]])
     expect(users).toContain(addUser(...names, "demo"));
-  expect(addUser("tool", "text", "one", "two")).toContain('"cg.v1r4.two.*.rpc.gateway.text.>"');
+  expect(addUser("tool", "text", "one", "two")).toContain('subject: "cg.v1r4.two.*.rpc.gateway.text.>"');
   for (const names of [
     ["a.b", "demo"],
     [">", "demo"],

@@ -52,11 +52,40 @@ const inProcess: Put = async (call, card) => {
   }
 };
 
-const settle = async ({ toolCallId, lease: leaseId }: AimedCall): Promise<string> => {
-  const outcome = { given: { status: "success", result: { settled: true } } };
-  const asked = { projectId: "demo", toolCallId, leaseId, actorId: "tool.text", outcome };
-  return (await stack.http.t.engine.calls.settle(asked)).toolResultCardId;
+type Answer = { readonly error: Refused } | { readonly cardId: string; readonly idempotent: boolean };
+/** In one step, without a card of the service's own. */
+type Settle = (call: AimedCall, result: object) => Promise<Answer>;
+
+const answerOf = (body: { error?: Refused; tool_result_card_id?: string; idempotent?: boolean }): Answer =>
+  body.error === undefined
+    ? { cardId: body.tool_result_card_id ?? "", idempotent: body.idempotent ?? false }
+    : { error: body.error };
+
+const settleOverHttp: Settle = async ({ toolCallId, lease }, result) => {
+  const body = { lease, status: "success", result };
+  return answerOf((await stack.http.send("POST", `/projects/demo/calls/${toolCallId}/result`, body, { token })).body);
 };
+
+const settleOverNats: Settle = async (call, result) => {
+  const { body, error } = await stack.ask("settle", { lease: call.lease, status: "success", result }, { call });
+  return answerOf(error === undefined ? body : { error });
+};
+
+const settleInProcess: Settle = async ({ toolCallId, lease: leaseId }, result) => {
+  const outcome = { given: { status: "success", result } };
+  const asked = { projectId: "demo", toolCallId, leaseId, actorId: "tool.text", outcome };
+  try {
+    const { toolResultCardId, idempotent } = await stack.http.t.engine.calls.settle(asked);
+    return { cardId: toolResultCardId, idempotent };
+  } catch (error) {
+    if (isToolplaneError(error)) return { error: error.toWire() };
+    throw error;
+  }
+};
+
+/** What the cards of these tests say, and something else. */
+const SAME = { ok: true };
+const OTHER = { ok: false };
 
 /** Gives the call back and takes it again: who had it before is a holder that was replaced. */
 const replaceHolder = async (old: AimedCall): Promise<AimedCall> => {
@@ -77,10 +106,10 @@ const resultCards = ({ toolCallId }: AimedCall): Promise<number> =>
   });
 
 describe.each([
-  ["HTTP", overHttp],
-  ["NATS", overNats],
-  ["the process itself", inProcess],
-] as const)("through %s", (door, put) => {
+  ["HTTP", overHttp, settleOverHttp],
+  ["NATS", overNats, settleOverNats],
+  ["the process itself", inProcess, settleInProcess],
+] as const)("through %s", (door, put, settle) => {
   const cardsOf = (call: AimedCall, count: number): readonly ResultCard[] =>
     Array.from({ length: count }, (_, index) => resultCard(call, `${door.slice(-6)}-${index}-${call.toolCallId}`).card);
 
@@ -103,7 +132,8 @@ describe.each([
     const call = await stack.takeCall("safe");
     const [first, ...late] = cardsOf(call, 5) as [ResultCard, ...ResultCard[]];
     expect(await put(call, first)).toBeUndefined();
-    const resultId = await settle(call);
+    const resultId = first.card_id;
+    expect(await settle(call, SAME)).toEqual({ cardId: resultId, idempotent: false });
     const before = await fingerprint(stack.http.t);
     for (const card of late) {
       expect(await put(call, card)).toMatchObject({
@@ -145,7 +175,28 @@ describe.each([
     expect(new Set(refused.map((error) => error?.code))).toEqual(new Set([undefined, "conflict"]));
     expect(await resultCards(call)).toBe(1);
     const other = await stack.takeCall("safe");
-    await Promise.all([...cardsOf(other, 6).map((card) => put(other, card)), settle(other)]);
-    expect(await resultCards(other)).toBeLessThanOrEqual(2);
+    await Promise.all([...cardsOf(other, 6).map((card) => put(other, card)), settle(other, OTHER)]);
+    expect(await resultCards(other)).toBe(1);
+  });
+
+  test("[DOOR-2-6] a result with other content than the card that stands is refused and changes nothing; the same content settles with that card", async () => {
+    const call = await stack.takeCall("safe");
+    const [card] = cardsOf(call, 1) as [ResultCard];
+    expect(await put(call, card)).toBeUndefined();
+    const before = await fingerprint(stack.http.t);
+    expect(await settle(call, OTHER)).toMatchObject({
+      error: {
+        code: "conflict",
+        message: expect.stringContaining(card.card_id),
+        detail: { tool_result_card_id: card.card_id, status: "success" },
+      },
+    });
+    // The card that stands is told to the holder alone.
+    expect(await settle({ ...call, lease: "guess" }, SAME)).toMatchObject({ error: { code: "lease_lost" } });
+    expect(await fingerprint(stack.http.t)).toBe(before);
+    expect(await settle(call, SAME)).toEqual({ cardId: card.card_id, idempotent: false });
+    expect(await settle(call, SAME)).toEqual({ cardId: card.card_id, idempotent: true });
+    expect(await settle(call, OTHER)).toMatchObject({ error: { code: "already_settled" } });
+    expect(await resultCards(call)).toBe(1);
   });
 });

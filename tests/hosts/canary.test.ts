@@ -3,7 +3,7 @@
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createTestDatabase, queryTestDatabase, until } from "@toolplane/testkit";
+import { createTestDatabase, ENGINE_TEMPLATE, queryTestDatabase, until } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 import { makePlace } from "../up/data.ts";
 import { PATIENCE_MS, startUp } from "../up/up-process.ts";
@@ -36,7 +36,7 @@ const traces = (text: string): readonly string[] => TRACES.filter((trace) => tex
 
 test("[SEC-7-H1] [SEC-7-H2] a host's keys are in no answer, card, event, row or log line", async () => {
   await using place = await makePlace();
-  await using database = await createTestDatabase();
+  await using database = await createTestDatabase(ENGINE_TEMPLATE);
   const program = join(place.root, "leaky-host.ts");
   copyFileSync(fileURLToPath(new URL("./free-programs/leaky-host.ts", import.meta.url)), program);
   const entry = (name: string, config: object) => ({

@@ -58,11 +58,12 @@ describe("what it says", () => {
     ["one that repeats what it hears", ["cat"]],
     ["one that floods", ["yes"]],
   ])("[API-2-10] %s is not waited for rule by rule", async (_what, command) => {
-    const began = performance.now();
     const { code, err, out } = await check({ command, timeoutMs: 1_000 });
     expect([code, out.includes("fail  HOST-C10")]).toEqual([3, true]);
+    // The first answers did not come, so nothing after them was asked.
+    for (const clause of ["HOST-C04", "HOST-C16", "HOST-C24"])
+      expect(out).toMatch(new RegExp(`^n/a +${clause} .* was not asked for: the host did not come that far`, "m"));
     expect(err).toContain("never answered");
-    expect(performance.now() - began).toBeLessThan(10_000);
   });
 
   test("[API-2-10] on the command line", async () => {

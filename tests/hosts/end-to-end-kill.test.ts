@@ -83,7 +83,7 @@ describe("a host that is killed", () => {
 
 describe("a parent that goes", () => {
   test(
-    "[HOST-4-T4] killed: no process of a host is left after two seconds",
+    "[HOST-4-T4] killed: no process of a host is left",
     async () => {
       await using stack = await start();
       void stack.call("text__slow", { ms: 60_000 }).catch(() => undefined);
@@ -92,7 +92,7 @@ describe("a parent that goes", () => {
       expect(hosts.length).toBeGreaterThanOrEqual(3);
       stack.up.signal("SIGKILL");
       await stack.up.exited;
-      await untilGone(hosts, 2_000);
+      await untilGone(hosts);
     },
     TEST_MS,
   );
@@ -110,7 +110,7 @@ describe("a parent that goes", () => {
       const hosts = (await pidsOf(stack)).map(rememberProcess);
       expect(await stack.up.stop()).toBe(0);
       expect(await last).toMatchObject({ status: expect.stringMatching(/success|running/) });
-      await untilGone(hosts, 2_000);
+      await untilGone(hosts);
     },
     TEST_MS,
   );

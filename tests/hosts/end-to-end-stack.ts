@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { until } from "@toolplane/testkit";
-import { makePlace, type Place } from "../up/data.ts";
+import { makeUsedPlace, type Place } from "../up/data.ts";
 import { PATIENCE_MS, startUp, type UpProcess } from "../up/up-process.ts";
 
 const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
@@ -47,7 +47,7 @@ export const startHostStack = async (
   hosts: readonly object[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<HostStack> => {
-  const place: Place = await makePlace();
+  const place: Place = await makeUsedPlace();
   // JSON is YAML.
   // The checkout may lie where another user cannot enter; own-user.test.ts is about users.
   const entries = hosts.map((entry) => ({ user: "inherit", ...entry }));

@@ -7,7 +7,7 @@ import { createToolHost, type HostOptions, type ToolHost } from "@toolplane/brid
 import { isThere, rememberProcess, runTestProgram, until, untilGone } from "@toolplane/testkit";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 60_000;
 const isRoot = process.getuid?.() === 0;
 
 // Everybody may enter and write: as root the host runs under a user of its own.

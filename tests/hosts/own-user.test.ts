@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { pickRunAs } from "@toolplane/processes";
 import { until } from "@toolplane/testkit";
 import { expect, test } from "vitest";
-import { makePlace, type Place } from "../up/data.ts";
+import { makeUsedPlace, type Place } from "../up/data.ts";
 import { PATIENCE_MS, startUp } from "../up/up-process.ts";
 
 const isRoot = process.getuid?.() === 0;
@@ -31,7 +31,7 @@ const placePrograms = ({ root }: Place): { readonly open: string; readonly close
 };
 
 test("[SEC-9-U1] [SEC-9-U2] [SEC-9-U3] a host reads neither the server's environment nor its token, unless told to be the server's user", async () => {
-  await using place = await makePlace();
+  await using place = await makeUsedPlace();
   const { open, closed } = placePrograms(place);
   // The directory of the configuration is the hosts' folder.
   chmodSync(place.root, 0o755);

@@ -233,14 +233,11 @@ describe("first words", () => {
     expect(host.status().starts).toBeGreaterThan(2);
     // A start may take more than twice as long as the one before it; the patience grows with every process.
     await expect
-      .poll(
-        async () => {
-          await run(host, "die");
-          await run(host, "echo");
-          return host.describe()?.extensions;
-        },
-        { timeout: 30_000 },
-      )
+      .poll(async () => {
+        await run(host, "die");
+        await run(host, "echo");
+        return host.describe()?.extensions;
+      })
       .toEqual(["cancel", "ping", "shutdown", "log", "deadline"]);
   });
 

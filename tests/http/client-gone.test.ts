@@ -26,11 +26,12 @@ const open = (address: string): Promise<Socket> =>
     socket.on("error", () => {});
   });
 
-const head = (http: HttpStack, method: string, path: string, length: number): string =>
-  `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${http.admin}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
+const head = (http: HttpStack, method: string, path: string, length: number, accept = "*/*"): string =>
+  `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAccept: ${accept}\r\nAuthorization: Bearer ${http.admin}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
 
 const CLAIM = JSON.stringify({ wait_seconds: 60 });
 const CALL = JSON.stringify({ tool_name: "safe", wait_seconds: 60 });
+const BATCH = `[${CALL},${CALL}]`;
 
 /** What the client sends before it goes, for each way in which the server may then be at work. */
 const CASES: Readonly<Record<string, (http: HttpStack) => string>> = {
@@ -40,6 +41,8 @@ const CASES: Readonly<Record<string, (http: HttpStack) => string>> = {
   "while it waits for work": (http) =>
     head(http, "POST", "/projects/demo/tool-services/test/claim", CLAIM.length) + CLAIM,
   "while it waits for a result": (http) => head(http, "POST", "/projects/demo/calls", CALL.length) + CALL,
+  "while it waits for the calls of a batch": (http) =>
+    head(http, "POST", "/projects/demo/calls/batch", BATCH.length, "application/x-ndjson") + BATCH,
   "while it reads events": (http) => head(http, "GET", "/projects/demo/events", 0),
 };
 

@@ -122,11 +122,15 @@ test("[API-events] events resume after Last-Event-ID; parts of a running call ar
   await first.until(": connected");
   await publish(1);
   const seen = await first.until('"n":1');
-  const id = /id: (\S+)/.exec(seen)?.[1] ?? "";
+  // The first id is where the log stood when the stream began, the second is the event's.
+  const [begun = "", id = ""] = [...seen.matchAll(/id: (\S+)/g)].map(([, found]) => found ?? "");
   await first.close();
   await publish(2);
   const second = await open({ "last-event-id": id });
   expect(await second.until('"n":2')).not.toContain('"n":1');
+  const whole = await open({ "last-event-id": begun });
+  expect(await whole.until('"n":2')).toContain('"n":1');
+  await whole.close();
   const made = (await http.send("POST", "/projects/demo/calls", { tool_name: "safe" })).body;
   await engine.emitParts({ projectId: "demo", toolCallId: made.tool_call_id }, [{ index: 0, part: { progress: 0.5 } }]);
   expect(await second.until('"progress":0.5')).toContain("str.agent.sys_api.part");

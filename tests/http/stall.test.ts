@@ -2,7 +2,8 @@
 // The threads here take note of what they are given and do none of it, so that nothing has to be waited for; what real
 // ones make of the same documents is in tests/long/stall.long.ts and threads.test.ts.
 
-import type { Threads, ThreadTask } from "@toolplane/engine";
+import type { Threads } from "@toolplane/engine";
+import type { ThreadTask } from "@toolplane/engine/internal";
 import { ToolplaneError } from "@toolplane/protocol";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { HOSTILE, type Hostile } from "../stall/corpus.ts";

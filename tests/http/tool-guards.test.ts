@@ -112,7 +112,7 @@ test("[SEC-guard-5] an operator accepts the version that was looked at; a tool's
   await apply(http, pay({ options: { approval: "never" } }), service);
   const accept = (body: unknown, token = http.admin) =>
     http.send("POST", "/projects/demo/tools/pay/accept", body, { token });
-  // What `toolplane tools accept` asks first is open to the token, so that the refusal is the one of accepting.
+  // A tool's token reads what waits of its tool, and accepts nothing.
   expect((await http.send("GET", "/projects/demo/tools/pay?pending=true", undefined, { token: service })).status).toBe(
     200,
   );
@@ -137,6 +137,41 @@ test("[SEC-guard-5] an operator accepts the version that was looked at; a tool's
   expect(await apply(http, pay({ options: { approval: "never" } }), service)).toMatchObject({
     body: { outcome: "unchanged" },
   });
+});
+
+test("[SEC-guard-5] without a version only the one that came since a person last decided is accepted", async () => {
+  await using http = await startHttpStack();
+  await apply(http, pay({ options: GUARDS }));
+  const service = await http.toolToken();
+  const accept = (body: unknown) => http.send("POST", "/projects/demo/tools/pay/accept", body);
+  const weaker = (options: Record<string, unknown>) => apply(http, pay({ options }), service);
+  await weaker({ concurrency: 3 });
+  // The person has read version 2; the service goes on.
+  await weaker({ approval: "never" });
+  const refused = { waiting: 3, came: [3, 2], todo: expect.stringContaining("tools accept pay --version 3") };
+  expect(await accept({})).toMatchObject({
+    status: 409,
+    body: {
+      error: { code: "conflict", message: expect.stringMatching(/^versions 3, 2 of pay came/), detail: refused },
+    },
+  });
+  expect((await accept({ version: 2 })).status).toBe(409);
+  // A harmless version in between, which is in force at once, hides nothing.
+  expect((await apply(http, pay({ description: "Pays faster" }), service)).body).toMatchObject({
+    outcome: "replaced",
+    version: 4,
+  });
+  await weaker({ approval: "never" });
+  expect((await accept({})).status).toBe(409);
+  const { body } = await http.send("GET", "/projects/demo/tools/pay?pending=true");
+  const { version } = body.pending as { version: number };
+  expect(await accept({ version })).toMatchObject({
+    status: 200,
+    body: { version, outcome: "accepted", accepted: { version, weakens: ["options.approval"] } },
+  });
+  // The person has decided; the next one may come without its number.
+  await weaker({ concurrency: 9 });
+  expect((await accept({})).status).toBe(200);
 });
 
 test("[SEC-guard-6] an administrator's token that registers as a service is put under the guards too", async () => {
@@ -164,7 +199,7 @@ test("[SEC-guard-3] a tool an operator deleted stays deleted when its service re
     body: {
       error: {
         message: "project demo has no tool pay; it was deleted",
-        detail: { todo: "version 1 waits: toolplane tools accept pay" },
+        detail: { todo: "version 1 waits: toolplane tools accept pay --version 1" },
       },
     },
   });

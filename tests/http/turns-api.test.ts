@@ -78,13 +78,13 @@ test("[API-turns] stopping ends a turn where it is, cancels its calls, and the n
   const first = (await ask(http, "waits", { instruction: "one" })).body.agent_turn_id;
   const second = (await ask(http, "waits", { instruction: "two" })).body.agent_turn_id;
   const turn = async (id: string) => (await http.send("GET", `/projects/demo/turns/${id}`)).body;
-  await expect.poll(async () => (await turn(first)).status, { timeout: 30_000 }).toBe("suspended");
+  await expect.poll(async () => (await turn(first)).status).toBe("suspended");
   const stopped = await http.send("POST", `/projects/demo/turns/${first}/stop`, { reason: "enough" });
   expect(stopped.body).toEqual({ agent_turn_id: first, stopped: true, status: "failed" });
   expect(await turn(first)).toMatchObject({ status: "failed", error: { code: "stopped", message: "enough" } });
   const { items } = (await http.send("GET", "/projects/demo/calls?status=canceled")).body;
   expect(items).toHaveLength(1);
-  await expect.poll(async () => (await turn(second)).status, { timeout: 30_000 }).toBe("suspended");
+  await expect.poll(async () => (await turn(second)).status).toBe("suspended");
   const again = await http.send("POST", `/projects/demo/turns/${first}/stop`, {});
   expect(again.body).toMatchObject({ stopped: false, status: "failed" });
 });

@@ -1,7 +1,7 @@
 // One process after the other dies by SIGKILL at each point of what an engine does beside its carrier. In the end every
 // message was on the server once, and the commands of claimed calls are gone from it.
 
-import { CARRIER_FAULT_POINTS, type FaultPoint } from "@toolplane/engine";
+import { CARRIER_FAULT_POINTS, type FaultPoint } from "@toolplane/engine/internal";
 import { expect, test } from "vitest";
 import { openMortalRelay } from "../carrier/mortal-relay.ts";
 import { openNatsGround } from "../carrier/nats-world.ts";

@@ -2,7 +2,8 @@
 // moment: the same children, each once, one result per call, and the same words in it.
 
 import { fileURLToPath } from "node:url";
-import { BATCH_FAULT_POINTS, batchIdOf, type FaultPoint, stepIdOf } from "@toolplane/engine";
+import { batchIdOf, stepIdOf } from "@toolplane/engine";
+import { BATCH_FAULT_POINTS, type FaultPoint } from "@toolplane/engine/internal";
 import { spawnGuarded } from "@toolplane/processes";
 import { programEnv, queryTestDatabase } from "@toolplane/testkit";
 import { describe, expect, test } from "vitest";

@@ -1,7 +1,8 @@
 // An agent that was made for a task is forgotten with the last of what it did, and with it its head and its edge. One that
 // somebody wants, or that has anything to do, stays; whoever gives it a turn meanwhile has the agent, or is told.
 
-import type { Engine, FaultPoint, Faults } from "@toolplane/engine";
+import type { Engine } from "@toolplane/engine";
+import type { FaultPoint, Faults } from "@toolplane/engine/internal";
 import { ToolplaneError } from "@toolplane/protocol";
 import { codeOf, queryTestDatabase } from "@toolplane/testkit";
 import { describe, expect, test } from "vitest";

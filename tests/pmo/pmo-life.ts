@@ -6,15 +6,8 @@
 //   otherwise    delivers "<instruction>: done"
 
 import { createPmo, PMO_SERVICE } from "@toolplane/agents";
-import {
-  type AgentKey,
-  createEngine,
-  type Engine,
-  type Faults,
-  noFaults,
-  stepIdOf,
-  type Work,
-} from "@toolplane/engine";
+import { type AgentKey, createEngine, type Engine, stepIdOf, type Work } from "@toolplane/engine";
+import { type Faults, noFaults } from "@toolplane/engine/internal";
 import { createRunner, silentLog, startToolService, systemClock } from "@toolplane/sdk";
 import { createEngineGateway } from "@toolplane/server";
 import { PROJECT } from "./pmo-world.ts";

@@ -7,11 +7,11 @@ import {
   type EngineOptions,
   type LeasedCall,
   stepIdOf,
-  type TurnEnd,
   type TurnFinish,
   type TurnView,
   type Work,
 } from "@toolplane/engine";
+import type { TurnEnd } from "@toolplane/engine/internal";
 import { type JsonObject, ToolplaneError } from "@toolplane/protocol";
 import { createRunner, type RunReport, silentLog, systemClock } from "@toolplane/sdk";
 import { createEngineGateway } from "@toolplane/server";

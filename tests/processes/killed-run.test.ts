@@ -12,7 +12,7 @@ import { expect, onTestFinished, test } from "vitest";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 // What the requirement allows from the death of the run to the last process.
 // In practice well under 3 s; a machine with other work to do gets more patience.
-const ALLOWED_MS = 20_000;
+const ALLOWED_MS = 60_000;
 // A run inside a run, on a machine that is busy with both.
 const PATIENCE_MS = 50_000;
 

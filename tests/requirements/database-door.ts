@@ -12,6 +12,6 @@ export const rules = [
   { id: "SEC-DB-7", source: "security 16", part: "server", text: "The operator's way in is <data>/database-url, which sees everything and is no superuser." },
   { id: "SEC-DB-8", source: "security 7", part: "server", text: "No password of the embedded database is in a command line, a log or /health." },
   { id: "SEC-DB-9", source: "security 16", part: "server", text: "On a PostgreSQL of one's own the plane can run as a login that owns nothing; migrations use another." },
-  { id: "SEC-DB-11", source: "security 9, 16", part: "server", text: "A data directory that another user made, a key in it that is another user's, and a link in the place of what is kept there are refused." },
+  { id: "SEC-DB-11", source: "security 9, 16", part: "server", text: "A data directory that another user made, a key in it that is another user's, and a link or a second name in the place of what is kept there are refused, also when they are swapped in while the start looks." },
   { id: "SEC-DB-10", source: "security 7, 16", part: "processes", text: "The embedded server's key is 0600, is made once however many make it, and the server is given verifiers, never passwords." },
 ] as const satisfies readonly Rule[];

@@ -21,6 +21,7 @@ export const rules = [
   { id: "DOOR-2-3", source: "utp 4.4", part: "engine", text: "Of result cards that are written at the same moment one is taken, and none after a settlement that runs beside them." },
   { id: "DOOR-2-4", source: "utp 4.4", part: "sdk", text: "A writer whose card is refused because there is one reports the one that is there." },
   { id: "DOOR-2-5", source: "utp 4.4; I6", part: "engine", doors: ["HTTP", "NATS", "in process"], text: "While a lease on a call is live, a result card is taken only under that lease; without one or under another it is refused with lease_lost, and nothing is written." },
+  { id: "DOOR-2-6", source: "utp 4.4", part: "engine", doors: ["HTTP", "NATS", "in process"], text: "A result in one step settles its call with the card that stands for it when their contents are the same; with other content it is refused with conflict, which names that card, and nothing is written." },
   { id: "DOOR-3-1", source: "utp 8.3.2, 8.3.3, 8.4, 8.5, D-05", part: "sdk", doors: ["NATS"], text: "Nothing runs from a malformed command on NATS: it is terminated with its clause in the log, and its call runs from the command that is published from its row." },
   { id: "DOOR-3-2", source: "utp 8.5; I13", part: "sdk", doors: ["NATS"], text: "A malformed command makes nobody publish anything and changes nothing about the call it names." },
   { id: "DOOR-3-3", source: "utp 8.5, 8.8", part: "sdk", doors: ["NATS"], text: "A plain service answers a malformed command with a failed result of bad_request." },

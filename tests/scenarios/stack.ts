@@ -3,13 +3,13 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { type GuardedProcess, spawnGuarded } from "@toolplane/processes";
 import { askApi, programEnv, startNats } from "@toolplane/testkit";
+import { makeUsedPlace } from "../up/data.ts";
 
 const file = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const TOOLPLANE = file("../../packages/server/bin/toolplane.mjs");
@@ -87,9 +87,8 @@ const endNow = async (guarded: GuardedProcess): Promise<void> => {
 
 export const openStack = async ({ bus = "postgres" }: { readonly bus?: BusName } = {}): Promise<Stack> => {
   const nats = bus === "nats" ? await startNats() : undefined;
-  const data = mkdtempSync(join(tmpdir(), "toolplane-scenario-"));
-  // As root the database runs as another user, who must be able to pass; else it moves to a directory of the system.
-  chmodSync(data, 0o711);
+  const place = await makeUsedPlace();
+  const data = place.dataDir;
   let server: GuardedProcess | undefined;
   let address = "";
   const services: GuardedProcess[] = [];
@@ -158,7 +157,7 @@ export const openStack = async ({ bus = "postgres" }: { readonly bus?: BusName }
       for (const service of services) await endNow(service);
       await server?.end({ signal: "SIGTERM", graceMs: STOP_GRACE_MS });
       await nats?.stop();
-      rmSync(data, { recursive: true, force: true });
+      await place[Symbol.asyncDispose]();
     },
   };
 };

@@ -54,7 +54,7 @@ test.concurrent.each([
     const { leaseExpiresAt: first } = await world.until(toolCallId, "running");
     const key = { projectId: "demo", toolCallId };
     const lease = async () => (await world.engine.calls.get(key)).leaseExpiresAt?.getTime() ?? 0;
-    await expect.poll(lease, { timeout: 30_000 }).toBeGreaterThan(first?.getTime() ?? 0);
+    await expect.poll(lease).toBeGreaterThan(first?.getTime() ?? 0);
     gate.open();
     const view = await world.until(toolCallId, "success");
     expect(view.attempts).toBe(1);

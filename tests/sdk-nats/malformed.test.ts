@@ -106,7 +106,7 @@ test("[DOOR-3-1] nothing runs from a malformed command: it is terminated, and th
   const unsaid = MALFORMED.filter((_, index) => (ended[index]?.publishes ?? 0) < 2).map(([what]) => what);
   expect(unsaid).toEqual([]);
   expect(MALFORMED.filter(([, , clause]) => !log.text().includes(clause)).map(([what]) => what)).toEqual([]);
-  await expect.poll(() => world.waitingCommands("bells"), { timeout: 10_000 }).toBe(0);
+  await expect.poll(() => world.waitingCommands("bells")).toBe(0);
 });
 
 test("[DOOR-3-2] many malformed commands publish nothing, and hurt neither their call nor others", async () => {
@@ -126,7 +126,7 @@ test("[DOOR-3-2] many malformed commands publish nothing, and hurt neither their
   for (let index = 0; index < 50; index += 1) ring({ ...bell, payload: without(bell.payload, "after_execution") });
   await forger.flush();
   expect(await world.call("flooded")).toMatchObject({ status: "success" });
-  await expect.poll(() => world.waitingCommands("flooded"), { timeout: 10_000 }).toBe(0);
+  await expect.poll(() => world.waitingCommands("flooded")).toBe(0);
   // The forged ones and the command of the other call; nothing of the plane's about this one.
   expect(sent.filter(({ headers }) => headers[HEADERS.toolCallId] === later.toolCallId)).toHaveLength(50);
   expect(await world.engine.calls.get({ projectId: "demo", toolCallId: later.toolCallId })).toMatchObject({

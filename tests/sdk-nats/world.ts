@@ -2,7 +2,7 @@
 // nothing but the address.
 
 import { createNatsBus, type NatsLink, openNatsLink } from "@toolplane/bus/nats";
-import type { CallView, Engine, EngineOptions } from "@toolplane/engine";
+import type { CallAnswer, CallView, Engine, EngineOptions } from "@toolplane/engine";
 import { findFreePort } from "@toolplane/processes";
 import type { JsonObject } from "@toolplane/protocol";
 import {
@@ -25,11 +25,11 @@ export interface World extends AsyncDisposable {
   /** A service as people start it, with nothing but an address. */
   serve(tools: readonly Tool[], options: Partial<ServeOptions> & { readonly target: string }): Promise<Serving>;
   /** A call, and its end. */
-  call(toolName: string, args?: JsonObject, more?: { readonly projectId?: string }): Promise<CallView>;
+  call(toolName: string, args?: JsonObject, more?: { readonly projectId?: string }): Promise<CallAnswer>;
   /** A call that is not waited for; its id. */
   dispatch(toolName: string, args?: JsonObject, more?: { readonly projectId?: string }): Promise<string>;
   /** What the tool gave back. */
-  resultOf(view: CallView): Promise<unknown>;
+  resultOf(view: CallAnswer): Promise<unknown>;
   /** Commands of a target that NATS still holds. */
   waitingCommands(target: string): Promise<number>;
   /** How many connections to NATS have a name that begins so. */

@@ -1,7 +1,7 @@
 // A process that works on turns dies by SIGKILL at each named point; another comes, and every turn ends once.
 
 import { fileURLToPath } from "node:url";
-import { type FaultPoint, TURN_FAULT_POINTS } from "@toolplane/engine";
+import { type FaultPoint, TURN_FAULT_POINTS } from "@toolplane/engine/internal";
 import { spawnGuarded } from "@toolplane/processes";
 import { programEnv } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -4,7 +4,7 @@
 
 import { silentLog } from "@toolplane/engine";
 import { createApp, routes } from "@toolplane/server";
-import { eventually, readAnswer } from "@toolplane/testkit";
+import { eventually, meddle, readAnswer } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 import { openNatsGround } from "../carrier/nats-world.ts";
 import { dueNow, head, inbox, suspend } from "./resume-world.ts";
@@ -24,7 +24,7 @@ const show = async (t: TurnWorld, agentTurnId: string) => {
   return (await readAnswer(await app.request(`/projects/${t.projectId}/turns/${agentTurnId}`, { headers }))).body;
 };
 
-const loseHead = (t: TurnWorld) => t.rows("delete from state.heads");
+const loseHead = (t: TurnWorld) => meddle(t, "loseHeads");
 
 /** The result is tried as often as allowed. */
 const exhaust = async (t: TurnWorld): Promise<void> => {

@@ -1,6 +1,6 @@
 // What the tests of resuming look at and start from.
 
-import { withClient } from "@toolplane/testkit";
+import { meddle } from "@toolplane/testkit";
 import { call, commit, type TurnWorld, takeTurn } from "./turn-world.ts";
 
 export const leaseAll = (t: TurnWorld) =>
@@ -18,8 +18,7 @@ export const head = async (t: TurnWorld) =>
     )
   )[0];
 
-export const dueNow = (t: TurnWorld) =>
-  withClient(t, (client) => client.query("update state.inbox set next_retry_at = now() where status = 'deferred'"));
+export const dueNow = (t: TurnWorld) => meddle(t, "retryNow");
 
 export const suspend = async (t: TurnWorld, ...tools: string[]) => {
   const work = await takeTurn(t);

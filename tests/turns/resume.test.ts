@@ -1,7 +1,8 @@
 // The resume table of the protocol (utp 7.5): the rows that can occur, by making them occur. Those that cannot are in
 // resume-shut.test.ts.
 
-import { codeOf, fingerprint, resultFor, withClient } from "@toolplane/testkit";
+import type { FaultPoint } from "@toolplane/engine/internal";
+import { codeOf, createLatch, fingerprint, meddle, resultFor } from "@toolplane/testkit";
 import { describe, expect, test } from "vitest";
 import { dueNow, head, inbox, leaseAll, suspend } from "./resume-world.ts";
 import {
@@ -22,14 +23,8 @@ describe("rows that occur", () => {
     await using t = await startTurnWorld();
     await suspend(t, "safe", "safe");
     await answerAll(t);
-    await withClient(t, async (client) => {
-      await client.query(
-        "update state.inbox set context_headers = 'broken' where inbox_id = (select min(inbox_id) from state.inbox where message_type = 'tool_result')",
-      );
-      await client.query(
-        "update state.inbox set payload = '{\"turn_epoch\":7}' where inbox_id = (select max(inbox_id) from state.inbox where message_type = 'tool_result')",
-      );
-    });
+    await meddle(t, "breakFirstResult");
+    await meddle(t, "breakLastResult");
     expect(await advance(t)).toMatchObject({ applied: 2, work: { turnEpoch: 2 } });
     expect((await inbox(t)).map(({ status }) => status)).toEqual(["error", "error"]);
   });
@@ -38,7 +33,7 @@ describe("rows that occur", () => {
     await using t = await startTurnWorld();
     await suspend(t, "safe");
     await answerAll(t);
-    await withClient(t, (client) => client.query("delete from state.heads"));
+    await meddle(t, "loseHeads");
     for (let retries = 1; retries <= 3; retries++) {
       await advance(t);
       expect(await inbox(t)).toEqual([{ status: "deferred", reason: "state_not_found", error: null, retries }]);
@@ -48,17 +43,13 @@ describe("rows that occur", () => {
     expect(await inbox(t)).toMatchObject([{ status: "error", error: "resume_retry_exhausted" }]);
   });
 
-  test("[UTP-7.5-3] [INV-I2-T1] row 3: a result of another turn or epoch is consumed and changes nothing", async () => {
+  test("[UTP-7.5-3] [UTP-3-14] [INV-I2-T1] row 3: a result of another turn or epoch is consumed and changes nothing", async () => {
     await using t = await startTurnWorld();
     const { work } = await suspend(t, "safe");
     const [leased] = await leaseAll(t);
     await t.engine.turns.stop({ ...work, actorId: "sys.api" });
     expect(leased).toBeDefined();
-    await withClient(t, (client) =>
-      client.query(
-        "update state.inbox set status = 'pending', archived_at = null, turn_epoch = 1 where message_type = 'tool_result'",
-      ),
-    );
+    await meddle(t, "offerResultsOfFirstEpoch");
     const next = await takeTurn(t);
     expect(next.turnEpoch).toBe(3);
     expect((await inbox(t)).map(({ status }) => status)).toEqual(["consumed"]);
@@ -71,29 +62,46 @@ describe("rows that occur", () => {
     await using t = await startTurnWorld();
     const { work } = await suspend(t, "safe");
     await answerAll(t);
-    await withClient(t, (client) => client.query("update state.heads set status = 'running'"));
+    await meddle(t, "runHeads");
     for (let retries = 1; retries <= 6; retries++) {
       await advance(t);
       expect(await inbox(t)).toMatchObject([{ status: "deferred", reason: "turn_running_not_suspended", retries }]);
       await dueNow(t);
     }
-    await withClient(t, (client) => client.query("update state.heads set status = 'suspended'"));
+    await meddle(t, "suspendHeads");
     expect(await advance(t)).toMatchObject({ applied: 1, work: { agentTurnId: work.agentTurnId } });
   });
 
   test("[UTP-7.5-4] [INV-I4-T1] row 4 by itself cannot occur: calls become visible in the commit that suspends", async () => {
-    await using t = await startTurnWorld();
+    const written = createLatch();
+    const looked = createLatch();
+    const at = async (point: FaultPoint): Promise<void> => {
+      if (point !== "commit:before-commit") return;
+      written.open();
+      await looked.opened;
+    };
+    await using t = await startTurnWorld({ faults: { at } });
     const work = await takeTurn(t);
     const seen: string[] = [];
-    const step = commit(t, work, call("safe"));
-    for (let look = 0; look < 20; look++) {
+    const look = async (): Promise<void> => {
       const [row] = await t.rows<{ calls: number; status: string }>(
         "select (select count(*)::int from state.calls) as calls, status from state.heads",
       );
       seen.push(`${row?.calls} ${row?.status}`);
-    }
+    };
+    let over = false;
+    const step = commit(t, work, call("safe")).finally(() => {
+      over = true;
+    });
+    await written.opened;
+    await look();
+    looked.open();
+    while (!over) await look();
     await step;
-    expect(["0 running", "1 suspended"]).toEqual(expect.arrayContaining([...new Set(seen)]));
+    await look();
+    // Before the commit, and from the commit on; nothing in between.
+    expect([seen.at(0), seen.at(-1)]).toEqual(["0 running", "1 suspended"]);
+    expect(new Set(seen).size).toBe(2);
   });
 
   test("[UTP-7.5-5] row 5: a result for an idle or dispatched head is consumed and changes nothing", async () => {
@@ -101,12 +109,8 @@ describe("rows that occur", () => {
     await suspend(t, "safe");
     await answerAll(t);
     for (const status of ["idle", "dispatched"]) {
-      await withClient(t, (client) => client.query("update state.heads set status = $1", [status]));
-      await withClient(t, (client) =>
-        client.query(
-          "update state.inbox set status = 'pending', archived_at = null where message_type = 'tool_result'",
-        ),
-      );
+      await meddle(t, "setHeads", [status]);
+      await meddle(t, "offerResultsAgain");
       expect(await advance(t)).toMatchObject({ applied: 0 });
       expect((await inbox(t)).map((row) => row.status)).toEqual(["consumed"]);
       expect(await head(t)).toMatchObject({ status, epoch: 1 });
@@ -117,7 +121,7 @@ describe("rows that occur", () => {
     await using t = await startTurnWorld();
     const { work } = await suspend(t, "safe");
     await answerAll(t);
-    await withClient(t, (client) => client.query("delete from cards.cards where type = 'tool.result'"));
+    await meddle(t, "loseResultCards");
     for (let retries = 1; retries <= 3; retries++) {
       await advance(t);
       expect(await inbox(t)).toMatchObject([{ status: "deferred", reason: "tool_result_card_not_found", retries }]);
@@ -140,14 +144,8 @@ describe("rows that occur", () => {
     if (first === undefined) throw new RangeError("a call was expected");
     await t.engine.calls.settle(resultFor(first));
     expect((await advance(t)).applied).toBe(1);
-    await withClient(t, async (client) => {
-      await client.query(
-        "update state.inbox set status = 'pending', archived_at = null where message_type = 'tool_result'",
-      );
-      await client.query(
-        "insert into state.inbox (project_id, inbox_id, agent_id, channel_id, message_type, correlation_id, agent_turn_id, turn_epoch, context_headers, payload) select project_id, 'inbox_forged', agent_id, channel_id, 'tool_result', 'no_such_call', agent_turn_id, turn_epoch, context_headers, payload from state.inbox where message_type = 'tool_result'",
-      );
-    });
+    await meddle(t, "offerResultsAgain");
+    await meddle(t, "forgeResult");
     const before = await head(t);
     expect((await advance(t)).applied).toBe(0);
     expect((await inbox(t)).map(({ status }) => status)).toEqual(["consumed", "consumed"]);
@@ -290,7 +288,7 @@ test("[UTP-W08-T1] a turn whose results are all in and whose rows are gone is re
   await addAgent(t, "other");
   const { work } = await suspend(t, "safe", "safe");
   await answerAll(t);
-  await withClient(t, (client) => client.query("delete from state.inbox where message_type = 'tool_result'"));
+  await meddle(t, "loseResults");
   expect(await advance(t)).toMatchObject({ applied: 2, work: { agentTurnId: work.agentTurnId, turnEpoch: 2 } });
 });
 

@@ -1,6 +1,6 @@
 // Forgetting: an ended turn goes with everything of its own; what is open, young or somebody else's stays.
 
-import { codeOf, withClient } from "@toolplane/testkit";
+import { codeOf, meddle, withClient } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 import {
   addAgent,
@@ -28,12 +28,7 @@ const counts = async (t: TurnWorld) =>
     )
   )[0];
 
-const age = (t: TurnWorld) =>
-  withClient(t, async (client) => {
-    await client.query(
-      "update state.turns set ended_at = now() - interval '2 days', agent_turn_id = agent_turn_id where ended_at is not null",
-    );
-  });
+const age = (t: TurnWorld) => meddle(t, "ageEndedTurns");
 
 /** A turn of two days ago: its id says so too. */
 const longAgo = { now: () => Date.now() - 2 * DAY * 1000, sleep: () => Promise.resolve() };
@@ -76,11 +71,7 @@ test("[API-T-R1] cards a turn only inherited stay; those it wrote go", async () 
     context: { instruction: "go on", inheritBoxIds: [first.outputBoxId] },
   });
   await t.engine.turns.finish(second, { status: "success", deliverable: "on" });
-  await withClient(t, (client) =>
-    client.query("update state.turns set ended_at = now() - interval '2 days' where agent_turn_id = $1", [
-      second.agentTurnId,
-    ]),
-  );
+  await meddle(t, "ageEndedTurn", [second.agentTurnId]);
   expect(await t.engine.retain({ seconds: DAY })).toMatchObject({ turns: 1 });
   expect(await t.engine.cards.getCards(t.projectId, kept?.cardIds ?? [])).toHaveLength(kept?.length ?? -1);
 });

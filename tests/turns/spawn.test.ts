@@ -1,6 +1,6 @@
 // Spawning: who may ask, what a turn starts from, how deep it is, and that asking twice is asking once.
 
-import { codeOf, fingerprint, withClient } from "@toolplane/testkit";
+import { codeOf, fingerprint, meddle } from "@toolplane/testkit";
 import { describe, expect, test } from "vitest";
 import {
   addAgent,
@@ -27,7 +27,7 @@ test("[UTP-6.3-1] the engine mints the turn's id; a correlation names the reques
   expect(plain.correlationId).toBe(plain.agentTurnId);
 });
 
-test("[UTP-6.3-2] [UTP-6.3-4] [UTP-6.3-5] the row, the edge and the headers of a spawned turn", async () => {
+test("[UTP-3-15] [UTP-2.7-2] [UTP-6.3-2] [UTP-6.3-4] [UTP-6.3-5] the row, the edge and the headers of a spawned turn", async () => {
   await using t = await startTurnWorld();
   const parent = await takeTurn(t, { traceparent: TRACE });
   await addAgent(t, "child");
@@ -52,7 +52,7 @@ test("[UTP-6.3-2] [UTP-6.3-4] [UTP-6.3-5] the row, the edge and the headers of a
   expect(row?.headers["CG-Step-Id"]).toBeUndefined();
   expect(row?.headers.traceparent).toMatch(/^00-0123456789abcdef0123456789abcdef-(?!0123456789abcdef)[0-9a-f]{16}-01$/);
   const edges = await t.rows(
-    "select primitive, edge_phase, source_agent_id, source_turn_id, target_agent_id, target_turn_id, recursion_depth from state.execution_edges where target_agent_id = 'child'",
+    "select primitive, edge_phase, source_agent_id, source_turn_id, source_step_id, target_agent_id, target_turn_id, recursion_depth from state.execution_edges where target_agent_id = 'child'",
   );
   expect(edges).toEqual([
     {
@@ -60,6 +60,7 @@ test("[UTP-6.3-2] [UTP-6.3-4] [UTP-6.3-5] the row, the edge and the headers of a
       edge_phase: "request",
       source_agent_id: "helper",
       source_turn_id: parent.agentTurnId,
+      source_step_id: "step_x",
       target_agent_id: "child",
       target_turn_id: child.agentTurnId,
       recursion_depth: 1,
@@ -139,15 +140,8 @@ describe("[UTP-6-1] [UTP-6.10-1] what is refused leaves nothing behind:", () => 
   test("an unknown agent, source, box, lineage or project, an inactive agent, an empty instruction", async () => {
     await using t = await startTurnWorld();
     await addAgent(t, "sleeper");
-    await withClient(t, (client) =>
-      client.query("update resource.agents set status = 'inactive' where agent_id = 'sleeper'"),
-    );
-    await withClient(t, (client) =>
-      client.query("insert into resource.agents (project_id, agent_id, worker_target) values ($1, 'bare', $2)", [
-        t.projectId,
-        POOL,
-      ]),
-    );
+    await meddle(t, "putAgentToSleep");
+    await meddle(t, "addBareAgent", [t.projectId, POOL]);
     const before = await fingerprint(t);
     const spawn = (more: object): Promise<string> => codeOf(t.engine.turns.spawn(asking(t, more)));
     expect(await spawn({ agentId: "nobody" })).toBe("not_found");
@@ -199,7 +193,7 @@ test("what a turn starts from: inherited cards, the instruction, the fields of i
   ]);
 });
 
-test("[UTP-2.5-T1] one child of a fan-out has a trace of its own, linked to the parent's", async () => {
+test("[UTP-2.5-T1] [UTP-2.5-8] one child of a fan-out has a trace of its own, linked to the parent's", async () => {
   await using t = await startTurnWorld();
   const child = await t.engine.turns.spawn(asking(t, { traceparent: TRACE, freshTrace: true }));
   expect(child.traceId).not.toBe("0123456789abcdef0123456789abcdef");
@@ -227,7 +221,7 @@ test("[UTP-6.9-1] the bell rings the pool the roster names at that moment; witho
   await using t = await startCarriedWorld({ log });
   const work = await takeTurn(t);
   await t.engine.turns.spawn(asking(t));
-  await withClient(t, (client) => client.query("update resource.agents set worker_target = 'pool_b'"));
+  await meddle(t, "moveAgents");
   await t.engine.turns.finish(work, { status: "success", deliverable: "done" });
   const subjects = await t.rows<{ subject: string }>(
     "select subject from bus.messages where category = 'cmd' order by id",
@@ -235,7 +229,7 @@ test("[UTP-6.9-1] the bell rings the pool the roster names at that moment; witho
   expect(subjects.map(({ subject }) => subject.split(".")[6])).toEqual([POOL, "pool_b"]);
   const next = mustWork(await advance(t));
   await t.engine.turns.spawn(asking(t));
-  await withClient(t, (client) => client.query("delete from resource.agents"));
+  await meddle(t, "dropAgents");
   await t.engine.turns.finish(next, { status: "success", deliverable: "done" });
   expect(await t.rows("select id from bus.messages where category = 'cmd'")).toHaveLength(2);
   expect(warnings.filter((text) => text.includes("no worker_target"))).toHaveLength(1);
@@ -268,12 +262,8 @@ test("[UTP-6.8-1] a queued turn that cannot run ends with its reason, and the ne
   const bad = await t.engine.turns.spawn(asking(t));
   const worse = await t.engine.turns.spawn(asking(t));
   const good = await t.engine.turns.spawn(asking(t));
-  await withClient(t, async (client) => {
-    await client.query("update state.inbox set context_headers = '{}' where agent_turn_id = $1", [bad.agentTurnId]);
-    await client.query('update state.inbox set payload = \'{"profile_box_id":"p"}\' where agent_turn_id = $1', [
-      worse.agentTurnId,
-    ]);
-  });
+  await meddle(t, "emptyHeadersOfTurn", [bad.agentTurnId]);
+  await meddle(t, "shortenPayloadOfTurn", [worse.agentTurnId]);
   await t.engine.turns.finish(first, { status: "success", deliverable: "done" });
   expect(mustWork(await advance(t)).agentTurnId).toBe(good.agentTurnId);
   expect(await t.engine.turns.get(bad)).toMatchObject({ status: "failed", errorCode: "invalid_context" });
@@ -295,9 +285,7 @@ test.each([
   const first = await takeTurn(t);
   const bad = await t.engine.turns.spawn(asking(t));
   const good = await t.engine.turns.spawn(asking(t));
-  await withClient(t, (client) =>
-    client.query("update state.inbox set payload = $2 where agent_turn_id = $1", [bad.agentTurnId, payload]),
-  );
+  await meddle(t, "setPayloadOfTurn", [bad.agentTurnId, payload]);
   await t.engine.turns.finish(first, { status: "success", deliverable: "done" });
   expect(mustWork(await advance(t)).agentTurnId).toBe(good.agentTurnId);
   expect(await t.engine.turns.get(bad)).toMatchObject({ status: "failed", errorCode: code });

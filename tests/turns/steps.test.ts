@@ -2,7 +2,7 @@
 
 import { stepIdOf, type Work } from "@toolplane/engine";
 import { ToolplaneError } from "@toolplane/protocol";
-import { codeOf, fingerprint, withClient } from "@toolplane/testkit";
+import { codeOf, fingerprint, meddle } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 import {
   advance,
@@ -151,7 +151,7 @@ test("a step begins once, however often it is said, and begins again after a cra
   expect((await events(t, "step")).map(({ message_id }) => message_id)).toEqual([
     `${work.agentTurnId}:${stepId}:started`,
   ]);
-  await withClient(t, (client) => client.query("update state.inbox set claim_expires_at = now()"));
+  await meddle(t, "lapseAllClaims");
   const taken = mustWork(await advance(t));
   expect(taken.claimId).not.toBe(work.claimId);
   await t.engine.turns.beginStep(taken, stepId);
@@ -191,9 +191,7 @@ test("a definition replaced under a step is planned again; one that was deleted 
   );
   const { definition_hash: _, ...definition } = JSON.parse(tool?.definition ?? "{}") as Record<string, unknown>;
   await other.tools.upsertTool(t.projectId, { ...definition, description: "changed" });
-  await withClient(t, (client) =>
-    client.query("update resource.tools set status = 'deleted' where tool_name = 'unsafe'"),
-  );
+  await meddle(t, "deleteUnsafeTool");
   const step = await commit(t, work, call("safe"), call("unsafe"));
   expect(step.calls.map(({ refusal }) => refusal?.code)).toEqual([undefined, "not_found"]);
   expect(await t.rows("select tool_name, tool_version from state.calls")).toEqual([
@@ -254,7 +252,8 @@ test("[INV-I10-T1] finishing again is answered with what was written; a turn has
 
 test("the chain can be walked again from what is stored: every card said and every result cited", async () => {
   await using t = await startTurnWorld();
-  const { chainStart, extendChain, sha256 } = await import("@toolplane/engine");
+  const { chainStart, extendChain } = await import("@toolplane/engine/internal");
+  const { sha256 } = await import("@toolplane/engine");
   const work = await takeTurn(t);
   await commit(t, work, call("safe"), call("nothing"), call("unsafe"));
   await answerAll(t);
@@ -308,11 +307,7 @@ test("[UTP-7.2-2] [UTP-7.2-1] work is taken by one, of its own project, and come
 test("[UTP-6.3-7] a row of a kind nobody knows becomes error; no other kind of message is enqueued", async () => {
   await using t = await startTurnWorld();
   const work = await takeTurn(t);
-  await withClient(t, (client) =>
-    client.query(
-      "insert into state.inbox (project_id, inbox_id, agent_id, channel_id, message_type, correlation_id, agent_turn_id, turn_epoch, context_headers, payload) select project_id, 'inbox_odd', agent_id, channel_id, 'stop', 'odd', agent_turn_id, turn_epoch, context_headers, '{}' from state.inbox",
-    ),
-  );
+  await meddle(t, "forgeStop");
   expect((await advance(t)).work).toBeUndefined();
   expect(await t.rows("select status from state.inbox where inbox_id = 'inbox_odd'")).toEqual([{ status: "error" }]);
   expect(await t.engine.turns.heartbeat([work])).toEqual([]);

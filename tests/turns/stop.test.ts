@@ -65,7 +65,7 @@ test("a stop rings the pool, so that whoever thinks looks at its claim", async (
   expect(bells.at(-1)).toEqual({ reason: "agent_idle" });
 });
 
-test("a stop while somebody thinks: the claim is gone, the heartbeat says so, the commit changes nothing", async () => {
+test("[UTP-3-14] a stop while somebody thinks: the claim is gone, the heartbeat says so, the commit changes nothing", async () => {
   await using t = await startTurnWorld();
   const work = await takeTurn(t);
   await t.engine.turns.beginStep(work, "step_a_1");
@@ -182,4 +182,37 @@ test("looking at turns: by agent, by parent, by status, in pages, newest first",
   expect((await t.engine.turns.list(t.projectId, { status: "dispatched" })).items).toHaveLength(1);
   expect((await t.engine.turns.list(t.projectId, { parentAgentTurnId: ids[0] })).items).toEqual([]);
   expect((await t.engine.turns.list("elsewhere")).items).toEqual([]);
+});
+
+test("[HOST-4-15] a session's next call is offered at once when the one before it ends with its turn", async () => {
+  await using t = await startTurnWorld({ tools: [{ name: "mine", options: { session: "agent" } }] });
+  const work = await takeTurn(t);
+  await commit(t, work, call("mine"));
+  const claim = { projectId: t.projectId, target: "test", holder: "h", max: 1 };
+  const [held] = await t.engine.calls.claim(claim);
+  expect(held?.facts.agentTurnId).toBe(work.agentTurnId);
+  const next = await t.engine.calls.dispatch({
+    projectId: t.projectId,
+    toolName: "mine",
+    agentId: "helper",
+    arguments: {},
+  });
+  expect(await t.engine.calls.claim(claim)).toEqual([]);
+  const heard: string[] = [];
+  for (const kind of ["settled", "sessions"] as const) t.engine.doorbell.listen(kind, () => heard.push(kind));
+  await t.engine.turns.stop({ ...work, actorId: "sys.api" });
+  // A service that waits in line looks for calls of sessions when this bell rings, and by itself only after a second.
+  expect(heard).toContain("sessions");
+  expect((await t.engine.calls.claim(claim)).map(({ facts }) => facts.toolCallId)).toEqual([next.toolCallId]);
+});
+
+test("a service is not believed any more about a call that ended with its turn", async () => {
+  await using t = await startTurnWorld();
+  const work = await takeTurn(t);
+  await commit(t, work, call("safe"));
+  const [held] = await t.engine.calls.claim({ projectId: t.projectId, target: "test", holder: "h", max: 1 });
+  if (held === undefined) throw new RangeError("a call was expected");
+  await t.engine.calls.checkHeld(held.facts, held.lease.id);
+  await t.engine.turns.stop({ ...work, actorId: "sys.api" });
+  expect(await codeOf(t.engine.calls.checkHeld(held.facts, held.lease.id))).toBe("lease_lost");
 });

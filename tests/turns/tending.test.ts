@@ -1,6 +1,6 @@
 // What heals turns: claims that lapse, bells nobody heard, workers that die again and again, turns nothing leads on.
 
-import { letPass, withClient } from "@toolplane/testkit";
+import { letPass, meddle } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 import {
   addAgent,
@@ -17,14 +17,9 @@ import {
   takeTurn,
 } from "./turn-world.ts";
 
-const sql = (t: TurnWorld, text: string, values: readonly unknown[] = []) =>
-  withClient(t, (client) => client.query(text, [...values]));
-
-const lapse = (t: TurnWorld) =>
-  sql(t, "update state.inbox set claim_expires_at = now() - interval '1 second' where status = 'processing'");
-const unheard = (t: TurnWorld) =>
-  sql(t, "update state.inbox set ring_at = now() - interval '1 second' where status in ('pending', 'deferred')");
-const still = (t: TurnWorld) => sql(t, "update state.heads set updated_at = now() - interval '1 minute'");
+const lapse = (t: TurnWorld) => meddle(t, "lapseClaims");
+const unheard = (t: TurnWorld) => meddle(t, "leaveBellsUnheard");
+const still = (t: TurnWorld) => meddle(t, "ageHeads");
 const bells = (t: TurnWorld) =>
   t.rows<{ payload: { reason?: string }; message_id: string | null }>(
     "select payload::json as payload, message_id from bus.messages where component = 'agent' and category = 'cmd' order by id",
@@ -79,7 +74,7 @@ test("[UTP-12-7] a turn whose workers die again and again is given up, with a de
 test("[UTP-12-5] [UTP-12-8] [UTP-W06-T1] [UTP-6.9-2] [INV-I13-T1] a bell nobody heard is rung again, less and less often, without a second row", async () => {
   await using t = await startCarriedWorld();
   const made = await t.engine.turns.spawn(asking(t));
-  await sql(t, "delete from bus.messages where category = 'cmd'");
+  await meddle(t, "loseCommands");
   expect(await t.engine.tendTurns.unheard(10)).toMatchObject({ looked: 0 });
   for (let rings = 1; rings <= 3; rings++) {
     await unheard(t);
@@ -102,8 +97,8 @@ test("[UTP-12-2] a deferred row that is due rings its agent once", async () => {
   const work = await takeTurn(t);
   await commit(t, work, call("safe"), call("safe"));
   await answerAll(t);
-  await sql(t, "delete from bus.messages where category = 'cmd'");
-  await sql(t, "update state.inbox set status = 'deferred', ring_at = now() where message_type = 'tool_result'");
+  await meddle(t, "loseCommands");
+  await meddle(t, "deferResults");
   expect(await t.engine.tendTurns.unheard(10)).toMatchObject({ rung: 2 });
   expect((await bells(t)).map(({ payload }) => payload.reason)).toEqual(["watchdog_due_deferred"]);
 });
@@ -113,11 +108,8 @@ test("[UTP-12-6] a turn nobody took in time is rung one last time, and then ends
   const made = await t.engine.turns.spawn(asking(t));
   const next = await t.engine.turns.spawn(asking(t));
   // The machine was off for a day: nobody could have come.
-  await sql(t, "update state.turns set dispatched_at = now() - interval '1 day' where dispatched_at is not null");
-  await sql(
-    t,
-    "update state.inbox set rings = 2, ring_at = now() - interval '23 hours 50 minutes' where status = 'pending'",
-  );
+  await meddle(t, "ageDispatchedTurns");
+  await meddle(t, "ageRings");
   expect(await t.engine.tendTurns.unheard(10)).toMatchObject({ rung: 1, reaped: 0 });
   expect(await t.engine.turns.get(made)).toMatchObject({ status: "dispatched" });
   await unheard(t);
@@ -142,20 +134,20 @@ test("[UTP-12-6] a turn nobody took in time is rung one last time, and then ends
 test("a turn waits for ever when it is told to", async () => {
   await using t = await startTurnWorld({ turns: { dispatchTimeoutSeconds: null } });
   const made = await t.engine.turns.spawn(asking(t));
-  await sql(t, "update state.turns set dispatched_at = now() - interval '10 years'");
-  await sql(t, "update state.inbox set rings = 9, ring_at = now() - interval '1 second'");
+  await meddle(t, "ageTurns");
+  await meddle(t, "ringOften");
   expect(await t.engine.tendTurns.unheard(10)).toMatchObject({ rung: 1, reaped: 0 });
   expect(await t.engine.turns.get(made)).toMatchObject({ status: "dispatched" });
 });
 
-test("[UTP-12-8] [UTP-12-9] a row that cannot be read is set aside with the reason; the others are rung, and its turn is ended", async () => {
+test("[UTP-12-8] [UTP-12-9] [UTP-2.4-7] a row that cannot be read is set aside with the reason; the others are rung, and its turn is ended", async () => {
   await using t = await startTurnWorld();
   for (const agent of ["a", "b", "c"]) await addAgent(t, agent);
   const made = [];
   for (const agentId of ["a", "b", "c"]) made.push(await t.engine.turns.spawn(asking(t, { agentId })));
-  await sql(t, "update state.inbox set context_headers = '{}' where agent_id = 'a'");
-  await sql(t, "update state.inbox set payload = 'no json' where agent_id = 'b'");
-  await sql(t, "delete from bus.messages where category = 'cmd'");
+  await meddle(t, "emptyHeadersOfA");
+  await meddle(t, "breakPayloadOfB");
+  await meddle(t, "loseCommands");
   await unheard(t);
   expect(await t.engine.tendTurns.unheard(10)).toMatchObject({ looked: 3, rung: 1, broken: 2 });
   const rows = await t.rows<{ agent_id: string; status: string; payload: object }>(
@@ -187,7 +179,7 @@ test("[UTP-12-3] [UTP-W08-T1] a suspended turn with all results in, and nobody t
   await still(t);
   expect(await t.engine.tendTurns.open(10)).toMatchObject({ looked: 1, resumed: 0 });
   await answerAll(t);
-  await sql(t, "delete from state.inbox where message_type = 'tool_result'");
+  await meddle(t, "loseResults");
   expect(await t.engine.tendTurns.open(10)).toMatchObject({ resumed: 1 });
   expect(await t.engine.turns.get(work)).toMatchObject({ status: "running", turnEpoch: 2 });
   expect(mustWork(await advance(t))).toMatchObject({ turnEpoch: 2, stepCount: 1 });
@@ -197,7 +189,7 @@ test("a turn that waits before an idle agent, or whose head went elsewhere, is h
   await using t = await startTurnWorld();
   const first = await t.engine.turns.spawn(asking(t));
   const second = await t.engine.turns.spawn(asking(t));
-  await sql(t, "update state.heads set status = 'idle', active_agent_turn_id = null");
+  await meddle(t, "idleHeads");
   await still(t);
   expect(await t.engine.tendTurns.open(10)).toMatchObject({ resumed: 1, reaped: 1 });
   expect(await t.engine.turns.get(first)).toMatchObject({ status: "failed", errorCode: "timeout_reaped_by_watchdog" });

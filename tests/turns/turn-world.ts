@@ -1,19 +1,13 @@
 // What a test of turns starts from: an engine, agents of one pool, and the steps of a turn as a worker takes them.
 
-import type {
-  Advanced,
-  AgentKey,
-  CommittedStep,
-  EngineOptions,
-  SpawnRequest,
-  StepEntry,
-  Work,
-} from "@toolplane/engine";
+import type { Advanced, AgentKey, CommittedStep, EngineOptions, StepEntry, Work } from "@toolplane/engine";
 import { stepIdOf } from "@toolplane/engine";
+import type { SpawnRequest } from "@toolplane/engine/internal";
 import { type Card, type JsonObject, textContent } from "@toolplane/protocol";
 import { createThoughtCard } from "@toolplane/protocol/agents";
 import {
   createMemoryCarrier,
+  meddle,
   resultFor,
   startTestEngine,
   type TestEngine,
@@ -43,16 +37,7 @@ const TOOLS: readonly ToolSeed[] = [
 ];
 
 export const addAgent = async (t: TestEngine, agentId: string): Promise<AgentKey> => {
-  await withClient(t, async (client) => {
-    await client.query(
-      "insert into cards.boxes (project_id, box_id) values ($1, 'profile-box') on conflict do nothing",
-      [t.projectId],
-    );
-    await client.query(
-      "insert into resource.agents (project_id, agent_id, worker_target, profile_box_id) values ($1, $2, $3, 'profile-box')",
-      [t.projectId, agentId, POOL],
-    );
-  });
+  await meddle(t, "addAgent", [t.projectId, agentId, POOL]);
   return { projectId: t.projectId, agentId };
 };
 

@@ -8,7 +8,7 @@ import { startTestEngine, until } from "@toolplane/testkit";
 import { describe, expect, test } from "vitest";
 
 const silent: Log = { info: () => {}, warn: () => {}, error: () => {} };
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
 
 interface World extends AsyncDisposable {
   readonly engine: Engine;

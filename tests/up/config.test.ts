@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { makePlace, type Place } from "./data.ts";
+import { makePlace, makeUsedPlace, type Place } from "./data.ts";
 import { startUp, type UpProcess } from "./up-process.ts";
 
 // Several starts of a whole stack, on a machine that may be busy with other tests.
@@ -27,14 +27,13 @@ ${more}`;
 
 const profile = "name: assistant\nworker_target: workers\nsystem_prompt_template: Help.\n";
 
-/** Throw-away data: these tests are about what is refused or registered, not about what is kept. */
 const upIn = (place: Place, args: readonly string[] = []): UpProcess =>
   startUp({ dataDir: place.dataDir, cwd: place.root, args });
 
 const lastLine = (up: UpProcess): string => up.stderr().trimEnd().split("\n").at(-1) ?? "";
 
 test("[UP-3-5] tools, profiles and agents of the configuration are in the project after every start", async () => {
-  await using place = await makePlace();
+  await using place = await makeUsedPlace();
   write(place, {
     "toolplane.yaml": `project: shop
 tools: [./tools/*.yaml]
@@ -116,9 +115,9 @@ describe("definitions that cannot be used name their file", () => {
       2,
     ],
   ])("%s", async (_what, files, message, code) => {
-    await using place = await makePlace();
+    await using place = await makeUsedPlace();
     write(place, { "toolplane.yaml": "tools: [./tools/*.yaml]\n", ...files });
-    await using up = upIn(place, ["--ephemeral"]);
+    await using up = upIn(place);
     expect(await up.exited).toBe(code);
     expect(lastLine(up)).toContain(message);
     expect(up.stdout()).toBe("");
@@ -139,7 +138,7 @@ const askAs = (url: string, host: string): Promise<number> =>
 
 describe("[SEC-16-1] [SEC-11-1] started with an empty configuration nothing is open", () => {
   test("no anonymous API, no foreign host name or origin, no variable for a tool, only loopback", async () => {
-    await using place = await makePlace();
+    await using place = await makeUsedPlace();
     await using up = upIn(place);
     const url = await up.ready();
     expect(new URL(url).hostname).toBe("127.0.0.1");

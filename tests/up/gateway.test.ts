@@ -135,7 +135,7 @@ describe("[UP-8-10] the gateway inside the process keeps the port's promises", (
     const context = createContext({ projectId: PROJECT, agentId: "sys.api" });
     world.gateway.sendParts({ context, toolCallId: "nothing", parts: [{ index: 0, part: "lost" }] });
     world.gateway.sendParts({ context, toolCallId: command.id, parts: [{ index: 0, part: "shown" }] });
-    await until("the part", () => heard.length > 0, 10_000);
+    await until("the part", () => heard.length > 0);
     stop();
     expect(heard).toMatchObject([{ tool_call_id: command.id, index: 0, part: "shown" }]);
   });

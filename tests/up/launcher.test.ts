@@ -1,15 +1,12 @@
-// The ways in: npm start and npx toolplane in the repository. And what an idle stack costs, said and not judged: it
-// depends on the machine.
+// The ways in: npm start and npx toolplane in the repository.
 
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { findDescendants, guardProgram, rememberProcess, until, untilGone } from "@toolplane/testkit";
 import { describe, expect, test, vi } from "vitest";
-import { makePlace } from "./data.ts";
-import { readFootprint } from "./footprint.ts";
+import { makePlace, makeUsedPlace } from "./data.ts";
 import { PATIENCE_MS, startUp } from "./up-process.ts";
 
 // Several starts of a whole stack, on a machine that may be busy with other tests.
@@ -64,29 +61,9 @@ describe("[UP-1-1] in the repository", () => {
   });
 
   test("it is one process beside its guard and its database", async () => {
-    await using place = await makePlace();
-    await using up = startUp({ dataDir: place.dataDir, args: ["--ephemeral"] });
+    await using place = await makeUsedPlace();
+    await using up = startUp({ dataDir: place.dataDir });
     await up.ready();
     expect(up.family().filter(({ ppid }) => ppid === up.pid)).toHaveLength(2);
   });
-});
-
-// A measurement needs time to pass; nothing is judged by it.
-const MEASURE_MS = 5_000;
-
-test("what an idle stack costs is printed", async () => {
-  await using place = await makePlace();
-  await using up = startUp({ dataDir: place.dataDir, args: ["--demo"] });
-  await up.ready();
-  const pids = [up.pid, ...up.family().map(({ pid }) => pid)];
-  const before = readFootprint(pids);
-  await delay(MEASURE_MS);
-  const after = readFootprint(pids);
-  const cpu = ((after.cpuSeconds - before.cpuSeconds) / (MEASURE_MS / 1_000)) * 100;
-  process.stderr.write(
-    `idle: ${after.processes} processes, ${after.pssMb.toFixed(0)} MB (PSS; RSS summed ${after.rssMb.toFixed(0)} MB), ${cpu.toFixed(1)} % of a core\n`,
-  );
-  // Where the system has no such files there is nothing to read, and 0 says so.
-  expect(after.processes).toBeGreaterThan(process.platform === "linux" ? 2 : -1);
-  expect(pids.length).toBeGreaterThan(2);
 });

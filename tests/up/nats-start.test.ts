@@ -5,14 +5,14 @@ import { join } from "node:path";
 import { startNats } from "@toolplane/testkit";
 import { expect, test, vi } from "vitest";
 import { startRelayTo } from "../bus/tcp-relay.ts";
-import { makePlace } from "./data.ts";
+import { makePlace, makeUsedPlace } from "./data.ts";
 import { startUp } from "./up-process.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
 /** The last line a start that failed has said, and its exit code. */
 const failWith = async (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
-  await using place = await makePlace();
+  await using place = await makeUsedPlace();
   await using up = startUp({ dataDir: place.dataDir, args, env });
   const code = await up.exited;
   return { code, line: up.stderr().trimEnd().split("\n").at(-1) ?? "", all: up.stdout() + up.stderr() };

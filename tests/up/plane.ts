@@ -1,6 +1,6 @@
 // A plane of several processes: each `toolplane up` with roles of its own, over one database and maybe one NATS.
 
-import { createTestDatabase, startNats, type TestNats } from "@toolplane/testkit";
+import { createTestDatabase, ENGINE_TEMPLATE, startNats, type TestNats } from "@toolplane/testkit";
 import { makePlace } from "./data.ts";
 import { startUp, type UpProcess } from "./up-process.ts";
 
@@ -15,9 +15,10 @@ export interface Plane extends AsyncDisposable {
   up(roles: string, ...args: readonly string[]): UpProcess;
 }
 
-export const openPlane = async (bus: BusName): Promise<Plane> => {
+/** With the tables in place, unless the test is about an empty database. */
+export const openPlane = async (bus: BusName, { empty = false } = {}): Promise<Plane> => {
   const place = await makePlace();
-  const database = await createTestDatabase({ name: "own", migrate: async () => undefined });
+  const database = await createTestDatabase(empty ? undefined : ENGINE_TEMPLATE);
   const nats = bus === "nats" ? await startNats() : undefined;
   const where = ["--database-url", database.url, ...(nats === undefined ? [] : ["--nats-url", nats.url])];
   const processes: UpProcess[] = [];

@@ -2,7 +2,7 @@
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { queryTestDatabase } from "@toolplane/testkit";
+import { meddle } from "@toolplane/testkit";
 import { expect, test, vi } from "vitest";
 import { openPlane } from "./plane.ts";
 import type { UpProcess } from "./up-process.ts";
@@ -27,14 +27,6 @@ const makeWork = async (up: UpProcess, project: string): Promise<void> => {
   expect((await up.request("POST", `/projects/${project}/calls`, open)).status).toBe(202);
 };
 
-/** All of it happened forty days ago, and ids say so too. */
-const AGE = `
-with open as (
-  update state.live_calls set created_at = created_at - interval '40 days', tool_call_id = '000' || substr(tool_call_id, 4)
-)
-update state.past_calls set settled_at = settled_at - interval '40 days', created_at = created_at - interval '40 days',
-                            tool_call_id = '000' || substr(tool_call_id, 4)`;
-
 const statuses = async (up: UpProcess, project: string): Promise<readonly string[]> =>
   (await up.request("GET", `/projects/${project}/calls`)).body.items
     .map(({ status }: { readonly status: string }) => status)
@@ -46,7 +38,7 @@ test("[UP-3-9] old settled work goes where retention says so; live, young and ke
   await asking.ready();
   await makeWork(asking, "shop");
   await makeWork(asking, "audit");
-  await queryTestDatabase(plane.databaseUrl, AGE);
+  await meddle(plane.databaseUrl, "ageAllCalls");
   await makeWork(asking, "young");
   writeFileSync(join(plane.root, "keep.yaml"), "retention: { days: 30, projects: { audit: forever } }\n");
   const forgetting = plane.up("worker", "--config", "keep.yaml");

@@ -27,7 +27,7 @@ describe.each(BUSES)("four processes over %s", (bus) => {
     post("/calls", { tool_name: "echo", arguments: { text: "hello" }, wait_seconds: wait });
 
   beforeAll(async () => {
-    plane = await openPlane(bus);
+    plane = await openPlane(bus, { empty: true });
     const config = join(plane.root, "toolplane.yaml");
     writeFileSync(config, `hosts:\n  - { name: text, user: inherit, command: [node, ${HOST_PROGRAM}, ${HOST}] }\n`);
     // All at the same moment, over an empty database, with one data directory.

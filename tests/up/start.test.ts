@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { findDescendants, isRunning, until, withTestClient } from "@toolplane/testkit";
 import { describe, expect, test, vi } from "vitest";
-import { makePlace } from "./data.ts";
+import { makePlace, makeUsedPlace } from "./data.ts";
 import { databasePid, databaseUrl, PATIENCE_MS, startUp } from "./up-process.ts";
 
 // Several starts of a whole stack, on a machine that may be busy with other tests.
@@ -49,7 +49,7 @@ test("[API-2-1] [API-4-2] a first start ends in ready, a token of its own and a 
 });
 
 test("[UP-5-1] killed with its whole process group it starts again without a manual step, and every call settles", async () => {
-  await using place = await makePlace();
+  await using place = await makeUsedPlace();
   const { dataDir } = place;
   const keys = Array.from({ length: 20 }, (_, index) => `key-${index}`);
   const make = (key: string) => ({
@@ -87,7 +87,7 @@ const UNTIL_MET = `do $$ begin
 end $$`;
 
 test("[ARCH-5-11] a live database server without an owner is adopted, used and stopped", async () => {
-  await using place = await makePlace();
+  await using place = await makeUsedPlace();
   const { dataDir } = place;
   let [server, owner] = [0, 0];
   {
@@ -122,7 +122,7 @@ test("[ARCH-5-11] a live database server without an owner is adopted, used and s
 
 describe("[ARCH-5-12] a data directory somebody runs on", () => {
   test("is refused naming the process and its address, and nothing is killed", async () => {
-    await using place = await makePlace();
+    await using place = await makeUsedPlace();
     await using up = startUp({ dataDir: place.dataDir });
     const url = await up.ready();
     const server = databasePid(up);
@@ -138,13 +138,8 @@ describe("[ARCH-5-12] a data directory somebody runs on", () => {
   });
 
   test("two that start at the same moment: one runs, the other is told", async () => {
-    await using place = await makePlace();
+    await using place = await makeUsedPlace();
     const { dataDir } = place;
-    {
-      await using first = startUp({ dataDir });
-      await first.ready();
-      await first.stop();
-    }
     await using one = startUp({ dataDir });
     await using two = startUp({ dataDir });
     const outcome = await Promise.race([one.exited.then(() => [one, two]), two.exited.then(() => [two, one])]);
@@ -175,13 +170,8 @@ test("[UP-4-1] a taken port is one sentence and exit code 1, and no data is touc
 });
 
 test("[ARCH-5-13] data of another PostgreSQL version is refused with what to do", async () => {
-  await using place = await makePlace();
+  await using place = await makeUsedPlace();
   const { dataDir } = place;
-  {
-    await using up = startUp({ dataDir });
-    await up.ready();
-    await up.stop();
-  }
   const file = join(dataDir, "postgres", "cluster", "PG_VERSION");
   const version = readFileSync(file, "utf8");
   writeFileSync(file, "12\n");
@@ -193,7 +183,7 @@ test("[ARCH-5-13] data of another PostgreSQL version is refused with what to do"
 });
 
 test("a data directory with a path too long for a socket works, also after the server came back", async () => {
-  await using place = await makePlace("d".repeat(80));
+  await using place = await makeUsedPlace("d".repeat(80));
   await using up = startUp({ dataDir: place.dataDir, args: DEMO });
   await up.ready();
   const server = databasePid(up);

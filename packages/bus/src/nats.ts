@@ -1,13 +1,12 @@
 // The NATS adapter's own door: only who uses it loads the client library.
 
-export { type BareMessage, type BareNats, type BarePublish, openBareNats } from "./nats/bare.ts";
+export { type BareMessage, type BareNats, openBareNats } from "./nats/bare.ts";
 export type {
   InboundRequest,
   NatsLink,
   NatsOptions,
   NatsReply,
   NatsRequest,
-  RequestOptions,
   Responder,
 } from "./nats/link.ts";
 export { createNatsBus, type NatsBusOptions } from "./nats/nats-bus.ts";

@@ -225,18 +225,19 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const agents = createAgents({ ...ground, profiles });
   const definitions = createDefinitions({ ...ground, compile: schemas.compile });
   const calls = createCalls({ ...ground, definitions, leaseSeconds: options.leaseSeconds ?? LEASE_SECONDS });
+  const { settlements } = calls;
   const delegation = createDelegation(ground);
   const turns = createTurns({
     ...ground,
     definitions,
-    settled: calls.watch.settled,
+    settlements,
     options: options.turns,
     // With a bus beside the database the project manager hears of ended tasks by their events.
     follow: carrier === undefined ? (turn) => batches.follow(turn) : undefined,
   });
   const lanes = Math.max(Math.min(BATCH_LANES, Math.floor((options.maxConnections ?? DEFAULT_CONNECTIONS) / 2)), 1);
-  const batches = createBatches({ ...ground, turns, delegation, watch: calls.watch, lanes });
-  const approvals = createApprovals({ ...ground, calls, cards, definitions });
+  const batches = createBatches({ ...ground, turns, delegation, settlements, lanes });
+  const approvals = createApprovals({ ...ground, calls, settlements, cards, definitions });
   const deadLetters = createDeadLetters({ ...ground, dispatch: calls.dispatch });
   const tokens = createTokens({ ...ground, secret: randomSecret });
   const agentProfiles = createAgentProfiles({ ...ground, delegation });
@@ -247,7 +248,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const retain = createRetention(ground);
   const expire = createExpire({
     ...ground,
-    watch: calls.watch,
+    settlements,
     policy: { maxAttempts: options.maxAttempts ?? MAX_ATTEMPTS, republishSeconds },
   });
   const stuck = () => stuckMessages({ db, carrier: carriedBy, olderThanMs: STUCK_AFTER_MS });

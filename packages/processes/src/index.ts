@@ -4,17 +4,12 @@
 export {
   createGuard,
   type Guard,
-  type GuardOptions,
   processGuard,
-  type Watch,
-  type WatchRequest,
 } from "./guard/guard.ts";
 
 // guarded
 export {
   type ExitStatus,
-  type Farewell,
-  type GuardedOptions,
   type GuardedProcess,
   spawnGuarded,
 } from "./guarded/spawn-guarded.ts";
@@ -22,10 +17,8 @@ export {
 // postgres
 export { temporaryRoot } from "./postgres/cache-directory.ts";
 export { findLivePostgres, isOfEarlierVersion, type LivePostgres, probePostgres } from "./postgres/live-server.ts";
-export { OWNER, RUNTIME, SUPERUSER } from "./postgres/logins.ts";
-export type { Location } from "./postgres/place.ts";
+export { OWNER, RUNTIME } from "./postgres/logins.ts";
 export { type PostgresBinaries, readPostgresBinaries } from "./postgres/postgres-binaries.ts";
-export type { PostgresProbe, PostmasterFile } from "./postgres/postmaster-file.ts";
 export { pickPreviousRunAs, pickRunAs, type RunAs } from "./postgres/run-as.ts";
 export { findFreePort, isRefused, type SocketLogin, socketUrl } from "./postgres/server-connection.ts";
 export { makeVerifier, USUAL_ROUNDS } from "./postgres/server-key.ts";
@@ -33,8 +26,8 @@ export { type PostgresOptions, type RunningPostgres, startPostgres } from "./pos
 
 // table
 export { tryReadCpuTime } from "./table/cpu-time.ts";
-export { type ProcessRow, type ProcessTable, readProcessTable, tryReadProcess } from "./table/process-table.ts";
+export { type ProcessRow, readProcessTable, tryReadProcess } from "./table/process-table.ts";
 
 // users
-export { HOST_UIDS, type LentUser, lendUser } from "./users/lend-user.ts";
+export { type LentUser, lendUser } from "./users/lend-user.ts";
 export { findUnreachable } from "./users/reach.ts";

@@ -10,24 +10,15 @@ export {
 } from "./cards/fallback-deliverable.ts";
 export {
   type AssistantMessage,
-  MAX_STREAM_CHARS,
   type ModelMessage,
-  type Projection,
-  type ProjectionOptions,
   projectCards,
-  type TextMessage,
   type ToolMessage,
-  toolResultBody,
 } from "./cards/projection.ts";
-export { foldCard, type StoredCard, type StoredCardRow, unfoldCard } from "./cards/storage-view.ts";
 export {
-  createJudgeFeedbackCard,
   createMustEndWithCard,
   createProfileCard,
   createRenderedPromptCard,
   createToolsCard,
-  type ProfileCardInput,
-  type SystemCardOrigin,
 } from "./cards/system-cards.ts";
 export {
   createAgentErrorCard,
@@ -35,111 +26,59 @@ export {
   createInstructionCard,
   createParentPointerCard,
   createResultFieldsCard,
-  createTaskContextCard,
   createThoughtCard,
   type DeliverableCardInput,
   type ResultField,
-  type ThoughtCardInput,
 } from "./cards/task-cards.ts";
 export {
   checkDepth,
   DEFAULT_MAX_RECURSION_DEPTH,
-  DEPTH_POLICIES,
   type DepthPolicy,
   planDepth,
-  type SpawnTarget,
-  spawnContext,
 } from "./context/spawn.ts";
 export {
-  contextFromSystemDict,
-  type SystemDict,
-  systemDict,
-  type TelemetryAttributes,
-  telemetryAttributes,
-} from "./context/system-dict.ts";
-export {
-  type NormalizedTransport,
-  type TraceTransport,
-  type TransportPatch,
-  traceparentOf,
   withChildSpan,
-  withFreshTrace,
-  withNormalizedTransport,
   withTraceTransport,
-  withTransport,
 } from "./context/transport-evolve.ts";
-export { type CallIdentity, checkCallIdentity, checkCallTrace } from "./headers/call-identity.ts";
+export { checkCallIdentity, checkCallTrace } from "./headers/call-identity.ts";
 export { type CallerIdentity, checkCallerIdentity } from "./headers/caller-identity.ts";
-export { mandatoryHeaders, missingHeaders, requireHeaders } from "./headers/mandatory.ts";
-export { contextFromHead, type HeadRow, type InboxRow, type Replay, replay, STORED_HEADERS } from "./headers/replay.ts";
+export { replay } from "./headers/replay.ts";
 export {
-  AGENT_STATUSES,
-  type AgentStatus,
-  type InboxProgressEvent,
-  inboxProgressSchema,
   type MarkerEvent,
-  markerSchema,
-  parseInboxProgress,
-  parseMarker,
-  parseStateEvent,
-  parseStepEvent,
   parseTaskEvent,
-  STEP_PHASES,
   type StateEvent,
   type StepEvent,
   type StepPhase,
-  stateEventSchema,
-  stepEventSchema,
   type TaskEvent,
-  taskEventSchema,
 } from "./payloads/agent-events.ts";
 export {
-  CHUNK_TYPES,
-  type Chunk,
   type ChunkInput,
-  type ChunkType,
-  chunkSchema,
   encodeChunk,
   type Part,
-  parseChunk,
-  parsePart,
-  partSchema,
 } from "./payloads/agent-stream.ts";
 export { checkLeasePayload } from "./payloads/command.ts";
 export {
   mergeActionMetadata,
-  parseUiAction,
-  parseUiActionAck,
   UI_ACK_STATUSES,
   type UiAckStatus,
   type UiActionAck,
-  type UiActionPayload,
-  uiActionAckSchema,
-  uiActionSchema,
 } from "./payloads/ui-action.ts";
-export { aggregateStep, effectiveAfterExecution, type StepVerdict, taskErrorText } from "./results/after-execution.ts";
+export { aggregateStep, taskErrorText } from "./results/after-execution.ts";
 export {
   type ExpectedCall,
   planReportCheck,
-  type Report,
-  type ReportVerdict,
-  WATCHDOG_ACTOR,
 } from "./results/report-check.ts";
-export { type CardLookup, type ReadFault, type ReadOutcome, readResult } from "./results/result-reader.ts";
 export { tryStandingResult } from "./results/standing-result.ts";
 export {
   CONSUMER_DEFAULTS,
-  durableName,
   pmoCommandSubscription,
   type StandingSubscription,
   type StreamCategory,
-  type StreamPlan,
   streamPlan,
   taskEventSubscription,
   toolCommandSubscription,
   tryToolCommandSubscription,
   uiActionSubscription,
-  uiWakeupSubscription,
   workerWakeupSubscription,
 } from "./subjects/streams.ts";
 export { type ModelToolSpec, modelToolSpec, submitResultSpec } from "./tools/model-spec.ts";

@@ -22,7 +22,10 @@ export interface ScriptedDelivery {
 }
 
 export interface ScriptedLink extends NatsLink {
+  /** Those of an exchange one by one, as they would have been asked alone. */
   readonly questions: SeenQuestion[];
+  /** How many questions each exchange brought. */
+  readonly exchanges: number[];
   readonly durables: string[];
   readonly fetches: { readonly max: number; readonly waitMs: number }[];
   answer: Answering;
@@ -64,11 +67,44 @@ export const leased = (command: ClaimedCommand, expiresAt: number, card?: unknow
     card,
   });
 
+const SINGLE = { results: "settle", heartbeats: "heartbeat", releases: "release", parts: "parts" } as const;
+type Lists = Partial<Record<keyof typeof SINGLE, readonly Record<string, unknown>[]>>;
+
+interface AskedItem {
+  readonly list: keyof typeof SINGLE;
+  readonly question: SeenQuestion;
+}
+
+const itemsOf = ({ subject, headers, body }: Omit<SeenQuestion, "operation">): readonly AskedItem[] =>
+  Object.entries(SINGLE).flatMap(([name, operation]) => {
+    const list = name as keyof typeof SINGLE;
+    return ((body as Lists)[list] ?? []).map(({ tool_call_id, traceparent, ...rest }) => ({
+      list,
+      question: {
+        operation,
+        subject: subject.replace(/exchange$/, operation),
+        headers: {
+          ...headers,
+          [HEADERS.toolCallId]: String(tool_call_id),
+          ...(traceparent === undefined ? {} : { [HEADERS.traceparent]: String(traceparent) }),
+        },
+        body: rest,
+      },
+    }));
+  });
+
+/** What an exchange says about an item that was answered so. */
+const itemAnswer = ({ question }: AskedItem, { payload }: NatsReply): Record<string, unknown> => ({
+  tool_call_id: question.headers[HEADERS.toolCallId],
+  ...(payload === "" ? { error: { code: "upstream_unavailable", message: "away" } } : (JSON.parse(payload) as object)),
+});
+
 export const createScriptedLink = (answer: Answering = () => reply({})): ScriptedLink => {
   const queue: Delivery[] = [];
   const listeners = new Set<() => void>();
   const log = {
     questions: [] as SeenQuestion[],
+    exchanges: [] as number[],
     durables: [] as string[],
     attached: [] as string[],
     fetches: [] as { max: number; waitMs: number }[],
@@ -77,6 +113,17 @@ export const createScriptedLink = (answer: Answering = () => reply({})): Scripte
   let closed = false;
   let ring = (): void => {};
   const away = (): ToolplaneError => new ToolplaneError("upstream_unavailable", "there is no connection to NATS");
+
+  const answerExchange = async (items: readonly AskedItem[]): Promise<NatsReply> => {
+    log.exchanges.push(items.length);
+    log.questions.push(...items.map(({ question }) => question));
+    if (!up) throw away();
+    const answers = await Promise.all(items.map(({ question }) => self.answer(question)));
+    const lists: Record<string, unknown[]> = { results: [], heartbeats: [], releases: [], parts: [], commands: [] };
+    for (const [index, item] of items.entries())
+      lists[item.list]?.push(itemAnswer(item, answers[index] ?? reply(undefined, 503)));
+    return { headers: { ...answers[0]?.headers, "CG-Status": "200" }, payload: JSON.stringify(lists) };
+  };
 
   const self: ScriptedLink = {
     ...log,
@@ -97,6 +144,7 @@ export const createScriptedLink = (answer: Answering = () => reply({})): Scripte
         if (self.refuseAttach !== undefined) return self.refuseAttach;
         return reply({ stream: "cg_cmd_v1r4", durable: `tool_${String(body.target)}__${subject.split(".")[2]}` });
       }
+      if (subject.endsWith(".exchange")) return answerExchange(itemsOf({ subject, headers, body }));
       const question = { operation: subject.split(".").at(-1) ?? "", subject, headers, body };
       log.questions.push(question);
       if (!up) throw away();

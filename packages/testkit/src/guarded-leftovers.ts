@@ -52,11 +52,14 @@ export const isThere = (known: ProcessRow): boolean => {
   return row !== undefined && !row.zombie && row.started === known.started;
 };
 
+/** Far more than anything takes that is waited for: a busy machine is not a failure. */
+const PATIENCE_MS = 60_000;
+
 /** Resolves when `condition` holds; fails naming what was waited for after `timeoutMs`. */
 export const until = async (
   what: string,
   condition: () => boolean | Promise<boolean>,
-  timeoutMs: number,
+  timeoutMs = PATIENCE_MS,
 ): Promise<void> => {
   const deadline = performance.now() + timeoutMs;
   while (!(await condition())) {
@@ -65,5 +68,5 @@ export const until = async (
   }
 };
 
-export const untilGone = (processes: readonly ProcessRow[], timeoutMs: number): Promise<void> =>
+export const untilGone = (processes: readonly ProcessRow[], timeoutMs = PATIENCE_MS): Promise<void> =>
   until(`${processes.map(({ pid }) => pid).join(", ")} to go`, () => !processes.some(isThere), timeoutMs);

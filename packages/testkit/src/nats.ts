@@ -39,7 +39,7 @@ const NATS_SERVER = {
   debianPackage: "nats-server",
   otherwise: "on macOS: brew install nats-server; elsewhere: https://github.com/nats-io/nats-server/releases",
 };
-const READY_TIMEOUT_MS = 20_000;
+const READY_TIMEOUT_MS = 60_000;
 const POLL_MS = 10;
 // Another program may take the port between our look and the server's start.
 const PORT_ATTEMPTS = 5;

@@ -5,7 +5,7 @@ import { type Client, escapeIdentifier } from "pg";
 // Any number will do as long as nobody else locks it on the `postgres` database of a test server.
 const TEMPLATE_LOCK = 7_420_001;
 
-/** Held until the connection ends. */
+/** One process makes a template while the others wait. Held until the connection ends. */
 export const lockTemplates = async (client: Client): Promise<void> => {
   await client.query("select pg_advisory_lock($1)", [TEMPLATE_LOCK]);
 };

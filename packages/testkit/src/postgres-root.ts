@@ -1,4 +1,4 @@
-// Where throw-away clusters lie: in memory when the machine has room there, else in the temp directory. A database of its
+// Where throw-away clusters lie: in memory when nothing is synced and the machine has room there, else in the temp directory. A database of its
 // own for every test is thousands of files made and removed; on a disk most of a test's time goes into that (ext4 looks
 // for numbers of files that were not in use a moment ago), though nothing of them shall ever be on it.
 
@@ -23,5 +23,6 @@ const hasRoom = (): boolean => {
   }
 };
 
-/** A directory the server's user can pass through. */
-export const clusterRoot = (runAs: RunAs | undefined): string => (hasRoom() ? MEMORY : temporaryRoot(runAs));
+/** A directory the server's user can pass through. A server that syncs is on the disk: in memory a sync costs nothing. */
+export const clusterRoot = (runAs: RunAs | undefined, sync: boolean): string =>
+  !sync && hasRoom() ? MEMORY : temporaryRoot(runAs);

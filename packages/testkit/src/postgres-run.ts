@@ -4,11 +4,13 @@
 
 import type { SocketLogin } from "@toolplane/processes";
 import type {} from "vitest";
-import { describeLogin, startTestPostgres } from "./postgres.ts";
+import { describeLogin, makeTestDirectory, startTestPostgres } from "./postgres.ts";
 
 /** How to reach the shared server, as its superuser. */
 export interface SharedPostgres extends SocketLogin {
   readonly version: string;
+  /** A directory for what is made once per run and copied; the server's user can pass through it. */
+  readonly templates: string;
 }
 
 declare module "vitest" {
@@ -27,12 +29,17 @@ const tryInject = async (): Promise<SharedPostgres | undefined> => {
   }
 };
 
+const startOwn = async (): Promise<SharedPostgres> => ({
+  ...describeLogin(await startTestPostgres()),
+  templates: (await makeTestDirectory()).path,
+});
+
 let own: Promise<SharedPostgres> | undefined;
 
 /** The server of this run, started on first use when no setup did. */
 export const sharedPostgres = async (): Promise<SharedPostgres> => {
   const provided = await tryInject();
   if (provided !== undefined) return provided;
-  own ??= startTestPostgres().then(describeLogin);
+  own ??= startOwn();
   return own;
 };

@@ -34,14 +34,14 @@ export const describeLogin = (server: RunningPostgres): SocketLogin & { readonly
   version: server.version,
 });
 
-interface TestDirectory {
+export interface TestDirectory {
   readonly path: string;
   remove(): Promise<void>;
 }
 
-// The server's user has to pass through; what is inside is closed by the server itself.
-const makeTestDirectory = async (): Promise<TestDirectory> => {
-  const path = join(clusterRoot(pickRunAs()), `toolplane-pg-${randomBytes(6).toString("hex")}`);
+/** The server's user can pass through it; what is inside is closed by the server itself. */
+export const makeTestDirectory = async (sync = false): Promise<TestDirectory> => {
+  const path = join(clusterRoot(pickRunAs(), sync), `toolplane-pg-${randomBytes(6).toString("hex")}`);
   const watch = await processGuard().watch({ label: "test database", removeDir: path });
   mkdirSync(path);
   chmodSync(path, 0o711);
@@ -64,7 +64,7 @@ const startIn = async (directory: TestDirectory, options: TestPostgresOptions): 
 
 /** A server of its own, gone with everything at the end of the `await using` block. */
 export const startTestPostgres = async (options: TestPostgresOptions = {}): Promise<TestPostgres> => {
-  const directory = await makeTestDirectory();
+  const directory = await makeTestDirectory(options.sync === true);
   try {
     return await startIn(directory, options);
   } catch (cause) {

@@ -38,7 +38,7 @@ export const makePreviousDatabase = async (options: PreviousDatabaseOptions): Pr
   const home = join(dataDir, "postgres");
   writeFileSync(join(home, "cluster", "pg_hba.conf"), RULES);
   await withTestClient(server.url(), forgetPassword);
-  await until("the server to be open", () => server.isOpen(), 10_000);
+  await until("the server to be open", () => server.isOpen());
   rmSync(join(dataDir, "database-key"));
   chmodSync(home, 0o700);
   if (runAs !== undefined) chownSync(home, runAs.uid, runAs.gid);

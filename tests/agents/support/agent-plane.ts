@@ -9,7 +9,8 @@ import {
   type Worker,
   type WorkerOptions,
 } from "@toolplane/agents";
-import type { Engine, EngineOptions, SpawnedTurn, SpawnRequest, TurnView } from "@toolplane/engine";
+import type { Engine, EngineOptions, SpawnedTurn, TurnView } from "@toolplane/engine";
+import type { SpawnRequest } from "@toolplane/engine/internal";
 import { type Card, ToolplaneError } from "@toolplane/protocol";
 import { defineTool, serveTools, silentLog, systemClock, type Tool } from "@toolplane/sdk";
 import { createEngineGateway } from "@toolplane/server";

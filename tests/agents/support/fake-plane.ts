@@ -5,7 +5,6 @@ import type { Brain, WorkerEngine } from "@toolplane/agents";
 import {
   type Advanced,
   type AgentKey,
-  type CommittedCall,
   type PoolServer,
   type StepCommit,
   type StepEntry,
@@ -14,6 +13,7 @@ import {
   type Turns,
   type Work,
 } from "@toolplane/engine";
+import type { CommittedCall } from "@toolplane/engine/internal";
 import { buildFailure, buildResult, type Card, createToolCallCard, ToolplaneError } from "@toolplane/protocol";
 import { createInstructionCard } from "@toolplane/protocol/agents";
 import { type Profile, parseProfileCard } from "@toolplane/protocol/registry";

@@ -1,7 +1,8 @@
 // One life of one process that carries an outbox to a nats-server. Its argument says where both are, and where it dies.
 
 import { createNatsBus, openNatsLink } from "@toolplane/bus/nats";
-import { createEngine, type FaultPoint, silentLog } from "@toolplane/engine";
+import { createEngine, silentLog } from "@toolplane/engine";
+import type { FaultPoint } from "@toolplane/engine/internal";
 import { createPlannedFaults } from "@toolplane/testkit";
 
 export interface LifeConfig {

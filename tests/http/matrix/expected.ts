@@ -116,6 +116,14 @@ export const EXPECTED: Readonly<Record<string, Expected>> = {
     body: ({ target }) => toolUpload({ name: `made_for_${target}`, target }),
   },
   [`POST ${P}/tool-services/:target/claim`]: served({ body: () => ({ wait_seconds: 0 }) }),
+  [`POST ${P}/tool-services/:target/exchange`]: served({
+    body: (named) => ({
+      results: [{ tool_call_id: callOf(named), lease: "x", status: "success" }],
+      heartbeats: [{ tool_call_id: callOf(named), lease: "x" }],
+      releases: [{ tool_call_id: callOf(named), lease: "x" }],
+      parts: [{ tool_call_id: callOf(named), lease: "x", parts: [] }],
+    }),
+  }),
   [`GET ${P}/calls/:call/card`]: served({ shows: true }),
   [`POST ${P}/calls/:call/heartbeat`]: served({ body: () => ({ lease: "x" }) }),
   [`POST ${P}/calls/:call/release`]: served({ body: () => ({ lease: "x" }) }),

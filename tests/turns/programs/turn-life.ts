@@ -1,7 +1,8 @@
 // One life of one process that works on turns. Its argument says where the database is and at which point it shall die.
 
-import { createEngine, type FaultPoint } from "@toolplane/engine";
-import { createPlannedFaults, withTestClient } from "@toolplane/testkit";
+import { createEngine } from "@toolplane/engine";
+import type { FaultPoint } from "@toolplane/engine/internal";
+import { createPlannedFaults, meddle } from "@toolplane/testkit";
 import { driveTurns } from "../drive.ts";
 
 interface LifeConfig {
@@ -26,9 +27,7 @@ for (const request of config.spawns) await engine.turns.spawn(request as never);
 if (config.point.startsWith("reap:")) {
   // A worker that fell silent before anybody else looked.
   await engine.turns.advance({ projectId: config.projectId, agentId: "agent_0", workerId: "victim", takeWork: true });
-  await withTestClient(config.url, (client) =>
-    client.query("update state.inbox set claim_expires_at = now() where status = 'processing'"),
-  );
+  await meddle(config.url, "lapseClaims");
   await engine.tendTurns.lapsed(1);
 }
 await driveTurns(engine, { projectId: config.projectId, url: config.url, name: "victim" });

@@ -19,7 +19,7 @@ import { type ForkJoinAsk, parseForkJoin } from "./pmo-arguments.ts";
 import { derivedAgentId, type PmoCall } from "./pmo-call.ts";
 
 /** A call that waits longer has been forgotten by whoever made it. */
-export const MAX_DEADLINE_SECONDS = 7 * 86_400;
+const MAX_DEADLINE_SECONDS = 7 * 86_400;
 
 const invalid = (path: string, reason: string, code: ToolplaneError["code"] = "bad_request"): ToolplaneError =>
   new ToolplaneError(code, `fork_join: invalid args.${path}: ${reason}`);

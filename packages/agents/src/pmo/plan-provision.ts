@@ -7,7 +7,7 @@ import { isFilled, isRecord, type JsonObject, type JsonValue } from "@toolplane/
 import { type GuardedField, type Profile, parseAgentUpload, profileKey } from "@toolplane/protocol/registry";
 import { checkDelegation } from "./plan-target.ts";
 
-export const PROVISION_ACTIONS = ["ensure", "create", "derive"] as const;
+const PROVISION_ACTIONS = ["ensure", "create", "derive"] as const;
 export type ProvisionAction = (typeof PROVISION_ACTIONS)[number];
 
 export const PROVISION_REFUSALS = [

@@ -3,7 +3,7 @@
 
 import { isFilled, isRecord, type JsonObject, ToolplaneError } from "@toolplane/protocol";
 
-export const TARGET_STRATEGIES = ["new", "reuse", "clone"] as const;
+const TARGET_STRATEGIES = ["new", "reuse", "clone"] as const;
 export type TargetStrategy = (typeof TARGET_STRATEGIES)[number];
 
 export interface TaskAsk {

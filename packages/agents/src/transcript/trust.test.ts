@@ -1,7 +1,7 @@
 import { type ToolDefinition, toolDefinitionSchema } from "@toolplane/protocol";
 import { describe, expect, test } from "vitest";
 import { AGENT, result } from "../../test/sample-cards.ts";
-import { planTrust, resultTrust, type ToolTrust, type TrustInput, trustFrom } from "./trust.ts";
+import { planTrust, resultTrust, type ToolTrust, type TrustInput } from "./trust.ts";
 
 const definition = (target: string, options: object = {}): ToolDefinition =>
   toolDefinitionSchema.parse({
@@ -50,6 +50,6 @@ describe("where a tool's answers come from", () => {
     ["the project manager, which delivers other agents' words", "sys.pmo", "external"],
     ["a batch", "sys.pmo.batch_manager", "external"],
   ])("[SEC-15-T5] a result by %s", (_name, author, trust) => {
-    expect(resultTrust(result("c", { author }), trustFrom(new Map()), AGENT).trust).toBe(trust);
+    expect(resultTrust(result("c", { author }), () => planTrust({}), AGENT).trust).toBe(trust);
   });
 });

@@ -58,9 +58,3 @@ export const resultTrust = (
   if (author.startsWith("sys.")) return LOCAL;
   return typeof metadata.function_name === "string" ? trustOf(metadata.function_name) : UNKNOWN;
 };
-
-/** Trust by a map of tools, for a caller that has loaded the definitions of a step. */
-export const trustFrom =
-  (tools: ReadonlyMap<string, ToolTrust>) =>
-  (toolName: string): ToolTrust =>
-    tools.get(toolName) ?? UNKNOWN;

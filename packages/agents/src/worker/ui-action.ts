@@ -27,7 +27,7 @@ const resultOf = (cards: readonly Card[], agentTurnId: string): Card | undefined
   cards.findLast(({ type, metadata }) => type === "tool.result" && metadata.agent_turn_id === agentTurnId);
 
 /** How the turn ends once its call has a result. */
-export const planUiEnd = ({ output }: TurnBoxes, agentTurnId: string): TurnFinish => {
+const planUiEnd = ({ output }: TurnBoxes, agentTurnId: string): TurnFinish => {
   const card = resultOf(output, agentTurnId);
   const content = card?.content;
   if (card === undefined || content?.__type__ !== "ToolResultContent")
@@ -44,7 +44,7 @@ export const planUiEnd = ({ output }: TurnBoxes, agentTurnId: string): TurnFinis
   };
 };
 
-export const planUiCall = ({ payload }: Pick<Work, "payload">): UiActionPlan => {
+const planUiCall = ({ payload }: Pick<Work, "payload">): UiActionPlan => {
   const { tool_name: toolName, args, action_id: action } = payload;
   if (!isFilled(toolName)) return { kind: "end", end: failed("missing_required_fields", "the action names no tool") };
   return { kind: "call", toolName, arguments: args ?? {}, alias: isFilled(action) ? action : undefined };

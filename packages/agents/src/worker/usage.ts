@@ -24,7 +24,7 @@ const add = (sum: JsonObject, more: JsonObject, depth = 0): JsonObject => {
   return total;
 };
 
-export const sumUsage = (
+const sumUsage = (
   cards: readonly Card[],
   agentTurnId: string,
   last: { readonly usage?: JsonObject | undefined; readonly cost?: number | undefined } = {},

@@ -46,7 +46,7 @@ export interface HostOptions {
 }
 
 /** Something a host did that breaks no call but that somebody should know. */
-export const DIAGNOSTICS = [
+const DIAGNOSTICS = [
   "stray_output",
   "line_too_long",
   "unreadable_message",

@@ -13,7 +13,7 @@ export interface Launch {
 }
 
 /** What no program can do without: where programs are, where a home and a temporary folder are, which language it is. */
-export const ALWAYS_PASSED = ["PATH", "HOME", "TMPDIR", "LANG"] as const;
+const ALWAYS_PASSED = ["PATH", "HOME", "TMPDIR", "LANG"] as const;
 
 export const planHostEnv = (
   ours: Readonly<Record<string, string | undefined>>,

@@ -27,7 +27,7 @@ const attempt = <Value>(read: () => Value, otherwise: Value): Value => {
   }
 };
 
-export const systemFiles: SandboxFiles = {
+const systemFiles: SandboxFiles = {
   isFile: (path) => attempt(() => statSync(path).isFile(), false),
   isDirectory: (path) => attempt(() => statSync(path).isDirectory(), false),
   tryRealPath: (path) => attempt<string | undefined>(() => realpathSync(path), undefined),

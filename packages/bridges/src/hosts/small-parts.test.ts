@@ -116,9 +116,9 @@ describe("retry safe", () => {
   });
 
   test("no glob is slow", () => {
-    const began = performance.now();
+    const began = process.cpuUsage();
     expect(createRetrySafe([`${"*a".repeat(40)}b`])("a".repeat(5_000))).toBe(false);
-    expect(performance.now() - began).toBeLessThan(1_000);
+    expect(process.cpuUsage(began).user).toBeLessThan(1_000_000);
   });
 });
 

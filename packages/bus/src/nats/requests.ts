@@ -27,7 +27,7 @@ interface Waiting {
 }
 
 /** Nobody listens on the subject: no stream captures it, no consumer or service of that name is there. */
-export const NOBODY_LISTENS = "nobody_listens";
+const NOBODY_LISTENS = "nobody_listens";
 
 export const unavailable = (message: string, reason: string, cause?: unknown): ToolplaneError =>
   new ToolplaneError("upstream_unavailable", message, { detail: { reason }, cause });

@@ -38,7 +38,7 @@ type Wanted = Pick<
   "name" | "subjects" | "retention" | "storage" | "discard" | "max_age" | "duplicate_window" | "num_replicas"
 >;
 
-export const planStream = (category: StreamCategory, replicas: number | undefined): Wanted => {
+const planStream = (category: StreamCategory, replicas: number | undefined): Wanted => {
   const { name, filter, maxAgeSeconds } = streamPlan(category);
   return {
     name,
@@ -68,11 +68,7 @@ const checkFixed = (wanted: Wanted, found: StreamConfig): void => {
 };
 
 /** The settings to change; replicas only when somebody asked for a number, for an operator may have chosen one. */
-export const planChanges = (
-  wanted: Wanted,
-  found: StreamConfig,
-  replicas: number | undefined,
-): Partial<StreamConfig> => {
+const planChanges = (wanted: Wanted, found: StreamConfig, replicas: number | undefined): Partial<StreamConfig> => {
   const names = CHANGEABLE.filter((name) => name !== "num_replicas" || replicas !== undefined);
   const changed = names.filter((name) => JSON.stringify(wanted[name]) !== JSON.stringify(found[name]));
   return Object.fromEntries(changed.map((name) => [name, wanted[name]]));

@@ -29,7 +29,7 @@ export interface EgressPolicy {
   readonly limits: EgressLimits;
 }
 
-export const DEFAULT_LIMITS: EgressLimits = {
+const DEFAULT_LIMITS: EgressLimits = {
   headerBytes: 32 * 1024,
   bodyBytes: 16 * 1024 * 1024,
   connectMs: 10_000,

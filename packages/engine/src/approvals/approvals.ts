@@ -12,8 +12,8 @@ import { type CallKey, type CallStatus, type CallView, isSettled } from "../call
 import type { Calls } from "../calls/calls.ts";
 import { ENGINE_ACTOR } from "../calls/cancel.ts";
 import { commandPayloadText } from "../calls/plan-call.ts";
-import { engineFailure, planSettlement, type SettlementMeans } from "../calls/plan-settlement.ts";
-import { bindSettle, SETTLE, type SettledRow } from "../calls/settle.sql.ts";
+import { engineFailure } from "../calls/plan-settlement.ts";
+import type { Settlements } from "../calls/settlements.ts";
 import type { CardStore } from "../cards/card-store.ts";
 import type { CallObserver } from "../ports/call-observer.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -66,16 +66,16 @@ export interface Approvals {
   find(key: CallKey): Promise<Omit<Decision, "status" | "idempotent"> | undefined>;
 }
 
-export interface ApprovalsDeps extends Omit<SettlementMeans, "now"> {
+export interface ApprovalsDeps {
   readonly db: Database;
-  readonly calls: Pick<Calls, "get" | "watch">;
+  readonly calls: Pick<Calls, "get">;
+  readonly settlements: Settlements;
   readonly cards: Pick<CardStore, "putCards" | "getCards">;
   readonly definitions: Pick<Definitions, "resolveVersion">;
   readonly doorbell: Doorbell;
   readonly faults: Faults;
   readonly clock: Clock;
   readonly observe: CallObserver;
-  readonly protocolVersion: string;
   readonly republishSeconds: number | null;
 }
 
@@ -168,38 +168,28 @@ export const createApprovals = (deps: ApprovalsDeps): Approvals => {
     return rows.length > 0;
   };
 
-  const refuse = async (tx: Queryer, view: CallView, request: DecideRequest, now: string): Promise<boolean> => {
+  const refuse = async (tx: Queryer, view: CallView, request: DecideRequest): Promise<boolean> => {
     const by = clean(request.by);
     const reason = clean(request.reason ?? "");
     const message = `${by} denied ${view.toolName}${reason === "" ? "" : `: ${reason}`}; it was not executed`;
     const error = new ToolplaneError("approval_denied", message, {
       detail: { by, ...(reason === "" ? {} : { reason }) },
     });
-    const row = planSettlement(
-      {
-        facts: view,
-        mode: "deny",
-        leaseId: null,
-        actorId: ENGINE_ACTOR,
-        messageType: "tool_result",
-        outcome: { given: engineFailure("failed", error, "worker") },
-      },
-      { ...deps, now },
-    );
-    const [settled] = await tx.query<SettledRow>(SETTLE, bindSettle([row], deps.protocolVersion));
-    return settled?.won === true;
+    const planned = deps.settlements.plan({
+      facts: view,
+      mode: "deny",
+      leaseId: null,
+      actorId: ENGINE_ACTOR,
+      messageType: "tool_result",
+      outcome: { given: engineFailure("failed", error, "worker") },
+    });
+    return (await deps.settlements.within(tx, [planned])).has(planned);
   };
 
-  const announce = (view: CallView, verdict: Verdict): void => {
-    deps.observe({ ...view, status: verdict === "approved" ? "queued" : "failed" });
-    if (verdict === "approved") {
-      deps.doorbell.ring(view.session === null ? "queued" : "sessions");
-      if (deps.republishSeconds !== null) deps.doorbell.ring("messages");
-      return;
-    }
-    deps.calls.watch.settled(view);
-    deps.doorbell.ring("settled");
-    if (!view.headless) deps.doorbell.ring("messages");
+  const announceApproved = (view: CallView): void => {
+    deps.observe({ ...view, status: "queued" });
+    deps.doorbell.ring(view.session === null ? "queued" : "sessions");
+    if (deps.republishSeconds !== null) deps.doorbell.ring("messages");
   };
 
   const decide = async (request: DecideRequest, verdict: Verdict): Promise<Decision> => {
@@ -209,7 +199,7 @@ export const createApprovals = (deps: ApprovalsDeps): Approvals => {
     const moved =
       view.status === "awaiting_approval" &&
       (await db.transaction(async (tx) => {
-        const won = verdict === "approved" ? await offer(tx, view) : await refuse(tx, view, request, now);
+        const won = verdict === "approved" ? await offer(tx, view) : await refuse(tx, view, request);
         if (won) {
           await deps.cards.putCards(view.projectId, [decisionCard(view, request, verdict, now)], { tx });
           const act = verdict === "approved" ? "call.approved" : "call.denied";
@@ -220,7 +210,7 @@ export const createApprovals = (deps: ApprovalsDeps): Approvals => {
         return won;
       }));
     await faults.at("approve:after-commit");
-    if (moved) announce(view, verdict);
+    if (moved && verdict === "approved") announceApproved(view);
     const made = await find(request);
     const { status } = await deps.calls.get(request);
     if (made === undefined) throw refusal({ ...view, status });

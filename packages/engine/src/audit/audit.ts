@@ -10,7 +10,7 @@ import type { Queryer } from "../sql/database.ts";
 import { type ActWrite, type AuditRow, bindActs, LIST_AUDIT, LIST_AUDIT_OF_PROJECT, WRITE_ACTS } from "./audit.sql.ts";
 
 /** Every act there is; `noun.what happened to it`. */
-export const ACTS = [
+const ACTS = [
   "project.created",
   "project.changed",
   "project.deleted",

@@ -123,7 +123,6 @@ export const createJoinTasks = (deps: JoinTasksDeps): JoinTasks => {
     if (stopped === undefined) return;
     await faults.at("halt:after-commit");
     deps.turns.ring([stopped], "stopped");
-    deps.doorbell.ring("settled");
   };
 
   return {

@@ -16,7 +16,7 @@ export interface StoredTask extends Omit<BatchTaskAsk, "agentId"> {
  * The deadline ends a batch; stopping its children and settling its call takes a moment longer, and must be able to
  * happen before the watchdog takes the call for abandoned.
  */
-export const CLOSING_GRACE_SECONDS = 60;
+const CLOSING_GRACE_SECONDS = 60;
 
 export const batchHolder = (batchId: string): string => `batch:${batchId}`;
 

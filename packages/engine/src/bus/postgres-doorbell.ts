@@ -37,7 +37,7 @@ export interface DoorbellStats {
 }
 
 export interface BusDoorbell extends Doorbell {
-  ring(kind: RingKind): void;
+  ring(kind: RingKind, to?: "everywhere" | "elsewhere"): void;
   listen(kind: RingKind, heard: (from: RingOrigin) => void): () => void;
   stats(): DoorbellStats;
 }
@@ -195,10 +195,10 @@ export const createPostgresDoorbell = ({ db, clock, log }: PostgresDoorbellOptio
   const kept = keepLine();
 
   return {
-    ring(kind) {
+    ring(kind, to = "everywhere") {
       if (closing.signal.aborted) return;
       rings++;
-      tell(kind, "here");
+      if (to === "everywhere") tell(kind, "here");
       if (alone) return;
       unsent.add(kind);
       if (sendSoon) return;

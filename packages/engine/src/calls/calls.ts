@@ -4,17 +4,19 @@ import { ToolplaneError } from "@toolplane/protocol";
 import type { CoalescerStats } from "../coalescer/coalescer.ts";
 import type { Log } from "../ports/log.ts";
 import { parsePage } from "../registry/page.ts";
-import { createSessionTargets } from "../sessions/session-targets.ts";
+import { createSessionTargets, type TargetKey } from "../sessions/session-targets.ts";
 import type { Database } from "../sql/database.ts";
 import type { CallFacts, CallKey, CallView } from "./call.ts";
+import { answerOfSettled, type CallAnswer } from "./call-answer.ts";
 import { createFactMemory, type FactMemory } from "./call-facts.ts";
 import { createCallReads, noCall } from "./call-reads.ts";
 import type { CallRequest, Dispatched } from "./call-request.ts";
-import { type CancelDeps, type Canceled, type CancelRequest, createCancel } from "./cancel.ts";
+import { type Canceled, type CancelRequest, createCancel } from "./cancel.ts";
 import { type ClaimAcrossRequest, createClaimAcross } from "./claim-across.ts";
 import { type ClaimLine, createClaimLine } from "./claim-line.ts";
 import { createDispatch, type DispatchDeps } from "./dispatch.ts";
 import { createGiveBack } from "./give-back.ts";
+import { createHandover } from "./handover.ts";
 import { createKnownLeases } from "./known-leases.ts";
 import { type Beat, type ClaimRequest, createLeases, type Held, type LeasedCall, type LeaseRequest } from "./leases.ts";
 import { LIST_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
@@ -22,6 +24,7 @@ import { createReports, type PutResultCard, type ReportRequest } from "./reports
 import { createSeenServices, EVERY_PROJECT, type SeenService } from "./seen-services.ts";
 import { createSettle, type Settled, type SettleRequest } from "./settle.ts";
 import { createSettleWatch, type SettleWatch } from "./settle-watch.ts";
+import { createSettlements, type Settlements, type SettlementsDeps } from "./settlements.ts";
 
 export interface CallFilter {
   readonly before?: string | undefined;
@@ -35,7 +38,7 @@ export interface Calls {
   /** Writes a direct call down; it will settle. */
   dispatch(request: CallRequest): Promise<Dispatched>;
   /** Dispatches and waits up to `waitMs` for the settlement. */
-  call(request: CallRequest, waitMs: number, signal?: AbortSignal): Promise<CallView>;
+  call(request: CallRequest, waitMs: number, signal?: AbortSignal): Promise<CallAnswer>;
   /** Leases what is queued for a target, now or within `waitMs`. */
   claim(request: ClaimRequest, waitMs?: number, signal?: AbortSignal): Promise<readonly LeasedCall[]>;
   /** The same for a service of every project, such as the bundled tools. */
@@ -58,12 +61,14 @@ export interface Calls {
   /** Services that asked for work within the last minute. */
   services(projectId: string, target?: string): readonly SeenService[];
   readonly watch: SettleWatch;
+  /** For all that end calls beside their reports. */
+  readonly settlements: Settlements;
   stats(): Readonly<Record<string, CoalescerStats>>;
   /** Nobody waits for work or results any more; what was submitted is finished. */
   drain(): Promise<void>;
 }
 
-export interface CallsDeps extends DispatchDeps, Omit<CancelDeps, "facts" | "watch"> {
+export interface CallsDeps extends DispatchDeps, Omit<SettlementsDeps, "facts" | "watch"> {
   readonly db: Database;
   readonly log: Log;
   readonly leaseSeconds: number;
@@ -100,11 +105,17 @@ export const createCalls = (deps: CallsDeps): Calls => {
   const unheard = createGiveBack(deps);
   const sessionTargets = createSessionTargets(deps);
   const leases = createLeases({ ...deps, sessionTargets, remember, giveBack: unheard.giveBack });
-  const line: ClaimLine = createClaimLine({ ...deps, claim: leases.claim.submit });
-  const across = createClaimAcross({ ...deps, claim: leases.claim.submit });
-  const dispatch = createDispatch(deps);
-  const settle = createSettle({ ...deps, facts, watch });
-  const cancel = createCancel({ ...deps, facts, watch });
+  const handover = createHandover();
+  const line: ClaimLine = createClaimLine({ ...deps, handover, claim: leases.claim.submit });
+  const across = createClaimAcross({ ...deps, handover, claim: leases.claim.submit });
+  const offer = (targets: readonly TargetKey[]): void => {
+    for (const key of targets) line.offer(key);
+    for (const target of new Set(targets.map((key) => key.target))) across.offer(target);
+  };
+  const dispatch = createDispatch({ ...deps, handover, remember, giveBack: unheard.giveBack, offer });
+  const settlements = createSettlements({ ...deps, facts, watch });
+  const settle = createSettle({ ...deps, facts, settlements });
+  const cancel = createCancel({ ...deps, facts, settlements });
   const reports = createReports({ ...deps, facts, settle: settle.submit });
   const coalescers = { dispatch, settle, cancel, read: reads.one, ...leases };
 
@@ -114,11 +125,13 @@ export const createCalls = (deps: CallsDeps): Calls => {
       const toolCallId = request.toolCallId ?? deps.ids.uuid();
       const expectation = watch.expect({ projectId: request.projectId, toolCallId });
       try {
-        const made = await dispatch.submit({ ...request, toolCallId });
+        const minted = request.toolCallId === undefined;
+        const made = await (minted ? dispatch.submitAs(toolCallId, request) : dispatch.submit(request));
         const key = { projectId: request.projectId, toolCallId: made.toolCallId };
         if (made.idempotent) await watch.wait(key, waitMs, signal);
         else await expectation.wait(waitMs, signal);
-        return await get(key);
+        const settled = expectation.news();
+        return settled === undefined ? await get(key) : answerOfSettled(settled);
       } finally {
         expectation.leave();
       }
@@ -169,6 +182,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
     services: seen.list,
     wait: watch.wait,
     watch,
+    settlements,
     stats: () => Object.fromEntries(Object.entries(coalescers).map(([name, coalescer]) => [name, coalescer.stats()])),
     async drain() {
       line.close();

@@ -1,24 +1,18 @@
 // Cancel settles the open call in its own transaction; the holder learns it by its next heartbeat and aborts.
 // A result card that was already written is used: the work is done, canceling it would only lose it.
 
-import { type JsonCaps, ToolplaneError } from "@toolplane/protocol";
+import { ToolplaneError } from "@toolplane/protocol";
 import { type Actor, reasonIn } from "../audit/audit.ts";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
-import type { CallObserver } from "../ports/call-observer.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Doorbell } from "../ports/doorbell.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Database } from "../sql/database.ts";
-import { type CallFacts, type CallKey, type CallStatus, callKey } from "./call.ts";
+import { type CallFacts, type CallKey, callKey } from "./call.ts";
 import type { FactMemory } from "./call-facts.ts";
 import { readCandidates } from "./candidates.ts";
-import { settleAudited } from "./control-acts.ts";
-import { engineFailure, planSettlement, type Settlement } from "./plan-settlement.ts";
+import { engineFailure, type Settlement } from "./plan-settlement.ts";
 import { bindKeys, READ_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
-import { bindSettle, SETTLE, type SettledRow, type SettleRow } from "./settle.sql.ts";
-import type { SettleWatch } from "./settle-watch.ts";
-import type { Sha256 } from "./turn-chain.ts";
+import type { PlannedSettlement, Settlements } from "./settlements.ts";
 
 export interface CancelRequest extends CallKey {
   readonly reason?: string | undefined;
@@ -37,15 +31,9 @@ export interface Canceled {
 export interface CancelDeps {
   readonly db: Database;
   readonly facts: FactMemory;
-  readonly watch: SettleWatch;
-  readonly doorbell: Doorbell;
+  readonly settlements: Settlements;
   readonly faults: Faults;
-  readonly clock: Clock;
-  readonly observe: CallObserver;
   readonly ids: Ids;
-  readonly sha256: Sha256;
-  readonly caps: JsonCaps;
-  readonly protocolVersion: string;
 }
 
 /** The engine's own name on cards it writes when nobody else can. */
@@ -56,7 +44,7 @@ const CANCELED = "call.canceled" as const;
 const settlementOf = (
   facts: CallFacts,
   request: Identified,
-  written: Parameters<typeof planSettlement>[0]["outcome"] | undefined,
+  written: Settlement["outcome"] | undefined,
 ): Settlement => {
   const reason = (request.reason ?? "canceled").slice(0, MAX_REASON_LENGTH).toWellFormed().replaceAll("\u0000", "");
   const error = new ToolplaneError("canceled", reason, {
@@ -78,6 +66,15 @@ interface Identified extends CancelRequest {
   readonly cardId: string;
 }
 
+interface Planned extends PlannedSettlement {
+  readonly request: Identified;
+}
+
+const canceledBy = (won: readonly Planned[]) =>
+  won.flatMap(({ request: { actor: by, reason }, facts: { projectId, toolCallId } }) =>
+    by === undefined ? [] : [{ by, projectId, act: CANCELED, subject: toolCallId, detail: reasonIn(reason) }],
+  );
+
 export const createCancel = (deps: CancelDeps): Coalescer<CancelRequest, Canceled> => {
   const { db, faults } = deps;
 
@@ -91,40 +88,15 @@ export const createCancel = (deps: CancelDeps): Coalescer<CancelRequest, Cancele
       db,
       open.map(({ facts }) => facts),
     );
-    const now = new Date(deps.clock.now()).toISOString();
-    const rows = open.map(({ request, facts }) => {
+    const planned = open.map(({ request, facts }): Planned => {
       const written = candidates.get(callKey(facts));
-      return planSettlement(settlementOf(facts, request, written && { written }), { ...deps, now });
+      return { request, ...deps.settlements.plan(settlementOf(facts, request, written && { written })) };
     });
     await faults.at("cancel:before-commit");
-    const asked = new Map(open.map(({ request }) => [callKey(request), request]));
-    const canceledBy = (won: readonly SettleRow[]) =>
-      won.flatMap((row) => {
-        const { actor: by, reason } = asked.get(callKey(row)) ?? {};
-        const about = { projectId: row.projectId, act: CANCELED, subject: row.toolCallId, detail: reasonIn(reason) };
-        return by === undefined ? [] : [{ ...about, by }];
-      });
-    const values = rows.length === 0 ? [] : bindSettle(rows, deps.protocolVersion);
-    const isAudited = open.some(({ request }) => request.actor !== undefined);
-    const settled =
-      rows.length === 0
-        ? []
-        : isAudited
-          ? await settleAudited(db, rows, [SETTLE, values], canceledBy)
-          : await db.query<SettledRow>(SETTLE, values);
+    const isAudited = planned.some(({ request }) => request.actor !== undefined);
+    const settled = await deps.settlements.alone(planned, isAudited ? canceledBy : undefined);
     await faults.at("cancel:after-commit");
-    const won = new Set(rows.filter((_, index) => settled[index]?.won === true).map(callKey));
-    for (const [index, { request, facts }] of open.entries()) {
-      deps.facts.forget(request);
-      if (!won.has(callKey(request))) continue;
-      deps.watch.settled(request);
-      deps.observe({ ...facts, status: rows[index]?.status as CallStatus });
-    }
-    if (won.size > 0) {
-      deps.doorbell.ring("settled");
-      if (open.some(({ facts }) => !facts.headless)) deps.doorbell.ring("messages");
-      if (open.some(({ facts }) => facts.session !== null)) deps.doorbell.ring("sessions");
-    }
+    const won = new Set([...settled].map(({ request }) => callKey(request)));
     const views = await db.query<ViewRow>(READ_CALLS, bindKeys(requests));
     const found = new Map(views.map(viewOf).map((view) => [callKey(view), view]));
     return requests.map((request) => {

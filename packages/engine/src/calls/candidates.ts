@@ -19,7 +19,7 @@ const tryReadCard = (body: string): Card | undefined => {
 };
 
 /** A card as a result of this call, or undefined if the rules for reports would refuse it. */
-export const planCandidate = (facts: CallFacts, body: string): WrittenResult | undefined => {
+const planCandidate = (facts: CallFacts, body: string): WrittenResult | undefined => {
   const card = tryReadCard(body);
   if (card === undefined) return undefined;
   const content = card.content as ToolResultContent;

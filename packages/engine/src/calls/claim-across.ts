@@ -1,5 +1,6 @@
 // Work for a service that belongs to no project, such as the bundled tools: one question for all projects.
-//   CA1. One look per ring, and one a second by itself (I13), however many projects there are.
+//   CA1. One look per ring, and one a second by itself (I13), however many projects there are. A call that is dispatched in this
+//        process names its target: only services of that target look, or are handed the call (handover.ts).
 //   CA2. Every project with work gets a share of what is claimed; when they are more than fit, the next look goes on
 //        where this one stopped, so a busy project cannot keep the others waiting.
 //   CA3. What one project's claim took is handed out even if another's failed: a lease nobody knows of would lapse.
@@ -8,6 +9,7 @@ import { type Clock, WAIT_OVER } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Queryer } from "../sql/database.ts";
 import { PROJECTS_WITH_WORK } from "./claim-across.sql.ts";
+import type { Handover } from "./handover.ts";
 import type { ClaimRequest, LeasedCall, LineRequest } from "./leases.ts";
 
 export type ClaimAcrossRequest = Omit<ClaimRequest, "projectId">;
@@ -17,9 +19,12 @@ export interface ClaimAcrossDeps {
   readonly claim: (request: LineRequest) => Promise<readonly LeasedCall[]>;
   readonly doorbell: Doorbell;
   readonly clock: Clock;
+  readonly handover: Pick<Handover, "sit">;
 }
 
 export interface ClaimAcross {
+  /** A call of this process stands in the queue of this target. */
+  offer(target: string): void;
   wait(request: ClaimAcrossRequest, waitMs: number, signal?: AbortSignal): Promise<readonly LeasedCall[]>;
   close(): void;
 }
@@ -29,7 +34,8 @@ const LOOK_AGAIN_MS = 1_000;
 /** Shares are claimed in one statement; more than this would make it long. */
 const MAX_PROJECTS = 32;
 
-export const createClaimAcross = ({ db, claim, doorbell, clock }: ClaimAcrossDeps): ClaimAcross => {
+export const createClaimAcross = ({ db, claim, doorbell, clock, handover }: ClaimAcrossDeps): ClaimAcross => {
+  const waiting = new Set<{ readonly target: string; readonly wake: () => void }>();
   /** Where the next look of a target goes on; absent: at the first project. */
   const positions = new Map<string, string>();
   const closing = new AbortController();
@@ -68,18 +74,27 @@ export const createClaimAcross = ({ db, claim, doorbell, clock }: ClaimAcrossDep
       let rung = new AbortController();
       const wake = (): void => rung.abort(WAIT_OVER);
       const stopListening = [doorbell.listen("queued", wake), doorbell.listen("sessions", wake)];
+      const waiter = { target: request.target, wake };
+      waiting.add(waiter);
+      const seat = handover.sit({ ...request, wake });
       try {
         for (;;) {
           rung = new AbortController();
           const taken = await look({ ...request, inLine: waitMs > 0 });
           const leftMs = until - clock.now();
           if (taken.length > 0 || leftMs <= 0 || over.aborted) return taken;
-          await clock.sleep(Math.min(LOOK_AGAIN_MS, leftMs), AbortSignal.any([rung.signal, over]));
-          if (over.aborted) return [];
+          const sleeping = clock.sleep(Math.min(LOOK_AGAIN_MS, leftMs), AbortSignal.any([rung.signal, over]));
+          const handed = await seat.rest(sleeping);
+          if (handed.length > 0 || over.aborted) return handed;
         }
       } finally {
+        seat.leave();
+        waiting.delete(waiter);
         for (const stop of stopListening) stop();
       }
+    },
+    offer(target) {
+      for (const waiter of waiting) if (waiter.target === target) waiter.wake();
     },
     close: () => closing.abort(),
   };

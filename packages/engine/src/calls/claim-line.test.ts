@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createRecordedDoorbell } from "../../test/registry-world.ts";
 import { systemClock } from "../ports/clock.ts";
 import { createClaimLine } from "./claim-line.ts";
+import { createHandover } from "./handover.ts";
 import type { LeasedCall } from "./leases.ts";
 
 const REQUEST = { projectId: "p", target: "t", holder: "h", max: 8 };
@@ -24,6 +25,7 @@ const openLine = () => {
     },
     doorbell,
     clock: systemClock,
+    handover: createHandover(),
   });
   return { line, queue, doorbell, looks: () => looks, nextLook: () => looked.promise };
 };

@@ -1,19 +1,28 @@
 // The line of those who wait for work. Per (project, target) only the first in line looks; when it found all it asked
 // for there may be more, and the next one looks too. One ring therefore costs one statement, however many wait.
+//   A service that comes back to a queue that was just seen empty stands in line without a look: since then no bell has rung and
+//   no call was offered here, so there is nothing to see. A lost ring costs it no more than any other that waits (I13).
+//   Who rests in line may be handed a call that is dispatched here (handover.ts).
 
 import { type Clock, WAIT_OVER } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
+import { createLeastRecentlyUsed } from "../registry/least-recently-used.ts";
+import type { TargetKey } from "../sessions/session-targets.ts";
+import type { Handover } from "./handover.ts";
 import type { ClaimRequest, LeasedCall, LineRequest } from "./leases.ts";
 
 export interface ClaimLineDeps {
   readonly claim: (request: LineRequest) => Promise<readonly LeasedCall[]>;
   readonly doorbell: Doorbell;
   readonly clock: Clock;
+  readonly handover: Pick<Handover, "sit">;
 }
 
 export interface ClaimLine {
   /** What there is now, or else what comes within `waitMs`; empty when nothing came or the signal aborted. */
   wait(request: ClaimRequest, waitMs: number, signal?: AbortSignal): Promise<readonly LeasedCall[]>;
+  /** A call of this process stands in the queue of this target. */
+  offer(key: TargetKey): void;
   waiting(): number;
   close(): void;
 }
@@ -21,15 +30,29 @@ export interface ClaimLine {
 // A ring may be lost (I13) and a delayed call becomes due without one: the first in line looks this often by itself.
 const LOOK_AGAIN_MS = 1_000;
 
+/** As many targets as one process can sensibly serve. */
+const MAX_REMEMBERED = 1_024;
+
 interface Place {
   readonly wake: () => void;
 }
 
-export const createClaimLine = ({ claim, doorbell, clock }: ClaimLineDeps): ClaimLine => {
+/** A look that found less than it asked for: what is in the queue came later. */
+interface EmptyLook {
+  readonly at: number;
+  readonly rings: number;
+}
+
+const keyOf = ({ projectId, target }: TargetKey): string => `${projectId}/${target}`;
+
+export const createClaimLine = ({ claim, doorbell, clock, handover }: ClaimLineDeps): ClaimLine => {
   const lines = new Map<string, Place[]>();
+  const empty = createLeastRecentlyUsed<EmptyLook>(MAX_REMEMBERED);
+  let rings = 0;
   let closed = false;
   const wakeFirst = (key: string): void => lines.get(key)?.[0]?.wake();
   const wakeAll = (): void => {
+    rings++;
     for (const key of lines.keys()) wakeFirst(key);
   };
   const stopListening = [doorbell.listen("queued", wakeAll), doorbell.listen("sessions", wakeAll)];
@@ -43,12 +66,35 @@ export const createClaimLine = ({ claim, doorbell, clock }: ClaimLineDeps): Clai
     else if (index === 0) line[0]?.wake();
   };
 
+  /** How long the first in line may still rest before it looks: nothing is in the queue that was looked at a moment ago. */
+  const restLeft = (key: string): number => {
+    const look = empty.get(key);
+    if (look === undefined || look.rings !== rings) return 0;
+    const age = clock.now() - look.at;
+    // A clock that was set back proves nothing.
+    return age < 0 ? 0 : Math.max(LOOK_AGAIN_MS - age, 0);
+  };
+
+  const look = async (key: string, request: ClaimRequest): Promise<readonly LeasedCall[]> => {
+    const began = { at: clock.now(), rings };
+    empty.set(key, began);
+    let found: readonly LeasedCall[] | undefined;
+    try {
+      found = await claim({ ...request, inLine: true });
+      return found;
+    } finally {
+      // An offer during the look has forgotten it already: it may not have seen that call.
+      if (found === undefined || found.length >= request.max) empty.delete(key);
+      else if (empty.get(key) === began) empty.set(key, { at: clock.now(), rings: began.rings });
+    }
+  };
+
   const standInLine = async (
     request: ClaimRequest,
     waitMs: number,
     signal: AbortSignal | undefined,
   ): Promise<readonly LeasedCall[]> => {
-    const key = `${request.projectId}/${request.target}`;
+    const key = keyOf(request);
     const giveUp = new AbortController();
     const onAbort = (): void => giveUp.abort(WAIT_OVER);
     if (signal?.aborted === true) onAbort();
@@ -59,18 +105,22 @@ export const createClaimLine = ({ claim, doorbell, clock }: ClaimLineDeps): Clai
     const line = lines.get(key) ?? [];
     lines.set(key, line);
     line.push(place);
+    const seat = handover.sit({ ...request, wake: place.wake });
     try {
       while (!giveUp.signal.aborted && !closed) {
-        if (line[0] === place) {
+        if (line[0] === place && restLeft(key) === 0) {
           rung = new AbortController();
-          const found = await claim({ ...request, inLine: true });
+          const found = await look(key, request);
           if (found.length > 0) return found;
         }
-        await clock.sleep(line[0] === place ? LOOK_AGAIN_MS : waitMs, AbortSignal.any([rung.signal, giveUp.signal]));
-        if (line[0] !== place) rung = new AbortController();
+        const restMs = line[0] === place ? restLeft(key) : waitMs;
+        const handed = await seat.rest(clock.sleep(restMs, AbortSignal.any([rung.signal, giveUp.signal])));
+        if (handed.length > 0) return handed;
+        rung = new AbortController();
       }
       return [];
     } finally {
+      seat.leave();
       giveUp.abort(WAIT_OVER);
       signal?.removeEventListener("abort", onAbort);
       leave(key, place);
@@ -80,8 +130,12 @@ export const createClaimLine = ({ claim, doorbell, clock }: ClaimLineDeps): Clai
   return {
     // In line first, then the look: a ring in between is heard, and an empty queue is looked at once, not twice.
     wait(request, waitMs, signal) {
-      const alone = !lines.has(`${request.projectId}/${request.target}`);
+      const alone = !lines.has(keyOf(request));
       return waitMs <= 0 && alone ? claim(request) : standInLine(request, waitMs, signal);
+    },
+    offer(key) {
+      empty.delete(keyOf(key));
+      wakeFirst(keyOf(key));
     },
     waiting: () => [...lines.values()].reduce((sum, line) => sum + line.length, 0),
     close: () => {

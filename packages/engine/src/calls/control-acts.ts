@@ -2,9 +2,8 @@
 // foreign bodies that tried to and lost the keys on the way. Results without such keys cost one look at their top level.
 
 import { CONTROL_PREFIX, isRecord, readOverride, type ToolResultContent } from "@toolplane/protocol";
-import { type Act, type Actor, recordActsOf } from "../audit/audit.ts";
-import type { Database, Statement } from "../sql/database.ts";
-import type { ControlUse, SettledRow, SettleRow } from "./settle.sql.ts";
+import type { Act, Actor } from "../audit/audit.ts";
+import type { ControlUse, SettleRow } from "./settle.sql.ts";
 
 /** A key is a foreign text; few are real ones. */
 const MAX_KEYS = 8;
@@ -26,7 +25,7 @@ export const findControlUse = (
 const actorOf = ({ settledBy }: SettleRow): Actor | undefined =>
   settledBy.startsWith("tool.") ? { door: "service", tokenId: null, role: "tool", actor: settledBy } : undefined;
 
-const actsOf = (row: SettleRow): (Act & { readonly by: Actor })[] => {
+export const controlActs = (row: SettleRow): (Act & { readonly by: Actor })[] => {
   const by = actorOf(row);
   if (row.control === undefined || by === undefined) return [];
   const { toolName, used, stripped, afterExecution = null } = row.control;
@@ -47,17 +46,3 @@ const actsOf = (row: SettleRow): (Act & { readonly by: Actor })[] => {
       : [{ ...about, act: "control.stripped" as const, detail: { ...detail, keys: [...stripped] } }]),
   ];
 };
-
-/** Settles, and with it writes down what `further` and the control keys of those that won have to tell. */
-export const settleAudited = async (
-  db: Database,
-  rows: readonly SettleRow[],
-  [statement, values]: readonly [Statement, readonly unknown[]],
-  further: (won: readonly SettleRow[]) => readonly (Act & { readonly by: Actor })[] = () => [],
-): Promise<readonly SettledRow[]> =>
-  db.transaction(async (tx) => {
-    const settled = await tx.query<SettledRow>(statement, values);
-    const won = rows.filter((_, index) => settled[index]?.won === true);
-    await recordActsOf(tx, [...won.flatMap(actsOf), ...further(won)]);
-    return settled;
-  });

@@ -12,19 +12,25 @@ export interface Pending {
   readonly toolCallId: string;
   readonly request: CallRequest;
   readonly agentId: string;
+  /** The id was minted here for this request: no other call can have it. */
+  readonly minted: boolean;
   /** The answer of a check that was finished in a thread. */
   readonly checked: Checked | undefined;
   outcome: Dispatched | Error | undefined;
   row: DispatchRow | undefined;
+  /** Whether a service that waits may have it at once. */
+  free: boolean;
+  /** It stands in the queue now. */
+  queued: boolean;
 }
 
-export const dispatchedOf = (row: DispatchRow): Dispatched => ({
+export const dispatchedOf = (row: DispatchRow, leased: boolean): Dispatched => ({
   toolCallId: row.toolCallId,
   agentTurnId: row.agentTurnId,
   callCardId: row.callCardId,
   traceId: row.traceId,
   afterExecution: row.afterExecution as AfterExecution,
-  status: row.status,
+  status: leased ? "running" : row.status,
   idempotent: false,
 });
 

@@ -8,93 +8,18 @@ import type { AfterExecution } from "@toolplane/protocol";
 import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
 import type { CallStatus } from "./call.ts";
+import { type DispatchRow, DISPATCH_INPUT as input, MADE_COLUMNS } from "./call-columns.sql.ts";
 
-export interface DispatchRow {
-  readonly projectId: string;
-  readonly toolCallId: string;
-  readonly status: "queued" | "awaiting_approval";
-  readonly agentId: string;
-  readonly trusted: boolean;
-  readonly agentTurnId: string;
-  readonly turnEpoch: number;
-  readonly stepId: string;
-  readonly headless: boolean;
-  readonly channelId: string;
-  readonly providerCallId: string | null;
-  readonly toolName: string;
-  readonly toolVersion: number;
-  readonly definitionHash: string;
-  readonly subject: string;
-  readonly target: string;
-  readonly actorId: string;
-  readonly afterExecution: string;
-  readonly callCardId: string;
-  readonly callCardHash: string;
-  readonly headers: string;
-  readonly lineage: string;
-  readonly recursionDepth: number;
-  readonly traceId: string;
-  readonly retrySafe: boolean;
-  readonly plain: boolean;
-  readonly timeoutSeconds: number;
-  readonly queueTimeoutSeconds: number;
-  readonly idempotencyKey: string | null;
-  readonly argumentsHash: string;
-  readonly retryOf: string | null;
-  readonly session: string | null;
-  readonly chainSeq: number;
-  readonly chainHash: string;
-  readonly notBeforeMs: number | null;
-  readonly cardBody: string;
-  /** The command's payload, only when an external bus carries commands. */
-  readonly commandPayload: string | null;
-}
+export type { DispatchRow } from "./call-columns.sql.ts";
 
 export interface DispatchedRow {
   readonly ord: number;
   readonly ready: boolean;
   readonly inserted: boolean;
+  /** It was written as leased to the service it was matched with. */
+  readonly leased: boolean;
+  readonly made_at: Date;
 }
-
-const input = setInput<DispatchRow>([
-  ["projectId", "text"],
-  ["toolCallId", "text"],
-  ["status", "text"],
-  ["agentId", "text"],
-  ["trusted", "boolean"],
-  ["agentTurnId", "text"],
-  ["turnEpoch", "bigint"],
-  ["stepId", "text"],
-  ["headless", "boolean"],
-  ["channelId", "text"],
-  ["providerCallId", "text"],
-  ["toolName", "text"],
-  ["toolVersion", "integer"],
-  ["definitionHash", "text"],
-  ["subject", "text"],
-  ["target", "text"],
-  ["actorId", "text"],
-  ["afterExecution", "text"],
-  ["callCardId", "text"],
-  ["callCardHash", "text"],
-  ["headers", "text"],
-  ["lineage", "text"],
-  ["recursionDepth", "integer"],
-  ["traceId", "text"],
-  ["retrySafe", "boolean"],
-  ["plain", "boolean"],
-  ["timeoutSeconds", "double precision"],
-  ["queueTimeoutSeconds", "double precision"],
-  ["idempotencyKey", "text"],
-  ["argumentsHash", "text"],
-  ["retryOf", "text"],
-  ["session", "text"],
-  ["chainSeq", "integer"],
-  ["chainHash", "text"],
-  ["notBeforeMs", "double precision"],
-  ["cardBody", "text"],
-  ["commandPayload", "text"],
-]);
 
 // A call whose tool is paused waits outside the queue; the watchdog looks again after these seconds, so that a resume
 // that raced with this statement cannot strand it.
@@ -116,10 +41,23 @@ export const agentDepth = (agent: string): string =>
   `greatest(${agent}.depth, coalesce((select h.active_recursion_depth from state.heads h
                  where h.project_id = ${agent}.project_id and h.agent_id = ${agent}.agent_id), 0))`;
 
+// Scalar subqueries with a limit: an EXISTS may be planned as one scan of all live calls. A call of a session that waits for
+// its session counts as well: whether it could run is decided where it is claimed.
+/** No due call stands in the queue of the target: a call that is leased at birth overtakes none. */
+const NOBODY_WAITS = `
+  (select 1 from state.live_calls q
+    where q.project_id = i.project_id and q.target = i.target and q.session is null and q.status = 'queued'
+      and q.available_at <= now() and q.queue_deadline > now()
+    order by q.session, q.available_at, q.tool_call_id limit 1) is null
+  and (select 1 from state.live_calls q
+        where q.project_id = i.project_id and q.target = i.target and q.session is not null and q.status = 'queued'
+        order by q.session limit 1) is null`;
+
 const READY = `
 with ready as materialized (
   select i.*, t.status = 'paused' as paused,
-         greatest(now(), coalesce(to_timestamp(i.not_before_ms / 1000), now())) as wanted_at
+         greatest(now(), coalesce(to_timestamp(i.not_before_ms / 1000), now())) as wanted_at,
+         i.lease_id is not null and t.status <> 'paused' and ${NOBODY_WAITS} as leased
     from ${input.from}
    cross join lateral (
      select q.status from resource.tools q
@@ -132,23 +70,23 @@ with ready as materialized (
 `;
 
 const INSERT_CALLS = `
-  insert into state.live_calls (
-    project_id, tool_call_id, status, agent_id, agent_turn_id, turn_epoch, step_id, headless, channel_id, provider_call_id,
-    tool_name, tool_version, definition_hash, subject, target, actor_id, after_execution, call_card_id, call_card_hash,
-    headers, lineage, recursion_depth, trace_id, retry_safe, plain, timeout_seconds, queue_timeout_seconds,
-    idempotency_key, arguments_hash, retry_of, session, chain_hash, available_at, queue_deadline, due_at, publishes, run_deadline)
-  select project_id, tool_call_id, status, agent_id, agent_turn_id, turn_epoch, step_id, headless, channel_id,
-    provider_call_id, tool_name, tool_version, definition_hash, subject, target, actor_id, after_execution, call_card_id,
-    call_card_hash, headers, lineage, recursion_depth, trace_id, retry_safe, plain, timeout_seconds, queue_timeout_seconds,
-    idempotency_key, arguments_hash, retry_of, session, chain_hash,
+  insert into state.live_calls (${MADE_COLUMNS}, status, available_at, queue_deadline, due_at, publishes, run_deadline,
+    attempts, lease_id, lease_holder, lease_expires_at, started_at)
+  select ${MADE_COLUMNS}, case when leased then 'running' else status end,
     case when paused then 'infinity' else wanted_at end,
     wanted_at + make_interval(secs => queue_timeout_seconds),
-    least(wanted_at + make_interval(secs => queue_timeout_seconds),
+    least(case when leased then now() + make_interval(secs => least(lease_seconds, timeout_seconds))
+               else wanted_at + make_interval(secs => queue_timeout_seconds) end,
           case when paused then now() + ${PAUSED_RECHECK} end,
           case when plain then wanted_at + make_interval(secs => timeout_seconds) end,
           case when not plain then wanted_at + make_interval(secs => ${REPUBLISH}::double precision) end),
     case when command_payload is null or paused or status <> 'queued' then 0 else 1 end,
-    case when plain then wanted_at + make_interval(secs => timeout_seconds) end
+    case when leased or plain then wanted_at + make_interval(secs => timeout_seconds) end,
+    case when leased then 1 else 0 end,
+    case when leased then lease_id end,
+    case when leased then lease_holder end,
+    case when leased then now() + make_interval(secs => lease_seconds) end,
+    case when leased then now() end
   from ready r`;
 
 const INSERT_CARDS = `
@@ -160,7 +98,7 @@ const INSERT_COMMANDS = `
   insert into bus.messages (category, project_id, subject, component, target, headers, payload, available_at)
   select 'cmd', r.project_id, r.subject, split_part(r.subject, '.', 6), r.target, r.headers, r.command_payload, r.wanted_at
     from ready r
-   where r.command_payload is not null and not r.paused and r.status = 'queued'`;
+   where r.command_payload is not null and not r.paused and not r.leased and r.status = 'queued'`;
 
 /**
  * Calls that are all new, as direct ones without a key are: nobody is asked for conflicts (a search of the primary key
@@ -177,8 +115,8 @@ written as (${INSERT_CARDS}
 sent as (${INSERT_COMMANDS}
    order by r.ord
 )
-select i.ord::int as ord, i.ready, i.ready as inserted
-  from (select ord, ord in (select ord from ready) as ready from unnest($1::text[]) with ordinality as u (project_id, ord)) i
+select i.ord::int as ord, i.ready, i.ready as inserted, i.leased, now() as made_at
+  from (select ord, ord in (select ord from ready) as ready, ord in (select ord from ready where leased) as leased from unnest($1::text[]) with ordinality as u (project_id, ord)) i
  order by i.ord`,
 };
 
@@ -206,7 +144,8 @@ called as (${INSERT_CALLS} where ${isAmong("r", "written")}
 sent as (${INSERT_COMMANDS} and ${isAmong("r", "called")}
    order by r.ord
 )
-select i.ord::int as ord, i.ord in (select ord from ready) as ready, ${isAmong("i", "called")} as inserted
+select i.ord::int as ord, i.ord in (select ord from ready) as ready, ${isAmong("i", "called")} as inserted,
+       i.ord in (select ord from ready where leased) and ${isAmong("i", "called")} as leased, now() as made_at
   from unnest($1::text[], $2::text[]) with ordinality as i (project_id, tool_call_id, ord)
  order by i.ord`,
 };

@@ -4,6 +4,8 @@
 //   A definition that was replaced under the plan is read again and planned again; the statement itself tells.
 //   I9. A call in an agent's name is as deep as the agent: as the turn it is in, and never less than it was made.
 //   A flush whose answer was lost may run again: ids were minted with the request, so the second run finds the first.
+//   A call for which a service waits here is written as leased to it and handed over (handover.ts). If it is not known whether
+//   that was committed, what carries those leases goes back to the queue: no service has heard of them.
 
 import { setImmediate as breathe } from "node:timers/promises";
 import { DEFAULT_CHANNEL, isToolplaneError, type JsonCaps, ToolplaneError } from "@toolplane/protocol";
@@ -18,7 +20,9 @@ import type { Ids } from "../ports/ids.ts";
 import type { Definitions } from "../registry/definition-cache.ts";
 import { createLeastRecentlyUsed } from "../registry/least-recently-used.ts";
 import { type Checked, finishCheck, LongCheck, withVerdict } from "../registry/schema-checks.ts";
+import type { TargetKey } from "../sessions/session-targets.ts";
 import type { Database, Statement } from "../sql/database.ts";
+import { factsOfMade } from "./call-columns.sql.ts";
 import type { CallRequest, Dispatched } from "./call-request.ts";
 import {
   bindDispatch,
@@ -37,6 +41,8 @@ import {
   type RefusalRow,
 } from "./dispatch.sql.ts";
 import { dispatchedOf, inLockOrder, keyedOutcome, madeOutcome, type Pending, refusalOf } from "./dispatch-outcome.ts";
+import type { Handover } from "./handover.ts";
+import { type LeasedCall, leasedCall } from "./leases.ts";
 import { checkIdempotencyKey, headlessOrigin, originChain, planCall } from "./plan-call.ts";
 import type { Sha256 } from "./turn-chain.ts";
 
@@ -52,6 +58,23 @@ export interface DispatchDeps {
   readonly caps: JsonCaps;
   /** Seconds until an unleased command is published again, on an external bus; null: the call row is the queue. */
   readonly republishSeconds: number | null;
+  readonly leaseSeconds: number;
+}
+
+/** The services that wait in this process. */
+export interface WaitingServices {
+  readonly handover: Pick<Handover, "reserve">;
+  readonly remember: (leased: LeasedCall) => void;
+  /** What these leases hold was never handed to anybody. */
+  readonly giveBack: (leaseIds: readonly string[]) => void;
+  /** Calls stand in the queue of these targets. */
+  readonly offer: (targets: readonly TargetKey[]) => void;
+}
+
+export interface Dispatch extends Omit<Coalescer<CallRequest, Dispatched>, "submit"> {
+  submit(request: CallRequest): Promise<Dispatched>;
+  /** Under an id that was minted here for this request. */
+  submitAs(toolCallId: string, request: CallRequest): Promise<Dispatched>;
 }
 
 const API_AGENT = "sys.api";
@@ -85,8 +108,8 @@ const retriesOf = (items: readonly Pending[]): (Act & { readonly by: Actor })[] 
     return [{ by, projectId, act: "call.retried", subject: retryOf, detail }];
   });
 
-export const createDispatch = (deps: DispatchDeps): Coalescer<CallRequest, Dispatched> => {
-  const { db, definitions, faults, ids, sha256 } = deps;
+export const createDispatch = (deps: DispatchDeps & WaitingServices): Dispatch => {
+  const { db, definitions, faults, ids, sha256, leaseSeconds } = deps;
   /** Agents that are deeper than 0, as far as they were met; the statement says when one is not that deep any more. */
   const depths = createLeastRecentlyUsed<{ readonly depth: number }>(MAX_DEPTHS);
 
@@ -144,7 +167,7 @@ export const createDispatch = (deps: DispatchDeps): Coalescer<CallRequest, Dispa
           },
           toolCallId,
         );
-        item.row = planCall({
+        const planned = planCall({
           origin,
           ask: request,
           pinned: withVerdict(definition, item.checked),
@@ -155,7 +178,9 @@ export const createDispatch = (deps: DispatchDeps): Coalescer<CallRequest, Dispa
           sha256,
           caps: deps.caps,
           external: deps.republishSeconds !== null,
-        }).row;
+        });
+        item.row = planned.row;
+        item.free = planned.free;
       } catch (error) {
         item.outcome = error as Error;
       }
@@ -187,18 +212,80 @@ export const createDispatch = (deps: DispatchDeps): Coalescer<CallRequest, Dispa
     return run(DISPATCH);
   };
 
+  const leasedAtBirth = (row: DispatchRow, { leased, made_at }: DispatchedRow): LeasedCall | undefined => {
+    if (!leased || row.leaseId === null) return undefined;
+    const after = (seconds: number): Date => new Date(made_at.getTime() + seconds * 1_000);
+    return leasedCall({
+      facts: factsOfMade(row),
+      lease: { id: row.leaseId, expiresAt: after(leaseSeconds) },
+      attempt: 1,
+      runDeadline: after(row.timeoutSeconds),
+      cardBody: row.cardBody,
+      session: undefined,
+    });
+  };
+
+  /** Writes the calls; those that a waiting service may have as leased to it, and hands them over. */
+  const insertMatched = async (open: readonly Pending[]): Promise<readonly DispatchedRow[]> => {
+    const wanted = open.map(({ row, free }) => ({ ...(row as DispatchRow), free }));
+    const reservation = deps.handover.reserve(wanted);
+    const leaseIds: string[] = [];
+    for (const [index, leaseHolder] of reservation.holders.entries()) {
+      const item = open[index];
+      if (item?.row === undefined || leaseHolder === undefined) continue;
+      const leaseId = ids.uuid();
+      leaseIds.push(leaseId);
+      item.row = { ...item.row, leaseId, leaseHolder, leaseSeconds };
+    }
+    let calls: (LeasedCall | undefined)[] = [];
+    try {
+      const written = await insert(open);
+      if (leaseIds.length > 0) await faults.at("handover:before");
+      for (const [index, { row }] of open.entries()) {
+        const answer = written[index];
+        if (row === undefined || answer?.inserted !== true) continue;
+        deps.observe(row);
+        const leased = leasedAtBirth(row, answer);
+        if (leased === undefined) continue;
+        deps.remember(leased);
+        deps.observe({ ...row, status: "running" });
+        calls[index] = leased;
+      }
+      return written;
+    } catch (error) {
+      calls = [];
+      if (leaseIds.length > 0) deps.giveBack(leaseIds);
+      throw error;
+    } finally {
+      reservation.hand(calls);
+      if (leaseIds.length > 0) await faults.at("handover:after");
+    }
+  };
+
+  const ring = (items: readonly Pending[]): void => {
+    const queued = items.flatMap(({ row, queued: isQueued }) => (isQueued && row !== undefined ? [row] : []));
+    if (queued.length === 0) return;
+    // A bus beside the database has its relay listen to the bell, and claims of sessions ask for more than their target.
+    if (deps.republishSeconds !== null || queued.some(({ session }) => session !== null)) {
+      deps.doorbell.ring(queued.some(({ session }) => session !== null) ? "sessions" : "queued");
+      return;
+    }
+    deps.offer(queued);
+    deps.doorbell.ring("queued", "elsewhere");
+  };
+
   const write = async (items: readonly Pending[]): Promise<void> => {
     const open = inLockOrder(items.filter((item) => item.outcome === undefined && item.row !== undefined));
     if (open.length === 0) return;
     await faults.at("dispatch:before-commit");
-    const written = await insert(open);
+    const written = await insertMatched(open);
     await faults.at("dispatch:after-commit");
     const clashed: Pending[] = [];
     for (const [index, item] of open.entries()) {
       const row = written[index];
       if (row?.inserted === true && item.row !== undefined) {
-        item.outcome = dispatchedOf(item.row);
-        deps.observe(item.row);
+        item.outcome = dispatchedOf(item.row, row.leased);
+        item.queued = !row.leased;
       } else if (row?.ready === true) clashed.push(item);
       else item.row = undefined;
     }
@@ -233,10 +320,13 @@ export const createDispatch = (deps: DispatchDeps): Coalescer<CallRequest, Dispa
   const flush = async (requests: readonly Identified[]): Promise<readonly (Dispatched | Error)[]> => {
     await faults.at("dispatch:before-read");
     const items = requests.map(
-      ({ request, toolCallId, checked }): Pending => ({
+      ({ request, toolCallId, checked, minted }): Pending => ({
         toolCallId,
         request,
         checked,
+        minted,
+        free: false,
+        queued: false,
         agentId: request.agentId ?? API_AGENT,
         outcome: undefined,
         row: undefined,
@@ -244,14 +334,14 @@ export const createDispatch = (deps: DispatchDeps): Coalescer<CallRequest, Dispa
     );
     await findKeyed(items);
     // An id the caller chose may be any call's: before card ids came from call ids, nothing else would tell.
-    await findMade(items.filter(({ request }) => request.toolCallId !== undefined));
+    await findMade(items.filter(({ minted }) => !minted));
     for (let round = 0; round < MAX_REPLANS && items.some((item) => item.outcome === undefined); round++) {
       await plan(items);
       await write(items);
       await explain(items);
     }
     await faults.at("dispatch:before-doorbell");
-    deps.doorbell.ring(items.some(({ row }) => row !== undefined && row.session !== null) ? "sessions" : "queued");
+    ring(items);
     await faults.at("dispatch:after-doorbell");
     return items.map(({ outcome, request }) => outcome ?? keepsChanging(request.toolName));
   };
@@ -260,6 +350,7 @@ export const createDispatch = (deps: DispatchDeps): Coalescer<CallRequest, Dispa
     readonly request: CallRequest;
     readonly toolCallId: string;
     readonly checked: Checked | undefined;
+    readonly minted: boolean;
   }
 
   const coalescer = createCoalescer<Identified, Dispatched>({
@@ -267,22 +358,23 @@ export const createDispatch = (deps: DispatchDeps): Coalescer<CallRequest, Dispa
     bytesOf: ({ request }) => roughBytes(request.arguments, MAX_FLUSH_BYTES),
     maxBytes: MAX_FLUSH_BYTES,
   });
-  return {
-    async submit(request) {
-      checkIdempotencyKey(request.idempotencyKey);
-      const toolCallId = request.toolCallId ?? ids.uuid();
-      let checked: Checked | undefined;
-      for (let round = 1; ; round++) {
-        try {
-          return await coalescer.submit({ request, toolCallId, checked });
-        } catch (error) {
-          // Outside of the flush: the calls that were in it do not wait for the thread.
-          if (!(error instanceof LongCheck)) throw error;
-          if (round > MAX_REPLANS) throw keepsChanging(request.toolName);
-          checked = await finishCheck(error, request.projectId);
-        }
+  const submit = async (request: CallRequest, toolCallId: string, minted: boolean): Promise<Dispatched> => {
+    checkIdempotencyKey(request.idempotencyKey);
+    let checked: Checked | undefined;
+    for (let round = 1; ; round++) {
+      try {
+        return await coalescer.submit({ request, toolCallId, checked, minted });
+      } catch (error) {
+        // Outside of the flush: the calls that were in it do not wait for the thread.
+        if (!(error instanceof LongCheck)) throw error;
+        if (round > MAX_REPLANS) throw keepsChanging(request.toolName);
+        checked = await finishCheck(error, request.projectId);
       }
-    },
+    }
+  };
+  return {
+    submit: (request) => submit(request, request.toolCallId ?? ids.uuid(), request.toolCallId === undefined),
+    submitAs: (toolCallId, request) => submit(request, toolCallId, true),
     idle: coalescer.idle,
     stats: coalescer.stats,
   };

@@ -2,40 +2,24 @@
 // A lease of a tool that is not `retry: safe` must survive a crash of the server (it decides outcome_unknown), so it is
 // synced; a safe tool may simply run again, so its lease does not wait for the disk.
 
+import { type GivenOf, given, inputOf } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
-import { setInput } from "../sql/input.sql.ts";
 import { offeredAt, RECHECK_PAUSED } from "./offer.sql.ts";
 import { FACT_COLUMNS } from "./read.sql.ts";
 
-export interface ClaimRow {
-  readonly projectId: string;
-  readonly target: string;
-  readonly max: number;
-  readonly leaseId: string;
-  readonly holder: string;
-  readonly leaseSeconds: number;
-  /** Who comes first when not all fit, the sessions or the calls of none; in turns, so that neither waits for ever. */
-  readonly sessionsFirst: boolean;
-}
+const text = () => given<string>("text");
 
-const plainClaims = setInput<ClaimRow>([
-  ["projectId", "text"],
-  ["target", "text"],
-  ["max", "integer"],
-  ["leaseId", "text"],
-  ["holder", "text"],
-  ["leaseSeconds", "double precision"],
-]);
+const HOLDER = { leaseId: text(), holder: text(), leaseSeconds: given<number>("double precision") } as const;
 
-export const CLAIMS = setInput<ClaimRow>([
-  ["projectId", "text"],
-  ["target", "text"],
-  ["max", "integer"],
-  ["leaseId", "text"],
-  ["holder", "text"],
-  ["leaseSeconds", "double precision"],
-  ["sessionsFirst", "boolean"],
-]);
+const CLAIM_COLUMNS = { projectId: text(), target: text(), max: given<number>("integer"), ...HOLDER } as const;
+
+/** Who comes first when not all fit, the sessions or the calls of none; in turns, so that neither waits for ever. */
+const ORDER = { sessionsFirst: given<boolean>("boolean") } as const;
+
+export type ClaimRow = GivenOf<typeof CLAIM_COLUMNS & typeof ORDER>;
+
+const plainClaims = inputOf(CLAIM_COLUMNS);
+export const CLAIMS = inputOf({ ...CLAIM_COLUMNS, ...ORDER });
 
 /** How a taken call comes with the state of its session: by a join, or without one where none has any. */
 interface StateSource {
@@ -122,25 +106,16 @@ select w.ord::int, ${FACT_COLUMNS}, c.attempts, c.lease_id, c.lease_expires_at, 
 export const bindPlainClaims = (rows: readonly ClaimRow[]): unknown[] => plainClaims.bind(rows);
 export const bindClaims = (rows: readonly ClaimRow[]): unknown[] => CLAIMS.bind(rows);
 
-export interface LeaseRow {
-  readonly projectId: string;
-  readonly toolCallId: string;
-  readonly agentTurnId: string;
-  readonly callCardId: string;
-  readonly leaseId: string;
-  readonly holder: string;
-  readonly leaseSeconds: number;
-}
+const LEASE_COLUMNS = {
+  projectId: text(),
+  toolCallId: text(),
+  agentTurnId: text(),
+  callCardId: text(),
+  ...HOLDER,
+} as const;
 
-const leases = setInput<LeaseRow>([
-  ["projectId", "text"],
-  ["toolCallId", "text"],
-  ["agentTurnId", "text"],
-  ["callCardId", "text"],
-  ["leaseId", "text"],
-  ["holder", "text"],
-  ["leaseSeconds", "double precision"],
-]);
+export type LeaseRow = GivenOf<typeof LEASE_COLUMNS>;
+const leases = inputOf(LEASE_COLUMNS);
 
 /** Takes named calls: the command came over a bus. The turn and card it names must be the call's own. */
 export const LEASE: Statement = {
@@ -194,19 +169,15 @@ update state.live_calls c
 returning c.tool_call_id`,
 };
 
-export interface HeldRow {
-  readonly projectId: string;
-  readonly toolCallId: string;
-  readonly leaseId: string;
-  readonly leaseSeconds: number;
-}
+const HELD_COLUMNS = {
+  projectId: text(),
+  toolCallId: text(),
+  leaseId: text(),
+  leaseSeconds: given<number>("double precision"),
+} as const;
 
-const held = setInput<HeldRow>([
-  ["projectId", "text"],
-  ["toolCallId", "text"],
-  ["leaseId", "text"],
-  ["leaseSeconds", "double precision"],
-]);
+export type HeldRow = GivenOf<typeof HELD_COLUMNS>;
+const held = inputOf(HELD_COLUMNS);
 
 /**
  * Extends live leases; what it does not return was lost, and why is read afterwards: this statement's own snapshot would

@@ -118,26 +118,22 @@ export interface Leases {
 /** The row without a call says that calls of sessions wait. */
 const isCall = (row: LeasedRow): boolean => row.tool_call_id !== null;
 
-const leasedOf = (row: LeasedRow): LeasedCall => {
-  const facts = factsOf(row);
-  return {
-    facts,
+/** A lease, and the command that is made of the call's facts. */
+export const leasedCall = (leased: Omit<LeasedCall, "command">): LeasedCall => {
+  const { subject, headers, callCardId, toolName, afterExecution } = leased.facts;
+  const payload = { tool_call_card_id: callCardId, tool_name: toolName, after_execution: afterExecution };
+  return { ...leased, command: { subject, headers, payload } };
+};
+
+const leasedOf = (row: LeasedRow): LeasedCall =>
+  leasedCall({
+    facts: factsOf(row),
     lease: { id: row.lease_id, expiresAt: row.lease_expires_at },
     attempt: row.attempts,
     runDeadline: row.run_deadline,
     cardBody: row.card_body,
     session: row.session_state === null ? undefined : (JSON.parse(row.session_state) as JsonObject),
-    command: {
-      subject: facts.subject,
-      headers: facts.headers,
-      payload: {
-        tool_call_card_id: facts.callCardId,
-        tool_name: facts.toolName,
-        after_execution: facts.afterExecution,
-      },
-    },
-  };
-};
+  });
 
 const lost = (held: CallKey, view: CallView | undefined): ToolplaneError => {
   if (view === undefined) return new ToolplaneError("not_found", `there is no call ${held.toolCallId} in this project`);

@@ -19,6 +19,7 @@ import {
   parseSubject,
   parseTraceparent,
   planArguments,
+  type ResolvedToolOptions,
   rawArgumentsHash,
   resolveOptions,
   type Subject,
@@ -90,7 +91,7 @@ const MAX_KEY_LENGTH = 255;
 const MAX_AHEAD_MS = 10 * 366 * 24 * 3_600_000;
 
 /** The actor whose result a command on this subject asks for: `tool.text`, `sys.pmo`. */
-export const actorOfSubject = (subject: Pick<Subject, "component" | "target">): string =>
+const actorOfSubject = (subject: Pick<Subject, "component" | "target">): string =>
   `${subject.component}.${subject.target}`;
 
 export const commandPayloadText = (callCardId: string, toolName: string, afterExecution: AfterExecution): string =>
@@ -195,7 +196,18 @@ const argumentsOf = ({ pinned, ask }: PlanCallInput, variables: TemplateValues):
 export interface PlannedCall {
   readonly row: DispatchRow;
   readonly chain: ChainLink;
+  /** Whether a service that waits may have it at once: nothing about the call or its tool asks for the queue. */
+  readonly free: boolean;
 }
+
+/** A limit is kept where calls are claimed, a session's order too, and a plain service never leases. */
+const isFree = (options: ResolvedToolOptions, ask: CallAsk, session: string | null): boolean =>
+  session === null &&
+  ask.notBeforeMs === undefined &&
+  !options.approval.required &&
+  options.service !== "plain" &&
+  options.concurrency === undefined &&
+  options.rate === undefined;
 
 export const planCall = (input: PlanCallInput): PlannedCall => {
   const { origin, ask, pinned, toolCallId, ids, sha256, now } = input;
@@ -236,8 +248,10 @@ export const planCall = (input: PlanCallInput): PlannedCall => {
     msgType: "ToolCommandPayload",
     sender: SENDER,
   });
+  const session = planSession({ ...origin, target: subject.target }, options.session, planned.arguments);
   return {
     chain,
+    free: isFree(options, ask, session) && !input.external,
     row: {
       projectId: origin.projectId,
       toolCallId,
@@ -270,7 +284,7 @@ export const planCall = (input: PlanCallInput): PlannedCall => {
       idempotencyKey: ask.idempotencyKey ?? null,
       argumentsHash: rawArgumentsHash(ask.arguments, sha256),
       retryOf: ask.retryOf ?? null,
-      session: planSession({ ...origin, target: subject.target }, options.session, planned.arguments),
+      session,
       chainSeq: chain.seq,
       chainHash: chain.hash,
       notBeforeMs: ask.notBeforeMs ?? null,
@@ -278,6 +292,9 @@ export const planCall = (input: PlanCallInput): PlannedCall => {
       commandPayload: input.external
         ? commandPayloadText(card.card_id, definition.tool_name, definition.after_execution)
         : null,
+      leaseId: null,
+      leaseHolder: null,
+      leaseSeconds: null,
     },
   };
 };

@@ -26,7 +26,7 @@ import type { Ids } from "../ports/ids.ts";
 import { planSessionState } from "../sessions/plan-session-state.ts";
 import type { CallFacts } from "./call.ts";
 import { findControlUse } from "./control-acts.ts";
-import type { SettleMode, SettleRow } from "./settle.sql.ts";
+import type { InboxPart, SettleMode, SettleRow } from "./settle.sql.ts";
 import type { Sha256 } from "./turn-chain.ts";
 
 /** What a tool gave: the one-step way. */
@@ -63,6 +63,8 @@ export interface Settlement {
   readonly traceparent?: string | undefined;
   /** For a card made here: minted with the request, so that a second run of it finds the first. */
   readonly cardId?: string | undefined;
+  /** A card that says the same is written under `cardId` already: it is the result, and none is made. */
+  readonly stands?: boolean | undefined;
 }
 
 export interface SettlementMeans {
@@ -120,8 +122,6 @@ const reportTraceparent = (settlement: Settlement, ids: Ids): string => {
   if (traceparent !== undefined && traceparent !== sent) return traceparent;
   return childTraceparent(sent ?? "", ids);
 };
-
-type InboxPart = Pick<SettleRow, "inboxId" | "messageType" | "contextHeaders" | "payload" | "wakeupHeaders">;
 
 const NO_INBOX: InboxPart = {
   inboxId: null,
@@ -188,12 +188,13 @@ export const planSettlement = (settlement: Settlement, means: SettlementMeans): 
     settledBy: settlement.actorId,
     resultCardId: cardId,
     resultHash: resultHash(content, means.sha256),
-    cardHash: made?.hash ?? null,
-    cardBody: made?.body ?? null,
+    cardHash: settlement.stands === true ? null : (made?.hash ?? null),
+    cardBody: settlement.stands === true ? null : (made?.body ?? null),
     agentTurnId: facts.agentTurnId,
     stepId: facts.stepId,
     ...inboxPart(settlement, cardId, content.status, means),
     sessionState: CHANGES_SESSION.has(content.status) ? (kept?.state ?? null) : null,
+    content,
     control: findControlUse(facts.toolName, content, "given" in outcome ? outcome.given.strippedControl : undefined),
   };
 };

@@ -5,22 +5,29 @@ import type { Statement } from "../sql/database.ts";
 /**
  * Writes a card into the slot of its open call, or nothing. Whose lease counts is decided as for a report (settle.sql.ts): a
  * holder that was replaced writes nothing (I6). The lock makes a settlement wait for the card, or the card for the
- * settlement, after which there is no live row to write it for. What stands in the way (the same card, another one in the slot,
- * the lease, the settlement) is read afterwards.
+ * settlement, after which there is no live row to write it for. A settlement that waited finds the mark on the row, because the
+ * server looks at its condition again for a row that was changed; a card that another statement wrote it would not see.
+ * What stands in the way (the same card, another one in the slot, the lease, the settlement) is read afterwards.
  */
 export const PUT_RESULT_CARD: Statement = {
   name: "reports.put-card",
   text: `
 with open as (
-  select from state.live_calls 
+  select from state.live_calls
    where project_id = $1 and tool_call_id = $4
      and (lease_id = $9 or ($9::text is null and (lease_id is null or lease_expires_at <= now())))
-     for key share
+     for no key update
+),
+written as (
+  insert into cards.cards (project_id, card_id, type, author_id, tool_call_id, agent_turn_id, step_id, hash, body, candidate, slot)
+  select $1, $2, 'tool.result', $3, $4, $5, $6, $7, $8, true, true from open
+  on conflict do nothing
+  returning card_id
 )
-insert into cards.cards (project_id, card_id, type, author_id, tool_call_id, agent_turn_id, step_id, hash, body, candidate, slot)
-select $1, $2, 'tool.result', $3, $4, $5, $6, $7, $8, true, true from open
-on conflict do nothing
-returning card_id`,
+update state.live_calls
+   set standing_card_id = $2
+ where project_id = $1 and tool_call_id = $4 and exists (select from written)
+returning standing_card_id`,
 };
 
 export interface StandingCard {

@@ -7,11 +7,14 @@ import { isRecord, ToolplaneError } from "@toolplane/protocol";
 import { type CallView, isSettled } from "./call.ts";
 import type { StandingCard } from "./reports.sql.ts";
 
-export interface UnwrittenCard {
-  readonly cardId: string;
-  readonly hash: string;
+export interface StandingFor {
   readonly toolCallId: string;
   readonly actorId: string;
+}
+
+export interface UnwrittenCard extends StandingFor {
+  readonly cardId: string;
+  readonly hash: string;
   /** The lease it was written under. */
   readonly leaseId: string | null;
 }
@@ -30,13 +33,21 @@ const statusIn = (body: string): unknown => {
   return isRecord(card) && isRecord(card.content) ? card.content.status : undefined;
 };
 
+/** Another card of the author stands for the open call: that one is to be reported. */
+export const otherStands = ({ toolCallId, actorId }: StandingFor, { card_id, body }: StandingCard): ToolplaneError =>
+  new ToolplaneError(
+    "conflict",
+    `call ${toolCallId} has a result card of ${actorId} already: report card ${card_id} instead of another one`,
+    { detail: { tool_result_card_id: card_id, status: statusIn(body) as string } },
+  );
+
 /** Undefined: it is there as it should be. */
 export const planUnwritten = (
   card: UnwrittenCard,
   standing: readonly StandingCard[],
   call: CallView | undefined,
 ): ToolplaneError | undefined => {
-  const { cardId, toolCallId, actorId } = card;
+  const { cardId, toolCallId } = card;
   const same = standing.find(({ card_id }) => card_id === cardId);
   if (same !== undefined) {
     return same.hash === card.hash
@@ -55,9 +66,5 @@ export const planUnwritten = (
   const [first] = standing;
   if (first === undefined)
     return new ToolplaneError("storage_error", `card ${cardId} could not be written just now; write it again`);
-  return new ToolplaneError(
-    "conflict",
-    `call ${toolCallId} has a result card of ${actorId} already: report card ${first.card_id} instead of another one`,
-    { detail: { tool_result_card_id: first.card_id, status: statusIn(first.body) as string } },
-  );
+  return otherStands(card, first);
 };

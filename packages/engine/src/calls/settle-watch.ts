@@ -1,30 +1,51 @@
-// Those who wait for calls to settle.
+// Those who wait for calls to settle. A caller is told the result with the end: from the settlement that was committed here, or from
+// the one statement that asks about all who wait after a ring from elsewhere. Neither reads the call again.
 
+import type { ToolResultContent } from "@toolplane/protocol";
 import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Queryer } from "../sql/database.ts";
 import { createEndWatch, type EndWatch } from "../waiting/end-watch.ts";
-import { type CallKey, callKey } from "./call.ts";
-import { bindKeys, READ_SETTLED } from "./read.sql.ts";
+import { type CallFacts, type CallKey, type CallStatus, callKey } from "./call.ts";
+import { bindKeys, factsOf, READ_SETTLED, type SettledCallRow } from "./read.sql.ts";
 
-export interface SettleWatch extends Omit<EndWatch<CallKey>, "tell"> {
-  /** Called after a commit of this process. */
-  settled(key: CallKey): void;
+export interface SettledCall {
+  readonly facts: CallFacts;
+  readonly status: CallStatus;
+  readonly resultCardId: string | null;
+  readonly errorCode: string | null;
+  /** Null when it is not known here. */
+  readonly cardBody: string | null;
+  readonly content?: ToolResultContent | undefined;
 }
+
+export interface SettleWatch extends Omit<EndWatch<CallKey, SettledCall>, "tell"> {
+  /** Called after a commit of this process. */
+  settled(settled: SettledCall): void;
+}
+
+const settledOf = (row: SettledCallRow): SettledCall => ({
+  facts: factsOf(row),
+  status: row.status,
+  resultCardId: row.result_card_id,
+  errorCode: row.error_code,
+  cardBody: row.card_body,
+});
 
 export const createSettleWatch = (deps: {
   readonly db: Queryer;
   readonly doorbell: Doorbell;
   readonly clock: Clock;
 }): SettleWatch => {
-  const { tell, ...watch } = createEndWatch<CallKey>({
+  const { tell, ...watch } = createEndWatch<CallKey, SettledCall>({
     ...deps,
     rungBy: "settled",
     nameOf: callKey,
-    findOver: async (keys) => {
-      const rows = await deps.db.query<{ ord: number }>(READ_SETTLED, bindKeys(keys));
-      return rows.flatMap(({ ord }) => keys[ord - 1] ?? []);
-    },
+    findOver: async (keys) =>
+      (await deps.db.query<SettledCallRow>(READ_SETTLED, bindKeys(keys))).map((row) => {
+        const news = settledOf(row);
+        return { key: news.facts, news };
+      }),
   });
-  return { ...watch, settled: tell };
+  return { ...watch, settled: (settled) => tell(settled.facts, settled) };
 };

@@ -1,14 +1,16 @@
 // Settlement in one statement and one commit: the call's result, its card, and for an agent's turn the inbox row and the
 // wakeup. The row leaves the live calls for the past ones; the DELETE's condition is the whole truth about who may settle:
 //   report  the holder of the lease on the row; or, without a lease, anybody (of the right actor) while none is live
-//           (I6); never while a person has not approved the call
+//           (I6); never while a person has not approved the call; and with the card that stands for the call, if there is one
 //   cancel  whoever may cancel; the call is open
 //   deny    a person; the call waits for exactly that
 //   expire  a watchdog; the call is open, due, and still in the hands it was read in
 // First valid result wins (I1): a settled call has no live row.
 
+import type { ToolResultContent } from "@toolplane/protocol";
+import { type GivenOf, given, inputOf, namesOf } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
-import { setInput } from "../sql/input.sql.ts";
+import { KEPT_COLUMNS, KEPT_OF_CALL } from "./call-columns.sql.ts";
 
 export type SettleMode = "report" | "cancel" | "deny" | "expire";
 
@@ -23,31 +25,48 @@ export interface ControlUse {
   readonly stripped: readonly string[];
 }
 
-export interface SettleRow {
-  readonly projectId: string;
-  readonly toolCallId: string;
-  readonly mode: SettleMode;
-  readonly leaseId: string | null;
-  readonly status: string;
-  readonly errorCode: string | null;
-  readonly settledBy: string;
-  readonly resultCardId: string;
-  readonly resultHash: string;
+const text = () => given<string>("text");
+const textOrNull = () => given<string | null>("text");
+
+const RESULT = {
+  projectId: text(),
+  toolCallId: text(),
+  mode: given<SettleMode>("text"),
+  leaseId: textOrNull(),
+  status: text(),
+  errorCode: textOrNull(),
+  settledBy: text(),
+  resultCardId: text(),
+  resultHash: text(),
   /** Absent when the card was written before (the protocol's two steps). */
-  readonly cardHash: string | null;
-  readonly cardBody: string | null;
-  readonly agentTurnId: string;
-  readonly stepId: string;
-  /** Absent for a headless turn: nobody drains an inbox for it. */
-  readonly inboxId: string | null;
-  readonly messageType: string | null;
-  readonly contextHeaders: string | null;
-  readonly payload: string | null;
-  readonly wakeupHeaders: string | null;
-  /** What the next call of the session begins with; null leaves it as it is. Only a holder of the lease may say. */
-  readonly sessionState: string | null;
+  cardHash: textOrNull(),
+  cardBody: textOrNull(),
+  agentTurnId: text(),
+  stepId: text(),
+} as const;
+
+/** Absent for a headless turn: no worker drains an inbox for it. */
+const INBOX = {
+  inboxId: textOrNull(),
+  messageType: textOrNull(),
+  contextHeaders: textOrNull(),
+  payload: textOrNull(),
+  wakeupHeaders: textOrNull(),
+} as const;
+
+/** What the next call of the session begins with; null leaves it as it is. Only a holder of the lease may say. */
+const SESSION = { sessionState: textOrNull() } as const;
+
+const results = inputOf(RESULT);
+const input = inputOf({ ...RESULT, ...INBOX, ...SESSION });
+
+export type InboxPart = GivenOf<typeof INBOX>;
+
+export interface SettleRow extends GivenOf<typeof RESULT>, InboxPart, GivenOf<typeof SESSION> {
   /** For the audit; no column of the statement. */
   readonly control?: ControlUse | undefined;
+  /** What the card says, for callers that wait here; no column of the statement. */
+  readonly content: ToolResultContent;
 }
 
 export interface SettledRow {
@@ -57,42 +76,6 @@ export interface SettledRow {
   readonly unrung: boolean;
 }
 
-const RESULT_COLUMNS = [
-  ["projectId", "text"],
-  ["toolCallId", "text"],
-  ["mode", "text"],
-  ["leaseId", "text"],
-  ["status", "text"],
-  ["errorCode", "text"],
-  ["settledBy", "text"],
-  ["resultCardId", "text"],
-  ["resultHash", "text"],
-  ["cardHash", "text"],
-  ["cardBody", "text"],
-  ["agentTurnId", "text"],
-  ["stepId", "text"],
-] as const;
-
-const results = setInput<SettleRow>(RESULT_COLUMNS);
-
-const input = setInput<SettleRow>([
-  ...RESULT_COLUMNS,
-  ["inboxId", "text"],
-  ["messageType", "text"],
-  ["contextHeaders", "text"],
-  ["payload", "text"],
-  ["wakeupHeaders", "text"],
-  ["sessionState", "text"],
-]);
-
-// What a call takes along as it was.
-const KEPT = `
-  project_id, tool_call_id, agent_id, agent_turn_id, turn_epoch, step_id, headless, channel_id, provider_call_id, tool_name,
-  tool_version, definition_hash, subject, target, actor_id, after_execution, call_card_id, call_card_hash, headers, lineage,
-  recursion_depth, trace_id, retry_safe, plain, timeout_seconds, queue_timeout_seconds, idempotency_key, arguments_hash,
-  retry_of, chain_hash, session, created_at, available_at, queue_deadline, attempts, publishes, lease_holder,
-  lease_expires_at, run_deadline, started_at`;
-
 /** The calls that may be settled, from rows under the alias `i`. */
 const settling = (source: string): string => `
   delete from state.live_calls c
@@ -101,17 +84,18 @@ const settling = (source: string): string => `
      and case i.mode
            when 'report' then c.status <> 'awaiting_approval' and (c.lease_id = i.lease_id
                 or (i.lease_id is null and (c.lease_id is null or c.lease_expires_at <= now())))
+                and (c.standing_card_id is null or c.standing_card_id = i.result_card_id)
            when 'deny' then c.status = 'awaiting_approval'
            when 'expire' then c.lease_id is not distinct from i.lease_id and c.due_at <= now()
            else true
          end
-  returning ${KEPT.replaceAll(/\b[a-z]/g, "c.$&")}, coalesce(i.lease_id, c.lease_id) as lease_id,
+  returning ${KEPT_OF_CALL}, coalesce(i.lease_id, c.lease_id) as lease_id,
             i.ord, i.status, i.error_code, i.settled_by, i.result_card_id, i.result_hash, i.card_hash, i.card_body,
             i.agent_turn_id as card_turn_id, i.step_id as card_step_id`;
 
 const INTO_THE_PAST = `
-  insert into state.past_calls (${KEPT}, lease_id, status, error_code, settled_by, settled_at, result_card_id, result_hash)
-  select ${KEPT}, lease_id, status, error_code, settled_by, now(), result_card_id, result_hash
+  insert into state.past_calls (${KEPT_COLUMNS}, lease_id, status, error_code, settled_by, settled_at, result_card_id, result_hash)
+  select ${KEPT_COLUMNS}, lease_id, status, error_code, settled_by, now(), result_card_id, result_hash
     from won`;
 
 // A card that is written here has an id minted for this settlement, which no other card can have: no conflict is asked for.
@@ -125,7 +109,7 @@ const WRITE_CARDS = `
  * For flushes of direct calls only: nobody has an inbox, and no session changes. Looking whether there is any of that made
  * a flush of 16 cost 890 microseconds of the server instead of 770.
  */
-export const SETTLE_DIRECT: Statement = {
+const SETTLE_DIRECT: Statement = {
   name: "calls.settle-direct",
   text: `
 with won as (${settling(results.from)}
@@ -148,7 +132,7 @@ export const SETTLE: Statement = {
   text: `
 with input as materialized (select * from ${input.from}),
 won as (${settling("input i")},
-            i.inbox_id, i.message_type, i.context_headers, i.payload, i.wakeup_headers, i.session_state
+            ${namesOf({ ...INBOX, ...SESSION }, "i")}
 ),
 settled as (${INTO_THE_PAST}
 ),

@@ -4,25 +4,21 @@
 //   `already_settled`. A flush whose answer was lost may run again for the same reason.
 
 import { setImmediate as breathe } from "node:timers/promises";
-import { isFilled, isToolplaneError, type JsonCaps, ToolplaneError } from "@toolplane/protocol";
+import { isFilled, isToolplaneError, ToolplaneError, type ToolResultContent } from "@toolplane/protocol";
 import { checkCallTrace } from "@toolplane/protocol/agents";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
 import { roughBytes } from "../coalescer/rough-bytes.ts";
-import type { CallObserver } from "../ports/call-observer.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Doorbell } from "../ports/doorbell.ts";
 import type { Faults } from "../ports/faults.ts";
-import type { Ids } from "../ports/ids.ts";
-import type { Log } from "../ports/log.ts";
 import type { Database } from "../sql/database.ts";
-import { type CallFacts, type CallKey, type CallStatus, type CallView, callKey, isSettled } from "./call.ts";
+import { type CallFacts, type CallKey, type CallView, callKey, isSettled } from "./call.ts";
 import type { FactMemory } from "./call-facts.ts";
-import { settleAudited } from "./control-acts.ts";
-import { type GivenResult, planSettlement, type Settlement, type WrittenResult } from "./plan-settlement.ts";
+import { type GivenResult, resultHash, type WrittenResult } from "./plan-settlement.ts";
 import { bindKeys, READ_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
+import { READ_STANDING, type StandingCard } from "./reports.sql.ts";
+import { otherStands } from "./result-slot.ts";
 import { withTrueDefinitions } from "./said-definition.ts";
-import { type SettledRow, type SettleRow, settlementOf } from "./settle.sql.ts";
-import type { SettleWatch } from "./settle-watch.ts";
+import type { SettleRow } from "./settle.sql.ts";
+import type { PlannedSettlement, Settlements } from "./settlements.ts";
 import type { Sha256 } from "./turn-chain.ts";
 
 export interface SettleRequest extends CallKey {
@@ -42,16 +38,9 @@ export interface Settled {
 export interface SettleDeps {
   readonly db: Database;
   readonly facts: FactMemory;
-  readonly watch: SettleWatch;
-  readonly doorbell: Doorbell;
+  readonly settlements: Settlements;
   readonly faults: Faults;
-  readonly clock: Clock;
-  readonly observe: CallObserver;
-  readonly ids: Ids;
-  readonly log: Log;
   readonly sha256: Sha256;
-  readonly caps: JsonCaps;
-  readonly protocolVersion: string;
 }
 
 const noCall = (key: CallKey): ToolplaneError =>
@@ -76,7 +65,7 @@ const refusalOf = (request: SettleRequest, facts: CallFacts): ToolplaneError | u
 };
 
 /** Why a settlement did not win, or that it had won before. */
-export const planRepeat = (row: SettleRow, view: CallView | undefined): Settled | ToolplaneError => {
+const planRepeat = (row: SettleRow, view: CallView | undefined): Settled | ToolplaneError => {
   if (view === undefined) return noCall(row);
   if (view.status === "awaiting_approval")
     return new ToolplaneError(
@@ -107,20 +96,28 @@ export const planRepeat = (row: SettleRow, view: CallView | undefined): Settled 
 const MAX_FLUSH_BYTES = 1024 * 1024;
 const LARGE_CARD = 64 * 1024;
 
-interface Planned {
+interface Planned extends PlannedSettlement {
   readonly request: SettleRequest;
-  readonly row: SettleRow;
-  readonly facts: CallFacts;
 }
+
+const answerOf = ({ resultCardId, status }: SettleRow): Settled => ({
+  toolResultCardId: resultCardId,
+  status,
+  idempotent: false,
+});
 
 export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled> => {
   const { db, faults } = deps;
 
-  const plan = (request: SettleRequest, facts: CallFacts | undefined, now: string): Planned | ToolplaneError => {
+  const plan = (
+    request: SettleRequest,
+    facts: CallFacts | undefined,
+    standing?: StandingCard,
+  ): Planned | ToolplaneError => {
     if (facts === undefined) return noCall(request);
     const refusal = refusalOf(request, facts);
     if (refusal !== undefined) return refusal;
-    const settlement: Settlement = {
+    const planned = deps.settlements.plan({
       facts,
       mode: "report",
       // A blank one is none: it is what a plain service sends that fills in every header.
@@ -129,42 +126,57 @@ export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled
       messageType: "tool_result",
       outcome: request.outcome,
       traceparent: isFilled(request.traceparent) ? request.traceparent : undefined,
-    };
-    return { request, row: planSettlement(settlement, { ...deps, now }), facts };
+      cardId: standing?.card_id,
+      stands: standing !== undefined,
+    });
+    return { ...planned, request };
+  };
+
+  const read = async (keys: readonly CallKey[]): Promise<ReadonlyMap<string, CallView>> =>
+    new Map((await db.query<ViewRow>(READ_CALLS, bindKeys(keys))).map(viewOf).map((view) => [callKey(view), view]));
+
+  /** The card that kept an open call from settling with a new one; told to the holder of the lease alone. */
+  const findStanding = async (row: SettleRow, view: CallView | undefined): Promise<StandingCard | undefined> => {
+    if (row.cardBody === null || view === undefined || isSettled(view.status)) return undefined;
+    if (view.status === "awaiting_approval" || view.leaseId !== row.leaseId) return undefined;
+    const { projectId, resultCardId, settledBy, toolCallId } = row;
+    const found = await db.query<StandingCard>(READ_STANDING, [projectId, resultCardId, settledBy, toolCallId]);
+    return found[0];
+  };
+
+  const saysTheSame = ({ body }: StandingCard, row: SettleRow): boolean =>
+    resultHash((JSON.parse(body) as { content: ToolResultContent }).content, deps.sha256) === row.resultHash;
+
+  /** One card per call and author (UTP 4.4): the card that stands is the result, if it says the same. */
+  const settleStanding = async (loser: Planned, standing: StandingCard): Promise<Settled | ToolplaneError> => {
+    const { toolCallId, settledBy } = loser.row;
+    if (!saysTheSame(standing, loser.row)) return otherStands({ toolCallId, actorId: settledBy }, standing);
+    const again = plan(loser.request, loser.facts, standing);
+    if (again instanceof Error) return again;
+    if ((await deps.settlements.alone([again])).has(again)) return answerOf(again.row);
+    return planRepeat(again.row, (await read([again.row])).get(callKey(again.row)));
   };
 
   const repeat = async (losers: readonly Planned[]): Promise<Map<Planned, Settled | ToolplaneError>> => {
-    if (losers.length === 0) return new Map();
-    const rows = await db.query<ViewRow>(READ_CALLS, bindKeys(losers.map(({ request }) => request)));
-    const views = new Map(rows.map(viewOf).map((view) => [callKey(view), view]));
-    return new Map(losers.map((loser) => [loser, planRepeat(loser.row, views.get(callKey(loser.request)))]));
-  };
-
-  const announce = async (won: readonly Planned[], rows: readonly SettledRow[]): Promise<void> => {
-    if (won.length === 0) return;
-    await faults.at("settle:before-doorbell");
-    for (const { request, facts, row } of won) {
-      deps.observe({ ...facts, status: row.status as CallStatus });
-      deps.facts.forget(request);
-      deps.watch.settled(request);
+    const answers = new Map<Planned, Settled | ToolplaneError>();
+    if (losers.length === 0) return answers;
+    const views = await read(losers.map(({ request }) => request));
+    for (const loser of losers) {
+      const view = views.get(callKey(loser.request));
+      const standing = await findStanding(loser.row, view);
+      const answer = standing === undefined ? planRepeat(loser.row, view) : await settleStanding(loser, standing);
+      answers.set(loser, answer);
     }
-    deps.doorbell.ring("settled");
-    if (won.some(({ facts }) => !facts.headless)) deps.doorbell.ring("messages");
-    // The next call of the session may run.
-    if (won.some(({ facts }) => facts.session !== null)) deps.doorbell.ring("sessions");
-    if (rows.some((row) => row.unrung))
-      deps.log.warn("an agent has no worker_target: its inbox waits, nobody was rung");
-    await faults.at("settle:after-doorbell");
+    return answers;
   };
 
   const flush = async (asked: readonly SettleRequest[]): Promise<readonly (Settled | Error)[]> => {
     await faults.at("settle:before-read");
     const facts = await deps.facts.recall(asked);
     const requests = await withTrueDefinitions(db, asked, facts);
-    const now = new Date(deps.clock.now()).toISOString();
     const plans: (Planned | ToolplaneError)[] = [];
     for (const [index, request] of requests.entries()) {
-      const planned = plan(request, facts[index], now);
+      const planned = plan(request, facts[index]);
       plans.push(planned);
       // Planning a large result takes tens of milliseconds: others get their turn before the next one.
       if (!(planned instanceof Error) && (planned.row.cardBody?.length ?? 0) > LARGE_CARD) await breathe();
@@ -172,19 +184,12 @@ export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled
     const planned = plans.filter((item): item is Planned => !(item instanceof Error));
     if (planned.length === 0) return plans as readonly ToolplaneError[];
     await faults.at("settle:before-commit");
-    const settling = planned.map(({ row }) => row);
-    const statement = settlementOf(settling, deps.protocolVersion);
-    const rows = settling.some(({ control }) => control !== undefined)
-      ? await settleAudited(db, settling, statement)
-      : await db.query<SettledRow>(...statement);
+    const won = await deps.settlements.alone(planned);
     await faults.at("settle:after-commit");
-    const won = planned.filter((_, index) => rows[index]?.won === true);
-    const repeats = await repeat(planned.filter((_, index) => rows[index]?.won !== true));
-    await announce(won, rows);
+    const repeats = await repeat(planned.filter((item) => !won.has(item)));
     return plans.map((item) => {
       if (item instanceof Error) return item;
-      const { resultCardId, status } = item.row;
-      return repeats.get(item) ?? { toolResultCardId: resultCardId, status, idempotent: false };
+      return repeats.get(item) ?? answerOf(item.row);
     });
   };
 

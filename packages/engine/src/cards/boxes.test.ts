@@ -19,7 +19,7 @@ const cardIdsOf = async (boxId: string): Promise<readonly string[] | undefined> 
   (await world.boxes.loadBox(A, boxId))?.cardIds;
 
 describe("one box", () => {
-  test("[UTP-4.6-E1] create keeps order, duplicates and parents, and mints a UUIDv7", async () => {
+  test("[UTP-4.6-E1] [UTP-4.6-C1] create keeps order, duplicates and parents, and mints a UUIDv7", async () => {
     const parent = await world.boxes.createBox(A, []);
     const box = await world.boxes.createBox(A, ["b", "a", "b"], { parentIds: [parent] });
     expect(box).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);

@@ -21,7 +21,7 @@ const countCards = async (projectId: string): Promise<number> =>
     ?.n ?? -1;
 
 describe("writing", () => {
-  test("[INV-I7-E1] the same id with the same hash again is a no-op", async () => {
+  test("[INV-I7-E1] [UTP-4.4-C1] the same id with the same hash again is a no-op", async () => {
     const card = sampleCard(A);
     expect(await world.cards.putCards(A, [card])).toEqual([
       { cardId: card.card_id, hash: sha256(cardText(card)), inserted: true },
@@ -236,7 +236,7 @@ describe("reading", () => {
     expect((await world.cards.getCardBatch(A, repeated)).missingIds).toHaveLength(100);
   });
 
-  test("[SEC-14-E1] another project's card does not exist, by any read", async () => {
+  test("[SEC-14-E1] [UTP-4.1-C13] another project's card does not exist, by any read", async () => {
     const card = sampleCard(A);
     await world.cards.putCards(A, [card]);
     expect(await world.cards.getCards(B, [card.card_id])).toEqual([]);

@@ -82,7 +82,7 @@ export interface CardStoreOptions {
 }
 
 /** What one request may ask for, and what one statement should carry. */
-export const MAX_CARD_BATCH = 100;
+const MAX_CARD_BATCH = 100;
 const MAX_BATCH_BYTES = 32 * 1024 * 1024;
 
 // The text was checked when it was written and its columns are ours alone.

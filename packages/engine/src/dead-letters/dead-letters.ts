@@ -71,7 +71,7 @@ const letterOf = (row: DeadLetterStateRow): DeadLetter => ({
 });
 
 /** What the caller sent: the card's arguments without what the definition put there. */
-export const callerArguments = (cardBody: string): JsonObject => {
+const callerArguments = (cardBody: string): JsonObject => {
   const card = JSON.parse(cardBody) as { content: { arguments: JsonObject }; metadata: JsonObject };
   const added = [card.metadata.tool_args_defaults_applied, card.metadata.tool_args_fixed_applied].flatMap((names) =>
     Array.isArray(names) ? names : [],

@@ -25,10 +25,3 @@ export const insertMessageRows = async (tx: Queryer, rows: readonly MessageRow[]
   const [row] = await tx.query<{ written: number }>(INSERT_MESSAGES, messageInput.bind(rows));
   return row?.written ?? 0;
 };
-
-/**
- * Writes messages inside the caller's transaction; returns how many were new. Ring the doorbell ("messages") after the
- * commit. All are checked before any is written.
- */
-export const appendMessages = async (tx: Queryer, messages: readonly BusMessage[]): Promise<number> =>
-  insertMessageRows(tx, messages.map(planMessageRow));

@@ -12,8 +12,11 @@ export type DoorbellKind = (typeof DOORBELL_KINDS)[number];
 export type RingOrigin = "here" | "elsewhere";
 
 export interface Doorbell {
-  /** Never throws, never waits for the network. Call it after the commit, once per flush. */
-  ring(kind: DoorbellKind): void;
+  /**
+   * Never throws, never waits for the network. Call it after the commit, once per flush. `elsewhere`: only other processes are
+   * rung, because the ones of this process that it is about were told themselves.
+   */
+  ring(kind: DoorbellKind, to?: "everywhere" | "elsewhere"): void;
   /**
    * Returns the way to stop listening. Rings of this process arrive at once, as `here`; those of other processes on the
    * database (and one after every reconnect, when some may have been missed) as `elsewhere`.

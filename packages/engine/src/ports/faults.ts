@@ -7,6 +7,8 @@ export const FAULT_POINTS = [
   "dispatch:after-commit",
   "dispatch:before-doorbell",
   "dispatch:after-doorbell",
+  "handover:before",
+  "handover:after",
   "lease:before-commit",
   "lease:after-commit",
   "heartbeat:before-commit",

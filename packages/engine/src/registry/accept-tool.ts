@@ -7,20 +7,53 @@ import type { Queryer } from "../sql/database.ts";
 import { targetIn } from "./plan-tools.ts";
 import { bindToolWrites, type ToolRow, WRITE_TOOLS } from "./tools.sql.ts";
 
-const refuse = (message: string): ToolplaneError => new ToolplaneError("conflict", message);
+const refuse = (message: string, detail: Readonly<Record<string, unknown>> = {}): ToolplaneError =>
+  new ToolplaneError("conflict", message, { detail });
 
-/** Throws `conflict` when nothing waits, or another version than the one that was looked at. */
+/** Enough to recognize; a service may have registered any number. */
+const MOST_NAMED = 10;
+
+export type AcceptedRow = Pick<
+  ToolRow,
+  "tool_name" | "version" | "status" | "guarded_version" | "pending_version" | "last_version"
+>;
+
+/**
+ * The version that is accepted. Throws `conflict` when nothing waits, another version than the one that was looked at, or when
+ * no version is named and more than one came since a person last decided: a person who read one of them must not accept another.
+ */
+const planAcceptance = (row: AcceptedRow, version: number | undefined): number => {
+  const { tool_name: toolName, pending_version: waiting } = row;
+  if (waiting === null)
+    throw refuse(`no version of ${toolName} waits to be accepted; version ${row.version} is in force`);
+  if (version === waiting) return waiting;
+  if (version !== undefined)
+    throw refuse(`version ${version} of ${toolName} does not wait to be accepted; version ${waiting} does`);
+  const decided = row.status === "deleted" ? row.version : (row.guarded_version ?? row.version);
+  const others = [];
+  for (let came = row.last_version; came > decided && others.length < MOST_NAMED; came -= 1)
+    if (came !== waiting && came !== row.version) others.push(came);
+  if (others.length === 0) return waiting;
+  throw refuse(
+    `versions ${[waiting, ...others].join(", ")} of ${toolName} came since a person last decided, and only version ${waiting} waits; look at it and name it to accept it`,
+    {
+      waiting,
+      came: [waiting, ...others],
+      todo: `toolplane tools show ${toolName}; toolplane tools accept ${toolName} --version ${waiting}`,
+    },
+  );
+};
+
+/** Throws what `planAcceptance` throws. */
 export const acceptPending = async (
   tx: Queryer,
   projectId: string,
   row: ToolRow,
   version: number | undefined,
 ): Promise<number> => {
-  const { tool_name: toolName, pending_version: waiting, pending_definition: text, pending_hash: hash } = row;
-  if (waiting === null || text === null || hash === null)
-    throw refuse(`no version of ${toolName} waits to be accepted; version ${row.version} is in force`);
-  if (version !== undefined && version !== waiting)
-    throw refuse(`version ${version} of ${toolName} does not wait to be accepted; version ${waiting} does`);
+  const waiting = planAcceptance(row, version);
+  const { tool_name: toolName, pending_definition: text, pending_hash: hash } = row;
+  if (text === null || hash === null) throw refuse(`version ${waiting} of ${toolName} is not there any more`);
   const definition = JSON.parse(text) as ToolDefinition;
   const write = {
     toolName,

@@ -61,12 +61,3 @@ select ${COLUMNS}
  order by agent_id
  limit $3::int`,
 };
-
-/** $1 projects, $2 agents, pairwise; which of the pairs are active. */
-export const READ_ACTIVE_AGENTS: Statement = {
-  name: "agents.read-active",
-  text: `
-select i.ord::int as ord
-  from unnest($1::text[], $2::text[]) with ordinality as i (project_id, agent_id, ord)
-  join resource.agents a on a.project_id = any (array[i.project_id]) and a.agent_id = i.agent_id and a.status = 'active'`,
-};

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]());
 
 describe("uploading", () => {
-  test("[UTP-5.7-E1] an upload is a sys.profile card by `api` in a new box, and a row that points at it", async () => {
+  test("[UTP-5.7-E1] [UTP-5.7-9] an upload is a sys.profile card by `api` in a new box, and a row that points at it", async () => {
     world.doorbell.rings.length = 0;
     const profile = await world.profiles.upsertProfile(A, upload("Writer", { system_prompt: "Write well." }));
     expect(profile).toMatchObject({
@@ -62,7 +62,7 @@ describe("uploading", () => {
     expect(world.doorbell.rings).toEqual([]);
   });
 
-  test("[UTP-W30-E3] names are one name whatever their case, for writing and for finding", async () => {
+  test("[UTP-W30-E3] [UTP-5.7-8] names are one name whatever their case, for writing and for finding", async () => {
     await world.profiles.upsertProfile(A, upload("Analyst"));
     const renamed = await world.profiles.upsertProfile(A, upload("ANALYST", { system_prompt: "x" }));
     expect(renamed).toMatchObject({ outcome: "replaced", name: "ANALYST" });
@@ -72,7 +72,7 @@ describe("uploading", () => {
     expect(items.filter((item) => item.name.toLowerCase() === "analyst")).toHaveLength(1);
   });
 
-  test("[UTP-W30-E3] twenty uploads of one name in two cases at once leave one row", async () => {
+  test("[UTP-W30-E3] [UTP-W30-2] twenty uploads of one name in two cases at once leave one row", async () => {
     await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
         world.profiles.upsertProfile(A, upload(i % 2 === 0 ? "Racer" : "racer", { system_prompt: `${i}` })),

@@ -34,7 +34,7 @@ describe("creating", () => {
     expect(await names(bare.projectId)).toEqual([]);
   });
 
-  test("[UTP-13.2-E6] an id that is taken is a conflict, also for two at once", async () => {
+  test("[UTP-13.2-E6] [UTP-5.8-4] an id that is taken is a conflict, also for two at once", async () => {
     const make = () => world.projects.createProject({ project_id: "taken", title: "x" }, "a");
     const outcomes = await Promise.allSettled([make(), make(), make()]);
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);

@@ -15,10 +15,12 @@ import {
   resolveLimits,
 } from "@toolplane/protocol/registry";
 import { type Actor, recordActs } from "../audit/audit.ts";
+import { type Clock, systemClock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Database, Queryer } from "../sql/database.ts";
 import { CLOSE_PROJECT, DELETE_PROJECT, HAS_OPEN_WORK, SWEEPS } from "./delete-project.sql.ts";
+import { createKnownProjects } from "./known-projects.ts";
 import { type Page, type PageRequest, parsePage, toPage } from "./page.ts";
 import {
   CREATE_PROJECT,
@@ -52,6 +54,8 @@ export interface Projects {
   /** `callerId` owns it when the request names no owner. `conflict` when the id is taken. */
   createProject(request: unknown, callerId: string, by?: Actor): Promise<RegisteredProject>;
   getProject(projectId: string): Promise<RegisteredProject | undefined>;
+  /** Whether there is such a project; from memory when it was seen a moment ago. */
+  isKnown(projectId: string): Promise<boolean>;
   listProjects(request?: PageRequest): Promise<Page<RegisteredProject>>;
   patchProject(projectId: string, patch: unknown, by?: Actor): Promise<RegisteredProject>;
   /** Brings what projects of an older version start with up to their limits; how many were changed. */
@@ -61,6 +65,7 @@ export interface Projects {
 }
 
 export interface ProjectsOptions {
+  readonly clock?: Clock | undefined;
   readonly db: Database;
   readonly doorbell: Doorbell;
   readonly ids: Ids;
@@ -89,6 +94,7 @@ const toProject = (row: ProjectRow): RegisteredProject => ({
 
 export const createProjects = (options: ProjectsOptions): Projects => {
   const { db, doorbell, ids, tools, bundledTarget = DEFAULT_BUNDLED_TARGET, bundledTools = [] } = options;
+  const { clock = systemClock } = options;
   const seeds: readonly JsonObject[] = [
     ...bootstrapTools({ version: PROTOCOL_VERSION, bundledTarget }),
     ...bundledTools,
@@ -114,6 +120,16 @@ export const createProjects = (options: ProjectsOptions): Projects => {
     }
   };
 
+  const getProject: Projects["getProject"] = async (projectId) => {
+    const [row] = projectId.includes("\u0000") ? [] : await db.query<ProjectRow>(READ_PROJECT, [projectId]);
+    return row === undefined ? undefined : toProject(row);
+  };
+  const known = createKnownProjects({
+    doorbell,
+    clock,
+    exists: async (projectId) => (await getProject(projectId)) !== undefined,
+  });
+
   return {
     async createProject(request, callerId, by) {
       const asked = parseProjectCreate(request);
@@ -132,10 +148,8 @@ export const createProjects = (options: ProjectsOptions): Projects => {
       doorbell.ring("registry");
       return toProject(created);
     },
-    async getProject(projectId) {
-      const [row] = projectId.includes("\u0000") ? [] : await db.query<ProjectRow>(READ_PROJECT, [projectId]);
-      return row === undefined ? undefined : toProject(row);
-    },
+    getProject,
+    isKnown: known.isKnown,
     async listProjects(request = {}) {
       const bounds = parsePage(request);
       const rows = await db.query<ProjectRow>(LIST_PROJECTS, [bounds.after, bounds.limit + 1]);

@@ -21,7 +21,7 @@ import type { ToolStatus } from "./definition-cache.sql.ts";
 import { type Page, type PageRequest, parsePage, toPage } from "./page.ts";
 import { type IncomingTool, planTools, type ToolUpsertResult } from "./plan-tools.ts";
 import type { SchemaChecks } from "./schema-checks.ts";
-import { type RegisteredTool, type ToolVersion, toTool, toToolVersion } from "./tool-view.ts";
+import { type PendingVersion, type RegisteredTool, type ToolVersion, toTool, toToolVersion } from "./tool-view.ts";
 import {
   bindPendingWrites,
   bindToolWrites,
@@ -67,6 +67,10 @@ export interface DeleteToolOptions {
   readonly byProgram?: boolean | undefined;
 }
 
+export interface AcceptedTool extends RegisteredTool {
+  readonly accepted: PendingVersion;
+}
+
 export interface Tools {
   /** Throws what is wrong with it. */
   upsertTool(projectId: string, upload: unknown, options?: UpsertToolsOptions): Promise<ToolUpsertResult>;
@@ -88,8 +92,11 @@ export interface Tools {
     limit?: number,
     below?: number,
   ): Promise<readonly ToolVersion[]>;
-  /** Puts the version that waits in force; `conflict` when it is not the one named. The accepted version. */
-  acceptTool(projectId: string, toolName: string, version?: number, by?: Actor): Promise<RegisteredTool>;
+  /**
+   * Puts the version that waits in force; `conflict` when it is not the one named, or none is named and several came since a
+   * person last decided. `accepted` is what it changed.
+   */
+  acceptTool(projectId: string, toolName: string, version?: number, by?: Actor): Promise<AcceptedTool>;
   /** Queued calls wait until the tool is resumed; running ones finish. */
   pauseTool(projectId: string, toolName: string, by?: Actor): Promise<void>;
   resumeTool(projectId: string, toolName: string, by?: Actor): Promise<void>;
@@ -263,14 +270,16 @@ export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOpt
         const row = await read(tx, projectId, toolName);
         if (row === undefined) throw noTool(projectId, toolName);
         const now = await acceptPending(tx, projectId, row, version);
-        const weakens = [...(toTool(projectId, row).pending?.weakens ?? [])];
+        const { pending } = toTool(projectId, row);
+        const weakens = [...(pending?.weakens ?? [])];
         const detail = { version: now, before: row.version, was_deleted: row.status === "deleted", weakens };
         await recordActs(tx, by, [{ projectId, act: "tool.accepted", subject: toolName, detail }]);
-        return read(tx, projectId, toolName);
+        const after = await read(tx, projectId, toolName);
+        if (after === undefined || pending === undefined) throw noTool(projectId, toolName);
+        return { ...toTool(projectId, after), accepted: pending };
       });
-      if (accepted === undefined) throw noTool(projectId, toolName);
       doorbell.ring("registry");
-      return toTool(projectId, accepted);
+      return accepted;
     },
     async pauseTool(projectId, toolName, by) {
       const after = (tx: Queryer) => tx.query(PARK_CALLS, [projectId, toolName]);

@@ -12,7 +12,7 @@ export interface SessionPlace {
 }
 
 /** The argument that names a session, for tools whose sessions are named by their callers. */
-export const SESSION_ARGUMENT = "session_id";
+const SESSION_ARGUMENT = "session_id";
 
 const aliasOf = (session: ResolvedToolOptions["session"], agentId: string, args: JsonObject): string | undefined => {
   if (session === "none") return undefined;

@@ -137,6 +137,33 @@ describe("transactions", () => {
     expect(await hasProject("swallowed")).toBe(false);
   });
 
+  test("what waits for the commit runs after it, in order, and never when there is none; outside it runs at once", async () => {
+    const ran: string[] = [];
+    await db.transaction(async (tx) => {
+      await tx.query(...insertProject("awaited"));
+      await tx.afterCommit(async () => {
+        ran.push(`committed: ${await hasProject("awaited")}`);
+      });
+      await tx.afterCommit(() => {
+        ran.push("second");
+      });
+      expect(ran).toEqual([]);
+    });
+    expect(ran).toEqual(["committed: true", "second"]);
+    const refused = db.transaction(async (tx) => {
+      await tx.afterCommit(() => {
+        ran.push("never");
+      });
+      throw new UsageError("no");
+    });
+    await expect(refused).rejects.toThrow("no");
+    expect(ran).toHaveLength(2);
+    await db.afterCommit(() => {
+      ran.push("at once");
+    });
+    expect(ran.at(-1)).toBe("at once");
+  });
+
   test("a deferred refusal at commit is an error", async () => {
     await expect(
       db.transaction(async (tx) => {

@@ -15,6 +15,11 @@ export interface Statement {
 
 export interface Queryer {
   query<Row extends object>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
+  /**
+   * Runs `work` once what was written here is committed, and never if it is not. In a transaction that is after its commit, and
+   * `transaction` waits for the work; outside of one every statement is committed when it answers, so the work runs at once.
+   */
+  afterCommit(work: () => void | Promise<void>): Promise<void>;
 }
 
 export interface DatabaseStats {
@@ -139,14 +144,22 @@ export const createDatabase = (options: DatabaseOptions): Database => {
             throw understandDatabaseError(error, text);
           },
         );
+      const committed: (() => void | Promise<void>)[] = [];
+      const tx: Queryer = {
+        query: (statement, values = []) => runOn(client, statement, values),
+        afterCommit(after) {
+          committed.push(after);
+          return Promise.resolve();
+        },
+      };
+      let value: Awaited<ReturnType<typeof work>>;
       let broken: Error | undefined;
       try {
         await command("begin");
-        const value = await work({ query: (statement, values = []) => runOn(client, statement, values) });
+        value = await work(tx);
         // The server answers a commit of a failed transaction with ROLLBACK and no error.
         if ((await command("commit")).command !== "COMMIT")
           throw new ToolplaneError("storage_error", "the transaction was not committed: one of its statements failed");
-        return value;
       } catch (error) {
         await client.query("rollback").catch((failure: Error) => {
           broken = failure;
@@ -156,6 +169,11 @@ export const createDatabase = (options: DatabaseOptions): Database => {
       } finally {
         client.release(broken);
       }
+      for (const after of committed) await after();
+      return value;
+    },
+    async afterCommit(work) {
+      await work();
     },
     async connect() {
       const client = new pg.Client(config);

@@ -25,7 +25,7 @@ export interface SetInput<Row> {
 // Room asked for beyond what the rows before took, so that rows a little larger do not cost a second allocation.
 const SPARE = 1.2;
 
-const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+export const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /**
  * Columns named after the fields of `Row`: `projectId` becomes `project_id`. A statement with several inputs numbers

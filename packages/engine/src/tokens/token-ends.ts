@@ -8,7 +8,7 @@ import type { Queryer } from "../sql/database.ts";
 import { READ_ENDED_TOKENS } from "./tokens.sql.ts";
 
 /** A lost ring delays the end of a stream by at most this. */
-export const LOOK_AGAIN_MS = 5_000;
+const LOOK_AGAIN_MS = 5_000;
 
 export interface TokenWatch extends Disposable {
   /** Aborted when the token is revoked or expires. */

@@ -84,7 +84,7 @@ const tokenOf = (row: TokenRow): Token => ({
 });
 
 /** The id inside a token's text, or undefined when it does not look like one. */
-export const tokenIdOf = (text: string): string | undefined => {
+const tokenIdOf = (text: string): string | undefined => {
   const [prefix, id, secret, ...rest] = text.split("_");
   const wellFormed = prefix === "tp" && rest.length === 0 && secret?.length === SECRET_BYTES * 2;
   return wellFormed && id !== undefined && isToken(id) && id.length <= 32 ? id : undefined;

@@ -113,7 +113,7 @@ const completeStep = (
   );
 };
 
-export const continuationOf = (
+const continuationOf = (
   turn: TurnRow,
   epoch: number,
   inboxId: string,

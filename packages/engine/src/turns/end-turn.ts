@@ -4,13 +4,12 @@
 
 import { CARD_AUTHORS, type ResultStatus, ToolplaneError } from "@toolplane/protocol";
 import { createAgentErrorCard, type FallbackSource } from "@toolplane/protocol/agents";
-import { type CallFacts, type CallStatus, callKey } from "../calls/call.ts";
+import { callKey } from "../calls/call.ts";
 import { ENGINE_ACTOR } from "../calls/cancel.ts";
 import { readCandidates } from "../calls/candidates.ts";
-import { engineFailure, planSettlement, type Settlement } from "../calls/plan-settlement.ts";
+import { engineFailure } from "../calls/plan-settlement.ts";
 import { type FactRow, factsOf } from "../calls/read.sql.ts";
-import { bindSettle, SETTLE, type SettledRow } from "../calls/settle.sql.ts";
-import type { CallObserver } from "../ports/call-observer.ts";
+import type { Settlements } from "../calls/settlements.ts";
 import type { Queryer } from "../sql/database.ts";
 import { bindWaits, READ_WAITED } from "./advance.sql.ts";
 import { applyResults } from "./advance-writes.ts";
@@ -44,55 +43,38 @@ export interface EndedTurn {
   readonly end: TurnEnd;
   /** This turn and those that could not be started after it. */
   readonly ended: readonly EndedKey[];
-  readonly settled: readonly { readonly facts: CallFacts; readonly status: CallStatus }[];
   readonly written: Written;
 }
 
 export interface EndDeps extends TurnDeps {
-  readonly observe: CallObserver;
-  readonly settled: (key: CallFacts) => void;
+  readonly settlements: Settlements;
 }
 
-/** After the commit: whoever waits for the turn or one of its calls, watches them, or works on them. */
-export const announceEnd = (deps: EndDeps, { ended, settled, written }: EndedTurn): void => {
-  for (const { facts, status } of settled) {
-    deps.settled(facts);
-    deps.observe({ ...facts, status });
-  }
-  if (settled.length > 0) deps.doorbell.ring("settled");
+/** After the commit: whoever waits for the turn, or works on it. */
+export const announceEnd = (deps: EndDeps, { ended, written }: EndedTurn): void => {
   announce(deps, { ended, rang: true, ...written });
   deps.bells.ended(written.rung);
 };
 
 export const createEndTurn = (deps: EndDeps) => {
-  const cancelCalls = async (
-    tx: Queryer,
-    turn: TurnRow,
-    how: OutsideEnd,
-    means: LedgerMeans,
-  ): Promise<EndedTurn["settled"]> => {
+  const cancelCalls = async (tx: Queryer, turn: TurnRow, how: OutsideEnd): Promise<void> => {
     const open = await tx.query<FactRow>(READ_OPEN_CALLS, [turn.project_id, turn.agent_turn_id]);
-    if (open.length === 0) return [];
+    if (open.length === 0) return;
     const calls = open.map(factsOf).sort((a, b) => (a.toolCallId < b.toolCallId ? -1 : 1));
     const candidates = await readCandidates(tx, calls);
     const error = new ToolplaneError("canceled", `the turn was ended: ${how.error}`, { detail: { by: how.by } });
-    const now = new Date(means.nowMs).toISOString();
-    const rows = calls.map((facts) => {
+    const planned = calls.map((facts) => {
       const written = candidates.get(callKey(facts));
-      const settlement: Settlement = {
+      return deps.settlements.plan({
         facts,
         mode: "cancel",
         leaseId: null,
         actorId: written === undefined ? ENGINE_ACTOR : facts.actorId,
         messageType: "tool_result",
         outcome: written === undefined ? { given: engineFailure("canceled", error, "worker") } : { written },
-      };
-      return planSettlement(settlement, { ...means, now });
+      });
     });
-    const won = await tx.query<SettledRow>(SETTLE, bindSettle(rows, deps.protocolVersion));
-    return calls.flatMap((facts, index) =>
-      won[index]?.won === true ? [{ facts, status: rows[index]?.status as CallStatus }] : [],
-    );
+    await deps.settlements.within(tx, planned);
   };
 
   /** One result per call, also at the end: what was canceled enters the box like what was answered. */
@@ -155,7 +137,7 @@ export const createEndTurn = (deps: EndDeps) => {
     const means = meansOf(deps);
     const how = { ...asked, error: errorText(asked.error) };
     const epoch = head.turn_epoch + 1;
-    const settled = await cancelCalls(tx, turn, how, means);
+    await cancelCalls(tx, turn, how);
     await tx.query(CONSUME_ROWS, [turn.project_id, turn.agent_id, turn.agent_turn_id]);
     const known = await readFacts(tx, turn);
     const ledger = openLedger(turn, chainOfHead(head, turn, deps.sha256));
@@ -172,7 +154,7 @@ export const createEndTurn = (deps: EndDeps) => {
         wakeupOf(turn, epoch, { reason: how.stopped ? "agent_idle" : "watchdog_forced_idle" }, means),
       );
     const written = await writeTurns(tx, mergeWrites([closeLedger(ledger), ...next.parts]), deps);
-    return { end, ended: [end, ...next.ended], settled, written };
+    return { end, ended: [end, ...next.ended], written };
   };
 
   /** A turn that waits behind another; its agent's head is held by the caller. */
@@ -183,7 +165,7 @@ export const createEndTurn = (deps: EndDeps) => {
     const ledger = openLedger(turn, chainOfHead({ ...head, chain_hash: null }, turn, deps.sha256));
     const end = planEnding(ledger, how, 0, await readFacts(tx, turn), means);
     const written = await writeTurns(tx, closeLedger(ledger), deps);
-    return { end, ended: [end], settled: [], written };
+    return { end, ended: [end], written };
   };
 
   return { endActive, endQueued };

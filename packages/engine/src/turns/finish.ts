@@ -39,7 +39,7 @@ const checkFinish = ({ entries = [], deliverable }: TurnFinish): void => {
     throw new ToolplaneError("bad_request", "a turn has one deliverable: give it once");
 };
 
-export const endedBefore = (turn: TurnRow): TurnEnd => ({
+const endedBefore = (turn: TurnRow): TurnEnd => ({
   projectId: turn.project_id,
   agentTurnId: turn.agent_turn_id,
   agentId: turn.agent_id,

@@ -52,7 +52,7 @@ export interface InboxPlan {
 const RESULTS: ReadonlySet<string> = new Set(["tool_result", "timeout"]);
 const WORK: ReadonlySet<string> = new Set(["turn", "ui_action", "continuation"]);
 
-export const MAX_RETRIES = 3;
+const MAX_RETRIES = 3;
 const NO_HEAD_SECONDS = 2;
 const RUNNING_SECONDS = 1;
 const NO_CARD_SECONDS = 1.5;

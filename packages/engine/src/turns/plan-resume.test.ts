@@ -110,7 +110,7 @@ describe("planResume", () => {
     if (next.act === "end") expect(next.primary.status).toBe(status);
   });
 
-  test("a result that cannot be read is awaited, and holds back those behind it", () => {
+  test("[UTP-D14-C1] a result that cannot be read is awaited, and holds back those behind it", () => {
     const unreadable = { ...settled(waited(0)), card_hash: null };
     const plan = planResume([unreadable, settled(waited(1))]);
     expect(plan).toMatchObject({ waiting: 1, release: [], next: { act: "wait" } });

@@ -20,7 +20,7 @@ export interface GuardPlan {
 const isOver = (head: HeadRow, row: OpenRow): boolean =>
   row.turn_ended || (row.agent_turn_id === head.active_agent_turn_id && row.turn_epoch < head.turn_epoch);
 
-export const planGuard = (head: HeadRow, rows: readonly OpenRow[]): GuardPlan => {
+const planGuard = (head: HeadRow, rows: readonly OpenRow[]): GuardPlan => {
   const over = rows.filter((row) => isOver(head, row));
   return {
     changes: over.map((row) =>

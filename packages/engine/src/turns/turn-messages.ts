@@ -11,6 +11,7 @@ import {
   stateEventSubject,
   stepEventSubject,
   taskEventSubject,
+  type WakeupPayload,
   type WakeupReason,
 } from "@toolplane/protocol";
 import type { StateEvent, StepEvent, StepPhase, TaskEvent } from "@toolplane/protocol/agents";
@@ -166,6 +167,6 @@ export const wakeupOf = (
   payload: canonicalText({
     ...(ring.inboxId === undefined ? {} : { inbox_id: ring.inboxId }),
     ...(ring.reason === undefined ? {} : { reason: ring.reason }),
-  }),
+  } satisfies WakeupPayload),
   messageId: ring.messageId ?? null,
 });

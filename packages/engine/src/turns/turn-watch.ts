@@ -24,7 +24,10 @@ export const createTurnWatch = (deps: {
     nameOf: (key) => `${key.projectId}/${key.agentTurnId}`,
     findOver: async (keys) => {
       const rows = await deps.db.query<{ ord: number }>(READ_ENDED, bindTurnKeys(keys));
-      return rows.flatMap(({ ord }) => keys[ord - 1] ?? []);
+      return rows.flatMap(({ ord }) => {
+        const key = keys[ord - 1];
+        return key === undefined ? [] : [{ key }];
+      });
     },
   });
   return { ...watch, ended: tell };

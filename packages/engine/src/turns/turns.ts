@@ -41,11 +41,11 @@ export type TurnsDeps = Omit<CommitDeps & EndDeps, "claimSeconds" | "ended"> & {
 };
 
 // As for leases of tools: long enough for a garbage collection, short enough that people do not notice a dead worker.
-export const CLAIM_SECONDS = 15;
+const CLAIM_SECONDS = 15;
 // A turn that killed its worker this often will do so again.
-export const MAX_CLAIMS = 5;
+const MAX_CLAIMS = 5;
 // As for calls nobody starts: a day.
-export const DISPATCH_TIMEOUT_SECONDS = 86_400;
+const DISPATCH_TIMEOUT_SECONDS = 86_400;
 
 export interface TurnsService extends Turns {
   readonly tend: TendTurns;

@@ -4,50 +4,57 @@
 import { type Clock, WAIT_OVER } from "../ports/clock.ts";
 import type { Doorbell, DoorbellKind } from "../ports/doorbell.ts";
 
-export interface EndWatch<Key> {
+export interface EndWatch<Key, News = undefined> {
   /** True when it is over, false when the time is up or the signal aborted first. */
   wait(key: Key, waitMs: number, signal?: AbortSignal): Promise<boolean>;
   /** A place taken before the thing exists, so that no end can be missed and nobody need ask. */
-  expect(key: Key): Expectation;
-  /** Called after a commit of this process. */
-  tell(key: Key): void;
+  expect(key: Key): Expectation<News>;
+  /** Called after a commit of this process, with what is known of the end. */
+  tell(key: Key, news?: News): void;
   waiting(): number;
   close(): void;
 }
 
-export interface Expectation {
+export interface Expectation<News = undefined> {
   wait(waitMs: number, signal?: AbortSignal): Promise<boolean>;
+  /** What was told with the end, if anything was. */
+  news(): News | undefined;
   leave(): void;
 }
 
-export interface EndWatchDeps<Key> {
+export interface Ended<Key, News> {
+  readonly key: Key;
+  readonly news?: News | undefined;
+}
+
+export interface EndWatchDeps<Key, News = undefined> {
   readonly doorbell: Doorbell;
   readonly clock: Clock;
   /** What rings when one is over elsewhere. */
   readonly rungBy: DoorbellKind;
   readonly nameOf: (key: Key) => string;
-  /** Which of these are over. */
-  readonly findOver: (keys: readonly Key[]) => Promise<readonly Key[]>;
+  /** Which of these are over, with what is known of their ends. */
+  readonly findOver: (keys: readonly Key[]) => Promise<readonly Ended<Key, News>[]>;
 }
 
-interface Waiter<Key> {
+interface Waiter<Key, News> {
   readonly key: Key;
-  readonly tell: () => void;
+  readonly tell: (news: News | undefined) => void;
   readonly end: () => void;
 }
 
 // A ring may be lost (I13): whoever waits longer than this is asked about again.
 const ASK_AGAIN_MS = 1_000;
 
-export const createEndWatch = <Key>(deps: EndWatchDeps<Key>): EndWatch<Key> => {
+export const createEndWatch = <Key, News = undefined>(deps: EndWatchDeps<Key, News>): EndWatch<Key, News> => {
   const { clock, nameOf } = deps;
-  const waiters = new Map<string, Set<Waiter<Key>>>();
+  const waiters = new Map<string, Set<Waiter<Key, News>>>();
   let asking = false;
   let askAgain = false;
   let closed = false;
 
-  const tell = (key: Key): void => {
-    for (const waiter of waiters.get(nameOf(key)) ?? []) waiter.tell();
+  const tell = (key: Key, news?: News): void => {
+    for (const waiter of waiters.get(nameOf(key)) ?? []) waiter.tell(news);
   };
 
   const ask = async (): Promise<void> => {
@@ -60,7 +67,7 @@ export const createEndWatch = <Key>(deps: EndWatchDeps<Key>): EndWatch<Key> => {
       askAgain = false;
       const keys = [...waiters.values()].flatMap((set) => [...set].slice(0, 1)).map(({ key }) => key);
       if (keys.length === 0) break;
-      for (const key of await deps.findOver(keys).catch(() => [])) tell(key);
+      for (const { key, news } of await deps.findOver(keys).catch(() => [])) tell(key, news);
     } while (askAgain && !closed);
     asking = false;
   };
@@ -69,13 +76,15 @@ export const createEndWatch = <Key>(deps: EndWatchDeps<Key>): EndWatch<Key> => {
     if (from === "elsewhere" && waiters.size > 0) void ask();
   });
 
-  const expectEnd = (key: Key): Expectation => {
+  const expectEnd = (key: Key): Expectation<News> => {
     const over = new AbortController();
     let told = false;
-    const waiter: Waiter<Key> = {
+    let heard: News | undefined;
+    const waiter: Waiter<Key, News> = {
       key,
-      tell: () => {
+      tell: (news) => {
         told = true;
+        heard ??= news;
         over.abort(WAIT_OVER);
       },
       end: () => over.abort(WAIT_OVER),
@@ -96,6 +105,7 @@ export const createEndWatch = <Key>(deps: EndWatchDeps<Key>): EndWatch<Key> => {
         signal?.removeEventListener("abort", waiter.end);
         return told;
       },
+      news: () => heard,
       leave() {
         set.delete(waiter);
         if (set.size === 0 && waiters.get(name) === set) waiters.delete(name);

@@ -2,17 +2,14 @@
 // skipped, so any number of processes may sweep at once; a sweep takes a bounded number. A sweep that fails is done again
 // call by call.
 
-import { isToolplaneError, type JsonCaps } from "@toolplane/protocol";
-import { type CallKey, type CallStatus, callKey } from "../calls/call.ts";
+import { isToolplaneError } from "@toolplane/protocol";
+import { type CallKey, callKey } from "../calls/call.ts";
 import { readCandidates } from "../calls/candidates.ts";
 import { commandPayloadText } from "../calls/plan-call.ts";
-import { engineFailure, planSettlement, type Settlement } from "../calls/plan-settlement.ts";
+import { engineFailure, type Settlement } from "../calls/plan-settlement.ts";
 import { type FactRow, factsOf } from "../calls/read.sql.ts";
-import { bindSettle, SETTLE, type SettledRow } from "../calls/settle.sql.ts";
-import type { SettleWatch } from "../calls/settle-watch.ts";
-import type { Sha256 } from "../calls/turn-chain.ts";
+import type { Settlements } from "../calls/settlements.ts";
 import type { CallObserver } from "../ports/call-observer.ts";
-import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Ids } from "../ports/ids.ts";
@@ -46,16 +43,12 @@ interface DueRow extends FactRow {
 
 export interface ExpireDeps {
   readonly db: Database;
-  readonly watch: SettleWatch;
+  readonly settlements: Settlements;
   readonly doorbell: Doorbell;
   readonly faults: Faults;
-  readonly clock: Clock;
   readonly observe: CallObserver;
   readonly ids: Ids;
   readonly log: Log;
-  readonly sha256: Sha256;
-  readonly caps: JsonCaps;
-  readonly protocolVersion: string;
   readonly policy: ExpiryPolicy;
 }
 
@@ -81,9 +74,6 @@ const add = (a: Sweep, b: Sweep): Sweep => ({
 });
 
 const isAway = (error: unknown): boolean => isToolplaneError(error) && error.code === "storage_error";
-
-const statusOf = ({ outcome }: Settlement): CallStatus =>
-  ("written" in outcome ? outcome.written.content.status : outcome.given.status) as CallStatus;
 
 interface Decided {
   readonly row: DueRow;
@@ -155,7 +145,6 @@ export const createExpire = (deps: ExpireDeps): ((limit: number) => Promise<Swee
         ];
 
   const write = async (tx: Queryer, decided: readonly Decided[]): Promise<Sweep> => {
-    const now = new Date(deps.clock.now()).toISOString();
     const settling = decided.filter((item) => item.settlement !== undefined);
     const rest = decided.filter((item) => item.settlement === undefined);
     const requeues = rest.flatMap(({ facts, expiry }) =>
@@ -179,24 +168,21 @@ export const createExpire = (deps: ExpireDeps): ((limit: number) => Promise<Swee
         : [{ projectId: facts.projectId, toolCallId: facts.toolCallId, seconds: expiry.seconds }],
     );
     const letters = settling.flatMap(buryOf);
-    const rows = settling.map(({ settlement }) => planSettlement(settlement as Settlement, { ...deps, now }));
-    if (rows.length > 0) await tx.query<SettledRow>(SETTLE, bindSettle(rows, deps.protocolVersion));
+    const planned = settling.map(({ settlement }) => deps.settlements.plan(settlement as Settlement));
+    await deps.settlements.within(tx, planned);
     if (requeues.length > 0) await tx.query(REQUEUE, bindRequeue(requeues));
     if (postpones.length > 0) await tx.query(POSTPONE, bindPostpone(postpones));
     if (letters.length > 0) await tx.query(BURY, bindDeadLetters(letters));
-    return { looked: decided.length, settled: rows.length, requeued: requeues.length, buried: letters.length };
+    return { looked: decided.length, settled: planned.length, requeued: requeues.length, buried: letters.length };
   };
 
-  const announce = (sweep: Sweep, decided: readonly Decided[]): void => {
-    for (const { settlement, facts, expiry } of decided) {
-      if (settlement !== undefined) deps.watch.settled(facts);
-      const status = settlement === undefined ? "queued" : statusOf(settlement);
-      if (settlement !== undefined || expiry.act !== "postpone") deps.observe({ ...facts, status });
-    }
-    if (sweep.settled > 0) deps.doorbell.ring("settled");
-    if (sweep.settled > 0) deps.doorbell.ring("messages");
-    if (decided.some(({ facts }) => facts.session !== null)) deps.doorbell.ring("sessions");
-    else if (sweep.requeued > 0) deps.doorbell.ring("queued");
+  /** Of those that are offered again; the settled ones are told by their settlement. */
+  const announce = (decided: readonly Decided[]): void => {
+    const requeued = decided.filter(({ settlement, expiry }) => settlement === undefined && expiry.act === "requeue");
+    for (const { facts } of requeued) deps.observe({ ...facts, status: "queued" });
+    if (requeued.length > 0)
+      deps.doorbell.ring(requeued.some(({ facts }) => facts.session !== null) ? "sessions" : "queued");
+    if (deps.policy.republishSeconds !== null && requeued.length > 0) deps.doorbell.ring("messages");
   };
 
   const sweepOnce = async (limit: number, only?: CallKey): Promise<Sweep> => {
@@ -212,7 +198,7 @@ export const createExpire = (deps: ExpireDeps): ((limit: number) => Promise<Swee
     });
     if (sweep.looked === 0) return sweep;
     await faults.at("expire:after-commit");
-    announce(sweep, decided);
+    announce(decided);
     return sweep;
   };
 

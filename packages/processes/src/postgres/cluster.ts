@@ -86,7 +86,7 @@ const initdb = async (
   ];
   await mustRun([binaries.initdb, ...flags], guard, maker);
   await rm(password);
-  if (maker !== undefined && runAs !== undefined) handOver(cluster, maker, runAs);
+  if (maker !== undefined && runAs !== undefined) handOver(cluster, { from: maker, to: runAs });
   writeLoginRules(cluster, "closed");
 };
 

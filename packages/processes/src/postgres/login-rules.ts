@@ -7,7 +7,7 @@ import { SUPERUSER } from "./logins.ts";
 
 const HEAD = "# Written by Toolplane. The passwords are derived from <data>/database-key.\n";
 
-export const LOGIN_RULES = {
+const LOGIN_RULES = {
   closed: `${HEAD}local all all scram-sha-256\nhost all all 127.0.0.1/32 scram-sha-256\n`,
   /** For the moment in which a server is given a new key. */
   open: `${HEAD}local all ${SUPERUSER} trust\n`,

@@ -47,7 +47,7 @@ export interface PlaceOptions {
   readonly movedRoot: string;
 }
 
-export const LOCATION_FILE = "location";
+const LOCATION_FILE = "location";
 
 export const tryParseLocation = (text: string): Location | undefined => {
   try {
@@ -102,7 +102,7 @@ const takeOver = (home: string, runAs: RunAs | undefined): void => {
   if (runAs === undefined || previous === undefined || owner !== previous.uid || owner === runAs.uid) return;
   // Its owner changes last, and says at the next start whether all is done.
   const names = readdirSync(home).filter((name) => name !== "cluster");
-  for (const name of [...names, "cluster"]) handOver(join(home, name), previous, runAs);
+  for (const name of [...names, "cluster"]) handOver(join(home, name), { from: previous, to: runAs });
 };
 
 /** One copy of a version serves every data directory: it is sixty megabytes, and nobody throws it away with the data. */

@@ -3,10 +3,11 @@
 // It is 0700 and belongs to the server's user: what cannot enter it cannot even try a password.
 
 import { randomBytes } from "node:crypto";
-import { chmodSync, chownSync, mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Guard } from "../guard/guard.ts";
 import { temporaryRoot } from "./cache-directory.ts";
+import { changeFolder } from "./ownership.ts";
 import type { RunAs } from "./run-as.ts";
 
 export interface SocketDirectory {
@@ -23,8 +24,7 @@ export const fitsSocket = (directory: string): boolean =>
 
 const makeClosed = (path: string, runAs: RunAs | undefined): void => {
   mkdirSync(path, { recursive: true, mode: 0o700 });
-  chmodSync(path, 0o700);
-  if (runAs !== undefined) chownSync(path, runAs.uid, runAs.gid);
+  changeFolder(path, 0o700, runAs);
 };
 
 export const makeSocketDirectory = async (

@@ -1,22 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { type Card, parseCard, parseWritableCard } from "./card.ts";
-import { CARD_CONVENTIONS, CARD_TYPES } from "./card-types.ts";
+import { createCard } from "./card-origin.ts";
+import { CARD_AUTHORS, CARD_CONVENTIONS, CARD_TYPES } from "./card-types.ts";
+import { jsonContent, textContent } from "./content.ts";
 import { createFallbackDeliverable, FALLBACK_SOURCES, terminatedReason } from "./fallback-deliverable.ts";
 import { copyLineage, lineageDifference } from "./lineage.ts";
-import {
-  createJudgeFeedbackCard,
-  createMustEndWithCard,
-  createProfileCard,
-  createRenderedPromptCard,
-  createToolsCard,
-} from "./system-cards.ts";
+import { createMustEndWithCard, createProfileCard, createRenderedPromptCard, createToolsCard } from "./system-cards.ts";
 import {
   createAgentErrorCard,
   createDeliverableCard,
   createInstructionCard,
   createParentPointerCard,
   createResultFieldsCard,
-  createTaskContextCard,
   createThoughtCard,
 } from "./task-cards.ts";
 import { createToolCallCard, createToolResultCard } from "./tool-cards.ts";
@@ -36,7 +31,7 @@ const success = {
 const built: Readonly<Record<string, Card>> = {
   "task.instruction": createInstructionCard({ ...origin, text: "do" }),
   "task.result_fields": createResultFieldsCard({ ...origin, fields: [{ name: " a " }] }),
-  "task.context": createTaskContextCard({ ...origin, text: "know" }),
+  "task.context": createCard(CARD_TYPES.taskContext, origin, { content: textContent("know") }),
   "agent.thought": createThoughtCard({
     ...origin,
     ...turn,
@@ -52,12 +47,16 @@ const built: Readonly<Record<string, Card>> = {
   "sys.rendered_prompt": createRenderedPromptCard({ ...system, text: "you are", profileId: "b1" }),
   "sys.tools": createToolsCard({ ...system, tools: [] }),
   "sys.must_end_with_required": createMustEndWithCard({ ...origin, text: "end", lineage }),
-  "sys.judge_feedback": createJudgeFeedbackCard({ ...system, toolCallId: "tc_1", feedback: { hint: "x" } }),
+  "sys.judge_feedback": createCard(
+    CARD_TYPES.sysJudgeFeedback,
+    { ...origin, authorId: CARD_AUTHORS.judge },
+    { content: jsonContent({ hint: "x" }), metadata: { tool_call_id: "tc_1" } },
+  ),
   "meta.parent_pointer": createParentPointerCard({ ...origin, parentAgentId: "boss" }),
 };
 
 describe("builders", () => {
-  test("[UTP-4.3-C5] there is a builder for every card type with a fixed meaning", () => {
+  test("[UTP-4.3-C5] every card type with a fixed meaning can be built", () => {
     expect(Object.keys(built).sort()).toEqual(Object.values(CARD_TYPES).sort());
   });
 

@@ -10,7 +10,7 @@ import { type CardContent, type ContentType, type JsonContent, jsonContent, type
 export type CardDto = Omit<Card, "content"> & { readonly content: JsonObject };
 
 /** Tool lists are shown as ordinary JSON: nobody outside the engine needs their own kind. */
-export const toolsAsJson = (content: ToolContent): JsonContent => jsonContent({ tools: content.tools });
+const toolsAsJson = (content: ToolContent): JsonContent => jsonContent({ tools: content.tools });
 
 export const toCardDto = (card: Card): CardDto => {
   const shown = card.content.__type__ === "ToolContent" ? toolsAsJson(card.content) : card.content;

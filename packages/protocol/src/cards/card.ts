@@ -13,7 +13,7 @@ import { isResultStatus, RESULT_STATUSES } from "../results/value-sets.ts";
 import { CARD_CONVENTIONS, CARD_TYPES, isKnownCardType } from "./card-types.ts";
 import { contentSchema } from "./content.ts";
 
-export const cardSchema = z
+const cardSchema = z
   .strictObject({
     card_id: z.string().min(1),
     project_id: z.string().min(1),
@@ -80,6 +80,3 @@ export const cardText = (card: Card, caps: JsonCaps = {}): string =>
     },
     caps,
   );
-
-/** The hash that decides whether two writes of one id are the same card. */
-export const cardHash = (card: Card, sha256: (text: string) => string): string => sha256(cardText(card));

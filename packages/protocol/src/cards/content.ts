@@ -11,9 +11,9 @@ const jsonDocument = z.custom<JsonObject | readonly JsonValue[]>(
   "expected an object or an array",
 );
 
-export const textContentSchema = z.strictObject({ __type__: z.literal("TextContent"), text: z.string() }).readonly();
+const textContentSchema = z.strictObject({ __type__: z.literal("TextContent"), text: z.string() }).readonly();
 
-export const jsonContentSchema = z.strictObject({ __type__: z.literal("JsonContent"), data: jsonDocument }).readonly();
+const jsonContentSchema = z.strictObject({ __type__: z.literal("JsonContent"), data: jsonDocument }).readonly();
 
 /** A deliverable with more of them is a table and belongs into a result of its own. */
 const MAX_FIELDS = 1000;
@@ -22,11 +22,11 @@ const fieldSchema = z
   .strictObject({ name: z.string().trim().min(1), description: z.string().trim().default("") })
   .readonly();
 
-export const fieldsSchemaContentSchema = z
+const fieldsSchemaContentSchema = z
   .strictObject({ __type__: z.literal("FieldsSchemaContent"), fields: z.array(fieldSchema).max(MAX_FIELDS).readonly() })
   .readonly();
 
-export const toolCallContentSchema = z
+const toolCallContentSchema = z
   .strictObject({
     __type__: z.literal("ToolCallContent"),
     tool_name: z.string().min(1),
@@ -57,7 +57,7 @@ export const toolResultContentSchema = z
   })
   .readonly();
 
-export const toolContentSchema = z.strictObject({ __type__: z.literal("ToolContent"), tools: jsonObjects }).readonly();
+const toolContentSchema = z.strictObject({ __type__: z.literal("ToolContent"), tools: jsonObjects }).readonly();
 
 /** Files live in the store beside the protocol; their many optional keys are carried, not understood. */
 const fileContentSchema = z
@@ -90,8 +90,6 @@ export const contentSchema = z.discriminatedUnion("__type__", [
 
 export type TextContent = z.infer<typeof textContentSchema>;
 export type JsonContent = z.infer<typeof jsonContentSchema>;
-export type FieldsSchemaContent = z.infer<typeof fieldsSchemaContentSchema>;
-export type ToolCallContent = z.infer<typeof toolCallContentSchema>;
 export type ToolResultContent = z.infer<typeof toolResultContentSchema>;
 export type ToolContent = z.infer<typeof toolContentSchema>;
 export type CardContent = z.infer<typeof contentSchema>;

@@ -73,7 +73,7 @@ const failureBody = ({ error, result }: ToolResultContent): string => {
 };
 
 /** The text of a tool message for a result. Of one that succeeded in part, what it has is shown beside what it lacks. */
-export const toolResultBody = (content: ToolResultContent): string =>
+const toolResultBody = (content: ToolResultContent): string =>
   content.status === "success" ? successBody(content.result) : failureBody(content);
 
 const contentText = (content: CardContent): string => {

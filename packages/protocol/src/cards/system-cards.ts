@@ -1,6 +1,6 @@
 // The cards a worker writes around a model call: the profile, the prompt it was given, the tools it was offered.
 
-import type { JsonObject, JsonValue } from "../json/json-value.ts";
+import type { JsonObject } from "../json/json-value.ts";
 import type { Card } from "./card.ts";
 import { type CardOrigin, createCard } from "./card-origin.ts";
 import { CARD_AUTHORS, CARD_TYPES } from "./card-types.ts";
@@ -47,12 +47,4 @@ export const createMustEndWithCard = (
   createCard(CARD_TYPES.sysMustEndWithRequired, input, {
     content: textContent(input.text),
     metadata: copyLineage(input.lineage as JsonObject | undefined),
-  });
-
-export const createJudgeFeedbackCard = (
-  input: SystemCardOrigin & { readonly toolCallId: string; readonly feedback: Readonly<Record<string, JsonValue>> },
-): Card =>
-  createCard(CARD_TYPES.sysJudgeFeedback, writtenBy(input, CARD_AUTHORS.judge), {
-    content: jsonContent(input.feedback),
-    metadata: { tool_call_id: input.toolCallId },
   });

@@ -10,9 +10,6 @@ import { copyLineage, type Lineage } from "./lineage.ts";
 export const createInstructionCard = (input: CardOrigin & { readonly text: string }): Card =>
   createCard(CARD_TYPES.taskInstruction, input, { content: textContent(input.text) });
 
-export const createTaskContextCard = (input: CardOrigin & { readonly text: string }): Card =>
-  createCard(CARD_TYPES.taskContext, input, { content: textContent(input.text) });
-
 export interface ResultField {
   readonly name: string;
   readonly description?: string | undefined;

@@ -1,14 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type CGContext, createContext } from "./context.ts";
-import {
-  asActor,
-  withNewStep,
-  withRecursionDepth,
-  withRestoredState,
-  withToolCall,
-  withTurn,
-  withTurnEpoch,
-} from "./evolve.ts";
+import { type CGContext, createContext, evolveContext } from "./context.ts";
+import { asActor, withToolCall } from "./evolve.ts";
 
 const context = createContext({
   projectId: "demo",
@@ -32,11 +24,13 @@ const changed = (next: CGContext) =>
 
 describe("named changes", () => {
   const cases: readonly (readonly [string, CGContext, object])[] = [
-    ["withTurnEpoch", withTurnEpoch(context, 4), { turnEpoch: 4 }],
     ["withToolCall", withToolCall(context, "tc_2"), { toolCallId: "tc_2" }],
     ["withToolCall null", withToolCall(context, null), { toolCallId: null }],
-    ["withTurn", withTurn(context, "turn_2", 9), { agentTurnId: "turn_2", turnEpoch: 9 }],
-    ["withNewStep", withNewStep(context, "step_2"), { stepId: "step_2" }],
+    [
+      "evolve",
+      evolveContext(context, { agentTurnId: "turn_2", turnEpoch: 9 }),
+      { agentTurnId: "turn_2", turnEpoch: 9 },
+    ],
     [
       "asActor",
       asActor(context, "tool.text"),
@@ -47,21 +41,16 @@ describe("named changes", () => {
     expect(changed(next)).toEqual(expected);
   });
 
-  test("[UTP-3-5] [UTP-2.7-3] withRecursionDepth also rewrites the header", () => {
-    expect(changed(withRecursionDepth(context, 5))).toEqual({
+  test("[UTP-3-5] [UTP-2.7-3] a new depth also rewrites the header", () => {
+    expect(changed(evolveContext(context, { recursionDepth: 5 }))).toEqual({
       recursionDepth: 5,
       headers: { "CG-Recursion-Depth": "5", a: "1" },
     });
   });
 
-  test("[UTP-3-6] withRestoredState takes what is known and keeps the rest", () => {
-    expect(changed(withRestoredState(context, { parentStepId: null, traceId: undefined, headers: null }))).toEqual({});
-    expect(
-      changed(withRestoredState(context, { parentStepId: "p", traceId: "b".repeat(32), headers: { b: "2" } })),
-    ).toEqual({
-      parentStepId: "p",
-      traceId: "b".repeat(32),
-      headers: { b: "2" },
-    });
+  test("[UTP-3-6] what is not known is kept", () => {
+    const restored = { parentStepId: "p", traceId: "b".repeat(32), headers: { b: "2" } };
+    expect(changed(evolveContext(context, { parentStepId: undefined, traceId: undefined }))).toEqual({});
+    expect(changed(evolveContext(context, restored))).toEqual(restored);
   });
 });

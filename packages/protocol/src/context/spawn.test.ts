@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { egress } from "../headers/egress.ts";
 import { ingress } from "../headers/ingress.ts";
 import { parseSubject } from "../subjects/subject.ts";
-import { type CGContext, createContext } from "./context.ts";
-import { checkDepth, DEFAULT_MAX_RECURSION_DEPTH, type DepthPolicy, planDepth, spawnContext } from "./spawn.ts";
+import { type CGContext, createContext, evolveContext } from "./context.ts";
+import { checkDepth, DEFAULT_MAX_RECURSION_DEPTH, type DepthPolicy, planDepth } from "./spawn.ts";
 import { withNormalizedTransport, withTraceTransport } from "./transport-evolve.ts";
 
 const ids = { traceId: () => "1".repeat(32), spanId: () => "2".repeat(16) };
@@ -23,38 +23,7 @@ const lineage = createContext({
   headers: { "CG-Recursion-Depth": "2" },
 });
 
-describe("spawning", () => {
-  test("[UTP-2.7-2] a child has no turn yet and the lineage as its parents", () => {
-    expect(spawnContext(lineage, { agentId: "helper", policy: "descend" })).toMatchObject({
-      projectId: "demo",
-      channelId: "u_1",
-      agentId: "helper",
-      agentTurnId: "",
-      turnEpoch: 0,
-      stepId: null,
-      toolCallId: null,
-      parentAgentId: "boss",
-      parentAgentTurnId: "turn_1",
-      parentStepId: "step_1",
-      recursionDepth: 3,
-    });
-  });
-
-  test("[UTP-2.7-2] a root begins at 0 without parents, a peer stays level", () => {
-    const root = spawnContext(lineage, { agentId: "helper", policy: "root", channelId: "u_2" });
-    expect(root).toMatchObject({
-      channelId: "u_2",
-      parentAgentId: null,
-      parentAgentTurnId: null,
-      parentStepId: null,
-      recursionDepth: 0,
-    });
-    expect(spawnContext(lineage, { agentId: "helper", policy: "peer" })).toMatchObject({
-      parentAgentId: "boss",
-      recursionDepth: 2,
-    });
-  });
-
+describe("depth", () => {
   const policies: readonly (readonly [DepthPolicy, string])[] = [
     ["descend", "3"],
     ["peer", "2"],
@@ -63,7 +32,7 @@ describe("spawning", () => {
   test.each(policies)(
     "[UTP-W01] [UTP-2.7-3] %s writes depth %s into the outgoing headers, over the inherited one",
     (policy, depth) => {
-      const child = spawnContext(lineage, { agentId: "helper", policy });
+      const child = evolveContext(lineage, { recursionDepth: planDepth(lineage.recursionDepth, policy) });
       expect(child.headers["CG-Recursion-Depth"]).toBe(depth);
       expect(egress(child, ids, "topology")["CG-Recursion-Depth"]).toBe(depth);
     },
@@ -104,7 +73,8 @@ test("[INV-I9] descend strictly grows the depth, whatever headers say", () => {
           { baseHeaders: { ...headers } },
           ids,
         );
-        context = acrossTheWire(spawnContext(noisy, { agentId: `a${hop}`, policy: "descend" }));
+        const recursionDepth = planDepth(noisy.recursionDepth, "descend");
+        context = acrossTheWire(evolveContext(noisy, { agentId: `a${hop}`, recursionDepth }));
         expect(context.recursionDepth).toBe(before + 1);
       }
       expect(context.recursionDepth).toBe(recursionDepth + hops.length);

@@ -1,10 +1,9 @@
 // Depth: how far a piece of work is from the person who asked. Computed here, never believed from a header (I9).
 
 import { ToolplaneError } from "../errors/toolplane-error.ts";
-import { type CGContext, evolveContext } from "./context.ts";
 
 /** `descend`: one deeper than the caller; `peer`: the same; `root`: a new chain that begins at 0. */
-export const DEPTH_POLICIES = ["descend", "peer", "root"] as const;
+const DEPTH_POLICIES = ["descend", "peer", "root"] as const;
 export type DepthPolicy = (typeof DEPTH_POLICIES)[number];
 
 /** Agents that delegate to themselves stop here; honest chains are a handful deep. */
@@ -27,28 +26,4 @@ export const checkDepth = (depth: number, limit: number = DEFAULT_MAX_RECURSION_
       detail: { depth, limit },
     });
   }
-};
-
-export interface SpawnTarget {
-  readonly agentId: string;
-  readonly policy: DepthPolicy;
-  /** The lineage's channel when left out. */
-  readonly channelId?: string | null | undefined;
-}
-
-/** The context of new work for an agent: no turn yet, the lineage as its parents (none for a root). */
-export const spawnContext = (lineage: CGContext, target: SpawnTarget): CGContext => {
-  const isRoot = target.policy === "root";
-  return evolveContext(lineage, {
-    agentId: target.agentId,
-    channelId: target.channelId ?? undefined,
-    agentTurnId: "",
-    turnEpoch: 0,
-    stepId: null,
-    toolCallId: null,
-    parentAgentId: isRoot ? null : lineage.agentId,
-    parentAgentTurnId: isRoot ? null : lineage.agentTurnId,
-    parentStepId: isRoot ? null : lineage.stepId,
-    recursionDepth: planDepth(lineage.recursionDepth, target.policy),
-  });
 };

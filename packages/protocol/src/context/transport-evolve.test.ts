@@ -1,13 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createContext, evolveContext } from "./context.ts";
-import {
-  traceparentOf,
-  withChildSpan,
-  withFreshTrace,
-  withNormalizedTransport,
-  withTraceTransport,
-  withTransport,
-} from "./transport-evolve.ts";
+import { traceparentOf, withChildSpan, withNormalizedTransport, withTraceTransport } from "./transport-evolve.ts";
 
 const refused = expect.objectContaining({ code: "protocol_violation" });
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
@@ -24,15 +17,6 @@ const context = createContext({
 });
 
 describe("transport", () => {
-  test("[UTP-3-5] withTransport takes headers, trace and depth, and keeps what is not given", () => {
-    expect(withTransport(context, {})).toEqual(context);
-    expect(withTransport(context, { headers: { a: "1" }, traceId: NEW_TRACE, depth: 4 })).toMatchObject({
-      headers: { a: "1" },
-      traceId: NEW_TRACE,
-      recursionDepth: 4,
-    });
-  });
-
   test("[UTP-2.5-10] withNormalizedTransport takes the trace id from traceparent", () => {
     const next = withNormalizedTransport(
       context,
@@ -59,7 +43,7 @@ describe("transport", () => {
       recursionDepth: 3,
       headers: { "CG-Recursion-Depth": "3" },
     });
-    expect(withTransport(context, { headers })).toMatchObject({
+    expect(evolveContext(context, { headers })).toMatchObject({
       recursionDepth: 2,
       headers: { "CG-Recursion-Depth": "2" },
     });
@@ -97,16 +81,6 @@ describe("trace transport", () => {
     const child = withChildSpan(context, ids);
     expect(child.traceId).toBe(TRACE);
     expect(child.headers).toMatchObject({ traceparent: `00-${TRACE}-${NEW_SPAN}-01`, tracestate: "a=1" });
-  });
-
-  test("[UTP-2.5-8] a fan-out child has a trace of its own and names its parent's", () => {
-    const child = withFreshTrace(context, ids);
-    expect(child.traceId).toBe(NEW_TRACE);
-    expect(child.headers).toEqual({
-      traceparent: `00-${NEW_TRACE}-${NEW_SPAN}-01`,
-      "CG-Parent-Traceparent": TRACEPARENT,
-      "CG-Recursion-Depth": "2",
-    });
   });
 
   test("the traceparent of a context known only by its trace id is the root of that trace", () => {

@@ -6,18 +6,8 @@
 import { normalizeHeaders, type RawHeaders } from "../headers/header-map.ts";
 import { HEADERS } from "../headers/header-names.ts";
 import { normalizeTransport } from "../headers/transport.ts";
-import { childTraceparent, createTraceparent, ensureTraceparent, type TraceIds } from "../trace/traceparent.ts";
-import { buildContext, type CGContext, evolveContext } from "./context.ts";
-
-export interface TransportPatch {
-  readonly headers?: RawHeaders;
-  readonly traceId?: string | null | undefined;
-  readonly depth?: number | undefined;
-}
-
-/** Takes the parts as they are given. */
-export const withTransport = (context: CGContext, patch: TransportPatch): CGContext =>
-  evolveContext(context, { headers: patch.headers, traceId: patch.traceId, recursionDepth: patch.depth });
+import { childTraceparent, ensureTraceparent, type TraceIds } from "../trace/traceparent.ts";
+import { buildContext, type CGContext } from "./context.ts";
 
 export interface NormalizedTransport {
   /** When known, it must be the trace inside the headers' traceparent. */
@@ -72,11 +62,3 @@ export const withChildSpan = (context: CGContext, ids: TraceIds): CGContext => {
   const traceparent = childTraceparent(traceparentOf(context, ids), ids);
   return withTraceTransport(context, { traceparent }, ids);
 };
-
-/** A trace of its own for one child of a fan-out, linked to the parent's by CG-Parent-Traceparent. */
-export const withFreshTrace = (context: CGContext, ids: TraceIds): CGContext =>
-  withTraceTransport(
-    context,
-    { traceparent: createTraceparent(ids), tracestate: "", parentTraceparent: traceparentOf(context, ids) },
-    ids,
-  );

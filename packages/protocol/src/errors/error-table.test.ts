@@ -40,6 +40,7 @@ const contract: Readonly<Record<ErrorCode, readonly [number, RetryAdvice]>> = {
   breaker_open: [503, "later"],
   queue_timeout: [504, "never"],
   tool_timeout: [504, "unsafe"],
+  still_running: [504, "later"],
 };
 
 describe("error table", () => {

@@ -69,6 +69,8 @@ export const ERROR_TABLE = {
   breaker_open: entry(503, "later", "The executor failed too often; it is left alone for a while."),
   queue_timeout: entry(504, "never", "Nobody started the call within queue_timeout_seconds; it was not executed."),
   tool_timeout: entry(504, "unsafe", "The tool did not finish within timeout_seconds."),
+  // A caller's client raises this one; a server never sends it.
+  still_running: entry(504, "later", "The caller's wait ended before the call did; the call goes on: wait for its id."),
 } as const satisfies Record<string, ErrorEntry>;
 
 export type ErrorCode = keyof typeof ERROR_TABLE;

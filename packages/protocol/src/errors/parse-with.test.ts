@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { parseBox } from "../cards/box.ts";
 import { parseCard } from "../cards/card.ts";
 import { parseHostLine } from "../host/host-message.ts";
 import { parseHostParams } from "../host/host-methods.ts";
@@ -60,7 +59,6 @@ describe("[SEC-4-C15] a list of wrong items is refused at once, not once per ite
     ["tool_calls of a card", () => parseCard({ ...card, tool_calls: wrong })],
     ["fields of a card", () => parseCard({ ...card, content: { __type__: "FieldsSchemaContent", fields: wrong } })],
     ["tools of a card", () => parseCard({ ...card, content: { __type__: "ToolContent", tools: wrong } })],
-    ["card_ids of a box", () => parseBox({ box_id: "b", card_ids: wrong })],
     [
       "card ids of an event",
       () => parseTaskEvent({ agent_turn_id: "t", status: "success", output_box: { card_ids: wrong } }),
@@ -68,10 +66,10 @@ describe("[SEC-4-C15] a list of wrong items is refused at once, not once per ite
     ["tags of a host", () => parseHostValue("get_tags", wrong)],
     ["models for a host", () => parseHostParams("get_tags", { config: {}, models: wrong } as JsonObject, "1")],
   ])("%s", (_what, work) => {
-    const began = performance.now();
+    const began = process.cpuUsage();
     const refusal = refusalOf(work);
     // Item by item a million took four seconds on an idle machine; at once it is the copy of the list, some 50 ms.
-    expect(performance.now() - began).toBeLessThan(2000);
+    expect(process.cpuUsage(began).user).toBeLessThan(2000_000);
     expect(JSON.stringify(refusal.toWire()).length).toBeLessThan(MAX_SHOWN);
   });
 

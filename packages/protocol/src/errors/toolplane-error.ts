@@ -15,17 +15,21 @@ export interface WireError {
 export interface ToolplaneErrorOptions {
   readonly detail?: ErrorDetail | undefined;
   readonly cause?: unknown;
+  readonly callId?: string | undefined;
 }
 
 export class ToolplaneError extends Error {
   override readonly name = "ToolplaneError";
   readonly code: ErrorCode;
   readonly detail: ErrorDetail | undefined;
+  /** The call it is about, where one exists: what a caller's client throws has it. Not part of what crosses the wire. */
+  readonly callId: string | undefined;
 
   constructor(code: ErrorCode, message: string, options: ToolplaneErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.detail = options.detail;
+    this.callId = options.callId;
   }
 
   get http(): number {
@@ -36,9 +40,14 @@ export class ToolplaneError extends Error {
     return ERROR_TABLE[this.code].retry;
   }
 
+  /** The same request may work later, without a change. */
+  get retryable(): boolean {
+    return this.retry === "later";
+  }
+
   /** What a caller sees: never a stack, a cause or a parameter. */
   toWire(): WireError {
-    const base = { code: this.code, message: this.message, retryable: this.retry === "later" };
+    const base = { code: this.code, message: this.message, retryable: this.retryable };
     return this.detail === undefined ? base : { ...base, detail: this.detail };
   }
 }

@@ -2,10 +2,10 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { systemDict } from "../context/system-dict.ts";
+import type { CGContext } from "../context/context.ts";
 import { familyOf } from "../subjects/families.ts";
 import { formatSubject, parseSubject, tryParseSubject } from "../subjects/subject.ts";
-import { formatTraceparent, parseTraceId, parseTraceparent } from "../trace/traceparent.ts";
+import { ensureTraceparent, parseTraceId, parseTraceparent } from "../trace/traceparent.ts";
 import { normalizeHeaders, type RawHeaders } from "./header-map.ts";
 import { headersFromHttp } from "./http-headers.ts";
 import { ingress } from "./ingress.ts";
@@ -33,10 +33,16 @@ const readSubject = (input: unknown) => {
   return { version, project_id: projectId, channel_id: channelId, category, component, target, suffix, family };
 };
 
+const snake = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** The fields of a context under their wire names; its headers have fixtures of their own. */
+const fieldsOf = ({ headers: _, ...fields }: CGContext) =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [snake(name), value]));
+
 const readMessage = (input: unknown) => {
   const { subject, headers, payload } = record(input);
   const entered = ingress({ subject: tryParseSubject(subject), headers: headers as RawHeaders, payload }, ids);
-  return { context: systemDict(entered.context), payload: entered.payload };
+  return { context: fieldsOf(entered.context), payload: entered.payload };
 };
 
 const camel = (name: string) => name.replaceAll(/_[a-z]/g, (pair) => pair.slice(1).toUpperCase());
@@ -44,12 +50,15 @@ const camel = (name: string) => name.replaceAll(/_[a-z]/g, (pair) => pair.slice(
 const readRow = (input: unknown) => {
   const row = Object.fromEntries(Object.entries(record(input)).map(([name, value]) => [camel(name), value]));
   const replayed = replay(row as unknown as InboxRow, ids);
-  return { context: systemDict(replayed.context), payload: replayed.payload };
+  return { context: fieldsOf(replayed.context), payload: replayed.payload };
 };
 
 const READERS: Readonly<Record<string, (input: unknown) => unknown>> = {
   subject: readSubject,
-  traceparent: (input) => formatTraceparent(parseTraceparent(input)),
+  traceparent: (input) => {
+    parseTraceparent(input);
+    return ensureTraceparent(String(input), null, ids);
+  },
   "trace-id": (input) => parseTraceId(input),
   "bus-headers": (input) => normalizeHeaders(input as RawHeaders),
   "http-headers": (input) => headersFromHttp(input as RawHeaders),

@@ -1,13 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isToolplaneError } from "../errors/toolplane-error.ts";
-import {
-  fillMissingHeaders,
-  isHeaderText,
-  MAX_HEADER_LENGTH,
-  normalizeHeaders,
-  type RawHeaders,
-} from "./header-map.ts";
+import { isHeaderText, MAX_HEADER_LENGTH, normalizeHeaders, type RawHeaders } from "./header-map.ts";
 import { canonicalHeaderName, HEADER_NAMES } from "./header-names.ts";
 
 const refused = expect.objectContaining({ code: "protocol_violation" });
@@ -140,15 +134,5 @@ describe("normalisation", () => {
       }),
       { numRuns: 1000 },
     );
-  });
-});
-
-test("[UTP-2.5-9] injected headers only fill gaps", () => {
-  const explicit = { traceparent: "mine", a: "1" };
-  expect(fillMissingHeaders(explicit, { traceparent: "theirs", tracestate: "s", b: 2 })).toEqual({
-    traceparent: "mine",
-    a: "1",
-    tracestate: "s",
-    b: "2",
   });
 });

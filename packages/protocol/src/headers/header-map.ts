@@ -88,9 +88,3 @@ export const normalizeHeaders = (raw: RawHeaders): Record<string, string> => {
   }
   return headers;
 };
-
-/** Telemetry and defaults only ever fill gaps: what a caller set explicitly stays. */
-export const fillMissingHeaders = (headers: HeaderMap, additions: RawHeaders): HeaderMap => ({
-  ...normalizeHeaders(additions),
-  ...headers,
-});

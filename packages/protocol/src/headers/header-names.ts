@@ -31,16 +31,6 @@ export const STAMP_HEADERS = [HEADERS.timestamp, HEADERS.version, HEADERS.msgTyp
 /** Reserved by the protocol and read by nobody. */
 export const RESERVED_HEADERS = ["CG-L0-Ack-Reply", "CG-User-ID", "CG-Context-ID"] as const;
 
-/** Present only where a message is about one step of one turn; a doorbell carries none of them. */
-export const TOPOLOGY_HEADERS = [
-  HEADERS.recursionDepth,
-  HEADERS.stepId,
-  HEADERS.toolCallId,
-  HEADERS.parentAgentId,
-  HEADERS.parentTurnId,
-  HEADERS.parentStepId,
-] as const;
-
 const CANONICAL: ReadonlyMap<string, HeaderName> = new Map(HEADER_NAMES.map((name) => [name.toLowerCase(), name]));
 const EXACT: ReadonlySet<string> = new Set(HEADER_NAMES);
 

@@ -3,7 +3,7 @@
 
 import { violation } from "../errors/toolplane-error.ts";
 import { type HeaderMap, normalizeHeaders, type RawHeaders } from "./header-map.ts";
-import { canonicalHeaderName, type HeaderName } from "./header-names.ts";
+import { canonicalHeaderName } from "./header-names.ts";
 
 /** What `fetch` and Node give: an iterable of pairs (`Headers`, `Map`) or a plain record. */
 export type HttpHeaders = Iterable<readonly [string, unknown]> | RawHeaders;
@@ -32,7 +32,3 @@ export const headersFromHttp = (headers: HttpHeaders): HeaderMap => {
   }
   return normalizeHeaders(found);
 };
-
-/** One protocol header of an HTTP request. */
-export const httpHeader = (headers: HttpHeaders, name: HeaderName): string | undefined =>
-  headersFromHttp(headers)[name];

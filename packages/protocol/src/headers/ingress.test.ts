@@ -139,7 +139,7 @@ describe("project, channel, agent, epoch", () => {
     ["CG-Project-Id", "Demo"],
     ["CG-Channel-Id", "u_1"],
   ] as const;
-  test.each(mismatches)("[UTP-2.3-6] [SEC-2-2] %s %j differs from the subject", (name, value) => {
+  test.each(mismatches)("[UTP-2.3-6] [SEC-2-2] [UTP-6.1-E4] %s %j differs from the subject", (name, value) => {
     expect(() => enter(COMMAND, { ...full, [name]: value })).toThrow(new RegExp(`^${name} mismatch`));
     expect(() => enter(COMMAND, { ...full, [name]: value })).toThrow(refused);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { CONTROL_FIELDS } from "./control-fields.ts";
-import { contextFromHead, type HeadRow, type InboxRow, replay } from "./replay.ts";
+import { type InboxRow, replay } from "./replay.ts";
 
 const refused = expect.objectContaining({ code: "protocol_violation" });
 const ids = { traceId: () => "1".repeat(32), spanId: () => "2".repeat(16) };
@@ -143,43 +143,4 @@ describe("replay", () => {
       expect(() => replay({ ...row, ...columns }, ids)).toThrow(refused);
     },
   );
-});
-
-describe("a head's context", () => {
-  const head: HeadRow = {
-    projectId: "demo",
-    agentId: "helper",
-    activeChannelId: "u_1",
-    activeAgentTurnId: "turn_1",
-    turnEpoch: 5,
-    recursionDepth: 3,
-    parentStepId: "step_0",
-    traceId: TRACE,
-  };
-
-  test("[UTP-2.4-7] is what the head says", () => {
-    expect(contextFromHead(head)).toMatchObject({
-      projectId: "demo",
-      channelId: "u_1",
-      agentId: "helper",
-      agentTurnId: "turn_1",
-      turnEpoch: 5,
-      recursionDepth: 3,
-      parentStepId: "step_0",
-      traceId: TRACE,
-      headers: {},
-    });
-  });
-
-  const missing = [
-    { projectId: "" },
-    { agentId: "" },
-    { activeChannelId: null },
-    { activeChannelId: " " },
-    { activeAgentTurnId: null },
-    { activeAgentTurnId: "" },
-  ];
-  test.each(missing)("[UTP-2.4-7] %j gives none", (columns) => {
-    expect(() => contextFromHead({ ...head, ...columns })).toThrow(refused);
-  });
 });

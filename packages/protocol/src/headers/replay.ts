@@ -31,7 +31,7 @@ export interface Replay {
 }
 
 /** What stored `context_headers` always hold. */
-export const STORED_HEADERS = [HEADERS.traceparent, HEADERS.recursionDepth] as const;
+const STORED_HEADERS = [HEADERS.traceparent, HEADERS.recursionDepth] as const;
 
 /** Messages that resume a turn; their source is a column of the row. */
 const RESUME_TYPES: ReadonlySet<string> = new Set(["tool_result", "timeout"]);
@@ -101,32 +101,4 @@ export const replay = (row: InboxRow, ids: TraceIds): Replay => {
   headers[HEADERS.turnEpoch] = String(draft.turnEpoch);
   if (draft.agentTurnId === "") delete headers[HEADERS.turnId];
   return { context: buildContext(draft, headers), payload };
-};
-
-export interface HeadRow {
-  readonly projectId: string;
-  readonly agentId: string;
-  readonly activeChannelId: string | null;
-  readonly activeAgentTurnId: string | null;
-  readonly turnEpoch: number;
-  readonly recursionDepth?: number | null | undefined;
-  readonly parentStepId?: string | null | undefined;
-  readonly traceId?: string | null | undefined;
-}
-
-/** The context of what an agent is doing right now, for watchdogs; an agent that is in no turn has none. */
-export const contextFromHead = (head: HeadRow): CGContext => {
-  const context = createContext({
-    projectId: head.projectId,
-    channelId: head.activeChannelId,
-    agentId: head.agentId,
-    agentTurnId: head.activeAgentTurnId,
-    turnEpoch: head.turnEpoch,
-    recursionDepth: head.recursionDepth,
-    parentStepId: head.parentStepId,
-    traceId: head.traceId,
-  });
-  if (firstFilled([head.activeChannelId]) === "") throw violation("head has no active_channel_id");
-  if (context.agentTurnId === "") throw violation("head has no active turn");
-  return context;
 };

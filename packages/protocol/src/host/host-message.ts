@@ -142,11 +142,3 @@ export const parseHostLine = (text: string, caps: JsonCaps = {}): HostMessage =>
   if (message.ok === false) return readFailure(message, id);
   throw hostFault(HOST_ERROR_TYPES.params, "the line is neither a request, a response nor an event", id);
 };
-
-export const tryParseHostLine = (text: string, caps: JsonCaps = {}): HostMessage | undefined => {
-  try {
-    return parseHostLine(text, caps);
-  } catch {
-    return undefined;
-  }
-};

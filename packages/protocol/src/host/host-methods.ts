@@ -46,8 +46,6 @@ export const OPTIONAL_HOST_METHODS = [
   "to_display_format",
 ] as const satisfies readonly HostMethod[];
 
-export const isHostMethod = (method: string): method is HostMethod => Object.hasOwn(HOST_PARAMS, method);
-
 /** A response carries the updated state when its request carried one, and after `init`. */
 export const carriesState = (method: string, params: JsonObject): boolean =>
   method === "init" || isRecord(params.state);

@@ -57,8 +57,8 @@ export const initialState = (response: HostSuccess): JsonObject => {
 /** A host that lacks an optional method says so this way; it is an answer, not a failure. */
 export const isNotOffered = (response: HostFailure): boolean => response.error.type === HOST_ERROR_TYPES.method;
 
-export const PROVIDER_NATIVE_TYPE = "provider_native_tool_result";
-export const PROVIDER_NATIVE_FORMATS = ["openai.chat_completions", "openai.responses"] as const;
+const PROVIDER_NATIVE_TYPE = "provider_native_tool_result";
+const PROVIDER_NATIVE_FORMATS = ["openai.chat_completions", "openai.responses"] as const;
 export type ProviderNativeFormat = (typeof PROVIDER_NATIVE_FORMATS)[number];
 
 export type FormattedResult =

@@ -40,7 +40,7 @@ const faultOf = (tool: Record<string, unknown>): string | undefined => {
 };
 
 /** One schema; a text says why it cannot be used. */
-export const readHostTool = (schema: unknown): HostTool | string => {
+const readHostTool = (schema: unknown): HostTool | string => {
   if (!isRecord(schema)) return "it is not an object";
   const tool = unwrap(schema);
   const fault = faultOf(tool);

@@ -15,5 +15,3 @@ const listOf = <T>(isItem: (item: unknown) => boolean, message: string) =>
 export const jsonObjects = listOf<JsonObject>(isRecord, "expected a list of objects");
 
 export const texts = listOf<string>((item) => typeof item === "string", "expected a list of texts");
-
-export const ids = listOf<string>((item) => typeof item === "string" && item !== "", "expected a list of ids");

@@ -147,13 +147,6 @@ class Scale implements JsonScale {
 export const weighJson = (text: string): JsonScale | undefined =>
   text.length < SURELY_CHEAP ? undefined : new Scale(text);
 
-/** What the text has too much of; undefined when it may be read. */
-export const findJsonExcess = (text: string): JsonExcess | undefined => {
-  const scale = weighJson(text);
-  scale?.goOn(text.length);
-  return scale?.excess;
-};
-
 const SPACE = 32;
 
 /** How many colons follow a quote: as many as members, and more only where a text has `":` in it or begins with a colon. */

@@ -13,7 +13,7 @@ import { type JsonExcess, MAX_JSON_SHAPES, MAX_JSON_VALUES, namesTwice, weighJso
  * A `__proto__` key must be spelled out or have one of its letters as an escape, so most texts need no search at all. A
  * pattern, because looking for a text that begins with a backslash takes ten times as long where all is backslashes.
  */
-export const mayNameProto = (text: string): boolean => text.includes("__proto__") || /\\u00[567]/.test(text);
+const mayNameProto = (text: string): boolean => text.includes("__proto__") || /\\u00[567]/.test(text);
 
 const tooDeep = (maxDepth: number): ToolplaneError =>
   new ToolplaneError("bad_request", `the JSON is nested deeper than ${maxDepth} levels`, {
@@ -56,7 +56,7 @@ const positionOf = (error: unknown): string => {
   return Number.isSafeInteger(position) ? ` (position ${position})` : "";
 };
 
-export const notJson = (error: unknown): ToolplaneError =>
+const notJson = (error: unknown): ToolplaneError =>
   new ToolplaneError("bad_request", `the text is not valid JSON${positionOf(error)}`);
 
 const tooMuch = (excess: JsonExcess): ToolplaneError =>

@@ -8,7 +8,7 @@ import { parseLenient } from "./lenient-object.ts";
 const id = z.string().min(1);
 
 /** Exactly one per turn (I10). */
-export const taskEventSchema = z.object({
+const taskEventSchema = z.object({
   agent_turn_id: id,
   status: z.enum(RESULT_STATUSES),
   output_box_id: z.string().optional(),
@@ -35,8 +35,7 @@ export const stepEventSchema = z.object({
 });
 export type StepEvent = z.infer<typeof stepEventSchema>;
 
-export const AGENT_STATUSES = ["idle", "dispatched", "running", "suspended"] as const;
-export type AgentStatus = (typeof AGENT_STATUSES)[number];
+const AGENT_STATUSES = ["idle", "dispatched", "running", "suspended"] as const;
 
 export const stateEventSchema = z.object({
   agent_id: id,
@@ -50,15 +49,6 @@ export const stateEventSchema = z.object({
 });
 export type StateEvent = z.infer<typeof stateEventSchema>;
 
-export const inboxProgressSchema = z.object({
-  project_id: id,
-  agent_id: id,
-  status: id,
-  inbox_id: z.string().optional(),
-  reason: z.string().optional(),
-});
-export type InboxProgressEvent = z.infer<typeof inboxProgressSchema>;
-
 export const markerSchema = z.object({
   marker_type: id,
   tool_call_card_id: id,
@@ -69,8 +59,3 @@ export const markerSchema = z.object({
 export type MarkerEvent = z.infer<typeof markerSchema>;
 
 export const parseTaskEvent = (input: unknown): TaskEvent => parseLenient(taskEventSchema, input, "task event");
-export const parseStepEvent = (input: unknown): StepEvent => parseLenient(stepEventSchema, input, "step event");
-export const parseStateEvent = (input: unknown): StateEvent => parseLenient(stateEventSchema, input, "state event");
-export const parseInboxProgress = (input: unknown): InboxProgressEvent =>
-  parseLenient(inboxProgressSchema, input, "inbox progress event");
-export const parseMarker = (input: unknown): MarkerEvent => parseLenient(markerSchema, input, "marker event");

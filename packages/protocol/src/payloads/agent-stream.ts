@@ -1,15 +1,12 @@
 // The lossy stream of an agent: pieces of a model's text (chunk) and of a tool's progress (part). Nothing depends on them.
 
 import { z } from "zod";
-import { parseWith } from "../errors/parse-with.ts";
 import { jsonObject, jsonValue } from "../json/json-schemas.ts";
 import type { JsonObject, JsonValue } from "../json/json-value.ts";
-import { parseLenient } from "./lenient-object.ts";
 
 const id = z.string().min(1);
 
-export const CHUNK_TYPES = ["start", "content", "end", "reasoning", "tool_call"] as const;
-export type ChunkType = (typeof CHUNK_TYPES)[number];
+const CHUNK_TYPES = ["start", "content", "end", "reasoning", "tool_call"] as const;
 
 export const chunkSchema = z.object({
   agent_turn_id: id,
@@ -21,11 +18,7 @@ export const chunkSchema = z.object({
   usage: jsonObject.default({}),
   response_cost: z.number().default(0),
 });
-
-export type Chunk = z.infer<typeof chunkSchema>;
 export type ChunkInput = z.input<typeof chunkSchema>;
-
-export const parseChunk = (input: unknown): Chunk => parseLenient(chunkSchema, input, "chunk");
 
 const isEmptyObject = (value: JsonObject): boolean => Object.keys(value).length === 0;
 
@@ -51,8 +44,4 @@ export const partSchema = z.object({
   index: z.number().int().nonnegative(),
   part: jsonValue,
 });
-
 export type Part = z.infer<typeof partSchema>;
-
-/** Every field is required and a part may be null, so null is a value here. */
-export const parsePart = (input: unknown): Part => parseWith(partSchema, input, "part");

@@ -3,15 +3,19 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { z } from "zod";
 import { parseWritableCard } from "../cards/card.ts";
+import { parseWith } from "../errors/parse-with.ts";
 import { ToolplaneError } from "../errors/toolplane-error.ts";
+import { type Payload, refuseControlFields } from "../headers/control-fields.ts";
 import { parseHostLine } from "../host/host-message.ts";
-import { parseInboxProgress, parseMarker, parseStateEvent, parseStepEvent, parseTaskEvent } from "./agent-events.ts";
-import { parseChunk, parsePart } from "./agent-stream.ts";
+import { markerSchema, parseTaskEvent, stateEventSchema, stepEventSchema } from "./agent-events.ts";
+import { chunkSchema, partSchema } from "./agent-stream.ts";
 import { parseCallbackPayload } from "./callback.ts";
 import { parseCommandPayload } from "./command.ts";
-import { parseUiAction, parseUiActionAck } from "./ui-action.ts";
-import { parseWakeup } from "./wakeup.ts";
+import { parseLenient } from "./lenient-object.ts";
+import { uiActionAckSchema, uiActionSchema } from "./ui-action.ts";
+import { wakeupSchema } from "./wakeup.ts";
 
 interface Corpus {
   readonly kind: string;
@@ -20,21 +24,29 @@ interface Corpus {
   readonly invalid: readonly { readonly name: string; readonly input: unknown; readonly code: string }[];
 }
 
+/** A message that our parts send and do not read is held against the schema its sender is typed by. */
+const sent =
+  (schema: z.ZodType) =>
+  (input: unknown): unknown =>
+    parseLenient(schema, input, "message");
+
 const readers: Readonly<Record<string, (input: unknown) => unknown>> = {
   card: (input) => parseWritableCard(input),
   command: (input) => parseCommandPayload(input),
   "internal-command": (input) => parseCommandPayload(input, { route: "internal" }),
   callback: (input) => parseCallbackPayload(input),
-  wakeup: parseWakeup,
-  "ui-action": parseUiAction,
-  "ui-action-ack": parseUiActionAck,
+  wakeup: sent(wakeupSchema),
+  "ui-action": (input) => {
+    refuseControlFields(input as Payload, "cmd ingress");
+    return sent(uiActionSchema)(input);
+  },
+  "ui-action-ack": sent(uiActionAckSchema),
   "task-event": parseTaskEvent,
-  "step-event": parseStepEvent,
-  "state-event": parseStateEvent,
-  "inbox-progress": parseInboxProgress,
-  marker: parseMarker,
-  chunk: parseChunk,
-  part: parsePart,
+  "step-event": sent(stepEventSchema),
+  "state-event": sent(stateEventSchema),
+  marker: sent(markerSchema),
+  chunk: sent(chunkSchema),
+  part: (input) => parseWith(partSchema, input, "part"),
   "host-line": (input) => parseHostLine(typeof input === "string" ? input : JSON.stringify(input)),
 };
 

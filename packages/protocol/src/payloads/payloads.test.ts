@@ -1,11 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { ToolplaneError } from "../errors/toolplane-error.ts";
 import { CONTROL_FIELDS } from "../headers/control-fields.ts";
+import { ingress } from "../headers/ingress.ts";
 import { AFTER_EXECUTIONS, coerceStatus, RESULT_STATUSES } from "../results/value-sets.ts";
+import { parseSubject } from "../subjects/subject.ts";
 import { parseCallbackPayload } from "./callback.ts";
 import { parseCommandPayload } from "./command.ts";
-import { mergeActionMetadata, parseUiAction, parseUiActionAck, UI_ACK_STATUSES } from "./ui-action.ts";
-import { parseWakeup, WAKEUP_REASONS } from "./wakeup.ts";
+import { mergeActionMetadata, UI_ACK_STATUSES, uiActionAckSchema, uiActionSchema } from "./ui-action.ts";
+import { WAKEUP_REASONS, wakeupSchema } from "./wakeup.ts";
 
 const failure = (run: () => unknown): ToolplaneError => {
   try {
@@ -133,14 +135,14 @@ describe("callback", () => {
 });
 
 describe("doorbell", () => {
-  test("[UTP-1.4-C1] everything is optional, null counts as absent, unknown keys are ignored", () => {
-    expect(parseWakeup({})).toEqual({});
-    expect(parseWakeup({ inbox_id: "i", reason: null, metadata: { a: 1 }, more: 1 })).toEqual({
+  test("[UTP-1.4-C1] everything is optional, and unknown keys are ignored", () => {
+    expect(wakeupSchema.parse({})).toEqual({});
+    expect(wakeupSchema.parse({ inbox_id: "i", metadata: { a: 1 }, more: 1 })).toEqual({
       inbox_id: "i",
       metadata: { a: 1 },
     });
-    expect(failure(() => parseWakeup({ metadata: [] })).code).toBe("bad_request");
-    expect(WAKEUP_REASONS.every((reason) => parseWakeup({ reason }).reason === reason)).toBe(true);
+    expect(wakeupSchema.safeParse({ metadata: [] }).success).toBe(false);
+    expect(WAKEUP_REASONS.every((reason) => wakeupSchema.parse({ reason }).reason === reason)).toBe(true);
   });
 });
 
@@ -148,21 +150,27 @@ describe("ui actions", () => {
   const action = { action_id: "a1", tool_name: "t", args: { x: 1 } };
 
   test("[UTP-1.4-C7] action_id, tool_name and args are required, the rest is optional", () => {
-    expect(parseUiAction({ ...action, message_id: "m", metadata: {} })).toEqual({
-      ...action,
-      message_id: "m",
-      metadata: {},
-    });
-    for (const key of ["action_id", "tool_name", "args"]) {
-      expect(failure(() => parseUiAction({ ...action, [key]: null })).message).toContain(`$.${key}`);
+    const full = { ...action, message_id: "m", metadata: {} };
+    expect(uiActionSchema.parse(full)).toEqual(full);
+    for (const change of [
+      { action_id: undefined },
+      { tool_name: undefined },
+      { args: undefined },
+      { action_id: " " },
+      { args: [] },
+      { metadata: "x" },
+    ]) {
+      expect(uiActionSchema.safeParse({ ...action, ...change }).success).toBe(false);
     }
-    expect(failure(() => parseUiAction({ ...action, action_id: " " })).code).toBe("bad_request");
-    expect(failure(() => parseUiAction({ ...action, args: [] })).code).toBe("bad_request");
-    expect(failure(() => parseUiAction({ ...action, metadata: "x" })).code).toBe("bad_request");
   });
 
   test("[UTP-1.4-C8] identity in an action is a violation, although its arguments are inline", () => {
-    expect(failure(() => parseUiAction({ ...action, agent_turn_id: "t" })).code).toBe("protocol_violation");
+    const subject = parseSubject("cg.v1r4.demo.public.cmd.sys.ui.action");
+    const headers = { "CG-Agent-Id": "helper", "CG-Turn-Id": "turn_1" };
+    const ids = { traceId: () => "1".repeat(32), spanId: () => "2".repeat(16) };
+    expect(ingress({ subject, headers, payload: action }, ids).payload).toEqual(action);
+    const payload = { ...action, agent_turn_id: "t" };
+    expect(failure(() => ingress({ subject, headers, payload }, ids)).code).toBe("protocol_violation");
   });
 
   test("[UTP-13.1-C1] metadata joins the arguments, whose own keys win", () => {
@@ -175,14 +183,13 @@ describe("ui actions", () => {
 
   test("[UTP-1.4-C9] an acknowledgement has one of four statuses", () => {
     const ack = { action_id: "a1", agent_id: "ui", status: "done" };
-    expect(UI_ACK_STATUSES.map((status) => parseUiActionAck({ ...ack, status }).status)).toEqual([
+    expect(UI_ACK_STATUSES.map((status) => uiActionAckSchema.parse({ ...ack, status }).status)).toEqual([
       "accepted",
       "busy",
       "rejected",
       "done",
     ]);
-    expect(parseUiActionAck({ ...ack, error_code: "x", error: null, extra: 1 })).toEqual({ ...ack, error_code: "x" });
-    expect(failure(() => parseUiActionAck({ ...ack, status: "failed" })).code).toBe("bad_request");
-    expect(failure(() => parseUiActionAck({ ...ack, agent_id: undefined })).code).toBe("bad_request");
+    expect(uiActionAckSchema.safeParse({ ...ack, status: "failed" }).success).toBe(false);
+    expect(uiActionAckSchema.safeParse({ ...ack, agent_id: undefined }).success).toBe(false);
   });
 });

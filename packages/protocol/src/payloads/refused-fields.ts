@@ -6,13 +6,11 @@ import { CONTROL_FIELDS, RESUME_CONTROL_FIELDS } from "../headers/control-fields
 import { shortText } from "../json/json-path.ts";
 
 /** Inline data: belongs into the tool.call or tool.result card. */
-export const INLINE_FIELDS = ["args", "arguments", "result"] as const;
+const INLINE_FIELDS = ["args", "arguments", "result"] as const;
 
 export const REFUSED_IN_COMMAND: ReadonlySet<string> = new Set([...CONTROL_FIELDS, ...INLINE_FIELDS]);
 /** Who reports is known from the connection, so the longer list of a resume holds here. */
 export const REFUSED_IN_CALLBACK: ReadonlySet<string> = new Set([...RESUME_CONTROL_FIELDS, ...INLINE_FIELDS]);
-/** A user interface's action carries its arguments inline, because no card exists yet. */
-export const REFUSED_IN_UI_ACTION: ReadonlySet<string> = new Set(CONTROL_FIELDS);
 
 export const badPayload = (boundary: string, message: string, detail: ErrorDetail = {}): ToolplaneError =>
   new ToolplaneError("bad_request", `${boundary}: ${message}`, { detail: { boundary, ...detail } });

@@ -3,8 +3,6 @@
 import { z } from "zod";
 import { jsonObject } from "../json/json-schemas.ts";
 import { isRecord, type JsonObject } from "../json/json-value.ts";
-import { parseLenient } from "./lenient-object.ts";
-import { checkPayloadKeys, type KeyRules, REFUSED_IN_UI_ACTION } from "./refused-fields.ts";
 
 const filled = z.string().refine((text) => text.trim() !== "", "must not be blank");
 
@@ -18,13 +16,6 @@ export const uiActionSchema = z.object({
 });
 
 export type UiActionPayload = z.infer<typeof uiActionSchema>;
-
-const KEYS: KeyRules = { known: new Set(), refused: REFUSED_IN_UI_ACTION };
-
-export const parseUiAction = (input: unknown): UiActionPayload => {
-  if (isRecord(input)) checkPayloadKeys(input, KEYS, "ui action");
-  return parseLenient(uiActionSchema, input, "ui action");
-};
 
 /** The action's metadata joins its arguments; a key the arguments already have stays as it is. */
 export const mergeActionMetadata = (action: UiActionPayload): JsonObject => {
@@ -47,6 +38,3 @@ export const uiActionAckSchema = z.object({
 });
 
 export type UiActionAck = z.infer<typeof uiActionAckSchema>;
-
-export const parseUiActionAck = (input: unknown): UiActionAck =>
-  parseLenient(uiActionAckSchema, input, "ui action ack");

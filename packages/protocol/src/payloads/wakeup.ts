@@ -3,7 +3,6 @@
 
 import { z } from "zod";
 import { jsonObject } from "../json/json-schemas.ts";
-import { parseLenient } from "./lenient-object.ts";
 
 export const WAKEUP_REASONS = [
   "dispatch_next",
@@ -24,7 +23,4 @@ export const wakeupSchema = z.object({
   reason: z.string().optional(),
   metadata: jsonObject.optional(),
 });
-
 export type WakeupPayload = z.infer<typeof wakeupSchema>;
-
-export const parseWakeup = (input: unknown): WakeupPayload => parseLenient(wakeupSchema, input, "wakeup");

@@ -28,8 +28,6 @@ export const displayText = z
 
 export const displayName = displayText.max(MAX_NAME_LENGTH);
 
-export const timestamp = z.iso.datetime({ offset: true });
-
 const keepFirst = (tags: readonly string[]): readonly string[] => [...new Set(tags)];
 
 export const tagList = z.array(displayName).max(MAX_TAGS).transform(keepFirst);

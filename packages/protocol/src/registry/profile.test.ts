@@ -2,8 +2,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ToolplaneError } from "../errors/toolplane-error.ts";
-import { mayUseTool, parseProfile, parseProfileCard } from "./profile.ts";
-import { findProfile, planProfileUpsert, profileRowSchema } from "./profile-row.ts";
+import { mayUseTool, parseProfile, parseProfileCard, profileKey } from "./profile.ts";
 
 interface Fixture {
   readonly valid: readonly { readonly name: string; readonly input: unknown; readonly output?: object }[];
@@ -90,43 +89,12 @@ describe("profiles", () => {
   });
 });
 
-describe("rows", () => {
-  const rows = [{ name: "Assistant" }, { name: "Straße" }];
-  const upsert = (name: string) =>
-    planProfileUpsert(rows, {
-      projectId: "p1",
-      profile: parseProfile({ ...least, name, tags: ["t"], system_prompt: "You help." }),
-      profileBoxId: "0190a5b4-6c1e-7d3a-9f00-0123456789ab",
-      now: "2026-01-01T00:00:00Z",
-    });
-
-  test.each([
-    ["assistant", "Assistant"],
-    ["  ASSISTANT ", "Assistant"],
-    ["ａssistant", "Assistant"],
-    ["STRASSE", "Straße"],
-    ["assistant2", undefined],
-  ])("[UTP-5.7-8] [UTP-W30-1] %j finds %j", (name, found) => {
-    expect(findProfile(rows, name)?.name).toBe(found);
-  });
-
-  test("[UTP-W30-2] an upload whose name differs only by case replaces the row; the key is the same", () => {
-    expect(upsert("ASSISTANT").outcome).toBe("replace");
-    expect(upsert("ASSISTANT").key).toBe(upsert("assistant").key);
-    expect(upsert("Writer").outcome).toBe("insert");
-  });
-
-  test("[UTP-5.7-9] the row points at the box of this upload and holds the template as it is", () => {
-    const { row } = upsert("Writer");
-    expect(row).toEqual({
-      project_id: "p1",
-      profile_box_id: "0190a5b4-6c1e-7d3a-9f00-0123456789ab",
-      name: "Writer",
-      worker_target: "worker_generic",
-      tags: ["t"],
-      system_prompt_compiled: "You help.",
-      updated_at: "2026-01-01T00:00:00Z",
-    });
-    expect(profileRowSchema.parse(row)).toEqual(row);
-  });
+test.each([
+  ["assistant", "Assistant"],
+  ["  ASSISTANT ", "Assistant"],
+  ["ａssistant", "Assistant"],
+  ["STRASSE", "Straße"],
+])("[UTP-W30-1] %j and %j are one name", (name, other) => {
+  expect(profileKey(name)).toBe(profileKey(other));
+  expect(profileKey(`${name}2`)).not.toBe(profileKey(other));
 });

@@ -47,7 +47,7 @@ export const llmConfigSchema = z
   })
   .readonly();
 
-export const delegationPolicySchema = z
+const delegationPolicySchema = z
   .strictObject({ target_tags: names.default([]), target_profiles: names.nullable().default(null) })
   .readonly();
 

@@ -7,7 +7,7 @@ import type { JsonObject } from "../json/json-value.ts";
 /** Tasks of one fork_join; more than this are set by somebody who knows that the agents know when to stop. */
 export const DEFAULT_FORK_JOIN_TASKS = 8;
 /** The result of more would not fit into one card. */
-export const MOST_FORK_JOIN_TASKS = 1_000;
+const MOST_FORK_JOIN_TASKS = 1_000;
 
 export const projectLimitsSchema = z.strictObject({
   fork_join_tasks: z.int().min(1).max(MOST_FORK_JOIN_TASKS).optional(),

@@ -7,7 +7,7 @@ import { jsonObject } from "../json/json-schemas.ts";
 import { copyUpload } from "../tools/upload.ts";
 import { displayName, displayText, REGISTRY_CAPS, subjectToken, tagList } from "./field-shapes.ts";
 
-export const ROSTER_STATUSES = ["active", "inactive"] as const;
+const ROSTER_STATUSES = ["active", "inactive"] as const;
 export type RosterStatus = (typeof ROSTER_STATUSES)[number];
 
 const boxId = z.uuid();

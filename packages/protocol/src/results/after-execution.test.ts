@@ -67,7 +67,7 @@ describe("aggregate over a step", () => {
     );
   });
 
-  test("[UTP-7.5-C3] the primary is the first failed result that says terminate, else the first that does", () => {
+  test("[UTP-7.5-C3] [UTP-8.9-C3] the primary is the first failed result that says terminate, else the first that does", () => {
     const good = content("terminate", 1);
     const bad = content("terminate", 2, "timeout");
     const loud = content("suspend", 3, "failed");

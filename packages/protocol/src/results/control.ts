@@ -7,7 +7,7 @@ import { isRecord, type JsonObject, type JsonValue } from "../json/json-value.ts
 import { type AfterExecution, isAfterExecution } from "./value-sets.ts";
 
 export const CONTROL_PREFIX = "__cg_";
-export const CONTROL_KEY = "__cg_control";
+const CONTROL_KEY = "__cg_control";
 
 export interface StrippedBody {
   readonly value: JsonValue;

@@ -24,7 +24,7 @@ export interface NormaliseErrorOptions {
   readonly source?: ErrorSource;
 }
 
-export const DEFAULT_ERROR_CODE = "tool_error";
+const DEFAULT_ERROR_CODE = "tool_error";
 export const UNKNOWN_ERROR: ErrorEnvelope = { code: "unknown_error", message: "unknown error" };
 
 /** An object that only says something in its own words is quoted up to here. */
@@ -53,7 +53,7 @@ const withoutStack = (error: Record<string, unknown>): Record<string, unknown> =
   return rest;
 };
 
-export const envelopeOf = (error: ToolplaneError, source?: ErrorSource): ErrorEnvelope => ({
+const envelopeOf = (error: ToolplaneError, source?: ErrorSource): ErrorEnvelope => ({
   code: error.code,
   message: isFilled(error.message) ? storable(error.message) : ERROR_TABLE[error.code].meaning,
   ...(source === undefined ? {} : { source }),

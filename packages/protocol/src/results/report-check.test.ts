@@ -3,7 +3,6 @@ import type { Card } from "../cards/card.ts";
 import { createToolResultCard } from "../cards/tool-cards.ts";
 import type { JsonValue } from "../json/json-value.ts";
 import { type ExpectedCall, planReportCheck, type Report, WATCHDOG_ACTOR } from "./report-check.ts";
-import { readResult } from "./result-reader.ts";
 
 const lineage = { step_id: "step_1", trace_id: "t".repeat(32), parent_step_id: "step_0" };
 const call: ExpectedCall = {
@@ -152,55 +151,5 @@ describe("a report may settle a call", () => {
     expect(
       verdict({ card: { content: { ...success, result: { __cg_control: { after_execution: "terminate" } } } } }),
     ).toBe("ok");
-  });
-});
-
-describe("result reader", () => {
-  const found = (over: object = {}) => ({ kind: "found", card: { ...card, ...over } }) as const;
-  const faults: readonly [string, ReturnType<typeof readResult>, string][] = [
-    ["missing_card_id", readResult(" ", found(), "tc_1"), "missing_card_id"],
-    ["card_fetch_failed", readResult("r1", { kind: "failed" }, "tc_1"), "card_fetch_failed"],
-    ["card_not_found", readResult("r1", { kind: "missing" }, "tc_1"), "card_not_found"],
-    ["invalid_card_type", readResult("r1", found({ type: "agent.thought" }), "tc_1"), "invalid_card_type"],
-    ["tool_call_id_mismatch", readResult("r1", found(), "tc_2"), "tool_call_id_mismatch"],
-    [
-      "protocol_violation for other content",
-      readResult("r1", found({ content: { __type__: "TextContent", text: "x" } }), "tc_1"),
-      "protocol_violation",
-    ],
-    [
-      "protocol_violation for a broken card",
-      readResult("r1", found({ content: { status: "x" } }), "tc_1"),
-      "protocol_violation",
-    ],
-    [
-      "protocol_violation for no card at all",
-      readResult("r1", { kind: "found", card: 5 }, "tc_1"),
-      "protocol_violation",
-    ],
-  ];
-  test.each(faults)("[UTP-8.9-C1] %s", (_name, outcome, fault) => {
-    expect(outcome).toMatchObject({ ok: false, fault });
-  });
-
-  test("[UTP-D14-C1] a result that a report may settle with is one a resume can read", () => {
-    const settled = planReportCheck(report, card, call);
-    expect(settled.ok && readResult("r1", { kind: "found", card: settled.card }, "tc_1").ok).toBe(true);
-  });
-
-  test("[UTP-8.9-C2] a card that breaks the protocol is kept for the reader", () => {
-    expect(readResult("r1", found({ content: {} }), "tc_1")).toMatchObject({ card: { card_id: "r1" } });
-  });
-
-  test("[UTP-8.9-C3] a good one gives status, effective after_execution, result and error", () => {
-    const result = { n: 1, __cg_control: { after_execution: "terminate" } };
-    const outcome = readResult("r1", found({ content: { ...success, result }, tool_call_id: null }), "tc_1");
-    expect(outcome).toMatchObject({ ok: true, status: "success", afterExecution: "terminate", result, error: null });
-    const odd = readResult(
-      "r1",
-      found({ content: { ...success, status: "odd", error: { code: "c", message: "m" } } }),
-      "tc_1",
-    );
-    expect(odd).toMatchObject({ ok: true, status: "failed" });
   });
 });

@@ -18,6 +18,7 @@ export const GATEWAY_OPERATIONS = [
   "heartbeat",
   "release",
   "settle",
+  "exchange",
   "put_card",
   "report",
   "parts",
@@ -51,25 +52,9 @@ const build = (
   rest: Pick<Subject, "target" | "suffix">,
 ): string => formatSubject({ version, projectId, channelId, category, component, ...rest });
 
-/** F1, the doorbell of a worker pool. `workerTarget` is a pool, never an agent. */
-export const wakeupSubject = (scope: SubjectScope, workerTarget: string): string =>
-  build(scope, "cmd", "agent", { target: parseToken(workerTarget, "worker_target"), suffix: "wakeup" });
-
 /** F2; `action` may be several tokens. */
 export const toolCommandSubject = (scope: SubjectScope, target: string, action: string): string =>
   build(scope, "cmd", "tool", { target, suffix: action });
-
-/** F3 */
-export const pmoCommandSubject = (scope: SubjectScope, functionName: string): string =>
-  build(scope, "cmd", "sys", { target: "pmo", suffix: INTERNAL_PREFIX + parseToken(functionName, "function") });
-
-/** F4 */
-export const uiActionSubject = (scope: SubjectScope): string =>
-  build(scope, "cmd", "sys", { target: "ui", suffix: "action" });
-
-/** F5 */
-export const judgeRetrySubject = (scope: SubjectScope): string =>
-  build(scope, "cmd", "sys", { target: "judge", suffix: "retry" });
 
 const agentEvent = (scope: SubjectScope, agentId: string, suffix: string): string =>
   build(scope, "evt", "agent", { target: parseToken(agentId, "agent_id"), suffix });
@@ -82,10 +67,6 @@ export const stepEventSubject = (scope: SubjectScope, agentId: string): string =
 
 /** F8 */
 export const stateEventSubject = (scope: SubjectScope, agentId: string): string => agentEvent(scope, agentId, "state");
-
-/** F9 */
-export const inboxProgressSubject = (scope: SubjectScope, agentId: string): string =>
-  agentEvent(scope, agentId, "inbox_progress");
 
 /** F10 */
 export const uiActionAckSubject = (scope: SubjectScope): string =>

@@ -46,12 +46,6 @@ const patternFault = (tokens: readonly string[]): string | undefined => {
   return matchesSubjects ? undefined : `has fewer than ${MIN_TOKENS} tokens, so no subject can match`;
 };
 
-export const tryParsePattern = (text: unknown): SubjectPattern | undefined => {
-  if (typeof text !== "string" || text.length > MAX_SUBJECT_LENGTH) return undefined;
-  const tokens = text.split(".");
-  return patternFault(tokens) === undefined ? { text, tokens } : undefined;
-};
-
 export const parsePattern = (text: unknown): SubjectPattern => {
   if (typeof text !== "string") throw violation("pattern is not a string");
   if (text.length > MAX_SUBJECT_LENGTH) throw violation(`pattern is longer than ${MAX_SUBJECT_LENGTH} characters`);

@@ -39,18 +39,6 @@ export const CONSUMER_DEFAULTS = {
   serviceDeliverPolicy: "all",
 } as const;
 
-/** JetStream keeps durable names in file names; longer ones are replaced by a digest. */
-const MAX_DURABLE_LENGTH = 64;
-const DIGEST_LENGTH = 8;
-
-/** The durable of a subscription that was given none. `md5Hex` gives the lower-case hex digest of a text. */
-export const durableName = (queue: string, pattern: SubjectPattern, md5Hex: (text: string) => string): string => {
-  const label = durableLabel(queue);
-  const spelled = pattern.tokens.map((token) => (token === "*" ? "ALL" : token === ">" ? "REST" : token)).join("_");
-  const name = `${label}_${spelled}`;
-  return name.length > MAX_DURABLE_LENGTH ? `${label}_${md5Hex(pattern.text).slice(0, DIGEST_LENGTH)}` : name;
-};
-
 export interface StandingSubscription {
   readonly pattern: SubjectPattern;
   readonly durable: string;
@@ -68,11 +56,6 @@ export const workerWakeupSubscription = (target: string, version = PROTOCOL_VERS
 export const uiActionSubscription = (version = PROTOCOL_VERSION): StandingSubscription => ({
   pattern: createPattern({ version, category: "cmd", component: "sys", target: "ui", suffix: "action" }),
   durable: `ui_worker_ui_action_${version}`,
-});
-
-export const uiWakeupSubscription = (target: string, version = PROTOCOL_VERSION): StandingSubscription => ({
-  pattern: createPattern({ version, category: "cmd", component: "agent", target: one(target), suffix: "wakeup" }),
-  durable: `ui_worker_wakeup_${durableLabel(target)}_${version}`,
 });
 
 export const pmoCommandSubscription = (version = PROTOCOL_VERSION): StandingSubscription => ({

@@ -16,7 +16,7 @@ export const CATEGORIES = ["cmd", "evt", "str", "rpc"] as const;
 export type Category = (typeof CATEGORIES)[number];
 
 /** `gateway` belongs to `rpc` alone; `user` is reserved by the protocol and has no message yet. */
-export const COMPONENTS = ["agent", "sys", "tool", "user", "gateway"] as const;
+const COMPONENTS = ["agent", "sys", "tool", "user", "gateway"] as const;
 export type Component = (typeof COMPONENTS)[number];
 
 export interface Subject {
@@ -36,9 +36,9 @@ export const MAX_SUBJECT_LENGTH = 1024;
 
 const DOT = 0x2e;
 
-export const isCategory = (value: unknown): value is Category => CATEGORIES.some((category) => category === value);
+const isCategory = (value: unknown): value is Category => CATEGORIES.some((category) => category === value);
 
-export const isComponent = (value: unknown): value is Component => COMPONENTS.some((component) => component === value);
+const isComponent = (value: unknown): value is Component => COMPONENTS.some((component) => component === value);
 
 type Parsed = Subject | string;
 

@@ -61,10 +61,3 @@ const TOOL_PREFIX = "tool.";
 /** The gateway token of a tool service's actor: `tool.text` is `text`. */
 export const actorToken = (actor: string): string =>
   parseToken(actor.startsWith(TOOL_PREFIX) ? actor.slice(TOOL_PREFIX.length) : actor, "actor");
-
-/** The inverse: which actor a gateway token stands for. */
-export const actorOfToken = (token: string): string => TOOL_PREFIX + parseToken(token, "actor token");
-
-/** Name of a service that must have exactly one consumer. */
-export const singleInstanceTarget = (service: string, scope: string): string =>
-  `svc1_${parseToken(service, "service")}_${parseToken(scope, "scope")}`;

@@ -70,9 +70,9 @@ export type ToolOptions = z.infer<typeof toolOptionsSchema>;
 /** Counted from the lease: what a synchronous caller is ready to wait for. */
 export const DEFAULT_TIMEOUT_SECONDS = 30;
 /** Counted from dispatch: a day, so a service that is down over night loses nothing. */
-export const DEFAULT_QUEUE_TIMEOUT_SECONDS = 86_400;
+const DEFAULT_QUEUE_TIMEOUT_SECONDS = 86_400;
 /** Counted from the question: people answer within a working day. */
-export const DEFAULT_APPROVAL_SECONDS = 86_400;
+const DEFAULT_APPROVAL_SECONDS = 86_400;
 
 export interface ResolvedToolOptions {
   readonly timeoutSeconds: number;

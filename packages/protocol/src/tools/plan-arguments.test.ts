@@ -212,12 +212,12 @@ describe("[SEC-8-1] nobody overrides what the author fixed", () => {
   test("[SEC-8-8] a caller's argument name that takes long to compare does not hold up the call", () => {
     // Combining marks of two classes in turn; 80,000 of them took 8 seconds.
     const name = `a${"\u0301\u0323".repeat(40_000)}`;
-    const began = performance.now();
+    const began = process.cpuUsage();
     expect(plan(define({ args: { fixed: { id: "ours" } } }), { [name]: 1 }).arguments).toEqual({
       [name]: 1,
       id: "ours",
     });
-    expect(performance.now() - began).toBeLessThan(1000);
+    expect(process.cpuUsage(began).user).toBeLessThan(1000_000);
   });
 
   test("[SEC-8-8] a name the author manages is short enough to be compared in every call", () => {

@@ -78,10 +78,10 @@ test.each([
 test("[SEC-8-8] comparing names takes no longer for a long run of combining marks than for any other text", () => {
   // Marks of two classes in turn, which normalisation has to sort: 100,000 of them took 14 seconds.
   const hostile = `a${"\u0301\u0323".repeat(50_000)}`;
-  const began = performance.now();
+  const began = process.cpuUsage();
   expect(isReservedToolName(hostile)).toBe(false);
   expect(() => parseToolName(hostile)).toThrow("1 to 64");
-  expect(performance.now() - began).toBeLessThan(1000);
+  expect(process.cpuUsage(began).user).toBeLessThan(1000_000);
 });
 
 test("foldName joins spellings of the longest name that is compared, however they are decomposed", () => {

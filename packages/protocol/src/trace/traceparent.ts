@@ -77,13 +77,6 @@ export const parseTraceparent = (text: unknown, name = "traceparent"): Tracepare
   return split(text.toLowerCase());
 };
 
-export const formatTraceparent = (value: Traceparent): string => {
-  const text = `${value.version}-${value.traceId}-${value.spanId}-${value.flags}`.toLowerCase();
-  const fault = traceparentFault(text);
-  if (fault !== undefined) throw violation(`traceparent ${fault}`);
-  return text;
-};
-
 /** 32 lower-case hex digits from 32 hex digits or a dashed UUID; anything else is a violation. */
 export const parseTraceId = (value: unknown, name = "trace_id"): string => {
   const text = typeof value === "string" ? compactUuid(value) : "";

@@ -14,7 +14,7 @@ import {
 import { FAULT_TYPES, HostFault } from "./host-fault.ts";
 
 /** One line of this length already takes a text of as much memory; a small graph can be an enormous tree. */
-export const MAX_VALUE_BYTES = 128 * 1024 * 1024;
+const MAX_VALUE_BYTES = 128 * 1024 * 1024;
 
 interface Walk {
   /** A lower bound of the bytes that may still come. */

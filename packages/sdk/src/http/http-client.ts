@@ -1,7 +1,9 @@
-// One HTTP request to the plane: token, time limit, bounded body, typed error. Connections are kept alive by `fetch`.
+// One HTTP request to the plane: token, time limit, bounded body, typed error. Connections are kept alive by a pool of undici:
+// a request through it costs an eighth of the CPU that `fetch` takes.
 // I8. The token is in a header and nowhere else: not in a URL, a message or a log.
 
-import { ToolplaneError, tryParseJsonStrict, understandError } from "@toolplane/protocol";
+import { ToolplaneError, tryParseJsonStrict, UsageError, understandError } from "@toolplane/protocol";
+import { type Dispatcher, Pool } from "undici";
 import { errorFromAnswer, parseRetryAfter } from "../gateway/answer-error.ts";
 import type { Answer } from "../gateway/wire.ts";
 import { type Clock, WAIT_OVER } from "../ports/clock.ts";
@@ -11,6 +13,8 @@ export interface HttpRequest {
   /** Below the base address; ids in it are encoded by the caller. */
   readonly path: string;
   readonly body?: unknown;
+  /** The body as JSON text, when the caller has written it already; instead of `body`. */
+  readonly text?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
@@ -20,13 +24,16 @@ export interface HttpAnswer extends Answer {
   readonly status: number;
 }
 
-export type HttpClient = (request: HttpRequest) => Promise<HttpAnswer>;
+export interface HttpClient {
+  (request: HttpRequest): Promise<HttpAnswer>;
+  /** Ends the kept connections; requests under way fail. */
+  close(): Promise<void>;
+}
 
 export interface HttpClientOptions {
   readonly url: string;
   readonly token?: string | undefined;
   readonly clock: Clock;
-  readonly fetch?: typeof fetch | undefined;
 }
 
 /** Nothing but a claim takes long on a healthy server; a hung connection must not cost a lease. */
@@ -34,18 +41,24 @@ const REQUEST_TIMEOUT_MS = 10_000;
 /** A claim may bring many cards of the largest size the plane stores. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
+type Response = Dispatcher.ResponseData;
+
+const headerOf = ({ headers }: Response, name: string): string | null => {
+  const value = headers[name];
+  return (Array.isArray(value) ? value[0] : value) ?? null;
+};
+
 const tooMuch = (request: string): ToolplaneError =>
   new ToolplaneError("upstream_unavailable", `${request} answered more than ${MAX_ANSWER_BYTES} bytes`);
 
 /** An answer that declares its length ends there, and is read at once; others are counted as they come. */
 const isShort = (response: Response): boolean => {
-  const declared = response.headers.get("content-length");
-  return declared !== null && Number(declared) <= MAX_ANSWER_BYTES && !response.headers.has("content-encoding");
+  const declared = headerOf(response, "content-length");
+  return declared !== null && Number(declared) <= MAX_ANSWER_BYTES;
 };
 
 const readText = async (response: Response, request: string): Promise<string> => {
-  if (response.body === null) return "";
-  if (isShort(response)) return response.text();
+  if (isShort(response)) return response.body.text();
   const decoder = new TextDecoder();
   let text = "";
   let bytes = 0;
@@ -58,25 +71,26 @@ const readText = async (response: Response, request: string): Promise<string> =>
 };
 
 const clockAhead = (response: Response, now: number): number => {
-  const date = Date.parse(response.headers.get("date") ?? "");
+  const date = Date.parse(headerOf(response, "date") ?? "");
   return Number.isNaN(date) ? 0 : date - now;
 };
 
 const readAnswer = async (response: Response, request: string, clock: Clock): Promise<HttpAnswer> => {
   const now = clock.now();
+  const { statusCode: status } = response;
   const text = await readText(response, request);
   const body = text === "" ? undefined : tryParseJsonStrict(text, { maxBytes: MAX_ANSWER_BYTES });
-  if (response.ok) {
+  if (status >= 200 && status < 300) {
     if (text !== "" && body === undefined) {
       throw new ToolplaneError("upstream_unavailable", `${request} answered something that is not JSON`);
     }
-    return { status: response.status, body, clockAheadMs: clockAhead(response, now) };
+    return { status, body, clockAheadMs: clockAhead(response, now) };
   }
-  if (response.status >= 300 && response.status < 400) {
+  if (status >= 300 && status < 400) {
     throw new ToolplaneError("bad_request", `${request} was redirected; give the address the server really has`);
   }
-  const retryAfterSeconds = parseRetryAfter(response.headers.get("retry-after"), now);
-  throw errorFromAnswer({ status: response.status, body, retryAfterSeconds, request });
+  const retryAfterSeconds = parseRetryAfter(headerOf(response, "retry-after"), now);
+  throw errorFromAnswer({ status, body, retryAfterSeconds, request });
 };
 
 const noAnswer = (thrown: unknown, url: string): ToolplaneError => {
@@ -87,45 +101,62 @@ const noAnswer = (thrown: unknown, url: string): ToolplaneError => {
   });
 };
 
-export const createHttpClient = ({ url, token, clock, fetch: send = fetch }: HttpClientOptions): HttpClient => {
+/** The time limits are ours (REQUEST_TIMEOUT_MS and each request's own): those of the pool would end a claim that waits. */
+const openPool = (url: string): Pool => {
+  if (!URL.canParse(url) || !/^https?:/.test(url))
+    throw new UsageError(`the address of a server is such as http://127.0.0.1:7420, not ${url}`);
+  return new Pool(new URL(url).origin, { headersTimeout: 0, bodyTimeout: 0 });
+};
+
+export const createHttpClient = ({ url, token, clock }: HttpClientOptions): HttpClient => {
+  const pool = openPool(url);
+  const { pathname } = new URL(url);
+  const base = pathname.endsWith("/") ? pathname.slice(0, -1) : pathname;
+  const plain = {
+    accept: "application/json",
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+  };
+  const withBody = { ...plain, "content-type": "application/json" };
+
   const once = async (request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> => {
-    const named = `${request.method} ${request.path}`;
-    const response = await send(url + request.path, {
-      method: request.method,
-      headers: {
-        accept: "application/json",
-        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-        ...(request.body === undefined ? {} : { "content-type": "application/json" }),
-        ...request.headers,
-      },
-      ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
-      // Following one would send the token wherever the answer points.
-      redirect: "manual",
+    const { method, path, headers, text } = request;
+    const body = text ?? (request.body === undefined ? undefined : JSON.stringify(request.body));
+    const own = body === undefined ? plain : withBody;
+    const response = await pool.request({
+      method,
+      path: base + path,
+      headers: headers === undefined ? own : { ...own, ...headers },
+      body: body ?? null,
       signal,
     });
-    return readAnswer(response, named, clock);
+    return readAnswer(response, `${method} ${path}`, clock);
   };
 
-  return async (request) => {
-    const timeoutMs = request.timeoutMs ?? REQUEST_TIMEOUT_MS;
+  const send = async (request: HttpRequest): Promise<HttpAnswer> => {
+    const { signal, timeoutMs = REQUEST_TIMEOUT_MS } = request;
     const ended = new AbortController();
-    const late = new AbortController();
-    // Only then: an abort makes an error and tells every part of a request, a tenth of what the request costs.
+    const stop = new AbortController();
+    let late = false;
+    const giveUp = (): void => stop.abort(WAIT_OVER);
     void clock.sleep(timeoutMs, ended.signal).then(() => {
-      if (!ended.signal.aborted) late.abort(WAIT_OVER);
+      if (ended.signal.aborted) return;
+      late = true;
+      giveUp();
     });
+    if (signal?.aborted === true) giveUp();
+    else signal?.addEventListener("abort", giveUp, { once: true });
     try {
-      const signals = request.signal === undefined ? [late.signal] : [late.signal, request.signal];
-      return await once(request, AbortSignal.any(signals));
+      return await once(request, stop.signal);
     } catch (thrown) {
       if (thrown instanceof ToolplaneError) throw thrown;
-      if (request.signal?.aborted) throw new ToolplaneError("canceled", "the request was given up", { cause: thrown });
-      if (late.signal.aborted) {
-        throw new ToolplaneError("upstream_unavailable", `${url} did not answer within ${timeoutMs} ms`);
-      }
+      if (signal?.aborted) throw new ToolplaneError("canceled", "the request was given up", { cause: thrown });
+      if (late) throw new ToolplaneError("upstream_unavailable", `${url} did not answer within ${timeoutMs} ms`);
       throw noAnswer(thrown, url);
     } finally {
+      signal?.removeEventListener("abort", giveUp);
       ended.abort(WAIT_OVER);
     }
   };
+
+  return Object.assign(send, { close: () => pool.destroy() });
 };

@@ -1,7 +1,9 @@
-// The gateway over HTTP: the routes of the API, one operation each. Which failures are tried again is gateway/patience.ts.
+// The gateway over HTTP: the routes of the API. What is said about calls goes together, by the exchange of the target that was
+// claimed for (gateway/exchange.ts); the rest is one request each. Which failures are tried again is gateway/patience.ts.
 
 import { egress, isToolplaneError, type ToolDefinition, type TraceIds } from "@toolplane/protocol";
-import type { CardRef, HeldCall, Patience, ToolGateway } from "../gateway/gateway.ts";
+import { createExchange, type Said, sayPatiently } from "../gateway/exchange.ts";
+import type { CardRef, Patience, ToolGateway } from "../gateway/gateway.ts";
 import { createPartPipe } from "../gateway/part-pipe.ts";
 import { withPatience } from "../gateway/patience.ts";
 import {
@@ -24,13 +26,14 @@ export interface HttpGatewayOptions {
   readonly url: string;
   readonly token?: string | undefined;
   readonly projectId: string;
+  /** What is served; learnt from the first claim when it is not given. */
+  readonly target?: string | undefined;
   /** Who runs the calls, as people read it in `why`: a machine and a process. */
   readonly holder?: string | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly ids: TraceIds;
   readonly log: Log;
-  readonly fetch?: typeof fetch | undefined;
 }
 
 /** The server answers a claim at the end of its wait; this is for the way there and back. */
@@ -44,10 +47,18 @@ const notThere = (error: unknown): boolean => isToolplaneError(error) && error.c
 
 const done = (): void => {};
 
-export const createHttpGateway = (options: HttpGatewayOptions): ToolGateway => {
+export interface HttpGateway extends ToolGateway {
+  /** Ends the kept connections. */
+  close(): Promise<void>;
+}
+
+export const createHttpGateway = (options: HttpGatewayOptions): HttpGateway => {
   const { projectId, clock, random, ids } = options;
   const send = createHttpClient(options);
   const project = `/projects/${encodeURIComponent(projectId)}`;
+  let { target: served } = options;
+  const servicePath = (target: string, what: string): string =>
+    `${project}/tool-services/${encodeURIComponent(target)}/${what}`;
   const callPath = (toolCallId: string, what: string): string =>
     `${project}/calls/${encodeURIComponent(toolCallId)}/${what}`;
 
@@ -58,18 +69,44 @@ export const createHttpGateway = (options: HttpGatewayOptions): ToolGateway => {
   const cardPath = ({ cardId, toolCallId }: CardRef): string =>
     toolCallId === undefined ? `${project}/cards/${encodeURIComponent(cardId)}` : callPath(toolCallId, "card");
 
+  const exchange = createExchange({
+    clock,
+    isOpen: () => served !== undefined,
+    send: (text, signal) => {
+      const path = servicePath(served ?? "", "exchange");
+      return send({ method: "POST", path, text, signal, timeoutMs: SETTLE_TIMEOUT_MS });
+    },
+  });
+
+  /** With what else there is to say; alone it is the single route. */
+  const about = <T>(
+    verb: "result" | "heartbeat" | "release" | "parts",
+    said: Omit<Said<T>, "alone">,
+    patience: Patience = {},
+  ): Promise<T> => {
+    const { signal } = patience;
+    const { traceparent, body, toolCallId, timeoutMs = verb === "result" ? SETTLE_TIMEOUT_MS : undefined } = said;
+    const headers = traceparent === undefined ? undefined : { traceparent };
+    const alone = async (): Promise<T> =>
+      said.read(await send({ method: "POST", path: callPath(toolCallId, verb), body, headers, timeoutMs, signal }));
+    return sayPatiently({ clock, random }, exchange, { ...said, alone, signal }, patience);
+  };
+
   const sendParts = createPartPipe(async (call, parts) => {
-    await send({ method: "POST", path: callPath(call.toolCallId, "parts"), body: partsBody(call, parts) });
+    const body = partsBody(call, parts);
+    await about("parts", { kind: "parts", toolCallId: call.toolCallId, body, read: done });
   }, options.log);
 
   return {
     projectId,
     sendParts,
+    close: () => send.close(),
 
     async claim({ target, max, waitMs }, signal) {
+      served = target;
       const answer = await send({
         method: "POST",
-        path: `${project}/tool-services/${encodeURIComponent(target)}/claim`,
+        path: servicePath(target, "claim"),
         body: {
           max,
           wait_seconds: waitMs / 1_000,
@@ -90,26 +127,19 @@ export const createHttpGateway = (options: HttpGatewayOptions): ToolGateway => {
       }
     },
 
-    async heartbeat({ toolCallId, leaseId }, patience) {
-      const path = callPath(toolCallId, "heartbeat");
+    heartbeat({ toolCallId, leaseId }, patience) {
       const body = { lease: leaseId };
-      return ask({ method: "POST", path, body, timeoutMs: HEARTBEAT_TIMEOUT_MS }, patience, readBeat);
+      const said = { kind: "heartbeats", toolCallId, body, read: readBeat, timeoutMs: HEARTBEAT_TIMEOUT_MS } as const;
+      return about("heartbeat", said, patience);
     },
 
-    async release({ toolCallId, leaseId }: HeldCall, patience) {
-      await ask({ method: "POST", path: callPath(toolCallId, "release"), body: { lease: leaseId } }, patience, done);
-    },
+    release: ({ toolCallId, leaseId }, patience) =>
+      about("release", { kind: "releases", toolCallId, body: { lease: leaseId }, read: done }, patience),
 
-    async settle(settlement, patience) {
+    settle(settlement, patience) {
       const { toolCallId, traceparent } = settlement;
-      const request: HttpRequest = {
-        method: "POST",
-        path: callPath(toolCallId, "result"),
-        body: settlementBody(settlement),
-        headers: traceparent === undefined ? undefined : { traceparent },
-        timeoutMs: SETTLE_TIMEOUT_MS,
-      };
-      return ask(request, patience, readSettled);
+      const body = settlementBody(settlement);
+      return about("result", { kind: "results", toolCallId, body, traceparent, read: readSettled }, patience);
     },
 
     async putCard({ card, leaseId }, patience) {

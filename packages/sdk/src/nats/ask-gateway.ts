@@ -18,7 +18,9 @@ import type { Clock } from "../ports/clock.ts";
 
 export interface GatewayQuestion {
   readonly operation: GatewayOperation;
-  readonly body: unknown;
+  readonly body?: unknown;
+  /** The body as JSON text, when the caller has written it already; instead of `body`. */
+  readonly text?: string | undefined;
   readonly headers?: HeaderMap | undefined;
   /** The channel of the command it is about, when known. */
   readonly channelId?: string | undefined;
@@ -76,8 +78,8 @@ const readReply = (reply: NatsReply, operation: GatewayOperation, aheadMs: numbe
 };
 
 export const createAskGateway = ({ link, projectId, actor, clock }: AskGatewayOptions): AskGateway => {
-  return async ({ operation, body, headers = {}, channelId = DEFAULT_CHANNEL, timeoutMs, signal }) => {
-    const payload = JSON.stringify(body);
+  return async ({ operation, body, text, headers = {}, channelId = DEFAULT_CHANNEL, timeoutMs, signal }) => {
+    const payload = text ?? JSON.stringify(body);
     checkSize(payload, operation, link.maxPayload?.());
     const askedAt = clock.now();
     const reply = await link.request(

@@ -1,8 +1,10 @@
-// The gateway over NATS. Commands are fetched from the durable the engine keeps for the target and leased one by one; all
-// other operations are questions to the engine's gateway. What a service may rely on is the port's G1-G5, as over HTTP.
+// The gateway over NATS. Commands are fetched from the durable the engine keeps for the target and leased one by one; what is
+// said about calls goes together, by exchange; all other operations are questions to the engine's gateway. What a service
+// may rely on is the port's G1-G5, as over HTTP.
 
 import type { NatsLink } from "@toolplane/bus/nats";
 import { egress, HEADERS, type HeaderMap, isToolplaneError, ToolplaneError, type TraceIds } from "@toolplane/protocol";
+import { createExchange, type Said, sayPatiently } from "../gateway/exchange.ts";
 import type { ClaimedCommand, ClaimRequest, Patience, ToolGateway } from "../gateway/gateway.ts";
 import { createPartPipe } from "../gateway/part-pipe.ts";
 import { withPatience } from "../gateway/patience.ts";
@@ -41,6 +43,11 @@ export interface NatsToolGatewayOptions {
 /** A heartbeat that takes longer is worth less than the next one. */
 const HEARTBEAT_TIMEOUT_MS = 3_000;
 
+/** Parts of a message that are no body; an exchange stays well below what the server lets through. */
+const EXCHANGE_SHARE = 0.5;
+/** A result that waits for a busy database is worth waiting for; a lost answer costs a repetition. */
+const EXCHANGE_TIMEOUT_MS = 5_000;
+
 const done = (): void => {};
 
 const aboutCall = (toolCallId: string): HeaderMap => ({ [HEADERS.toolCallId]: toolCallId });
@@ -66,10 +73,30 @@ export const createNatsToolGateway = (options: NatsToolGatewayOptions): ToolGate
       read(await ask({ ...question, signal: patience.signal })),
     );
 
-  const release = async (toolCallId: string, leaseId: string, patience?: Patience): Promise<void> => {
-    const headers = aboutCall(toolCallId);
-    await insist({ operation: "release", headers, body: { lease: leaseId } }, patience, done);
+  const exchange = createExchange({
+    clock: waits,
+    maxChars: () => (link.maxPayload?.() ?? Number.POSITIVE_INFINITY) * EXCHANGE_SHARE,
+    send: (text, signal) => ask({ operation: "exchange", text, signal, timeoutMs: EXCHANGE_TIMEOUT_MS }),
+  });
+
+  /** With what else there is to say; alone it is an operation of its own. */
+  const about = <T>(
+    operation: "settle" | "heartbeat" | "release" | "parts",
+    said: Omit<Said<T>, "alone">,
+    patience: Patience = {},
+  ): Promise<T> => {
+    const { traceparent, body, toolCallId, timeoutMs } = said;
+    const headers = {
+      ...aboutCall(toolCallId),
+      ...(traceparent === undefined ? {} : { [HEADERS.traceparent]: traceparent }),
+    };
+    const { signal } = patience;
+    const alone = async (): Promise<T> => said.read(await ask({ operation, headers, body, timeoutMs, signal }));
+    return sayPatiently({ clock: waits, random }, exchange, { ...said, alone, signal }, patience);
   };
+
+  const release = (toolCallId: string, leaseId: string, patience?: Patience): Promise<void> =>
+    about("release", { kind: "releases", toolCallId, body: { lease: leaseId }, read: done }, patience);
 
   const claim = async (
     { target, max, waitMs }: ClaimRequest,
@@ -107,7 +134,8 @@ export const createNatsToolGateway = (options: NatsToolGatewayOptions): ToolGate
     release: ({ toolCallId, leaseId }, patience) => release(toolCallId, leaseId, patience),
 
     sendParts: createPartPipe(async (call, parts) => {
-      await ask({ operation: "parts", headers: aboutCall(call.toolCallId), body: partsBody(call, parts) });
+      const body = partsBody(call, parts);
+      await about("parts", { kind: "parts", toolCallId: call.toolCallId, body, read: done });
     }, log),
 
     async readCard({ cardId, toolCallId }, patience) {
@@ -118,19 +146,15 @@ export const createNatsToolGateway = (options: NatsToolGatewayOptions): ToolGate
     },
 
     heartbeat({ toolCallId, leaseId }, patience) {
-      const headers = aboutCall(toolCallId);
       const body = { lease: leaseId };
-      return insist({ operation: "heartbeat", headers, body, timeoutMs: HEARTBEAT_TIMEOUT_MS }, patience, readBeat);
+      const said = { kind: "heartbeats", toolCallId, body, read: readBeat, timeoutMs: HEARTBEAT_TIMEOUT_MS } as const;
+      return about("heartbeat", said, patience);
     },
 
     settle(settlement, patience) {
       const { toolCallId, traceparent } = settlement;
-      const headers = {
-        ...aboutCall(toolCallId),
-        ...(traceparent === undefined ? {} : { [HEADERS.traceparent]: traceparent }),
-      };
       const body = settlementBody(settlement);
-      return insist({ operation: "settle", headers, body }, patience, readSettled);
+      return about("settle", { kind: "results", toolCallId, body, traceparent, read: readSettled }, patience);
     },
 
     async putCard({ card, leaseId }, patience) {

@@ -79,7 +79,8 @@ export const openGateway = async (
 ): Promise<OpenGateway> => {
   const { nats, projectId, target, url, token } = settings;
   if (nats === undefined) {
-    return { gateway: createHttpGateway({ ...deps, url, token, projectId }), close: async () => undefined };
+    const gateway = createHttpGateway({ ...deps, url, token, projectId, target });
+    return { gateway, close: () => gateway.close() };
   }
   // A client library says what it likes.
   const log = scrubLog(deps.log, createScrubber(secrets));

@@ -64,10 +64,19 @@ const createPlane = async (): Promise<Plane> => {
       : { body: { ...tool, version: 1, definition_hash: definitionHash(tool, sha256) } };
   };
 
+  const exchange = (path: string, body: Readonly<Record<string, unknown>>): ScriptedAnswer => {
+    const said = (body.results ?? []) as readonly { readonly tool_call_id: string }[];
+    results.push(...said.map((item) => ({ path, body: item })));
+    const settled = { tool_result_card_id: "card_r", status: "success", idempotent: false };
+    const answers = said.map(({ tool_call_id }) => ({ tool_call_id, ...settled }));
+    return { body: { results: answers, heartbeats: [], releases: [], commands: [] } };
+  };
+
   const route = ({ method, path, body, headers }: SeenRequest): ScriptedAnswer | Promise<ScriptedAnswer> => {
     if (headers.authorization !== `Bearer ${TOKEN}`) return error(401, "unauthorized");
     const [, , project, noun, name = "", verb] = path.split("/");
     if (project !== "demo") return error(404, "not_found");
+    if (noun === "tool-services" && verb === "exchange" && isRecord(body)) return exchange(path, body);
     if (noun === "tool-services") return claim();
     if (noun === "tools" && method === "GET") return showTool(name);
     if (noun === "tools" && isRecord(body)) {
@@ -120,8 +129,8 @@ describe("serving", () => {
     plane.offer(sampleCall());
     await until(() => plane.results.length === 1, "the result arrives");
     expect(plane.results[0]).toMatchObject({
-      path: "/projects/demo/calls/call_1/result",
-      body: { lease: "lease_1", status: "success", result: { words: 3 } },
+      path: "/projects/demo/tool-services/text/exchange",
+      body: { tool_call_id: "call_1", lease: "lease_1", status: "success", result: { words: 3 } },
     });
     await serving.stop();
     expect(serving.running()).toBe(0);

@@ -35,9 +35,9 @@ describe("[UTP-8.11-1] word_count", () => {
   });
 
   test("a long text without blanks and one of blanks only take no time to speak of", () => {
-    const began = performance.now();
+    const began = process.cpuUsage();
     countWords("!".repeat(1_000_000), 50);
     countWords(" ".repeat(1_000_000), 50);
-    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(process.cpuUsage(began).user).toBeLessThan(5_000_000);
   });
 });

@@ -2,7 +2,8 @@
 // starts with its definition; the event is written once per call, however often the call runs.
 
 import type { Bus } from "@toolplane/bus";
-import { egress, type JsonObject, type TraceIds, uiMarkerSubject } from "@toolplane/protocol";
+import { egress, type TraceIds, uiMarkerSubject } from "@toolplane/protocol";
+import type { MarkerEvent } from "@toolplane/protocol/agents";
 import { defineTool, type Tool } from "@toolplane/sdk";
 import { z } from "zod";
 
@@ -20,7 +21,7 @@ export const createEmitMarker = ({ bus, ids, now }: EmitMarkerDeps): Tool =>
     retry: "safe",
     run: async ({ marker_type: markerType }, { call }) => {
       const { context, card, toolCallId } = call;
-      const payload: JsonObject = {
+      const payload: MarkerEvent = {
         marker_type: markerType,
         tool_call_card_id: card.card_id,
         source_agent_id: context.agentId,

@@ -1,6 +1,6 @@
 // Registering from files: each is answered for itself, so that one bad file does not keep the others out.
 
-import { type Body, pathOf } from "./client.ts";
+import { type Body, pathOf } from "@toolplane/sdk/client";
 import type { CommandContext } from "./command.ts";
 import { describeFailure, formatFailure } from "./error-line.ts";
 import { EXIT } from "./exit-code.ts";

@@ -1,7 +1,7 @@
 // Reading answers: the server is ours, but its version may be another one, so nothing is taken for granted.
 
 import { isRecord, ToolplaneError } from "@toolplane/protocol";
-import type { Body } from "./client.ts";
+import type { Body } from "@toolplane/sdk/client";
 
 export const textOf = (body: Body, key: string): string | undefined => {
   const value = body[key];

@@ -1,8 +1,8 @@
 // Which call: its id, or `last` for the newest one of the project, so that a person need not copy 39 characters.
 
 import { ToolplaneError } from "@toolplane/protocol";
+import { pathOf } from "@toolplane/sdk/client";
 import { itemsOf, parseText } from "./body.ts";
-import { pathOf } from "./client.ts";
 import type { CommandContext } from "./command.ts";
 
 const LAST = "last";

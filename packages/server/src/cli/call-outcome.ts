@@ -1,8 +1,8 @@
 // How the end of a call is shown: its result on stdout; what went wrong on stderr, in one line.
 
 import { isErrorCode, isRecord } from "@toolplane/protocol";
+import type { Body } from "@toolplane/sdk/client";
 import { parseText, textOf } from "./body.ts";
-import type { Body } from "./client.ts";
 import type { CommandContext } from "./command.ts";
 import { adviceFor } from "./error-line.ts";
 import { EXIT } from "./exit-code.ts";

@@ -1,7 +1,7 @@
 // A command as data: how it is written, what it takes, what it does. Help, parsing and the reference page read the same
 // table, so they cannot differ.
 
-import type { Client } from "./client.ts";
+import type { Api, Plane } from "@toolplane/sdk/client";
 import type { CliIo } from "./io.ts";
 import type { Flags, OptionName } from "./options.ts";
 import type { Output } from "./output.ts";
@@ -12,7 +12,10 @@ export interface CommandContext {
   readonly flags: Flags;
   readonly io: CliIo;
   readonly output: Output;
-  readonly client: Client;
+  /** Any route of the API. */
+  readonly client: Api;
+  /** The client of callers, on the same connections; `onAway` hears when the server is away and is waited for. */
+  readonly openPlane: (onAway?: () => void) => Plane;
   /** `--project`, TOOLPLANE_PROJECT, or demo. */
   readonly project: string;
 }

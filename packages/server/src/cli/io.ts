@@ -3,6 +3,7 @@
 
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import { createHttpPool, type HttpPool } from "@toolplane/sdk/client";
 import { processIo, type UpIo } from "../up/up-options.ts";
 
 export interface CliStream {
@@ -14,7 +15,8 @@ export interface CliStream {
 export interface CliIo extends UpIo {
   readonly stdout: CliStream;
   readonly stderr: CliStream;
-  readonly fetch: typeof fetch;
+  /** Connections to a server. */
+  openPool(url: string): HttpPool;
   readFile(path: string): Promise<string>;
   readStdin(): Promise<string>;
   now(): number;
@@ -61,7 +63,7 @@ export const goOnWithoutReader = (stream: NodeJS.WriteStream): void => {
 };
 
 export const createCliIo = (given: UpIo & Partial<CliIo> = processIo()): CliIo => ({
-  fetch,
+  openPool: (url) => createHttpPool({ url }),
   readFile: (path) => readFile(path, "utf8"),
   readStdin,
   now: () => Date.now(),

@@ -1,7 +1,7 @@
 // The `toolplane` command: one command line in, one exit code out. Whatever goes wrong is one line on stderr.
 
+import { createApi, createApiPlane } from "@toolplane/sdk/client";
 import type { UpIo } from "../up/up-options.ts";
-import { createClient } from "./client.ts";
 import { checkCommand, findCommand, parseCommandLine } from "./command-line.ts";
 import { describeFailure, formatFailure, stackOf } from "./error-line.ts";
 import { EXIT } from "./exit-code.ts";
@@ -11,6 +11,11 @@ import { createOutput } from "./output.ts";
 import { readSettings } from "./settings.ts";
 import { readVersion } from "./version.ts";
 import { WrongUsage } from "./wrong-usage.ts";
+
+const HINTS = {
+  noServer: "start it with: toolplane up (or name another one with --url)",
+  notOurs: "check --url",
+};
 
 const run = async (argv: readonly string[], io: CliIo): Promise<number> => {
   const { flags, words, version } = parseCommandLine(argv);
@@ -25,15 +30,24 @@ const run = async (argv: readonly string[], io: CliIo): Promise<number> => {
   if (words.length === 0) throw new WrongUsage("say what to do");
   const found = findCommand(words);
   checkCommand(found, flags);
-  const settings = readSettings(flags, io);
-  return found.command.run({
-    args: found.args,
-    flags,
-    io,
-    output: createOutput(io, flags.json === true),
-    client: createClient(settings, io),
-    project: settings.project,
-  });
+  const { url, project, readToken } = readSettings(flags, io);
+  const pool = io.openPool(url);
+  const client = createApi({ url, send: pool.send, readToken, hints: HINTS });
+  try {
+    return await found.command.run({
+      args: found.args,
+      flags,
+      io,
+      output: createOutput(io, flags.json === true),
+      client,
+      // A person is told at once that no server is there.
+      openPlane: (onAway) =>
+        createApiPlane({ api: client, projectId: project, clock: io, startupMs: 0, onRetry: onAway }),
+      project,
+    });
+  } finally {
+    await pool.close();
+  }
 };
 
 /** Resolves to the exit code; never rejects. */

@@ -1,7 +1,7 @@
 // A page of a list: the server's answer for programs, a table for people, and how to see more.
 
+import type { Body } from "@toolplane/sdk/client";
 import { itemsOf, textOf } from "./body.ts";
-import type { Body } from "./client.ts";
 import type { CommandContext } from "./command.ts";
 import type { Column } from "./output.ts";
 

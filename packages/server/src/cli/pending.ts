@@ -1,15 +1,19 @@
 // A version of a tool that waits for a person, as the command line tells of it.
 
+import type { Body } from "@toolplane/sdk/client";
 import { cellOf, textOf } from "./body.ts";
-import type { Body } from "./client.ts";
 import type { Output } from "./output.ts";
 import { shorten } from "./plain-text.ts";
 
 /** The part of a value that fits beside the other columns. */
 const VALUE_WIDTH = 60;
 
-export const pendingOf = (tool: Body): Body =>
-  typeof tool.pending === "object" && tool.pending !== null ? (tool.pending as Body) : {};
+export const partOf = (tool: Body, key: "pending" | "accepted"): Body => {
+  const part = tool[key];
+  return typeof part === "object" && part !== null ? (part as Body) : {};
+};
+
+export const pendingOf = (tool: Body): Body => partOf(tool, "pending");
 
 const weakensOf = ({ weakens }: Body): readonly unknown[] => (Array.isArray(weakens) ? weakens : []);
 
@@ -24,7 +28,7 @@ export const sayWaiting = (tool: Body): string | undefined => {
     weakens === "" ? `${textOf(tool, "deleted_by") ?? "an operator"} deleted the tool` : `it weakens ${weakens}`;
   const inForce = isDeleted ? "no version is in force" : `version ${cellOf(tool, "version") ?? "?"} stays in force`;
   const version = cellOf(pending, "version") ?? "?";
-  return `${name} version ${version} waits for an operator (${why}); ${inForce}; accept it with: toolplane tools accept ${name}`;
+  return `${name} version ${version} waits for an operator (${why}); ${inForce}; accept it with: toolplane tools accept ${name} --version ${version}`;
 };
 
 /** What waits beside what is in force, and what accepting it would change. */
@@ -38,6 +42,11 @@ export const showPending = (output: Output, name: string, tool: Body): void => {
       ? `version ${version} waits to be accepted`
       : `version ${version} waits: ${deletedBy} deleted ${name}, accepting brings it back`,
   );
+  showChanges(output, pending, "WAITING");
+};
+
+/** `pending`: a version that waits, or waited until it was accepted just now. */
+export const showChanges = (output: Output, pending: Body, title: "WAITING" | "ACCEPTED"): void => {
   const changes = (Array.isArray(pending.changes) ? pending.changes : []) as readonly Body[];
   const weakens = weakensOf(pending);
   const shown = (value: unknown): string => shorten(value === null ? "-" : JSON.stringify(value), VALUE_WIDTH);
@@ -45,8 +54,8 @@ export const showPending = (output: Output, name: string, tool: Body): void => {
     changes,
     [
       { title: "FIELD", value: (change) => textOf(change, "field") },
-      { title: "IN FORCE", value: (change) => shown(change.from) },
-      { title: "WAITING", value: (change) => shown(change.to) },
+      { title: title === "WAITING" ? "IN FORCE" : "BEFORE", value: (change) => shown(change.from) },
+      { title, value: (change) => shown(change.to) },
       { title: "", value: (change) => (weakens.includes(change.field) ? "weakens" : " ") },
     ],
     "it changes nothing in the definition",

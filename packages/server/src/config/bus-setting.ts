@@ -40,7 +40,7 @@ const checkUrl = (url: string, where: string): string => {
 };
 
 /** Everybody on the machine can read the arguments of a process. */
-export const refuseSecretInFlag = (url: string, hasPasswordFile: boolean): void => {
+const refuseSecretInFlag = (url: string, hasPasswordFile: boolean): void => {
   const addresses = url.split(",").map((address) => new URL(address));
   if (addresses.some(({ password }) => password !== ""))
     throw refuseConfig(

@@ -8,7 +8,7 @@ import { refuseConfig } from "./refuse.ts";
 import type { SettingsInput } from "./setting-value.ts";
 import { planSettings, type Settings } from "./settings.ts";
 
-export const CONFIG_FILE = "toolplane.yaml";
+const CONFIG_FILE = "toolplane.yaml";
 
 const readText = (path: string, shown: string): string => {
   try {

@@ -43,7 +43,7 @@ export interface ConformOptions {
   readonly leaseMs?: number | undefined;
 }
 
-export const CONFORM_EXIT = { ok: 0, failed: 1, neverConnected: 3 } as const;
+const CONFORM_EXIT = { ok: 0, failed: 1, neverConnected: 3 } as const;
 
 const PROJECT = "conform";
 const DEFAULT_TIMEOUT_MS = 10_000;

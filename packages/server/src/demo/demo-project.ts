@@ -5,7 +5,7 @@ import type { Engine, Log } from "@toolplane/engine";
 import { isToolplaneError, type JsonObject } from "@toolplane/protocol";
 import { ensureProject } from "../config/apply-config.ts";
 
-export const DEMO_PROJECT = "demo";
+const DEMO_PROJECT = "demo";
 const WORKER_TARGET = "worker_generic";
 
 /** Counts the words of a part and says so: one of the hands the helper may ask for. */

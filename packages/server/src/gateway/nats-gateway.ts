@@ -15,9 +15,9 @@ import { mayAnswer, readQuestion, tryOperation } from "./nats-request.ts";
 import { SERVICE_OPERATIONS } from "./service-operations.ts";
 import type { ServiceEngine, ServiceOperation } from "./service-request.ts";
 
-export const GATEWAY_PATTERN = `cg.${PROTOCOL_VERSION}.*.*.rpc.gateway.*.>`;
+const GATEWAY_PATTERN = `cg.${PROTOCOL_VERSION}.*.*.rpc.gateway.*.>`;
 /** The processes of the plane share the requests under this name. */
-export const GATEWAY_QUEUE = "gateway";
+const GATEWAY_QUEUE = "gateway";
 
 export interface NatsGatewayOptions {
   readonly engine: ServiceEngine;
@@ -61,10 +61,12 @@ export const createNatsGateway = async (options: NatsGatewayOptions): Promise<Na
     if (warnings <= MAX_WARNINGS) log.warn(message, { subject });
   };
 
+  const logFault = (fault: ToolplaneError, subject: string): void =>
+    log.error("a request over NATS failed", { subject, code: fault.code, cause: String(fault.cause ?? fault) });
+
   const refuse = (error: unknown, subject: string): NatsReply => {
     const known = isToolplaneError(error) ? error : understandError(error);
-    if (known.http >= 500)
-      log.error("a request over NATS failed", { subject, code: known.code, cause: String(known.cause ?? error) });
+    if (known.http >= 500) logFault(known, subject);
     return refusal(known, meansNow());
   };
 
@@ -73,6 +75,8 @@ export const createNatsGateway = async (options: NatsGatewayOptions): Promise<Na
       const { operation, request } = readQuestion(inbound);
       const asked: ServiceOperation = SERVICE_OPERATIONS[operation];
       const answer = await asked.run({ engine, ...request });
+      const [fault] = answer.faults ?? [];
+      if (fault !== undefined) logFault(fault, inbound.subject);
       return planReply(answer, operation === "lease", meansNow());
     } catch (error) {
       return refuse(error, inbound.subject);

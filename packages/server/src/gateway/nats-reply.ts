@@ -5,7 +5,7 @@ import type { NatsReply } from "@toolplane/bus/nats";
 import { HEADERS, ToolplaneError, utf8Bytes } from "@toolplane/protocol";
 import type { ServiceAnswer } from "./service-request.ts";
 
-export const STATUS_HEADER = "CG-Status";
+const STATUS_HEADER = "CG-Status";
 
 /** Our two headers with their names and line ends; the server counts them with the payload. */
 const HEADER_BYTES = 128;

@@ -27,7 +27,7 @@ import { SERVICE_OPERATIONS } from "./service-operations.ts";
 import type { ServiceOperation, ServiceRequest } from "./service-request.ts";
 
 /** The lease a card is written, or a report made, under; the other operations have it in their body. */
-export const LEASE_HEADER = "CG-Lease";
+const LEASE_HEADER = "CG-Lease";
 
 export interface GatewayQuestion {
   readonly operation: GatewayOperation;
@@ -42,6 +42,7 @@ const REQUIRED: Readonly<Record<GatewayOperation, readonly string[]>> = {
   heartbeat: [HEADERS.toolCallId],
   release: [HEADERS.toolCallId],
   settle: [HEADERS.toolCallId],
+  exchange: [],
   put_card: [HEADERS.toolCallId],
   report: [HEADERS.toolCallId, HEADERS.turnId],
   parts: [HEADERS.toolCallId],
@@ -63,9 +64,13 @@ const operationOf = ({ suffix }: Subject): GatewayOperation => {
 /** The plane's own inbox in deploy/nats; no service of that name gets an answer put there. */
 const OWN_INBOX = "engine";
 
-/** The default inbox, or one named after the actor and its project, as users with permissions of their own have it. */
+/**
+ * The default inbox, or one named after the actor and its project, as users with permissions of their own have it. A user
+ * with an account of its own is answered at `_R_.`: the NATS server made that address and carries the answer into the
+ * account, where the address that the user chose means nothing to the plane.
+ */
 export const mayAnswer = (reply: string, subject: string): boolean => {
-  if (reply.startsWith("_INBOX.")) return true;
+  if (reply.startsWith("_INBOX.") || reply.startsWith("_R_.")) return true;
   const [, , project = "", , , , actor = ""] = subject.split(".");
   if (actor === "" || actor === OWN_INBOX) return false;
   return reply.startsWith(`_INBOX_${actor}.`) || reply.startsWith(`_INBOX_${actor}__${project}.`);

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { anyObject, factsFor, keyOf, ok, operation, plainText, traceparentOf } from "./service-request.ts";
 
 /** A result larger than a card may be is refused by the engine with its own code; this only bounds what is read. */
-const MAX_RESULT_BYTES = MAX_JSON_BYTES;
+export const MAX_RESULT_BYTES = MAX_JSON_BYTES;
 /** It was read from JSON: looking at each of its values again would take longer than reading it did. */
 const anyValue = z.custom<JsonValue>((value) => value !== undefined, "is required");
 const MAX_PARTS = 1_000;

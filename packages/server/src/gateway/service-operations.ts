@@ -3,6 +3,7 @@
 // The fences (leases, first result wins, insert-only cards) are the engine's.
 
 import type { GatewayOperation } from "@toolplane/protocol";
+import { exchange } from "./exchange.ts";
 import { attach, getCard, heartbeat, lease, release } from "./lease-operations.ts";
 import { parts, putCard, report, settle } from "./result-operations.ts";
 import type { ServiceOperation } from "./service-request.ts";
@@ -15,6 +16,7 @@ export const SERVICE_OPERATIONS = {
   heartbeat,
   release,
   settle,
+  exchange,
   put_card: putCard,
   report,
   parts,

@@ -8,7 +8,7 @@ import { HEADERS, type HeaderMap, showName, ToolplaneError } from "@toolplane/pr
 import { checkCallIdentity } from "@toolplane/protocol/agents";
 import { z } from "zod";
 
-export type ServiceEngine = Pick<Engine, "attach" | "calls" | "cards" | "tools" | "emitParts">;
+export type ServiceEngine = Pick<Engine, "attach" | "calls" | "cards" | "projects" | "tools" | "emitParts">;
 
 /** Who asks. */
 export interface ServiceCaller {
@@ -36,6 +36,8 @@ export interface ServiceRequest<Body> {
 export interface ServiceAnswer {
   readonly status: 200 | 201 | 202;
   readonly body: unknown;
+  /** What went wrong on our side inside an answer that is none of the failures of the whole, for the log. */
+  readonly faults?: readonly ToolplaneError[] | undefined;
 }
 
 export interface ServiceOperation<Schema extends z.ZodType = z.ZodType> {
@@ -66,7 +68,7 @@ export const anyObject = z.record(z.string(), z.unknown());
 export const refuseTarget = ({ named, targets = [] }: ServiceCaller, target: string): ToolplaneError =>
   new ToolplaneError("auth_failed", `${named} serves ${targets.join(", ")}, not ${target}`);
 
-export const mayServe = (caller: ServiceCaller, { actorId, target }: Pick<CallFacts, "actorId" | "target">): void => {
+const mayServe = (caller: ServiceCaller, { actorId, target }: Pick<CallFacts, "actorId" | "target">): void => {
   if (caller.targets === undefined) return;
   // By actor, not by target alone: the project manager's own calls have a target too.
   if (!caller.targets.some((served) => actorId === `tool.${served}`))

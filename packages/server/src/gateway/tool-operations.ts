@@ -15,7 +15,7 @@ import {
 /** A definition is written by hand. */
 const MAX_DEFINITION_BYTES = 1024 * 1024;
 
-const pendingBody = (pending: PendingVersion): Record<string, unknown> => ({
+export const pendingBody = (pending: PendingVersion): Record<string, unknown> => ({
   version: pending.version,
   definition_hash: pending.definitionHash,
   source: pending.source,

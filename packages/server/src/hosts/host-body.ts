@@ -1,5 +1,6 @@
 // A host as people and programs read it. The command's arguments are left out: they may hold what is nobody's business.
 
+import type { JsonObject } from "@toolplane/protocol";
 import { describeProcess, type PlaneProcess } from "../up/plane-processes.ts";
 import { planMissingRole, roleServing } from "../why/role-problem.ts";
 import type { HostView } from "./host-life.ts";
@@ -13,7 +14,7 @@ export const planElsewhere = (target: string, processes: readonly PlaneProcess[]
   return `this process does not have the role tools: see the log of ${who}`;
 };
 
-export const hostBody = (view: HostView, todo: string | undefined) => {
+export const hostBody = (view: HostView, todo: string | undefined): JsonObject => {
   const { setting, phase, problem, description, tools, refused, host } = view;
   const status = host?.status();
   return {
@@ -25,7 +26,7 @@ export const hostBody = (view: HostView, todo: string | undefined) => {
     program: setting.options.command[0] ?? null,
     session: setting.session,
     tools,
-    refused,
+    refused: refused.map((tool) => ({ ...tool })),
     tags: description?.tags ?? [],
     required_tags: description?.requiredTags ?? [],
     ui_elements: description?.uiElements ?? [],

@@ -127,6 +127,7 @@ export const createApp = (options: AppOptions): Hono => {
     try {
       const response = await route.handle({
         ...{ params, body, query, caller, own, engine, toolHosts, processes, readers, log, context },
+        holdBody: share.hold,
         // Made for a handler that waits; most routes answer at once.
         get signal() {
           if (waiting === undefined) {

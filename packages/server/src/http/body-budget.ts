@@ -12,7 +12,7 @@ export interface BodyLimits {
 }
 
 /** Two of the largest results at once; a service that has more of them waits its turn. */
-export const BODY_LIMITS: BodyLimits = { perToken: 128 * 1024 * 1024, inAll: 384 * 1024 * 1024 };
+const BODY_LIMITS: BodyLimits = { perToken: 128 * 1024 * 1024, inAll: 384 * 1024 * 1024 };
 
 const SMALL_BYTES = 64 * 1024;
 
@@ -20,6 +20,8 @@ const SMALL_BYTES = 64 * 1024;
 export interface BodyShare extends Disposable {
   /** `rate_limited` when there is no room for so many more. */
   take(bytes: number): void;
+  /** Counts the bytes until this is disposed too: for an answer that goes on after its request was handled. */
+  hold(): Disposable;
 }
 
 export interface BodyBudget {
@@ -49,6 +51,22 @@ export const createBodyBudget = (limits: BodyLimits = BODY_LIMITS): BodyBudget =
   return {
     open(tokenId) {
       let taken = 0;
+      let holders = 1;
+      const leave = (): void => {
+        holders -= 1;
+        if (holders > 0) return;
+        change(tokenId, -taken);
+        taken = 0;
+      };
+      const holder = (): Disposable => {
+        let held = true;
+        return {
+          [Symbol.dispose]: () => {
+            if (held) leave();
+            held = false;
+          },
+        };
+      };
       return {
         take(bytes) {
           if ((byToken.get(tokenId) ?? 0) + bytes > limits.perToken)
@@ -58,10 +76,11 @@ export const createBodyBudget = (limits: BodyLimits = BODY_LIMITS): BodyBudget =
           taken += bytes;
           change(tokenId, bytes);
         },
-        [Symbol.dispose]: () => {
-          change(tokenId, -taken);
-          taken = 0;
+        hold: () => {
+          holders += 1;
+          return holder();
         },
+        ...holder(),
       };
     },
     held: () => inAll,

@@ -15,7 +15,7 @@ export interface ReaderLimits {
   readonly cutMs: number;
 }
 
-export const READER_LIMITS: ReaderLimits = { perToken: 64, inAll: 1_024, slowMs: 30_000, cutMs: 10_000 };
+const READER_LIMITS: ReaderLimits = { perToken: 64, inAll: 1_024, slowMs: 30_000, cutMs: 10_000 };
 
 export interface Readers {
   readonly limits: ReaderLimits;
@@ -74,6 +74,9 @@ export const writeWithin = async (stream: Writable, text: string, ms: number): P
 interface NodeEnv {
   readonly outgoing?: { readonly writableFinished: boolean; destroy(): void } | undefined;
 }
+
+/** For a reader that has left what was written for it: the connection is closed, whatever waits in it. */
+export const cutReader = (context: Context): void => ((context.env ?? {}) as NodeEnv).outgoing?.destroy();
 
 /** The last words of a stream. They are not waited for: the connection ends when they were read, or soon. */
 export const endStream = (context: Context, stream: Writable, why: ToolplaneError, cutMs: number): void => {

@@ -33,6 +33,8 @@ export interface RouteCall<Body, Query> {
   readonly context: Context;
   /** Aborted when the client goes away, its token ends or the server drains. */
   readonly signal: AbortSignal;
+  /** Counts the body's bytes until this is disposed: for an answer that is written after the handler returned. */
+  holdBody(): Disposable;
 }
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";

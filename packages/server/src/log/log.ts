@@ -6,7 +6,7 @@ import { pino } from "pino";
 import { refuseConfig } from "../config/refuse.ts";
 import { formatLogLine } from "./log-line.ts";
 
-export const LOG_LEVELS = ["error", "warn", "info", "silent"] as const;
+const LOG_LEVELS = ["error", "warn", "info", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export interface LogOptions {

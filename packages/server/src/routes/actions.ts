@@ -14,10 +14,10 @@ import {
   ToolplaneError,
 } from "@toolplane/protocol";
 import { z } from "zod";
+import { MAX_WAIT_SECONDS } from "../calls/make-call.ts";
 import { checkMayCall, checkMayStart } from "../http/agent-rights.ts";
 import { checkCallerHeaders } from "../http/caller-headers.ts";
 import { CALLERS, LARGE_BODY_BYTES, type Route, route } from "../http/route.ts";
-import { MAX_WAIT_SECONDS } from "./calls.ts";
 
 const ids = createIds(systemClock.now);
 

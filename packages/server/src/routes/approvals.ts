@@ -18,7 +18,7 @@ const waitingBody = (call: WaitingCall) => ({
   expires_at: call.expiresAt,
 });
 
-export const decisionBody = (decision: Omit<Decision, "status" | "idempotent">) => ({
+const decisionBody = (decision: Omit<Decision, "status" | "idempotent">) => ({
   verdict: decision.verdict,
   by: decision.by,
   reason: decision.reason,

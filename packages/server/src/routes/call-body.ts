@@ -1,6 +1,6 @@
 // A call as the API shows it.
 
-import type { CallView, Engine } from "@toolplane/engine";
+import type { CallAnswer, CallView, Engine } from "@toolplane/engine";
 import type { Card, ToolResultContent } from "@toolplane/protocol";
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
@@ -9,8 +9,8 @@ const resultOf = (card: Card | undefined): ToolResultContent | undefined =>
   card?.content.__type__ === "ToolResultContent" ? card.content : undefined;
 
 /** The answer to a call request: the contract of POST /calls. */
-export const callAnswer = (view: CallView, card: Card | undefined): Record<string, unknown> => {
-  const content = resultOf(card);
+export const callAnswer = (view: CallAnswer, card?: Card): Record<string, unknown> => {
+  const content = view.content ?? resultOf(card);
   return {
     tool_call_id: view.toolCallId,
     agent_turn_id: view.agentTurnId,
@@ -52,13 +52,15 @@ export const callDetail = (view: CallView, card: Card | undefined): Record<strin
   retry_of: view.retryOf,
 });
 
-/** Result cards of settled calls, in one read. */
+/** Result cards of settled calls, in one read; what an answer says already is not read. */
 export const resultCards = async (
-  engine: Engine,
+  engine: Pick<Engine, "cards">,
   projectId: string,
-  views: readonly CallView[],
+  views: readonly CallAnswer[],
 ): Promise<ReadonlyMap<string, Card>> => {
-  const ids = views.flatMap(({ resultCardId }) => (resultCardId === null ? [] : [resultCardId]));
+  const ids = views.flatMap(({ resultCardId, content }) =>
+    resultCardId === null || content !== undefined ? [] : [resultCardId],
+  );
   const cards = ids.length === 0 ? [] : await engine.cards.getCards(projectId, ids);
   return new Map(cards.map((card) => [card.card_id, card]));
 };

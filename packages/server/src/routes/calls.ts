@@ -1,54 +1,25 @@
 // Calls: make one, make many, look, wait, cancel, try again, ask why.
 
-import { type CallRequest, type CallView, isSettled } from "@toolplane/engine";
-import { isToolplaneError, parseWith, refuseUnstorable, ToolplaneError } from "@toolplane/protocol";
+import { type CallAnswer, isSettled } from "@toolplane/engine";
+import { isToolplaneError, ToolplaneError, understandError } from "@toolplane/protocol";
 import { z } from "zod";
+import { answersOf, type ItemOutcome, streamBatch } from "../calls/batch-stream.ts";
+import { type Asked, type CallBody, callBody, MAX_WAIT_SECONDS, makeCall, parseCall } from "../calls/make-call.ts";
 import { actorOf, personOf } from "../http/actor-of.ts";
-import { checkMayCall } from "../http/agent-rights.ts";
 import { answerList } from "../http/answer-list.ts";
 import { answerPage } from "../http/answer-page.ts";
-import { API_ACTOR, callerAgent } from "../http/caller-agent.ts";
 import { checkCallerHeaders } from "../http/caller-headers.ts";
+import { explainNotFound } from "../http/known-project.ts";
 import { cursorAfter, keyOfCursor, pageQuery } from "../http/page-query.ts";
-import {
-  CALLERS,
-  type Caller,
-  LARGE_BODY_BYTES,
-  OPERATORS,
-  READERS,
-  type Route,
-  type RouteCall,
-  route,
-} from "../http/route.ts";
+import { cutReader } from "../http/readers.ts";
+import { CALLERS, LARGE_BODY_BYTES, OPERATORS, READERS, type Route, type RouteCall, route } from "../http/route.ts";
 import { explainCall } from "../why/explain-call.ts";
 import { callAnswer, callDetail, resultCards } from "./call-body.ts";
 
-export const MAX_WAIT_SECONDS = 300;
-const MAX_BATCH = 100;
-
-const callBody = z.strictObject({
-  tool_name: z.string().min(1).max(64),
-  arguments: z.unknown().optional(),
-  agent_id: z.string().min(1).max(128).optional(),
-  channel_id: z.string().min(1).max(64).optional(),
-  idempotency_key: z.string().min(1).max(255).optional(),
-  wait_seconds: z.number().min(0).max(MAX_WAIT_SECONDS).optional(),
-  not_before: z.iso.datetime({ offset: true }).optional(),
-});
-
-type CallBody = z.infer<typeof callBody>;
-
-const requestOf = (caller: Caller, projectId: string, body: CallBody, headers: Headers): CallRequest => ({
-  projectId,
-  toolName: body.tool_name,
-  arguments: body.arguments,
-  agentId: callerAgent(caller, body.agent_id),
-  channelId: body.channel_id,
-  idempotencyKey: body.idempotency_key,
-  notBeforeMs: body.not_before === undefined ? undefined : Date.parse(body.not_before),
-  traceparent: headers.get("traceparent") ?? undefined,
-  tracestate: headers.get("tracestate") ?? undefined,
-});
+/** A client sends fewer at once; more would hold up the requests of others while they are read. */
+const MAX_BATCH = 512;
+const MAX_BATCH_BYTES = 16 * 1024 * 1024;
+const NDJSON = "application/x-ndjson";
 
 const keyOf = (body: CallBody, headers: Headers): CallBody => {
   const key = headers.get("idempotency-key") ?? undefined;
@@ -58,59 +29,62 @@ const keyOf = (body: CallBody, headers: Headers): CallBody => {
   return { ...body, idempotency_key: key };
 };
 
-type Asked = Pick<RouteCall<unknown, unknown>, "engine" | "toolHosts" | "signal" | "caller">;
+const askedBy = (call: RouteCall<unknown, unknown>, signal: AbortSignal): Asked => ({
+  engine: call.engine,
+  toolHosts: call.toolHosts,
+  caller: call.caller,
+  projectId: call.params.project ?? "",
+  signal,
+});
 
-/** A tool that is not there may wait for a person, or be one of a host that has not started yet: then that is the news. */
-const explainMissing = async (error: unknown, { engine, toolHosts }: Asked, request: CallRequest): Promise<unknown> => {
-  if (!isToolplaneError(error) || error.code !== "not_found") return error;
-  const { projectId, toolName } = request;
-  const known = await engine.tools.findTool(projectId, toolName);
-  if (known?.status === "deleted" && known.pending !== undefined) {
-    const todo = `version ${known.pending.version} waits: toolplane tools accept ${toolName}`;
-    return new ToolplaneError("not_found", `${error.message}; it was deleted`, { detail: { todo } });
-  }
-  const late = toolHosts
-    .list(projectId)
-    .find(({ setting: { name, prefix }, description }) => !description && toolName.startsWith(prefix ?? `${name}__`));
-  const problem = late && toolHosts.problemOf(projectId, late.setting.target);
-  if (problem === undefined || (known !== undefined && known.status !== "deleted")) return error;
-  return new ToolplaneError("not_found", `${error.message}; ${problem.why}, and its tools come when it is ready`);
-};
-
-const checkHeaders = (headers: Headers, { projectId, channelId, agentId = API_ACTOR }: CallRequest): void =>
-  checkCallerHeaders(headers, { projectId, channelId, agentId });
-
-const make = async (asked: Asked, request: CallRequest, waitSeconds: number): Promise<CallView> => {
-  await checkMayCall(asked.engine, asked.caller, request.projectId, request.toolName);
-  try {
-    return await asked.engine.calls.call(request, waitSeconds * 1000, asked.signal);
-  } catch (error) {
-    throw await explainMissing(error, asked, request);
-  }
-};
-
-const answer = async ({ engine, context }: RouteCall<unknown, unknown>, view: CallView): Promise<Response> => {
+const answer = async ({ engine, context }: RouteCall<unknown, unknown>, view: CallAnswer): Promise<Response> => {
   const cards = await resultCards(engine, view.projectId, [view]);
   return context.json(callAnswer(view, cards.get(view.resultCardId ?? "")), isSettled(view.status) ? 200 : 202);
 };
 
-const batchItem = async (
-  call: RouteCall<unknown, unknown>,
-  projectId: string,
-  input: unknown,
-): Promise<Record<string, unknown>> => {
-  try {
-    refuseUnstorable(input, "the call");
-    const body = parseWith(callBody, input, "the call");
-    const request = requestOf(call.caller, projectId, body, new Headers());
-    checkHeaders(call.context.req.raw.headers, request);
-    const view = await make(call, request, body.wait_seconds ?? 0);
-    const cards = await resultCards(call.engine, projectId, [view]);
-    return callAnswer(view, cards.get(view.resultCardId ?? ""));
-  } catch (error) {
-    if (!isToolplaneError(error)) throw error;
-    return { error: error.toWire() };
-  }
+type BatchCall = RouteCall<readonly unknown[], unknown>;
+
+/** Each item stands for itself: what is wrong with one is its own answer. What nobody foresaw is logged once for a batch. */
+const makeItems = (call: BatchCall, signal: AbortSignal): readonly Promise<ItemOutcome>[] => {
+  const asked = askedBy(call, signal);
+  const { headers } = call.context.req.raw;
+  let logged = false;
+  return call.body.map(async (input) => {
+    try {
+      return await makeCall(asked, parseCall(input), { headers });
+    } catch (thrown) {
+      const error = await explainNotFound(thrown, call.engine, asked.projectId);
+      const known = isToolplaneError(error) ? error : understandError(error);
+      if (known.http >= 500 && !logged) {
+        logged = true;
+        call.log.error("a call of a batch failed", { code: known.code, cause: String(known.cause ?? error) });
+      }
+      return known;
+    }
+  });
+};
+
+const answerAsTheySettle = (call: BatchCall): Response => {
+  const { context, engine, caller, readers } = call;
+  // The request is answered when its first line is; the token and the bytes of the body count for as long as it lasts.
+  const watch = engine.tokens.watch(caller.token);
+  const held = call.holdBody();
+  const gone = new AbortController();
+  const signal = AbortSignal.any([call.signal, watch.ended, gone.signal]);
+  const body = streamBatch({
+    engine,
+    projectId: call.params.project ?? "",
+    items: makeItems(call, signal),
+    tokenEnded: watch.ended,
+    heardGone: () => gone.abort(),
+    slowMs: readers.limits.slowMs,
+    cut: () => cutReader(context),
+    ended: () => {
+      watch[Symbol.dispose]();
+      held[Symbol.dispose]();
+    },
+  });
+  return context.body(body, 200, { "Content-Type": NDJSON });
 };
 
 const listQuery = pageQuery.extend({
@@ -138,9 +112,7 @@ export const callRoutes: readonly Route[] = [
     handle: async (call) => {
       const { headers } = call.context.req.raw;
       const body = keyOf(call.body, headers);
-      const request = requestOf(call.caller, call.params.project ?? "", body, headers);
-      checkHeaders(headers, request);
-      return answer(call, await make(call, request, body.wait_seconds ?? 0));
+      return answer(call, await makeCall(askedBy(call, call.signal), body, { headers, traced: true }));
     },
   }),
   route({
@@ -149,14 +121,15 @@ export const callRoutes: readonly Route[] = [
     roles: CALLERS,
     gives: "own",
     body: z.array(z.unknown()).min(1).max(MAX_BATCH),
-    maxBytes: 16 * 1024 * 1024,
+    maxBytes: MAX_BATCH_BYTES,
     anyText: true,
     handle: async (call) => {
       const projectId = call.params.project ?? "";
       // What is wrong for all of them refuses the batch; the channel and the agent are each item's own.
       checkCallerHeaders(call.context.req.raw.headers, { projectId });
-      const items = await Promise.all(call.body.map((item) => batchItem(call, projectId, item)));
-      return answerList(call.context, "items", items);
+      if (call.context.req.header("accept")?.includes(NDJSON) === true) return answerAsTheySettle(call);
+      const outcomes = await Promise.all(makeItems(call, call.signal));
+      return answerList(call.context, "items", await answersOf(call.engine, projectId, outcomes));
     },
   }),
   route({

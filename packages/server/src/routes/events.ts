@@ -3,65 +3,18 @@
 //   A reader that is slow loses stream items, never events: those are read at its own pace, a bounded page at a time. One
 //   that takes nothing for a while is told so and let go; it comes back with Last-Event-ID.
 
-import { type Engine, systemClock } from "@toolplane/engine";
-import { PROTOCOL_VERSION, parseToken, ToolplaneError, tryParseJsonStrict } from "@toolplane/protocol";
+import { systemClock } from "@toolplane/engine";
+import { ToolplaneError } from "@toolplane/protocol";
 import { streamSSE } from "hono/streaming";
+import { type FeedEvent, openFeed, startOf } from "../events/feed.ts";
 import { refuseUnknownProject } from "../http/known-project.ts";
-import { ownEvents } from "../http/own-events.ts";
 import { endStream, writeWithin } from "../http/readers.ts";
 import { READERS, type Route, route } from "../http/route.ts";
-import { createWaitingItems, type StreamItem } from "../http/waiting-items.ts";
 
 /** Proxies close silent connections; a comment keeps them open. */
 const KEEP_ALIVE_MS = 15_000;
 
-interface Wake {
-  readonly ring: () => void;
-  readonly wait: (ms: number) => Promise<void>;
-}
-
-const createWake = (): Wake => {
-  let rung = false;
-  let resolve: (() => void) | undefined;
-  return {
-    ring: () => {
-      rung = true;
-      resolve?.();
-    },
-    wait: (ms) =>
-      new Promise((done) => {
-        const finish = (): void => {
-          clearTimeout(timer);
-          resolve = undefined;
-          rung = false;
-          done();
-        };
-        const timer = setTimeout(finish, ms);
-        resolve = finish;
-        if (rung) finish();
-      }),
-  };
-};
-
-const subscribe = (engine: Engine, projectId: string, heard: (item: StreamItem) => void): Promise<() => void> =>
-  engine.bus.subscribeStream(`cg.${PROTOCOL_VERSION}.${parseToken(projectId, "project")}.*.str.*.*.>`, heard);
-
-interface Shown {
-  readonly subject: string;
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  readonly payload: unknown;
-  /** Where the log goes on; a stream item has none. */
-  readonly position?: string;
-}
-
-/** On NATS anybody with the right publishes stream items; one that cannot be read is dropped, as any may be. */
-const readItems = (items: readonly StreamItem[]): readonly Shown[] =>
-  items.flatMap(({ subject, payload }) => {
-    const value = tryParseJsonStrict(payload);
-    return value === undefined ? [] : [{ subject, payload: value }];
-  });
-
-const textOf = ({ subject, payload, position }: Shown): string => {
+const textOf = ({ subject, payload, position }: FeedEvent): string => {
   const data = `data: ${JSON.stringify({ subject, payload })}\n`;
   return position === undefined ? `event: str\n${data}\n` : `event: evt\n${data}id: ${position}\n\n`;
 };
@@ -84,27 +37,22 @@ export const eventRoutes: readonly Route[] = [
     handle: async ({ engine, params, caller, own, readers, context, signal }) => {
       const projectId = params.project ?? "";
       await refuseUnknownProject(engine, projectId);
-      let position = context.req.header("last-event-id") ?? (await engine.events.now());
-      // An id that is not one of ours is refused before the stream begins.
-      await engine.events.read(projectId, position, 1);
+      const asked = { engine, projectId, after: context.req.header("last-event-id") };
       // A HEAD request gets the headers only; no stream is opened for it.
-      if (context.req.method === "HEAD") return context.body(null, 200, { "Content-Type": "text/event-stream" });
-      const wake = createWake();
-      const items = createWaitingItems();
+      if (context.req.method === "HEAD") {
+        await startOf(asked);
+        return context.body(null, 200, { "Content-Type": "text/event-stream" });
+      }
       const place = readers.open(caller.token.tokenId);
-      const stopStream = await subscribe(engine, projectId, (item) => {
-        items.push(item);
-        wake.ring();
-      }).catch((error: unknown) => {
+      const feed = await openFeed({ ...asked, own }).catch((error: unknown) => {
         place[Symbol.dispose]();
         throw error;
       });
-      const stopBell = engine.doorbell.listen("messages", wake.ring);
       // The request is answered when the stream begins; the token is watched for as long as it lasts.
       const watch = engine.tokens.watch(caller.token);
-      for (const end of [signal, watch.ended]) end.addEventListener("abort", wake.ring, { once: true });
+      for (const end of [signal, watch.ended]) end.addEventListener("abort", feed.ring, { once: true });
       return streamSSE(context, async (stream) => {
-        stream.onAbort(wake.ring);
+        stream.onAbort(feed.ring);
         const { slowMs, cutMs } = readers.limits;
         const isOver = (): boolean => signal.aborted || watch.ended.aborted || stream.aborted;
         let sentAt = systemClock.now();
@@ -113,18 +61,16 @@ export const eventRoutes: readonly Route[] = [
           return writeWithin(stream, text, slowMs);
         };
         try {
-          let isTaken = await send(": connected\n\n");
+          // The id says where the log stands: a reader that is cut off before its first event goes on from here.
+          let isTaken = await send(`: connected\nid: ${feed.position()}\n\n`);
           while (isTaken && !isOver()) {
-            const events = await engine.events.read(projectId, position);
-            position = events.at(-1)?.position ?? position;
-            const logged = events.map((event) => ({ ...event, payload: JSON.parse(event.payload) as unknown }));
-            const shown = await ownEvents<Shown>(own, [...logged, ...readItems(items.takeAll())]);
+            const { events, isMore } = await feed.next();
             if (isOver()) break;
-            if (shown.length > 0) isTaken = await send(shown.map(textOf).join(""));
-            if (!isTaken || events.length > 0) continue;
-            await wake.wait(Math.max(sentAt + KEEP_ALIVE_MS - systemClock.now(), 0));
+            if (events.length > 0) isTaken = await send(events.map(textOf).join(""));
+            if (!isTaken || isMore) continue;
+            await feed.wait(Math.max(sentAt + KEEP_ALIVE_MS - systemClock.now(), 0));
             // The bell also rings for what this reader is not shown: that is no reason to write.
-            const isQuiet = items.isEmpty() && systemClock.now() >= sentAt + KEEP_ALIVE_MS;
+            const isQuiet = feed.isQuiet() && systemClock.now() >= sentAt + KEEP_ALIVE_MS;
             if (isQuiet && !isOver()) isTaken = await send(": still here\n\n");
           }
           if (watch.ended.aborted) endStream(context, stream, ended(), cutMs);
@@ -132,8 +78,7 @@ export const eventRoutes: readonly Route[] = [
         } finally {
           place[Symbol.dispose]();
           watch[Symbol.dispose]();
-          stopStream();
-          stopBell();
+          feed[Symbol.dispose]();
         }
       });
     },

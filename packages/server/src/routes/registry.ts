@@ -2,7 +2,7 @@
 
 import type { Engine, RegisteredProject, RegisteredTool } from "@toolplane/engine";
 import { z } from "zod";
-import { noTool, registerTool, toolBody } from "../gateway/tool-operations.ts";
+import { noTool, pendingBody, registerTool, toolBody } from "../gateway/tool-operations.ts";
 import { actorOf } from "../http/actor-of.ts";
 import { answerPage } from "../http/answer-page.ts";
 import { noProject } from "../http/known-project.ts";
@@ -160,12 +160,12 @@ export const registryRoutes: readonly Route[] = [
     path: "/projects/:project/tools/:tool/accept",
     roles: OPERATORS,
     gives: "project",
-    /** The version that was looked at; another one that came meanwhile is not accepted by mistake. */
+    /** The version that was looked at; another one that came meanwhile is not accepted by mistake. It may be left out while only one came. */
     body: z.strictObject({ version: z.number().int().positive().optional() }),
     handle: async ({ engine, params, body, caller, context }) => {
       const by = actorOf(caller);
       const tool = await engine.tools.acceptTool(params.project ?? "", params.tool ?? "", body.version, by);
-      return context.json({ ...toolBody(tool), outcome: "accepted" });
+      return context.json({ ...toolBody(tool), outcome: "accepted", accepted: pendingBody(tool.accepted) });
     },
   }),
   ...(["pause", "resume"] as const).map((verb) =>

@@ -3,25 +3,24 @@
 // over HTTP. A tool's token reaches only the targets it names.
 
 import { type LeasedCall, readInTurns } from "@toolplane/engine";
-import { HEADERS, headersFromHttp, isToken, showName, ToolplaneError } from "@toolplane/protocol";
+import { HEADERS, headersFromHttp, ToolplaneError } from "@toolplane/protocol";
 import type { Context } from "hono";
 import { z } from "zod";
+import {
+  type ClaimAsked,
+  checkTarget,
+  claimCalls,
+  claimFields,
+  MAX_CLAIM,
+  waitSeconds,
+} from "../gateway/claim-calls.ts";
+import { carryOutExchange, exchangeWaitMs } from "../gateway/exchange.ts";
 import { commandBody } from "../gateway/lease-operations.ts";
 import { SERVICE_OPERATIONS } from "../gateway/service-operations.ts";
-import {
-  refuseTarget,
-  type ServiceAnswer,
-  type ServiceOperation,
-  type ServiceRequest,
-} from "../gateway/service-request.ts";
+import type { ServiceAnswer, ServiceOperation, ServiceRequest } from "../gateway/service-request.ts";
 import { answerList } from "../http/answer-list.ts";
-import { refuseUnknownProject } from "../http/known-project.ts";
 import { type Method, type Route, type RouteCall, route, SERVICES } from "../http/route.ts";
 import { serviceCaller } from "../http/service-caller.ts";
-
-const MAX_WAIT_SECONDS = 60;
-/** Longer than the name of any target a tool may have. */
-const MAX_TARGET_LENGTH = 128;
 
 /** With its card a command can be started at once; cards beyond this are asked for one by one. */
 const MAX_CARD_CHARS = 8 * 1024 * 1024;
@@ -54,6 +53,26 @@ const requestOf = ({ engine, params, body, caller, context }: Asked): ServiceReq
 /** Cards and reports have no room for it in their bodies. */
 const leaseIn = ({ context }: Pick<Asked, "context">): string | undefined => context.req.header("cg-lease");
 
+const TARGET = "/projects/:project/tool-services/:target";
+
+interface Wanted {
+  readonly max: number;
+  readonly holder?: string | undefined;
+  readonly definitions?: readonly string[] | undefined;
+}
+
+const claimOf = (
+  call: Asked & Pick<RouteCall<unknown, unknown>, "signal">,
+  wanted: Wanted,
+  waitMs: number,
+): ClaimAsked => {
+  const { engine, caller, projectId, headers } = requestOf(call);
+  const target = call.params.target ?? "";
+  checkTarget(caller, target, projectId, headers);
+  const { max, definitions, holder = `${call.caller.actorId} (${call.caller.token.tokenId})` } = wanted;
+  return { engine, projectId, target, holder, max, waitMs, definitions, signal: call.signal };
+};
+
 /** A route that asks for one operation on one call. */
 const onCall = (method: Method, verb: string, operation: ServiceOperation): Route =>
   route({
@@ -68,40 +87,37 @@ const onCall = (method: Method, verb: string, operation: ServiceOperation): Rout
 export const serviceRoutes: readonly Route[] = [
   route({
     method: "POST",
-    path: "/projects/:project/tool-services/:target/claim",
+    path: `${TARGET}/claim`,
     roles: SERVICES,
     gives: "served",
     body: z.strictObject({
-      max: z.number().int().min(1).max(256).default(1),
-      wait_seconds: z.number().min(0).max(MAX_WAIT_SECONDS).default(20),
-      /** Who runs it, as people will read it in `why`. */
-      holder: z.string().min(1).max(128).optional(),
+      ...claimFields,
+      max: z.number().int().min(1).max(MAX_CLAIM).default(1),
+      wait_seconds: waitSeconds.default(20),
     }),
-    handle: async ({ engine, params, body, caller, context, signal }) => {
-      const target = params.target ?? "";
-      // It would wait for ever for work that cannot come.
-      if (!isToken(target) || target.length > MAX_TARGET_LENGTH)
-        throw new ToolplaneError("bad_request", `a target is letters, digits, _ and -, not ${showName(target)}`);
-      const service = serviceCaller(caller);
-      if (service.targets?.includes(target) === false) throw refuseTarget(service, target);
-      const said = headersFromHttp(context.req.raw.headers)[HEADERS.projectId];
-      if (said !== undefined && said.trim() !== params.project)
-        throw new ToolplaneError("protocol_violation", `${HEADERS.projectId} names another project than the route`);
-      const holder = body.holder ?? `${caller.actorId} (${caller.token.tokenId})`;
-      const request = { projectId: params.project ?? "", target, holder, max: body.max };
-      const claim = (waitMs: number) => engine.calls.claim(request, waitMs, signal);
-      let calls = await claim(0);
-      // Only who would wait is asked whether there is anything to wait for: a service with work pays nothing for it.
-      if (calls.length === 0) {
-        await refuseUnknownProject(engine, request.projectId);
-        if (body.wait_seconds > 0) calls = await claim(body.wait_seconds * 1000);
-      }
-      // The client went away while it waited: what it cannot receive goes back at once.
-      if (signal.aborted && calls.length > 0) {
-        await Promise.all(calls.map(({ facts, lease }) => engine.calls.release({ ...facts, leaseId: lease.id })));
-        return context.json({ commands: [] });
-      }
-      return answerList(context, "commands", await claimBody(calls));
+    handle: async (call) => {
+      const calls = await claimCalls(claimOf(call, call.body, call.body.wait_seconds * 1_000));
+      return answerList(call.context, "commands", await claimBody(calls));
+    },
+  }),
+  route({
+    method: "POST",
+    path: `${TARGET}/exchange`,
+    roles: SERVICES,
+    gives: "served",
+    body: SERVICE_OPERATIONS.exchange.body,
+    maxBytes: SERVICE_OPERATIONS.exchange.maxBytes,
+    anyText: SERVICE_OPERATIONS.exchange.anyText,
+    handle: async (call) => {
+      const { body, context, log } = call;
+      const asked = { ...requestOf(call), body };
+      checkTarget(asked.caller, call.params.target ?? "", asked.projectId, asked.headers);
+      const claim = () => claimCalls(claimOf(call, body, exchangeWaitMs(body)));
+      const { said, commands, faults } = await carryOutExchange(asked, claim);
+      const [fault] = faults;
+      if (fault !== undefined)
+        log.error("an item of an exchange failed", { code: fault.code, cause: String(fault.cause ?? fault) });
+      return answerList(context, "commands", await claimBody(commands), said);
     },
   }),
   onCall("GET", "card", SERVICE_OPERATIONS.get_card),

@@ -1,8 +1,8 @@
 // Turns: an agent is asked for something, and what became of it.
 
-import type { Engine, TurnView } from "@toolplane/engine";
-import { type Card, isTrustedActor, showName, ToolplaneError } from "@toolplane/protocol";
+import { isTrustedActor, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
+import { MAX_WAIT_SECONDS } from "../calls/make-call.ts";
 import { personOf } from "../http/actor-of.ts";
 import { checkMayStart } from "../http/agent-rights.ts";
 import { answerPage } from "../http/answer-page.ts";
@@ -10,8 +10,7 @@ import { checkCallerHeaders } from "../http/caller-headers.ts";
 import type { Own } from "../http/own.ts";
 import { pageQuery } from "../http/page-query.ts";
 import { CALLERS, LARGE_BODY_BYTES, READERS, type Route, route } from "../http/route.ts";
-import { explainTurn } from "../why/explain-turn.ts";
-import { MAX_WAIT_SECONDS } from "./calls.ts";
+import { contextOf, detailOf, isOver, noTurn, readTurn, turnBody } from "../turns/turn-body.ts";
 
 const TURN_STATUSES = [
   "queued",
@@ -26,47 +25,6 @@ const TURN_STATUSES = [
 ] as const;
 
 const waitSeconds = z.coerce.number().min(0).max(MAX_WAIT_SECONDS);
-
-const turnBody = (turn: TurnView) => ({
-  agent_turn_id: turn.agentTurnId,
-  agent_id: turn.agentId,
-  kind: turn.kind,
-  status: turn.status,
-  turn_epoch: turn.turnEpoch,
-  step_count: turn.stepCount,
-  waiting_tool_count: turn.waitingCount,
-  channel_id: turn.channelId,
-  correlation_id: turn.correlationId,
-  recursion_depth: turn.recursionDepth,
-  trace_id: turn.traceId,
-  parent_agent_id: turn.parentAgentId,
-  parent_agent_turn_id: turn.parentAgentTurnId,
-  parent_step_id: turn.parentStepId,
-  profile_box_id: turn.profileBoxId,
-  context_box_id: turn.contextBoxId,
-  output_box_id: turn.outputBoxId,
-  deliverable_card_id: turn.deliverableCardId,
-  error: turn.error === null ? null : { code: turn.errorCode ?? "internal_error", message: turn.error },
-  created_at: turn.createdAt,
-  dispatched_at: turn.dispatchedAt,
-  ended_at: turn.endedAt,
-});
-
-/** What the turn handed over: a text, or a document. */
-const deliverableOf = (card: Card | undefined): unknown => {
-  if (card?.content.__type__ === "TextContent") return card.content.text;
-  return card?.content.__type__ === "JsonContent" ? card.content.data : null;
-};
-
-const detailOf = async (engine: Engine, turn: TurnView) => {
-  const [card] = await engine.cards.getCards(turn.projectId, [turn.deliverableCardId]);
-  return { ...turnBody(turn), deliverable: deliverableOf(card) };
-};
-
-const isOver = (turn: TurnView): boolean => turn.endedAt !== null;
-
-const noTurn = (turnId: string): ToolplaneError =>
-  new ToolplaneError("not_found", `there is no turn ${showName(turnId)} in this project`);
 
 const keyFrom = (params: Readonly<Record<string, string>>) => ({
   projectId: params.project ?? "",
@@ -103,16 +61,6 @@ const askBody = z.strictObject({
   correlation_id: z.string().min(1).max(255).optional(),
   wait_seconds: z.number().min(0).max(MAX_WAIT_SECONDS).optional(),
 });
-
-/** An instruction makes a new box, after what a given one holds; a box alone is taken as it is. */
-const contextOf = (body: z.infer<typeof askBody>, packedBy: string) => {
-  const { instruction, context_box_id: boxId, result_fields: resultFields } = body;
-  if (instruction !== undefined)
-    return { instruction, resultFields, packedBy, inheritBoxIds: boxId === undefined ? [] : [boxId] };
-  if (boxId === undefined || resultFields !== undefined)
-    throw new ToolplaneError("bad_request", "a turn needs an instruction: what the agent is to do");
-  return { boxId };
-};
 
 export const turnRoutes: readonly Route[] = [
   route({
@@ -181,22 +129,8 @@ export const turnRoutes: readonly Route[] = [
     gives: "turn",
     query: z.strictObject({ wait_seconds: waitSeconds.optional() }),
     handle: async ({ engine, processes, params, query, context, signal }) => {
-      const key = keyFrom(params);
       const waitMs = (query.wait_seconds ?? 0) * 1000;
-      const turn = waitMs === 0 ? await engine.turns.get(key) : await engine.turns.wait(key, waitMs, signal);
-      if (turn === undefined) throw noTurn(key.agentTurnId);
-      const taken = await engine.turns.steps(key);
-      const steps = taken.map((step) => ({
-        step_id: step.stepId,
-        status: step.status,
-        tool_call_ids: step.toolCallIds,
-        error: step.error,
-        metadata: step.metadata,
-        started_at: step.startedAt,
-        ended_at: step.endedAt,
-      }));
-      const explained = await explainTurn(engine, turn, taken, processes);
-      return context.json({ ...(await detailOf(engine, turn)), ...explained, steps });
+      return context.json(await readTurn({ engine, processes }, keyFrom(params), waitMs, signal));
     },
   }),
   route({

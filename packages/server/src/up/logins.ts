@@ -15,7 +15,7 @@ import { setUpRoles } from "./logins.sql.ts";
 const CONNECT_TIMEOUT_MS = 5_000;
 const MODE = 0o600;
 
-export const databaseUrlPath = (dataDir: string): string => join(dataDir, "database-url");
+const databaseUrlPath = (dataDir: string): string => join(dataDir, "database-url");
 
 /** Makes both logins, and makes the owner own what there is. */
 export const setUpLogins = async (server: Pick<LivePostgres, "login" | "url">, database: string): Promise<void> => {

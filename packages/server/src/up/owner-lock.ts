@@ -25,6 +25,9 @@ export type LockAttempt =
   | { readonly state: "locked"; readonly lock: OwnerLock }
   | { readonly state: "owned"; readonly owner: Owner; readonly backend: number };
 
+/** In place of an address: a program has the plane as its library, and serves nothing. */
+export const IN_PROCESS = "in-process";
+
 const PREFIX = "toolplane up";
 const CONNECT_TIMEOUT_MS = 5_000;
 

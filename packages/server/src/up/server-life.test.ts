@@ -3,7 +3,8 @@
 import { randomBytes } from "node:crypto";
 import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { migrate, silentLog } from "@toolplane/engine";
+import { silentLog } from "@toolplane/engine";
+import { migrate } from "@toolplane/engine/internal";
 import {
   findLivePostgres,
   OWNER,
@@ -152,7 +153,7 @@ test("[SEC-DB-6] whatever a death in the middle of it left, the next start finis
   await queryTestDatabase(urlOf(first, "toolplane"), "alter role toolplane_runtime nologin superuser");
   writeFileSync(rules, open);
   process.kill(first.server.pid, "SIGHUP");
-  await until("the server to be open", async () => (await tryLogin(first.server.login("toolplane"))) === "in", 10_000);
+  await until("the server to be open", async () => (await tryLogin(first.server.login("toolplane"))) === "in");
   writeFileSync(rules, closed);
   await first.lock.release();
   const second = await begin(place);

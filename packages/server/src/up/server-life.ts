@@ -27,7 +27,7 @@ import {
 } from "@toolplane/processes";
 import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
 import { setUpLogins } from "./logins.ts";
-import { findOwner, type LockAttempt, type Owner, type OwnerLock, tryLock } from "./owner-lock.ts";
+import { findOwner, IN_PROCESS, type LockAttempt, type Owner, type OwnerLock, tryLock } from "./owner-lock.ts";
 
 export interface LiveServer {
   readonly adopted: boolean;
@@ -73,11 +73,12 @@ const QUICK_RECOVERY = process.platform === "linux" ? { recovery_init_sync_metho
 
 export const alreadyRunning = (dataDir: string, { pid, address }: Owner): ToolplaneError => {
   const who = pid === 0 ? "another process" : `process ${pid}`;
-  const where = address === undefined ? "is starting on" : `serves http://${address} from`;
+  const url = address === undefined || address === IN_PROCESS ? undefined : `http://${address}`;
+  const where = address === undefined ? "is starting on" : url === undefined ? "has opened" : `serves ${url} from`;
   return new ToolplaneError("conflict", `already running: ${who} ${where} ${dataDir}`, {
     detail: {
       pid,
-      ...(address === undefined ? {} : { url: `http://${address}` }),
+      ...(url === undefined ? {} : { url }),
       todo: "stop it first, or start with another --data",
     },
   });

@@ -15,6 +15,7 @@ import { BUNDLED_TARGET, bundledDefinitions } from "../bundled/bundled-tools.ts"
 import { applyConfig, type ConfigDefinitions, readDefinitions } from "../config/apply-config.ts";
 import type { Settings } from "../config/settings.ts";
 import { seedDemo } from "../demo/demo-project.ts";
+import type { ToolHosts } from "../hosts/tool-hosts.ts";
 import { createApp } from "../http/app.ts";
 import { routes } from "../routes/index.ts";
 import { planEnvUse } from "../secrets/env-grants.ts";
@@ -26,6 +27,7 @@ import { type LoopPauses, watchLoop } from "./loop-pauses.ts";
 import { beOnlyPlane, readPlaneId } from "./only-plane.ts";
 import { explainStart, openBus, type PlaneBus, readNatsOptions } from "./open-bus.ts";
 import { openEngine } from "./open-engine.ts";
+import { IN_PROCESS } from "./owner-lock.ts";
 import {
   aloneWith,
   createPlaneProcesses,
@@ -51,10 +53,15 @@ export interface StackOptions {
   readonly guard: Guard;
   /** Aborted when it is to stop, also before it is ready. */
   readonly stop: AbortSignal;
+  /** False: the plane is a library of the program around it. It listens to nothing and makes no token. */
+  readonly listen?: boolean | undefined;
 }
 
 export interface Stack {
-  readonly url: string;
+  /** Undefined when nothing is served over HTTP. */
+  readonly url: string | undefined;
+  /** For a program in the same process. */
+  readonly inside: { readonly engine: Engine; readonly toolHosts: ToolHosts; readonly processes: PlaneProcesses };
   /** Resolves when it cannot go on. */
   readonly failed: Promise<Error>;
   stop(): Promise<void>;
@@ -142,30 +149,49 @@ const openStore = async ({ settings, guard, log, pid }: StackOptions, dataDir: s
 
 const prepare = async (
   engine: Engine,
-  dataDir: string,
+  /** Where the token goes; undefined when none is needed. */
+  dataDir: string | undefined,
   definitions: ConfigDefinitions,
   { settings, log }: StackOptions,
 ): Promise<void> => {
-  const label = settings.databaseUrl === undefined ? "toolplane up" : `toolplane up ${hostname()}:${dataDir}`;
-  const made = await ensureTokenFile({ dataDir, tokens: engine.tokens, label, log });
-  log.info(made ? "an admin token was made" : "the admin token is there", { file: tokenPath(dataDir) });
+  if (dataDir !== undefined) {
+    const label = settings.databaseUrl === undefined ? "toolplane up" : `toolplane up ${hostname()}:${dataDir}`;
+    const made = await ensureTokenFile({ dataDir, tokens: engine.tokens, label, log });
+    log.info(made ? "an admin token was made" : "the admin token is there", { file: tokenPath(dataDir) });
+  }
   await engine.projects.renewTools();
   if (settings.demo) await seedDemo(engine, log);
   await applyConfig({ engine, settings, definitions, log });
 };
 
+/** Where this process can be reached, for those who meet its data. */
+const listenFirst = async (parts: Parts, options: StackOptions, dataDir: string): Promise<string> => {
+  const { settings, log } = options;
+  if (options.listen === false) return IN_PROCESS;
+  parts.http = await listenOrExplain(parts, options, dataDir);
+  const { address } = parts.http;
+  if (!LOOPBACK.has(settings.host)) log.warn("listening beyond this machine, and without TLS", { address });
+  return address;
+};
+
+const openData = async ({ settings, guard, listen: isServer }: StackOptions): Promise<DataDirectory> => {
+  if (settings.ephemeral) return openThrowAwayDirectory(guard);
+  // A library on a database of its user's own keeps nothing in files.
+  if (isServer === false && settings.databaseUrl !== undefined)
+    return { path: settings.data, end: async () => undefined };
+  return openDataDirectory(settings.data);
+};
+
 const start = async (parts: Parts, options: StackOptions): Promise<string> => {
-  const { settings, log, guard, stop } = options;
+  const { settings, log, stop } = options;
   const goOn = (): void => {
     if (stop.aborted) throw new ToolplaneError("canceled", "stopped before it was ready");
   };
   const definitions = readDefinitions(settings, options.cwd, log);
   const nats = settings.bus && readNatsOptions(settings.bus, `toolplane up ${settings.roles.join(",")}`);
-  parts.data = settings.ephemeral ? await openThrowAwayDirectory(guard) : openDataDirectory(settings.data);
+  parts.data = await openData(options);
   const dataDir = parts.data.path;
-  parts.http = await listenOrExplain(parts, options, dataDir);
-  const { address } = parts.http;
-  if (!LOOPBACK.has(settings.host)) log.warn("listening beyond this machine, and without TLS", { address });
+  const address = await listenFirst(parts, options, dataDir);
   log.info("starting", { version: options.version, address, data: dataDir });
   goOn();
   // Before the store: an address that is wrong needs no database to be refused.
@@ -203,7 +229,7 @@ const start = async (parts: Parts, options: StackOptions): Promise<string> => {
   });
   goOn();
   await warnOfOtherBus(parts.processes, self, log);
-  await prepare(parts.engine, dataDir, definitions, options);
+  await prepare(parts.engine, options.listen === false ? undefined : dataDir, definitions, options);
   await startServices(parts, { ...options, engine: parts.engine, store: parts.store, link: parts.bus?.link });
   goOn();
   parts.phase = "ready";
@@ -236,8 +262,12 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
   };
   try {
     const address = await start(parts, options);
+    const { engine, toolHosts, processes } = parts;
+    if (engine === undefined || toolHosts === undefined || processes === undefined)
+      throw new ToolplaneError("internal_error", "the plane is ready and a part of it is missing");
     return {
-      url: `http://${address}`,
+      url: parts.http === undefined ? undefined : `http://${address}`,
+      inside: { engine, toolHosts, processes },
       failed: parts.store?.lost ?? new Promise<never>(() => {}),
       stop: () => stopParts(parts, options),
     };

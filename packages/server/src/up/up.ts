@@ -12,8 +12,6 @@ import { type Stack, startStack } from "./stack.ts";
 import type { UpIo, UpOptions } from "./up-options.ts";
 import { readVersion } from "./version.ts";
 
-export { processIo, type UpIo, type UpOptions } from "./up-options.ts";
-
 const EXIT_OK = 0;
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
@@ -65,7 +63,7 @@ const run = async (options: UpOptions, io: UpIo, stop: AbortSignal): Promise<num
     stop,
   });
   log.info("ready", { url: stack.url, ms: Math.round(performance.now() - began) });
-  io.stdout.write(`ready ${stack.url}\n`);
+  io.stdout.write(`ready ${stack.url ?? ""}\n`);
   return untilStopped(stack, stop, log);
 };
 

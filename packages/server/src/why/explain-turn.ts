@@ -84,7 +84,7 @@ const whyOver = ({ status, error, errorCode }: TurnView): TurnExplanation =>
   errorCode === LOST_HEAD_CODE ? { why: `it ended as ${status}: ${error}`, todo: "ask the agent again" } : OVER;
 
 /** Pure: the sentence for a turn. */
-export const planTurnExplanation = (facts: TurnFacts): TurnExplanation => {
+const planTurnExplanation = (facts: TurnFacts): TurnExplanation => {
   const { view, steps } = facts;
   if (view.endedAt !== null) return whyOver(view);
   if (view.headLost) return whyLost(facts);

@@ -1,5 +1,6 @@
 // A terminal for tests: remembers what was written, and answers requests from a table.
 
+import type { PoolAnswer } from "@toolplane/sdk/client";
 import type { CliIo } from "../../src/cli/io.ts";
 import { main } from "../../src/cli/main.ts";
 
@@ -38,6 +39,15 @@ const missing = (): never => {
   throw Object.assign(new Error("no such file"), { code: "ENOENT" });
 };
 
+const fakeBody = (text: string): PoolAnswer["body"] => ({
+  text: async () => text,
+  dump: async () => undefined,
+  destroy: () => undefined,
+  async *[Symbol.asyncIterator]() {
+    yield new TextEncoder().encode(text);
+  },
+});
+
 export const createFakeTerminal = (options: FakeTerminalOptions = {}): FakeTerminal => {
   let out = "";
   let err = "";
@@ -55,19 +65,24 @@ export const createFakeTerminal = (options: FakeTerminalOptions = {}): FakeTermi
       listeners.add(heard);
       return () => listeners.delete(heard);
     },
-    fetch: async (input, init) => {
-      const url = String(input);
-      const method = init?.method ?? "GET";
-      const body = typeof init?.body === "string" ? init.body : undefined;
-      requests.push({ method, url, headers: new Headers(init?.headers), body });
-      const { status = 200, body: given, fail, before } = answer(method, new URL(url).pathname + new URL(url).search);
-      before?.();
-      if (fail !== undefined) throw fail;
-      init?.signal?.throwIfAborted();
-      return new Response(status === 204 ? null : typeof given === "string" ? given : JSON.stringify(given ?? {}), {
-        status,
-      });
-    },
+    openPool: (origin) => ({
+      send: async ({ method, path, headers, body, signal }) => {
+        // One call is a batch of one; tests see and answer the call.
+        const isCall = path.endsWith("/calls/batch");
+        const seen = isCall ? path.slice(0, -"/batch".length) : path;
+        const [item] = isCall ? (JSON.parse(body ?? "[]") as unknown[]) : [];
+        const text = isCall ? JSON.stringify(item) : body;
+        requests.push({ method, url: origin + seen, headers: new Headers(headers), body: text });
+        const { status = 200, body: given, fail, before } = answer(method, seen);
+        before?.();
+        if (fail !== undefined) throw fail;
+        signal?.throwIfAborted();
+        const said = typeof given === "string" ? given : JSON.stringify(given ?? {});
+        const answered = isCall && status === 200 ? `${JSON.stringify({ index: 0, ...(given as object) })}\n` : said;
+        return { status, header: () => undefined, body: fakeBody(status === 204 ? "" : answered) };
+      },
+      close: async () => {},
+    }),
     readFile: async (path) => options.files?.[path] ?? missing(),
     readStdin: async () => options.stdin ?? "",
     now: () => now,
@@ -88,10 +103,8 @@ export const createFakeTerminal = (options: FakeTerminalOptions = {}): FakeTermi
   };
 };
 
-/** What `fetch` throws when nothing listens. */
-export const refused = (): Error =>
-  new TypeError("fetch failed", { cause: Object.assign(new Error("connect"), { code: "ECONNREFUSED" }) });
+/** What a pool throws when nothing listens. */
+export const refused = (): Error => Object.assign(new Error("connect"), { code: "ECONNREFUSED" });
 
-/** What `fetch` throws when the other side hangs up. */
-export const reset = (): Error =>
-  new TypeError("fetch failed", { cause: Object.assign(new Error("read"), { code: "ECONNRESET" }) });
+/** What a pool throws when the other side hangs up. */
+export const reset = (): Error => Object.assign(new Error("read"), { code: "ECONNRESET" });

@@ -51,7 +51,7 @@ export const createCollector = <Item>(): Collector<Item> => {
 
 /** The first truthy answer; patient, because a loaded machine is no failure. */
 export const eventually = <T>(ask: () => T | Promise<T>): Promise<Awaited<T>> =>
-  vi.waitUntil(ask, { timeout: 30_000, interval: 20 }) as Promise<Awaited<T>>;
+  vi.waitUntil(ask, { timeout: 60_000, interval: 20 }) as Promise<Awaited<T>>;
 
 /** A promise and the key to it. */
 export const createLatch = (): { readonly opened: Promise<void>; open(): void } => {

@@ -2,7 +2,8 @@
 // and fails when it is told to. It carries no events and no streams: tests of those take a real server.
 
 import type { BusMessage, CarrierBus, CommandDurable, Delivery } from "@toolplane/bus";
-import type { Carrier, CarrierMeans } from "@toolplane/engine";
+import type { Carrier } from "@toolplane/engine";
+import type { CarrierMeans } from "@toolplane/engine/internal";
 import { matchesPattern, parsePattern, ToolplaneError, tryParseSubject } from "@toolplane/protocol";
 
 export interface MemoryCarrierOptions {

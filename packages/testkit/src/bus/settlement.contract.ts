@@ -32,7 +32,7 @@ export const settlementContract = (harness: () => BusHarness): void => {
       const attempts = createCollector<number>();
       const pulses = createCollector<() => Promise<void>>();
       const done = createLatch();
-      const options = { category, ackWaitMs: 1500 } as const;
+      const options = { category, ackWaitMs: 6000 } as const;
       const handler = async (delivery: Delivery) => {
         attempts.push(delivery.attempt);
         pulses.push(() => delivery.inProgress());
@@ -42,9 +42,9 @@ export const settlementContract = (harness: () => BusHarness): void => {
       await room.consume(room.other, options, handler);
       await room.one.publish([room.message(category, "long")]);
       await pulses.until(1);
-      // Twice the ack wait, in steps well below it.
-      for (let pulse = 0; pulse < 10; pulse++) {
-        await room.waitOut(300);
+      // Longer than the ack wait, in steps so far below it that a busy machine does not miss one.
+      for (let pulse = 0; pulse < 8; pulse++) {
+        await room.waitOut(900);
         await pulses.items[0]?.();
       }
       done.open();

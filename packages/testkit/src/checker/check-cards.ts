@@ -10,7 +10,7 @@ import type { CallRow, CardRow } from "./tables.ts";
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** RFC 8785 for values that came out of JSON.parse. */
-export const canonical = (value: unknown): string => {
+const canonical = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
@@ -24,6 +24,7 @@ interface Body {
   readonly author_id: string;
   readonly tool_call_id: string | null;
   readonly content: { readonly status?: string; readonly after_execution?: string };
+  readonly metadata: { readonly prompt_card_id?: string; readonly tools_card_id?: string };
 }
 
 const bodyOf = (card: CardRow): Body => JSON.parse(card.body) as Body;
@@ -83,18 +84,37 @@ interface Link {
   readonly hash: string | null | undefined;
 }
 
-const linksOf = (facts: Facts): readonly Link[] => [
-  ...facts.tables.cards.flatMap((card): Link[] =>
-    card.chain_seq === null
-      ? []
-      : [{ turn: `${card.project_id}/${card.agent_turn_id}`, card, seq: card.chain_seq, hash: card.chain_hash }],
-  ),
-  ...facts.tables.calls.flatMap((call): Link[] => {
+/** What a brain was given is on cards that name no turn; the thought of the turn names them. */
+const turnsByThought = (facts: Facts): ReadonlyMap<string, string | null> =>
+  new Map(
+    facts.tables.cards
+      .filter(({ type }) => type === "agent.thought")
+      .flatMap((thought) => {
+        const { prompt_card_id: prompt, tools_card_id: tools } = bodyOf(thought).metadata;
+        return [prompt, tools].flatMap((id) =>
+          id === undefined ? [] : [[`${thought.project_id}/${id}`, thought.agent_turn_id] as const],
+        );
+      }),
+  );
+
+const linksOf = (facts: Facts): readonly Link[] => {
+  const thoughtOf = turnsByThought(facts);
+  const turnOf = (card: CardRow): string =>
+    `${card.project_id}/${card.agent_turn_id ?? thoughtOf.get(cardName(card)) ?? null}`;
+  return [...saidLinks(facts, turnOf), ...citedLinks(facts)];
+};
+
+const saidLinks = (facts: Facts, turnOf: (card: CardRow) => string): readonly Link[] =>
+  facts.tables.cards.flatMap((card): Link[] =>
+    card.chain_seq === null ? [] : [{ turn: turnOf(card), card, seq: card.chain_seq, hash: card.chain_hash }],
+  );
+
+const citedLinks = (facts: Facts): readonly Link[] =>
+  facts.tables.calls.flatMap((call): Link[] => {
     const card = facts.cards.get(`${call.project_id}/${call.result_card_id}`);
     if (card === undefined || call.result_chain_seq === null) return [];
     return [{ turn: `${call.project_id}/${call.agent_turn_id}`, card, seq: call.result_chain_seq, hash: undefined }];
-  }),
-];
+  });
 
 /** Links follow each other without a gap from the turn's own start to its end. */
 const checkChains = (facts: Facts): Found => {

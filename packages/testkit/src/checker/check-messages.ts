@@ -73,7 +73,7 @@ const checkReplays = (facts: Facts): Found => {
 export const checkMessages = (facts: Facts): Found => [
   ...checkDelivered(facts),
   ...checkLeft(facts),
-  ...checkRung(facts),
+  ...(facts.wakeupsJournaled ? checkRung(facts) : []),
   ...checkBuried(facts),
   ...checkReplays(facts),
 ];

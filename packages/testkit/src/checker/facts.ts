@@ -11,12 +11,15 @@ export interface CheckOptions {
   readonly carrier?: "postgres" | "external" | undefined;
   /** Projects whose settled calls may have been forgotten, with everything that was said in them. */
   readonly forgotten?: readonly string[] | undefined;
+  /** False where no consumer wrote the wakeups of agents into the journal; then they are not counted. */
+  readonly wakeupsJournaled?: boolean | undefined;
 }
 
 export interface Facts {
   readonly tables: Tables;
   readonly carrier: "postgres" | "external";
   readonly forgotten: ReadonlySet<string>;
+  readonly wakeupsJournaled: boolean;
   readonly calls: ReadonlyMap<string, CallRow>;
   /** By project and card id. */
   readonly cards: ReadonlyMap<string, CardRow>;
@@ -31,6 +34,7 @@ export const gatherFacts = (tables: Tables, journal: readonly JournalLine[], opt
   tables,
   carrier: options.carrier ?? "postgres",
   forgotten: new Set(options.forgotten ?? []),
+  wakeupsJournaled: options.wakeupsJournaled ?? true,
   calls: new Map(tables.calls.map((call) => [call.tool_call_id, call])),
   cards: new Map(tables.cards.map((card) => [cardName(card), card])),
   cardsOfCalls: groupBy(tables.cards, (card) => card.tool_call_id ?? ""),

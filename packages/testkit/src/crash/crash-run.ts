@@ -30,7 +30,7 @@ export interface CrashRunOptions {
 }
 
 // Lease, backoff and the slow look of a bus consumer, one after the other, on a machine that does other things too.
-const QUIET_MS = 30_000;
+const QUIET_MS = 60_000;
 
 export const openCrashRun = async (options: CrashRunOptions = {}): Promise<CrashRun> => {
   const { carrier = "postgres" } = options;

@@ -1,6 +1,7 @@
 // The world of a crash run: two projects, tools with short deadlines, agents that wait for a turn.
 
-import { createEngine, migrate } from "@toolplane/engine";
+import { createEngine } from "@toolplane/engine";
+import { migrate } from "@toolplane/engine/internal";
 import { type ToolSeed, toolUpload } from "../engine/test-engine.ts";
 import { withTestClient } from "../postgres-client.ts";
 import type { DatabaseTemplate } from "../postgres-database.ts";
@@ -12,7 +13,7 @@ export const ATTIC_PROJECT = "attic";
 /** The target every serving process works for. */
 export const SERVED_TARGET = "bench";
 /** A target nobody works for. */
-export const UNSERVED_TARGET = "nobody";
+const UNSERVED_TARGET = "nobody";
 export const WORKER_TARGET = "crew";
 
 /** As many steps as the longest run takes. */
@@ -40,7 +41,7 @@ const TOOLS: readonly ToolSeed[] = [
   },
 ];
 
-export const seedCrashWorld = async (url: string): Promise<void> => {
+const seedCrashWorld = async (url: string): Promise<void> => {
   const engine = await createEngine({ connection: { connectionString: url }, watchdog: false });
   try {
     for (const project_id of [CRASH_PROJECT, ATTIC_PROJECT]) {

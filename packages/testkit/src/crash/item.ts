@@ -4,7 +4,7 @@
 import { ATTIC_PROJECT, CRASH_PROJECT } from "./crash-seed.ts";
 import type { JournalLine } from "./journal.ts";
 
-export const CALL_KINDS = [
+const CALL_KINDS = [
   "safe",
   "unsafe",
   "keyed",

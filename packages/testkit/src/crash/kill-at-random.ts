@@ -31,7 +31,7 @@ export interface Killing {
 const PATIENCE_MS = 120_000;
 
 /** Resolves when the journal has grown by so many bytes, or at once when `over` says so. */
-export const untilJournalGrows = (run: CrashRun, bytes: number, over: () => boolean): Promise<void> => {
+const untilJournalGrows = (run: CrashRun, bytes: number, over: () => boolean): Promise<void> => {
   const size = (): number => statSync(run.journal, { throwIfNoEntry: false })?.size ?? 0;
   const enough = size() + bytes;
   return until(`${bytes} more bytes of journal`, () => over() || size() >= enough, PATIENCE_MS);

@@ -1,7 +1,7 @@
 // A faults port that does something once: at the n-th hit of a point it ends the process, fails, or stops it.
 
 import { flushCompileCache } from "node:module";
-import type { FaultPoint, Faults } from "@toolplane/engine";
+import type { FaultPoint, Faults } from "@toolplane/engine/internal";
 import { ToolplaneError } from "@toolplane/protocol";
 
 export type FaultAct = "kill" | "throw" | "stall";
@@ -26,7 +26,7 @@ export interface PlannedFaults extends Faults {
 }
 
 /** Ends this process as the kernel would; nothing runs after it. */
-export const killMyself = (): never => {
+const killMyself = (): never => {
   // As a process that leaves does: its successors start the quicker for what it compiled.
   flushCompileCache();
   process.kill(process.pid, "SIGKILL");

@@ -1,7 +1,8 @@
 // One life of a process in a crash run: an engine, those who ask, think, serve and listen. Started again on
 // the same database and journal it goes on where its predecessor died.
 
-import { type AgentKey, createEngine, type Engine, type Faults, noFaults } from "@toolplane/engine";
+import { type AgentKey, createEngine, type Engine } from "@toolplane/engine";
+import { type Faults, noFaults } from "@toolplane/engine/internal";
 import { type AgentWorker, startAgentWorker } from "./agent-worker.ts";
 import { consumeAll, createCrashCarrier, publishItems } from "./bus-traffic.ts";
 import { createCaller } from "./caller.ts";

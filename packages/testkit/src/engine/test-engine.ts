@@ -1,6 +1,7 @@
 // An engine on a database of its own, with a project and a tool or two: what a scenario starts from.
 
-import { createEngine, type Engine, type EngineOptions, migrate } from "@toolplane/engine";
+import { createEngine, type Engine, type EngineOptions } from "@toolplane/engine";
+import { migrate } from "@toolplane/engine/internal";
 import { createTestDatabase, type TestDatabase } from "../postgres-database.ts";
 
 export interface TestEngine extends AsyncDisposable {
@@ -36,7 +37,7 @@ export const toolUpload = (seed: ToolSeed): Record<string, unknown> => ({
 });
 
 /** `safe` may run again after a crash, `unsafe` may not; both on target `test`. */
-export const DEFAULT_TOOLS: readonly ToolSeed[] = [
+const DEFAULT_TOOLS: readonly ToolSeed[] = [
   { name: "safe", options: { retry: "safe" } },
   { name: "unsafe", options: { retry: "never" } },
 ];

@@ -30,7 +30,7 @@ export type Check =
   | "card is this call's"
   | "content is a call";
 
-export const ALL_CHECKS: ReadonlySet<Check> = new Set<Check>([
+const ALL_CHECKS: ReadonlySet<Check> = new Set<Check>([
   "headers agree",
   "headers can be read",
   "payload is complete",

@@ -6,7 +6,7 @@ import type { Clock } from "@toolplane/sdk";
 import { canceled, unlessAborted } from "../unless-aborted.ts";
 import type { ModelFailure } from "./model-failure.ts";
 
-export const MAX_ATTEMPTS = 3;
+const MAX_ATTEMPTS = 3;
 const FIRST_DELAY_MS = 2000;
 const MAX_DELAY_MS = 10_000;
 /** An endpoint that wants a longer rest is not waited for: the turn would look dead. */

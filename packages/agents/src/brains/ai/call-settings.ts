@@ -27,7 +27,7 @@ const toolChoiceOf = (
     : undefined;
 };
 
-export const toolSet = (tools: readonly ModelToolSpec[]): ToolSet =>
+const toolSet = (tools: readonly ModelToolSpec[]): ToolSet =>
   Object.fromEntries(
     tools.map(({ function: { name, description, parameters } }) => [
       name,

@@ -145,7 +145,7 @@ const passing = (message: string): ModelFailure => ({
   retry: true,
 });
 
-export const unreachable = (): ModelFailure => passing("the model endpoint cannot be reached");
+const unreachable = (): ModelFailure => passing("the model endpoint cannot be reached");
 const broken = (): ModelFailure => passing("the connection to the model endpoint broke");
 export const silent = (): ModelFailure => passing("the model endpoint did not answer in time");
 

@@ -1,7 +1,7 @@
 // `toolplane audit ...`: who did what.
 
+import { type Body, pathOf } from "@toolplane/sdk/client";
 import { shortTime, textOf } from "../body.ts";
-import { type Body, pathOf } from "../client.ts";
 import type { Command } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
 import { showPage } from "../page.ts";

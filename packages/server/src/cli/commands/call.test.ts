@@ -21,6 +21,7 @@ describe("toolplane call", () => {
       tool_name: "word_count",
       arguments: { text: "a b" },
       idempotency_key: "cli-00000000-0000-4000-8000-000000000000",
+      wait_seconds: 0,
     });
     expect(asked?.url).toBe(`http://127.0.0.1:7420/projects/demo/calls/${ID}?wait_seconds=10`);
   });

@@ -3,18 +3,16 @@
 //   request is sent again and is still the same call. Its id is asked for first and the result second, so that there is an
 //   id to tell when the wait ends early.
 
-import { isToolplaneError } from "@toolplane/protocol";
+import { isOver } from "@toolplane/sdk/client";
+import { parseText } from "../body.ts";
 import { showOutcome } from "../call-outcome.ts";
-import { type Body, pathOf } from "../client.ts";
 import type { Command, CommandContext } from "../command.ts";
 import { parseDuration, parseMoment } from "../duration.ts";
 import { readInput } from "../input.ts";
-import { isOver, leaveRunning, mayPass, type Wait, waitForCall, withWait } from "../wait-for-call.ts";
+import { leaveRunning, openPatient, waitForCall, withWait } from "../wait-for-call.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 
 const DEFAULT_WAIT_MS = 30_000;
-/** Between tries to hand over a request whose answer was lost. */
-const AGAIN_MS = 500;
 
 /** JSON.parse reads 1e400 as Infinity, and that would be sent as null. */
 const refuseOverflow = (_key: string, value: unknown): unknown => {
@@ -38,26 +36,6 @@ const readArguments = async ({ args, io }: CommandContext): Promise<unknown> => 
   }
 };
 
-/** Nothing was sent: the server is not there at all. */
-const isRefused = (error: unknown): boolean => {
-  for (let cause: unknown = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1)
-    if ((cause as NodeJS.ErrnoException).code === "ECONNREFUSED") return true;
-  return false;
-};
-
-const send = async (context: CommandContext, body: Body, { untilMs, signal }: Wait): Promise<Body> => {
-  const { client, project, io } = context;
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await client.request({ method: "POST", path: pathOf("projects", project, "calls"), body, signal });
-    } catch (error) {
-      const hopeless = !isToolplaneError(error) || !mayPass(error) || (tries === 1 && isRefused(error));
-      if (hopeless || signal.aborted || io.now() + AGAIN_MS >= untilMs) throw error;
-      await io.sleep(AGAIN_MS, signal);
-    }
-  }
-};
-
 const planWait = ({ wait, at }: CommandContext["flags"]): number => {
   if (wait !== undefined) return parseDuration(wait, "--wait");
   // Nobody waits by default for something that is meant for later.
@@ -74,16 +52,18 @@ export const callCommand: Command = {
   async run(context) {
     const { args, flags, io } = context;
     const waitMs = planWait(flags);
-    const body: Body = {
-      tool_name: args[0],
-      arguments: await readArguments(context),
-      idempotency_key: flags.key ?? `cli-${io.uuid()}`,
-      ...(flags.agent === undefined ? {} : { agent_id: flags.agent }),
-      ...(flags.at === undefined ? {} : { not_before: parseMoment(flags.at, io.now(), "--at").toISOString() }),
+    const given = await readArguments(context);
+    const options = {
+      key: flags.key ?? `cli-${io.uuid()}`,
+      agent: flags.agent,
+      at: flags.at === undefined ? undefined : parseMoment(flags.at, io.now(), "--at"),
     };
+    let id: string | undefined;
+    const plane = openPatient(context, () => id && `call ${id}`);
     return withWait(context, waitMs, async (wait) => {
-      const made = await send(context, body, wait);
-      const call = await waitForCall(context, made, wait);
+      const made = await plane.start(args[0] ?? "", given, { ...options, signal: wait.signal });
+      id = parseText(made, "tool_call_id");
+      const call = await waitForCall(context, plane, made, wait);
       return isOver(call) ? showOutcome(context, call) : leaveRunning(context, call, wait.signal.aborted);
     });
   },

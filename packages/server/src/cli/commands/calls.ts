@@ -1,14 +1,14 @@
 // `toolplane calls ...`: look at calls, stop them, make them again.
 
+import { type Body, isOver, pathOf } from "@toolplane/sdk/client";
 import { cellOf, parseText, shortTime, textOf } from "../body.ts";
 import { resolveCallId } from "../call-id.ts";
 import { showOutcome } from "../call-outcome.ts";
-import { type Body, pathOf } from "../client.ts";
 import type { Command, CommandContext } from "../command.ts";
 import { parseDuration } from "../duration.ts";
 import { EXIT } from "../exit-code.ts";
 import { showPage } from "../page.ts";
-import { isOver, leaveRunning, waitForCall, withWait } from "../wait-for-call.ts";
+import { leaveRunning, openPatient, waitForCall, withWait } from "../wait-for-call.ts";
 
 const callPath = (project: string, id: string, ...rest: readonly string[]): string =>
   pathOf("projects", project, "calls", id, ...rest);
@@ -76,15 +76,16 @@ const show: Command = {
   options: ["project", "wait"],
   summary: "show one call (the id last is the newest one)",
   async run(context) {
-    const { client, project, flags } = context;
+    const { flags } = context;
     const id = await resolveCallId(context);
-    const call = await client.request({ path: callPath(project, id) });
+    const plane = openPatient(context, () => `call ${id}`);
+    const call = await plane.read(id);
     if (flags.wait === undefined) {
       showCall(context, call);
       return EXIT.ok;
     }
     return withWait(context, parseDuration(flags.wait, "--wait"), async (wait) => {
-      const waited = await waitForCall(context, call, wait);
+      const waited = await waitForCall(context, plane, call, wait);
       if (!isOver(waited)) return leaveRunning(context, waited, wait.signal.aborted);
       showCall(context, waited);
       return EXIT.ok;
@@ -100,13 +101,12 @@ const cancel: Command = {
   options: ["project", "reason"],
   summary: "stop a call; whoever runs it is told",
   async run(context) {
-    const { client, project, flags, output } = context;
+    const { openPlane, flags, output } = context;
     const id = await resolveCallId(context);
-    const body = flags.reason === undefined ? {} : { reason: flags.reason };
-    const answer = await client.request({ method: "POST", path: callPath(project, id, "cancel"), body });
+    const answer = await openPlane().cancel(id, flags.reason);
     if (output.json) output.data({ tool_call_id: id, ...answer });
-    else if (answer.canceled === true) output.line(`canceled ${id}`);
-    else output.line(`call ${id} was over before: ${textOf(answer, "status") ?? "settled"}`);
+    else if (answer.canceled) output.line(`canceled ${id}`);
+    else output.line(`call ${id} was over before: ${answer.status}`);
     return EXIT.ok;
   },
 };
@@ -129,7 +129,8 @@ const retry: Command = {
       return EXIT.ok;
     }
     return withWait(context, parseDuration(flags.wait, "--wait"), async (wait) => {
-      const call = await waitForCall(context, made, wait);
+      const plane = openPatient(context, () => `call ${parseText(made, "tool_call_id")}`);
+      const call = await waitForCall(context, plane, made, wait);
       return isOver(call) ? showOutcome(context, call) : leaveRunning(context, call, wait.signal.aborted);
     });
   },

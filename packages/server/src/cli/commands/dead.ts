@@ -1,7 +1,7 @@
 // `toolplane dead ...`: what the engine gave up on.
 
+import { pathOf } from "@toolplane/sdk/client";
 import { cellOf, parseText, shortTime, textOf } from "../body.ts";
-import { pathOf } from "../client.ts";
 import type { Command } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
 import { showPage } from "../page.ts";

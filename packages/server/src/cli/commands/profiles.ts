@@ -1,8 +1,8 @@
 // `toolplane profiles ...`: what agents are told, which tools they may use, whom they may delegate to.
 
+import { pathOf } from "@toolplane/sdk/client";
 import { applyFiles } from "../apply-files.ts";
 import { cellOf, shortTime, textOf } from "../body.ts";
-import { pathOf } from "../client.ts";
 import type { Command } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
 import { showPage } from "../page.ts";

@@ -1,57 +1,20 @@
 // `toolplane run AGENT "INSTRUCTION"`: starts a turn. The turn is written down before this command hears of it, so a lost
 // connection or Ctrl-C ends only the watching.
 
-import { isRecord, tryParseJsonStrict } from "@toolplane/protocol";
+import { isRecord } from "@toolplane/protocol";
+import { type Body, pathOf, type RunningTurn, type TurnEvent } from "@toolplane/sdk/client";
 import { parseText, textOf } from "../body.ts";
-import { type Body, pathOf } from "../client.ts";
 import type { Command, CommandContext } from "../command.ts";
 import { parseDuration } from "../duration.ts";
-import { readEvents } from "../event-stream.ts";
 import { EXIT } from "../exit-code.ts";
 import { oneLine } from "../plain-text.ts";
-import { mayPass, type Wait, withWait } from "../wait-for-call.ts";
+import { openPatient, withWait } from "../wait-for-call.ts";
 
-/** One question to the server; short enough that Ctrl-C and a restart of the server are noticed. */
-const SLICE_MS = 10_000;
-const AWAY_MS = 500;
 /** Longer than any turn is waited for by a person. */
 const FOLLOW_MS = 24 * 3_600_000;
 
-const turnPath = (project: string, id: string): string => pathOf("projects", project, "turns", id);
-
-/** The turn as it is when it is over, when the time is, or when somebody pressed Ctrl-C. */
-const waitForTurn = async (context: CommandContext, turn: Body, { untilMs, signal }: Wait): Promise<Body> => {
-  const { io, client, project } = context;
-  const id = parseText(turn, "agent_turn_id");
-  let known = turn;
-  while (known.ended_at === null && !signal.aborted) {
-    const waitMs = Math.min(untilMs - io.now(), SLICE_MS);
-    if (waitMs <= 0) break;
-    try {
-      const query = { wait_seconds: waitMs / 1000 };
-      known = await client.request({ path: turnPath(project, id), query, signal, waitMs });
-    } catch (error) {
-      if (signal.aborted) break;
-      if (!mayPass(error)) throw error;
-      await io.sleep(AWAY_MS, signal);
-    }
-  }
-  return known;
-};
-
-interface Seen {
-  readonly subject: string;
-  readonly payload: Body;
-}
-
-const parseSeen = (data: string): Seen | undefined => {
-  const body = tryParseJsonStrict(data, { maxBytes: Number.POSITIVE_INFINITY });
-  if (!isRecord(body) || typeof body.subject !== "string" || !isRecord(body.payload)) return undefined;
-  return { subject: body.subject, payload: body.payload };
-};
-
 interface Show {
-  see(seen: Seen): void;
+  see(event: TurnEvent): void;
   /** What the model said last, which is often what it delivers. */
   lastText(): string;
 }
@@ -65,38 +28,20 @@ const createShow = ({ output, io }: CommandContext): Show => {
     midLine = false;
     output.line(oneLine(text));
   };
-  const see = ({ subject, payload }: Seen): void => {
+  const see = (event: TurnEvent): void => {
     if (output.json) {
-      output.data({ subject, payload });
+      output.data({ subject: event.source.subject, payload: event.source.payload });
       return;
     }
-    const kind = subject.split(".").at(-1);
-    if (kind === "step") line(`· ${textOf(payload, "step_id") ?? "step"} ${textOf(payload, "phase") ?? ""}`);
-    if (kind === "part") line(`  … ${JSON.stringify(payload.part ?? null)}`);
-    if (kind === "step" && payload.phase === "started") said = "";
-    const text = kind === "chunk" && payload.chunk_type === "content" ? textOf(payload, "content") : undefined;
-    if (text === undefined) return;
-    io.stdout.write(text);
-    said += text;
-    midLine = !text.endsWith("\n");
+    if (event.type === "step") line(`· ${event.stepId || "step"} ${event.phase}`);
+    if (event.type === "part") line(`  … ${JSON.stringify(event.part ?? null)}`);
+    if (event.type === "step" && event.phase === "started") said = "";
+    if (event.type !== "text" || event.text === "") return;
+    io.stdout.write(event.text);
+    said += event.text;
+    midLine = !event.text.endsWith("\n");
   };
   return { see, lastText: () => said };
-};
-
-/** Shows what belongs to the turn until the signal ends it; a stream that breaks is simply over. */
-const showEvents = async (show: Show, response: Response, turnId: () => string | undefined): Promise<void> => {
-  const early: Seen[] = [];
-  try {
-    for await (const event of response.body === null ? [] : readEvents(response.body)) {
-      const seen = parseSeen(event.data);
-      if (seen !== undefined) early.push(seen);
-      const id = turnId();
-      if (id === undefined) continue;
-      for (const one of early.splice(0)) if (one.payload.agent_turn_id === id) show.see(one);
-    }
-  } catch {
-    // Given up, or the connection broke; the turn itself is asked for separately.
-  }
 };
 
 const finish = ({ output }: CommandContext, turn: Body, said?: string): number => {
@@ -118,27 +63,33 @@ const leave = ({ output }: CommandContext, turn: Body): number => {
   return EXIT.running;
 };
 
-const follow = (context: CommandContext, start: () => Promise<Body>): Promise<number> =>
-  withWait(context, FOLLOW_MS, async (wait) => {
-    const { client, project } = context;
-    const over = new AbortController();
-    const signal = AbortSignal.any([over.signal, wait.signal]);
-    // Listening begins before the turn does: nothing of it is missed.
-    const headers = { accept: "text/event-stream" };
-    const response = await client.open({ path: pathOf("projects", project, "events"), headers, signal });
+/** The turn when it is over, or as it was started when somebody pressed Ctrl-C. */
+const endOf = async (turn: RunningTurn, signal: AbortSignal): Promise<Body> => {
+  const id = await turn.id;
+  return turn.ended().catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+    return { agent_turn_id: id, status: "running", ended_at: null };
+  });
+};
+
+/** Starts the turn and waits for it; `show` sees what is said of it meanwhile. */
+const runAndWait = (context: CommandContext, key: string, waitMs: number, show: Show | undefined): Promise<number> =>
+  withWait(context, waitMs, async ({ signal }) => {
+    const [agent = "", instruction = ""] = context.args;
     let id: string | undefined;
-    const show = createShow(context);
-    const shown = showEvents(show, response, () => id);
-    try {
-      const turn = await start();
-      id = parseText(turn, "agent_turn_id");
+    const plane = openPatient(context, () => id && `turn ${id}`);
+    const turn = plane.run(agent, instruction, { key, wait: waitMs / 1000, signal });
+    id = await turn.id;
+    if (show !== undefined) {
       context.output.note(`turn ${id}`);
-      const ended = await waitForTurn(context, turn, wait);
-      return ended.ended_at === null ? leave(context, ended) : finish(context, ended, show.lastText());
-    } finally {
-      over.abort();
-      await shown;
+      try {
+        for await (const event of turn) show.see(event);
+      } catch (error) {
+        if (!signal.aborted) throw error;
+      }
     }
+    const ended = await endOf(turn, signal);
+    return ended.ended_at === null ? leave(context, ended) : finish(context, ended, show?.lastText());
   });
 
 export const runCommand: Command = {
@@ -150,17 +101,13 @@ export const runCommand: Command = {
   summary: "give an agent a task; --follow shows steps and text until it is done",
   async run(context) {
     const { client, project, args, flags, output, io } = context;
+    const key = flags.key ?? `cli-${io.uuid()}`;
+    if (flags.follow === true) return runAndWait(context, key, FOLLOW_MS, createShow(context));
+    if (flags.wait !== undefined) return runAndWait(context, key, parseDuration(flags.wait, "--wait"), undefined);
     const [agent = "", instruction = ""] = args;
-    const headers = { "idempotency-key": flags.key ?? `cli-${io.uuid()}` };
     const path = pathOf("projects", project, "agents", agent, "turns");
-    const start = () => client.request({ method: "POST", path, body: { instruction }, headers });
-    if (flags.follow === true) return follow(context, start);
-    const turn = await start();
-    if (flags.wait !== undefined)
-      return withWait(context, parseDuration(flags.wait, "--wait"), async (wait) => {
-        const ended = await waitForTurn(context, turn, wait);
-        return ended.ended_at === null ? leave(context, ended) : finish(context, ended);
-      });
+    const headers = { "idempotency-key": key };
+    const turn = await client.request({ method: "POST", path, body: { instruction }, headers });
     const id = parseText(turn, "agent_turn_id");
     if (output.json) output.data(turn);
     else output.line(`turn ${id} is ${textOf(turn, "status") ?? "queued"}; see it with: toolplane turns show ${id}`);

@@ -1,8 +1,8 @@
 // `toolplane token ...`. A new token is printed alone on stdout, so that a shell can take it; what is said about it goes to
 // stderr. It is shown once: the server keeps only its hash.
 
+import { type Body, pathOf } from "@toolplane/sdk/client";
 import { parseText, shortTime, textOf } from "../body.ts";
-import { type Body, pathOf } from "../client.ts";
 import type { Command } from "../command.ts";
 import { parseDuration } from "../duration.ts";
 import { EXIT } from "../exit-code.ts";

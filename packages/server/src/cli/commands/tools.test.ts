@@ -16,9 +16,9 @@ const terminalWith = (get: FakeAnswer, post: FakeAnswer = {}) =>
 
 describe("toolplane tools accept", () => {
   test("[API-2-K7] --version names the version to accept, and does not print the program's", async () => {
-    const terminal = terminalWith({ body: { ...tool, pending } }, { body: { ...tool, version: 3 } });
+    const terminal = terminalWith({}, { body: { ...tool, version: 3 } });
     expect(await terminal.run("tools", "accept", "pay", "--version", "3")).toBe(0);
-    const [, made] = terminal.requests;
+    const [made] = terminal.requests;
     expect([made?.method, JSON.parse(String(made?.body))]).toEqual(["POST", { version: 3 }]);
     expect(terminal.out()).toContain("accepted pay version 3\n");
   });
@@ -30,25 +30,25 @@ describe("toolplane tools accept", () => {
     expect(terminal.requests).toEqual([]);
   });
 
-  test("the version that was shown is the one that is accepted", async () => {
-    const terminal = terminalWith({ body: { ...tool, pending } }, { body: { ...tool, version: 3 } });
+  test("[SEC-guard-5] without a version the server decides, and the change that was accepted is shown", async () => {
+    const terminal = terminalWith({}, { body: { ...tool, version: 3, accepted: pending } });
     expect(await terminal.run("tools", "accept", "pay")).toBe(0);
-    expect(JSON.parse(String(terminal.requests[1]?.body))).toEqual({ version: 3 });
-    expect(terminal.out()).toMatch(/^version 3 waits to be accepted\n/);
+    expect(terminal.requests.map(({ body }) => JSON.parse(String(body)))).toEqual([{}]);
+    expect(terminal.out()).toMatch(
+      /^accepted pay version 3\nFIELD +BEFORE +ACCEPTED *\noptions.approval +"required" +- +weakens\n$/,
+    );
   });
 });
 
-test("tools accept and show ask for a deleted tool too, by the question a tool's token may put", async () => {
-  for (const verb of ["show", "accept"]) {
-    const terminal = terminalWith({ body: { ...tool, status: "deleted", deleted_by: "ann", pending } }, { body: tool });
-    expect(await terminal.run("tools", verb, "pay")).toBe(0);
-    expect(terminal.requests[0]?.url).toBe("http://127.0.0.1:7420/projects/demo/tools/pay?pending=true");
-    expect(terminal.out()).toContain("version 3 waits: ann deleted pay, accepting brings it back\n");
-  }
+test("tools show asks for a deleted tool too, by the question a tool's token may put", async () => {
+  const terminal = terminalWith({ body: { ...tool, status: "deleted", deleted_by: "ann", pending } });
+  expect(await terminal.run("tools", "show", "pay")).toBe(0);
+  expect(terminal.requests[0]?.url).toBe("http://127.0.0.1:7420/projects/demo/tools/pay?pending=true");
+  expect(terminal.out()).toContain("version 3 waits: ann deleted pay, accepting brings it back\n");
 });
 
 describe("what waits", () => {
-  test.each(["show", "versions", "accept"])("tools %s says nothing of it when nothing waits", async (verb) => {
+  test.each(["show", "versions"])("tools %s says nothing of it when nothing waits", async (verb) => {
     const terminal = terminalWith({ body: { ...tool, items: [], pending: null } }, { body: tool });
     expect(await terminal.run("tools", verb, "pay")).toBe(0);
     expect(terminal.out()).not.toMatch(/waits|changes nothing/);
@@ -58,7 +58,7 @@ describe("what waits", () => {
     const terminal = terminalWith({}, { status: 202, body: { ...tool, outcome: "pending", pending } });
     expect(await terminal.run("tools", "apply", "pay.yaml")).toBe(0);
     expect(terminal.out()).toBe(
-      "pay version 3 waits for an operator (it weakens options.approval); version 2 stays in force; accept it with: toolplane tools accept pay\n",
+      "pay version 3 waits for an operator (it weakens options.approval); version 2 stays in force; accept it with: toolplane tools accept pay --version 3\n",
     );
   });
 
@@ -73,7 +73,7 @@ describe("what waits", () => {
     const terminal = terminalWith({}, { status: 202, body });
     expect(await terminal.run("tools", "apply", "pay.yaml")).toBe(0);
     expect(terminal.out()).toBe(
-      "pay version 3 waits for an operator (ann deleted the tool); no version is in force; accept it with: toolplane tools accept pay\n",
+      "pay version 3 waits for an operator (ann deleted the tool); no version is in force; accept it with: toolplane tools accept pay --version 3\n",
     );
   });
 });

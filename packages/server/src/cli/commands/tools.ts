@@ -1,12 +1,12 @@
 // `toolplane tools ...`: the tools of a project.
 
+import { pathOf } from "@toolplane/sdk/client";
 import { applyFiles } from "../apply-files.ts";
 import { cellOf, shortTime, targetOf, textOf } from "../body.ts";
-import { pathOf } from "../client.ts";
 import type { Command } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
 import { showPage } from "../page.ts";
-import { pendingOf, sayWaiting, showPending } from "../pending.ts";
+import { partOf, pendingOf, sayWaiting, showChanges, showPending } from "../pending.ts";
 import { shorten } from "../plain-text.ts";
 
 /** The part of a description that fits beside the other columns. */
@@ -126,14 +126,15 @@ const accept: Command = {
   summary: "put the version that a service registered and that waits in force",
   async run({ client, project, args, flags, output }) {
     const name = args[0] ?? "";
-    const known = await client.request({ path: toolPath(project, name), query: WITH_PENDING });
-    if (!output.json) showPending(output, name, known);
-    // The version that is shown is the one that is accepted, also when another one comes meanwhile.
-    const version = flags.version === undefined ? pendingOf(known).version : Number(flags.version);
-    const body = version === undefined ? {} : { version };
+    // Without a version the server accepts what waits only if no other version came that a person may have read instead.
+    const body = flags.version === undefined ? {} : { version: Number(flags.version) };
     const tool = await client.request({ method: "POST", path: toolPath(project, name, "accept"), body });
-    if (output.json) output.data(tool);
-    else output.line(`accepted ${name} version ${cellOf(tool, "version") ?? "?"}`);
+    if (output.json) {
+      output.data(tool);
+      return EXIT.ok;
+    }
+    output.line(`accepted ${name} version ${cellOf(tool, "version") ?? "?"}`);
+    showChanges(output, partOf(tool, "accepted"), "ACCEPTED");
     return EXIT.ok;
   },
 };

@@ -1,8 +1,8 @@
 // `toolplane turns ...`: what agents did and do.
 
 import { ToolplaneError } from "@toolplane/protocol";
+import { type Body, pathOf } from "@toolplane/sdk/client";
 import { cellOf, itemsOf, parseText, shortTime, textOf } from "../body.ts";
-import { type Body, pathOf } from "../client.ts";
 import type { Command, CommandContext } from "../command.ts";
 import { parseDuration } from "../duration.ts";
 import { EXIT } from "../exit-code.ts";
@@ -44,7 +44,7 @@ const list: Command = {
   },
 };
 
-export const showTurn = ({ output }: CommandContext, turn: Body): void => {
+const showTurn = ({ output }: CommandContext, turn: Body): void => {
   if (output.json) {
     output.data(turn);
     return;

@@ -3,7 +3,6 @@
 import { isRecord } from "@toolplane/protocol";
 import { textOf } from "../body.ts";
 import { resolveCallId } from "../call-id.ts";
-import { pathOf } from "../client.ts";
 import type { Command } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
 import { oneLine } from "../plain-text.ts";
@@ -16,9 +15,9 @@ export const whyCommand: Command = {
   options: ["project"],
   summary: "explain where a call is and what it waits for",
   async run(context) {
-    const { client, project, output } = context;
+    const { openPlane, output } = context;
     const id = await resolveCallId(context);
-    const answer = await client.request({ path: pathOf("projects", project, "calls", id, "why") });
+    const answer = await openPlane().why(id);
     if (output.json) {
       output.data(answer);
       return EXIT.ok;

@@ -9,8 +9,8 @@ import { describeOffer, type Judge, type Judges } from "./judge.ts";
 
 const LISTENS = "the service listens and fetches nothing, so there is nothing to acknowledge";
 const PLAIN = "a plain service takes no leases";
-/** Questions that are about no call. */
-const WITHOUT_CALL: ReadonlySet<string> = new Set(["attach", "get_tool", "register"]);
+/** Questions that are about no call, or name their calls item by item. */
+const WITHOUT_CALL: ReadonlySet<string> = new Set(["attach", "exchange", "get_tool", "register"]);
 const NEED_TURN: ReadonlySet<string> = new Set(["lease", "report"]);
 /** A result without its call's name is another clause. */
 const RESULTS: ReadonlySet<string> = new Set(["settle", "report"]);

@@ -5,6 +5,7 @@ import { type Context, Hono } from "hono";
 import { readBody } from "../../http/read-body.ts";
 import type { Sleep, Watch } from "../watch.ts";
 import { type ClaimDesk, createClaimDesk } from "./claim-desk.ts";
+import { answerExchange, itemsIn } from "./exchange-desk.ts";
 import { listenOnLoopback } from "./listen.ts";
 import { readClaim } from "./read-claim.ts";
 import { noSuch, problemResponse, proxyPage } from "./refuse.ts";
@@ -35,8 +36,8 @@ const createApp = (options: HttpDoorOptions, desk: ClaimDesk): Hono => {
   const { plane, projectId, target, watch } = options;
   const { books, shelf, results } = plane;
 
-  const claim = async (context: Context): Promise<Response> => {
-    const asked = readClaim(await readRecord(context.req.raw));
+  const claim = async (context: Context, body: Readonly<Record<string, unknown>>): Promise<Response> => {
+    const asked = readClaim(body);
     const claimTarget = context.req.param("target") ?? "";
     books.claims.push({ target: claimTarget, max: asked.max, fault: asked.fault });
     watch.changed();
@@ -48,6 +49,19 @@ const createApp = (options: HttpDoorOptions, desk: ClaimDesk): Hono => {
     if (answer.kind === "trouble")
       return answer.trouble === "server_error" ? proxyPage() : new Response('{"commands": [{"subj', { status: 200 });
     return Response.json({ commands: answer.calls.map((call) => ({ ...call.command, ...plane.termsOf(call) })) });
+  };
+
+  /** As the real one: what is said is answered at once, and only an exchange that says nothing waits. */
+  const exchange = async (context: Context): Promise<Response> => {
+    const body = await readRecord(context.req.raw);
+    const items = itemsIn(body);
+    const answers = await answerExchange(plane, items, context.req.raw.headers);
+    watch.changed();
+    if ((body.max ?? 0) === 0) return Response.json({ ...answers, commands: [] });
+    const wait = items.length > 0 ? 0 : (body.wait_seconds ?? 0);
+    const claimed = await claim(context, { ...body, wait_seconds: wait });
+    const found = claimed.ok ? tryParseJsonStrict(await claimed.clone().text()) : undefined;
+    return isRecord(found) ? Response.json({ ...answers, ...found }) : claimed;
   };
 
   const recordIn = (context: Context) => plane.find({ call: context.req.param("call") });
@@ -64,7 +78,10 @@ const createApp = (options: HttpDoorOptions, desk: ClaimDesk): Hono => {
   app.post(`${PROJECT}/tools`, (context) => shelf.register(context.req.raw));
   app.get(`${PROJECT}/tools`, () => shelf.list());
   app.get(`${PROJECT}/tools/:tool`, (context) => shelf.show(context.req.param("tool")));
-  app.post(`${PROJECT}/tool-services/:target/claim`, claim);
+  app.post(`${PROJECT}/tool-services/:target/claim`, async (context) =>
+    claim(context, await readRecord(context.req.raw)),
+  );
+  app.post(`${PROJECT}/tool-services/:target/exchange`, exchange);
   app.get(`${PROJECT}/calls/:call/card`, (context) => plane.readCard(recordIn(context), context.req.raw.signal));
   app.get(`${PROJECT}/cards/:card`, (context) =>
     plane.readCard(plane.find({ card: context.req.param("card") }), context.req.raw.signal, withoutKind),

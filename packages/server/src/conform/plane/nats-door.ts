@@ -105,8 +105,9 @@ export const openNatsDoor = async (options: NatsDoorOptions): Promise<ServiceDoo
     const question = gateway.read(message);
     note(message.subject, question !== undefined && isOperation(question.operation));
     if (question === undefined) return;
-    if (question.record !== undefined) isHeard = true;
-    books.questions.push(question);
+    const asked = [question, ...gateway.itemsOf(question, message)];
+    if (asked.some(({ record }) => record !== undefined)) isHeard = true;
+    books.questions.push(...asked);
     const { headers, payload } = await gateway.answer(question, message);
     watch.changed();
     if (message.reply !== undefined && !closed) nats.publish(message.reply, payload, { headers });

@@ -13,6 +13,7 @@ import {
   tryParseSubject,
 } from "@toolplane/protocol";
 import type { Question } from "../evidence.ts";
+import { answerExchange, itemsIn } from "./exchange-desk.ts";
 import { noSuch } from "./refuse.ts";
 import type { ScriptedPlane } from "./scripted-plane.ts";
 
@@ -56,6 +57,8 @@ const upload = (payload: string): Request =>
 export interface NatsGateway {
   /** The question, as the judges will see it. */
   read(message: BareMessage): Question | undefined;
+  /** The items of an exchange, as the questions they would have been alone. */
+  itemsOf(question: Question, message: BareMessage): readonly Question[];
   answer(question: Question, message: BareMessage): Promise<NatsAnswer>;
 }
 
@@ -80,6 +83,10 @@ export const createNatsGateway = ({ plane, durable, now }: NatsGatewayOptions): 
     release: ({ record }) => plane.release(record),
     settle: ({ callId }, message) =>
       plane.results.takeResult(callId ?? "", bodyOf(message), asHeaders(message.headers)),
+    exchange: async (_, message) => {
+      const answers = await answerExchange(plane, itemsIn(bodyOf(message)), asHeaders(message.headers));
+      return Response.json({ ...answers, commands: [] });
+    },
     put_card: (_, message) => plane.results.takeCard(bodyOf(message)),
     report: (_, message) => plane.results.takeReport(bodyOf(message), asHeaders(message.headers)),
     parts: () => Response.json({ accepted: 1 }, { status: 202 }),
@@ -107,6 +114,15 @@ export const createNatsGateway = ({ plane, durable, now }: NatsGatewayOptions): 
           lease: textOrNothing(body.lease),
         }),
       };
+    },
+    itemsOf(question, message) {
+      if (question.operation !== "exchange") return [];
+      return itemsIn(bodyOf(message)).map(({ operation, callId, lease }) => ({
+        ...question,
+        operation,
+        callId,
+        record: plane.find({ call: callId, lease }),
+      }));
     },
     async answer(question, message) {
       const { operation } = question;

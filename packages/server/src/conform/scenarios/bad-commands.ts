@@ -11,7 +11,7 @@ export const POINTERLESS = "no card id";
 export const GARBAGE = "garbage payload";
 export const INCOMPLETE = "incomplete payload";
 export const UNREADABLE = "headers that cannot be read";
-export const CLAIM_TROUBLE = "claims that fail";
+const CLAIM_TROUBLE = "claims that fail";
 
 /** One after the other; whether all of them were answered. */
 export const callEach = async (session: Session, drafts: readonly CallDraft[]): Promise<boolean> => {

@@ -7,7 +7,7 @@ import type { Scenario } from "./scenario.ts";
 export const TWO_CALLS = "two calls";
 export const AT_ONCE = "calls at once";
 export const EXTENSIONS = "extension fields";
-export const LINEAGE = "lineage";
+const LINEAGE = "lineage";
 export const STANDING = "result card that is there";
 export const CHANNEL = "another channel";
 /** Asked after everything that may have hurt the service. */

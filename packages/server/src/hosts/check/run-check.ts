@@ -24,7 +24,7 @@ export interface HostCheckOptions {
   readonly verbose?: boolean | undefined;
 }
 
-export const HOST_CHECK_EXIT = { ok: 0, failed: 1, silent: 3 } as const;
+const HOST_CHECK_EXIT = { ok: 0, failed: 1, silent: 3 } as const;
 
 const COMMAND = "host check";
 const DEFAULT_TIMEOUT_MS = 10_000;

@@ -18,7 +18,7 @@ export interface WalkOptions extends TalkOptions {
 export const AT_ONCE = 20;
 const LARGE_CHARS = 1024 * 1024;
 /** Quotes, a backslash, letters of other alphabets: an id is a text, and comes back as one. */
-export const ODD_ID = 'ä"\\/ \u{1f600}';
+const ODD_ID = 'ä"\\/ \u{1f600}';
 
 /** Lines no host should fall over, and that need no answer of a certain kind. */
 const BAD_LINES: readonly (string | Buffer)[] = [

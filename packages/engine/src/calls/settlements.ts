@@ -1,0 +1,110 @@
+// One way to settle, for every reason a call can end: a report, a cancel, a denial, a deadline, the end of its turn or batch.
+// The statement, the audit of control keys, what callers and observers are told and which bells ring are written here only.
+//   I1. The statement decides which of the planned settlements win.
+//   I3. Callers are told and bells ring after the commit, also when the transaction is somebody else's: `afterCommit` sees to it.
+
+import type { JsonCaps } from "@toolplane/protocol";
+import type { Act, Actor } from "../audit/audit.ts";
+import { recordActsOf } from "../audit/audit.ts";
+import type { CallObserver } from "../ports/call-observer.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Doorbell } from "../ports/doorbell.ts";
+import type { Faults } from "../ports/faults.ts";
+import type { Ids } from "../ports/ids.ts";
+import type { Log } from "../ports/log.ts";
+import type { Database, Queryer } from "../sql/database.ts";
+import type { CallFacts, CallStatus } from "./call.ts";
+import type { FactMemory } from "./call-facts.ts";
+import { controlActs } from "./control-acts.ts";
+import { planSettlement, type Settlement } from "./plan-settlement.ts";
+import { type SettledRow, type SettleRow, settlementOf } from "./settle.sql.ts";
+import type { SettleWatch } from "./settle-watch.ts";
+import type { Sha256 } from "./turn-chain.ts";
+
+export interface PlannedSettlement {
+  readonly facts: CallFacts;
+  readonly row: SettleRow;
+}
+
+type ActBy = Act & { readonly by: Actor };
+
+export interface Settlements {
+  plan(settlement: Settlement): PlannedSettlement;
+  /** In the caller's transaction. Returns those that won; the others change nothing, and why is the caller's to find out. */
+  within<Planned extends PlannedSettlement>(tx: Queryer, planned: readonly Planned[]): Promise<ReadonlySet<Planned>>;
+  /** In a commit of its own; `actsOf` says what is written down of those that won. */
+  alone<Planned extends PlannedSettlement>(
+    planned: readonly Planned[],
+    actsOf?: (won: readonly Planned[]) => readonly ActBy[],
+  ): Promise<ReadonlySet<Planned>>;
+}
+
+export interface SettlementsDeps {
+  readonly db: Database;
+  readonly facts: FactMemory;
+  readonly watch: SettleWatch;
+  readonly doorbell: Doorbell;
+  readonly faults: Faults;
+  readonly clock: Clock;
+  readonly observe: CallObserver;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly sha256: Sha256;
+  readonly caps: JsonCaps;
+  readonly protocolVersion: string;
+}
+
+export const createSettlements = (deps: SettlementsDeps): Settlements => {
+  const { db, faults, doorbell } = deps;
+
+  const tell = async (won: readonly PlannedSettlement[], unrung: boolean): Promise<void> => {
+    await faults.at("settle:before-doorbell");
+    for (const { facts, row } of won) {
+      deps.observe({ ...facts, status: row.status as CallStatus });
+      deps.facts.forget(facts);
+      deps.watch.settled({ ...row, facts, status: row.status as CallStatus });
+    }
+    doorbell.ring("settled");
+    if (won.some(({ facts }) => !facts.headless)) doorbell.ring("messages");
+    // The next call of the session may run.
+    if (won.some(({ facts }) => facts.session !== null)) doorbell.ring("sessions");
+    if (unrung) deps.log.warn("an agent has no worker_target: its inbox waits, nobody was rung");
+    await faults.at("settle:after-doorbell");
+  };
+
+  const settle = async <Planned extends PlannedSettlement>(
+    on: Queryer,
+    planned: readonly Planned[],
+    actsOf: (won: readonly Planned[]) => readonly ActBy[] = () => [],
+  ): Promise<ReadonlySet<Planned>> => {
+    if (planned.length === 0) return new Set();
+    const statement = settlementOf(
+      planned.map(({ row }) => row),
+      deps.protocolVersion,
+    );
+    const rows = await on.query<SettledRow>(...statement);
+    const won = planned.filter((_, index) => rows[index]?.won === true);
+    if (won.length === 0) return new Set();
+    const acts = [...won.flatMap(({ row }) => controlActs(row)), ...actsOf(won)];
+    if (acts.length > 0) await recordActsOf(on, acts);
+    await on.afterCommit(() =>
+      tell(
+        won,
+        rows.some((row) => row.unrung),
+      ),
+    );
+    return new Set(won);
+  };
+
+  return {
+    plan(settlement) {
+      const now = new Date(deps.clock.now()).toISOString();
+      return { facts: settlement.facts, row: planSettlement(settlement, { ...deps, now }) };
+    },
+    within: (tx, planned) => settle(tx, planned),
+    alone(planned, actsOf) {
+      const isAudited = actsOf !== undefined || planned.some(({ row }) => row.control !== undefined);
+      return isAudited ? db.transaction((tx) => settle(tx, planned, actsOf)) : settle(db, planned);
+    },
+  };
+};

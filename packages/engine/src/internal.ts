@@ -1,0 +1,26 @@
+// @toolplane/engine/internal: what the test kit, the tests and the measurements of this repository need beyond the public face.
+// Nothing here is promised to anybody; shipped code of other packages may not import it.
+
+export { trimMessages } from "./bus/message-retention.ts";
+export { createPostgresBus, LOOK_AGAIN_MS } from "./bus/postgres-bus.ts";
+export { createPostgresDoorbell } from "./bus/postgres-doorbell.ts";
+export type { Dispatched } from "./calls/call-request.ts";
+export { chainStart, extendChain } from "./calls/turn-chain.ts";
+export type { CarrierMeans } from "./carrier/carrier.ts";
+export { insertMessageRows, planMessageRow } from "./outbox/append-messages.ts";
+export { type RelayOptions, relayOutbox } from "./outbox/relay-outbox.ts";
+export { stuckMessages, whyStuck } from "./outbox/stuck-messages.ts";
+export type { RingOrigin } from "./ports/doorbell.ts";
+export {
+  BATCH_FAULT_POINTS,
+  CARRIER_FAULT_POINTS,
+  FAULT_POINTS,
+  type FaultPoint,
+  type Faults,
+  noFaults,
+  TURN_FAULT_POINTS,
+} from "./ports/faults.ts";
+export { createDatabase, type Database, type Statement } from "./sql/database.ts";
+export { migrate, readMigrations } from "./sql/migrate.ts";
+export type { ThreadTask } from "./threads/threads.ts";
+export type { CommittedCall, SpawnRequest, TurnEnd } from "./turns/turn.ts";

@@ -1,0 +1,172 @@
+// The HTTP API as a caller uses it: a token, a time limit, typed errors.
+// I8. The token is in a header and nowhere else: not in a URL, a message or a log.
+
+import { type ErrorCode, isErrorCode, isRecord, ToolplaneError } from "@toolplane/protocol";
+import { parseRetryAfter } from "../gateway/answer-error.ts";
+import { RETRY_AFTER_DETAIL } from "../gateway/patience.ts";
+import type { PoolAnswer, PoolRequest, SendRequest } from "../http/pool.ts";
+import type { Body } from "./way.ts";
+
+export interface ApiRequest {
+  readonly method?: PoolRequest["method"] | undefined;
+  /** Below the address; made by `pathOf`. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | undefined>> | undefined;
+  readonly body?: unknown;
+  /** Sent as it is, instead of `body`. */
+  readonly upload?: { readonly text: string; readonly type: string } | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** How long the server may keep the question open, on top of the time an answer takes. */
+  readonly waitMs?: number | undefined;
+  /** How long an answer may be silent once it has begun. */
+  readonly silenceMs?: number | undefined;
+}
+
+export interface Api {
+  readonly url: string;
+  /** The answer's JSON. */
+  request(request: ApiRequest): Promise<Body>;
+  /** The open answer, for streams; the caller reads its body. */
+  open(request: ApiRequest): Promise<PoolAnswer>;
+  /** What a connection that broke means. */
+  lost(cause: unknown): ToolplaneError;
+}
+
+/** What to do about it, in the words of the program that asks. */
+export interface ApiHints {
+  readonly noServer: string;
+  readonly notOurs: string;
+  readonly noToken?: string | undefined;
+}
+
+const HINTS: ApiHints = {
+  noServer: "start it with: toolplane up, or name another one in TOOLPLANE_URL",
+  notOurs: "check TOOLPLANE_URL",
+  noToken: "set TOOLPLANE_TOKEN; the first token is in <data>/token",
+};
+
+export interface ApiOptions {
+  readonly url: string;
+  readonly send: SendRequest;
+  readonly readToken: () => Promise<string | undefined> | string | undefined;
+  readonly hints?: ApiHints | undefined;
+}
+
+/** A healthy server answers in milliseconds; a first request may meet one that is busy starting. */
+const ANSWER_MS = 30_000;
+
+/** A path of ids and names, each of them encoded: `pathOf("projects", id, "calls")`. */
+export const pathOf = (...segments: readonly string[]): string =>
+  segments.map((segment) => `/${encodeURIComponent(segment)}`).join("");
+
+export const givenUp = (cause?: unknown, callId?: string): ToolplaneError =>
+  new ToolplaneError("canceled", "the request was given up", { cause, callId });
+
+const parseJson = (text: string): unknown => {
+  if (text === "") return {};
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+};
+
+const withQuery = (path: string, query: ApiRequest["query"]): string => {
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(query ?? {})) if (value !== undefined) params.set(name, String(value));
+  return params.size === 0 ? path : `${path}?${params.toString()}`;
+};
+
+const contentOf = ({ body, upload }: ApiRequest): { readonly text: string; readonly type: string } | undefined =>
+  upload ?? (body === undefined ? undefined : { text: JSON.stringify(body), type: "application/json" });
+
+interface SaidError {
+  readonly error: Body & { readonly message: string };
+}
+
+const isSaid = (body: unknown): body is SaidError =>
+  isRecord(body) && isRecord(body.error) && typeof body.error.message === "string";
+
+/** A code that this version does not know is one of a newer server. */
+const errorSaid = ({ code, message, detail }: SaidError["error"], retryAfterSeconds: number | undefined) => {
+  const known = isErrorCode(code) ? code : "internal_error";
+  const more = {
+    ...(isRecord(detail) ? detail : {}),
+    ...(known === code ? {} : { code }),
+    ...(retryAfterSeconds === undefined ? {} : { [RETRY_AFTER_DETAIL]: retryAfterSeconds }),
+  };
+  return new ToolplaneError(known, message, { detail: Object.keys(more).length === 0 ? undefined : more });
+};
+
+export const createApi = ({ url, send, readToken, hints = HINTS }: ApiOptions): Api => {
+  const fail = (code: ErrorCode, what: string, todo: string | undefined, cause?: unknown): ToolplaneError =>
+    new ToolplaneError(code, what, { cause, ...(todo === undefined ? {} : { detail: { todo } }) });
+  const noServer = (cause: unknown): ToolplaneError =>
+    fail("upstream_unavailable", `no server answers at ${url}`, hints.noServer, cause);
+  const notOurs = (status: number): ToolplaneError =>
+    fail(
+      status === 404 ? "not_found" : "upstream_unavailable",
+      `${url} answered ${status}, and not as a Toolplane server does`,
+      hints.notOurs,
+    );
+
+  /** What went wrong on the way: given up by the caller, or nobody there. */
+  const lost = (cause: unknown, { signal }: Pick<ApiRequest, "signal">): ToolplaneError => {
+    if (cause instanceof ToolplaneError) return cause;
+    return signal?.aborted === true ? givenUp(cause) : noServer(cause);
+  };
+
+  const readText = (answer: PoolAnswer, request: ApiRequest): Promise<string> =>
+    answer.body.text().catch((cause: unknown) => {
+      throw lost(cause, request);
+    });
+
+  const failed = async (answer: PoolAnswer, request: ApiRequest, token: string | undefined): Promise<never> => {
+    const { status } = answer;
+    if (status === 401 && token === undefined) {
+      await answer.body.dump().catch(() => undefined);
+      throw fail("unauthorized", `${url} wants a token and none was found`, hints.noToken);
+    }
+    const body = parseJson(await readText(answer, request));
+    if (!isSaid(body)) throw notOurs(status);
+    throw errorSaid(body.error, parseRetryAfter(answer.header("retry-after") ?? null, Date.now()));
+  };
+
+  const open = async (request: ApiRequest): Promise<PoolAnswer> => {
+    const token = await readToken();
+    const content = contentOf(request);
+    let answer: PoolAnswer;
+    try {
+      answer = await send({
+        method: request.method ?? "GET",
+        path: withQuery(request.path, request.query),
+        headers: {
+          accept: "application/json",
+          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+          ...(content === undefined ? {} : { "content-type": content.type }),
+          ...request.headers,
+        },
+        body: content?.text,
+        signal: request.signal,
+        answerMs: ANSWER_MS + (request.waitMs ?? 0),
+        silenceMs: request.silenceMs,
+      });
+    } catch (cause) {
+      throw lost(cause, request);
+    }
+    return answer.status >= 200 && answer.status < 300 ? answer : failed(answer, request, token);
+  };
+
+  return {
+    url,
+    open,
+    lost: (cause) => lost(cause, {}),
+    async request(request) {
+      const answer = await open(request);
+      const body = parseJson(await readText(answer, request));
+      if (!isRecord(body)) throw notOurs(answer.status);
+      return body;
+    },
+  };
+};

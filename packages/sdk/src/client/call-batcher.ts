@@ -1,0 +1,196 @@
+// Calls on their way to the server, together where they can be.
+//   N1. What is asked for in the same moment travels in one request. While a request is on its way (until the server begins
+//       its answer) further calls wait for it and go with the next. There is no timer: a lone call is sent at once. One
+//       that is made while nothing else is under way is a request of its own kind, whose answer is no stream.
+//   N2. The answers of one request come one by one, as the calls settle: a slow call holds up none of the others.
+//   N3. A request is bounded in items and in bytes.
+//   N4. Requests that wait for a few slow calls are gathered into one when there are many of them; a call is asked for
+//       again with the same key, so it is the same call.
+//   N5. Nothing is tried again here: a request that fails, or ends too early, fails its open calls, and the client decides.
+
+import { isRecord, ToolplaneError } from "@toolplane/protocol";
+import type { PoolAnswer } from "../http/pool.ts";
+import { givenUp } from "./api.ts";
+import { errorOf } from "./call-outcome.ts";
+import { readLines } from "./read-lines.ts";
+import { type Body, type CallAsk, jsonOf } from "./way.ts";
+
+export interface BatcherOptions {
+  /** Sends an array of calls; resolves when the answer begins, rejects with a typed error. */
+  readonly send: (text: string, signal: AbortSignal) => Promise<PoolAnswer>;
+  /** Sends one call and gives its answer, which may take as long as the call waits. */
+  readonly sendOne: (text: string, waitMs: number, signal: AbortSignal) => Promise<Body>;
+  readonly now: () => number;
+  /** For a connection that breaks in the middle of an answer. */
+  readonly lost: (cause: unknown) => ToolplaneError;
+}
+
+export type MakeCall = (ask: CallAsk, signal: AbortSignal | undefined) => Promise<Body>;
+
+const MAX_ITEMS = 256;
+/** An item that is larger travels alone. */
+const MAX_CHARS = 1024 * 1024;
+/** The route of a single call takes 2 MiB, and a character is up to three bytes. */
+const LONE_CHARS = 512 * 1024;
+/** Requests on their way at once: the second is under way while the server reads the first. */
+const MAX_ON_THEIR_WAY = 2;
+/** Requests that wait for answers; beyond that small ones are gathered. */
+const MAX_OPEN = 16;
+const GATHER_ITEMS = 16;
+/** The longest wait the API takes is 300 seconds. */
+const MAX_WAIT_SECONDS = 120;
+
+interface Entry {
+  /** The call as JSON, without its wait and without the closing brace. */
+  readonly text: string;
+  readonly untilMs: number;
+  resolve(body: Body): void;
+  reject(error: ToolplaneError): void;
+  batch?: Batch | undefined;
+}
+
+interface Batch {
+  readonly open: Map<number, Entry>;
+  readonly stop: AbortController;
+  onItsWay: boolean;
+}
+
+const textOf = ({ toolName, arguments: given, key, agentId, notBefore }: CallAsk): string =>
+  jsonOf({
+    tool_name: toolName,
+    arguments: given,
+    idempotency_key: key,
+    agent_id: agentId,
+    not_before: notBefore,
+  }).slice(0, -1);
+
+const endedEarly = (): ToolplaneError =>
+  new ToolplaneError("upstream_unavailable", "the server ended its answer before every call was answered");
+
+export const createCallBatcher = ({ send, sendOne, now, lost }: BatcherOptions): MakeCall => {
+  const queue: Entry[] = [];
+  const batches = new Set<Batch>();
+  let onTheirWay = 0;
+  let isScheduled = false;
+
+  const waitOf = ({ untilMs }: Entry): number => Math.min(Math.max(untilMs - now(), 0) / 1000, MAX_WAIT_SECONDS);
+  const itemText = (entry: Entry): string => `${entry.text},"wait_seconds":${waitOf(entry)}}`;
+
+  const take = (): readonly Entry[] => {
+    let chars = 0;
+    let count = 0;
+    for (const { text } of queue) {
+      chars += text.length;
+      if (count > 0 && (count === MAX_ITEMS || chars > MAX_CHARS)) break;
+      count += 1;
+    }
+    return queue.splice(0, count);
+  };
+
+  /** N4. */
+  const gather = (): void => {
+    if (batches.size < MAX_OPEN) return;
+    for (const batch of batches) {
+      if (batch.onItsWay || batch.open.size > GATHER_ITEMS) continue;
+      queue.push(...batch.open.values());
+      batch.open.clear();
+      batch.stop.abort();
+    }
+  };
+
+  const answered = (batch: Batch, line: string): void => {
+    if (line === "") return;
+    const body = JSON.parse(line) as unknown;
+    if (!isRecord(body)) return;
+    const { index, ...answer } = body;
+    const entry = batch.open.get(Number(index));
+    if (entry === undefined) return;
+    batch.open.delete(Number(index));
+    if (typeof answer.status === "string") entry.resolve(answer);
+    else entry.reject(errorOf(answer.error));
+  };
+
+  const leave = (batch: Batch): void => {
+    if (!batch.onItsWay) return;
+    batch.onItsWay = false;
+    onTheirWay -= 1;
+    flush();
+  };
+
+  const runAll = async (batch: Batch, entries: readonly Entry[]): Promise<void> => {
+    batch.onItsWay = true;
+    onTheirWay += 1;
+    const answer = await send(`[${entries.map(itemText).join(",")}]`, batch.stop.signal);
+    leave(batch);
+    for await (const line of readLines(answer.body)) answered(batch, line);
+  };
+
+  /** Nothing waits for this request to be on its way: its answer begins when the call is over. */
+  const runOne = async (batch: Batch, entry: Entry): Promise<void> => {
+    const answer = await sendOne(itemText(entry), waitOf(entry) * 1000, batch.stop.signal);
+    if (batch.open.delete(0)) entry.resolve(answer);
+  };
+
+  const run = async (entries: readonly Entry[]): Promise<void> => {
+    const batch: Batch = { open: new Map(entries.entries()), stop: new AbortController(), onItsWay: false };
+    for (const entry of entries) entry.batch = batch;
+    const [first] = entries;
+    const isLone = batches.size === 0 && entries.length === 1 && queue.length === 0;
+    batches.add(batch);
+    let failure: ToolplaneError | undefined;
+    try {
+      if (isLone && first !== undefined && first.text.length < LONE_CHARS) await runOne(batch, first);
+      else await runAll(batch, entries);
+    } catch (error) {
+      failure = error instanceof ToolplaneError ? error : lost(error);
+    } finally {
+      batches.delete(batch);
+      leave(batch);
+      const left = [...batch.open.values()];
+      batch.open.clear();
+      for (const entry of left) entry.reject(failure ?? endedEarly());
+    }
+  };
+
+  const flush = (): void => {
+    isScheduled = false;
+    if (queue.length > 0 && onTheirWay < MAX_ON_THEIR_WAY) gather();
+    while (queue.length > 0 && onTheirWay < MAX_ON_THEIR_WAY) void run(take());
+  };
+
+  const forget = (entry: Entry): void => {
+    const at = queue.indexOf(entry);
+    if (at >= 0) queue.splice(at, 1);
+    const { batch } = entry;
+    if (batch === undefined) return;
+    for (const [index, other] of batch.open) if (other === entry) batch.open.delete(index);
+    // Nobody waits for this request any more.
+    if (batch.open.size === 0) batch.stop.abort();
+  };
+
+  return async (ask, signal) =>
+    new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        forget(entry);
+        entry.reject(givenUp());
+      };
+      const entry: Entry = {
+        text: textOf(ask),
+        untilMs: ask.untilMs,
+        resolve: (body) => {
+          signal?.removeEventListener("abort", onAbort);
+          resolve(body);
+        },
+        reject: (error) => {
+          signal?.removeEventListener("abort", onAbort);
+          reject(error);
+        },
+      };
+      signal?.addEventListener("abort", onAbort, { once: true });
+      queue.push(entry);
+      if (isScheduled || onTheirWay >= MAX_ON_THEIR_WAY) return;
+      isScheduled = true;
+      // After everything that happens in this moment, before anything is waited for.
+      process.nextTick(flush);
+    });
+};

@@ -1,0 +1,59 @@
+// What became of a call, for its caller: the result, or a typed error that knows the call's id.
+
+import { type ErrorCode, isErrorCode, isRecord, type JsonValue, ToolplaneError } from "@toolplane/protocol";
+import type { Body } from "./way.ts";
+
+const SETTLED: ReadonlySet<string> = new Set(["success", "failed", "canceled", "timeout", "partial"]);
+
+const textOf = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
+
+export const isOver = (call: Body): boolean => SETTLED.has(textOf(call.status) ?? "");
+
+export const callIdOf = (call: Body): string => {
+  const id = textOf(call.tool_call_id);
+  if (id === undefined) throw new ToolplaneError("upstream_unavailable", "the server's answer has no tool_call_id");
+  return id;
+};
+
+/** When an error without a code of its own says only how the call ended. */
+const BY_STATUS: Readonly<Record<string, ErrorCode>> = {
+  canceled: "canceled",
+  timeout: "tool_timeout",
+  partial: "tool_error",
+};
+
+/** An error as the wire has it. A code that is the tool's own is a `tool_error` whose detail names it. */
+export const errorOf = (said: unknown, call: Body = {}): ToolplaneError => {
+  const error = isRecord(said) ? said : {};
+  const own = textOf(error.code);
+  const status = textOf(call.status);
+  const code = isErrorCode(own) ? own : own === undefined ? (BY_STATUS[status ?? ""] ?? "unknown_error") : "tool_error";
+  const detail = {
+    ...(isRecord(error.detail) ? error.detail : error.detail === undefined ? {} : { detail: error.detail }),
+    ...(own === undefined || own === code ? {} : { code: own }),
+    ...(status === undefined ? {} : { status }),
+    ...(status === "partial" ? { result: call.result } : {}),
+  };
+  return new ToolplaneError(code, textOf(error.message) ?? `the call ended as ${status ?? "failed"}`, {
+    detail: Object.keys(detail).length === 0 ? undefined : detail,
+    callId: textOf(call.tool_call_id),
+  });
+};
+
+const stillRunning = (call: Body): ToolplaneError => {
+  const id = callIdOf(call);
+  return new ToolplaneError(
+    "still_running",
+    `call ${id} is ${textOf(call.status) ?? "running"} at the end of the wait`,
+    {
+      detail: { status: call.status, todo: "wait for it by its id, or ask why it waits" },
+      callId: id,
+    },
+  );
+};
+
+/** The result of a call that succeeded; throws what became of any other. */
+export const resultOf = (call: Body): JsonValue => {
+  if (call.status === "success") return (call.result ?? null) as JsonValue;
+  throw isOver(call) ? errorOf(call.error, call) : stillRunning(call);
+};

@@ -1,0 +1,55 @@
+// connect: a client of callers over HTTP. Nothing is asked of the server before the first call.
+
+import { randomBytes } from "node:crypto";
+import { UsageError } from "@toolplane/protocol";
+import { createHttpPool } from "../http/pool.ts";
+import { systemClock } from "../ports/clock.ts";
+import { planSettings } from "../service/settings.ts";
+import { type Api, createApi } from "./api.ts";
+import { createHttpWay } from "./http-way.ts";
+import type { PlaneOptions } from "./means.ts";
+import { createPlane, type Plane } from "./plane.ts";
+
+export interface ConnectOptions extends Pick<PlaneOptions, "startupMs" | "onRetry"> {
+  /** TOOLPLANE_URL unless given, else http://127.0.0.1:7420. */
+  readonly url?: string | undefined;
+  /** TOOLPLANE_TOKEN unless given. */
+  readonly token?: string | undefined;
+  /** TOOLPLANE_PROJECT unless given, else demo. */
+  readonly project?: string | undefined;
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+}
+
+/** Keys of one client: a name that no other client has, and a number. They sort by time, which a database likes. */
+export const createKeys = (prefix = "client"): (() => string) => {
+  const name = `${prefix}-${Date.now().toString(36)}${randomBytes(12).toString("hex")}`;
+  let count = 0;
+  return () => {
+    count += 1;
+    return `${name}-${count}`;
+  };
+};
+
+export interface ApiPlaneOptions extends Omit<PlaneOptions, "way" | "makeKey"> {
+  readonly api: Api;
+  readonly projectId: string;
+  readonly makeKey?: (() => string) | undefined;
+  readonly close?: (() => Promise<void>) | undefined;
+}
+
+/** A client on an API that is there already. */
+export const createApiPlane = ({ api, projectId, close, ...options }: ApiPlaneOptions): Plane => {
+  const { clock = systemClock, makeKey = createKeys() } = options;
+  const way = createHttpWay({ api, projectId, clock, close: close ?? (async () => undefined) });
+  return createPlane({ ...options, clock, makeKey, way });
+};
+
+export const connect = (options: ConnectOptions = {}): Plane => {
+  const { env = process.env, startupMs, onRetry } = options;
+  // Callers and services read the same variables.
+  const { url, token, projectId, nats } = planSettings({ ...options, target: "caller" }, env);
+  if (nats !== undefined) throw new UsageError("a caller connects over HTTP: give url, or set TOOLPLANE_URL");
+  const pool = createHttpPool({ url });
+  const api = createApi({ url, send: pool.send, readToken: () => token });
+  return createApiPlane({ api, projectId, startupMs, onRetry, close: pool.close });
+};

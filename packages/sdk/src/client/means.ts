@@ -1,0 +1,113 @@
+// What the parts of a client share: the way, the time, and patience with a plane that is away for a while.
+
+import { ToolplaneError, understandError } from "@toolplane/protocol";
+import { planRetry } from "../gateway/patience.ts";
+import { type Clock, systemClock } from "../ports/clock.ts";
+import type { Random } from "../ports/ids.ts";
+import { givenUp } from "./api.ts";
+import type { Body, Way } from "./way.ts";
+
+export interface PlaneOptions {
+  readonly way: Way;
+  /** A new key; unique among all clients. */
+  readonly makeKey: () => string;
+  readonly clock?: Clock | undefined;
+  readonly random?: Random | undefined;
+  /** How long a plane that never answered is looked for. */
+  readonly startupMs?: number | undefined;
+  /** Hears of every failed try that is followed by another one. */
+  readonly onRetry?: ((error: ToolplaneError) => void) | undefined;
+}
+
+/** A server that is just restarting is back by then; one that was never started should be heard of soon. */
+const STARTUP_MS = 5_000;
+/** How long to try to hand over what nobody waits for. */
+export const HAND_OVER_MS = 10_000;
+/** The longest single question. */
+const SLICE_MS = 120_000;
+/** A server that lets go of a wait much earlier is about to stop. */
+const EARLY = 0.5;
+
+export interface Means {
+  readonly way: Way;
+  readonly clock: Clock;
+  readonly makeKey: () => string;
+  /** Tries until it succeeds, fails for good, or `untilMs`. */
+  insist<T>(untilMs: number, signal: AbortSignal | undefined, operation: () => Promise<T>): Promise<T>;
+  /** From now on nothing is asked or tried again. */
+  close(): void;
+}
+
+const NOBODY: ReadonlySet<unknown> = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+
+/** Nothing was sent: no server listens at the address. */
+const isNobodyThere = (error: unknown): boolean => {
+  for (let cause: unknown = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1)
+    if (NOBODY.has((cause as NodeJS.ErrnoException).code)) return true;
+  return false;
+};
+
+export const createMeans = (options: PlaneOptions): Means => {
+  const { way, makeKey, clock = systemClock, random = Math.random, startupMs = STARTUP_MS, onRetry } = options;
+  const began = clock.now();
+  const closed = new AbortController();
+  let answered = false;
+  const isClosed = (): ToolplaneError => new ToolplaneError("canceled", "the client was closed");
+  return {
+    way,
+    clock,
+    makeKey,
+    async insist(untilMs, signal, operation) {
+      const isLeft = (): boolean => signal?.aborted === true;
+      for (let failures = 1; ; failures += 1) {
+        if (isLeft()) throw givenUp();
+        if (closed.signal.aborted) throw isClosed();
+        try {
+          const given = await operation();
+          answered = true;
+          return given;
+        } catch (thrown) {
+          if (isLeft()) throw givenUp(thrown);
+          if (closed.signal.aborted) throw isClosed();
+          const error = understandError(thrown);
+          if (!isNobodyThere(error)) answered = true;
+          const until = answered ? untilMs : Math.min(untilMs, began + startupMs);
+          const plan = planRetry({ error, failures, now: clock.now(), until }, random);
+          if (!plan.retry) throw error;
+          onRetry?.(error);
+          await clock.sleep(plan.waitMs, AbortSignal.any([closed.signal, ...(signal === undefined ? [] : [signal])]));
+        }
+      }
+    },
+    close: () => closed.abort(),
+  };
+};
+
+/** Asks until what is asked for is over, or the time is. */
+export const askUntilOver = async (
+  { clock, insist }: Means,
+  waitMs: number,
+  signal: AbortSignal | undefined,
+  ask: (untilMs: number) => Promise<Body>,
+  isOver: (body: Body) => boolean,
+): Promise<Body> => {
+  const untilMs = clock.now() + waitMs;
+  for (let early = 1; ; early += 1) {
+    const asked = clock.now();
+    const slice = Math.min(Math.max(untilMs - asked, 0), SLICE_MS);
+    const body = await insist(Math.max(untilMs, asked + (waitMs === 0 ? HAND_OVER_MS : 0)), signal, () =>
+      ask(Math.min(untilMs, clock.now() + SLICE_MS)),
+    );
+    const now = clock.now();
+    if (isOver(body) || now >= untilMs) return body;
+    if (now - asked < slice * EARLY) await clock.sleep(Math.min(100 * 2 ** Math.min(early, 5), untilMs - now), signal);
+    else early = 0;
+  }
+};

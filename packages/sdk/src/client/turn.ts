@@ -1,0 +1,178 @@
+// A turn of an agent as its caller follows it: steps and text as they come, then what the agent hands over. The turn is
+// written down before its first event: a lost connection, or a caller that goes away, ends only the watching.
+
+import { isErrorCode, isRecord, type JsonValue, ToolplaneError, understandError } from "@toolplane/protocol";
+import { givenUp } from "./api.ts";
+import { followPages, type PlaneEvent } from "./events.ts";
+import { askUntilOver, HAND_OVER_MS, type Means } from "./means.ts";
+import type { Body } from "./way.ts";
+
+export interface RunOptions {
+  /** The same key finds the turn that was started with it. Made up unless given. */
+  readonly key?: string | undefined;
+  /** Seconds to wait for the end; without it the turn is followed until it is over. */
+  readonly wait?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** A box whose cards the turn begins with. */
+  readonly contextBox?: string | undefined;
+}
+
+type TurnNews =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "step"; readonly stepId: string; readonly phase: string }
+  | { readonly type: "part"; readonly callId: string; readonly part: unknown }
+  | { readonly type: "end"; readonly status: string }
+  | { readonly type: "other" };
+
+/** What is said of the turn, and the event that said it. */
+export type TurnEvent = TurnNews & { readonly source: PlaneEvent };
+
+/** What is not read is kept, up to a thousand events. */
+export interface RunningTurn extends AsyncIterable<TurnEvent> {
+  readonly id: Promise<string>;
+  /** What the agent hands over; throws a `ToolplaneError` when the turn did not succeed. */
+  deliverable(): Promise<JsonValue>;
+  /** The turn as the API shows it, when it is over or the wait is. */
+  ended(): Promise<Body>;
+  stop(reason?: string): Promise<void>;
+}
+
+const MAX_KEPT = 1_000;
+
+const turnIdOf = (turn: Body): string => {
+  if (typeof turn.agent_turn_id === "string" && turn.agent_turn_id !== "") return turn.agent_turn_id;
+  throw new ToolplaneError("upstream_unavailable", "the server's answer has no agent_turn_id");
+};
+
+const isOver = (turn: Body): boolean => turn.ended_at !== null && turn.ended_at !== undefined;
+
+const failureOf = (turn: Body): ToolplaneError => {
+  const id = String(turn.agent_turn_id);
+  const detail = { agent_turn_id: id, status: turn.status };
+  if (!isOver(turn)) return new ToolplaneError("still_running", `turn ${id} is ${String(turn.status)}`, { detail });
+  const error = isRecord(turn.error) ? turn.error : {};
+  const code = isErrorCode(error.code) ? error.code : turn.status === "canceled" ? "canceled" : "unknown_error";
+  const message = typeof error.message === "string" ? error.message : `turn ${id} ended as ${String(turn.status)}`;
+  return new ToolplaneError(code, message, { detail });
+};
+
+const textIn = (body: Body, key: string): string => (typeof body[key] === "string" ? body[key] : "");
+
+const planNews = ({ subject, payload }: PlaneEvent): TurnNews => {
+  const said = isRecord(payload) ? payload : {};
+  const kind = subject.slice(subject.lastIndexOf(".") + 1);
+  if (kind === "chunk" && said.chunk_type === "content") return { type: "text", text: textIn(said, "content") };
+  if (kind === "step") return { type: "step", stepId: textIn(said, "step_id"), phase: textIn(said, "phase") };
+  if (kind === "part") return { type: "part", callId: textIn(said, "tool_call_id"), part: said.part };
+  if (kind === "task") return { type: "end", status: textIn(said, "status") };
+  return { type: "other" };
+};
+
+interface Kept {
+  push(event: TurnEvent): void;
+  end(error?: ToolplaneError): void;
+  read(): AsyncGenerator<TurnEvent>;
+}
+
+const createKept = (): Kept => {
+  const events: TurnEvent[] = [];
+  let over: { readonly error: ToolplaneError | undefined } | undefined;
+  let heard: (() => void) | undefined;
+  return {
+    push(event) {
+      events.push(event);
+      if (events.length > MAX_KEPT) events.shift();
+      heard?.();
+    },
+    end(error) {
+      over ??= { error };
+      heard?.();
+    },
+    async *read() {
+      for (;;) {
+        const next = events.shift();
+        if (next !== undefined) yield next;
+        else if (over === undefined)
+          await new Promise<void>((resolve) => {
+            heard = resolve;
+          });
+        else if (over.error !== undefined) throw over.error;
+        else return;
+      }
+    },
+  };
+};
+
+const soon = ({ clock }: Means): number => clock.now() + HAND_OVER_MS;
+
+export const runTurn = (means: Means, agentId: string, instruction: string, options: RunOptions): RunningTurn => {
+  const { way, clock, insist, makeKey } = means;
+  const { key = makeKey(), contextBox: contextBoxId, signal } = options;
+  const kept = createKept();
+  const watched = new AbortController();
+  const watching = signal === undefined ? watched.signal : AbortSignal.any([signal, watched.signal]);
+  const listening = Promise.withResolvers<void>();
+  const pages = followPages(means, { signal: watching, opened: listening.resolve });
+
+  const started = (async (): Promise<Body> => {
+    // Listening begins before the turn does: nothing of it is missed.
+    await listening.promise;
+    return insist(soon(means), signal, () => way.startTurn({ agentId, instruction, key, contextBoxId }));
+  })();
+  const id = started.then(turnIdOf);
+  const ended = (async (): Promise<Body> => {
+    const [turn, turnId] = [await started, await id];
+    if (isOver(turn)) return turn;
+    const waitMs = options.wait === undefined ? Number.POSITIVE_INFINITY : Math.max(options.wait * 1000, 0);
+    const read = (untilMs: number): Promise<Body> => way.readTurn(turnId, untilMs - clock.now(), signal);
+    return askUntilOver(means, waitMs, signal, read, isOver);
+  })();
+
+  const watch = async (): Promise<void> => {
+    for await (const page of pages) {
+      const turnId = await id;
+      const own = page.filter(({ payload }) => isRecord(payload) && payload.agent_turn_id === turnId);
+      const told = own.map((source): TurnEvent => ({ ...planNews(source), source }));
+      // The text of the last step may come in the same page as the end of the turn, and after it.
+      const end = told.find(({ type }) => type === "end");
+      for (const event of told) if (event !== end) kept.push(event);
+      if (end === undefined) continue;
+      kept.push(end);
+      return;
+    }
+  };
+  // A wait that ends before the turn does ends the watching too.
+  const stopWatching = (): void => watched.abort();
+  ended.then((turn) => {
+    if (!isOver(turn)) stopWatching();
+  }, stopWatching);
+  watch()
+    .then(
+      () => {
+        listening.reject(givenUp());
+        kept.end(signal?.aborted === true ? givenUp() : undefined);
+      },
+      (error: unknown) => {
+        listening.reject(error);
+        kept.end(understandError(error));
+      },
+    )
+    .finally(stopWatching);
+  // Each is told to those who ask for it.
+  for (const one of [listening.promise, id, ended]) one.catch(() => undefined);
+
+  return {
+    id,
+    ended: () => ended,
+    async deliverable() {
+      const turn = await ended;
+      if (turn.status !== "success") throw failureOf(turn);
+      return (turn.deliverable ?? null) as JsonValue;
+    },
+    async stop(reason) {
+      const turnId = await id;
+      await insist(soon(means), undefined, () => way.stopTurn(turnId, reason));
+    },
+    [Symbol.asyncIterator]: () => kept.read(),
+  };
+};

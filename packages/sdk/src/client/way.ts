@@ -1,0 +1,63 @@
+// How a client reaches its plane: over HTTP, or inside the same process. A way carries one request at a time and judges
+// nothing; keys, patience, waiting and typed errors are the client's, and the same for both ways.
+// Bodies are those of the HTTP API.
+
+import { ToolplaneError } from "@toolplane/protocol";
+
+export type Body = Readonly<Record<string, unknown>>;
+
+export interface CallAsk {
+  readonly toolName: string;
+  readonly arguments: unknown;
+  /** Made once for a call: the same request with the same key is the same call. */
+  readonly key: string;
+  readonly agentId?: string | undefined;
+  /** Not before this moment, as an ISO time. */
+  readonly notBefore?: string | undefined;
+  /** When the answer is wanted at the latest, by the clock of this process. */
+  readonly untilMs: number;
+}
+
+export interface TurnAsk {
+  readonly agentId: string;
+  readonly instruction: string;
+  readonly key: string;
+  readonly contextBoxId?: string | undefined;
+}
+
+/** One event as it came: `evt` from the log, with the id to go on after; `str` as it passed, without one. */
+export interface RawEvent {
+  readonly id: string | undefined;
+  readonly event: string;
+  /** Empty when only the id was sent: where the log stands. */
+  readonly data: string;
+}
+
+export interface Way {
+  readonly projectId: string;
+  /** Where the plane is, for messages. */
+  readonly place: string;
+  /** Makes the call or finds it by its key; answers when it is settled or the wait is over. */
+  makeCall(ask: CallAsk, signal: AbortSignal | undefined): Promise<Body>;
+  readCall(callId: string, waitMs: number, signal: AbortSignal | undefined): Promise<Body>;
+  cancelCall(callId: string, reason: string | undefined): Promise<Body>;
+  explainCall(callId: string): Promise<Body>;
+  startTurn(ask: TurnAsk): Promise<Body>;
+  readTurn(turnId: string, waitMs: number, signal: AbortSignal | undefined): Promise<Body>;
+  stopTurn(turnId: string, reason: string | undefined): Promise<Body>;
+  /** Every tool in force, as the API lists them. */
+  listTools(): Promise<readonly Body[]>;
+  /** One connection to the events; what came together is given together. It ends when the connection does. */
+  openEvents(after: string | undefined, signal: AbortSignal): Promise<AsyncIterable<readonly RawEvent[]>>;
+  close(): Promise<void>;
+}
+
+/** The JSON of what a caller gave; what JSON cannot say is refused at once. */
+export const jsonOf = (value: unknown): string => {
+  try {
+    return JSON.stringify(value) ?? "null";
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : "it cannot be read";
+    throw new ToolplaneError("bad_request", `the arguments are not JSON: ${why.split("\n")[0]}`, { cause });
+  }
+};

@@ -1,0 +1,236 @@
+// What a service has to say, together: results, heartbeats, releases and parts that are ready while a request is on its way go
+// with the next one. No timers: what is alone leaves at once, and requests grow as fast as the plane is slow.
+//   E1. A flush is capped by number and by size; what is large leaves by its own operation and holds up nothing.
+//   E2. Every item has an answer of its own. A flush that failed as a whole because the plane is away rejects its items, and each
+//       is as patient as it would have been alone. A flush that was refused as a whole is sent again item by item at once.
+//   E3. A flush that takes long makes room for the next: a dead connection keeps no heartbeat back.
+//   E4. Giving up an item gives up the flush only when nothing else is in it.
+//   E5. A plane that does not know exchanges is asked by the single operations from then on.
+
+import { ERROR_TABLE, isErrorCode, isRecord, ToolplaneError, understandError } from "@toolplane/protocol";
+import { type Clock, WAIT_OVER } from "../ports/clock.ts";
+import { errorFromAnswer } from "./answer-error.ts";
+import type { Patience } from "./gateway.ts";
+import { mayPass, type PatienceDeps, withPatience } from "./patience.ts";
+import type { Answer } from "./wire.ts";
+
+const KINDS = ["results", "heartbeats", "releases", "parts"] as const;
+export type SaidKind = (typeof KINDS)[number];
+
+export interface Said<T> {
+  readonly kind: SaidKind;
+  readonly toolCallId: string;
+  /** The body of the single operation; an item has the call's id, and a result its span, beside it. */
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly traceparent?: string | undefined;
+  readonly read: (answer: Answer) => T;
+  /** The same by its own operation. */
+  readonly alone: () => Promise<T>;
+  readonly signal?: AbortSignal | undefined;
+  /** After which an answer is worth nothing any more. */
+  readonly timeoutMs?: number | undefined;
+}
+
+export type Exchange = <T>(said: Said<T>) => Promise<T>;
+
+export interface ExchangeOptions {
+  /** Sends one exchange, whose body the text is. */
+  readonly send: (text: string, signal: AbortSignal) => Promise<Answer>;
+  /** Whether it is known for which target an exchange would be; until then everything is said alone. */
+  readonly isOpen?: (() => boolean) | undefined;
+  readonly clock: Clock;
+  /** A transport that takes less than MAX_CHARS in one message says so. */
+  readonly maxChars?: (() => number) | undefined;
+  readonly inFlight?: number | undefined;
+}
+
+/** Together below what a server parses in one go. */
+const MAX_CHARS = 120 * 1024;
+/** What is larger gains nothing by company. */
+const LARGE_CHARS = 32 * 1024;
+/** What the plane takes in one list. */
+const MAX_ITEMS = 256;
+/** While one is committed the next is read: with one in flight service and plane would wait for each other in turns. */
+const IN_FLIGHT = 2;
+/** Far longer than a healthy plane takes, far shorter than a lease. */
+const SLOW_MS = 2_000;
+
+interface Item {
+  readonly kind: SaidKind;
+  readonly text: string;
+  readonly take: (answer: Answer) => void;
+  readonly fail: (error: ToolplaneError) => void;
+  readonly sendAlone: () => void;
+  readonly isOver: () => boolean;
+  flush: Flush | undefined;
+}
+
+interface Flush {
+  readonly items: readonly Item[];
+  readonly stop: AbortController;
+}
+
+const unreadable = (): ToolplaneError =>
+  new ToolplaneError("upstream_unavailable", "the answer to an exchange has no readable answer to one of its items");
+
+/** The error of an item, as its single operation would have given it. */
+const errorOf = (said: unknown, kind: SaidKind): ToolplaneError | undefined => {
+  if (!isRecord(said) || !isRecord(said.error)) return undefined;
+  const { code } = said.error;
+  const status = isErrorCode(code) ? ERROR_TABLE[code].http : 500;
+  return errorFromAnswer({ status, body: said, request: `an exchange (${kind})` });
+};
+
+const textOf = ({ toolCallId, body, traceparent }: Said<unknown>): string =>
+  JSON.stringify({ tool_call_id: toolCallId, ...body, ...(traceparent === undefined ? {} : { traceparent }) });
+
+const bodyText = (items: readonly Item[]): string => {
+  const lists = KINDS.map((kind) => [kind, items.filter((item) => item.kind === kind)] as const);
+  const filled = lists.filter(([, list]) => list.length > 0);
+  return `{${filled.map(([kind, list]) => `"${kind}":[${list.map(({ text }) => text).join(",")}]`).join(",")}}`;
+};
+
+const handOut = ({ body, clockAheadMs }: Answer, items: readonly Item[]): void => {
+  const next = new Map<SaidKind, number>();
+  for (const item of items) {
+    const index = next.get(item.kind) ?? 0;
+    next.set(item.kind, index + 1);
+    const list = isRecord(body) ? body[item.kind] : undefined;
+    const said: unknown = Array.isArray(list) ? list[index] : undefined;
+    const error = said === undefined ? unreadable() : errorOf(said, item.kind);
+    if (error === undefined) item.take({ body: said, clockAheadMs });
+    else item.fail(error);
+  }
+};
+
+export const createExchange = (options: ExchangeOptions): Exchange => {
+  const { send, clock, maxChars, inFlight = IN_FLIGHT } = options;
+  let waiting: Item[] = [];
+  let running = 0;
+  let scheduled = false;
+  let isKnown = true;
+
+  const take = (): Item[] => {
+    const most = Math.min(maxChars?.() ?? MAX_CHARS, MAX_CHARS);
+    let chars = 0;
+    let count = 0;
+    for (const { text } of waiting) {
+      chars += text.length;
+      if (count > 0 && (chars > most || count >= MAX_ITEMS)) break;
+      count += 1;
+    }
+    return waiting.splice(0, count);
+  };
+
+  const failed = (thrown: unknown, items: readonly Item[]): void => {
+    const error = understandError(thrown);
+    if (error.code === "not_found") isKnown = false;
+    for (const item of items) {
+      if (mayPass(error)) item.fail(error);
+      else item.sendAlone();
+    }
+  };
+
+  const run = async (flush: Flush): Promise<void> => {
+    const { items, stop } = flush;
+    const done = new AbortController();
+    let counted = true;
+    running += 1;
+    const makeRoom = (): void => {
+      if (!counted) return;
+      counted = false;
+      running -= 1;
+      pump();
+    };
+    void clock.sleep(SLOW_MS, done.signal).then(makeRoom);
+    try {
+      handOut(await send(bodyText(items), stop.signal), items);
+    } catch (thrown) {
+      failed(thrown, items);
+    } finally {
+      done.abort(WAIT_OVER);
+      makeRoom();
+    }
+  };
+
+  const pump = (): void => {
+    scheduled = false;
+    while (running < inFlight && waiting.length > 0) {
+      const flush: Flush = { items: take(), stop: new AbortController() };
+      for (const item of flush.items) item.flush = flush;
+      void run(flush);
+    }
+  };
+
+  const drop = (item: Item): void => {
+    if (item.flush === undefined) waiting = waiting.filter((other) => other !== item);
+    else if (item.flush.items.every((other) => other.isOver())) item.flush.stop.abort(WAIT_OVER);
+  };
+
+  const enqueue = <T>(said: Said<T>, text: string): Promise<T> =>
+    new Promise<T>((resolve, reject) => {
+      const { signal } = said;
+      const over = new AbortController();
+      const end = (act: () => void): void => {
+        if (over.signal.aborted) return;
+        over.abort(WAIT_OVER);
+        signal?.removeEventListener("abort", giveUp);
+        act();
+      };
+      const item: Item = {
+        kind: said.kind,
+        text,
+        take: (answer) =>
+          end(() => {
+            try {
+              resolve(said.read(answer));
+            } catch (thrown) {
+              reject(understandError(thrown));
+            }
+          }),
+        fail: (error) => end(() => reject(error)),
+        sendAlone: () => end(() => void said.alone().then(resolve, reject)),
+        isOver: () => over.signal.aborted,
+        flush: undefined,
+      };
+      const giveUp = (): void => {
+        item.fail(new ToolplaneError("canceled", "the request was given up"));
+        drop(item);
+      };
+      const late = (timeoutMs: number): void => {
+        if (over.signal.aborted) return;
+        item.fail(new ToolplaneError("upstream_unavailable", `the plane did not answer within ${timeoutMs} ms`));
+        drop(item);
+      };
+      signal?.addEventListener("abort", giveUp, { once: true });
+      const { timeoutMs } = said;
+      if (timeoutMs !== undefined) void clock.sleep(timeoutMs, over.signal).then(() => late(timeoutMs));
+      waiting.push(item);
+      // The end of this tick, so that what is said together travels together.
+      if (!scheduled && running < inFlight) {
+        scheduled = true;
+        queueMicrotask(pump);
+      }
+    });
+
+  return (said) => {
+    if (!isKnown || options.isOpen?.() === false || said.signal?.aborted === true) return said.alone();
+    const text = textOf(said);
+    return text.length > LARGE_CHARS ? said.alone() : enqueue(said, text);
+  };
+};
+
+/** Says it with the others, and when that fails in a way that may pass, again and alone (G3). */
+export const sayPatiently = <T>(
+  deps: PatienceDeps,
+  exchange: Exchange,
+  said: Said<T>,
+  patience: Patience = {},
+): Promise<T> => {
+  let isFirst = true;
+  return withPatience(deps, patience, () => {
+    const tried = isFirst ? exchange(said) : said.alone();
+    isFirst = false;
+    return tried;
+  });
+};

@@ -1,0 +1,92 @@
+// Makes one call, whichever way it was asked for: the single route, an item of a batch, a program in this process. The checks
+// are the same for all of them because they are done here.
+
+import type { CallAnswer, CallRequest, Engine } from "@toolplane/engine";
+import { isToolplaneError, parseWith, refuseUnstorable, ToolplaneError } from "@toolplane/protocol";
+import { z } from "zod";
+import type { ToolHosts } from "../hosts/tool-hosts.ts";
+import { checkMayCall } from "../http/agent-rights.ts";
+import { API_ACTOR, callerAgent } from "../http/caller-agent.ts";
+import { checkCallerHeaders } from "../http/caller-headers.ts";
+import type { Who } from "../http/own.ts";
+
+export const MAX_WAIT_SECONDS = 300;
+
+export const callBody = z.strictObject({
+  tool_name: z.string().min(1).max(64),
+  arguments: z.unknown().optional(),
+  agent_id: z.string().min(1).max(128).optional(),
+  channel_id: z.string().min(1).max(64).optional(),
+  idempotency_key: z.string().min(1).max(255).optional(),
+  wait_seconds: z.number().min(0).max(MAX_WAIT_SECONDS).optional(),
+  not_before: z.iso.datetime({ offset: true }).optional(),
+});
+
+export type CallBody = z.infer<typeof callBody>;
+
+export interface Asked {
+  readonly engine: Pick<Engine, "calls" | "tools" | "agentProfiles">;
+  readonly toolHosts: ToolHosts;
+  readonly caller: Who;
+  readonly projectId: string;
+  readonly signal: AbortSignal;
+}
+
+/** A tool that is not there may wait for a person, or be one of a host that has not started yet: then that is the news. */
+const explainMissing = async (error: unknown, { engine, toolHosts }: Asked, request: CallRequest): Promise<unknown> => {
+  if (!isToolplaneError(error) || error.code !== "not_found") return error;
+  const { projectId, toolName } = request;
+  const known = await engine.tools.findTool(projectId, toolName);
+  if (known?.status === "deleted" && known.pending !== undefined) {
+    const todo = `version ${known.pending.version} waits: toolplane tools accept ${toolName} --version ${known.pending.version}`;
+    return new ToolplaneError("not_found", `${error.message}; it was deleted`, { detail: { todo } });
+  }
+  const late = toolHosts
+    .list(projectId)
+    .find(({ setting: { name, prefix }, description }) => !description && toolName.startsWith(prefix ?? `${name}__`));
+  const problem = late && toolHosts.problemOf(projectId, late.setting.target);
+  if (problem === undefined || (known !== undefined && known.status !== "deleted")) return error;
+  return new ToolplaneError("not_found", `${error.message}; ${problem.why}, and its tools come when it is ready`);
+};
+
+const requestOf = ({ caller, projectId }: Asked, body: CallBody, trace: Headers | undefined): CallRequest => ({
+  projectId,
+  toolName: body.tool_name,
+  arguments: body.arguments,
+  agentId: callerAgent(caller, body.agent_id),
+  channelId: body.channel_id,
+  idempotencyKey: body.idempotency_key,
+  notBeforeMs: body.not_before === undefined ? undefined : Date.parse(body.not_before),
+  traceparent: trace?.get("traceparent") ?? undefined,
+  tracestate: trace?.get("tracestate") ?? undefined,
+});
+
+export interface Said {
+  /** The request's headers: what they say of the caller must agree with the call. */
+  readonly headers?: Headers | undefined;
+  /** True when the call joins the trace that the headers name; the calls of a batch have traces of their own. */
+  readonly traced?: boolean | undefined;
+}
+
+/** The call as it is when it is settled, when its wait is over, or when the signal ends the wait. */
+export const makeCall = async (
+  asked: Asked,
+  body: CallBody,
+  { headers, traced = false }: Said = {},
+): Promise<CallAnswer> => {
+  const request = requestOf(asked, body, traced ? headers : undefined);
+  const { projectId, channelId, agentId = API_ACTOR } = request;
+  if (headers !== undefined) checkCallerHeaders(headers, { projectId, channelId, agentId });
+  await checkMayCall(asked.engine, asked.caller, projectId, request.toolName);
+  try {
+    return await asked.engine.calls.call(request, (body.wait_seconds ?? 0) * 1000, asked.signal);
+  } catch (error) {
+    throw await explainMissing(error, asked, request);
+  }
+};
+
+/** What nobody has looked at yet: an item of a batch, which is refused by itself. */
+export const parseCall = (input: unknown): CallBody => {
+  refuseUnstorable(input, "the call");
+  return parseWith(callBody, input, "the call");
+};

@@ -1,0 +1,87 @@
+// What happens in a project, for one reader: every evt.* of the log from a position on, and every str.* as it passes; of both,
+// what the reader may see. A slow reader loses stream items, never events: those are read at its own pace, a bounded page at
+// a time.
+
+import type { Engine } from "@toolplane/engine";
+import { PROTOCOL_VERSION, parseToken, tryParseJsonStrict } from "@toolplane/protocol";
+import type { Own } from "../http/own.ts";
+import { ownEvents } from "../http/own-events.ts";
+import { createWaitingItems, type StreamItem } from "../http/waiting-items.ts";
+import { createWake } from "../http/wake.ts";
+
+export interface FeedEvent {
+  readonly subject: string;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly payload: unknown;
+  /** Where the log goes on; a stream item has none. */
+  readonly position?: string;
+}
+
+export interface FeedPage {
+  readonly events: readonly FeedEvent[];
+  /** The log had something: there may be more. */
+  readonly isMore: boolean;
+}
+
+export interface EventFeed extends Disposable {
+  /** Where the log stands for this reader. */
+  position(): string;
+  next(): Promise<FeedPage>;
+  /** Until something happens, or this long. */
+  wait(ms: number): Promise<void>;
+  /** Ends a wait. */
+  readonly ring: () => void;
+  /** Nothing has streamed by since the last page. */
+  isQuiet(): boolean;
+}
+
+export interface FeedOptions {
+  readonly engine: Pick<Engine, "bus" | "events" | "doorbell">;
+  readonly projectId: string;
+  readonly own: Own;
+  /** Undefined: from now on. An id that is not one of ours is refused. */
+  readonly after: string | undefined;
+}
+
+/** On NATS anybody with the right publishes stream items; one that cannot be read is dropped, as any may be. */
+const readItems = (items: readonly StreamItem[]): readonly FeedEvent[] =>
+  items.flatMap(({ subject, payload }) => {
+    const value = tryParseJsonStrict(payload);
+    return value === undefined ? [] : [{ subject, payload: value }];
+  });
+
+export const startOf = async ({ engine, projectId, after }: Omit<FeedOptions, "own">): Promise<string> => {
+  const position = after ?? (await engine.events.now());
+  await engine.events.read(projectId, position, 1);
+  return position;
+};
+
+export const openFeed = async (options: FeedOptions): Promise<EventFeed> => {
+  const { engine, projectId, own } = options;
+  let position = await startOf(options);
+  const wake = createWake();
+  const items = createWaitingItems();
+  const subject = `cg.${PROTOCOL_VERSION}.${parseToken(projectId, "project")}.*.str.*.*.>`;
+  const stopStream = await engine.bus.subscribeStream(subject, (item) => {
+    items.push(item);
+    wake.ring();
+  });
+  const stopBell = engine.doorbell.listen("messages", wake.ring);
+  return {
+    position: () => position,
+    async next() {
+      const read = await engine.events.read(projectId, position);
+      position = read.at(-1)?.position ?? position;
+      const logged = read.map((event) => ({ ...event, payload: JSON.parse(event.payload) as unknown }));
+      const events = await ownEvents<FeedEvent>(own, [...logged, ...readItems(items.takeAll())]);
+      return { events, isMore: read.length > 0 };
+    },
+    wait: wake.wait,
+    ring: wake.ring,
+    isQuiet: items.isEmpty,
+    [Symbol.dispose]: () => {
+      stopStream();
+      stopBell();
+    },
+  };
+};

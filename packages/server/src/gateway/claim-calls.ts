@@ -1,0 +1,77 @@
+// Asking for work, once for the claim route and for the exchange.
+//   - A claim whose client has gone gives its leases back: what cannot be handed over must not wait for a lease to lapse.
+//   - Calls made under another definition than those the service names are given back at once, not counted as an attempt.
+
+import type { Engine, LeasedCall } from "@toolplane/engine";
+import { HEADERS, type HeaderMap, isToken, showName, ToolplaneError } from "@toolplane/protocol";
+import { systemClock } from "@toolplane/sdk";
+import { z } from "zod";
+import { noProject } from "../http/known-project.ts";
+import { plainText, refuseTarget, type ServiceCaller } from "./service-request.ts";
+
+/** Longer than the name of any target a tool may have. */
+const MAX_TARGET_LENGTH = 128;
+const MAX_WAIT_SECONDS = 60;
+export const MAX_CLAIM = 256;
+/** Calls that only others can run are looked at this often, not without pause. */
+const OTHERS_PAUSE_MS = 1_000;
+
+/** The fields of a claim that mean the same in an exchange. */
+export const claimFields = {
+  /** Who runs it, as people will read it in `why`. */
+  holder: z.string().min(1).max(128).optional(),
+  /** Hashes: only calls made under one of these definitions. */
+  definitions: z.array(plainText).max(256).optional(),
+};
+
+export const waitSeconds = z.number().min(0).max(MAX_WAIT_SECONDS);
+
+export interface ClaimAsked {
+  readonly engine: Pick<Engine, "calls" | "projects">;
+  readonly projectId: string;
+  readonly target: string;
+  readonly holder: string;
+  readonly max: number;
+  readonly waitMs: number;
+  readonly definitions?: readonly string[] | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** The target is one, and the caller serves it; the headers name no other project. */
+export const checkTarget = (caller: ServiceCaller, target: string, projectId: string, headers: HeaderMap): void => {
+  // A claim for it would wait for ever for work that cannot come.
+  if (!isToken(target) || target.length > MAX_TARGET_LENGTH)
+    throw new ToolplaneError("bad_request", `a target is letters, digits, _ and -, not ${showName(target)}`);
+  if (caller.targets?.includes(target) === false) throw refuseTarget(caller, target);
+  const said = headers[HEADERS.projectId];
+  if (said !== undefined && said.trim() !== projectId)
+    throw new ToolplaneError("protocol_violation", `${HEADERS.projectId} names another project than the route`);
+};
+
+export const giveBackCalls = async ({ calls }: Pick<Engine, "calls">, leased: readonly LeasedCall[]): Promise<void> => {
+  await Promise.all(leased.map(({ facts, lease }) => calls.release({ ...facts, leaseId: lease.id })));
+};
+
+export const claimCalls = async (asked: ClaimAsked): Promise<readonly LeasedCall[]> => {
+  const { engine, projectId, target, holder, max, waitMs, definitions, signal } = asked;
+  const request = { projectId, target, holder, max };
+  const take = async (ms: number): Promise<readonly LeasedCall[]> => {
+    const calls = await engine.calls.claim(request, ms, signal);
+    if (!signal.aborted || calls.length === 0) return calls;
+    await giveBackCalls(engine, calls);
+    return [];
+  };
+  // Before the look, and mostly from memory: the look is the wait's own, and an empty queue is looked at once.
+  if (!(await engine.projects.isKnown(projectId))) throw noProject(projectId);
+  const calls = await take(waitMs);
+  if (definitions === undefined) return calls;
+  const runs = new Set(definitions);
+  const mine = calls.filter(({ facts }) => runs.has(facts.definitionHash));
+  if (mine.length === calls.length) return calls;
+  await giveBackCalls(
+    engine,
+    calls.filter(({ facts }) => !runs.has(facts.definitionHash)),
+  );
+  if (mine.length === 0) await systemClock.sleep(Math.min(waitMs, OTHERS_PAUSE_MS), signal);
+  return mine;
+};

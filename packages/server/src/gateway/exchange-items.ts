@@ -1,0 +1,131 @@
+// Many things a service says, in one request: results, heartbeats, releases, parts. Each item is judged by the operation that
+// judges it alone, under the same rights, and has an answer of its own, in the order in which it was sent.
+//   - One bad item refuses itself only. Only when the database answers none of them is the whole exchange refused.
+//   - The items of one call are dealt with one after the other: parts, heartbeat, result, release. Calls do not wait for
+//     each other.
+//   - A `traceparent` is a result's own. The one in the request's headers is of the client's trace and says nothing here.
+
+import {
+  exceedsBytes,
+  HEADERS,
+  isFilled,
+  isRecord,
+  isToolplaneError,
+  parseWith,
+  refuseUnstorable,
+  ToolplaneError,
+  understandError,
+} from "@toolplane/protocol";
+import { z } from "zod";
+import { heartbeat, release } from "./lease-operations.ts";
+import { parts, settle } from "./result-operations.ts";
+import { plainText, type ServiceOperation, type ServiceRequest } from "./service-request.ts";
+
+/** In one list; a service with more to say sends another request. */
+const MAX_ITEMS = 256;
+
+const named = { tool_call_id: plainText };
+
+/** In the order in which the items of one call are dealt with. */
+const KINDS = {
+  parts: { operation: parts, item: parts.body.extend(named) },
+  heartbeats: { operation: heartbeat, item: heartbeat.body.extend(named) },
+  results: { operation: settle, item: settle.body.extend({ ...named, traceparent: z.string().max(256).optional() }) },
+  releases: { operation: release, item: release.body.extend(named) },
+} as const;
+
+export type ItemKind = keyof typeof KINDS;
+export const ITEM_KINDS = Object.keys(KINDS) as readonly ItemKind[];
+
+const items = z.array(z.unknown()).max(MAX_ITEMS).default([]);
+
+/** The lists of an exchange: their items are judged one by one. */
+export const itemLists = { results: items, heartbeats: items, releases: items, parts: items };
+
+export type ItemLists = Readonly<Record<ItemKind, readonly unknown[]>>;
+type ItemAnswer = Readonly<Record<string, unknown>>;
+
+interface Item {
+  readonly kind: ItemKind;
+  readonly index: number;
+  readonly given: unknown;
+  readonly toolCallId: string | undefined;
+}
+
+export interface ExchangedItems {
+  readonly answers: Readonly<Record<ItemKind, readonly ItemAnswer[]>>;
+  readonly refused: readonly ToolplaneError[];
+}
+
+const tooLarge = (maxBytes: number): ToolplaneError =>
+  new ToolplaneError("payload_too_large", `the item is larger than ${maxBytes} bytes`, {
+    detail: { max_bytes: maxBytes },
+  });
+
+type Envelope = Omit<ServiceRequest<unknown>, "toolCallId" | "body" | "leaseId">;
+
+/** The item as the question it would have been alone; throws what it would have been refused with. */
+const questionOf = ({ kind, given }: Item, envelope: Envelope): ServiceRequest<never> => {
+  const { operation, item } = KINDS[kind];
+  if (operation.maxBytes < settle.maxBytes && exceedsBytes(JSON.stringify(given) ?? "", operation.maxBytes))
+    throw tooLarge(operation.maxBytes);
+  if (operation !== settle) refuseUnstorable(given as never, "the item");
+  const { tool_call_id: toolCallId, ...rest } = parseWith(item as z.ZodObject, given, "the item");
+  const { traceparent, ...body } = rest;
+  const headers = { ...envelope.headers };
+  delete headers[HEADERS.traceparent];
+  if (isFilled(traceparent)) headers[HEADERS.traceparent] = traceparent;
+  return { ...envelope, headers, toolCallId: toolCallId as string, body: body as never };
+};
+
+const idOf = (given: unknown): string | undefined =>
+  isRecord(given) && isFilled(given.tool_call_id) ? given.tool_call_id : undefined;
+
+const itemsOf = (lists: ItemLists): readonly Item[] =>
+  ITEM_KINDS.flatMap((kind) => lists[kind].map((given, index) => ({ kind, index, given, toolCallId: idOf(given) })));
+
+/** Those of one call stand together; an item that names no call stands alone. */
+const byCall = (all: readonly Item[]): readonly (readonly Item[])[] => {
+  const groups = new Map<unknown, Item[]>();
+  for (const item of all) {
+    const key = item.toolCallId ?? item;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return [...groups.values()];
+};
+
+/** The database did not do its part for any of them: the same as at every other route. */
+const checkStore = (count: number, refused: readonly ToolplaneError[]): void => {
+  const [first] = refused;
+  if (first !== undefined && refused.length === count && refused.every(({ code }) => code === "storage_error"))
+    throw first;
+};
+
+export const exchangeItems = async (lists: ItemLists, envelope: Envelope): Promise<ExchangedItems> => {
+  const all = itemsOf(lists);
+  const answers: Record<ItemKind, ItemAnswer[]> = { parts: [], heartbeats: [], results: [], releases: [] };
+  const refused: ToolplaneError[] = [];
+
+  const carryOut = async (item: Item): Promise<void> => {
+    const { kind, index, toolCallId = null } = item;
+    try {
+      const operation: ServiceOperation = KINDS[kind].operation;
+      const { body } = await operation.run(questionOf(item, envelope));
+      answers[kind][index] = { tool_call_id: toolCallId, ...(body as ItemAnswer) };
+    } catch (thrown) {
+      const error = isToolplaneError(thrown) ? thrown : understandError(thrown);
+      refused.push(error);
+      answers[kind][index] = { tool_call_id: toolCallId, error: error.toWire() };
+    }
+  };
+
+  const carryOutInOrder = async (group: readonly Item[]): Promise<void> => {
+    for (const item of group) await carryOut(item);
+  };
+
+  await Promise.all(byCall(all).map(carryOutInOrder));
+  checkStore(all.length, refused);
+  return { answers, refused };
+};

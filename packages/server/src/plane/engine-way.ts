@@ -1,0 +1,154 @@
+// The way to a plane in the same process: the client's requests are answered by the engine, with the checks and the bodies of
+// the HTTP API. Its caller is the program that opened the plane, which may do what an administrator may.
+
+import type { Actor, Engine } from "@toolplane/engine";
+import { type Body, jsonOf, type RawEvent, type Way } from "@toolplane/sdk/client";
+import { makeCall, parseCall } from "../calls/make-call.ts";
+import { createResultReader } from "../calls/result-reader.ts";
+import { openFeed } from "../events/feed.ts";
+import { toolBody } from "../gateway/tool-operations.ts";
+import type { ToolHosts } from "../hosts/tool-hosts.ts";
+import { API_ACTOR } from "../http/caller-agent.ts";
+import { createOwn } from "../http/own.ts";
+import type { Caller } from "../http/route.ts";
+import { callAnswer, callDetail } from "../routes/call-body.ts";
+import { contextOf, detailOf, noTurn, readTurn } from "../turns/turn-body.ts";
+import type { PlaneProcesses } from "../up/plane-processes.ts";
+import { explainCall } from "../why/explain-call.ts";
+
+export interface EngineWayOptions {
+  readonly engine: Engine;
+  readonly toolHosts: ToolHosts;
+  readonly processes: PlaneProcesses;
+  readonly projectId: string;
+  /** Aborted when the plane closes: nobody waits any more. */
+  readonly closing: AbortSignal;
+  readonly close: () => Promise<void>;
+}
+
+const PAGE = 500;
+/** How long a reader of events sleeps when nothing rings. */
+const IDLE_MS = 60_000;
+
+/** The program itself. It has no token: nothing of it is stored. */
+const PROGRAM: Caller = {
+  actorId: API_ACTOR,
+  token: {
+    tokenId: "in-process",
+    role: "admin",
+    projectId: null,
+    actorId: null,
+    targets: [],
+    label: "this program",
+    createdAt: new Date(0),
+    expiresAt: null,
+    revokedAt: null,
+  },
+};
+
+/** The same, as the audit writes it down. */
+const PERSON: Actor = { door: "service", tokenId: null, role: "admin", actor: "a program in the plane's process" };
+
+/** What JSON makes of it: the caller may change its own value afterwards, and gets no other types than over HTTP. */
+const asJson = (value: unknown): unknown => JSON.parse(jsonOf(value));
+
+export const createEngineWay = (options: EngineWayOptions): Way => {
+  const { engine, toolHosts, processes, projectId, closing } = options;
+  const readResult = createResultReader(engine);
+  const own = createOwn(engine, PROGRAM, projectId);
+  const until = (signal: AbortSignal | undefined): AbortSignal =>
+    signal === undefined ? closing : AbortSignal.any([signal, closing]);
+  const keyOf = (toolCallId: string) => ({ projectId, toolCallId });
+
+  return {
+    projectId,
+    place: "this process",
+    async makeCall({ toolName, arguments: given, key, agentId, notBefore, untilMs }, signal) {
+      const body = parseCall({
+        tool_name: toolName,
+        arguments: asJson(given),
+        idempotency_key: key,
+        agent_id: agentId,
+        not_before: notBefore,
+      });
+      const asked = { engine, toolHosts, caller: PROGRAM, projectId, signal: until(signal) };
+      const view = await makeCall(asked, { ...body, wait_seconds: Math.max(untilMs - Date.now(), 0) / 1000 });
+      return callAnswer(view, await readResult(view));
+    },
+    async readCall(callId, waitMs, signal) {
+      const key = keyOf(callId);
+      if (waitMs > 0) await engine.calls.wait(key, waitMs, until(signal));
+      const view = await engine.calls.get(key);
+      return callDetail(view, await readResult(view));
+    },
+    async cancelCall(callId, reason) {
+      const { canceled, status } = await engine.calls.cancel({
+        ...keyOf(callId),
+        reason,
+        by: PROGRAM.actorId,
+        actor: PERSON,
+      });
+      return { canceled, status };
+    },
+    explainCall: async (callId): Promise<Body> => ({
+      ...(await explainCall(engine, keyOf(callId), toolHosts, processes)),
+    }),
+    async startTurn({ agentId, instruction, key, contextBoxId }) {
+      const spawned = await engine.turns.spawn({
+        projectId,
+        agentId,
+        sourceAgentId: PROGRAM.actorId,
+        context: contextOf({ instruction, context_box_id: contextBoxId }, PROGRAM.actorId),
+        correlationId: key,
+      });
+      const turn = await engine.turns.get({ projectId, agentTurnId: spawned.agentTurnId });
+      if (turn === undefined) throw noTurn(spawned.agentTurnId);
+      return { ...(await detailOf(engine, turn)), idempotent: spawned.idempotent };
+    },
+    readTurn: (agentTurnId, waitMs, signal) =>
+      readTurn({ engine, processes }, { projectId, agentTurnId }, waitMs, until(signal)),
+    async stopTurn(agentTurnId, reason) {
+      const { stopped, status } = await engine.turns.stop({
+        projectId,
+        agentTurnId,
+        actorId: API_ACTOR,
+        reason,
+        by: PERSON,
+      });
+      return { agent_turn_id: agentTurnId, stopped, status };
+    },
+    async listTools() {
+      const tools: Body[] = [];
+      for (let cursor: string | undefined; ; ) {
+        const page = await engine.tools.listTools(projectId, { limit: PAGE, cursor, pending: false });
+        tools.push(...page.items.map(toolBody));
+        if (page.nextCursor === undefined || page.nextCursor === null) return tools;
+        cursor = page.nextCursor;
+      }
+    },
+    async openEvents(after, signal) {
+      const feed = await openFeed({ engine, projectId, own, after });
+      const over = until(signal);
+      over.addEventListener("abort", feed.ring, { once: true });
+      return (async function* (): AsyncGenerator<readonly RawEvent[]> {
+        try {
+          yield [{ id: feed.position(), event: "message", data: "" }];
+          while (!over.aborted) {
+            const { events, isMore } = await feed.next();
+            if (events.length > 0)
+              yield events.map(({ subject, payload, position }) => ({
+                id: position,
+                event: position === undefined ? "str" : "evt",
+                data: JSON.stringify({ subject, payload }),
+              }));
+            if (!isMore && !over.aborted) await feed.wait(IDLE_MS);
+          }
+        } finally {
+          over.removeEventListener("abort", feed.ring);
+          feed[Symbol.dispose]();
+        }
+      })();
+    },
+    close: options.close,
+  };
+};

@@ -1,0 +1,143 @@
+// openPlane: the whole plane inside the user's own process, as a library. The client is the one that `connect` gives, without
+// HTTP in between; tools are served in the same process; agents run in it.
+//   L1. The data directory is this process's alone. Another owner is met with the sentence that `up` has for it.
+//   L2. Closing drains what runs, and leaves no process. A process that is killed instead loses nothing: what was written
+//       down is there when the plane is opened again, and the guard ends the database meanwhile.
+
+import { hostname } from "node:os";
+import { type Log, systemClock } from "@toolplane/engine";
+import { createGuard } from "@toolplane/processes";
+import { UsageError } from "@toolplane/protocol";
+import { type ServeOptions, type Serving, serveTools, type Tool } from "@toolplane/sdk";
+import { createKeys, createPlane, type Plane } from "@toolplane/sdk/client";
+import { readSettings } from "../config/read-settings.ts";
+import { ROLES, type Settings } from "../config/settings.ts";
+import { createClockOffset, NO_OFFSET } from "../gateway/clock-offset.ts";
+import { createEngineGateway } from "../gateway/engine-gateway.ts";
+import { createLog } from "../log/log.ts";
+import { type Stack, startStack } from "../up/stack.ts";
+import { readVersion } from "../up/version.ts";
+import { createEngineWay } from "./engine-way.ts";
+
+export interface OpenPlaneOptions {
+  /** The data directory of the embedded database; TOOLPLANE_DATA unless given, else `.toolplane`. */
+  readonly data?: string | undefined;
+  /** A PostgreSQL of your own instead; TOOLPLANE_DATABASE_URL unless given. */
+  readonly databaseUrl?: string | undefined;
+  /** Made if it is not there; TOOLPLANE_PROJECT unless given, else demo. */
+  readonly project?: string | undefined;
+  /** The configuration file; without it `toolplane.yaml` is read if it is there. */
+  readonly config?: string | undefined;
+  /** Data that is thrown away when the plane is closed. */
+  readonly ephemeral?: boolean | undefined;
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Errors on stderr unless given; TOOLPLANE_LOG_LEVEL says how much. */
+  readonly log?: Log | undefined;
+}
+
+export interface ServeHereOptions extends Pick<ServeOptions, "concurrency" | "secrets" | "maxResultBytes" | "signal"> {
+  /** What the tools are served as; `local` unless given. */
+  readonly target?: string | undefined;
+}
+
+export interface OwnPlane extends Plane {
+  /** Serves tools in this process until the plane is closed. */
+  serve(tools: readonly Tool[], options?: ServeHereOptions): Promise<Serving>;
+  /** Resolves when the plane cannot go on: another process took its data over. */
+  readonly failed: Promise<Error>;
+}
+
+const DEFAULT_TARGET = "local";
+
+const settingsOf = (options: OpenPlaneOptions, env: Readonly<Record<string, string | undefined>>): Settings => {
+  const { data, databaseUrl, config, ephemeral, project } = options;
+  if (data !== undefined && databaseUrl !== undefined)
+    throw new UsageError("openPlane takes data or databaseUrl: choose one of them");
+  const named = project ?? env.TOOLPLANE_PROJECT;
+  return readSettings(
+    { data, databaseUrl, config, ephemeral, roles: ROLES },
+    {
+      cwd: process.cwd(),
+      env: {
+        ...env,
+        TOOLPLANE_LOG_LEVEL: env.TOOLPLANE_LOG_LEVEL ?? "error",
+        ...(named === undefined ? {} : { TOOLPLANE_PROJECT: named }),
+      },
+    },
+  );
+};
+
+const logOf = ({ logLevel }: Settings): Log =>
+  createLog({
+    write: (line) => void process.stderr.write(line),
+    pretty: process.stderr.isTTY === true,
+    level: logLevel,
+  });
+
+interface Means {
+  readonly stack: Stack;
+  readonly settings: Settings;
+  readonly log: Log;
+}
+
+const serveHere = async (
+  { stack, settings, log }: Means,
+  tools: readonly Tool[],
+  { target = DEFAULT_TARGET, ...rest }: ServeHereOptions,
+): Promise<Serving> => {
+  const { engine } = stack.inside;
+  const means = { clock: systemClock, random: Math.random };
+  const offset = settings.databaseUrl === undefined ? NO_OFFSET : createClockOffset(engine.databaseNow, systemClock);
+  await offset.measure();
+  const gateway = createEngineGateway({
+    ...means,
+    engine,
+    projectId: settings.project,
+    actorId: `tool.${target}`,
+    holder: `${target} (process ${process.pid} on ${hostname()})`,
+    offset,
+  });
+  return serveTools(tools, { ...rest, ...means, target, gateway, log, handleSignals: false, url: undefined });
+};
+
+export const openPlane = async (options: OpenPlaneOptions = {}): Promise<OwnPlane> => {
+  const { env = process.env } = options;
+  // A project that was named is made: a program that opens a plane for one wants to use it.
+  const settings: Settings = { ...settingsOf(options, env), projectNamed: true };
+  const log = options.log ?? logOf(settings);
+  const stack = await startStack({
+    settings,
+    version: readVersion(),
+    cwd: process.cwd(),
+    env,
+    pid: process.pid,
+    log,
+    guard: createGuard(),
+    stop: new AbortController().signal,
+    listen: false,
+  });
+  const closing = new AbortController();
+  const servings = new Set<Serving>();
+  let closed: Promise<void> | undefined;
+  const end = async (): Promise<void> => {
+    // Tools first, while their results can still be handed over; then whoever waits for a result.
+    await Promise.all([...servings].map((serving) => serving.stop()));
+    closing.abort();
+    await stack.stop();
+  };
+  const close = (): Promise<void> => {
+    closed ??= end();
+    return closed;
+  };
+  const way = createEngineWay({ ...stack.inside, projectId: settings.project, closing: closing.signal, close });
+  return {
+    ...createPlane({ way, makeKey: createKeys("own") }),
+    failed: stack.failed,
+    async serve(tools, given = {}) {
+      const serving = await serveHere({ stack, settings, log }, tools, given);
+      servings.add(serving);
+      void serving.finished.finally(() => servings.delete(serving));
+      return serving;
+    },
+  };
+};

@@ -1,0 +1,91 @@
+// A turn as the API shows it, whichever way it was asked for.
+
+import type { Engine, TurnView } from "@toolplane/engine";
+import { type Card, showName, ToolplaneError } from "@toolplane/protocol";
+import type { PlaneProcesses } from "../up/plane-processes.ts";
+import { explainTurn } from "../why/explain-turn.ts";
+
+export const turnBody = (turn: TurnView) => ({
+  agent_turn_id: turn.agentTurnId,
+  agent_id: turn.agentId,
+  kind: turn.kind,
+  status: turn.status,
+  turn_epoch: turn.turnEpoch,
+  step_count: turn.stepCount,
+  waiting_tool_count: turn.waitingCount,
+  channel_id: turn.channelId,
+  correlation_id: turn.correlationId,
+  recursion_depth: turn.recursionDepth,
+  trace_id: turn.traceId,
+  parent_agent_id: turn.parentAgentId,
+  parent_agent_turn_id: turn.parentAgentTurnId,
+  parent_step_id: turn.parentStepId,
+  profile_box_id: turn.profileBoxId,
+  context_box_id: turn.contextBoxId,
+  output_box_id: turn.outputBoxId,
+  deliverable_card_id: turn.deliverableCardId,
+  error: turn.error === null ? null : { code: turn.errorCode ?? "internal_error", message: turn.error },
+  created_at: turn.createdAt,
+  dispatched_at: turn.dispatchedAt,
+  ended_at: turn.endedAt,
+});
+
+/** What the turn handed over: a text, or a document. */
+const deliverableOf = (card: Card | undefined): unknown => {
+  if (card?.content.__type__ === "TextContent") return card.content.text;
+  return card?.content.__type__ === "JsonContent" ? card.content.data : null;
+};
+
+export const detailOf = async (engine: Pick<Engine, "cards">, turn: TurnView) => {
+  const [card] = await engine.cards.getCards(turn.projectId, [turn.deliverableCardId]);
+  return { ...turnBody(turn), deliverable: deliverableOf(card) };
+};
+
+export const isOver = (turn: TurnView): boolean => turn.endedAt !== null;
+
+export const noTurn = (turnId: string): ToolplaneError =>
+  new ToolplaneError("not_found", `there is no turn ${showName(turnId)} in this project`);
+
+export interface TurnContext {
+  readonly instruction?: string | undefined;
+  readonly context_box_id?: string | undefined;
+  readonly result_fields?: readonly { readonly name: string; readonly description?: string | undefined }[] | undefined;
+}
+
+/** An instruction makes a new box, after what a given one holds; a box alone is taken as it is. */
+export const contextOf = (body: TurnContext, packedBy: string) => {
+  const { instruction, context_box_id: boxId, result_fields: resultFields } = body;
+  if (instruction !== undefined)
+    return { instruction, resultFields, packedBy, inheritBoxIds: boxId === undefined ? [] : [boxId] };
+  if (boxId === undefined || resultFields !== undefined)
+    throw new ToolplaneError("bad_request", "a turn needs an instruction: what the agent is to do");
+  return { boxId };
+};
+
+export interface TurnReading {
+  readonly engine: Pick<Engine, "turns" | "cards" | "agents" | "calls">;
+  readonly processes: PlaneProcesses;
+}
+
+/** The turn with its steps, and what it waits for; after a wait for its end if one is given. */
+export const readTurn = async (
+  { engine, processes }: TurnReading,
+  key: { readonly projectId: string; readonly agentTurnId: string },
+  waitMs: number,
+  signal?: AbortSignal,
+): Promise<Record<string, unknown>> => {
+  const turn = waitMs <= 0 ? await engine.turns.get(key) : await engine.turns.wait(key, waitMs, signal);
+  if (turn === undefined) throw noTurn(key.agentTurnId);
+  const taken = await engine.turns.steps(key);
+  const steps = taken.map((step) => ({
+    step_id: step.stepId,
+    status: step.status,
+    tool_call_ids: step.toolCallIds,
+    error: step.error,
+    metadata: step.metadata,
+    started_at: step.startedAt,
+    ended_at: step.endedAt,
+  }));
+  const explained = await explainTurn(engine, turn, taken, processes);
+  return { ...(await detailOf(engine, turn)), ...explained, steps };
+};

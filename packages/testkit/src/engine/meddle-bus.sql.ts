@@ -1,0 +1,18 @@
+// What tests do to the tables of the bus: messages, deliveries and stream items, past the engine.
+
+export const MEDDLE_BUS = {
+  addDeliveries: "insert into bus.deliveries (durable, id) select 'd', id from bus.messages where payload = any($1)",
+  addEarlyStreamItem: "insert into bus.stream_items (origin, subject, payload) values ('slow', $1, 'early')",
+  addManyEvents: `
+insert into bus.messages (category, project_id, subject, component, target, headers, payload)
+  select 'evt', 'demo', $1, 'agent', 'news', '{}', n::text
+  from generate_series(1, 9000) n`,
+  ageMessages: "update bus.messages set created_at = created_at - $1::interval where payload = any($2)",
+  ageMessagesFor: "update bus.messages set available_at = available_at - interval '1 minute' where target = any($1)",
+  ageSentEvent: "update bus.sent_events set created_at = now() - interval '8 days' where payload = 'old'",
+  ageStreamItems: "update bus.stream_items set created_at = now() - interval '2 minutes' where subject = $1",
+  loseCommands: "delete from bus.messages where category = 'cmd'",
+  putOffMessages: "update bus.messages set available_at = now() + interval '300 milliseconds'",
+  takeCommands: "delete from bus.messages where category = 'cmd' returning subject, headers::json as headers",
+  tearMessage: "delete from bus.messages where payload = 'torn'",
+} as const;

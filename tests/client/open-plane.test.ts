@@ -1,0 +1,79 @@
+// The plane as a library: the same client, in the process that uses it.
+
+import { fileURLToPath } from "node:url";
+import { defineTool, ToolError } from "@toolplane/sdk";
+import type { TurnEvent } from "@toolplane/sdk/client";
+import { openPlane } from "@toolplane/server";
+import { createTestDatabase, findDescendants, untilGone } from "@toolplane/testkit";
+import { expect, test } from "vitest";
+import { startProgram } from "../cli/program.ts";
+import { makePlace } from "../up/data.ts";
+import { PATIENCE_MS, startUp } from "../up/up-process.ts";
+
+const PROGRAM = fileURLToPath(new URL("programs/own-plane.ts", import.meta.url));
+
+const tools = [
+  defineTool({
+    ...{ name: "double", description: "Twice a number", retry: "safe" },
+    parameters: { type: "object", properties: { n: { type: "integer" } }, required: ["n"] },
+    run: async ({ n }: { n: number }) => n * 2,
+  }),
+  defineTool({
+    ...{ name: "refuse", description: "Says no", parameters: { type: "object" } },
+    run: async () => {
+      throw new ToolError("tool_error", "not today");
+    },
+  }),
+];
+
+test("[API-6-L1] [API-6-C7] one process calls tools, serves them and runs agents, without HTTP", async () => {
+  const database = await createTestDatabase({ name: "library", migrate: async () => undefined });
+  try {
+    await using plane = await openPlane({ databaseUrl: database.url, env: { TOOLPLANE_DEMO: "1" } });
+    await plane.serve(tools);
+    expect(await Promise.all(Array.from({ length: 50 }, (_, n) => plane.call("double", { n })))).toEqual(
+      Array.from({ length: 50 }, (_, n) => n * 2),
+    );
+    await expect(plane.call("double", { n: "x" })).rejects.toMatchObject({ code: "bad_request" });
+    await expect(plane.call("refuse")).rejects.toMatchObject({ code: "tool_error", callId: expect.any(String) });
+    const made = await plane.start("sleep", { seconds: 600 });
+    const callId = String(made.tool_call_id);
+    expect(await plane.why(callId)).toMatchObject({ tool_call_id: callId });
+    expect((await plane.cancel(callId)).canceled).toBe(true);
+    expect(Object.keys((await plane.tools()).ai())).toContain("double");
+    const turn = plane.run("helper", "to be or not to be");
+    const seen: TurnEvent[] = [];
+    for await (const event of turn) seen.push(event);
+    expect(new Set(seen.map(({ type }) => type))).toContain("step");
+    expect(seen.at(-1)).toMatchObject({ type: "end", status: "success" });
+    expect(await turn.deliverable()).toBe("You wrote 6 words, 4 of them different.");
+    await expect(plane.run("nobody", "do it").deliverable()).rejects.toMatchObject({ code: "not_found" });
+  } finally {
+    await database.drop();
+  }
+});
+
+test("[API-6-L2] [API-6-L3] a program that is killed finds its call again; meanwhile its data is its own", async () => {
+  await using place = await makePlace();
+  const { dataDir } = place;
+  const argv = [process.execPath, "--conditions=source", "--no-warnings", PROGRAM, dataDir];
+  const env = { TOOLPLANE_LEASE_SECONDS: "3" };
+  await using first = await startProgram(argv, { cwd: place.root, env: { ...env, HANG: "1" } });
+  await first.until("the tool runs", (out) => (out.includes("running") ? true : undefined));
+  const pid = first.process.child.pid ?? 0;
+  const sentence = `already running: process ${pid} has opened ${dataDir}`;
+  await expect(openPlane({ data: dataDir, env: {} })).rejects.toMatchObject({ code: "conflict", message: sentence });
+  await using up = startUp({ dataDir });
+  expect(await up.exited).toBe(1);
+  expect(up.stderr()).toContain(sentence);
+  const family = findDescendants(pid);
+  first.signal("SIGKILL");
+  await first.ended;
+  await using again = await startProgram(argv, { cwd: place.root, env });
+  await again.until("the tool runs again", (out) => (out.includes("running") ? true : undefined));
+  const relatives = findDescendants(again.process.child.pid ?? 0);
+  expect(relatives.length).toBeGreaterThan(0);
+  expect(await again.ended).toMatchObject({ code: 0 });
+  expect(again.out()).toContain('result "done"');
+  await untilGone([...family, ...relatives], PATIENCE_MS);
+});

@@ -1,0 +1,114 @@
+// The programs of callers that the README and examples/callers show, run as they are.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runProgram } from "../cli/program.ts";
+import { ROOT, type Stack, startStack } from "../cli/stack.ts";
+import { startCuttingProxy } from "../client/cutting-proxy.ts";
+import { makePlace } from "../up/data.ts";
+import { requirePython } from "./programs.ts";
+import { readBlocks, sectionOf } from "./readme.ts";
+
+const NODE = [process.execPath, "--conditions=source", "--no-warnings"] as const;
+const example = (name: string): string => join(ROOT, "examples/callers", name);
+
+/** A program without its comments. */
+const codeOf = (name: string): string =>
+  readFileSync(example(name), "utf8")
+    .split("\n")
+    .filter((line) => !line.startsWith("//"))
+    .join("\n")
+    .trim();
+
+test("[API-6-K1] the README shows two programs of callers as they are run, in at most 15 lines", () => {
+  const section = sectionOf(readFileSync(join(ROOT, "README.md"), "utf8"), "From your own program");
+  const shown = readBlocks(section).filter(({ kind }) => kind === "ts");
+  expect(shown.map(({ text }) => text.trim())).toEqual([codeOf("call-tools.ts"), codeOf("open-plane.ts")]);
+  for (const { text } of shown) expect(text.trim().split("\n").length).toBeLessThanOrEqual(15);
+});
+
+test("[API-6-L1] a program with the plane as its library needs nothing else", async () => {
+  await using place = await makePlace();
+  const { code, out, err } = await runProgram([...NODE, example("open-plane.ts")], { cwd: place.root });
+  expect([code, out, err]).toEqual([0, "Hello, Ada!\n", ""]);
+});
+
+describe("against a server", () => {
+  let stack: Stack;
+  beforeAll(async () => {
+    requirePython();
+    stack = await startStack();
+  });
+  afterAll(() => stack[Symbol.asyncDispose]());
+
+  const envOf = (url = stack.url) => ({
+    TOOLPLANE_URL: url,
+    TOOLPLANE_TOKEN: stack.token,
+    PYTHONPATH: join(ROOT, "hosts/python"),
+  });
+
+  test("[API-6-C7] a program calls tools, follows an agent and hears why a call failed", async () => {
+    const { code, out, err } = await runProgram([...NODE, example("call-tools.ts")], { cwd: ROOT, env: envOf() });
+    expect([code, err]).toEqual([0, ""]);
+    const lines = out.split("\n");
+    expect(lines[0]).toBe("6 and 4 words");
+    expect(lines.slice(1).join("\n")).toContain("You wrote 6 words, 4 of them different.\ntool_error: not today\n");
+  });
+
+  test("[API-6-P1] the same from Python: results, many calls, typed exceptions", async () => {
+    const { code, out, err } = await runProgram(["python3", example("call_tools.py")], { cwd: ROOT, env: envOf() });
+    expect([code, err]).toEqual([0, ""]);
+    const [first, ...rest] = out.trim().split("\n");
+    expect(first).toBe("6 words");
+    expect(rest.slice(0, 3).toSorted()).toEqual(["0 1", "1 2", "2 3"]);
+    expect(rest[3]).toBe("tool_error not today False True");
+  });
+
+  const PYTHON = `
+import sys
+from toolplane import ToolplaneError, connect
+plane = connect()
+print(plane.call("word_count", {"text": "lost and found again"})["total"])
+print([result["total"] for _, result in sorted(plane.call_many([("word_count", {"text": "x " * n}) for n in (11, 12)]))])
+try:
+    plane.call("sleep", {"seconds": 60}, wait=0.2)
+except ToolplaneError as error:
+    print(error.code, error.retryable, plane.cancel(error.call_id)["canceled"], plane.why(error.call_id)["status"])
+for wrong in (lambda: plane.call("nothing"), lambda: plane.call("word_count", {"text": 1}),
+              lambda: connect(token="no").call("echo"), lambda: connect(url="http://127.0.0.1:9").call("echo", wait=1)):
+    try:
+        wrong()
+    except ToolplaneError as error:
+        print(error.code)
+`;
+
+  test("[API-6-P1] [API-6-C2] a lost answer runs no tool twice from Python, and each trouble has its code", async () => {
+    await using proxy = await startCuttingProxy(stack.url);
+    const lost = proxy.loseAnswer('"total":4');
+    const running = runProgram(["python3", "-c", PYTHON], { cwd: ROOT, env: envOf(proxy.url) });
+    await lost;
+    const lostMany = proxy.loseAnswer('"total":12');
+    const { code, out, err } = await running;
+    await lostMany;
+    expect([code, err]).toEqual([0, ""]);
+    expect(out.trim().split("\n")).toEqual([
+      "4",
+      "[11, 12]",
+      "still_running True True canceled",
+      "not_found",
+      "bad_request",
+      "unauthorized",
+      "upstream_unavailable",
+    ]);
+    const { items } = (await stack.api("GET", "/projects/demo/calls?limit=200")) as {
+      items: { idempotency_key: string; tool_name: string; attempts: number }[];
+    };
+    const made = items.filter(({ idempotency_key: key }) => key?.startsWith("python-"));
+    expect(made.filter(({ tool_name: tool }) => tool === "word_count").map(({ attempts }) => attempts)).toEqual(
+      made.filter(({ tool_name: tool }) => tool === "word_count").map(() => 1),
+    );
+    // Three texts of the example, and three here: none was made twice.
+    expect(made.filter(({ tool_name: tool }) => tool === "word_count")).toHaveLength(6);
+  });
+});
