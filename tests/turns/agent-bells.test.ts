@@ -1,8 +1,9 @@
 // Who is told that an agent has something to do, where no bus beside the database carries wakeups: the inbox row is the
 // queue, whoever serves the pool in this process is told by name, and other processes by an empty ring.
 
-import type { AgentKey, Place, PoolServer, Work } from "@toolplane/engine";
+import type { AgentKey, PoolServer, Work } from "@toolplane/engine";
 import { stepIdOf } from "@toolplane/engine";
+import type { Place } from "@toolplane/engine/internal";
 import { codeOf, eventually } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 import {

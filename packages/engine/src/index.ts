@@ -29,7 +29,7 @@ export type { LeasedCall } from "./calls/leases.ts";
 export type { HeldCall } from "./calls/park.ts";
 export type { Settled } from "./calls/settle.ts";
 // cards and boxes
-export type { Carried, JudgeCommand } from "./carrier/carriage.ts";
+export type { JudgeCommand } from "./carrier/carriage.ts";
 export type { Carrier } from "./carrier/carrier.ts";
 export type { ServedTarget } from "./carrier/plan-durables.ts";
 export { readInTurns } from "./coalescer/in-turns.ts";
@@ -67,7 +67,7 @@ export type { Threads } from "./threads/threads.ts";
 // tokens
 export type { TokenWatch } from "./tokens/token-ends.ts";
 export { ROLES, type Role, type Token, type Tokens } from "./tokens/tokens.ts";
-export type { Place, PoolServer } from "./turns/agent-bells.ts";
+export type { PoolServer } from "./turns/agent-bells.ts";
 // turns
 export type {
   Advanced,

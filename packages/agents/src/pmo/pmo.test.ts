@@ -1,4 +1,5 @@
-import type { Carried, JudgeCommand } from "@toolplane/engine";
+import type { JudgeCommand } from "@toolplane/engine";
+import type { Carried } from "@toolplane/engine/internal";
 import { ToolplaneError } from "@toolplane/protocol";
 import { silentLog } from "@toolplane/sdk";
 import { expect, test } from "vitest";

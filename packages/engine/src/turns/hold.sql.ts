@@ -12,7 +12,7 @@ import type { AgentKey, TurnKey } from "./turn.ts";
 import { TURN_COLUMNS } from "./turn-row.ts";
 import { queuedTurns } from "./turns.sql.ts";
 
-export const HEAD_COLUMNS = `
+const HEAD_COLUMNS = `
   h.project_id, h.agent_id, h.status, h.active_agent_turn_id, h.active_channel_id, h.turn_epoch, h.waiting_tool_count,
   h.chain_seq, h.chain_hash, h.now_ms`;
 
