@@ -61,11 +61,24 @@ const CLAUSE_DOORS: Readonly<Record<string, readonly Door[]>> = {
 const WEAKNESS = "15";
 const DISAGREEMENT = "17";
 
-/** `2.3` of `utp 2.3`, `7.5` of `utp 7.5 row 2`, `13.1` of `utp 13.1, 2.5`, `17 D-28` of `utp 17, D-28` and of `utp D-28`. */
-export const sectionOf = (source: string): string => {
-  const named = /^utp (?:1[57],? )?([DW]-\d+)/.exec(source)?.[1];
+const sectionOfWord = (word: string): string | undefined => {
+  const named = /^(?:1[57] )?([DW]-\d+)$/.exec(word)?.[1];
   if (named !== undefined) return `${named.startsWith("W") ? WEAKNESS : DISAGREEMENT} ${named}`;
-  return /^utp (\d+(?:\.\d+)*)/.exec(source)?.[1] ?? source.replace(/^utp /, "");
+  return /^\d+(?:\.\d+)*/.exec(word)?.[0];
+};
+
+/**
+ * Every section a rule keeps: `2.3` and `6.5` of `utp 2.3, 6.5; security 2.2`, `7.5` of `utp 7.5 row 2`, `17 D-28` of
+ * `utp 17, D-28` and of `utp D-28`. What comes after a semicolon is another document.
+ */
+export const sectionsOf = (source: string): readonly string[] => {
+  const [own = ""] = source.replace(/^utp /, "").split(";");
+  const sections = own
+    .split(/,\s*/)
+    .map(sectionOfWord).filter((section) => section !== undefined);
+  const hasNamed = sections.some((section) => /[DW]-/.test(section));
+  const listed = hasNamed ? sections.filter((section) => section !== WEAKNESS && section !== DISAGREEMENT) : sections;
+  return listed.length === 0 ? [own.trim()] : [...new Set(listed)];
 };
 
 export const clauseDoors = (section: string): readonly Door[] => {
