@@ -132,22 +132,21 @@ const openOurs = async (way: Way, root: string, sync: boolean): Promise<Running>
   stack.defer(() => rmSync(directory, { recursive: true, force: true }));
   const store = stack.use(await openPostgres({ sync }));
   const journal = join(directory, "journal.ndjson");
-  // What ends before the check of the database: programs and servers of ours, not the database.
-  const plane = stack.use(new AsyncDisposableStack());
   const module = (name: string): string => join(root, `bench/doors/ours/${name}.ts`);
   const processes: { role: Role; pid: number }[] = [{ role: "store", pid: store.pid }];
   let worker: Program | undefined;
   let place: { url?: string; token?: string } = {};
   if (way.shape !== "library") {
-    const started = await startPlane({ way, root, directory, store, stack: plane });
+    const started = await startPlane({ way, root, directory, store, stack });
     processes.push(...started.processes);
     place = { url: started.url, token: started.token };
     const config = { ...place, url: started.serviceUrl, project: PROJECT, journal, module: module("service") };
-    worker = await startProgram({ label: "the tool service", main: "worker", config, root });
+    worker = stack.use(await startProgram({ label: "the tool service", main: "worker", config, root }));
     processes.push({ role: "worker", pid: worker.pid });
   }
   const config = { ...place, databaseUrl: store.url, journal, module: module(way.caller) };
-  const caller = await startProgram({ label: `the caller of ${way.name}`, main: "caller", config, root });
+  const label = `the caller of ${way.name}`;
+  const caller = stack.use(await startProgram({ label, main: "caller", config, root }));
   processes.push({ role: "caller", pid: caller.pid });
   const owned = stack.move();
   return {
@@ -158,11 +157,12 @@ const openOurs = async (way: Way, root: string, sync: boolean): Promise<Running>
     async close(): Promise<Closing> {
       const { calls } = (await caller.end()) as { readonly calls: number };
       await worker?.end();
-      await plane.disposeAsync();
       const carrier = way.nats === true ? "external" : "postgres";
       const run = { databaseUrl: store.url, journal, carrier, wakeupsJournaled: false } as const;
+      // The server still runs: it takes the last events and sends the last messages.
+      const findings = await checkWhenQuiet(run, QUIET_MS);
       const stored = await store.count(COUNT_OURS[way.shape === "turn" ? "turns" : "calls"]);
-      return { calls, stored, findings: await checkWhenQuiet(run, QUIET_MS) };
+      return { calls, stored, findings };
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

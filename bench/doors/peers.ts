@@ -188,9 +188,9 @@ const openPeer = async (peer: Peer): Promise<Running> => {
   const worker =
     peer.shape === "library"
       ? undefined
-      : await startProgram({ label: `the worker of ${peer.name}`, main: "worker", config });
+      : stack.use(await startProgram({ label: `the worker of ${peer.name}`, main: "worker", config }));
   if (worker !== undefined) processes.push({ role: "worker", pid: worker.pid });
-  const caller = await startProgram({ label: `the caller of ${peer.name}`, main: "caller", config });
+  const caller = stack.use(await startProgram({ label: `the caller of ${peer.name}`, main: "caller", config }));
   processes.push({ role: "caller", pid: caller.pid });
   const owned = stack.move();
   return {

@@ -16,7 +16,8 @@ const LOG_SHOWN = 600;
 // A server writes a checkpoint and drains before it goes.
 const GRACE_MS = 30_000;
 
-export interface Program {
+/** Disposing it ends it whatever it is doing. */
+export interface Program extends AsyncDisposable {
   readonly pid: number;
   /** Sends an order and waits for its answer. */
   ask<Answer>(order: object): Promise<Answer>;
@@ -124,6 +125,9 @@ export const startProgram = async ({ label, main, config, root = ROOT }: Program
       const said = await ask({ end: true });
       await child.ended;
       return said;
+    },
+    async [Symbol.asyncDispose]() {
+      await child.end({ signal: "SIGKILL" });
     },
   };
 };

@@ -1,10 +1,10 @@
-// What a person does, over the plane's own bus and from a plain NATS client: one trace from the action to its command and
+// What a person does, by the plane's own operation and from a plain NATS client: one trace from the action to its command and
 // acknowledgements, internal tools that allow it, and one outcome however often and under whichever name it is asked for.
 // Doors: NATS, in process
 
-import { startUiActions, UI_WORKER_TARGET } from "@toolplane/agents";
+import { createSubmitAction, startUiActions, UI_WORKER_TARGET } from "@toolplane/agents";
 import { createIds, silentLog, systemClock } from "@toolplane/engine";
-import { isRecord, type JsonObject } from "@toolplane/protocol";
+import { ingress, isRecord, type JsonObject, parseSubject } from "@toolplane/protocol";
 import { bootstrapTools } from "@toolplane/protocol/registry";
 import { defineTool } from "@toolplane/sdk";
 import { eventually, resultFor } from "@toolplane/testkit";
@@ -27,11 +27,12 @@ const CLICK = defineTool({
   run: async ({ what }) => (what === "accepted" ? { status: "accepted" } : { clicked: what ?? null }),
 });
 
-describe.each(["the plane's bus", "NATS"] as const)("actions over %s", (door) => {
+describe.each(["the plane itself", "NATS"] as const)("actions over %s", (door) => {
   let ground: NatsGround | undefined;
   let plane: AgentPlane;
   let stop: () => Promise<void>;
   const heard: Heard[] = [];
+  const answered: Heard[] = [];
   const hear = ({ headers, payload }: { readonly headers: Heard["headers"]; readonly payload: string }) => {
     const ack: unknown = JSON.parse(payload);
     if (isRecord(ack)) heard.push({ headers, ack });
@@ -53,14 +54,7 @@ describe.each(["the plane's bus", "NATS"] as const)("actions over %s", (door) =>
     const actions = await startUiActions({ engine, ids, clock: systemClock, log: silentLog });
     const pattern = "cg.v1r4.*.*.evt.sys.ui.action_ack";
     if (ground !== undefined) await ground.bare.listen(pattern, hear);
-    const listening =
-      ground === undefined
-        ? await engine.bus.consume({ durable: "screen", pattern, category: "evt" }, hear)
-        : undefined;
-    stop = async () => {
-      await actions.stop();
-      await listening?.stop();
-    };
+    stop = () => actions.stop();
   });
   afterAll(async () => {
     await stop();
@@ -77,14 +71,27 @@ describe.each(["the plane's bus", "NATS"] as const)("actions over %s", (door) =>
       "CG-Turn-Id": "turn_screen",
       traceparent: `00-${traceId}-${ids.spanId()}-01`,
     };
-    const text = JSON.stringify(payload);
-    if (ground === undefined) await plane.engine.bus.publish([{ subject, headers, payload: text }]);
-    else ground.bare.publish(subject, text, { headers });
+    if (ground !== undefined) ground.bare.publish(subject, JSON.stringify(payload), { headers });
+    else {
+      const { context } = ingress({ subject: parseSubject(subject), headers, payload }, ids);
+      const submit = createSubmitAction({ engine: plane.engine, log: silentLog });
+      const { ack, turn } = await submit({ context, actionId: String(payload.action_id), payload });
+      // What is told with the turn is an event; everything else is the answer.
+      if (turn === undefined || turn.idempotent) answered.push({ headers: context.headers, ack });
+    }
     return traceId;
   };
+  const events = async (): Promise<readonly Heard[]> =>
+    (
+      await plane.engine.db.query<Heard>({
+        name: "test.acks",
+        text: "select headers::json as headers, payload::json as ack from bus.messages where subject like '%.action_ack' order by id",
+      })
+    ).slice();
   const acks = async (actionId: string, count: number): Promise<readonly Heard[]> =>
-    (await eventually(() => {
-      const own = heard.filter(({ ack }) => ack.action_id === actionId);
+    (await eventually(async () => {
+      const all = ground === undefined ? [...(await events()), ...answered] : heard;
+      const own = all.filter(({ ack }) => ack.action_id === actionId);
       return own.length >= count ? own : undefined;
     })) ?? [];
   const traceOf = ({ headers }: Heard): string | undefined => headers.traceparent?.slice(3, 35);

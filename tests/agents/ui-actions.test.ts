@@ -1,4 +1,5 @@
 // What a person does in a user interface, over the bus alone: commands in, acknowledgements out.
+// Doors: NATS
 
 import { startUiActions, UI_WORKER_TARGET } from "@toolplane/agents";
 import { createIds, silentLog, systemClock } from "@toolplane/engine";
@@ -6,6 +7,7 @@ import { isRecord } from "@toolplane/protocol";
 import { defineTool } from "@toolplane/sdk";
 import { eventually } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type NatsGround, openNatsGround } from "../carrier/nats-world.ts";
 import { type AgentPlane, openAgentPlane } from "./support/agent-plane.ts";
 
 const CLICK = defineTool({
@@ -40,21 +42,20 @@ const STUCK = defineTool({
 
 const runs: string[] = [];
 const ids = createIds();
+let ground: NatsGround;
 let plane: AgentPlane;
 let stop: () => Promise<void>;
 const acks: Record<string, unknown>[] = [];
 
 const listen = () =>
-  plane.engine.bus.consume(
-    { durable: "screen", pattern: "cg.v1r4.*.*.evt.sys.ui.action_ack", category: "evt" },
-    ({ payload }) => {
-      const ack: unknown = JSON.parse(payload);
-      if (isRecord(ack)) acks.push(ack);
-    },
-  );
+  ground.bare.listen("cg.v1r4.*.*.evt.sys.ui.action_ack", ({ payload }) => {
+    const ack: unknown = JSON.parse(payload);
+    if (isRecord(ack)) acks.push(ack);
+  });
 
 beforeAll(async () => {
-  plane = await openAgentPlane({ tools: [CLICK, HIDDEN, STUCK] });
+  ground = await openNatsGround();
+  plane = await openAgentPlane({ tools: [CLICK, HIDDEN, STUCK], engine: { carrier: await ground.carrier() } });
   const { engine, projectId } = plane;
   await engine.profiles.upsertProfile(projectId, { name: "screen", worker_target: UI_WORKER_TARGET });
   for (const agent_id of ["ann", "bob", "cleo", "dora"])
@@ -62,29 +63,24 @@ beforeAll(async () => {
   await plane.agents("outsider");
   await plane.startWorker(() => "never asked", { workerTargets: [UI_WORKER_TARGET], lookMs: 200 });
   const actions = await startUiActions({ engine, ids, clock: systemClock, log: silentLog });
-  const listening = await listen();
-  stop = async () => {
-    await actions.stop();
-    await listening.stop();
-  };
+  await listen();
+  stop = () => actions.stop();
 });
 afterAll(async () => {
   await stop();
   await plane[Symbol.asyncDispose]();
+  await ground[Symbol.asyncDispose]();
 });
 
 const act = (
   agentId: string,
   payload: Readonly<Record<string, unknown>>,
   headers: Readonly<Record<string, string>> = { "CG-Turn-Id": "turn_screen" },
-): Promise<void> =>
-  plane.engine.bus.publish([
-    {
-      subject: `cg.v1r4.${plane.projectId}.public.cmd.sys.ui.action`,
-      headers: { "CG-Agent-Id": agentId, traceparent: `00-${ids.traceId()}-${ids.spanId()}-01`, ...headers },
-      payload: JSON.stringify(payload),
-    },
-  ]);
+): void => {
+  const sent = { "CG-Agent-Id": agentId, traceparent: `00-${ids.traceId()}-${ids.spanId()}-01`, ...headers };
+  const subject = `cg.v1r4.${plane.projectId}.public.cmd.sys.ui.action`;
+  ground.bare.publish(subject, JSON.stringify(payload), { headers: sent });
+};
 
 const acksOf = (actionId: string) => acks.filter(({ action_id }) => action_id === actionId);
 const heard = (actionId: string, count: number) =>
@@ -93,7 +89,7 @@ const headOf = async (agentId: string) => (await plane.engine.turns.list(plane.p
 
 describe("actions of people", () => {
   test("[UTP-13.1-9] [UTP-13.1-11] an action is accepted, carried out, and acknowledged as done when its turn has ended", async () => {
-    await act("ann", { action_id: "a1", tool_name: "click", args: { what: "ok" }, message_id: "m1" });
+    act("ann", { action_id: "a1", tool_name: "click", args: { what: "ok" }, message_id: "m1" });
     const [first, second] = (await heard("a1", 2)) ?? [];
     expect(first).toMatchObject({ agent_id: "ann", status: "accepted", message_id: "m1" });
     expect(second).toMatchObject({ agent_id: "ann", status: "done", message_id: "m1" });
@@ -124,17 +120,17 @@ describe("actions of people", () => {
   });
 
   test("[UTP-13.1-9] a tool's own word for its outcome is the acknowledgement's", async () => {
-    await act("ann", { action_id: "a2", tool_name: "click", args: { what: "delegate" } });
+    act("ann", { action_id: "a2", tool_name: "click", args: { what: "delegate" } });
     const said = (await heard("a2", 2)) ?? [];
     expect(said.map(({ status }) => status)).toEqual(["accepted", "accepted"]);
   });
 
   test("[UTP-13.1-7] [UTP-13.1-8] [UTP-W28-T1] a repeated action runs once: busy while it runs, its outcome afterwards, and the head stays idle", async () => {
     const payload = { action_id: "a3", tool_name: "click", args: { what: "wait" } };
-    await act("bob", payload);
+    act("bob", payload);
     await heard("a3", 1);
     await eventually(() => runs.includes("wait"));
-    await act("bob", payload);
+    act("bob", payload);
     expect((await heard("a3", 2))?.[1]).toMatchObject({ status: "busy", error_code: "idempotency_inflight" });
     const [turn] = await headOf("bob");
     await plane.engine.turns.stop({
@@ -143,16 +139,16 @@ describe("actions of people", () => {
       actorId: "sys.test",
     });
     expect((await heard("a3", 3))?.[2]).toMatchObject({ status: "rejected", error_code: "stopped" });
-    await act("bob", payload);
+    act("bob", payload);
     expect((await heard("a3", 4))?.[3]).toMatchObject({ status: "rejected", error_code: "stopped" });
     expect(runs.filter((what) => what === "wait")).toHaveLength(1);
     expect(await headOf("bob")).toHaveLength(1);
   });
 
   test("[UTP-13.1-5] [UTP-6.3-6] an agent in another turn is busy, and nothing is written", async () => {
-    await act("cleo", { action_id: "a4", tool_name: "click", args: { what: "wait" } });
+    act("cleo", { action_id: "a4", tool_name: "click", args: { what: "wait" } });
     await heard("a4", 1);
-    await act("cleo", { action_id: "a5", tool_name: "click", args: {} });
+    act("cleo", { action_id: "a5", tool_name: "click", args: {} });
     expect((await heard("a5", 1))?.[0]).toMatchObject({ status: "busy", error_code: "agent_busy" });
     const turns = await headOf("cleo");
     expect(turns).toHaveLength(1);
@@ -165,12 +161,12 @@ describe("actions of people", () => {
 
   test("[UTP-13.1-1] [UTP-13.1-2] [UTP-13.1-3] [UTP-13.1-4] every refusal is acknowledged with its code", async () => {
     const good = { tool_name: "click", args: {} };
-    await act("dora", { ...good, action_id: "r1", args: 7 });
-    await act("dora", { ...good, action_id: "r2" }, {});
-    await act("nobody", { ...good, action_id: "r3" });
-    await act("outsider", { ...good, action_id: "r4" });
-    await act("dora", { ...good, action_id: "r5", tool_name: "none" });
-    await act("dora", { ...good, action_id: "r6", tool_name: "hidden" });
+    act("dora", { ...good, action_id: "r1", args: 7 });
+    act("dora", { ...good, action_id: "r2" }, {});
+    act("nobody", { ...good, action_id: "r3" });
+    act("outsider", { ...good, action_id: "r4" });
+    act("dora", { ...good, action_id: "r5", tool_name: "none" });
+    act("dora", { ...good, action_id: "r6", tool_name: "hidden" });
     const codes: unknown[] = [];
     for (const id of ["r1", "r2", "r3", "r4", "r5", "r6"]) {
       const [ack] = (await heard(id, 1)) ?? [];
@@ -189,7 +185,7 @@ describe("actions of people", () => {
   });
 
   test("[UTP-13.1-10] [UTP-W28-T1] an action whose tool never comes back ends by the tool's deadline", async () => {
-    await act("dora", { action_id: "a6", tool_name: "stuck", args: {} });
+    act("dora", { action_id: "a6", tool_name: "stuck", args: {} });
     expect((await heard("a6", 2))?.[1]).toMatchObject({ status: "rejected", error_code: "tool_timeout" });
     expect((await headOf("dora"))[0]).toMatchObject({ kind: "ui_action", status: "timeout" });
   });
@@ -202,12 +198,8 @@ describe("actions of people", () => {
     };
     await stop();
     const actions = await startUiActions({ engine: broken, ids, clock: systemClock, log: silentLog });
-    const listening = await listen();
-    stop = async () => {
-      await actions.stop();
-      await listening.stop();
-    };
-    await act("ann", { action_id: "a7", tool_name: "click", args: {} });
+    stop = () => actions.stop();
+    act("ann", { action_id: "a7", tool_name: "click", args: {} });
     const [ack] = (await heard("a7", 1)) ?? [];
     expect(ack).toMatchObject({ status: "rejected", error_code: "internal_error" });
     expect(JSON.stringify(ack)).not.toContain("secret stack");
@@ -215,7 +207,7 @@ describe("actions of people", () => {
 
   test("[UTP-13.1-1] an action without an id becomes a dead letter instead of vanishing", async () => {
     const before = (await plane.engine.deadLetters.list(plane.projectId)).length;
-    await act("dora", { tool_name: "click", args: {} });
+    act("dora", { tool_name: "click", args: {} });
     await eventually(async () => (await plane.engine.deadLetters.list(plane.projectId)).length === before + 1);
   });
 });

@@ -85,6 +85,9 @@ test("the checker's word is in the report, also when it is a bad one", () => {
   const bad = { ...measured(OURS), findings: [{ ...NOTHING_FOUND, lost: ["a call"] }] };
   const [, row] = checkRows({ ...runOf(), measured: [bad] });
   expect(row?.slice(1)).toEqual(["300", "300", "1", "0", "0", "NOT SOUND"]);
+  const options = { command: "npm run bench", picture: "../bench.svg" };
+  expect(renderDocument({ ...runOf(), measured: [bad] }, options)).toContain("ours: 1 lost, the first: a call");
+  expect(renderDocument(runOf(OURS), options)).toContain("The checker found nothing.");
 });
 
 test("the document names what is missing and what may be lost; the picture has a bar for everybody but turns", () => {

@@ -19,7 +19,7 @@ afterAll(async () => {
 const deafDoorbell = {
   ring: () => {},
   listen: () => () => {},
-  stats: () => ({ connected: false, connections: 0, rings: 0, sent: 0, heard: 0 }),
+  stats: () => ({ connected: false, alone: false, connections: 0, rings: 0, sent: 0, heard: 0 }),
   close: () => Promise.resolve(),
 };
 

@@ -4,7 +4,15 @@
 import type { EngineOptions, LeasedCall } from "@toolplane/engine";
 import type { FaultPoint } from "@toolplane/engine/internal";
 import { ToolplaneError } from "@toolplane/protocol";
-import { countStatements, resultFor, startTestEngine, type TestEngine, until, withClient } from "@toolplane/testkit";
+import {
+  countStatements,
+  meddle,
+  resultFor,
+  startTestEngine,
+  type TestEngine,
+  until,
+  withClient,
+} from "@toolplane/testkit";
 import { expect, test } from "vitest";
 
 const TOOLS = [
@@ -133,11 +141,7 @@ test("[ENG-match-3] a due call that waits for the target is not overtaken", asyn
   expect(idsOf(await claimed)).toEqual([first.toolCallId]);
   const other = await rest(t, 1, "late");
   // Back into the queue without a bell: as if a ring of another process were still on its way.
-  await withClient(t, (client) =>
-    client.query(
-      "update state.live_calls set status = 'queued', lease_id = null, lease_holder = null, lease_expires_at = null",
-    ),
-  );
+  await meddle(t, "queueAgain");
   const second = await ask(t);
   expect(second.status).toBe("queued");
   expect(idsOf(await other.claimed)).toEqual([first.toolCallId]);
@@ -199,4 +203,15 @@ test("[ENG-match-1] a service of every project is handed calls as well", async (
   const made = await ask(t);
   expect(idsOf(await claimed)).toEqual([made.toolCallId]);
   expect((await rowOf(t, made.toolCallId))?.lease_holder).toBe("bundled");
+});
+
+test("[ENG-match-2] a service that does not run the call's definition is not handed the call", async () => {
+  await using t = await start();
+  const over = new AbortController();
+  const request = { projectId: t.projectId, target: "test", holder: "old", max: 4, definitions: ["another"] };
+  const claimed = t.engine.calls.claim(request, WAIT_MS, over.signal);
+  await until("its look to be over", () => t.engine.calls.stats().claim?.items === 1, WAIT_MS);
+  expect(await ask(t)).toMatchObject({ status: "queued" });
+  over.abort();
+  await claimed;
 });

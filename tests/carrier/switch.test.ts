@@ -156,3 +156,56 @@ test("events that have left are forgotten by age, and with their project", async
   await engine.projects.deleteProject("demo");
   expect(await count("bus.sent_events")).toBe(0);
 });
+
+const AGENT = { projectId: "demo", agentId: "helper" };
+
+const makeAgent = async (engine: Engine): Promise<void> => {
+  await makeProject(engine);
+  await engine.profiles.upsertProfile("demo", { name: "p", worker_target: "pool" });
+  await engine.agents.upsertAgent("demo", { agent_id: "helper", profile_name: "p" });
+};
+
+const spawn = (engine: Engine) =>
+  engine.turns.spawn({ ...AGENT, sourceAgentId: "sys.test", context: { instruction: "go" } });
+
+/** Whoever serves the pool looks at what is due when it starts. */
+const workOn = async (engine: Engine): Promise<void> => {
+  expect(await engine.turns.due(["pool"], 10)).toEqual([AGENT]);
+  const { work } = await engine.turns.advance({ ...AGENT, workerId: "w", takeWork: true, workerTargets: ["pool"] });
+  if (work === undefined) throw new RangeError("there was no work");
+  await engine.turns.finish(work, { status: "success", deliverable: "done" });
+};
+
+test("[ARCH-6-9] [ARCH-5-Q1] turns that wait for a worker are found on whichever bus the plane has next", async () => {
+  const carrier = createMemoryCarrier();
+  const external = await start(carrier);
+  await makeAgent(external);
+  await eventually(() => carrier.durables.size > 0);
+  carrier.away(true);
+  await spawn(external);
+  expect(await count("bus.messages where component = 'agent' and category = 'cmd'")).toBe(1);
+  await stop(external);
+  const postgres = await start();
+  expect(await count("bus.messages where component = 'agent' and category = 'cmd'")).toBe(0);
+  await workOn(postgres);
+  await spawn(postgres);
+  await stop(postgres);
+  await workOn(await start(createMemoryCarrier()));
+});
+
+test("[ARCH-5-Q1] a database in which an earlier version left wakeups opens, drops them, and its turns go on", async () => {
+  const before = await start();
+  await makeAgent(before);
+  await spawn(before);
+  await stop(before);
+  // As they were written: claimed by nobody, or by a worker that died with its plane.
+  await queryTestDatabase(
+    database.url,
+    `insert into bus.messages (category, project_id, subject, component, target, headers, payload, claim_id, deliveries)
+     select 'cmd', 'demo', 'cg.v1r4.demo.public.cmd.agent.pool.wakeup', 'agent', 'pool', '{"CG-Agent-Id":"helper"}', '{}',
+            case when n = 2 then 'dead' end, n - 1 from generate_series(1, 2) n`,
+  );
+  const engine = await start();
+  expect(await count("bus.messages where category = 'cmd'")).toBe(0);
+  await workOn(engine);
+});

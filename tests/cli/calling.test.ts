@@ -2,6 +2,7 @@
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { until } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Stack, startStack } from "./stack.ts";
 
@@ -51,17 +52,18 @@ describe("toolplane call", () => {
   });
 
   test("[API-2-K9] Ctrl-C ends the wait; the call goes on and finishes", async () => {
-    await using waiting = await stack.start(["call", "sleep", '{"seconds":2}', "--wait", "1h", "--key", "interrupted"]);
-    const running = async (): Promise<string | undefined> =>
-      (await stack.run(["calls", "list", "--status", "running", "--tool", "sleep"])).out.match(
-        new RegExp(`^(${ID}) `, "m"),
-      )?.[1];
-    let id: string | undefined;
-    while (id === undefined) id = await running();
+    await using waiting = await stack.start(["call", "sleep", '{"seconds":5}', "--wait", "1h", "--key", "interrupted"]);
+    // Asked without a program for each look: on a busy machine one takes longer than the call.
+    let id = "";
+    await until("the call to run", async () => {
+      const { items } = await stack.api("GET", "/projects/demo/calls?status=running&tool_name=sleep");
+      id = (items as readonly { readonly tool_call_id: string }[])[0]?.tool_call_id ?? "";
+      return id !== "";
+    });
     waiting.signal("SIGINT");
     expect(await waiting.ended).toEqual({ code: 3, signal: null });
     expect(waiting.err()).toContain(`call ${id} goes on without you; see it with: toolplane calls show ${id}`);
-    expect(await stack.json("calls", "show", id, "--wait", "30s")).toMatchObject({
+    expect(await stack.json("calls", "show", id, "--wait", "60s")).toMatchObject({
       status: "success",
       idempotency_key: "interrupted",
     });

@@ -93,7 +93,7 @@ describe("an exchange", () => {
       .requests("/tool-services/odd/exchange")
       .flatMap(({ body }) => (JSON.parse(body) as Record<string, readonly Item[]>)[list] ?? []);
 
-  test("[HOSTPY-26] carries results and heartbeats of many calls, and the single routes are not used", async () => {
+  test("[HOSTPY-exchange] carries results and heartbeats of many calls, and the single routes are not used", async () => {
     plane.takeExchanges();
     const calls = ["a", "b", "c"];
     plane.offer(
@@ -109,7 +109,7 @@ describe("an exchange", () => {
     expect([...plane.requests("/result"), ...plane.requests("/heartbeat")]).toEqual([]);
   });
 
-  test("[HOSTPY-26] that fails as a whole is sent again by the route of each call, the same", async () => {
+  test("[HOSTPY-exchange] that fails as a whole is sent again by the route of each call, the same", async () => {
     plane.takeExchanges();
     plane.script("/exchange", { status: 503, body: { error: { code: "storage_error", message: "away" } } });
     plane.offer(commandFor({ call: "a", tool: "give", args: { value: 1 } }));
@@ -119,7 +119,7 @@ describe("an exchange", () => {
     expect([tool_call_id, traceparent]).toEqual(["a", results("a")[0]?.headers.traceparent]);
   });
 
-  test("[HOSTPY-26] that refuses one item refuses that one alone", async () => {
+  test("[HOSTPY-exchange] that refuses one item refuses that one alone", async () => {
     plane.takeExchanges();
     const lost = { tool_call_id: "a", error: { code: "lease_lost", message: "gone" } };
     plane.script("/exchange", { body: { results: [lost], heartbeats: [], releases: [], commands: [] } });

@@ -31,7 +31,7 @@ export interface HostClient extends AsyncDisposable {
   readonly ended: Promise<ExitStatus>;
 }
 
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 150_000;
 
 export const callParams = (tool: string, args: object = {}, more: object = {}): object => ({
   tool_name: tool,

@@ -28,6 +28,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "POST /projects/:project/boxes/batch": { box_ids: ["nothing"] },
   "POST /projects/:project/agents": { agent_id: "a", profile_name: "nothing" },
   "POST /projects/:project/agents/:agent/turns": { instruction: "do it" },
+  "POST /projects/:project/agents/:agent/actions": { tool_name: "echo" },
   "POST /projects/:project/profiles": { name: "nothing", worker_target: "agents", prompt_definition: "x" },
 };
 

@@ -89,7 +89,7 @@ describe("a batch that goes well", () => {
     expect((await world.resultOf(asked.toolCallId)).status).toBe("success");
   });
 
-  test("[UTP-11.6-R6] a task event brings the result without waiting for a watchdog", async () => {
+  test("[UTP-11.6-R6] the end of a task brings the result without waiting for a watchdog", async () => {
     await using world = await startPmoWorld();
     const listening = await world.pmo.listen();
     const asked = await world.ask("fork_join", { tasks: [WORKER] });

@@ -48,7 +48,7 @@ export const rules = [
   { id: "HOSTPY-13", source: "interfaces 6", part: "server", text: "toolplane.py: a second signal ends the process at once." },
   { id: "HOSTPY-14", source: "architecture 7", part: "server", text: "A Python service killed in the middle: a safe call runs again elsewhere, an unsafe one is outcome_unknown and never runs twice." },
   { id: "HOSTPY-15", source: "interfaces 6", part: "server", text: "toolplane.py: a result is sent again byte for byte until the server has answered." },
-  { id: "HOSTPY-26", source: "interfaces 4, 6", part: "server", text: "toolplane.py: results and heartbeats of many calls go together by the exchange; what failed there goes by its own route, and a server without the route is asked as before." },
+  { id: "HOSTPY-exchange", source: "interfaces 4, 6", part: "server", text: "toolplane.py: results and heartbeats of many calls go together by the exchange; what failed there goes by its own route, and a server without the route is asked as before." },
   { id: "HOSTPY-16", source: "interfaces 6", part: "server", text: "toolplane.py: a refused result is not sent again." },
   { id: "HOSTPY-17", source: "architecture 7", part: "server", text: "toolplane.py: a result carries a child span of the command's trace." },
   { id: "HOSTPY-18", source: "interfaces 4", part: "server", text: "toolplane.py: cancel or a lost lease in a heartbeat stops the tool, and nothing is reported." },

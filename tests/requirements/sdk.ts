@@ -21,6 +21,7 @@ export const rules = [
   { id: "UTP-8.3-11", source: "utp 8.3", part: "sdk", text: "An error while reading the call becomes a failed result that carries whatever lineage could be recovered." },
   { id: "UTP-8.3-12", source: "utp 8.3", part: "sdk", text: "The result card is saved before the report is sent." },
   { id: "UTP-8.3-13", source: "utp 8.3", part: "sdk", text: "The report's source is the runner's actor without turn and step; its target is the command's context with the call id." },
+  { id: "UTP-8.3-P1", source: "utp 8.3", part: "agents", text: "A command to the project manager that breaks the protocol runs nothing: it is terminated with the clause in the log, and its call goes on from its row." },
   { id: "UTP-8.3-14", source: "utp 8.3", part: "sdk", text: "A report that could not be sent is tried again; the tool does not run again for it." },
   { id: "UTP-8.4-1", source: "utp 8.4", part: "sdk", text: "A tool.call card that is not in the command's project is not_found." },
   { id: "UTP-8.4-2", source: "utp 8.4", part: "sdk", text: "A card of another type than tool.call is a protocol violation." },

@@ -18,6 +18,8 @@ export const rules = [
   { id: "UTP-6.7-2", source: "utp 6.7", part: "turns", text: "A stop names the turn and a reason alone, takes effect in its own transaction and cancels the turn's open calls in it." },
   { id: "UTP-6.8-1", source: "utp 6.8", part: "turns", text: "Dispatch takes the oldest queued turn of an idle agent; a row that cannot run becomes error with its reason and the next is tried, within a bound." },
   { id: "UTP-6.8-2", source: "utp 6.8", part: "turns", text: "Leasing a head moves it from idle to dispatched with epoch+1 and clears what the last turn left; any other status is busy." },
+  { id: "ARCH-5-Q1", source: "architecture 5", part: "turns", text: "The row is the queue: where no bus beside the database carries messages, a wakeup is no row of its own." },
+  { id: "ARCH-5-Q2", source: "architecture 5", part: "turns", text: "A lone turn with one call costs at most twenty statements, and the names of its own are pinned." },
   { id: "UTP-6.9-1", source: "utp 6.9", part: "turns", text: "A wakeup goes to the worker_target the roster names at that moment; without one it is skipped with a warning, never sent to a default pool." },
   { id: "UTP-6.9-2", source: "utp 6.9", part: "turns", text: "A wakeup that cannot be published changes nothing and is repaired by a watchdog." },
   { id: "UTP-6.10-1", source: "utp 6.10", part: "turns", text: "A dispatch request without agent, profile box or context box, or for an agent without a pool, is refused by name." },

@@ -14,5 +14,6 @@ export const rules = [
   { id: "UTP-13.1-10", source: "utp 13.1", part: "ui actions", text: "A suspended UI turn has a deadline and its timeout ends it." },
   { id: "UTP-13.1-11", source: "utp 13.1", part: "ui actions", text: "An acknowledgement is sent only when the head really moved." },
   { id: "UTP-13.1-12", source: "utp 13.1", part: "ui actions", text: "An acknowledgement never carries the text of an internal exception." },
+  { id: "UTP-13.1-H1", source: "utp 13.1", part: "ui actions", text: "The same action over HTTP is admitted by the same checks, runs once, and is told how it ended." },
   { id: "UTP-W28-T1", source: "utp 15 W-28", part: "ui actions", text: "A suspended user-interface turn has a deadline, and its timeout is handled." },
 ] as const satisfies readonly Rule[];

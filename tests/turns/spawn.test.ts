@@ -11,6 +11,7 @@ import {
   events,
   mustWork,
   POOL,
+  startCarriedWorld,
   startTurnWorld,
   takeTurn,
 } from "./turn-world.ts";
@@ -68,7 +69,7 @@ test("[UTP-3-15] [UTP-2.7-2] [UTP-6.3-2] [UTP-6.3-4] [UTP-6.3-5] the row, the ed
 });
 
 test("[UTP-6.3-5] a turn behind another is queued: no epoch yet, and no bell", async () => {
-  await using t = await startTurnWorld();
+  await using t = await startCarriedWorld();
   const first = await t.engine.turns.spawn(asking(t));
   const second = await t.engine.turns.spawn(asking(t));
   expect([first.turnEpoch, second.turnEpoch]).toEqual([1, null]);
@@ -217,7 +218,7 @@ test("[UTP-6.3-6] a ui_action for an agent that is busy is agent_busy and writes
 test("[UTP-6.9-1] the bell rings the pool the roster names at that moment; without one the turn waits", async () => {
   const warnings: string[] = [];
   const log = { info: () => {}, error: () => {}, warn: (text: string) => void warnings.push(text) };
-  await using t = await startTurnWorld({ log });
+  await using t = await startCarriedWorld({ log });
   const work = await takeTurn(t);
   await t.engine.turns.spawn(asking(t));
   await meddle(t, "moveAgents");
@@ -231,7 +232,7 @@ test("[UTP-6.9-1] the bell rings the pool the roster names at that moment; witho
   await meddle(t, "dropAgents");
   await t.engine.turns.finish(next, { status: "success", deliverable: "done" });
   expect(await t.rows("select id from bus.messages where category = 'cmd'")).toHaveLength(2);
-  expect(warnings).toEqual([expect.stringContaining("no worker_target")]);
+  expect(warnings.filter((text) => text.includes("no worker_target"))).toHaveLength(1);
   expect(await t.rows("select status from state.inbox where status = 'pending'")).toHaveLength(1);
 });
 

@@ -3,7 +3,17 @@
 import { systemClock } from "@toolplane/engine";
 import { codeOf, fingerprint, resultFor } from "@toolplane/testkit";
 import { expect, test } from "vitest";
-import { advance, asking, call, commit, events, mustWork, startTurnWorld, takeTurn } from "./turn-world.ts";
+import {
+  advance,
+  asking,
+  call,
+  commit,
+  events,
+  mustWork,
+  startCarriedWorld,
+  startTurnWorld,
+  takeTurn,
+} from "./turn-world.ts";
 
 test("[UTP-6.7-2] [UTP-7.1-1] a stop cancels the open calls in its own transaction, raises the epoch and begins the next turn", async () => {
   await using t = await startTurnWorld();
@@ -46,6 +56,15 @@ test("[UTP-6.7-2] [UTP-7.1-1] a stop cancels the open calls in its own transacti
   expect(await t.rows("select message_type from state.inbox where message_type = 'stop'")).toEqual([]);
 });
 
+test("a stop rings the pool, so that whoever thinks looks at its claim", async () => {
+  await using t = await startCarriedWorld();
+  await t.engine.turns.stop({ ...(await takeTurn(t)), actorId: "sys.api" });
+  const bells = await t.rows(
+    "select payload::json ->> 'reason' as reason from bus.messages where component = 'agent' and category = 'cmd' order by id",
+  );
+  expect(bells.at(-1)).toEqual({ reason: "agent_idle" });
+});
+
 test("[UTP-3-14] a stop while somebody thinks: the claim is gone, the heartbeat says so, the commit changes nothing", async () => {
   await using t = await startTurnWorld();
   const work = await takeTurn(t);
@@ -53,10 +72,6 @@ test("[UTP-3-14] a stop while somebody thinks: the claim is gone, the heartbeat 
   expect(await t.engine.turns.heartbeat([work])).toEqual([]);
   await t.engine.turns.stop({ ...work, actorId: "sys.api" });
   expect(await t.engine.turns.heartbeat([work])).toEqual([work]);
-  const bells = await t.rows(
-    "select payload::json ->> 'reason' as reason from bus.messages where category = 'cmd' order by id",
-  );
-  expect(bells.at(-1)).toEqual({ reason: "agent_idle" });
   const before = await fingerprint(t);
   expect(await codeOf(commit(t, work, call("safe")))).toBe("lease_lost");
   expect(await codeOf(t.engine.turns.finish(work, { status: "success", deliverable: "x" }))).toBe("lease_lost");

@@ -11,6 +11,7 @@ import {
   commit,
   events,
   mustWork,
+  startCarriedWorld,
   startTurnWorld,
   type TurnWorld,
   takeTurn,
@@ -21,11 +22,11 @@ const unheard = (t: TurnWorld) => meddle(t, "leaveBellsUnheard");
 const still = (t: TurnWorld) => meddle(t, "ageHeads");
 const bells = (t: TurnWorld) =>
   t.rows<{ payload: { reason?: string }; message_id: string | null }>(
-    "select payload::json as payload, message_id from bus.messages where category = 'cmd' order by id",
+    "select payload::json as payload, message_id from bus.messages where component = 'agent' and category = 'cmd' order by id",
   );
 
 test("[UTP-12-1] work whose worker fell silent is offered again, found where the last committed step left it", async () => {
-  await using t = await startTurnWorld();
+  await using t = await startCarriedWorld();
   const work = await takeTurn(t);
   expect(await t.engine.tendTurns.lapsed(10)).toMatchObject({ looked: 0 });
   await lapse(t);
@@ -71,7 +72,7 @@ test("[UTP-12-7] a turn whose workers die again and again is given up, with a de
 });
 
 test("[UTP-12-5] [UTP-12-8] [UTP-W06-T1] [UTP-6.9-2] [INV-I13-T1] a bell nobody heard is rung again, less and less often, without a second row", async () => {
-  await using t = await startTurnWorld();
+  await using t = await startCarriedWorld();
   const made = await t.engine.turns.spawn(asking(t));
   await meddle(t, "loseCommands");
   expect(await t.engine.tendTurns.unheard(10)).toMatchObject({ looked: 0 });
@@ -92,7 +93,7 @@ test("[UTP-12-5] [UTP-12-8] [UTP-W06-T1] [UTP-6.9-2] [INV-I13-T1] a bell nobody 
 });
 
 test("[UTP-12-2] a deferred row that is due rings its agent once", async () => {
-  await using t = await startTurnWorld();
+  await using t = await startCarriedWorld();
   const work = await takeTurn(t);
   await commit(t, work, call("safe"), call("safe"));
   await answerAll(t);

@@ -5,7 +5,15 @@ import { stepIdOf } from "@toolplane/engine";
 import type { SpawnRequest } from "@toolplane/engine/internal";
 import { type Card, type JsonObject, textContent } from "@toolplane/protocol";
 import { createThoughtCard } from "@toolplane/protocol/agents";
-import { meddle, resultFor, startTestEngine, type TestEngine, type ToolSeed, withClient } from "@toolplane/testkit";
+import {
+  createMemoryCarrier,
+  meddle,
+  resultFor,
+  startTestEngine,
+  type TestEngine,
+  type ToolSeed,
+  withClient,
+} from "@toolplane/testkit";
 
 export const POOL = "pool_a";
 
@@ -43,6 +51,13 @@ export const startTurnWorld = async (
       withClient(t, async (client) => (await client.query<Row>(sql, [...values])).rows),
   });
   return world;
+};
+
+/** A world whose wakeups are messages, and whose bus is away: they stay where a test can look at them. */
+export const startCarriedWorld = async (options: Partial<EngineOptions> = {}): Promise<TurnWorld> => {
+  const carrier = createMemoryCarrier();
+  carrier.away(true);
+  return startTurnWorld({ ...options, carrier });
 };
 
 export const asking = (t: TestEngine, more: Partial<SpawnRequest> = {}): SpawnRequest => ({

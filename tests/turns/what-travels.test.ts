@@ -14,6 +14,7 @@ import {
   commit,
   events,
   mustWork,
+  startCarriedWorld,
   startTurnWorld,
   type TurnWorld,
 } from "./turn-world.ts";
@@ -49,7 +50,7 @@ const WAKEUPS = 4;
 
 describe("in process", () => {
   test("[UTP-2.1-D1] every wakeup has the four stamps, whoever rings", async () => {
-    await using t = await startTurnWorld();
+    await using t = await startCarriedWorld();
     await walk(t);
     const sent = await t.rows<Sent>("select subject, headers::json as headers from bus.messages order by id");
     const wakeups = sent.filter(isWakeup);
@@ -58,7 +59,7 @@ describe("in process", () => {
   });
 
   test("[UTP-2.5-D1] a child's wakeups, stored rows and commands name the trace it was started from", async () => {
-    await using t = await startTurnWorld();
+    await using t = await startCarriedWorld();
     await walk(t);
     const sent = await t.rows<Sent>("select subject, headers::json as headers from bus.messages order by id");
     const stored = await t.rows<{ headers: Headers }>("select context_headers::json as headers from state.inbox");

@@ -22,6 +22,18 @@ const describeMachine = ({ machine, options, measured }: BenchRun): string => {
   ].join(" ");
 };
 
+/** The first of each kind, of every round in which the checker was not content. */
+const listFindings = ({ measured }: BenchRun): string =>
+  measured
+    .flatMap(({ contestant, findings }) =>
+      findings.flatMap((one) =>
+        (Object.entries(one) as [string, readonly string[]][])
+          .filter(([, list]) => list.length > 0)
+          .map(([fault, list]) => `- ${contestant.name}: ${list.length} ${fault}, the first: ${list[0]}`),
+      ),
+    )
+    .join("\n");
+
 export interface DocumentOptions {
   /** As it was typed. */
   readonly command: string;
@@ -52,6 +64,7 @@ export const renderDocument = (run: BenchRun, { command, picture }: DocumentOpti
     "Ours: the checker of the crash suites over the databases of every round, beside what callers and services wrote down. Peers: " +
       "results counted in the store. Calls of warm-ups are in both.",
     table(checkRows(run)),
+    listFindings(run) || "The checker found nothing.",
     "## Settings",
     table(settingRows(run)),
     "## Not measured",

@@ -43,6 +43,7 @@ export const renderPicture = (run: BenchRun): string => {
   const note = "blue: Toolplane, grey: others. * a power cut may take what was acknowledged";
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="13">`,
+    "<title>Calls per second of every contestant, by calls in flight</title>",
     `<rect width="${WIDTH}" height="${height}" fill="#ffffff"/>`,
     ...levels.map((level, index) => renderPanel(run, level, index * panel)),
     `<text x="8" y="${height - 10}" fill="#57606a">${note}</text>`,

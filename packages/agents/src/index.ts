@@ -14,7 +14,8 @@ export { parseScriptYaml } from "./brains/script/script-yaml.ts";
 export { createPmo, PMO_SERVICE, type Pmo, type PmoOptions } from "./pmo/pmo.ts";
 // transcript
 // ui actions
-export { startUiActions, UI_WORKER_TARGET } from "./ui-actions/ui-actions.ts";
+export { createSubmitAction, UI_WORKER_TARGET } from "./ui-actions/submit-action.ts";
+export { startUiActions } from "./ui-actions/ui-actions.ts";
 // worker
 export { createWorker, type Worker, type WorkerOptions } from "./worker/worker.ts";
 export type { WorkerEngine } from "./worker/worker-engine.ts";

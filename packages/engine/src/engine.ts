@@ -22,8 +22,9 @@ import { emitParts, type Part } from "./calls/emit-parts.ts";
 import { type Boxes, createBoxes } from "./cards/boxes.ts";
 import { type CardStore, createCardStore } from "./cards/card-store.ts";
 import { DEFAULT_CARD_CAPS } from "./cards/prepare-card.ts";
-import { type CarrierStats, createCarriage } from "./carrier/carriage.ts";
+import { type Carried, type CarrierStats, createCarriage } from "./carrier/carriage.ts";
 import { type Carrier, REPUBLISH_SECONDS } from "./carrier/carrier.ts";
+import { consumeWakeups } from "./carrier/consume-wakeups.ts";
 import type { ServedTarget } from "./carrier/plan-durables.ts";
 import { setCarrier } from "./carrier/take-over.ts";
 import { createDeadLetters, type DeadLetters } from "./dead-letters/dead-letters.ts";
@@ -49,6 +50,8 @@ import { migrate } from "./sql/migrate.ts";
 import { COUNT_LIVE, DATABASE_NOW, type LiveCallsRow } from "./stats/stats.sql.ts";
 import { createThreads, type Threads } from "./threads/threads.ts";
 import { createTokens, type Tokens } from "./tokens/tokens.ts";
+import { createAgentBells, type PoolServer, silentBells } from "./turns/agent-bells.ts";
+import { observeAndRing } from "./turns/ring-on-result.ts";
 import type { TendTurns } from "./turns/tend-turns.ts";
 import type { Turns } from "./turns/turn.ts";
 import { createTurns, type TurnsOptions } from "./turns/turns.ts";
@@ -102,6 +105,10 @@ export interface EngineStats {
   readonly watchdogTicks: number;
 }
 
+export interface ServingAgents {
+  stop(): Promise<void>;
+}
+
 export interface Engine {
   readonly calls: Calls;
   readonly turns: Turns;
@@ -127,12 +134,16 @@ export interface Engine {
   readonly batches: Batches;
   readonly deadLetters: DeadLetters;
   readonly bus: Bus;
+  /** What a bus beside the database brings; undefined without one. */
+  readonly carried: Carried | undefined;
   readonly events: EventLog;
   readonly doorbell: BusDoorbell;
   readonly db: Database;
   /** The database's clock, in milliseconds: the one every deadline is on. */
   databaseNow(): Promise<number>;
   emitParts(key: CallKey, parts: readonly Part[]): Promise<void>;
+  /** Somebody thinks for the agents of some pools, and is told when there is something to do; resolves when it is heard. */
+  serveAgents(server: PoolServer): Promise<ServingAgents>;
   /** A service takes the commands of this pair from the bus beside the database; resolves to the durable's name. */
   attach(served: ServedTarget): Promise<string>;
   /** One bounded sweep over the calls that are due; the watchdog does it by itself. */
@@ -186,6 +197,8 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const { carrier } = options;
   const republishSeconds = carrier === undefined ? null : (carrier.republishSeconds ?? REPUBLISH_SECONDS);
   const threads = options.threads ?? createThreads({ clock });
+  // Where a bus beside the database carries wakeups, they are its messages.
+  const bells = carrier === undefined ? createAgentBells(doorbell) : silentBells;
   const schemas = createSchemaChecks(threads);
   const ground = {
     db,
@@ -194,11 +207,13 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     clock,
     log,
     faults,
-    observe: options.observe ?? nobodyWatches,
+    observe: observeAndRing(options.observe ?? nobodyWatches, bells),
     sha256,
     caps,
     protocolVersion: PROTOCOL_VERSION,
     republishSeconds,
+    external: carrier !== undefined,
+    bells,
   };
 
   const cards = createCardStore(ground);
@@ -211,8 +226,15 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const definitions = createDefinitions({ ...ground, compile: schemas.compile });
   const calls = createCalls({ ...ground, definitions, leaseSeconds: options.leaseSeconds ?? LEASE_SECONDS });
   const { settlements } = calls;
-  const turns = createTurns({ ...ground, definitions, settlements, options: options.turns });
   const delegation = createDelegation(ground);
+  const turns = createTurns({
+    ...ground,
+    definitions,
+    settlements,
+    options: options.turns,
+    // With a bus beside the database the project manager hears of ended tasks by their events.
+    follow: carrier === undefined ? (turn) => batches.follow(turn) : undefined,
+  });
   const lanes = Math.max(Math.min(BATCH_LANES, Math.floor((options.maxConnections ?? DEFAULT_CONNECTIONS) / 2)), 1);
   const batches = createBatches({ ...ground, turns, delegation, settlements, lanes });
   const approvals = createApprovals({ ...ground, calls, settlements, cards, definitions });
@@ -298,6 +320,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     batches,
     deadLetters,
     bus,
+    carried: carriage?.carried,
     events: createEventLog(db),
     doorbell,
     db,
@@ -307,6 +330,11 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     },
     async emitParts(key, parts) {
       emitParts(bus, await calls.facts(key), parts);
+    },
+    async serveAgents(server) {
+      if (carriage !== undefined) return consumeWakeups({ bus: carriage.carried, server, log });
+      const stop = bells.serve(server);
+      return { stop: async () => stop() };
     },
     async attach(served) {
       if (carriage === undefined)

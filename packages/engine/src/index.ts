@@ -29,6 +29,7 @@ export type { LeasedCall } from "./calls/leases.ts";
 export type { HeldCall } from "./calls/park.ts";
 export type { Settled } from "./calls/settle.ts";
 // cards and boxes
+export type { JudgeCommand } from "./carrier/carriage.ts";
 export type { Carrier } from "./carrier/carrier.ts";
 export type { ServedTarget } from "./carrier/plan-durables.ts";
 export { readInTurns } from "./coalescer/in-turns.ts";
@@ -42,7 +43,7 @@ export type {
   Party,
 } from "./delegation/delegation.ts";
 // engine
-export { createEngine, type Engine, type EngineOptions, sha256 } from "./engine.ts";
+export { createEngine, type Engine, type EngineOptions, type ServingAgents, sha256 } from "./engine.ts";
 // outbox
 export { OWNED_KINDS, type OwnedKind } from "./ownership/ownership.ts";
 // ports
@@ -66,6 +67,7 @@ export type { Threads } from "./threads/threads.ts";
 // tokens
 export type { TokenWatch } from "./tokens/token-ends.ts";
 export { ROLES, type Role, type Token, type Tokens } from "./tokens/tokens.ts";
+export type { PoolServer } from "./turns/agent-bells.ts";
 // turns
 export type {
   Advanced,
@@ -75,6 +77,8 @@ export type {
   StepCommit,
   StepEntry,
   StepView,
+  TurnBoxes,
+  TurnBoxesAsk,
   TurnFinish,
   Turns,
   TurnView,

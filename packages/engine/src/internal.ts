@@ -6,6 +6,7 @@ export { createPostgresBus, LOOK_AGAIN_MS } from "./bus/postgres-bus.ts";
 export { createPostgresDoorbell } from "./bus/postgres-doorbell.ts";
 export type { Dispatched } from "./calls/call-request.ts";
 export { chainStart, extendChain } from "./calls/turn-chain.ts";
+export type { Carried } from "./carrier/carriage.ts";
 export type { CarrierMeans } from "./carrier/carrier.ts";
 export { insertMessageRows, planMessageRow } from "./outbox/append-messages.ts";
 export { type RelayOptions, relayOutbox } from "./outbox/relay-outbox.ts";
@@ -23,4 +24,5 @@ export {
 export { createDatabase, type Database, type Statement } from "./sql/database.ts";
 export { migrate, readMigrations } from "./sql/migrate.ts";
 export type { ThreadTask } from "./threads/threads.ts";
+export type { Place } from "./turns/agent-bells.ts";
 export type { CommittedCall, SpawnRequest, TurnEnd } from "./turns/turn.ts";

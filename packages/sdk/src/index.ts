@@ -25,6 +25,7 @@ export { createIds, type Ids, type Random } from "./ports/ids.ts";
 export { createLineLog, type Log, type LogFields, silentLog, stderrLog } from "./ports/log.ts";
 export { DeferredCall, deferCall } from "./runner/deferred.ts";
 export type { ExecuteContext, Executor, ToolCall, ToolProfile } from "./runner/executor.ts";
+export { type CommandPlan, planCommand, type RunnerPlace } from "./runner/plan-command.ts";
 export { type Preview, previewJson } from "./runner/preview.ts";
 export type { RunOutcome, RunReport } from "./runner/run-report.ts";
 export { createRunner, type Runner, type RunnerOptions } from "./runner/runner.ts";

@@ -5,6 +5,7 @@ import type { Brain, WorkerEngine } from "@toolplane/agents";
 import {
   type Advanced,
   type AgentKey,
+  type PoolServer,
   type StepCommit,
   type StepEntry,
   stepIdOf,
@@ -82,6 +83,8 @@ export const createFakePlane = (tools: readonly string[] = ["echo"]): FakePlane 
     boxes.set(boxId, [...(boxes.get(boxId) ?? []), card.card_id]);
   };
   const ringFor = ({ agentId }: Pick<FakeTurn, "agentId">): void => ring?.({ projectId: PROJECT, agentId });
+  const cardsIn = (boxId: string): Card[] =>
+    (boxes.get(boxId) ?? []).map((id) => cards.get(id)).filter((card) => card !== undefined);
   const outBox = (turn: FakeTurn): string => `out_${turn.turnId}`;
 
   const troubled = async <T>(name: string, run: () => T): Promise<T> => {
@@ -222,6 +225,7 @@ export const createFakePlane = (tools: readonly string[] = ["echo"]): FakePlane 
           projectId: PROJECT,
           agentTurnId: turn.turnId,
           agentId: turn.agentId,
+          correlationId: turn.turnId,
           status: end.status,
           deliverableCardId: "",
           outputBoxId: outBox(turn),
@@ -229,6 +233,8 @@ export const createFakePlane = (tools: readonly string[] = ["echo"]): FakePlane 
           errorCode: end.errorCode ?? null,
         };
       }),
+    readBoxes: async (asks) =>
+      asks.map(({ contextBoxId, outputBoxId }) => ({ context: cardsIn(contextBoxId), output: cardsIn(outputBoxId) })),
     due: () =>
       troubled("due", () => {
         counts.looks++;
@@ -256,24 +262,12 @@ export const createFakePlane = (tools: readonly string[] = ["echo"]): FakePlane 
 
   const engine = {
     turns: fakeTurns,
-    bus: {
-      consume: async (
-        _options: unknown,
-        handler: (delivery: { subject: string; headers: Record<string, string> }) => void,
-      ) => {
-        ring = ({ projectId, agentId }) =>
-          handler({ subject: `cg.v1r4.${projectId}.public.cmd.agent.p.wakeup`, headers: { "CG-Agent-Id": agentId } });
-        return { stop: async () => {} };
-      },
-      publishStream: ({ payload }: { payload: string }) => chunks.push(JSON.parse(payload)),
+    serveAgents: async (server: PoolServer) => {
+      ring = (key) => server.rung(key);
+      return { stop: async () => {} };
     },
-    boxes: {
-      loadBoxes: async (_project: string, boxIds: readonly string[]) => ({
-        boxes: boxIds.map((boxId) => ({
-          boxId,
-          hydratedCards: (boxes.get(boxId) ?? []).map((id) => cards.get(id)).filter((card) => card !== undefined),
-        })),
-      }),
+    bus: {
+      publishStream: ({ payload }: { payload: string }) => chunks.push(JSON.parse(payload)),
     },
     profiles: { loadProfile: async (_project: string, boxId: string) => profiles.get(boxId) },
     agents: {},

@@ -111,6 +111,7 @@ export const EXPECTED: Readonly<Record<string, Expected>> = {
   [`POST ${P}/calls`]: { roles: CALLERS, kind: "made", body: () => ({ tool_name: "safe" }) },
   [`POST ${P}/calls/batch`]: { roles: CALLERS, kind: "made", body: () => [{ tool_name: "safe" }] },
   [`POST ${P}/agents/:agent/turns`]: owned(CALLERS, { body: () => ({ instruction: "go on" }) }),
+  [`POST ${P}/agents/:agent/actions`]: owned(CALLERS, { body: () => ({ tool_name: "safe" }) }),
   // tool services
   [`POST ${P}/tools`]: {
     roles: ["admin", "operator", "tool"],

@@ -21,7 +21,7 @@ import { derivedAgentId, type PmoCall } from "./pmo-call.ts";
 /** What the project manager's tools use of the engine. */
 export interface PmoEngine extends Pick<Engine, "delegation" | "tools" | "doorbell"> {
   readonly batches: Pick<Batches, "open" | "advance" | "turnEnded" | "get">;
-  readonly turns: Pick<Turns, "spawn">;
+  readonly turns: Pick<Turns, "spawn" | "ring">;
 }
 
 export interface PmoMeans {
@@ -166,7 +166,7 @@ export const createDelegate = (means: PmoMeans) => {
   return async (call: PmoCall, request: DelegateRequest): Promise<JsonObject> => {
     try {
       const turn = await engine.delegation.forCall(call, (tx, held) => delegateIn(call, held, request, tx));
-      engine.doorbell.ring("messages");
+      engine.turns.ring([{ projectId: call.projectId, agentId: turn.agentId }], "spawned");
       return accepted(turn);
     } catch (error) {
       if (error instanceof DelegationRefused) return error.data;

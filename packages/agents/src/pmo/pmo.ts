@@ -7,13 +7,22 @@
 //
 //   PM1. Everything a tool does is one transaction under its call's lease: a command that comes again, or a run that
 //        lost its lease, makes no second child.
-//   PM2. Task events only say when to look; a batch that hears of none is looked at by the watchdogs all the same.
+//   PM2. Task events only say when to look; a batch that hears of none is looked at by the watchdogs all the same. Without a
+//        bus beside the database nobody listens: whichever process ends a task's turn moves its batch on.
+//   PM3. A command on the bus is a bell: its tools run from rows. One that breaks the protocol is terminated.
 
-import { createIds, type Engine, PMO_ACTOR, sha256 } from "@toolplane/engine";
-import { DEFAULT_TIMEOUT_SECONDS, type JsonObject, parseSubject, type ToolDefinition } from "@toolplane/protocol";
+import { createIds, type Engine, type Ids, type JudgeCommand, PMO_ACTOR, sha256 } from "@toolplane/engine";
+import {
+  DEFAULT_TIMEOUT_SECONDS,
+  type JsonObject,
+  parseSubject,
+  type ToolDefinition,
+  tryParseJsonStrict,
+  tryParseSubject,
+} from "@toolplane/protocol";
 import { parseTaskEvent, taskEventSubscription } from "@toolplane/protocol/agents";
 import { FORK_JOIN_DEADLINE_SECONDS, forkJoinTasksOf, type PmoToolName } from "@toolplane/protocol/registry";
-import { type Executor, type Log, silentLog, type ToolProfile } from "@toolplane/sdk";
+import { type Executor, type Log, planCommand, silentLog, type ToolProfile } from "@toolplane/sdk";
 import { errorTrace } from "../worker/error-trace.ts";
 import { createDelegate, type PmoEngine, type PmoMeans } from "./delegate.ts";
 import { createForkJoin } from "./fork-join.ts";
@@ -26,9 +35,7 @@ import { createProvision } from "./provision.ts";
 export const PMO_SERVICE = { target: "pmo", component: "sys", actor: PMO_ACTOR } as const;
 
 export interface PmoOptions {
-  readonly engine: PmoEngine & Pick<Engine, "bus">;
-  /** The bus that carries events, when it is not the engine's own. */
-  readonly bus?: Engine["bus"] | undefined;
+  readonly engine: PmoEngine & Pick<Engine, "carried">;
   /** How long fork_join waits when the caller says nothing; 0 or less: seven days. */
   readonly deadlineSeconds?: number | undefined;
   readonly uuid?: (() => string) | undefined;
@@ -58,9 +65,19 @@ const PROFILE: ToolProfile = {
   envs: {},
 };
 
+/** Which clause a command on the bus breaks, and how; undefined when it breaks none. */
+const faultOf = (command: Parameters<JudgeCommand>[0], ids: Ids): string | undefined => {
+  const projectId = tryParseSubject(command.subject)?.projectId ?? "";
+  const read = { ...command, payload: tryParseJsonStrict(command.payload) };
+  const plan = planCommand(read, { projectId, target: PMO_SERVICE.target, component: PMO_SERVICE.component }, ids);
+  if (plan.kind === "accept") return undefined;
+  return plan.kind === "ignore" ? plan.reason : `${plan.clause}: ${plan.error.message}`;
+};
+
 export const createPmo = (options: PmoOptions): Pmo => {
-  const { engine, bus = engine.bus, log = silentLog, now = Date.now } = options;
-  const means: PmoMeans = { engine, uuid: options.uuid ?? createIds(now).uuid, now, sha256 };
+  const { engine, log = silentLog, now = Date.now } = options;
+  const ids = createIds(now);
+  const means: PmoMeans = { engine, uuid: options.uuid ?? ids.uuid, now, sha256 };
   const delegate = createDelegate(means);
   const forkJoin = createForkJoin(means, options.deadlineSeconds ?? FORK_JOIN_DEADLINE_SECONDS);
   const provision = createProvision(means);
@@ -88,8 +105,11 @@ export const createPmo = (options: PmoOptions): Pmo => {
       },
     },
     async listen() {
+      const { carried } = engine;
+      if (carried === undefined) return { stop: async () => {} };
+      const stopInspecting = carried.inspect((command) => faultOf(command, ids));
       const { pattern, durable } = taskEventSubscription();
-      return bus.consume(
+      const consumer = await carried.consume(
         {
           pattern: pattern.text,
           durable,
@@ -108,6 +128,12 @@ export const createPmo = (options: PmoOptions): Pmo => {
           }
         },
       );
+      return {
+        async stop() {
+          stopInspecting();
+          await consumer.stop();
+        },
+      };
     },
   };
 };

@@ -22,6 +22,8 @@ export interface Holdings {
   leave(holding: Holding): void;
   /** Look at this work's claim now. */
   check(work: Work): void;
+  /** Look at all claims now. */
+  checkAll(): void;
   interruptAll(why: Interruption): void;
   beats(): number;
   /** Ends the beating. */
@@ -106,6 +108,11 @@ export const createHoldings = ({ turns, clock, log, everyMs }: HoldingsOptions):
     check(work) {
       if (!entries.has(work.claimId)) return;
       rung.add(work.claimId);
+      checking ??= checkRung();
+    },
+    checkAll() {
+      if (entries.size === 0) return;
+      for (const claimId of entries.keys()) rung.add(claimId);
       checking ??= checkRung();
     },
     interruptAll(why) {

@@ -33,10 +33,18 @@ export interface Intake {
   ring(key: AgentKey): void;
   /** Found by looking, not rung: it is scanned when there is room, if nobody was quicker. */
   offer(key: AgentKey): void;
+  /** A place for work of this agent that somebody else is about to take for us; rings meanwhile wait for it. */
+  reserve(key: AgentKey): Seat | undefined;
   /** Takes no more; resolves when nothing is in hand and no scan is under way. */
   close(): Promise<void>;
   room(): number;
   stats(): IntakeStats;
+}
+
+/** One of the two is called. */
+export interface Seat {
+  take(work: Work): void;
+  drop(): void;
 }
 
 interface Held {
@@ -135,6 +143,30 @@ export const createIntake = (options: IntakeOptions): Intake => {
     pump();
   };
 
+  const reserve = (key: AgentKey): Seat | undefined => {
+    const name = agentName(key);
+    if (room() <= 0 || held.has(name) || scanning.has(name)) return undefined;
+    const entry = { again: false };
+    scanning.set(name, entry);
+    reserved++;
+    const leave = (): void => {
+      scanning.delete(name);
+      reserved--;
+    };
+    return {
+      take(work) {
+        leave();
+        hold(key, work, entry.again);
+        pump();
+      },
+      drop() {
+        leave();
+        if (entry.again) ring(key);
+        pump();
+      },
+    };
+  };
+
   /** Those that wait for a place come first: they were rung earlier. */
   const next = (): { readonly key: AgentKey; readonly takeWork: boolean } | undefined => {
     if (room() > 0) {
@@ -166,6 +198,7 @@ export const createIntake = (options: IntakeOptions): Intake => {
       offer(key);
       pump();
     },
+    reserve,
     room,
     close() {
       closing = true;

@@ -1,6 +1,6 @@
 // What a step shows to its brain. Pure: cards, profile and definitions in, the request out; the same on any process.
 
-import type { CompiledDefinition, TurnFinish, Work } from "@toolplane/engine";
+import type { CompiledDefinition, TurnBoxes, TurnFinish, Work } from "@toolplane/engine";
 import { type Card, isOfferedTo, isRecord, ToolplaneError } from "@toolplane/protocol";
 import {
   type ModelMessage,
@@ -17,7 +17,6 @@ import { type PromptValues, renderSystemPrompt } from "../transcript/system-prom
 import { buildTranscript, TRANSCRIPT_LIMITS } from "../transcript/transcript.ts";
 import { planTrust, UNKNOWN } from "../transcript/trust.ts";
 import type { TurnLimits } from "./limits.ts";
-import type { TurnBoxes } from "./step-reader.ts";
 
 export interface StepInput {
   readonly work: Work;

@@ -9,6 +9,7 @@ import {
   type StepCommit,
   type StepEntry,
   stepIdOf,
+  type TurnBoxes,
   type TurnFinish,
   type Work,
 } from "@toolplane/engine";
@@ -26,7 +27,7 @@ import { type AnswerPlan, type Fate, planAnswer } from "./plan-answer.ts";
 import { BUILT_IN_TOOLS, planFailure, planStep, profileNotFound, type StepPlan } from "./plan-step.ts";
 import type { PromptSource } from "./prompt-source.ts";
 import * as cards from "./step-cards.ts";
-import type { StepReader, TurnBoxes } from "./step-reader.ts";
+import type { StepReader } from "./step-reader.ts";
 import { type StepTiming, startStepTiming, type TimingPlan } from "./timing.ts";
 import { turnStats } from "./usage.ts";
 import type { WorkerEngine } from "./worker-engine.ts";
@@ -196,10 +197,10 @@ export const createRunStep = (deps: StepDeps): RunStep => {
     const timing = startStepTiming(clock, work, stepId, receivedAt);
     const [boxes, definitions, promptValues] = await persist(clock, signal, () =>
       Promise.all([
-        reader.boxes(work),
+        work.opening ?? reader.boxes(work),
         reader.tools(work.projectId, profile),
         deps.prompts.valuesFor(work.projectId, profile),
-        engine.turns.beginStep(work, stepId),
+        work.begunStepId === stepId ? undefined : engine.turns.beginStep(work, stepId),
       ]),
     );
     const plan = planStep({ ...deps, work, profile, boxes, definitions, promptValues });

@@ -102,7 +102,7 @@ export const createRunTurn = (deps: TurnDeps): ((holding: Holding) => Promise<Tu
       deps.stepDone();
       if (typeof ended === "string") return ended;
       if (ended.next === "suspended") return "suspended";
-      work = { ...work, stepCount: ended.stepCount };
+      work = { ...work, stepCount: ended.stepCount, opening: undefined };
       if (ended.blocked && !(await drained(holding, work)))
         return finish(holding, work, await withStats(work, drainExceeded));
       if (holding.signal.aborted || deps.isDraining()) return giveBack(holding);

@@ -2,26 +2,16 @@
 // Boxes of many turns are read together. Profiles and lists of tools are remembered, within a bound; a box and its profile
 // card never change, a list of tools is forgotten when the registry rings or grows old (a ring may be lost, I13).
 
-import type { Clock, CompiledDefinition, Engine } from "@toolplane/engine";
-import type { Card } from "@toolplane/protocol";
+import type { Clock, CompiledDefinition, Engine, TurnBoxes, TurnBoxesAsk, Turns } from "@toolplane/engine";
 import type { Profile } from "@toolplane/protocol/registry";
 import { joinReads } from "./join-reads.ts";
 
-export interface TurnBoxes {
-  readonly context: readonly Card[];
-  readonly output: readonly Card[];
-}
-
-export interface BoxAsk {
-  readonly projectId: string;
-  readonly contextBoxId: string;
-  readonly outputBoxId: string;
-}
-
-export type StepReaderEngine = Pick<Engine, "boxes" | "profiles" | "definitions" | "tools" | "doorbell">;
+export type StepReaderEngine = Pick<Engine, "profiles" | "definitions" | "tools" | "doorbell"> & {
+  readonly turns: Pick<Turns, "readBoxes">;
+};
 
 export interface StepReader {
-  boxes(ask: BoxAsk): Promise<TurnBoxes>;
+  boxes(ask: TurnBoxesAsk): Promise<TurnBoxes>;
   /** Undefined when the box holds no profile. */
   profile(projectId: string, profileBoxId: string): Promise<Profile | undefined>;
   /** What the profile allows and the project has, in the profile's order. */
@@ -34,9 +24,6 @@ export interface StepReaderOptions {
   readonly clock: Clock;
 }
 
-/** The newest cards of a box that a step looks at; what is older a model has no room for. */
-const BOX_TAIL = 500;
-/** Two boxes each, of at most a hundred in one read. */
 const STEPS_PER_READ = 50;
 const MAX_PROFILES = 500;
 const MAX_PROJECTS = 200;
@@ -59,29 +46,9 @@ export const createStepReader = ({ engine, clock }: StepReaderOptions): StepRead
     toolLists.clear();
   });
 
-  const readProject = async (projectId: string, asks: readonly BoxAsk[]): Promise<Map<string, readonly Card[]>> => {
-    const ids = [...new Set(asks.flatMap(({ contextBoxId, outputBoxId }) => [contextBoxId, outputBoxId]))];
-    const { boxes } = await engine.boxes.loadBoxes(projectId, ids, { hydrate: true, limit: BOX_TAIL });
-    return new Map(boxes.map(({ boxId, hydratedCards }) => [boxId, hydratedCards ?? []]));
-  };
-
-  const boxes = joinReads<BoxAsk, TurnBoxes>({
+  const boxes = joinReads<TurnBoxesAsk, TurnBoxes>({
     maxItems: STEPS_PER_READ,
-    read: async (asks) => {
-      const projects = [...new Set(asks.map(({ projectId }) => projectId))];
-      const found = new Map(
-        await Promise.all(
-          projects.map(async (project) => {
-            const own = asks.filter(({ projectId }) => projectId === project);
-            return [project, await readProject(project, own)] as const;
-          }),
-        ),
-      );
-      return asks.map(({ projectId, contextBoxId, outputBoxId }) => ({
-        context: contextBoxId === outputBoxId ? [] : (found.get(projectId)?.get(contextBoxId) ?? []),
-        output: found.get(projectId)?.get(outputBoxId) ?? [],
-      }));
-    },
+    read: (asks) => engine.turns.readBoxes(asks),
   });
 
   const listAll = async (projectId: string): Promise<readonly string[]> => {

@@ -1,10 +1,9 @@
 // A ui_action: a person's click, carried out as a turn of one call. No brain is asked.
 //   First the call is made, as a step of its own; when its result was applied the turn ends as the call did.
 
-import { type CommittedStep, stepIdOf, type TurnFinish, type Work } from "@toolplane/engine";
+import { type CommittedStep, stepIdOf, type TurnBoxes, type TurnFinish, type Work } from "@toolplane/engine";
 import { type Card, isFilled, isRecord, isResultStatus, type JsonValue, ToolplaneError } from "@toolplane/protocol";
 import { taskErrorText } from "@toolplane/protocol/agents";
-import type { TurnBoxes } from "./step-reader.ts";
 import type { WorkerEngine } from "./worker-engine.ts";
 
 export type UiActionPlan =

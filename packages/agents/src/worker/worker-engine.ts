@@ -4,5 +4,5 @@ import type { Engine, Turns } from "@toolplane/engine";
 
 export type WorkerEngine = Pick<
   Engine,
-  "bus" | "boxes" | "profiles" | "agents" | "definitions" | "tools" | "doorbell"
+  "bus" | "serveAgents" | "boxes" | "profiles" | "agents" | "definitions" | "tools" | "doorbell"
 > & { readonly turns: Turns };

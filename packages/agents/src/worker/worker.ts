@@ -10,7 +10,10 @@ import {
   createIds,
   type Ids,
   type Log,
+  type PoolServer,
+  type ServingAgents,
   silentLog,
+  stepIdOf,
   systemClock,
   type Work,
 } from "@toolplane/engine";
@@ -20,11 +23,11 @@ import { errorTrace } from "./error-trace.ts";
 import { createHoldings } from "./holdings.ts";
 import { createIntake, type IntakeStats } from "./intake.ts";
 import { DEFAULT_LIMITS, type TurnLimits } from "./limits.ts";
+import { planTurnLimit } from "./plan-step.ts";
 import { createPromptSource } from "./prompt-source.ts";
 import { createRunTurn, type TurnOutcome } from "./run-turn.ts";
 import { createStepReader } from "./step-reader.ts";
 import { resolveTiming, type TimingSwitches } from "./timing.ts";
-import { consumeWakeups, type Wakeups } from "./wakeups.ts";
 import type { WorkerEngine } from "./worker-engine.ts";
 
 export interface WorkerOptions {
@@ -92,14 +95,17 @@ export const createWorker = (options: WorkerOptions): Worker => {
   const ending = new AbortController();
   let steps = 0;
   let looks = 0;
+  let rings = 0;
   let looking: Promise<void> | undefined;
+  let lookAgain = false;
   let moreDue = false;
   let lookedAt = 0;
   let takenThen = 0;
-  let wakeups: Wakeups | undefined;
+  let serving: ServingAgents | undefined;
   let ticking: Promise<void> | undefined;
   let stopped: Promise<void> | undefined;
 
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const holdings = createHoldings({ turns: engine.turns, clock, log, everyMs: options.heartbeatMs ?? HEARTBEAT_MS });
   const reader = createStepReader({ engine, clock });
   const runTurn = createRunTurn({
@@ -110,7 +116,7 @@ export const createWorker = (options: WorkerOptions): Worker => {
     clock,
     ids,
     log,
-    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    limits,
     timing: resolveTiming(options.timing),
     bundledTargets: options.bundledTargets,
     isDraining: () => ending.signal.aborted,
@@ -118,6 +124,12 @@ export const createWorker = (options: WorkerOptions): Worker => {
       steps++;
     },
   });
+
+  /** The step that begins as soon as the work is taken; none when the turn will not begin one. */
+  const stepOf = (work: Work): string | undefined =>
+    work.kind === "ui_action" || planTurnLimit(work, limits) !== undefined
+      ? undefined
+      : stepIdOf(work.agentTurnId, work.stepCount + 1, work.kind);
 
   const perform = async (work: Work): Promise<void> => {
     const holding = holdings.take(work);
@@ -130,7 +142,7 @@ export const createWorker = (options: WorkerOptions): Worker => {
 
   const intake = createIntake({
     capacity: concurrency,
-    advance: (key: AgentKey, takeWork) => engine.turns.advance({ ...key, workerId, takeWork }),
+    advance: (key: AgentKey, takeWork) => engine.turns.advance({ ...key, workerId, takeWork, workerTargets, stepOf }),
     perform,
     rungWhileHeld: (work) => {
       holdings.check(work);
@@ -159,11 +171,39 @@ export const createWorker = (options: WorkerOptions): Worker => {
     }
   };
 
+  const lookAround = async (): Promise<void> => {
+    do {
+      lookAgain = false;
+      await lookOnce();
+    } while (lookAgain && !ending.signal.aborted);
+  };
+
   const look = (): Promise<void> => {
-    looking ??= lookOnce().finally(() => {
+    looking ??= lookAround().finally(() => {
       looking = undefined;
     });
     return looking;
+  };
+
+  const server: PoolServer = {
+    workerTargets,
+    rung(key) {
+      rings++;
+      const hasRoom = intake.room() > 0;
+      intake.ring(key);
+      return hasRoom;
+    },
+    look() {
+      rings++;
+      // What came after a look began may not be in it.
+      lookAgain = true;
+      void look();
+    },
+    check: holdings.checkAll,
+    reserve(key) {
+      const seat = intake.reserve(key);
+      return seat && { workerId, stepOf, ...seat };
+    },
   };
 
   const tick = async (): Promise<void> => {
@@ -184,7 +224,7 @@ export const createWorker = (options: WorkerOptions): Worker => {
     await Promise.race([drained.finally(() => inTime.abort()), clock.sleep(drainMs, inTime.signal)]);
     holdings.interruptAll("draining");
     await drained;
-    await wakeups?.stop();
+    await serving?.stop();
     await ticking;
     await looking;
     await holdings.close();
@@ -194,8 +234,8 @@ export const createWorker = (options: WorkerOptions): Worker => {
   return {
     workerId,
     async start() {
-      if (wakeups !== undefined || ending.signal.aborted) throw new UsageError("a worker is started once");
-      wakeups = await consumeWakeups({ bus: engine.bus, workerTargets, log, ring: intake.ring });
+      if (serving !== undefined || ending.signal.aborted) throw new UsageError("a worker is started once");
+      serving = await engine.serveAgents(server);
       await look();
       ticking = tick();
     },
@@ -205,7 +245,7 @@ export const createWorker = (options: WorkerOptions): Worker => {
     },
     stats: () => ({
       ...intake.stats(),
-      rings: wakeups?.rings() ?? 0,
+      rings,
       looks,
       heartbeats: holdings.beats(),
       steps,

@@ -128,7 +128,7 @@ select task_index, agent_turn_id from state.batch_tasks
 export const LOCK_DISPATCHED: Statement = {
   name: "batches.lock-dispatched",
   text: `
-select agent_turn_id from state.batch_tasks
+select agent_turn_id, agent_id from state.batch_tasks
  where project_id = $1 and batch_id = $2 and task_index = $3::int and ${DISPATCHED}
    for update skip locked`,
 };

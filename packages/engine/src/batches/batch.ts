@@ -72,6 +72,8 @@ export interface BatchView extends BatchKey {
 
 /** Ids derived from the call: a command that comes again can only find them. */
 export const batchIdOf = (toolCallId: string): string => `batch_${toolCallId}`;
+/** Whether a turn's correlation may name a task of a batch. */
+export const isTaskName = (correlationId: string): boolean => correlationId.startsWith("batch_");
 export const batchTaskIdOf = (batchId: string, taskIndex: number): string => `${batchId}_${taskIndex}`;
 
 /** Who speaks for the project manager's tools, and who ends batches. */

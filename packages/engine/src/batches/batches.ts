@@ -3,8 +3,9 @@
 
 import { isToolplaneError, type JsonObject, understandError } from "@toolplane/protocol";
 import type { Queryer } from "../sql/database.ts";
-import type { Turns } from "../turns/turn.ts";
+import type { EndedKey, Turns } from "../turns/turn.ts";
 import type { BatchKey, BatchStatus, BatchView, NewBatch, TaskStatus } from "./batch.ts";
+import { isTaskName } from "./batch.ts";
 import {
   type BatchRow,
   READ_BATCH,
@@ -33,6 +34,8 @@ export interface Batches {
   advance(key: BatchKey): Promise<void>;
   /** A turn has ended: if it is a child of a batch, that batch is moved on. */
   turnEnded(projectId: string, agentTurnId: string): Promise<void>;
+  /** The same, for turns this process has ended: only a child's name is looked up, and a failure is left to the next look. */
+  follow(turn: EndedKey): void;
   /** One bounded look at all batches that are due; the watchdog does it by itself. */
   sweep(limit?: number): Promise<BatchSweep>;
   get(key: BatchKey): Promise<BatchView | undefined>;
@@ -41,7 +44,7 @@ export interface Batches {
 }
 
 export interface BatchesDeps extends Omit<DispatchTasksDeps, "turns">, Omit<JoinTasksDeps, "turns">, EndBatchDeps {
-  readonly turns: Pick<Turns, "spawn" | "stop">;
+  readonly turns: Pick<Turns, "spawn" | "stop" | "ring">;
 }
 
 const SWEEP_LIMIT = 50;
@@ -128,12 +131,26 @@ export const createBatches = (deps: BatchesDeps): Batches => {
     }
   };
 
+  const followed = new Set<Promise<void>>();
+
+  const turnEnded = async (projectId: string, agentTurnId: string): Promise<void> => {
+    const rows = await db.query<{ batch_id: string }>(READ_BATCH_OF_TURN, [projectId, agentTurnId]);
+    for (const { batch_id } of rows) await advance({ projectId, batchId: batch_id });
+  };
+
   return {
     open: openBatch,
     advance,
-    async turnEnded(projectId, agentTurnId) {
-      const rows = await db.query<{ batch_id: string }>(READ_BATCH_OF_TURN, [projectId, agentTurnId]);
-      for (const { batch_id } of rows) await advance({ projectId, batchId: batch_id });
+    turnEnded,
+    follow({ projectId, agentTurnId, correlationId }) {
+      if (!isTaskName(correlationId)) return;
+      const following = turnEnded(projectId, agentTurnId)
+        .catch((error: unknown) => {
+          const code = isToolplaneError(error) ? error.code : "internal_error";
+          log.warn("a batch was not told that a task has ended; it is looked at soon", { agentTurnId, code });
+        })
+        .finally(() => followed.delete(following));
+      followed.add(following);
     },
     async sweep(limit = SWEEP_LIMIT) {
       const due = await db.query<{ project_id: string; batch_id: string }>(READ_DUE_BATCHES, [limit]);
@@ -165,6 +182,7 @@ export const createBatches = (deps: BatchesDeps): Batches => {
       };
     },
     async drain() {
+      await Promise.all(followed);
       await Promise.allSettled([...moving.values()].map(({ done }) => done));
     },
   };

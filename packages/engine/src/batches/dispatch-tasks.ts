@@ -5,12 +5,11 @@ import { HEADERS, isToolplaneError, type JsonObject, understandError } from "@to
 import { createParentPointerCard } from "@toolplane/protocol/agents";
 import type { Delegation } from "../delegation/delegation.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { Doorbell } from "../ports/doorbell.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import type { Database, Queryer } from "../sql/database.ts";
-import type { SpawnRequest, Turns } from "../turns/turn.ts";
+import type { SpawnedTurn, SpawnRequest, Turns } from "../turns/turn.ts";
 import { type BatchKey, batchTaskIdOf, PMO_ACTOR } from "./batch.ts";
 import { CLAIM_TASK, type ClaimedTaskRow, TASK_DISPATCHED, TASK_REFUSED } from "./batch-tasks.sql.ts";
 import type { BatchRow } from "./batches.sql.ts";
@@ -19,9 +18,8 @@ import { planDispatchFailure } from "./plan-batch.ts";
 
 export interface DispatchTasksDeps {
   readonly db: Database;
-  readonly turns: Pick<Turns, "spawn">;
+  readonly turns: Pick<Turns, "spawn" | "ring">;
   readonly delegation: Pick<Delegation, "chooseOutputBox">;
-  readonly doorbell: Doorbell;
   readonly faults: Faults;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -107,11 +105,12 @@ export const createDispatchTasks = (deps: DispatchTasksDeps) => {
 
   const dispatchOne = async (key: BatchKey, batch: BatchRow): Promise<Attempt> => {
     let claimed: ClaimedTaskRow | undefined;
+    let child: SpawnedTurn | undefined;
     try {
       await db.transaction(async (tx) => {
         [claimed] = await tx.query<ClaimedTaskRow>(CLAIM_TASK, [key.projectId, key.batchId]);
         if (claimed === undefined) return;
-        const child = await deps.turns.spawn(await requestOf(key, batch, claimed, tx), tx);
+        child = await deps.turns.spawn(await requestOf(key, batch, claimed, tx), tx);
         await tx.query(TASK_DISPATCHED, [
           key.projectId,
           key.batchId,
@@ -126,9 +125,9 @@ export const createDispatchTasks = (deps: DispatchTasksDeps) => {
       await refuse(key, claimed, thrown);
       return "refused";
     }
-    if (claimed === undefined) return "none";
+    if (child === undefined) return "none";
     await faults.at("child:after-commit");
-    deps.doorbell.ring("messages");
+    deps.turns.ring([child], "spawned");
     return "made";
   };
 

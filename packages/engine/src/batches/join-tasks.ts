@@ -5,7 +5,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Database, Queryer } from "../sql/database.ts";
-import type { StopRequest, Turns } from "../turns/turn.ts";
+import type { AgentKey, StopRequest, Turns } from "../turns/turn.ts";
 import { whenFree } from "../turns/when-free.ts";
 import { type BatchKey, PMO_ACTOR } from "./batch.ts";
 import {
@@ -23,7 +23,7 @@ import { type CloseReason, planTaskEnd } from "./plan-batch.ts";
 
 export interface JoinTasksDeps {
   readonly db: Database;
-  readonly turns: Pick<Turns, "stop">;
+  readonly turns: Pick<Turns, "stop" | "ring">;
   readonly doorbell: Doorbell;
   readonly faults: Faults;
   readonly clock: Clock;
@@ -105,20 +105,24 @@ export const createJoinTasks = (deps: JoinTasksDeps): JoinTasks => {
 
   /** Stopped and known to be stopped in one commit; one that ended by itself meanwhile keeps its own end. */
   const stopOne = async ({ projectId, batchId }: BatchKey, taskIndex: number, reason: StopReason): Promise<void> => {
-    const stop = async (tx: Queryer): Promise<boolean> => {
-      const [row] = await tx.query<{ agent_turn_id: string }>(LOCK_DISPATCHED, [projectId, batchId, taskIndex]);
-      if (row === undefined) return false;
+    const stop = async (tx: Queryer): Promise<AgentKey | undefined> => {
+      const [row] = await tx.query<{ agent_turn_id: string; agent_id: string }>(LOCK_DISPATCHED, [
+        projectId,
+        batchId,
+        taskIndex,
+      ]);
+      if (row === undefined) return undefined;
       const request = { projectId, agentTurnId: row.agent_turn_id, actorId: PMO_ACTOR, reason: WORDS[reason] };
-      if (!(await stopTurn(request, tx))) return false;
+      if (!(await stopTurn(request, tx))) return undefined;
       const status = reason === "downstream_unavailable" ? "failed" : "canceled";
       await tx.query(TASK_STOPPED, [projectId, batchId, taskIndex, status, reason]);
       await faults.at("halt:before-commit");
-      return true;
+      return { projectId, agentId: row.agent_id };
     };
     const stopped = await whenFree(deps.clock, () => db.transaction(stop));
-    if (!stopped) return;
+    if (stopped === undefined) return;
     await faults.at("halt:after-commit");
-    deps.doorbell.ring("messages");
+    deps.turns.ring([stopped], "stopped");
   };
 
   return {

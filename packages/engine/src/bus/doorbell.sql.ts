@@ -8,10 +8,13 @@ const PREFIX = "toolplane_";
 export const channelOf = (kind: string): string => PREFIX + kind;
 export const kindOf = (channel: string): string => channel.slice(PREFIX.length);
 
+/** How processes find out that there are others. */
+export const GREETINGS = ["hello", "present"] as const;
+
 /** Rings are lost in a crash anyway: nobody waits for the disk because of one. */
 export const START_LISTENING = [
   "set synchronous_commit = off",
-  ...[...DOORBELL_KINDS, "streams"].map((kind) => `listen ${channelOf(kind)}`),
+  ...[...DOORBELL_KINDS, "streams", ...GREETINGS].map((kind) => `listen ${channelOf(kind)}`),
 ].join("; ");
 
 /** $1 channels. */

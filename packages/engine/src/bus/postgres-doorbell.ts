@@ -2,25 +2,34 @@
 //   D1. A ring is told to the listeners of this process directly, as `here`, before anything is sent.
 //   D2. It is sent as one empty NOTIFY, on the listening connection itself: the server then names this connection as
 //       the sender and its own ring is not told a second time.
-//   D3. At most one statement is on its way (the driver takes one at a time); rings meanwhile leave together after it, one
-//       NOTIFY per kind. No timers.
+//   D3. At most one statement is on its way (the driver takes one at a time); rings meanwhile, and rings of one moment, leave
+//       together, one NOTIFY per kind.
 //   D4. A lost connection is made again with growing pauses. Then every listener is told (`elsewhere`: rings may have
 //       been missed) and what could not be sent is sent. Nothing of this ever throws out of `ring`.
+//   D5. A process that is alone on its database sends nothing. Whoever connects says `hello`, and those who are there answer
+//       `present`; one that hears no answer for a while is alone until it hears somebody. From then on it rings, beginning
+//       with one ring of every kind for those it kept to itself. A silence that was a slow answer costs time, no work (I13).
 
 import type pg from "pg";
 import type { Clock } from "../ports/clock.ts";
 import { DOORBELL_KINDS, type Doorbell, type DoorbellKind, type RingOrigin } from "../ports/doorbell.ts";
 import type { Log } from "../ports/log.ts";
 import type { Database } from "../sql/database.ts";
-import { channelOf, kindOf, NOTIFY, START_LISTENING } from "./doorbell.sql.ts";
+import { channelOf, GREETINGS, kindOf, NOTIFY, START_LISTENING } from "./doorbell.sql.ts";
 
 /** Beside what the engine rings for, the bus's lossy streams: they must not wake those who wait for messages. */
 export type RingKind = DoorbellKind | "streams";
 
 const RING_KINDS: readonly RingKind[] = [...DOORBELL_KINDS, "streams"];
 
+type Greeting = (typeof GREETINGS)[number];
+
+const isGreeting = (word: string): word is Greeting => GREETINGS.some((known) => known === word);
+
 export interface DoorbellStats {
   readonly connected: boolean;
+  /** No other process is known to listen: rings stay here. */
+  readonly alone: boolean;
   readonly connections: number;
   readonly rings: number;
   readonly sent: number;
@@ -43,6 +52,9 @@ const FIRST_PAUSE_MS = 50;
 /** As long as the slow look of those who wait: being deaf longer than that costs nothing more. */
 const LONGEST_PAUSE_MS = 5_000;
 
+/** Who is there answers within milliseconds, or when it has finished what keeps it busy. */
+const ANSWER_MS = 1_000;
+
 /** A NOTIFY takes well under a millisecond; a connection that is silent this long is dead without saying so. */
 const NOTIFY_TIMEOUT_MS = 5_000;
 
@@ -51,12 +63,15 @@ const backendOf = (client: pg.Client): number | null => (client as pg.Client & {
 
 export const createPostgresDoorbell = ({ db, clock, log }: PostgresDoorbellOptions): BusDoorbell => {
   const listeners = new Map<RingKind, Set<(from: RingOrigin) => void>>(RING_KINDS.map((kind) => [kind, new Set()]));
-  const unsent = new Set<RingKind>();
+  const unsent = new Set<RingKind | Greeting>();
   const closing = new AbortController();
   let line: pg.Client | undefined;
   let sending: Promise<void> | undefined;
   let connecting = false;
   let away = false;
+  let alone = false;
+  let sendSoon = false;
+  let greeting = new AbortController();
   let connections = 0;
   let rings = 0;
   let sent = 0;
@@ -76,6 +91,7 @@ export const createPostgresDoorbell = ({ db, clock, log }: PostgresDoorbellOptio
 
   const send = (): void => {
     const client = line;
+    sendSoon = false;
     if (client === undefined || sending !== undefined || unsent.size === 0) return;
     const kinds = [...unsent];
     unsent.clear();
@@ -98,10 +114,40 @@ export const createPostgresDoorbell = ({ db, clock, log }: PostgresDoorbellOptio
       });
   };
 
+  const ringAll = (): void => {
+    for (const kind of RING_KINDS) {
+      unsent.add(kind);
+      tell(kind, "elsewhere");
+    }
+  };
+
+  /** Somebody is there. What either side kept to itself is looked for by both. */
+  const meet = (word: Greeting): void => {
+    greeting.abort();
+    if (word === "hello") unsent.add("present");
+    if (alone || word === "hello") ringAll();
+    alone = false;
+    send();
+  };
+
+  const greet = async (): Promise<void> => {
+    greeting.abort();
+    const answered = new AbortController();
+    greeting = answered;
+    alone = false;
+    unsent.add("hello");
+    send();
+    await clock.sleep(ANSWER_MS, AbortSignal.any([answered.signal, closing.signal]));
+    if (!answered.signal.aborted && !closing.signal.aborted) alone = true;
+  };
+
   const hearOthers = (client: pg.Client): void => {
     client.on("notification", ({ channel, processId }) => {
-      const kind = RING_KINDS.find((known) => known === kindOf(channel));
-      if (kind === undefined || processId === backendOf(client)) return;
+      if (processId === backendOf(client)) return;
+      const word = kindOf(channel);
+      if (isGreeting(word)) return meet(word);
+      const kind = RING_KINDS.find((known) => known === word);
+      if (kind === undefined) return;
       heardCount++;
       tell(kind, "elsewhere");
     });
@@ -123,7 +169,7 @@ export const createPostgresDoorbell = ({ db, clock, log }: PostgresDoorbellOptio
       connections++;
       if (away) log.info("connected to the database again");
       away = false;
-      send();
+      void greet();
       for (const kind of RING_KINDS) tell(kind, "elsewhere");
       await gone;
     } finally {
@@ -152,9 +198,12 @@ export const createPostgresDoorbell = ({ db, clock, log }: PostgresDoorbellOptio
     ring(kind, to = "everywhere") {
       if (closing.signal.aborted) return;
       rings++;
-      unsent.add(kind);
       if (to === "everywhere") tell(kind, "here");
-      send();
+      if (alone) return;
+      unsent.add(kind);
+      if (sendSoon) return;
+      sendSoon = true;
+      queueMicrotask(send);
     },
     listen(kind, heard) {
       // Two listeners may be the same function; each is its own entry.
@@ -166,9 +215,10 @@ export const createPostgresDoorbell = ({ db, clock, log }: PostgresDoorbellOptio
         listeners.get(kind)?.delete(entry);
       };
     },
-    stats: () => ({ connected: line !== undefined, connections, rings, sent, heard: heardCount }),
+    stats: () => ({ connected: line !== undefined, alone, connections, rings, sent, heard: heardCount }),
     async close() {
       closing.abort();
+      send();
       // Last rings still leave: another process may be waiting for exactly what this one did before it stopped.
       while (sending !== undefined) await sending;
       if (line !== undefined) await hangUp(line);

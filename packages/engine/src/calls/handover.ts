@@ -17,6 +17,8 @@ export interface Waiting {
   readonly target: string;
   readonly holder: string;
   readonly max: number;
+  /** The definitions it runs; absent: every one. */
+  readonly definitions?: readonly string[] | undefined;
   /** Ends the rest. */
   readonly wake: () => void;
 }
@@ -30,6 +32,7 @@ export interface Seat {
 export interface Wanted {
   readonly projectId: string;
   readonly target: string;
+  readonly definitionHash: string;
   /** False for a call that has to go through the queue. */
   readonly free: boolean;
 }
@@ -57,8 +60,10 @@ const poolOf = (projectId: string | undefined, target: string): string => `${pro
 export const createHandover = (): Handover => {
   const pools = new Map<string, Place[]>();
 
-  const findRest = (pool: string): Place | undefined =>
-    pools.get(pool)?.find(({ resting, promised }) => resting && promised === undefined);
+  const takes = ({ waiting: { definitions } }: Place, hash: string): boolean => definitions?.includes(hash) !== false;
+
+  const findRest = (pool: string, hash: string): Place | undefined =>
+    pools.get(pool)?.find((place) => place.resting && place.promised === undefined && takes(place, hash));
 
   return {
     sit(waiting) {
@@ -87,18 +92,18 @@ export const createHandover = (): Handover => {
     reserve(wanted) {
       const filling = new Map<string, { readonly place: Place; count: number }>();
       const queued = new Set<string>();
-      const match = ({ projectId, target, free }: Wanted): Place | undefined => {
+      const match = ({ projectId, target, definitionHash, free }: Wanted): Place | undefined => {
         const key = poolOf(projectId, target);
         const open = filling.get(key);
         if (!free || queued.has(key)) {
           queued.add(key);
           return undefined;
         }
-        if (open !== undefined && open.count < open.place.waiting.max) {
+        if (open !== undefined && open.count < open.place.waiting.max && takes(open.place, definitionHash)) {
           open.count++;
           return open.place;
         }
-        const place = findRest(key) ?? findRest(poolOf(undefined, target));
+        const place = findRest(key, definitionHash) ?? findRest(poolOf(undefined, target), definitionHash);
         if (place === undefined) {
           queued.add(key);
           return undefined;

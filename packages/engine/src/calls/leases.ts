@@ -53,6 +53,8 @@ export interface ClaimRequest {
   readonly target: string;
   readonly holder: string;
   readonly max: number;
+  /** The definitions the service runs; a call under another one is not handed to it. Absent: it runs every one. */
+  readonly definitions?: readonly string[] | undefined;
 }
 
 export interface LineRequest extends ClaimRequest {

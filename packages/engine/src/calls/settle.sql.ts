@@ -165,7 +165,7 @@ rung as (
          'cmd', project_id, 'cg.' || $${input.next}::text || '.' || project_id || '.' || channel_id || '.cmd.agent.' || worker_target || '.wakeup',
          'agent', worker_target, wakeup_headers, '{"inbox_id":"' || inbox_id || '"}'
     from called
-   where worker_target is not null
+   where worker_target is not null and (select kind = 'external' from bus.carrier)
    order by project_id, agent_id, ord
 )
 select i.ord::int as ord, i.ord in (select ord from won) as won,

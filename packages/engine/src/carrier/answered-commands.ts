@@ -8,6 +8,8 @@
 //   SW3. A look that found little (a long queue, a receiver shared with others) is followed by a pause that grows.
 //   SW4. What is thrown away is thrown away at most once a second for each receiver. A service that comes to serve it finds
 //        the queued calls published again (`attach`).
+//   SW6. A command to the project manager that breaks the protocol is terminated, with the clause in the log. Nothing runs from
+//        its bytes: the project manager claims rows, so a call whose row is sound goes on (I13).
 //   SW5. Any number of processes may look at once; each command is in one pair of hands.
 
 import type { CarrierBus, CommandDurable, Delivery } from "@toolplane/bus";
@@ -15,9 +17,10 @@ import { HEADERS, tryParseSubject } from "@toolplane/protocol";
 import { createAlarm } from "../bus/alarm.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Faults } from "../ports/faults.ts";
+import type { Log } from "../ports/log.ts";
 import type { Queryer } from "../sql/database.ts";
 import { ANSWERED, bindCommands } from "./answered.sql.ts";
-import { commandsOf, type Receiver } from "./plan-durables.ts";
+import { commandsOf, PMO, type Receiver } from "./plan-durables.ts";
 
 export interface AnsweredCommandsOptions {
   readonly db: Queryer;
@@ -26,6 +29,9 @@ export interface AnsweredCommandsOptions {
   readonly faults: Faults;
   /** Whether services take the commands of this durable from the carrier; undefined when that is not known yet. */
   readonly isFetched: (durable: string) => boolean | undefined;
+  /** Why a command to the project manager must never be carried out; undefined when it is sound. */
+  readonly malformed?: ((command: Delivery) => string | undefined) | undefined;
+  readonly log: Log;
   /** The durable did not answer: it may be missing. */
   readonly missed?: (() => void) | undefined;
 }
@@ -37,6 +43,8 @@ export interface SweepStats {
   readonly returned: number;
   /** How often the commands of a receiver without a durable were thrown away. */
   readonly purges: number;
+  /** Commands that broke the protocol. */
+  readonly terminated: number;
 }
 
 export interface AnsweredCommands {
@@ -74,7 +82,7 @@ interface Rest {
 }
 
 export const sweepAnswered = (options: AnsweredCommandsOptions): AnsweredCommands => {
-  const { db, bus, clock, faults, missed, isFetched } = options;
+  const { db, bus, clock, log, faults, missed, isFetched } = options;
   const alarm = createAlarm(clock);
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -87,10 +95,29 @@ export const sweepAnswered = (options: AnsweredCommandsOptions): AnsweredCommand
   let acknowledged = 0;
   let returned = 0;
   let purges = 0;
+  let terminated = 0;
 
   const readAnswered = async (commands: readonly Delivery[]): Promise<ReadonlySet<Delivery>> => {
     const rows = await db.query<{ ord: number }>(ANSWERED, bindCommands(commands.map(keyOf)));
     return new Set(rows.map(({ ord }) => commands[ord - 1] as Delivery));
+  };
+
+  /** Ends those that break the protocol; returns the others. */
+  const terminate = async (durable: string, commands: readonly Delivery[]): Promise<readonly Delivery[]> => {
+    if (durable !== PMO.durable || options.malformed === undefined) return commands;
+    const sound: Delivery[] = [];
+    for (const command of commands) {
+      const reason = options.malformed(command);
+      if (reason === undefined) {
+        sound.push(command);
+        continue;
+      }
+      const call = command.headers[HEADERS.toolCallId];
+      log.warn("a command breaks the protocol and was terminated; its call goes on from its row", { call, reason });
+      await command.term(reason);
+      terminated++;
+    }
+    return sound;
   };
 
   /** Fetches page after page; what still waits is held meanwhile, or it would be the next page. */
@@ -102,17 +129,18 @@ export const sweepAnswered = (options: AnsweredCommandsOptions): AnsweredCommand
     let page = PAGE;
     try {
       while (page === PAGE && held.length < MOST_HELD && !signal.aborted) {
-        const commands = await source.fetch({ max: PAGE, waitMs: WAIT_MS, signal });
-        page = commands.length;
+        const came = await source.fetch({ max: PAGE, waitMs: WAIT_MS, signal });
+        page = came.length;
         if (page === 0) break;
         fetched += page;
-        const before = held.push(...commands) - page;
+        const before = held.push(...came) - page;
+        const commands = await terminate(durable, came);
         await faults.at("sweep:after-fetch");
         const answered = await readAnswered(commands);
         await faults.at("sweep:after-read");
         held.splice(before, page, ...commands.filter((command) => !answered.has(command)));
         await Promise.all([...answered].map((command) => command.ack()));
-        over += answered.size;
+        over += answered.size + page - commands.length;
         acknowledged += answered.size;
         await faults.at("sweep:after-ack");
       }
@@ -203,7 +231,7 @@ export const sweepAnswered = (options: AnsweredCommandsOptions): AnsweredCommand
       if (isTime) void noticeLeftBehind();
       alarm.wake();
     },
-    stats: () => ({ looks, acknowledged, returned, purges }),
+    stats: () => ({ looks, acknowledged, returned, purges, terminated }),
     async stop() {
       stopping.abort();
       alarm.wake();

@@ -1,7 +1,7 @@
 // An engine's side of its carrier: the bus everybody publishes to, the relay that carries the outbox on, the keeper of
 // what services fetch from, and the sweeper of what they did not need to fetch.
 
-import type { Bus } from "@toolplane/bus";
+import type { Bus, BusMessage, CarrierBus } from "@toolplane/bus";
 import type { Calls } from "../calls/calls.ts";
 import type { LeasedCall } from "../calls/leases.ts";
 import { createMessageWriter } from "../outbox/message-writer.ts";
@@ -36,8 +36,18 @@ export interface CarrierStats {
   readonly answered: SweepStats;
 }
 
+/** Says why a command must never be carried out; undefined when it is sound. */
+export type JudgeCommand = (command: BusMessage) => string | undefined;
+
+/** What a bus beside the database brings. */
+export interface Carried extends Pick<CarrierBus, "consume"> {
+  /** Judges the commands to the project manager, which nobody but the plane fetches. Returns the way to stop. */
+  inspect(judge: JudgeCommand): () => void;
+}
+
 export interface Carriage {
   readonly bus: Bus;
+  readonly carried: Carried;
   /** The same calls; what is claimed of them is known to have been started without its command. */
   watch(calls: Calls): Calls;
   /** A service takes the commands of this pair from the carrier; resolves to the durable's name. */
@@ -54,8 +64,16 @@ export const createCarriage = (options: CarriageOptions): Carriage => {
   const carrierBus = carrier.open({ bury: createBury(options), log });
   const bus = createOutboxBus(carrierBus, createMessageWriter(options));
   const ground = { ...options, bus: carrierBus };
+  const judges = new Set<JudgeCommand>();
   const answered = sweepAnswered({
     ...ground,
+    malformed: (command) => {
+      for (const judge of judges) {
+        const reason = judge(command);
+        if (reason !== undefined) return reason;
+      }
+      return undefined;
+    },
     isFetched: (durable) => keeper.has(durable),
     missed: () => {
       keeper.refresh();
@@ -91,6 +109,15 @@ export const createCarriage = (options: CarriageOptions): Carriage => {
 
   return {
     bus,
+    carried: {
+      consume: (consumption, handler) => carrierBus.consume(consumption, handler),
+      inspect(judge) {
+        judges.add(judge);
+        return () => {
+          judges.delete(judge);
+        };
+      },
+    },
     watch: (calls) => ({
       ...calls,
       claim: (...request) => noticed(calls.claim(...request)),

@@ -22,7 +22,8 @@ export interface ServedTarget {
 
 const durableOf = ({ durable, pattern }: StandingSubscription): CommandDurable => ({ durable, pattern: pattern.text });
 
-const PMO = durableOf(pmoCommandSubscription());
+/** The project manager's, of all projects. */
+export const PMO = durableOf(pmoCommandSubscription());
 
 /** One per served pair, and the project manager's; a pair whose names cannot be told apart has none. */
 export const planDurables = (served: readonly ServedTarget[]): readonly CommandDurable[] => [

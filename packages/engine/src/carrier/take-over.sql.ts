@@ -12,6 +12,12 @@ update bus.carrier
  where one and kind <> $1`,
 };
 
+/** Wakeups that nobody will carry; the inbox rows they were rung for are found by looking. */
+export const DROP_WAKEUPS: Statement = {
+  name: "carrier.drop-wakeups",
+  text: "delete from bus.messages where category = 'cmd' and component = 'agent'",
+};
+
 export interface MovedRow {
   /** Whether there may be more. */
   readonly more: boolean;

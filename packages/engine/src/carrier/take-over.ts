@@ -2,16 +2,18 @@
 //   To an external bus: what the log of events held at that moment was delivered where it was, and a week of it is not
 //   sent again by the million. It moves to the events that have left, in steps, before the relay begins. Commands that
 //   wait are relayed.
-//   Back to the database: rows that have not left are simply claimed again.
+//   Back to the database: the rows of calls and inboxes are claimed as they are. Wakeups that have not left, or that an
+//   earlier version wrote here, are dropped: whoever serves a pool looks at what is due when it starts.
 
 import type { Queryer } from "../sql/database.ts";
-import { MOVE_OLD_EVENTS, type MovedRow, SET_CARRIER } from "./take-over.sql.ts";
+import { DROP_WAKEUPS, MOVE_OLD_EVENTS, type MovedRow, SET_CARRIER } from "./take-over.sql.ts";
 
 /** Some tens of milliseconds of work per statement. */
 const STEP = 2_000;
 
 export const setCarrier = async (db: Queryer, kind: "postgres" | "external"): Promise<void> => {
   await db.query(SET_CARRIER, [kind]);
+  if (kind === "postgres") await db.query(DROP_WAKEUPS);
 };
 
 /** Any number of processes may do it at once, and one that dies leaves the rest to the next. */

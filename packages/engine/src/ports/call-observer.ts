@@ -5,7 +5,7 @@ import type { CallFacts, CallStatus } from "../calls/call.ts";
 
 export type CallChange = Pick<
   CallFacts,
-  "projectId" | "toolCallId" | "agentId" | "channelId" | "agentTurnId" | "toolName"
+  "projectId" | "toolCallId" | "agentId" | "channelId" | "agentTurnId" | "toolName" | "headless"
 > & {
   readonly status: CallStatus;
 };

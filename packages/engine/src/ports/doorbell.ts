@@ -3,9 +3,10 @@
 
 /**
  * queued: calls can be claimed; sessions: calls can be claimed, and some are of sessions; settled: calls have results;
- * messages: the bus has rows; registry: definitions changed.
+ * messages: the bus has rows; inbox: agents have something to do; stopped: turns were ended from outside; registry:
+ * definitions changed.
  */
-export const DOORBELL_KINDS = ["queued", "sessions", "settled", "messages", "registry"] as const;
+export const DOORBELL_KINDS = ["queued", "sessions", "settled", "messages", "inbox", "stopped", "registry"] as const;
 export type DoorbellKind = (typeof DOORBELL_KINDS)[number];
 
 export type RingOrigin = "here" | "elsewhere";

@@ -168,10 +168,11 @@ export const takeWork = (ledger: Ledger, head: HeadRow, row: LiveRow, claim: Cla
       },
     ),
   );
-  if (head.status !== "dispatched") return;
   const { turn_epoch: epoch } = head;
+  // Also when it ran before: the one who asks a moment later sees that the head was held.
   writes.heads.push(headInTurn(turn, { status: "running", epoch, waiting: 0, chain }));
-  writes.messages.push(stateEvent(turn, { status: "running", epoch, metadata: { activity: "thinking" } }, means));
+  if (head.status === "dispatched")
+    writes.messages.push(stateEvent(turn, { status: "running", epoch, metadata: { activity: "thinking" } }, means));
 };
 
 export const workOf = (

@@ -1,10 +1,10 @@
 // Advance: an agent's inbox is drained and its head moved, both or neither (I5).
-//   The way of a flush: hold the heads -> read rows, turns and awaited calls -> plan each -> one statement.
+//   The way of a flush: hold the heads with their rows, turns and awaited calls -> plan each -> one statement. The step that
+//   comes with taken work begins in it.
 //   Between "the last result was applied" and "the turn runs again" there is no state, so no crash can be in it (W-08).
 
 import type { Coalescer } from "../coalescer/coalescer.ts";
 import type { Queryer } from "../sql/database.ts";
-import { bindLive, bindWaits, READ_LIVE, READ_WAITED } from "./advance.sql.ts";
 import {
   applyResults,
   type Claim,
@@ -16,29 +16,45 @@ import {
   tellWaiting,
   workOf,
 } from "./advance-writes.ts";
-import { announce, createHeadCoalescer, lockHeads, meansOf, type TurnDeps } from "./held-heads.ts";
+import { beginStep } from "./begin-step.ts";
+import { announce, createHeadCoalescer, meansOf, type TurnDeps } from "./held-heads.ts";
+import { bindHeldAgents, HOLD_AGENTS } from "./hold.sql.ts";
 import { closeLedger, type Ledger, type LedgerMeans, mergeWrites, openLedger } from "./ledger.ts";
-import { hasEarlyResult, type InboxPlan, type LiveRow, planInbox } from "./plan-advance.ts";
-import { planDispatch, type QueuedRow } from "./plan-dispatch.ts";
+import { type InboxPlan, type LiveRow, planInbox } from "./plan-advance.ts";
+import { planDispatch } from "./plan-dispatch.ts";
 import type { EndingRow } from "./plan-end.ts";
 import { planResume, type Resume, type WaitedCall } from "./plan-resume.ts";
-import type { Advanced, AdvanceRequest, TurnEnd, TurnKey } from "./turn.ts";
+import type { Advanced, AdvanceRequest, EndedKey, TurnEnd, Work } from "./turn.ts";
 import { wakeupOf } from "./turn-messages.ts";
-import { chainOfHead, type HeadRow, type TurnRow } from "./turn-row.ts";
+import { chainOfHead, type HeadRow, type QueuedRow, type TurnRow } from "./turn-row.ts";
 import type { TurnWrites } from "./turn-write-rows.sql.ts";
 import { createTurnWrites, writeTurns } from "./turn-writes.ts";
-import { bindAgents, bindTurns, READ_ENDINGS, READ_QUEUED, READ_TURNS } from "./turns.sql.ts";
+import { bindAgents, bindTurns, READ_ENDINGS, READ_QUEUED } from "./turns.sql.ts";
 
 const NOTHING: Advanced = { applied: 0, workLeft: false };
+
+/** Work of another pool is not left for the one who asks. */
+const isLeft = ({ request, mayTake }: Case): boolean => mayTake || !request.takeWork;
 
 /** A request with the claim it will hold, whichever attempt gets it. */
 interface AdvanceItem extends AdvanceRequest {
   readonly claimId: string;
 }
 
+type HeldRow = HeadRow & {
+  readonly known: boolean;
+  readonly steady: boolean;
+  readonly worker_target: string | null;
+  readonly live: readonly LiveRow[];
+  readonly turn: TurnRow | null;
+  readonly calls: readonly WaitedCall[] | null;
+};
+
 /** One agent's part of a flush, from what was read to what will be written. */
 interface Case {
   readonly request: AdvanceItem;
+  /** The work may be taken: it is asked for, and the agent belongs to a pool of whoever asks. */
+  readonly mayTake: boolean;
   readonly head: HeadRow | undefined;
   readonly turn: TurnRow | undefined;
   readonly calls: readonly WaitedCall[];
@@ -53,68 +69,30 @@ const endsByResume = ({ resume, inbox }: Case): boolean =>
 interface Moved {
   readonly advanced: Advanced;
   readonly parts: readonly TurnWrites[];
-  readonly ended: readonly TurnKey[];
+  readonly ended: readonly EndedKey[];
 }
 
 export const createAdvance = (deps: TurnDeps & { readonly maxClaims: number }): Coalescer<AdvanceRequest, Advanced> => {
-  const readTurns = async (
-    tx: Queryer,
-    heads: readonly (HeadRow | undefined)[],
-  ): Promise<ReadonlyMap<number, TurnRow>> => {
-    const active = heads.flatMap((head, index) =>
-      head === undefined || head.active_agent_turn_id === null
-        ? []
-        : [{ index, key: { projectId: head.project_id, agentTurnId: head.active_agent_turn_id } }],
-    );
-    if (active.length === 0) return new Map();
-    const rows = await tx.query<TurnRow & { ord: number }>(READ_TURNS, bindTurns(active.map(({ key }) => key)));
-    return new Map(rows.map((row) => [active[row.ord - 1]?.index ?? -1, row]));
-  };
-
-  const readCalls = async (
-    tx: Queryer,
-    heads: readonly (HeadRow | undefined)[],
-    turns: ReadonlyMap<number, TurnRow>,
-    live: ReadonlyMap<number, readonly LiveRow[]>,
-  ): Promise<ReadonlyMap<number, readonly WaitedCall[]>> => {
-    const suspended = heads.flatMap((head, index) => {
-      const turn = turns.get(index);
-      if (head === undefined || turn === undefined) return [];
-      if (head.status !== "suspended" && !hasEarlyResult(head, live.get(index + 1) ?? [])) return [];
-      const key = { projectId: turn.project_id, agentTurnId: turn.agent_turn_id, turnEpoch: head.turn_epoch };
-      return [{ index, key }];
-    });
-    if (suspended.length === 0) return new Map();
-    const rows = await tx.query<WaitedCall>(READ_WAITED, bindWaits(suspended.map(({ key }) => key)));
-    const byOrd = Map.groupBy(rows, ({ ord }) => ord);
-    return new Map(suspended.map(({ index }, place) => [index, byOrd.get(place + 1) ?? []]));
-  };
-
   /** Someone has come for it too often; a watchdog ends it. */
   const isWornOut = (row: LiveRow, claimId: string): boolean =>
     row.status === "processing" && row.claim_id !== claimId && row.retry_count + 1 >= deps.maxClaims;
 
-  const readCases = async (
-    tx: Queryer,
-    requests: readonly AdvanceItem[],
-    heads: readonly (HeadRow | undefined)[],
-  ): Promise<Case[]> => {
-    const rows = Map.groupBy(await tx.query<LiveRow>(READ_LIVE, bindLive(requests)), ({ ord }) => ord);
-    const turns = await readTurns(tx, heads);
-    const calls = await readCalls(tx, heads, turns, rows);
-    return requests.map((request, index) => {
-      const head = heads[index];
-      const turn = turns.get(index);
-      const waited = calls.get(index) ?? [];
-      const live = (rows.get(index + 1) ?? []).filter((row) => !isWornOut(row, request.claimId));
-      // A head whose turn is not here was not made by a spawn: nothing of it is touched.
-      const inbox: InboxPlan =
-        head !== undefined && head.status !== "idle" && turn === undefined
-          ? { changes: [], work: undefined, exhausted: false }
-          : planInbox(request, head, live, waited, deps.ids);
-      const resume = head?.status === "suspended" && turn !== undefined ? planResume(waited) : undefined;
-      return { request, head, turn, calls: waited, inbox, resume };
-    });
+  const caseOf = (request: AdvanceItem, row: HeldRow): Case => {
+    const head = row.known ? row : undefined;
+    const turn = row.turn ?? undefined;
+    const calls = row.calls ?? [];
+    const live = row.live.filter((one) => !isWornOut(one, request.claimId));
+    // A head whose turn is not here was not made by a spawn: nothing of it is touched.
+    const inbox: InboxPlan =
+      head !== undefined && head.status !== "idle" && turn === undefined
+        ? { changes: [], work: undefined, exhausted: false }
+        : planInbox(request, head, live, calls, deps.ids);
+    const resume = head?.status === "suspended" && turn !== undefined ? planResume(calls) : undefined;
+    const { workerTargets } = request;
+    const mayTake =
+      request.takeWork &&
+      (workerTargets === undefined || (row.worker_target !== null && workerTargets.includes(row.worker_target)));
+    return { request, mayTake, head, turn, calls, inbox, resume };
   };
 
   const readEnds = async (tx: Queryer, cases: readonly Case[]) => {
@@ -130,17 +108,25 @@ export const createAdvance = (deps: TurnDeps & { readonly maxClaims: number }): 
       if (one !== undefined) facts.set(one, row);
     }
     const queued = Map.groupBy(
-      await tx.query<QueuedRow>(READ_QUEUED, bindAgents(ending.map(({ request }) => request))),
+      await tx.query<QueuedRow & { ord: number }>(READ_QUEUED, bindAgents(ending.map(({ request }) => request))),
       ({ ord }) => ord,
     );
     for (const [index, one] of ending.entries()) queues.set(one, queued.get(index + 1) ?? []);
     return { facts, queues };
   };
 
-  const claimFor = (request: AdvanceItem): Claim | undefined =>
-    request.takeWork
+  const claimFor = ({ request, mayTake }: Case): Claim | undefined =>
+    mayTake
       ? { claimId: request.claimId, claimSeconds: deps.claimSeconds, worker: request.workerId.slice(0, 200) }
       : undefined;
+
+  /** The work as it is taken: its step begins, if the taker says which. */
+  const begun = ({ request }: Case, ledger: Ledger, work: Work, means: LedgerMeans): Work => {
+    const stepId = request.stepOf?.(work);
+    if (stepId === undefined) return work;
+    beginStep(ledger.writes, ledger.turn, work.turnEpoch, stepId, means);
+    return { ...work, begunStepId: stepId };
+  };
 
   const moveResumed = (
     one: Case,
@@ -180,20 +166,16 @@ export const createAdvance = (deps: TurnDeps & { readonly maxClaims: number }): 
       if (applied > 0 || resume.waiting !== head.waiting_tool_count) stayWaiting(ledger, head, resume);
       return { advanced: { applied, workLeft: false }, parts: [closeLedger(ledger)], ended: [] };
     }
-    const claim = claimFor(one.request);
+    const claim = claimFor(one);
     const inboxId = `inbox_${deps.ids.uuid()}`;
     const epoch = runAgain(ledger, head, one.calls, { inboxId, claim }, means);
-    if (claim === undefined) ledger.writes.wakeups.push(wakeupOf(turn, epoch, { inboxId }, means));
+    if (claim === undefined) {
+      ledger.writes.wakeups.push(wakeupOf(turn, epoch, { inboxId }, means));
+      return { advanced: { applied, workLeft: isLeft(one) }, parts: [closeLedger(ledger)], ended: [] };
+    }
     const row = { inboxId, epoch, createdMs: head.now_ms, nowMs: head.now_ms };
-    return {
-      advanced: {
-        applied,
-        workLeft: claim === undefined,
-        ...(claim === undefined ? {} : { work: workOf(turn, row, claim) }),
-      },
-      parts: [closeLedger(ledger)],
-      ended: [],
-    };
+    const work = begun(one, ledger, workOf(turn, row, claim), means);
+    return { advanced: { applied, workLeft: false, work }, parts: [closeLedger(ledger)], ended: [] };
   };
 
   const move = (one: Case, ends: Awaited<ReturnType<typeof readEnds>>, means: LedgerMeans): Moved => {
@@ -205,9 +187,13 @@ export const createAdvance = (deps: TurnDeps & { readonly maxClaims: number }): 
       const moved = moveResumed(one, ledger, head, resume, ends, means);
       return { ...moved, parts: [changed, ...moved.parts] };
     }
-    const claim = claimFor(one.request);
+    const claim = claimFor(one);
     if (inbox.work === undefined || claim === undefined)
-      return { advanced: { applied: 0, workLeft: inbox.work !== undefined }, parts: [changed], ended: [] };
+      return {
+        advanced: { applied: 0, workLeft: inbox.work !== undefined && isLeft(one) },
+        parts: [changed],
+        ended: [],
+      };
     takeWork(ledger, head, inbox.work, claim, means);
     const row = {
       inboxId: inbox.work.inbox_id,
@@ -215,35 +201,28 @@ export const createAdvance = (deps: TurnDeps & { readonly maxClaims: number }): 
       createdMs: inbox.work.created_ms,
       nowMs: head.now_ms,
     };
-    return {
-      advanced: { applied: 0, workLeft: false, work: workOf(turn, row, claim) },
-      parts: [changed, closeLedger(ledger)],
-      ended: [],
-    };
+    const work = begun(one, ledger, workOf(turn, row, claim), means);
+    return { advanced: { applied: 0, workLeft: false, work }, parts: [changed, closeLedger(ledger)], ended: [] };
   };
 
   const flush = async (requests: readonly AdvanceItem[]): Promise<readonly (Advanced | "locked")[]> => {
     const done = await deps.db.transaction(async (tx) => {
       const means = meansOf(deps);
-      const locked = await lockHeads(tx, requests);
+      const rows = await tx.query<HeldRow>(HOLD_AGENTS, bindHeldAgents(requests));
       const held = requests.flatMap((request, index) => {
-        const head = locked[index];
-        return head === "locked" ? [] : [{ request, head, index }];
+        const row = rows[index];
+        return row === undefined || (row.known && !row.steady) ? [] : [{ request, row, index }];
       });
-      const cases = await readCases(
-        tx,
-        held.map(({ request }) => request),
-        held.map(({ head }) => head),
-      );
+      const cases = held.map(({ request, row }) => caseOf(request, row));
       const ends = await readEnds(tx, cases);
       const moved = cases.map((one) => move(one, ends, means));
       const writes = mergeWrites(moved.flatMap(({ parts }) => parts));
-      const unrung = await writeTurns(tx, writes, deps.protocolVersion);
+      const written = await writeTurns(tx, writes, deps);
       await deps.faults.at("advance:before-commit");
       const outcomes: (Advanced | "locked")[] = requests.map(() => "locked");
       for (const [place, { index }] of held.entries()) outcomes[index] = moved[place]?.advanced ?? NOTHING;
-      const rang = writes.messages.length + writes.wakeups.length > 0;
-      return { outcomes, ended: moved.flatMap(({ ended }) => ended), rang, unrung };
+      const rang = writes.messages.length > 0 || (deps.external && writes.wakeups.length > 0);
+      return { outcomes, ended: moved.flatMap(({ ended }) => ended), rang, ...written };
     });
     await deps.faults.at("advance:after-commit");
     announce(deps, done);

@@ -1,19 +1,42 @@
 // The beginning of a step: its row and its event, once, however often it is said. A step that was begun and never
-// committed begins again under the same id, and nobody is told twice.
+// committed begins again under the same id, and nobody is told twice. The step that comes with taken work begins in the
+// transaction that takes it; this one is for the steps after it.
 
 import { claimLost, holdWork } from "./claimed-work.ts";
 import { announce, createHeadCoalescer, meansOf, type TurnDeps } from "./held-heads.ts";
-import { closeLedger, mergeWrites, openLedger } from "./ledger.ts";
+import { mergeWrites } from "./ledger.ts";
 import type { AgentKey, Work } from "./turn.ts";
-import { stepEvent } from "./turn-messages.ts";
-import { chainOfHead } from "./turn-row.ts";
+import { stepEvent, type TurnMeans } from "./turn-messages.ts";
+import type { TurnRow } from "./turn-row.ts";
 import type { TurnWrites } from "./turn-write-rows.sql.ts";
-import { writeTurns } from "./turn-writes.ts";
+import { createTurnWrites, NOTHING_WRITTEN, writeTurns } from "./turn-writes.ts";
 
 interface BeginItem extends AgentKey {
   readonly work: Work;
   readonly stepId: string;
 }
+
+/** The row of a step that begins, and its event. */
+export const beginStep = (writes: TurnWrites, turn: TurnRow, epoch: number, stepId: string, means: TurnMeans): void => {
+  writes.steps.push({
+    projectId: turn.project_id,
+    agentId: turn.agent_id,
+    stepId,
+    agentTurnId: turn.agent_turn_id,
+    channelId: turn.channel_id,
+    parentStepId: turn.parent_step_id,
+    traceId: turn.trace_id,
+    status: "started",
+    toolCallIds: null,
+    newCardIds: null,
+    error: null,
+    metadata: null,
+    requestHash: null,
+    outcome: null,
+    ended: false,
+  });
+  writes.messages.push(stepEvent(turn, epoch, { stepId, phase: "started" }, means));
+};
 
 export const createBeginStep = (deps: TurnDeps) => {
   const flush = async (items: readonly BeginItem[]): Promise<readonly (undefined | Error | "locked")[]> => {
@@ -26,35 +49,17 @@ export const createBeginStep = (deps: TurnDeps) => {
         if (one === "locked") return "locked";
         if (one === undefined || (!one.current && one.turn.step_status === null)) return claimLost(work);
         if (one.turn.step_status !== null) return undefined;
-        const { turn, head } = one;
-        const ledger = openLedger(turn, chainOfHead(head, turn, deps.sha256));
-        ledger.writes.steps.push({
-          projectId: turn.project_id,
-          agentId: turn.agent_id,
-          stepId,
-          agentTurnId: turn.agent_turn_id,
-          channelId: turn.channel_id,
-          parentStepId: turn.parent_step_id,
-          traceId: turn.trace_id,
-          status: "started",
-          toolCallIds: null,
-          newCardIds: null,
-          error: null,
-          metadata: null,
-          requestHash: null,
-          outcome: null,
-          ended: false,
-        });
-        ledger.writes.messages.push(stepEvent(turn, head.turn_epoch, { stepId, phase: "started" }, means));
-        parts.push(closeLedger(ledger));
+        const writes = createTurnWrites();
+        beginStep(writes, one.turn, one.head.turn_epoch, stepId, means);
+        parts.push(writes);
         return undefined;
       });
-      await writeTurns(tx, mergeWrites(parts), deps.protocolVersion);
+      await writeTurns(tx, mergeWrites(parts), deps);
       await deps.faults.at("begin:before-commit");
       return { outcomes, rang: parts.length > 0 };
     });
     await deps.faults.at("begin:after-commit");
-    announce(deps, { ended: [], rang: done.rang, unrung: 0 });
+    announce(deps, { ended: [], rang: done.rang, ...NOTHING_WRITTEN });
     return done.outcomes;
   };
 

@@ -2,26 +2,33 @@
 
 import { ToolplaneError } from "@toolplane/protocol";
 import type { Queryer } from "../sql/database.ts";
-import { lockHeads } from "./held-heads.ts";
+import { bindHeldWork, HOLD_LAST_WORK, HOLD_WORK } from "./hold.sql.ts";
 import type { Work } from "./turn.ts";
-import type { HeadRow, TurnRow } from "./turn-row.ts";
-import { bindClaims, READ_CLAIMED } from "./turns.sql.ts";
+import type { HeadRow, QueuedRow, TurnRow } from "./turn-row.ts";
 
-export interface ClaimedRow extends TurnRow {
-  readonly ord: number;
-  readonly inbox_status: string;
+export interface ClaimedTurn extends TurnRow {
+  readonly inbox_status: string | null;
   readonly claim_id: string | null;
   readonly step_status: string | null;
   readonly step_hash: string | null;
   readonly step_outcome: string | null;
-  readonly step_card_ids: readonly string[] | null;
 }
+
+type ClaimedRow = HeadRow &
+  Pick<ClaimedTurn, "inbox_status" | "claim_id" | "step_status" | "step_hash" | "step_outcome"> & {
+    readonly known: boolean;
+    readonly steady: boolean;
+    readonly turn: TurnRow | null;
+    readonly queue?: readonly QueuedRow[];
+  };
 
 export interface HeldWork {
   readonly head: HeadRow;
-  readonly turn: ClaimedRow;
+  readonly turn: ClaimedTurn;
   /** The claim, the turn and the epoch are current. */
   readonly current: boolean;
+  /** The turns that wait for the agent; only where they were asked for. */
+  readonly queue: readonly QueuedRow[];
 }
 
 export const claimLost = (work: Work): ToolplaneError =>
@@ -30,39 +37,41 @@ export const claimLost = (work: Work): ToolplaneError =>
     `the work on turn ${work.agentTurnId} of ${work.agentId} is not yours any more: it was stopped, or taken over; drop it`,
   );
 
-const isCurrent = (work: Work, head: HeadRow, turn: ClaimedRow): boolean =>
+const isCurrent = (work: Work, head: HeadRow, turn: ClaimedTurn): boolean =>
   turn.inbox_status === "processing" &&
   turn.claim_id === work.claimId &&
   head.status === "running" &&
   head.active_agent_turn_id === work.agentTurnId &&
   head.turn_epoch === work.turnEpoch;
 
-/** Holds the heads and reads what was claimed, in the order asked; undefined where there is nothing of the kind. */
+/**
+ * Holds the heads and reads what was claimed, in the order asked; undefined where there is nothing of the kind. `last`: the
+ * turns that wait for the agents are read too.
+ */
 export const holdWork = async (
   tx: Queryer,
   items: readonly { readonly work: Work; readonly stepId?: string | undefined }[],
+  last = false,
 ): Promise<readonly (HeldWork | "locked" | undefined)[]> => {
-  const heads = await lockHeads(
-    tx,
-    items.map(({ work }) => work),
-  );
   const rows = await tx.query<ClaimedRow>(
-    READ_CLAIMED,
-    bindClaims(
+    last ? HOLD_LAST_WORK : HOLD_WORK,
+    bindHeldWork(
       items.map(({ work, stepId }) => ({
         projectId: work.projectId,
+        agentId: work.agentId,
         agentTurnId: work.agentTurnId,
         inboxId: work.inboxId,
         stepId: stepId ?? null,
       })),
     ),
   );
-  const turns = new Map(rows.map((row) => [row.ord, row]));
   return items.map(({ work }, index) => {
-    const head = heads[index];
-    const turn = turns.get(index + 1);
-    if (head === "locked") return "locked";
-    if (head === undefined || turn === undefined) return undefined;
-    return { head, turn, current: isCurrent(work, head, turn) };
+    const row = rows[index];
+    if (row?.known !== true) return undefined;
+    if (!row.steady) return "locked";
+    if (row.turn === null || row.inbox_status === null) return undefined;
+    const { inbox_status, claim_id, step_status, step_hash, step_outcome } = row;
+    const turn = { ...row.turn, inbox_status, claim_id, step_status, step_hash, step_outcome };
+    return { head: row, turn, current: isCurrent(work, row, turn), queue: row.queue ?? [] };
   });
 };

@@ -47,13 +47,7 @@ select i.ord::int as ord
 
 export const bindExtend = (rows: readonly ClaimRow[], seconds: number): unknown[] => [...claims.bind(rows), seconds];
 
-/**
- * $1 project, $2 inbox row, $3 claim, $4 wakeup headers, $5 protocol version. The row waits for somebody else, and the pool
- * is rung.
- */
-export const RELEASE_CLAIM: Statement = {
-  name: "turns.release-claim",
-  text: `
+const RELEASED = `
 with released as (
   update state.inbox r
      set status = 'pending', claim_id = null, claim_expires_at = null, worker = null, processed_at = null,
@@ -61,14 +55,28 @@ with released as (
    where r.project_id = $1 and r.inbox_id = $2 and r.claim_id = $3
   returning r.project_id, r.agent_id, r.channel_id, r.inbox_id
 ),
-rung as (
-  insert into bus.messages (category, project_id, subject, component, target, headers, payload)
-  select 'cmd', r.project_id, 'cg.' || $5::text || '.' || r.project_id || '.' || r.channel_id || '.cmd.agent.' || a.worker_target || '.wakeup',
-         'agent', a.worker_target, $4::text, '{"inbox_id":"' || r.inbox_id || '"}'
+called as (
+  select r.*, a.worker_target
     from released r
     join resource.agents a on a.project_id = any (array[r.project_id]) and a.agent_id = r.agent_id
-)
-select 1 as released from released`,
+)`;
+
+const ANSWER = `
+select project_id as "projectId", agent_id as "agentId", worker_target as "workerTarget" from called`;
+
+/** $1 project, $2 inbox row, $3 claim. The row waits for somebody else; the answer is whom to ring. */
+export const RELEASE_CLAIM: Statement = { name: "turns.release-claim", text: `${RELEASED}${ANSWER}` };
+
+/** The same where wakeups are messages. $4 wakeup headers, $5 protocol version. */
+export const RELEASE_AND_PUBLISH: Statement = {
+  name: "turns.release-and-publish",
+  text: `${RELEASED},
+rung as (
+  insert into bus.messages (category, project_id, subject, component, target, headers, payload)
+  select 'cmd', project_id, 'cg.' || $5::text || '.' || project_id || '.' || channel_id || '.cmd.agent.' || worker_target || '.wakeup',
+         'agent', worker_target, $4::text, '{"inbox_id":"' || inbox_id || '"}'
+    from called
+)${ANSWER}`,
 };
 
 /** $1 worker targets, $2 limit. Rows by when somebody should look, and claims that have lapsed. */

@@ -2,7 +2,8 @@
 
 import { type CGContext, createContext, HEADERS } from "@toolplane/protocol";
 import { wakeupHeaders } from "../outbox/wakeup-headers.ts";
-import { bindExtend, EXTEND_CLAIMS, READ_DUE_AGENTS, RELEASE_CLAIM } from "./claims.sql.ts";
+import type { RungAgent } from "./agent-bells.ts";
+import { bindExtend, EXTEND_CLAIMS, READ_DUE_AGENTS, RELEASE_AND_PUBLISH, RELEASE_CLAIM } from "./claims.sql.ts";
 import type { TurnDeps } from "./held-heads.ts";
 import type { AgentKey, Work } from "./turn.ts";
 
@@ -46,9 +47,10 @@ export const createClaims = (deps: TurnDeps): Claims => {
       return gone;
     },
     async release(work) {
+      const key = [work.projectId, work.inboxId, work.claimId];
+      if (!deps.external) return deps.bells.ring(await deps.db.query<RungAgent>(RELEASE_CLAIM, key));
       const headers = wakeupHeaders(contextOf(work), { ids: deps.ids, nowMs: deps.clock.now() });
-      const values = [work.projectId, work.inboxId, work.claimId, headers, deps.protocolVersion];
-      const rows = await deps.db.query(RELEASE_CLAIM, values);
+      const rows = await deps.db.query(RELEASE_AND_PUBLISH, [...key, headers, deps.protocolVersion]);
       if (rows.length > 0) deps.doorbell.ring("messages");
     },
     async due(workerTargets, limit) {

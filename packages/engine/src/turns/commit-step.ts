@@ -275,9 +275,9 @@ export const createCommitStep = (deps: CommitDeps) => {
       outcomes[item] = finishPlan(one, items[item] as CommitItem, ledger, plan);
       parts.push(closeLedger(ledger));
     }
-    const unrung = await writeTurns(tx, mergeWrites(parts), deps.protocolVersion);
+    const written = await writeTurns(tx, mergeWrites(parts), deps);
     await deps.faults.at("commit:before-commit");
-    return { outcomes, rows: planned.flatMap(({ plan }) => plan.rows), unrung };
+    return { outcomes, rows: planned.flatMap(({ plan }) => plan.rows), written };
   };
 
   /** Why calls were not taken: for good, or only because the definition moved. */
@@ -313,7 +313,7 @@ export const createCommitStep = (deps: CommitDeps) => {
         for (const row of done.rows) deps.observe(row);
         if (done.rows.length > 0)
           deps.doorbell.ring(done.rows.some(({ session }) => session !== null) ? "sessions" : "queued");
-        announce(deps, { ended: [], rang: true, unrung: done.unrung });
+        announce(deps, { ended: [], rang: true, ...done.written });
         return done.outcomes;
       } catch (error) {
         if (!(error instanceof UnreadyCalls) || round === MAX_REPLANS) throw error;

@@ -2,9 +2,9 @@
 
 import { announce, meansOf, type TurnDeps } from "./held-heads.ts";
 import { mergeWrites } from "./ledger.ts";
-import { planDispatch, type QueuedRow } from "./plan-dispatch.ts";
+import { planDispatch } from "./plan-dispatch.ts";
 import type { AgentKey } from "./turn.ts";
-import type { HeadRow } from "./turn-row.ts";
+import type { HeadRow, QueuedRow } from "./turn-row.ts";
 import { writeTurns } from "./turn-writes.ts";
 import { bindAgents, LOCK_HEADS, READ_QUEUED } from "./turns.sql.ts";
 
@@ -17,9 +17,9 @@ export const createDispatchNext =
       if (head?.status !== "idle") return undefined;
       const queue = await tx.query<QueuedRow>(READ_QUEUED, bindAgents([agent]));
       const next = planDispatch(head, head.turn_epoch, queue, meansOf(deps));
-      const unrung = await writeTurns(tx, mergeWrites(next.parts), deps.protocolVersion);
+      const written = await writeTurns(tx, mergeWrites(next.parts), deps);
       await deps.faults.at("reap:before-commit");
-      return { ended: next.ended, rang: true, unrung, dispatched: next.dispatched !== undefined };
+      return { ended: next.ended, rang: true, ...written, dispatched: next.dispatched !== undefined };
     });
     if (done === undefined) return false;
     await deps.faults.at("reap:after-commit");

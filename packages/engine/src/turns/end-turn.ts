@@ -15,15 +15,15 @@ import { bindWaits, READ_WAITED } from "./advance.sql.ts";
 import { applyResults } from "./advance-writes.ts";
 import { CONSUME_ROWS, READ_OPEN_CALLS, SKIP_QUEUED } from "./end-turn.sql.ts";
 import { failSteps } from "./fail-steps.ts";
-import { meansOf, type TurnDeps } from "./held-heads.ts";
+import { announce, meansOf, type TurnDeps } from "./held-heads.ts";
 import { closeLedger, type Ledger, type LedgerMeans, mergeWrites, openLedger, sayCard } from "./ledger.ts";
-import { planDispatch, type QueuedRow } from "./plan-dispatch.ts";
+import { planDispatch } from "./plan-dispatch.ts";
 import { type EndingRow, planEnd } from "./plan-end.ts";
 import { planResume, type WaitedCall } from "./plan-resume.ts";
-import type { TurnEnd, TurnKey } from "./turn.ts";
+import type { EndedKey, TurnEnd } from "./turn.ts";
 import { stateEvent, wakeupOf } from "./turn-messages.ts";
-import { chainOfHead, type HeadRow, type TurnRow } from "./turn-row.ts";
-import { errorText, writeTurns } from "./turn-writes.ts";
+import { chainOfHead, type HeadRow, type QueuedRow, type TurnRow } from "./turn-row.ts";
+import { errorText, type Written, writeTurns } from "./turn-writes.ts";
 import { bindAgents, bindTurns, READ_ENDINGS, READ_QUEUED } from "./turns.sql.ts";
 
 export interface OutsideEnd {
@@ -42,13 +42,19 @@ export interface OutsideEnd {
 export interface EndedTurn {
   readonly end: TurnEnd;
   /** This turn and those that could not be started after it. */
-  readonly ended: readonly TurnKey[];
-  readonly unrung: number;
+  readonly ended: readonly EndedKey[];
+  readonly written: Written;
 }
 
 export interface EndDeps extends TurnDeps {
   readonly settlements: Settlements;
 }
+
+/** After the commit: whoever waits for the turn, or works on it. */
+export const announceEnd = (deps: EndDeps, { ended, written }: EndedTurn): void => {
+  announce(deps, { ended, rang: true, ...written });
+  deps.bells.ended(written.rung);
+};
 
 export const createEndTurn = (deps: EndDeps) => {
   const cancelCalls = async (tx: Queryer, turn: TurnRow, how: OutsideEnd): Promise<void> => {
@@ -147,8 +153,8 @@ export const createEndTurn = (deps: EndDeps) => {
       ledger.writes.wakeups.push(
         wakeupOf(turn, epoch, { reason: how.stopped ? "agent_idle" : "watchdog_forced_idle" }, means),
       );
-    const unrung = await writeTurns(tx, mergeWrites([closeLedger(ledger), ...next.parts]), deps.protocolVersion);
-    return { end, ended: [end, ...next.ended], unrung };
+    const written = await writeTurns(tx, mergeWrites([closeLedger(ledger), ...next.parts]), deps);
+    return { end, ended: [end, ...next.ended], written };
   };
 
   /** A turn that waits behind another; its agent's head is held by the caller. */
@@ -158,8 +164,8 @@ export const createEndTurn = (deps: EndDeps) => {
     await tx.query(SKIP_QUEUED, [turn.project_id, turn.agent_id, turn.agent_turn_id, how.error]);
     const ledger = openLedger(turn, chainOfHead({ ...head, chain_hash: null }, turn, deps.sha256));
     const end = planEnding(ledger, how, 0, await readFacts(tx, turn), means);
-    const unrung = await writeTurns(tx, closeLedger(ledger), deps.protocolVersion);
-    return { end, ended: [end], unrung };
+    const written = await writeTurns(tx, closeLedger(ledger), deps);
+    return { end, ended: [end], written };
   };
 
   return { endActive, endQueued };

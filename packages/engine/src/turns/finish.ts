@@ -10,17 +10,17 @@ import { claimLost, type HeldWork, holdWork } from "./claimed-work.ts";
 import { failSteps } from "./fail-steps.ts";
 import { announce, createHeadCoalescer, meansOf, type TurnDeps } from "./held-heads.ts";
 import { closeLedger, type Ledger, type LedgerMeans, mergeWrites, openLedger, sayCard } from "./ledger.ts";
-import { planDispatch, type QueuedRow } from "./plan-dispatch.ts";
+import { planDispatch } from "./plan-dispatch.ts";
 import { type Ending, type EndingRow, planEnd } from "./plan-end.ts";
 import { inboxChange } from "./plan-head.ts";
 import { isCall } from "./plan-step.ts";
 import { inboxNotEmpty, readGuards } from "./terminal-guard.ts";
-import type { AgentKey, TurnEnd, TurnFinish, TurnKey, Work } from "./turn.ts";
+import type { AgentKey, EndedKey, TurnEnd, TurnFinish, Work } from "./turn.ts";
 import { stateEvent, stepEvent } from "./turn-messages.ts";
 import { chainOfHead, type TurnRow } from "./turn-row.ts";
 import type { TurnWrites } from "./turn-write-rows.sql.ts";
 import { createTurnWrites, errorText, storableText, writeTurns } from "./turn-writes.ts";
-import { bindAgents, bindTurns, READ_ENDINGS, READ_QUEUED } from "./turns.sql.ts";
+import { bindTurns, READ_ENDINGS } from "./turns.sql.ts";
 
 interface FinishItem extends AgentKey {
   readonly work: Work;
@@ -43,6 +43,7 @@ const endedBefore = (turn: TurnRow): TurnEnd => ({
   projectId: turn.project_id,
   agentTurnId: turn.agent_turn_id,
   agentId: turn.agent_id,
+  correlationId: turn.correlation_id,
   status: turn.status as TurnEnd["status"],
   deliverableCardId: turn.deliverable_card_id ?? "",
   outputBoxId: turn.output_box_id,
@@ -122,9 +123,8 @@ export const createFinish = (deps: TurnDeps) => {
     item: FinishItem,
     held: HeldWork,
     facts: EndingRow | undefined,
-    queue: readonly QueuedRow[],
     means: LedgerMeans,
-  ): { readonly end: TurnEnd; readonly parts: readonly TurnWrites[]; readonly ended: readonly TurnKey[] } => {
+  ): { readonly end: TurnEnd; readonly parts: readonly TurnWrites[]; readonly ended: readonly EndedKey[] } => {
     const { turn, head } = held;
     const ledger = openLedger(turn, chainOfHead(head, turn, deps.sha256));
     for (const entry of item.end.entries ?? [])
@@ -137,7 +137,7 @@ export const createFinish = (deps: TurnDeps) => {
     const metadata = end.error === null ? undefined : { error: end.error };
     const idle = { status: "idle" as const, epoch: head.turn_epoch, ...(metadata === undefined ? {} : { metadata }) };
     ledger.writes.messages.push(stateEvent(turn, idle, means));
-    const next = planDispatch(head, head.turn_epoch, queue, means, { lastOutputBoxId: turn.output_box_id });
+    const next = planDispatch(head, head.turn_epoch, held.queue, means, { lastOutputBoxId: turn.output_box_id });
     return { end, parts: [closeLedger(ledger), ...next.parts], ended: [end, ...next.ended] };
   };
 
@@ -162,6 +162,7 @@ export const createFinish = (deps: TurnDeps) => {
     const held = await holdWork(
       tx,
       items.map(({ work, end }) => ({ work, stepId: end.stepId })),
+      true,
     );
     const current = items.flatMap((item, index) => {
       const one = held[index];
@@ -171,11 +172,6 @@ export const createFinish = (deps: TurnDeps) => {
     const wanting = current.some(({ item }) => item.end.deliverable === undefined);
     const facts = wanting ? await tx.query<EndingRow>(READ_ENDINGS, bindTurns(keys)) : [];
     const factsOf = new Map(facts.map((row) => [row.ord, row]));
-    const queues =
-      current.length === 0
-        ? []
-        : await tx.query<QueuedRow>(READ_QUEUED, bindAgents(current.map(({ item: { work } }) => work)));
-    const queueOf = Map.groupBy(queues, ({ ord }) => ord);
     const means = meansOf(deps);
     const outcomes: Outcome[] = items.map((item, index) => {
       const one = held[index];
@@ -185,7 +181,7 @@ export const createFinish = (deps: TurnDeps) => {
       return claimLost(item.work);
     });
     const parts: TurnWrites[] = [];
-    const ended: TurnKey[] = [];
+    const ended: EndedKey[] = [];
     const guarded = current.filter(({ item }) => item.end.guard === true);
     const guards = await readGuards(
       tx,
@@ -198,7 +194,7 @@ export const createFinish = (deps: TurnDeps) => {
         continue;
       }
       if (guard !== undefined) parts.push({ ...createTurnWrites(), changes: [...guard.changes] });
-      const planned = tryPlan(item, one, factsOf.get(place + 1), queueOf.get(place + 1) ?? [], means);
+      const planned = tryPlan(item, one, factsOf.get(place + 1), means);
       if (isToolplaneError(planned)) {
         outcomes[index] = planned;
         continue;
@@ -208,8 +204,8 @@ export const createFinish = (deps: TurnDeps) => {
       if (item.end.stepId === undefined) parts.push(await endBegunStep(tx, one, planned.end, means));
       ended.push(...planned.ended);
     }
-    const unrung = await writeTurns(tx, mergeWrites(parts), deps.protocolVersion);
-    return { outcomes, ended, rang: parts.length > 0, unrung };
+    const written = await writeTurns(tx, mergeWrites(parts), deps);
+    return { outcomes, ended, rang: parts.length > 0, ...written };
   };
 
   const flush = async (items: readonly FinishItem[]): Promise<readonly Outcome[]> => {

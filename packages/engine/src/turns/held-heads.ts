@@ -10,8 +10,9 @@ import type { Faults } from "../ports/faults.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import type { Database, Queryer } from "../sql/database.ts";
+import type { AgentBells, RungAgent } from "./agent-bells.ts";
 import type { LedgerMeans } from "./ledger.ts";
-import type { AgentKey, TurnKey } from "./turn.ts";
+import type { AgentKey, EndedKey } from "./turn.ts";
 import { agentKey, type HeadRow } from "./turn-row.ts";
 import { bindAgents, KNOWN_HEADS, LOCK_HEADS } from "./turns.sql.ts";
 
@@ -25,10 +26,13 @@ export interface TurnDeps {
   readonly sha256: Sha256;
   readonly caps: JsonCaps;
   readonly protocolVersion: string;
+  /** A bus beside the database carries wakeups. */
+  readonly external: boolean;
+  readonly bells: AgentBells;
   /** How long a worker may be silent before its work is offered to others. */
   readonly claimSeconds: number;
   /** Told of every turn that ended here. */
-  readonly ended: (key: TurnKey) => void;
+  readonly ended: (key: EndedKey) => void;
 }
 
 export const meansOf = (deps: Pick<TurnDeps, "ids" | "clock" | "sha256" | "caps">): LedgerMeans => ({
@@ -50,12 +54,18 @@ export const lockHeads = async (
   return agents.map((_, index) => held.get(index + 1) ?? (known.has(index + 1) ? "locked" : undefined));
 };
 
-/** After the commit: those who wait are told, the bell is rung, an agent that nobody serves is named. */
-export const announce = (
-  deps: Pick<TurnDeps, "doorbell" | "log" | "ended">,
-  done: { readonly ended: readonly TurnKey[]; readonly rang: boolean; readonly unrung: number },
-): void => {
+export interface Done {
+  readonly ended: readonly EndedKey[];
+  /** Events were written. */
+  readonly rang: boolean;
+  readonly unrung: number;
+  readonly rung: readonly RungAgent[];
+}
+
+/** After the commit: those who wait are told, the bells are rung, an agent that nobody serves is named. */
+export const announce = (deps: Pick<TurnDeps, "doorbell" | "log" | "ended" | "bells">, done: Done): void => {
   for (const key of done.ended) deps.ended(key);
+  deps.bells.ring(done.rung);
   if (done.rang) deps.doorbell.ring("messages");
   if (done.unrung > 0) deps.log.warn("an agent has no worker_target: its inbox waits, nobody was rung");
 };

@@ -65,10 +65,12 @@ export const closeLedger = ({ turn, writes, shown }: Ledger): TurnWrites => {
 };
 
 export const mergeWrites = (all: readonly TurnWrites[]): TurnWrites => ({
+  spawned: all.flatMap(({ spawned }) => spawned),
   cards: all.flatMap(({ cards }) => cards),
   boxes: all.flatMap(({ boxes }) => boxes),
   steps: all.flatMap(({ steps }) => steps),
   heads: all.flatMap(({ heads }) => heads),
+  touched: all.flatMap(({ touched }) => touched),
   turns: all.flatMap(({ turns }) => turns),
   changes: all.flatMap(({ changes }) => changes),
   arrivals: all.flatMap(({ arrivals }) => arrivals),

@@ -104,16 +104,6 @@ const planResult = (row: LiveRow, head: HeadRow | undefined, calls: readonly Wai
   return retry(row, NO_CARD_SECONDS, "tool_result_card_not_found", MAX_RETRIES);
 };
 
-/** A result for the turn as it runs: then it matters which calls the turn made. */
-export const hasEarlyResult = (head: HeadRow, rows: readonly LiveRow[]): boolean =>
-  head.status === "running" &&
-  rows.some(
-    (row) =>
-      RESULTS.has(row.message_type) &&
-      row.agent_turn_id === head.active_agent_turn_id &&
-      row.turn_epoch === head.turn_epoch,
-  );
-
 const isCurrentWork = (row: LiveRow, head: HeadRow | undefined): boolean =>
   head !== undefined &&
   head.active_agent_turn_id === row.agent_turn_id &&

@@ -9,16 +9,9 @@ import { planEnd } from "./plan-end.ts";
 import { headInTurn, idleHead, inboxChange, turnGoesOn } from "./plan-head.ts";
 import type { TurnEnd } from "./turn.ts";
 import { stateEvent, wakeupOf } from "./turn-messages.ts";
-import { type HeadRow, parseDocument, type TurnRow } from "./turn-row.ts";
+import { type HeadRow, parseDocument, type QueuedRow } from "./turn-row.ts";
 import type { TurnWrites } from "./turn-write-rows.sql.ts";
 import { createTurnWrites } from "./turn-writes.ts";
-
-export interface QueuedRow extends TurnRow {
-  readonly ord: number;
-  readonly inbox_id: string;
-  readonly context_headers: string;
-  readonly inbox_payload: string;
-}
 
 export interface Dispatch {
   readonly writes: TurnWrites;

@@ -152,6 +152,7 @@ export const planEnd = (ledger: Ledger, ending: Ending, epoch: number, means: Le
     projectId: turn.project_id,
     agentTurnId: turn.agent_turn_id,
     agentId: turn.agent_id,
+    correlationId: turn.correlation_id,
     status: ending.status,
     deliverableCardId,
     outputBoxId: turn.output_box_id,

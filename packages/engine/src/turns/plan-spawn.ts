@@ -4,6 +4,7 @@
 //   The turn's id is minted here; a correlation names the request and never becomes the id (it may be the other way round).
 
 import {
+  type Card,
   canonicalText,
   childTraceparent,
   createContext,
@@ -28,7 +29,7 @@ import { prepareCard } from "../cards/prepare-card.ts";
 import type { LedgerMeans } from "./ledger.ts";
 import type { SpawnItem } from "./prepare-spawn.ts";
 import type { SpawnFacts, SpawnRow } from "./spawn.sql.ts";
-import type { SpawnedTurn, SpawnRequest } from "./turn.ts";
+import type { SpawnedTurn, SpawnRequest, Work } from "./turn.ts";
 import type { TurnRow } from "./turn-row.ts";
 import type { TurnWrites } from "./turn-write-rows.sql.ts";
 import { createTurnWrites } from "./turn-writes.ts";
@@ -127,10 +128,10 @@ const openingCards = (
   item: SpawnItem,
   inherited: readonly string[],
   means: LedgerMeans,
-): { readonly writes: TurnWrites; readonly cardIds: readonly string[] } => {
+): { readonly writes: TurnWrites; readonly cardIds: readonly string[]; readonly said: readonly Card[] } => {
   const { request } = item;
   const writes = createTurnWrites();
-  if ("boxId" in request.context) return { writes, cardIds: [] };
+  if ("boxId" in request.context) return { writes, cardIds: [], said: [] };
   const { instruction, packedBy = request.sourceAgentId, resultFields = [], cards = [] } = request.context;
   const origin = () => ({
     cardId: means.ids.uuid(),
@@ -150,14 +151,19 @@ const openingCards = (
     const { candidate: _, ...row } = prepareCard(card, options);
     writes.cards.push({ ...row, chainSeq: null, chainHash: null });
   }
-  return { writes, cardIds: [...inherited, ...said.map(({ card_id }) => card_id)] };
+  return { writes, cardIds: [...inherited, ...said.map(({ card_id }) => card_id)], said };
 };
+
+/** In the queue, behind another turn. */
+const WAITING = { turnEpoch: 0, inboxStatus: "queued", claimId: null, claimSeconds: null, worker: null } as const;
 
 export interface PlannedSpawn {
   readonly item: SpawnItem;
   readonly row: SpawnRow;
   /** Cards and boxes it starts with, and what a person who asked for it is told. */
   readonly writes: TurnWrites;
+  /** All the cards it starts with; undefined when it starts with others' too. */
+  readonly opening: Work["opening"];
 }
 
 /** `inherited`: the cards of the boxes it inherits, in order. Throws what is refused. */
@@ -244,19 +250,21 @@ export const planSpawn = (
     contextHeaders: JSON.stringify(egress(context, means.ids, "topology")),
     inboxPayload,
     edgeId: `edge_${item.agentTurnId}`,
+    ...WAITING,
   };
   const accepted = uiAcceptedOf(row, context, means);
   if (accepted !== undefined) opening.writes.messages.push(accepted);
-  return { item, row, writes: opening.writes };
+  const isWhole = !("boxId" in request.context) && inherited.length === 0 && request.outputBoxId === undefined;
+  return { item, row, writes: opening.writes, opening: isWhole ? { context: opening.said, output: [] } : undefined };
 };
 
-export const spawnedOf = ({ row }: PlannedSpawn, turnEpoch: number | null): SpawnedTurn => ({
+export const spawnedOf = (row: SpawnRow): SpawnedTurn => ({
   projectId: row.projectId,
   agentTurnId: row.agentTurnId,
   agentId: row.agentId,
   correlationId: row.correlationId,
   channelId: row.channelId,
-  turnEpoch,
+  turnEpoch: row.turnEpoch > 0 ? row.turnEpoch : null,
   recursionDepth: row.recursionDepth,
   contextBoxId: row.contextBoxId,
   outputBoxId: row.outputBoxId,

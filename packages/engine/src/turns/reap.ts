@@ -3,8 +3,8 @@
 
 import { FALLBACK_SOURCES } from "@toolplane/protocol/agents";
 import type { Queryer } from "../sql/database.ts";
-import type { EndDeps, EndedTurn, EndTurn, OutsideEnd } from "./end-turn.ts";
-import { announce, lockHeads } from "./held-heads.ts";
+import { announceEnd, type EndDeps, type EndedTurn, type EndTurn, type OutsideEnd } from "./end-turn.ts";
+import { lockHeads } from "./held-heads.ts";
 import { inboxChange } from "./plan-head.ts";
 import { restoreHead } from "./restore-head.ts";
 import { READ_ROW, type RowKey } from "./tend-turns.sql.ts";
@@ -79,7 +79,7 @@ export const createReap = (deps: EndDeps, { endActive, endQueued }: EndTurn) => 
         if (now.turn_epoch !== head.turn_epoch) {
           // Nothing leads from this row any more; what the turn does now is another row's matter.
           const changes = [inboxChange(row, { status: "skipped", reason: "not_current" })];
-          await writeTurns(tx, { ...createTurnWrites(), changes }, deps.protocolVersion);
+          await writeTurns(tx, { ...createTurnWrites(), changes }, deps);
           return undefined;
         }
       }
@@ -94,7 +94,7 @@ export const createReap = (deps: EndDeps, { endActive, endQueued }: EndTurn) => 
     const done = await whenFree(deps.clock, () => deps.db.transaction(reap));
     if (done === undefined) return false;
     await deps.faults.at("reap:after-commit");
-    announce(deps, { ended: done.ended, rang: true, unrung: done.unrung });
+    announceEnd(deps, done);
     deps.log.warn("a turn was given up", { projectId, agentTurnId, reason });
     return true;
   };

@@ -2,8 +2,9 @@
 
 import { agentDepth } from "../calls/dispatch.sql.ts";
 import type { Statement } from "../sql/database.ts";
-import { setInput } from "../sql/input.sql.ts";
-import type { TurnRow } from "./turn-row.ts";
+import { type SqlType, setInput } from "../sql/input.sql.ts";
+import { HELD_FLAGS, heldHead, QUEUED } from "./hold.sql.ts";
+import type { HeadRow, QueuedRow, TurnRow } from "./turn-row.ts";
 import { TURN_COLUMNS } from "./turn-row.ts";
 
 export interface SpawnLookup {
@@ -21,6 +22,13 @@ export interface SpawnLookup {
 /** The columns of an earlier turn under the correlation are null when there is none. */
 export interface SpawnFacts extends TurnRow {
   readonly ord: number;
+  /** The agent has a head, and it is as it was when the rest was read. */
+  readonly known: boolean;
+  readonly steady: boolean;
+  readonly head: HeadRow | null;
+  /** Turns that wait for the agent. */
+  readonly queue: readonly QueuedRow[];
+  readonly worker_target: string | null;
   readonly project_status: string | null;
   readonly agent_status: string | null;
   readonly roster_profile: string | null;
@@ -56,11 +64,12 @@ const lookups = setInput<SpawnLookup>([
 const hasBox = (column: string): string =>
   `(${column} is null or coalesce((select true from cards.boxes b where b.project_id = i.project_id and b.box_id = ${column}), false))`;
 
-// A lineage is a turn of an agent, or the headless turn of a direct call, whose id is its call's.
+// The agent's head is waited for and held: see hold.sql.ts. A lineage is a turn of an agent, or the headless turn of a direct call, whose id is its call's.
 export const READ_SPAWN: Statement = {
   name: "turns.read-spawn",
   text: `
-select i.ord::int as ord, p.status as project_status, a.status as agent_status, a.profile_box_id as roster_profile, a.display_name as roster_name,
+select i.ord::int as ord, ${HELD_FLAGS}, case when h.version is not null then row_to_json(h) end as head, ${QUEUED} as queue, a.worker_target,
+       p.status as project_status, a.status as agent_status, a.profile_box_id as roster_profile, a.display_name as roster_name,
        (select s.status = 'active' from resource.agents s where s.project_id = i.project_id and s.agent_id = i.source_agent_id) as source_active,
        (select ${agentDepth("s")} from resource.agents s where s.project_id = i.project_id and s.agent_id = i.source_agent_id) as source_depth,
        (select s.active_agent_turn_id from state.heads s where s.project_id = i.project_id and s.agent_id = i.source_agent_id) as source_turn_id,
@@ -70,7 +79,7 @@ select i.ord::int as ord, p.status as project_status, a.status as agent_status, 
        coalesce(l.traceparent, c.headers::json ->> 'traceparent') as lineage_traceparent,
        coalesce(l.tracestate, c.headers::json ->> 'tracestate') as lineage_tracestate,
        coalesce(l.parent_traceparent, c.headers::json ->> 'CG-Parent-Traceparent') as lineage_parent_traceparent, ${TURN_COLUMNS}
-  from ${lookups.from}
+  from ${lookups.from} ${heldHead("")}
   left join resource.projects p on p.project_id = any (array[i.project_id])
   left join resource.agents a on a.project_id = any (array[i.project_id]) and a.agent_id = i.agent_id
   left join state.turns l on l.project_id = any (array[i.project_id]) and l.agent_turn_id = i.lineage_turn_id
@@ -118,9 +127,16 @@ export interface SpawnRow {
   readonly contextHeaders: string;
   readonly inboxPayload: string;
   readonly edgeId: string;
+  /** 0 while it waits behind another turn. */
+  readonly turnEpoch: number;
+  /** How its inbox row begins: in the queue, for the pool, or as work under a claim. */
+  readonly inboxStatus: "queued" | "pending" | "processing";
+  readonly claimId: string | null;
+  readonly claimSeconds: number | null;
+  readonly worker: string | null;
 }
 
-const spawned = setInput<SpawnRow>([
+export const SPAWN_COLUMNS: readonly (readonly [keyof SpawnRow & string, SqlType])[] = [
   ["projectId", "text"],
   ["agentTurnId", "text"],
   ["agentId", "text"],
@@ -153,45 +169,42 @@ const spawned = setInput<SpawnRow>([
   ["contextHeaders", "text"],
   ["inboxPayload", "text"],
   ["edgeId", "text"],
-]);
+  ["turnEpoch", "bigint"],
+  ["inboxStatus", "text"],
+  ["claimId", "text"],
+  ["claimSeconds", "double precision"],
+  ["worker", "text"],
+];
 
-/** The turn, its inbox row and its request edge; a correlation, an alias or an output box that is taken gets none of them. */
-export const SPAWN_TURNS: Statement = {
-  name: "turns.spawn",
-  text: `
-with input as materialized (select * from ${spawned.from}),
+// No conflict is asked for: a correlation, an alias or an output box that is taken was seen by READ_SPAWN, or fails the
+// statement (see spawn.ts).
+/** The turn, its inbox row and its request edge. */
+export const spawnParts = (from: string): string => `
+input as materialized (select * from ${from}),
 begun as (
   insert into state.turns (
     project_id, agent_turn_id, agent_id, kind, status, correlation_id, alias_id, request_hash, source_agent_id, channel_id,
     recursion_depth, trace_id, traceparent, tracestate, parent_traceparent, parent_agent_id, parent_agent_turn_id, parent_step_id, profile_box_id, context_box_id,
-    output_box_id, context_owned, output_owned, display_name, payload, runtime_config, metadata)
-  select project_id, agent_turn_id, agent_id, kind, 'queued', correlation_id, alias_id, request_hash, source_agent_id, channel_id,
-    recursion_depth, trace_id, traceparent, tracestate, parent_traceparent, parent_agent_id, parent_agent_turn_id, parent_step_id, profile_box_id,
-    context_box_id, output_box_id, context_owned, output_owned, display_name, payload, runtime_config, metadata
+    output_box_id, context_owned, output_owned, display_name, payload, runtime_config, metadata, turn_epoch, dispatched_at)
+  select project_id, agent_turn_id, agent_id, kind, case when turn_epoch > 0 then 'active' else 'queued' end, correlation_id, alias_id, request_hash,
+    source_agent_id, channel_id, recursion_depth, trace_id, traceparent, tracestate, parent_traceparent, parent_agent_id, parent_agent_turn_id,
+    parent_step_id, profile_box_id, context_box_id, output_box_id, context_owned, output_owned, display_name, payload, runtime_config, metadata,
+    turn_epoch, case when turn_epoch > 0 then now() end
     from input
    order by ord
-  on conflict do nothing
-  returning project_id, agent_turn_id
 ),
 queued as (
   insert into state.inbox (project_id, inbox_id, agent_id, channel_id, message_type, correlation_id, agent_turn_id, turn_epoch,
-                           context_headers, payload, status)
-  select project_id, inbox_id, agent_id, channel_id, kind, correlation_id, agent_turn_id, 0, context_headers, inbox_payload, 'queued'
-    from input i
-   where ((i.project_id, i.agent_turn_id) in (select project_id, agent_turn_id from begun)) is true
+                           context_headers, payload, status, claim_id, claim_expires_at, worker, processed_at)
+  select project_id, inbox_id, agent_id, channel_id, kind, correlation_id, agent_turn_id, turn_epoch, context_headers, inbox_payload,
+         inbox_status, claim_id, now() + make_interval(secs => claim_seconds), worker, case when inbox_status = 'processing' then now() end
+    from input
 ),
 asked as (
   insert into state.edges (project_id, edge_id, channel_id, primitive, edge_phase, source_agent_id, source_turn_id, source_step_id,
                            target_agent_id, target_turn_id, correlation_id, recursion_depth, trace_id, parent_step_id)
   select project_id, edge_id, channel_id, 'enqueue', 'request', source_agent_id, source_turn_id, source_step_id, agent_id,
          agent_turn_id, correlation_id, recursion_depth, trace_id, parent_step_id
-    from input i
-   where ((i.project_id, i.agent_turn_id) in (select project_id, agent_turn_id from begun)) is true
+    from input
   on conflict do nothing
-)
-select i.ord::int as ord, ((i.project_id, i.agent_turn_id) in (select project_id, agent_turn_id from begun)) is true as begun
-  from input i
- order by i.ord`,
-};
-
-export const bindSpawn = (rows: readonly SpawnRow[]): unknown[] => spawned.bind(rows);
+)`;

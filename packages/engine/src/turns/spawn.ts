@@ -4,22 +4,24 @@
 //   A correlation that was used is answered before anything else is looked at (W-41: duplicates never lease a head).
 //   Ids are minted with the request: a flush whose answer was lost may run again and finds itself.
 
-import { distinctIds, showName, ToolplaneError } from "@toolplane/protocol";
+import { distinctIds, isToolplaneError, showName, ToolplaneError } from "@toolplane/protocol";
 import { type BoxRow, READ_BOXES } from "../cards/boxes.sql.ts";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
 import { roughBytes } from "../coalescer/rough-bytes.ts";
 import type { Queryer } from "../sql/database.ts";
-import { announce, meansOf, type TurnDeps } from "./held-heads.ts";
+import type { Place } from "./agent-bells.ts";
+import { announce, type Done, meansOf, type TurnDeps } from "./held-heads.ts";
 import { type LedgerMeans, mergeWrites } from "./ledger.ts";
-import { planDispatch, type QueuedRow } from "./plan-dispatch.ts";
+import { planDispatch } from "./plan-dispatch.ts";
+import { type FirstTurnMeans, planFirstTurn } from "./plan-first-turn.ts";
 import { type PlannedSpawn, planRepeatedSpawn, planSpawn, spawnedOf } from "./plan-spawn.ts";
 import { lookupOf, prepareSpawn, type SpawnItem } from "./prepare-spawn.ts";
-import { bindLookups, bindSpawn, READ_SPAWN, SPAWN_TURNS, type SpawnFacts } from "./spawn.sql.ts";
-import type { AgentKey, SpawnedTurn, SpawnRequest, TurnKey } from "./turn.ts";
-import { agentKey, type HeadRow } from "./turn-row.ts";
+import { bindLookups, READ_SPAWN, type SpawnFacts, type SpawnRow } from "./spawn.sql.ts";
+import type { AgentKey, EndedKey, SpawnedTurn, SpawnRequest, Work } from "./turn.ts";
+import { agentKey } from "./turn-row.ts";
 import type { TurnWrites } from "./turn-write-rows.sql.ts";
-import { writeTurns } from "./turn-writes.ts";
-import { AWAIT_HEADS, bindAgents, ENSURE_HEADS, READ_QUEUED } from "./turns.sql.ts";
+import { createTurnWrites, NOTHING_WRITTEN, writeTurns } from "./turn-writes.ts";
+import { bindAgents, ENSURE_HEADS } from "./turns.sql.ts";
 
 type Outcome = SpawnedTurn | Error;
 
@@ -40,35 +42,27 @@ const boxesOf = ({ request: { context } }: SpawnItem): readonly string[] =>
 const busy = (agentId: string): ToolplaneError =>
   new ToolplaneError("agent_busy", `agent ${agentId} is in another turn; try again when it is done`);
 
-const distinctAgents = (items: readonly SpawnItem[]): AgentKey[] => [
-  ...new Map(items.map(({ request }) => [agentKey(request), request])).values(),
-];
+const UNIQUE_VIOLATION = "23505";
+const OUTPUT_TAKEN = "turns_output";
+/** A head that somebody else holds again and again, or that is made and removed: the caller is told to come again. */
+const MAX_ROUNDS = 20;
 
-interface Written {
+const brokenRule = (error: unknown): string | undefined =>
+  isToolplaneError(error) && error.detail?.sqlstate === UNIQUE_VIOLATION ? String(error.detail.constraint) : undefined;
+
+const outputTaken = (): ToolplaneError =>
+  new ToolplaneError("conflict", "the output box belongs to another turn that is still open");
+
+interface Taken {
+  readonly place: Place;
+  readonly work: Work | undefined;
+}
+
+interface Spawned extends Done {
   readonly outcomes: readonly Outcome[];
-  readonly ended: readonly TurnKey[];
-  readonly rang: boolean;
-  readonly unrung: number;
 }
 
 export const createSpawn = (deps: TurnDeps & { readonly maxDepth: number }): Spawn => {
-  const holdHeads = async (tx: Queryer, agents: readonly AgentKey[]): Promise<Map<string, HeadRow>> => {
-    const heads = await tx.query<HeadRow>(AWAIT_HEADS, bindAgents(agents));
-    return new Map(heads.map((head) => [agentKey({ projectId: head.project_id, agentId: head.agent_id }), head]));
-  };
-
-  /** An agent's first turn gives it a head; a turn that is refused gives it none. */
-  const makeHeads = async (
-    tx: Queryer,
-    planned: readonly PlannedSpawn[],
-    heads: Map<string, HeadRow>,
-  ): Promise<void> => {
-    const without = distinctAgents(planned.map(({ item }) => item)).filter((agent) => !heads.has(agentKey(agent)));
-    if (without.length === 0) return;
-    await tx.query(ENSURE_HEADS, bindAgents(without));
-    for (const [name, head] of await holdHeads(tx, without)) heads.set(name, head);
-  };
-
   const readFacts = (tx: Queryer, items: readonly SpawnItem[]): Promise<SpawnFacts[]> =>
     tx.query<SpawnFacts>(READ_SPAWN, bindLookups(items.map(lookupOf)));
 
@@ -87,10 +81,9 @@ export const createSpawn = (deps: TurnDeps & { readonly maxDepth: number }): Spa
   const planAll = async (
     tx: Queryer,
     items: readonly SpawnItem[],
-    heads: ReadonlyMap<string, HeadRow>,
+    facts: readonly SpawnFacts[],
     means: LedgerMeans,
   ): Promise<readonly (PlannedSpawn | Outcome)[]> => {
-    const facts = await readFacts(tx, items);
     const taken = new Set<string>();
     const plans: (PlannedSpawn | Outcome)[] = [];
     for (const [index, item] of items.entries()) {
@@ -102,7 +95,7 @@ export const createSpawn = (deps: TurnDeps & { readonly maxDepth: number }): Spa
       try {
         const plan = planSpawn(item, fact, await readInherited(tx, item), { maxDepth: deps.maxDepth }, means);
         const agent = agentKey(item.request);
-        if (plan.row.kind === "ui_action" && (taken.has(agent) || (heads.get(agent)?.status ?? "idle") !== "idle"))
+        if (plan.row.kind === "ui_action" && (taken.has(agent) || (fact.head?.status ?? "idle") !== "idle"))
           throw busy(item.request.agentId);
         taken.add(agent);
         plans.push(plan);
@@ -114,82 +107,109 @@ export const createSpawn = (deps: TurnDeps & { readonly maxDepth: number }): Spa
     return plans;
   };
 
-  /** Those whose correlation or output box was taken meanwhile learn which. */
-  const explain = async (tx: Queryer, plans: readonly PlannedSpawn[]): Promise<readonly Outcome[]> => {
-    if (plans.length === 0) return [];
-    const facts = await readFacts(
-      tx,
-      plans.map(({ item }) => item),
-    );
-    return plans.map(({ item }, index) => {
-      const fact = facts[index];
-      if (fact !== undefined && fact.agent_turn_id !== null) return planRepeatedSpawn(item, fact);
-      return new ToolplaneError("conflict", "the output box belongs to another turn that is still open");
-    });
-  };
-
-  const dispatchAll = async (
-    tx: Queryer,
-    begun: readonly PlannedSpawn[],
-    heads: ReadonlyMap<string, HeadRow>,
-    means: LedgerMeans,
-  ) => {
-    const idle = [...heads.values()].filter(
-      (head) =>
-        head.status === "idle" &&
-        begun.some(({ row }) => row.projectId === head.project_id && row.agentId === head.agent_id),
-    );
-    const epochs = new Map<string, number>();
-    const parts: TurnWrites[] = [];
-    const ended: TurnKey[] = [];
-    if (idle.length === 0) return { epochs, parts, ended };
-    const keys = idle.map((head) => ({ projectId: head.project_id, agentId: head.agent_id }));
-    // The rows of this transaction are among them.
-    const queue = Map.groupBy(await tx.query<QueuedRow>(READ_QUEUED, bindAgents(keys)), ({ ord }) => ord);
-    for (const [index, head] of idle.entries()) {
-      const dispatch = planDispatch(head, head.turn_epoch, queue.get(index + 1) ?? [], means);
-      parts.push(...dispatch.parts);
-      ended.push(...dispatch.ended);
-      if (dispatch.dispatched !== undefined) epochs.set(dispatch.dispatched.agentTurnId, dispatch.dispatched.epoch);
+  /** The heads are held and what was read with them is current. An agent's first turn gives it a head; a refused one none. */
+  const holdAndPlan = async (tx: Queryer, items: readonly SpawnItem[], means: LedgerMeans) => {
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const facts = await readFacts(tx, items);
+      if (facts.some(({ known, steady }) => known && !steady)) continue;
+      const plans = await planAll(tx, items, facts, means);
+      const without = items.flatMap(({ request }, index) => {
+        const plan = plans[index];
+        return plan !== undefined && "row" in plan && facts[index]?.known !== true ? [request] : [];
+      });
+      if (without.length === 0) return { facts, plans };
+      await tx.query(ENSURE_HEADS, bindAgents(without));
     }
-    return { epochs, parts, ended };
+    throw new ToolplaneError("storage_error", "an agent's head could not be held; try again in a moment");
   };
 
-  const spawnAll = async (tx: Queryer, items: readonly SpawnItem[]): Promise<Written> => {
-    const means = meansOf(deps);
-    const heads = await holdHeads(tx, distinctAgents(items));
-    const plans = await planAll(tx, items, heads, means);
-    const planned = plans.filter((plan): plan is PlannedSpawn => "row" in plan);
-    if (planned.length === 0) return { outcomes: plans as readonly Outcome[], ended: [], rang: false, unrung: 0 };
-    await makeHeads(tx, planned, heads);
-    const rows = await tx.query<{ begun: boolean }>(SPAWN_TURNS, bindSpawn(planned.map(({ row }) => row)));
-    const begun = planned.filter((_, index) => rows[index]?.begun === true);
-    const late = planned.filter((_, index) => rows[index]?.begun !== true);
-    const explained = await explain(tx, late);
-    const dispatch = await dispatchAll(tx, begun, heads, means);
-    const unrung = await writeTurns(
-      tx,
-      mergeWrites([...begun.map(({ writes }) => writes), ...dispatch.parts]),
-      deps.protocolVersion,
+  /** The rows of one agent's turns, and what it does with the first of them. */
+  const dispatchAgent = (
+    plans: readonly PlannedSpawn[],
+    fact: SpawnFacts,
+    reserve: ((agent: AgentKey & { readonly workerTarget: string | null }) => Place | undefined) | undefined,
+    means: FirstTurnMeans,
+  ) => {
+    const waiting = { rows: plans.map(({ row }) => row), ended: [] as readonly EndedKey[], taken: undefined };
+    const { head } = fact;
+    const [first] = plans;
+    if (head === null || first === undefined) return { ...waiting, parts: [] };
+    const { projectId, agentId } = first.row;
+    const touch = { ...createTurnWrites(), touched: [{ projectId, agentId }] };
+    if (head.status !== "idle") return { ...waiting, parts: [touch] };
+    const before = planDispatch(head, head.turn_epoch, fact.queue, means);
+    if (before.dispatched !== undefined) return { ...waiting, ended: before.ended, parts: before.parts };
+    const place = reserve?.({ projectId, agentId, workerTarget: fact.worker_target });
+    const begun = planFirstTurn(first, head, place, means);
+    return {
+      rows: [begun.row, ...plans.slice(1).map(({ row }) => row)],
+      ended: before.ended,
+      parts: [...before.parts, begun.writes],
+      taken: place === undefined ? undefined : { place, work: begun.work },
+    };
+  };
+
+  const spawnAll = async (tx: Queryer, items: readonly SpawnItem[], taken?: Taken[]): Promise<Spawned> => {
+    const means = { ...meansOf(deps), claimSeconds: deps.claimSeconds };
+    const { facts, plans } = await holdAndPlan(tx, items, means);
+    const planned = plans.flatMap((plan, index) => ("row" in plan ? [{ plan, fact: facts[index] as SpawnFacts }] : []));
+    if (planned.length === 0)
+      return { outcomes: plans as readonly Outcome[], ended: [], rang: false, ...NOTHING_WRITTEN };
+    const parts: TurnWrites[] = [];
+    const ended: EndedKey[] = [];
+    const rows = new Map<string, SpawnRow>();
+    for (const own of Map.groupBy(planned, ({ plan }) => agentKey(plan.item.request)).values()) {
+      const fact = own[0]?.fact as SpawnFacts;
+      const reserve = taken === undefined ? undefined : deps.bells.reserve;
+      const done = dispatchAgent(
+        own.map(({ plan }) => plan),
+        fact,
+        reserve,
+        means,
+      );
+      if (done.taken !== undefined) taken?.push(done.taken);
+      parts.push(...own.map(({ plan }) => plan.writes), ...done.parts);
+      ended.push(...done.ended);
+      for (const row of done.rows) rows.set(row.agentTurnId, row);
+    }
+    const writes = mergeWrites([...parts, { ...createTurnWrites(), spawned: [...rows.values()] }]);
+    const written = await writeTurns(tx, writes, deps);
+    const outcomes = plans.map((plan) =>
+      "row" in plan ? spawnedOf(rows.get(plan.row.agentTurnId) ?? plan.row) : plan,
     );
-    const outcomes = plans.map((plan): Outcome => {
-      if (!("row" in plan)) return plan;
-      const place = late.indexOf(plan);
-      if (place !== -1) return explained[place] as Outcome;
-      return spawnedOf(plan, dispatch.epochs.get(plan.row.agentTurnId) ?? null);
-    });
-    return { outcomes, ended: dispatch.ended, rang: dispatch.parts.length > 0, unrung };
+    return { outcomes, ended, rang: writes.messages.length > 0, ...written };
+  };
+
+  /** A correlation or an output box was taken by another agent's turn in this very moment. */
+  const explain = async (item: SpawnItem, error: unknown): Promise<Outcome> => {
+    const rule = brokenRule(error);
+    if (rule === undefined) throw error;
+    const [fact] = await readFacts(deps.db, [item]);
+    if (fact !== undefined && fact.agent_turn_id !== null) return planRepeatedSpawn(item, fact);
+    if (rule === OUTPUT_TAKEN) return outputTaken();
+    throw error;
   };
 
   const flush = async (items: readonly SpawnItem[]): Promise<readonly Outcome[]> => {
-    const written = await deps.db.transaction(async (tx) => {
-      const done = await spawnAll(tx, items);
-      await deps.faults.at("spawn:before-commit");
-      return done;
-    });
-    await deps.faults.at("spawn:after-commit");
-    announce(deps, written);
-    return written.outcomes;
+    const taken: Taken[] = [];
+    try {
+      const spawned = await deps.db.transaction(async (tx) => {
+        const done = await spawnAll(tx, items, taken);
+        await deps.faults.at("spawn:before-commit");
+        return done;
+      });
+      await deps.faults.at("spawn:after-commit");
+      announce(deps, spawned);
+      for (const { place, work } of taken.splice(0)) if (work !== undefined) place.take(work);
+      return spawned.outcomes;
+    } catch (error) {
+      const [item, ...others] = items;
+      // Several are tried again one by one.
+      if (item === undefined || others.length > 0) throw error;
+      return [await explain(item, error)];
+    } finally {
+      for (const { place } of taken) place.drop();
+    }
   };
 
   const coalescer = createCoalescer<SpawnItem, SpawnedTurn>({
@@ -206,7 +226,10 @@ export const createSpawn = (deps: TurnDeps & { readonly maxDepth: number }): Spa
       return coalescer.submit(prepareSpawn(request, deps.ids, deps.sha256));
     },
     async within(tx, request) {
-      const { outcomes } = await spawnAll(tx, [prepareSpawn(request, deps.ids, deps.sha256)]);
+      const item = prepareSpawn(request, deps.ids, deps.sha256);
+      const { outcomes } = await spawnAll(tx, [item]).catch((error: unknown) => {
+        throw brokenRule(error) === OUTPUT_TAKEN ? outputTaken() : error;
+      });
       const [outcome] = outcomes;
       if (outcome instanceof Error || outcome === undefined) throw outcome;
       return outcome;

@@ -5,8 +5,7 @@ import { showName, ToolplaneError } from "@toolplane/protocol";
 import { FALLBACK_SOURCES } from "@toolplane/protocol/agents";
 import { reasonIn, recordActs } from "../audit/audit.ts";
 import type { Database, Queryer } from "../sql/database.ts";
-import type { EndDeps, EndedTurn, EndTurn, OutsideEnd } from "./end-turn.ts";
-import { announce } from "./held-heads.ts";
+import { announceEnd, type EndDeps, type EndedTurn, type EndTurn, type OutsideEnd } from "./end-turn.ts";
 import { restoreHead } from "./restore-head.ts";
 import type { Stopped, StopRequest, TurnKey, TurnStatus } from "./turn.ts";
 import type { HeadRow, TurnRow } from "./turn-row.ts";
@@ -67,7 +66,7 @@ export const createStop = (deps: EndDeps & { readonly db: Database }, { endActiv
       }),
     );
     await deps.faults.at("stop:after-commit");
-    if (done !== undefined) announce(deps, { ended: done.ended, rang: true, unrung: done.unrung });
+    if (done !== undefined) announceEnd(deps, done);
     return stopped;
   };
 };

@@ -192,12 +192,12 @@ export const createTendTurns = (deps: TendDeps): TendTurns => {
       await breakRows(tx, broken);
       if (kept.length > 0) await again(tx, kept);
       const writes = { ...createTurnWrites(), wakeups: [...bellsOf(kept)] };
-      const unrung = await writeTurns(tx, writes, deps.protocolVersion);
+      const written = await writeTurns(tx, writes, deps);
       if (rows.length > 0) await deps.faults.at("reap:before-commit");
-      return { rows, broken, kept, unrung, reaps: decided.flatMap(({ act }) => (act === "again" ? [] : [act])) };
+      return { rows, broken, kept, written, reaps: decided.flatMap(({ act }) => (act === "again" ? [] : [act])) };
     });
     if (done.rows.length > 0) await deps.faults.at("reap:after-commit");
-    announce(deps, { ended: [], rang: done.kept.length > 0, unrung: done.unrung });
+    announce(deps, { ended: [], rang: deps.external && done.kept.length > 0, ...done.written });
     const reaped = await reapAll(done.reaps);
     return { ...NOTHING, looked: done.rows.length, broken: done.broken.length, rung: done.kept.length, reaped };
   };
@@ -228,7 +228,7 @@ export const createTendTurns = (deps: TendDeps): TendTurns => {
     const changes = rows.map((row) =>
       inboxChange(keyOf(row), { status: "pending", retries: 1, reason: "claim_lapsed" }),
     );
-    await writeTurns(tx, { ...createTurnWrites(), changes }, deps.protocolVersion);
+    await writeTurns(tx, { ...createTurnWrites(), changes }, deps);
   };
 
   const countRings = async (tx: Queryer, rows: readonly DueRow[]): Promise<void> => {

@@ -57,6 +57,13 @@ export interface TurnRow {
   readonly dispatched_ms: number | null;
 }
 
+/** A turn that waits for its agent. */
+export interface QueuedRow extends TurnRow {
+  readonly inbox_id: string;
+  readonly context_headers: string;
+  readonly inbox_payload: string;
+}
+
 /** For the alias `t`. */
 export const TURN_COLUMNS = `
   t.project_id, t.agent_turn_id, t.agent_id, t.kind, t.status, t.correlation_id, t.request_hash, t.channel_id, t.recursion_depth,

@@ -1,7 +1,11 @@
 // The rows a turn leaves behind, as they are handed to the one statement that writes them; each list is an input of it.
 
 import type { MessageRow } from "../outbox/messages.sql.ts";
-import { setInput } from "../sql/input.sql.ts";
+import type { SqlType } from "../sql/input.sql.ts";
+import type { SpawnRow } from "./spawn.sql.ts";
+import type { AgentKey } from "./turn.ts";
+
+export type Columns<Row> = readonly (readonly [keyof Row & string, SqlType])[];
 
 export interface TurnCardRow {
   readonly projectId: string;
@@ -18,7 +22,7 @@ export interface TurnCardRow {
   readonly ttlSeconds: number | null;
 }
 
-export const cards = setInput<TurnCardRow>([
+export const cards: Columns<TurnCardRow> = [
   ["projectId", "text"],
   ["cardId", "text"],
   ["type", "text"],
@@ -31,7 +35,7 @@ export const cards = setInput<TurnCardRow>([
   ["chainSeq", "integer"],
   ["chainHash", "text"],
   ["ttlSeconds", "double precision"],
-]);
+];
 
 /** One row per box; `cardIds` is a JSON array, because arrays of arrays do not unnest. */
 export interface BoxGrowth {
@@ -41,15 +45,12 @@ export interface BoxGrowth {
   readonly cardIds: string;
 }
 
-export const boxes = setInput<BoxGrowth>(
-  [
-    ["projectId", "text"],
-    ["boxId", "text"],
-    ["fresh", "boolean"],
-    ["cardIds", "text"],
-  ],
-  cards.next,
-);
+export const boxes: Columns<BoxGrowth> = [
+  ["projectId", "text"],
+  ["boxId", "text"],
+  ["fresh", "boolean"],
+  ["cardIds", "text"],
+];
 
 export interface StepWrite {
   readonly projectId: string;
@@ -70,26 +71,23 @@ export interface StepWrite {
   readonly ended: boolean;
 }
 
-export const steps = setInput<StepWrite>(
-  [
-    ["projectId", "text"],
-    ["agentId", "text"],
-    ["stepId", "text"],
-    ["agentTurnId", "text"],
-    ["channelId", "text"],
-    ["parentStepId", "text"],
-    ["traceId", "text"],
-    ["status", "text"],
-    ["toolCallIds", "text"],
-    ["newCardIds", "text"],
-    ["error", "text"],
-    ["metadata", "text"],
-    ["requestHash", "text"],
-    ["outcome", "text"],
-    ["ended", "boolean"],
-  ],
-  boxes.next,
-);
+export const steps: Columns<StepWrite> = [
+  ["projectId", "text"],
+  ["agentId", "text"],
+  ["stepId", "text"],
+  ["agentTurnId", "text"],
+  ["channelId", "text"],
+  ["parentStepId", "text"],
+  ["traceId", "text"],
+  ["status", "text"],
+  ["toolCallIds", "text"],
+  ["newCardIds", "text"],
+  ["error", "text"],
+  ["metadata", "text"],
+  ["requestHash", "text"],
+  ["outcome", "text"],
+  ["ended", "boolean"],
+];
 
 /** The whole head as it shall be: its row is locked, so nobody else's change can be overwritten. */
 export interface HeadWrite {
@@ -111,27 +109,30 @@ export interface HeadWrite {
   readonly lastOutputBoxId: string | null;
 }
 
-export const heads = setInput<HeadWrite>(
-  [
-    ["projectId", "text"],
-    ["agentId", "text"],
-    ["status", "text"],
-    ["activeAgentTurnId", "text"],
-    ["activeChannelId", "text"],
-    ["turnEpoch", "bigint"],
-    ["activeRecursionDepth", "integer"],
-    ["parentStepId", "text"],
-    ["traceId", "text"],
-    ["profileBoxId", "text"],
-    ["contextBoxId", "text"],
-    ["outputBoxId", "text"],
-    ["waitingToolCount", "integer"],
-    ["chainSeq", "integer"],
-    ["chainHash", "text"],
-    ["lastOutputBoxId", "text"],
-  ],
-  steps.next,
-);
+export const heads: Columns<HeadWrite> = [
+  ["projectId", "text"],
+  ["agentId", "text"],
+  ["status", "text"],
+  ["activeAgentTurnId", "text"],
+  ["activeChannelId", "text"],
+  ["turnEpoch", "bigint"],
+  ["activeRecursionDepth", "integer"],
+  ["parentStepId", "text"],
+  ["traceId", "text"],
+  ["profileBoxId", "text"],
+  ["contextBoxId", "text"],
+  ["outputBoxId", "text"],
+  ["waitingToolCount", "integer"],
+  ["chainSeq", "integer"],
+  ["chainHash", "text"],
+  ["lastOutputBoxId", "text"],
+];
+
+/** Heads that stay as they are while their agents' queues grow: who reads both sees that something happened. */
+export const touched: Columns<AgentKey> = [
+  ["projectId", "text"],
+  ["agentId", "text"],
+];
 
 export interface TurnWrite {
   readonly projectId: string;
@@ -150,24 +151,21 @@ export interface TurnWrite {
   readonly ended: boolean;
 }
 
-export const turns = setInput<TurnWrite>(
-  [
-    ["projectId", "text"],
-    ["agentTurnId", "text"],
-    ["status", "text"],
-    ["stepCount", "integer"],
-    ["turnEpoch", "bigint"],
-    ["deliverableCardId", "text"],
-    ["error", "text"],
-    ["errorCode", "text"],
-    ["endClaimId", "text"],
-    ["chainSeq", "integer"],
-    ["chainHash", "text"],
-    ["dispatched", "boolean"],
-    ["ended", "boolean"],
-  ],
-  heads.next,
-);
+export const turns: Columns<TurnWrite> = [
+  ["projectId", "text"],
+  ["agentTurnId", "text"],
+  ["status", "text"],
+  ["stepCount", "integer"],
+  ["turnEpoch", "bigint"],
+  ["deliverableCardId", "text"],
+  ["error", "text"],
+  ["errorCode", "text"],
+  ["endClaimId", "text"],
+  ["chainSeq", "integer"],
+  ["chainHash", "text"],
+  ["dispatched", "boolean"],
+  ["ended", "boolean"],
+];
 
 export interface InboxChange {
   readonly projectId: string;
@@ -186,22 +184,19 @@ export interface InboxChange {
   readonly error: string | null;
 }
 
-export const changes = setInput<InboxChange>(
-  [
-    ["projectId", "text"],
-    ["inboxId", "text"],
-    ["status", "text"],
-    ["turnEpoch", "bigint"],
-    ["claimId", "text"],
-    ["claimSeconds", "double precision"],
-    ["worker", "text"],
-    ["retries", "integer"],
-    ["delaySeconds", "double precision"],
-    ["reason", "text"],
-    ["error", "text"],
-  ],
-  turns.next,
-);
+export const changes: Columns<InboxChange> = [
+  ["projectId", "text"],
+  ["inboxId", "text"],
+  ["status", "text"],
+  ["turnEpoch", "bigint"],
+  ["claimId", "text"],
+  ["claimSeconds", "double precision"],
+  ["worker", "text"],
+  ["retries", "integer"],
+  ["delaySeconds", "double precision"],
+  ["reason", "text"],
+  ["error", "text"],
+];
 
 export interface InboxInsert {
   readonly projectId: string;
@@ -220,25 +215,22 @@ export interface InboxInsert {
   readonly worker: string | null;
 }
 
-export const arrivals = setInput<InboxInsert>(
-  [
-    ["projectId", "text"],
-    ["inboxId", "text"],
-    ["agentId", "text"],
-    ["channelId", "text"],
-    ["messageType", "text"],
-    ["correlationId", "text"],
-    ["agentTurnId", "text"],
-    ["turnEpoch", "bigint"],
-    ["contextHeaders", "text"],
-    ["payload", "text"],
-    ["status", "text"],
-    ["claimId", "text"],
-    ["claimSeconds", "double precision"],
-    ["worker", "text"],
-  ],
-  changes.next,
-);
+export const arrivals: Columns<InboxInsert> = [
+  ["projectId", "text"],
+  ["inboxId", "text"],
+  ["agentId", "text"],
+  ["channelId", "text"],
+  ["messageType", "text"],
+  ["correlationId", "text"],
+  ["agentTurnId", "text"],
+  ["turnEpoch", "bigint"],
+  ["contextHeaders", "text"],
+  ["payload", "text"],
+  ["status", "text"],
+  ["claimId", "text"],
+  ["claimSeconds", "double precision"],
+  ["worker", "text"],
+];
 
 export interface AppliedCall {
   readonly projectId: string;
@@ -247,28 +239,22 @@ export interface AppliedCall {
   readonly chainSeq: number | null;
 }
 
-export const applied = setInput<AppliedCall>(
-  [
-    ["projectId", "text"],
-    ["toolCallId", "text"],
-    ["chainSeq", "integer"],
-  ],
-  arrivals.next,
-);
+export const applied: Columns<AppliedCall> = [
+  ["projectId", "text"],
+  ["toolCallId", "text"],
+  ["chainSeq", "integer"],
+];
 
-export const messages = setInput<MessageRow>(
-  [
-    ["category", "text"],
-    ["projectId", "text"],
-    ["subject", "text"],
-    ["component", "text"],
-    ["target", "text"],
-    ["headers", "text"],
-    ["payload", "text"],
-    ["messageId", "text"],
-  ],
-  applied.next,
-);
+export const messages: Columns<MessageRow> = [
+  ["category", "text"],
+  ["projectId", "text"],
+  ["subject", "text"],
+  ["component", "text"],
+  ["target", "text"],
+  ["headers", "text"],
+  ["payload", "text"],
+  ["messageId", "text"],
+];
 
 export interface Wakeup {
   readonly projectId: string;
@@ -280,23 +266,23 @@ export interface Wakeup {
   readonly messageId: string | null;
 }
 
-export const wakeups = setInput<Wakeup>(
-  [
-    ["projectId", "text"],
-    ["agentId", "text"],
-    ["channelId", "text"],
-    ["headers", "text"],
-    ["payload", "text"],
-    ["messageId", "text"],
-  ],
-  messages.next,
-);
+export const wakeups: Columns<Wakeup> = [
+  ["projectId", "text"],
+  ["agentId", "text"],
+  ["channelId", "text"],
+  ["headers", "text"],
+  ["payload", "text"],
+  ["messageId", "text"],
+];
 
 export interface TurnWrites {
+  /** Turns that begin here. */
+  readonly spawned: SpawnRow[];
   readonly cards: TurnCardRow[];
   readonly boxes: BoxGrowth[];
   readonly steps: StepWrite[];
   readonly heads: HeadWrite[];
+  readonly touched: AgentKey[];
   readonly turns: TurnWrite[];
   readonly changes: InboxChange[];
   readonly arrivals: InboxInsert[];
@@ -304,17 +290,3 @@ export interface TurnWrites {
   readonly messages: MessageRow[];
   readonly wakeups: Wakeup[];
 }
-
-export const bindTurnWrites = (writes: TurnWrites, protocolVersion: string): unknown[] => [
-  ...cards.bind(writes.cards),
-  ...boxes.bind(writes.boxes),
-  ...steps.bind(writes.steps),
-  ...heads.bind(writes.heads),
-  ...turns.bind(writes.turns),
-  ...changes.bind(writes.changes),
-  ...arrivals.bind(writes.arrivals),
-  ...applied.bind(writes.applied),
-  ...messages.bind(writes.messages),
-  ...wakeups.bind(writes.wakeups),
-  protocolVersion,
-];

@@ -2,14 +2,17 @@
 
 import type { JsonValue } from "@toolplane/protocol";
 import type { Queryer } from "../sql/database.ts";
-import { bindTurnWrites, type TurnWrites } from "./turn-write-rows.sql.ts";
-import { WRITE_TURNS } from "./write-turns.sql.ts";
+import type { RungAgent } from "./agent-bells.ts";
+import type { TurnWrites } from "./turn-write-rows.sql.ts";
+import { writeStatement } from "./write-turns.sql.ts";
 
 export const createTurnWrites = (): TurnWrites => ({
+  spawned: [],
   cards: [],
   boxes: [],
   steps: [],
   heads: [],
+  touched: [],
   turns: [],
   changes: [],
   arrivals: [],
@@ -18,13 +21,28 @@ export const createTurnWrites = (): TurnWrites => ({
   wakeups: [],
 });
 
-const hasWrites = (writes: TurnWrites): boolean => Object.values(writes).some((list) => list.length > 0);
+export interface WriteMeans {
+  readonly protocolVersion: string;
+  /** A bus beside the database carries wakeups: they are rows. */
+  readonly external: boolean;
+}
 
-/** Returns how many agents could not be rung: they have no pool (W-38). */
-export const writeTurns = async (tx: Queryer, writes: TurnWrites, protocolVersion: string): Promise<number> => {
-  if (!hasWrites(writes)) return 0;
-  const [row] = await tx.query<{ unrung: number }>(WRITE_TURNS, bindTurnWrites(writes, protocolVersion));
-  return row?.unrung ?? 0;
+export interface Written {
+  /** How many agents could not be rung: they have no pool (W-38). */
+  readonly unrung: number;
+  readonly rung: readonly RungAgent[];
+}
+
+export const NOTHING_WRITTEN: Written = { unrung: 0, rung: [] };
+
+export const writeTurns = async (tx: Queryer, writes: TurnWrites, means: WriteMeans): Promise<Written> => {
+  const plan = writeStatement(writes, means.external);
+  if (plan === undefined) return NOTHING_WRITTEN;
+  const [row] = await tx.query<{ unrung: number; rung: readonly RungAgent[] | null }>(
+    plan.statement,
+    plan.bind(writes, means.protocolVersion),
+  );
+  return { unrung: row?.unrung ?? 0, rung: row?.rung ?? [] };
 };
 
 /** What a jsonb column can hold: the same document without NUL and without halves of characters. */

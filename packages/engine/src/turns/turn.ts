@@ -113,6 +113,22 @@ export interface AdvanceRequest extends AgentKey {
   readonly workerId: string;
   /** False: apply what arrived, but leave work for somebody with room. */
   readonly takeWork: boolean;
+  /** The pools of whoever asks: work of another pool's agent is left alone. Any, when left out. */
+  readonly workerTargets?: readonly string[] | undefined;
+  /** The step that begins with the work, in the same transaction; none when it is left out or says undefined. */
+  readonly stepOf?: ((work: Work) => string | undefined) | undefined;
+}
+
+/** The cards of a turn's two boxes, oldest first. */
+export interface TurnBoxes {
+  readonly context: readonly Card[];
+  readonly output: readonly Card[];
+}
+
+export interface TurnBoxesAsk {
+  readonly projectId: string;
+  readonly contextBoxId: string;
+  readonly outputBoxId: string;
 }
 
 /** The right to think for one turn, until the claim lapses. */
@@ -145,6 +161,10 @@ export interface Work extends TurnKey, AgentKey {
   readonly inboxCreatedAtMs: number;
   readonly claimedAtMs: number;
   readonly turnCreatedAtMs: number;
+  /** The step that began when the work was taken. */
+  readonly begunStepId?: string | undefined;
+  /** What the turn begins with, when this process has just written all of it. */
+  readonly opening?: TurnBoxes | undefined;
 }
 
 export interface Advanced {
@@ -218,7 +238,12 @@ export interface TurnFinish {
   readonly guard?: boolean | undefined;
 }
 
-export interface TurnEnd extends TurnKey {
+/** A turn that has ended, and the name of what asked for it. */
+export interface EndedKey extends TurnKey {
+  readonly correlationId: string;
+}
+
+export interface TurnEnd extends EndedKey {
   readonly agentId: string;
   readonly status: ResultStatus;
   readonly deliverableCardId: string;
@@ -294,7 +319,7 @@ export interface ListTurnsRequest {
 }
 
 export interface Turns {
-  /** Inside the caller's transaction when given one; ring `messages` after the commit then. */
+  /** Inside the caller's transaction when given one; call `ring` after its commit then. */
   spawn(request: SpawnRequest, tx?: Queryer): Promise<SpawnedTurn>;
   advance(request: AdvanceRequest): Promise<Advanced>;
   /** Extends the claims; answers with those that are gone (stopped, lapsed, taken over): abort what they do. */
@@ -303,6 +328,8 @@ export interface Turns {
   release(work: Work): Promise<void>;
   /** Says that the next step began: its row, its event, the head's activity. Once per step, however often it is said. */
   beginStep(work: Work, stepId: string): Promise<void>;
+  /** What steps look at: the newest cards of these turns' boxes, in the order asked. */
+  readBoxes(asks: readonly TurnBoxesAsk[]): Promise<readonly TurnBoxes[]>;
   commitStep(work: Work, step: StepCommit): Promise<CommittedStep>;
   finish(work: Work, end: TurnFinish): Promise<TurnEnd>;
   /** Drains the inbox of an agent whose turn could not end; false while a row is still open. */
@@ -311,6 +338,8 @@ export interface Turns {
   stop(request: StopRequest, tx?: Queryer): Promise<Stopped>;
   /** Agents with something to do, of these pools, oldest first: for a worker that starts or missed a ring. */
   due(workerTargets: readonly string[], limit: number): Promise<readonly AgentKey[]>;
+  /** After the commit of a caller's transaction in which turns of these agents were spawned, or stopped. */
+  ring(agents: readonly AgentKey[], what: "spawned" | "stopped"): void;
   get(key: TurnKey): Promise<TurnView | undefined>;
   list(
     projectId: string,

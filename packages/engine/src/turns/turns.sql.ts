@@ -64,55 +64,27 @@ select i.ord::int as ord, ${TURN_COLUMNS}
 
 export const bindTurns = (rows: readonly TurnKey[]): unknown[] => turns.bind(rows);
 
-export interface ClaimKey extends TurnKey {
-  readonly inboxId: string;
-  /** The step it is about, if any. */
-  readonly stepId: string | null;
-}
-
-const claims = setInput<ClaimKey>([
-  ["projectId", "text"],
-  ["agentTurnId", "text"],
-  ["inboxId", "text"],
-  ["stepId", "text"],
-]);
-
-// Each lookup is a subquery of its own ("offset 0"): joined, the planner may begin with the wrong one while tables are small,
-// and that plan would stay.
-/** A turn with the row somebody says to work on, and the step somebody says to do. */
-export const READ_CLAIMED: Statement = {
-  name: "turns.read-claimed",
-  text: `
-select i.ord::int as ord, r.status as inbox_status, r.claim_id, s.status as step_status, s.request_hash as step_hash, s.outcome as step_outcome,
-       s.new_card_ids as step_card_ids, ${TURN_COLUMNS}
-  from ${claims.from}
- cross join lateral (select * from state.turns q where q.project_id = i.project_id and q.agent_turn_id = i.agent_turn_id offset 0) t
- cross join lateral (select q.status, q.claim_id from state.inbox q where q.project_id = i.project_id and q.inbox_id = i.inbox_id offset 0) r
-  left join lateral (select q.status, q.request_hash, q.outcome, q.new_card_ids from state.steps q
-    where q.project_id = i.project_id and q.agent_id = t.agent_id and q.step_id = i.step_id offset 0) s on true`,
-};
-
-export const bindClaims = (rows: readonly ClaimKey[]): unknown[] => claims.bind(rows);
-
 // Further rows only count if the first cannot run; a queue of nothing but broken ones is left to the next dispatch.
 const TRY_AT_ONCE = 5;
 
-/** The oldest turns that wait for these agents. An inactive agent begins none: they wait until it is active again. */
+/** The oldest turns that wait for the agent of `i`. An inactive agent begins none: they wait until it is active again. */
+export const queuedTurns = `
+    select q.inbox_id, q.context_headers, q.payload as inbox_payload, ${TURN_COLUMNS}
+      from (select r.project_id, r.inbox_id, r.agent_turn_id, r.context_headers, r.payload, r.created_at
+              from state.inbox r
+             where r.project_id = i.project_id and r.agent_id = i.agent_id and r.status = 'queued'
+               and not exists (select from resource.agents a
+                                where a.project_id = i.project_id and a.agent_id = i.agent_id and a.status <> 'active' offset 0)
+             order by r.created_at, r.inbox_id
+             limit ${TRY_AT_ONCE}) q
+      join state.turns t on t.project_id = any (array[q.project_id]) and t.agent_turn_id = q.agent_turn_id
+     order by q.created_at, q.inbox_id`;
+
 export const READ_QUEUED: Statement = {
   name: "turns.read-queued",
   text: `
-select i.ord::int as ord, q.inbox_id, q.context_headers, q.payload as inbox_payload, ${TURN_COLUMNS}
-  from ${agents.from}
- cross join lateral (
-   select r.project_id, r.inbox_id, r.agent_turn_id, r.context_headers, r.payload, r.created_at
-     from state.inbox r
-    where r.project_id = i.project_id and r.agent_id = i.agent_id and r.status = 'queued'
-      and not exists (select from resource.agents a
-                       where a.project_id = i.project_id and a.agent_id = i.agent_id and a.status <> 'active' offset 0)
-    order by r.created_at, r.inbox_id
-    limit ${TRY_AT_ONCE}) q
-  join state.turns t on t.project_id = any (array[q.project_id]) and t.agent_turn_id = q.agent_turn_id
- order by i.ord, q.created_at, q.inbox_id`,
+select i.ord::int as ord, x.* from ${agents.from} cross join lateral (${queuedTurns}) x
+ order by i.ord`,
 };
 
 // The box leads to its cards, never the other way round.

@@ -14,7 +14,8 @@ import { createSpawn } from "./spawn.ts";
 import { createStop } from "./stop.ts";
 import { createTendTurns, type TendTurns } from "./tend-turns.ts";
 import { readGuards } from "./terminal-guard.ts";
-import type { Turns } from "./turn.ts";
+import type { EndedKey, Turns } from "./turn.ts";
+import { readTurnBoxes } from "./turn-boxes.ts";
 import { createTurnReads } from "./turn-reads.ts";
 import type { HeadRow } from "./turn-row.ts";
 import { createTurnWatch } from "./turn-watch.ts";
@@ -35,6 +36,8 @@ export interface TurnsOptions {
 
 export type TurnsDeps = Omit<CommitDeps & EndDeps, "claimSeconds" | "ended"> & {
   readonly options?: TurnsOptions | undefined;
+  /** Told of every turn that ended here, after those who wait for it. */
+  readonly follow?: ((turn: EndedKey) => void) | undefined;
 };
 
 // As for leases of tools: long enough for a garbage collection, short enough that people do not notice a dead worker.
@@ -52,7 +55,11 @@ export interface TurnsService extends Turns {
 export const createTurns = (given: TurnsDeps): TurnsService => {
   const { options = {} } = given;
   const watch = createTurnWatch(given);
-  const deps = { ...given, claimSeconds: options.claimSeconds ?? CLAIM_SECONDS, ended: watch.ended };
+  const ended = (turn: EndedKey): void => {
+    watch.ended(turn);
+    given.follow?.(turn);
+  };
+  const deps = { ...given, claimSeconds: options.claimSeconds ?? CLAIM_SECONDS, ended };
   const spawn = createSpawn({ ...deps, maxDepth: options.maxDepth ?? DEFAULT_MAX_RECURSION_DEPTH });
   const advance = createAdvance({ ...deps, maxClaims: options.maxClaims ?? MAX_CLAIMS });
   const begin = createBeginStep(deps);
@@ -88,6 +95,7 @@ export const createTurns = (given: TurnsDeps): TurnsService => {
     heartbeat: claims.heartbeat,
     release: claims.release,
     beginStep: (work, stepId) => begin.submit(work, stepId),
+    readBoxes: (asks) => readTurnBoxes(deps.db, asks),
     commitStep: commit.submit,
     finish: finish.submit,
     async settleInbox(work) {
@@ -103,6 +111,11 @@ export const createTurns = (given: TurnsDeps): TurnsService => {
     stop,
     tend,
     due: claims.due,
+    ring(agents, what) {
+      deps.bells.ring(agents);
+      if (what === "stopped") deps.bells.ended(agents);
+      deps.doorbell.ring("messages");
+    },
     get: reads.get,
     list: reads.list,
     steps: reads.steps,

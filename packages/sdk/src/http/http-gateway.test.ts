@@ -1,37 +1,9 @@
 import { buildResult, createContext, HEADERS, ToolplaneError } from "@toolplane/protocol";
 import { describe, expect, test } from "vitest";
-import { createHastyClock, createManualClock, type ManualClock, settle, until } from "../../test/manual-clock.ts";
-import { createRecordingLog } from "../../test/recording-log.ts";
-import { countingIds, TRACEPARENT } from "../../test/sample-call.ts";
-import { type Answerer, createScriptedServer, type ScriptedServer } from "../../test/scripted-server.ts";
-import type { ToolGateway } from "../gateway/gateway.ts";
-import type { Clock } from "../ports/clock.ts";
-import { createHttpGateway } from "./http-gateway.ts";
-
-interface World extends AsyncDisposable {
-  readonly server: ScriptedServer;
-  readonly gateway: ToolGateway;
-  readonly clock: ManualClock;
-  readonly log: ReturnType<typeof createRecordingLog>;
-}
-
-const START = Date.parse("2026-11-15T00:00:00Z");
-
-const createWorld = async (answer: Answerer, hasty?: Clock): Promise<World> => {
-  const server = await createScriptedServer(answer);
-  const clock = createManualClock(START);
-  const log = createRecordingLog();
-  const gateway = createHttpGateway({
-    url: server.url,
-    token: "tok-123",
-    projectId: "demo",
-    clock: hasty ?? clock,
-    random: () => 0,
-    ids: countingIds(),
-    log,
-  });
-  return { server, gateway, clock, log, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
-};
+import { createHttpWorld as createWorld } from "../../test/http-world.ts";
+import { createHastyClock, settle, until } from "../../test/manual-clock.ts";
+import { TRACEPARENT } from "../../test/sample-call.ts";
+import { createScriptedServer } from "../../test/scripted-server.ts";
 
 const held = { toolCallId: "call/1", leaseId: "lease_1" };
 const settlement = {
@@ -183,70 +155,6 @@ describe("settle", () => {
     for (let i = 0; i < 10; i += 1) await world.gateway.settle(settlement);
     // A second one may be opened while the first is still being cleared up.
     expect(new Set(world.server.requests.map(({ connection }) => connection)).size).toBeLessThanOrEqual(2);
-  });
-});
-
-describe("what is said together", () => {
-  test("[API-exchange-6] results, heartbeats, releases and parts of a served target share a request", async () => {
-    await using world = await createWorld(() => ({ body: { commands: [] } }));
-    await world.gateway.claim({ target: "text", max: 1, waitMs: 0 });
-    const expires_at = new Date(world.clock.now() + 15_000).toISOString();
-    world.server.answer = () => ({
-      headers: { date: new Date(world.clock.now()).toUTCString() },
-      body: {
-        results: [{ tool_call_id: "call_1", ...settledBody }],
-        heartbeats: [{ tool_call_id: "call/1", expires_at, cancel: false }],
-        releases: [{ tool_call_id: "call/1", error: { code: "lease_lost", message: "gone" } }],
-        parts: [{ tool_call_id: "call_1", accepted: 1 }],
-        commands: [],
-      },
-    });
-    const context = createContext({ projectId: "demo", agentId: "agent_a" });
-    world.gateway.sendParts({ context, toolCallId: "call_1", leaseId: "lease_1", parts: [{ index: 0, part: 1 }] });
-    const [settled, beat, released] = await Promise.allSettled([
-      world.gateway.settle({ ...settlement, traceparent: TRACEPARENT }),
-      world.gateway.heartbeat(held),
-      world.gateway.release(held),
-    ]);
-    expect(settled).toMatchObject({ value: { toolResultCardId: "card_r", idempotent: false } });
-    expect(beat).toMatchObject({ value: { expiresAt: world.clock.now() + 15_000, cancel: false } });
-    expect(released).toMatchObject({ reason: { code: "lease_lost" } });
-    expect(world.server.requests.slice(1).map(({ path, body }) => [path, body])).toEqual([
-      [
-        "/projects/demo/tool-services/text/exchange",
-        {
-          results: [
-            {
-              tool_call_id: "call_1",
-              lease: "lease_1",
-              status: "success",
-              result: { words: 3 },
-              traceparent: TRACEPARENT,
-            },
-          ],
-          heartbeats: [{ tool_call_id: "call/1", lease: "lease_1" }],
-          releases: [{ tool_call_id: "call/1", lease: "lease_1" }],
-          parts: [{ tool_call_id: "call_1", lease: "lease_1", parts: [{ index: 0, part: 1 }] }],
-        },
-      ],
-    ]);
-  });
-
-  test("[API-exchange-7] a server that has no such route gets them one by one, and is not asked again", async () => {
-    await using world = await createWorld(() => ({ body: { commands: [] } }));
-    await world.gateway.claim({ target: "text", max: 1, waitMs: 0 });
-    world.server.answer = ({ path }) =>
-      path.endsWith("/exchange")
-        ? { status: 404, body: { error: { code: "not_found", message: "nothing there" } } }
-        : { body: settledBody };
-    await Promise.all([
-      world.gateway.settle(settlement),
-      world.gateway.settle({ ...settlement, toolCallId: "call_2" }),
-    ]);
-    await world.gateway.settle({ ...settlement, toolCallId: "call_3" });
-    const paths = world.server.requests.slice(1).map(({ path }) => path.split("/").slice(3).join("/"));
-    expect(paths[0]).toBe("tool-services/text/exchange");
-    expect(paths.slice(1).sort()).toEqual(["calls/call_1/result", "calls/call_2/result", "calls/call_3/result"]);
   });
 });
 

@@ -53,6 +53,7 @@ export const createResultReader = ({ cards }: Cards): ReadResult => {
 
   return (view) => {
     const cardId = view.resultCardId;
+    // An answer that came with its content has nothing to be read for.
     if (cardId === null || view.content !== undefined) return Promise.resolve(undefined);
     return new Promise((resolve, reject) => {
       queue.push({ view, cardId, resolve, reject });

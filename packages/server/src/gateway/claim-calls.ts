@@ -58,16 +58,15 @@ export const giveBackCalls = async ({ calls }: Pick<Engine, "calls">, leased: re
 
 export const claimCalls = async (asked: ClaimAsked): Promise<readonly LeasedCall[]> => {
   const { engine, projectId, target, holder, max, waitMs, definitions, signal } = asked;
-  const request = { projectId, target, holder, max };
-  const take = async (ms: number): Promise<readonly LeasedCall[]> => {
-    const calls = await engine.calls.claim(request, ms, signal);
-    if (!signal.aborted || calls.length === 0) return calls;
-    await giveBackCalls(engine, calls);
-    return [];
-  };
+  const request = { projectId, target, holder, max, definitions };
   // Before the look, and mostly from memory: the look is the wait's own, and an empty queue is looked at once.
   if (!(await engine.projects.isKnown(projectId))) throw noProject(projectId);
-  const calls = await take(waitMs);
+  const calls = await engine.calls.claim(request, waitMs, signal);
+  // The client went away while it waited: what it cannot receive goes back at once.
+  if (signal.aborted && calls.length > 0) {
+    await giveBackCalls(engine, calls);
+    return [];
+  }
   if (definitions === undefined) return calls;
   const runs = new Set(definitions);
   const mine = calls.filter(({ facts }) => runs.has(facts.definitionHash));

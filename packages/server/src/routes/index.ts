@@ -1,6 +1,7 @@
 // The table of routes: the whole HTTP API but /health and /live.
 
 import type { Route } from "../http/route.ts";
+import { actionRoutes } from "./actions.ts";
 import { agentRoutes } from "./agents.ts";
 import { approvalRoutes } from "./approvals.ts";
 import { auditRoutes } from "./audit.ts";
@@ -20,6 +21,7 @@ export const routes: readonly Route[] = [
   ...agentRoutes,
   ...approvalRoutes,
   ...turnRoutes,
+  ...actionRoutes,
   ...cardRoutes,
   ...operationRoutes,
   ...auditRoutes,

@@ -22,8 +22,12 @@ const checkLeft = (facts: Facts): Found => {
   ];
 };
 
-/** At least one bell for a turn and one for its results: which of those are rung together is the engine's choice. */
+/**
+ * At least one bell for a turn and one for its results: which of those are rung together is the engine's choice. Without a
+ * bus beside the database bells are no messages: there the inbox rows, which are checked with the turns, are the queue.
+ */
 const checkRung = (facts: Facts): Found => {
+  if (facts.carrier === "postgres") return [];
   const wakeups = facts.lines("handled").filter(({ subject }) => subject.endsWith(".wakeup")).length;
   const settledTurns = new Set(
     facts.tables.calls.filter((call) => !call.headless && call.settled).map((call) => call.agent_turn_id),

@@ -1,7 +1,15 @@
 // The agents of a crash run: each is rung, thinks one step of three calls, and delivers when their results are in. What
 // they do is in the turn's rows and nowhere else, so whoever takes a turn goes on where its predecessor died.
 
-import { type AgentKey, type Engine, type StepEntry, stepIdOf, systemClock, type Work } from "@toolplane/engine";
+import {
+  type AgentKey,
+  type Engine,
+  type PoolServer,
+  type StepEntry,
+  stepIdOf,
+  systemClock,
+  type Work,
+} from "@toolplane/engine";
 import { isToolplaneError } from "@toolplane/protocol";
 import { createThoughtCard } from "@toolplane/protocol/agents";
 import { WORKER_TARGET } from "./crash-seed.ts";
@@ -15,7 +23,7 @@ export interface AgentWorkerOptions {
   readonly name: string;
 }
 
-export interface AgentWorker {
+export interface AgentWorker extends PoolServer {
   /** A wakeup: says "look", and nothing else. */
   ring(agent: AgentKey): void;
   stop(): Promise<void>;
@@ -40,6 +48,8 @@ const entriesOf = (work: Work, stepId: string, item: string): readonly StepEntry
     call: { toolName: CALL_SHAPES[kind].toolName, arguments: { way: CALL_SHAPES[kind].way, item } },
   })),
 ];
+
+const stepOf = (work: Work): string => stepIdOf(work.agentTurnId, work.stepCount + 1);
 
 export const startAgentWorker = ({ engine, journal, name }: AgentWorkerOptions): AgentWorker => {
   const stopping = new AbortController();
@@ -76,13 +86,13 @@ export const startAgentWorker = ({ engine, journal, name }: AgentWorkerOptions):
 
   const think = async (work: Work): Promise<void> => {
     const stepId = stepIdOf(work.agentTurnId, work.stepCount + 1);
-    await insist(() => engine.turns.beginStep(work, stepId), signal);
+    if (work.begunStepId !== stepId) await insist(() => engine.turns.beginStep(work, stepId), signal);
     await (work.stepCount === 0 ? act : deliver)(work, stepId, String(work.metadata.item));
   };
 
   const advance = async (agent: AgentKey): Promise<void> => {
     try {
-      const request = { ...agent, workerId: name, takeWork: true };
+      const request = { ...agent, workerId: name, takeWork: true, stepOf };
       const advanced = await insist(() => engine.turns.advance(request), signal);
       if (advanced?.work !== undefined) await think(advanced.work);
     } catch (error) {
@@ -91,22 +101,46 @@ export const startAgentWorker = ({ engine, journal, name }: AgentWorkerOptions):
     }
   };
 
+  const begin = (work: Promise<void>): void => {
+    const busy = work.finally(() => running.delete(busy));
+    running.add(busy);
+  };
+
   const ring = (agent: AgentKey): void => {
-    if (signal.aborted) return;
-    const advancing = advance(agent).finally(() => running.delete(advancing));
-    running.add(advancing);
+    if (!signal.aborted) begin(advance(agent));
+  };
+
+  const take = async (work: Work): Promise<void> => {
+    try {
+      await think(work);
+    } catch (error) {
+      if (!isToolplaneError(error) || error.code !== "lease_lost") throw error;
+    }
+  };
+
+  const lookOnce = async (): Promise<void> => {
+    for (const agent of (await insist(() => engine.turns.due([WORKER_TARGET], MOST_AT_ONCE), signal)) ?? [])
+      ring(agent);
   };
 
   const look = async (): Promise<void> => {
     while (!signal.aborted) {
-      for (const agent of (await insist(() => engine.turns.due([WORKER_TARGET], MOST_AT_ONCE), signal)) ?? [])
-        ring(agent);
+      await lookOnce();
       await systemClock.sleep(LOOK_MS, signal);
     }
   };
   const looking = look();
 
   return {
+    workerTargets: [WORKER_TARGET],
+    rung(agent) {
+      ring(agent);
+      return true;
+    },
+    look: () => begin(lookOnce()),
+    check: () => {},
+    reserve: () =>
+      signal.aborted ? undefined : { workerId: name, stepOf, take: (work) => begin(take(work)), drop: () => {} },
     ring,
     async stop() {
       stopping.abort();

@@ -2,7 +2,7 @@
 // engine's relay carries the outbox to one that keeps nothing when its process dies and sometimes loses its answer.
 
 import type { BusMessage, Delivery } from "@toolplane/bus";
-import type { AgentKey, Engine } from "@toolplane/engine";
+import type { AgentKey, Engine, PoolServer } from "@toolplane/engine";
 import { HEADERS, ToolplaneError } from "@toolplane/protocol";
 import { createMemoryCarrier, type MemoryCarrier } from "../bus/memory-carrier.ts";
 import { CRASH_PROJECT, SERVED_TARGET, WORKER_TARGET } from "./crash-seed.ts";
@@ -23,8 +23,6 @@ const ACK_WAIT_MS = 1_000;
 const LOSE_ANSWER_EVERY = 5;
 const RELAY_CLAIM_MS = 1_000;
 const REPUBLISH_SECONDS = 1;
-
-const CREW = "crew";
 
 const subjectOf = (category: "cmd" | "evt", component: string, target: string, suffix: string): string =>
   `cg.v1r4.${CRASH_PROJECT}.public.${category}.${component}.${target}.${suffix}`;
@@ -57,26 +55,26 @@ const agentOf = ({ headers }: BusMessage): AgentKey => ({
   agentId: headers[HEADERS.agentId] ?? "",
 });
 
+/** Without a bus beside the database: messages are consumed, and the worker serves its pool. */
 export const consumeAll = async ({
   engine,
   journal,
-  ring,
-}: TrafficOptions & { readonly ring: (agent: AgentKey) => void }): Promise<void> => {
+  worker,
+}: TrafficOptions & { readonly worker: PoolServer }): Promise<void> => {
   const pattern = (rest: string): string => `cg.v1r4.${CRASH_PROJECT}.*.${rest}`;
   const handle =
     (by: string) =>
     (delivery: Delivery): void => {
       const { messageId, subject, payload } = delivery;
       journal.write({ what: "handled", message: messageId ?? payload, by, subject });
-      if (by === CREW) ring(agentOf(delivery));
     };
   const consumers = [
     { durable: "audit", category: "evt", pattern: pattern("evt.agent.news.>") },
     { durable: "desk", category: "cmd", pattern: pattern("cmd.sys.desk.>") },
-    { durable: CREW, category: "cmd", pattern: pattern(`cmd.agent.${WORKER_TARGET}.>`) },
   ] as const;
   for (const consumer of consumers)
     await engine.bus.consume({ ...consumer, ackWaitMs: ACK_WAIT_MS, maxDeliver: 1_000 }, handle(consumer.durable));
+  await engine.serveAgents(worker);
 };
 
 const commandOf = ({ headers, payload, subject }: BusMessage): CommandRef | undefined => {

@@ -68,7 +68,7 @@ export const startWorkload = async (config: WorkloadConfig, faults: Faults = noF
   const worker = startAgentWorker({ engine, journal, name: config.name });
   thinking = worker;
   if (carrier === "postgres") {
-    await consumeAll({ ...traffic, ring });
+    await consumeAll({ ...traffic, worker });
     service.serve([CRASH_PROJECT, ATTIC_PROJECT]);
   }
   const caller = createCaller({ engine, journal, signal, inFlight });

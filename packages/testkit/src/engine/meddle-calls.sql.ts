@@ -51,6 +51,8 @@ update state.live_calls set lease_expires_at = now() - interval '1 second', due_
   lapseLeases: "update state.live_calls set lease_expires_at = now() - interval '1 s', due_at = now() - interval '1 s'",
   loseResultCards: "delete from cards.cards where type = 'tool.result'",
   putOffCalls: "update state.live_calls set available_at = 'infinity', due_at = now()",
+  queueAgain:
+    "update state.live_calls set status = 'queued', lease_id = null, lease_holder = null, lease_expires_at = null",
   recordMigration: "insert into public.toolplane_migrations (number, name, hash) values ($1, $2, $3)",
   reviveManyCalls: `
 with moved as (

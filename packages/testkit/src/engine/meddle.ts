@@ -9,7 +9,7 @@ import { MEDDLE_TURNS } from "./meddle-turns.sql.ts";
 /** For a test that needs the statement itself, inside a transaction of its own. */
 export const MEDDLINGS = { ...MEDDLE_CALLS, ...MEDDLE_TURNS, ...MEDDLE_BUS } as const;
 
-export type Meddling = keyof typeof MEDDLINGS;
+type Meddling = keyof typeof MEDDLINGS;
 
 interface HasDatabase {
   readonly database: { readonly url: string };

@@ -1,20 +1,17 @@
-// Doorbells of the worker's pools. A wakeup carries no meaning: whom it is for is in its subject and headers, and one that
-// cannot be read is dropped with a line in the log, because what it rang for is found by the slow look (I13).
+// Wakeups that a bus beside the database carries. A wakeup carries no meaning: whom it is for is in its subject and headers,
+// and one that cannot be read is dropped with a line in the log, because what it rang for is found by the slow look (I13).
 
-import type { AgentKey, Engine, Log } from "@toolplane/engine";
+import type { CarrierBus } from "@toolplane/bus";
 import { HEADERS, tryParseSubject } from "@toolplane/protocol";
 import { workerWakeupSubscription } from "@toolplane/protocol/agents";
+import type { Log } from "../ports/log.ts";
+import type { PoolServer } from "../turns/agent-bells.ts";
+import type { AgentKey } from "../turns/turn.ts";
 
-export interface WakeupsOptions {
-  readonly bus: Pick<Engine["bus"], "consume">;
-  readonly workerTargets: readonly string[];
+export interface ConsumeWakeupsOptions {
+  readonly bus: Pick<CarrierBus, "consume">;
+  readonly server: Pick<PoolServer, "workerTargets" | "rung">;
   readonly log: Log;
-  readonly ring: (key: AgentKey) => void;
-}
-
-export interface Wakeups {
-  rings(): number;
-  stop(): Promise<void>;
 }
 
 /** Handling one takes no time, so a whole fetch is handled and acknowledged together. */
@@ -26,10 +23,9 @@ const agentOf = (subject: string, headers: Readonly<Record<string, string>>): Ag
   return projectId === undefined || agentId === undefined || agentId === "" ? undefined : { projectId, agentId };
 };
 
-export const consumeWakeups = async ({ bus, workerTargets, log, ring }: WakeupsOptions): Promise<Wakeups> => {
-  let rings = 0;
+export const consumeWakeups = async ({ bus, server, log }: ConsumeWakeupsOptions) => {
   const consumers = await Promise.all(
-    workerTargets.map((target) => {
+    server.workerTargets.map((target) => {
       const { durable, pattern } = workerWakeupSubscription(target);
       const options = {
         durable,
@@ -42,14 +38,12 @@ export const consumeWakeups = async ({ bus, workerTargets, log, ring }: WakeupsO
       return bus.consume(options, ({ subject, headers }) => {
         const key = agentOf(subject, headers);
         if (key === undefined) return log.warn("a wakeup names no agent and is dropped", { subject });
-        rings++;
-        ring(key);
+        server.rung(key);
       });
     }),
   );
   return {
-    rings: () => rings,
-    async stop() {
+    async stop(): Promise<void> {
       await Promise.all(consumers.map((consumer) => consumer.stop()));
     },
   };

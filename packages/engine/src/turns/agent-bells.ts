@@ -1,0 +1,102 @@
+// The bells of agents: who serves their pools in this process is told by name, the others by an empty ring.
+//   BL1. An inbox row is the queue (T1). A bell says whose inbox to look at; one that is lost costs time (I13).
+//   BL2. A pool that is served here, by somebody with room, is rung here only. Anything else is rung elsewhere too.
+//   BL3. A turn that begins while its pool has a place here is written as work of that place: no bell, no second commit.
+//   Where a bus beside the database carries wakeups, they are messages and nothing of this rings.
+
+import type { Doorbell } from "../ports/doorbell.ts";
+import type { AgentKey, Work } from "./turn.ts";
+
+export interface RungAgent extends AgentKey {
+  /** Its pool, where it is known. */
+  readonly workerTarget?: string | undefined;
+}
+
+/** A place kept for work that is about to be written. One of `take` and `drop` is called. */
+export interface Place {
+  readonly workerId: string;
+  /** The step that begins with the work; undefined when none does. */
+  stepOf(work: Work): string | undefined;
+  take(work: Work): void;
+  drop(): void;
+}
+
+/** Somebody who thinks for the agents of some pools. */
+export interface PoolServer {
+  readonly workerTargets: readonly string[];
+  /** This agent may have something to do. False: there is no room for it here now. */
+  rung(agent: AgentKey): boolean;
+  /** Some agent may have something to do. */
+  look(): void;
+  /** Turns were ended: is what is in hand still wanted? */
+  check(): void;
+  /** A place for work of this agent, if there is one. */
+  reserve(agent: AgentKey): Place | undefined;
+}
+
+export interface AgentBells {
+  /** After the commit. */
+  ring(agents: readonly RungAgent[]): void;
+  /** After the commit: turns of these agents were ended from outside. */
+  ended(agents: readonly RungAgent[]): void;
+  reserve(agent: AgentKey & { readonly workerTarget: string | null }): Place | undefined;
+  /** Returns the way to stop serving. */
+  serve(server: PoolServer): () => void;
+}
+
+export const createAgentBells = (doorbell: Doorbell): AgentBells => {
+  const servers = new Set<PoolServer>();
+
+  const serves = (server: PoolServer, target: string | undefined): boolean =>
+    target === undefined || server.workerTargets.includes(target);
+
+  /** True when somebody here will look at it, and nobody else need. */
+  const ringHere = ({ projectId, agentId, workerTarget }: RungAgent): boolean => {
+    let heard = false;
+    for (const server of servers)
+      if (serves(server, workerTarget)) heard = server.rung({ projectId, agentId }) || heard;
+    return heard && workerTarget !== undefined;
+  };
+
+  return {
+    ring(agents) {
+      let elsewhere = false;
+      for (const agent of agents) if (!ringHere(agent)) elsewhere = true;
+      if (elsewhere) doorbell.ring("inbox");
+    },
+    ended(agents) {
+      for (const agent of agents) ringHere(agent);
+      if (agents.length > 0) doorbell.ring("stopped");
+    },
+    reserve({ workerTarget, projectId, agentId }) {
+      if (workerTarget === null) return undefined;
+      for (const server of servers) {
+        const place = serves(server, workerTarget) ? server.reserve({ projectId, agentId }) : undefined;
+        if (place !== undefined) return place;
+      }
+      return undefined;
+    },
+    serve(server) {
+      servers.add(server);
+      const stopLooking = doorbell.listen("inbox", (from) => {
+        if (from === "elsewhere") server.look();
+      });
+      const stopChecking = doorbell.listen("stopped", (from) => {
+        if (from === "elsewhere") server.check();
+      });
+      return () => {
+        servers.delete(server);
+        stopLooking();
+        stopChecking();
+      };
+    },
+  };
+};
+
+/** Where wakeups are messages. */
+export const silentBells: AgentBells = {
+  ring: () => {},
+  ended: () => {},
+  reserve: () => undefined,
+  serve: () => () => {},
+};

@@ -1,0 +1,105 @@
+// A person's action: one use of a tool in the name of an agent, from a user interface. It is a turn of its own; its
+// acknowledgements are events (`evt.sys.ui.action_ack`) whichever door it came by, and this answer is the first of them.
+
+import { createSubmitAction } from "@toolplane/agents";
+import { createIds, systemClock } from "@toolplane/engine";
+import {
+  createContext,
+  createTraceparent,
+  DEFAULT_CHANNEL,
+  type ErrorCode,
+  HEADERS,
+  isErrorCode,
+  parseTraceparent,
+  ToolplaneError,
+} from "@toolplane/protocol";
+import { z } from "zod";
+import { MAX_WAIT_SECONDS } from "../calls/make-call.ts";
+import { checkMayCall, checkMayStart } from "../http/agent-rights.ts";
+import { checkCallerHeaders } from "../http/caller-headers.ts";
+import { CALLERS, LARGE_BODY_BYTES, type Route, route } from "../http/route.ts";
+
+const ids = createIds(systemClock.now);
+
+const actionBody = z.strictObject({
+  tool_name: z.string().min(1).max(128),
+  args: z.record(z.string(), z.unknown()).optional(),
+  action_id: z.string().min(1).max(128).optional(),
+  message_id: z.string().min(1).max(128).optional(),
+  metadata: z.record(z.string(), z.unknown()).optional(),
+  channel_id: z.string().min(1).max(64).optional(),
+  wait_seconds: z.number().min(0).max(MAX_WAIT_SECONDS).optional(),
+});
+
+/** Codes of refusals that have no status of their own. */
+const STATUS_OF: Readonly<Record<string, ErrorCode>> = {
+  agent_not_found: "not_found",
+  tool_definition_missing: "not_found",
+  ui_not_allowed: "auth_failed",
+  invalid_worker_target: "conflict",
+};
+
+const refusal = (code: string, message: string): ToolplaneError =>
+  new ToolplaneError(isErrorCode(code) ? code : (STATUS_OF[code] ?? "bad_request"), message, {
+    detail: { error_code: code },
+  });
+
+/** The trace a client is in, or a new one. */
+const traceOf = (headers: Headers): Readonly<Record<string, string>> => {
+  const traceparent = headers.get("traceparent") ?? createTraceparent(ids);
+  const tracestate = headers.get("tracestate");
+  return {
+    [HEADERS.traceparent]: traceparent,
+    ...(tracestate === null ? {} : { [HEADERS.tracestate]: tracestate }),
+  };
+};
+
+export const actionRoutes: readonly Route[] = [
+  route({
+    method: "POST",
+    path: "/projects/:project/agents/:agent/actions",
+    roles: CALLERS,
+    gives: "own",
+    body: actionBody,
+    maxBytes: LARGE_BODY_BYTES,
+    handle: async ({ engine, params, body, caller, own, context, signal, log }) => {
+      const [projectId, agentId] = [params.project ?? "", params.agent ?? ""];
+      const channelId = body.channel_id ?? DEFAULT_CHANNEL;
+      checkCallerHeaders(context.req.raw.headers, { projectId, channelId: body.channel_id, agentId: caller.actorId });
+      await checkMayStart(engine, caller, own, { projectId, agentId });
+      await checkMayCall(engine, caller, projectId, body.tool_name);
+      const headers = traceOf(context.req.raw.headers);
+      const actionId = body.action_id ?? context.req.header("idempotency-key") ?? ids.uuid();
+      const { channel_id: _, wait_seconds: waitSeconds = 0, ...asked } = body;
+      const submit = createSubmitAction({ engine, log });
+      const action = {
+        context: createContext({
+          projectId,
+          agentId,
+          channelId,
+          // No turn leads to it: this door needs none to name.
+          agentTurnId: `action_${actionId}`,
+          turnEpoch: 0,
+          traceId: parseTraceparent(headers[HEADERS.traceparent] ?? "").traceId,
+          headers,
+        }),
+        actionId,
+        payload: { ...asked, action_id: actionId, args: asked.args ?? {} },
+      };
+      const { ack, turn } = await submit(action);
+      if (turn === undefined) throw refusal(ack.error_code ?? "internal_error", ack.error ?? "the action was refused");
+      // A name that another has used leads to a turn which is not shown to this caller.
+      if (turn.idempotent) await own.check("turn", turn.agentTurnId);
+      const key = { projectId, agentTurnId: turn.agentTurnId };
+      const view = await engine.turns.wait(key, waitSeconds * 1000, signal);
+      const isOver = view !== undefined && view.endedAt !== null;
+      // Ended while it was waited for: asked once more, it says how.
+      const isNews = isOver && !turn.idempotent;
+      const said = isNews ? (await submit(action)).ack : ack;
+      return context.json(
+        { ...said, agent_turn_id: turn.agentTurnId, turn_status: view?.status ?? null, idempotent: turn.idempotent },
+        isOver ? 200 : 202,
+      );
+    },
+  }),
+];

@@ -1,0 +1,65 @@
+// What a turn asks of the database, counted by name: a statement more is a decision, not an accident.
+
+import type { Database } from "@toolplane/engine/internal";
+import { eventually } from "@toolplane/testkit";
+import { expect, test } from "vitest";
+import { openAgentPlane } from "./support/agent-plane.ts";
+
+/** What the worker's and the turn's own statements are called; calls are claimed and settled beside them. */
+const isOfTurns = (name: string): boolean => name.startsWith("turns.");
+
+test("[ARCH-5-Q1] [ARCH-5-Q2] a lone turn with one call: the statements of turns, no message for a wakeup, at most 20 in all", async () => {
+  const names: string[] = [];
+  await using plane = await openAgentPlane();
+  const { engine } = plane;
+  // Every statement of the engine goes through its database, alone or in a transaction.
+  const db = engine.db as { -readonly [Key in keyof Database]: Database[Key] };
+  const { query, transaction } = engine.db;
+  db.query = (statement, values) => {
+    names.push(statement.name);
+    return query(statement, values);
+  };
+  db.transaction = (work) =>
+    transaction((tx) =>
+      work({
+        ...tx,
+        query: (statement, values) => {
+          names.push(statement.name);
+          return tx.query(statement, values);
+        },
+      }),
+    );
+  await plane.agents("helper");
+  const worker = await plane.startWorker(
+    ({ stepNumber }) =>
+      stepNumber > 1 ? "done" : { toolCalls: [{ id: "c", name: "echo", arguments: { text: "hello" } }] },
+    { lookMs: 600_000 },
+  );
+  // The first one fills what is remembered: definitions, profiles, the way to the tool.
+  await plane.ended(await plane.spawn("helper", "first"));
+  await eventually(() => engine.doorbell.stats().alone);
+  const statements = engine.db.stats().statements;
+  const { sent } = engine.doorbell.stats();
+  names.length = 0;
+  await plane.spawn("helper", "second");
+  await eventually(() => worker.stats().turns.finished === 2);
+  expect(engine.db.stats().statements - statements).toBeLessThanOrEqual(20);
+  expect(names.filter(isOfTurns)).toEqual([
+    "turns.read-spawn",
+    "turns.write-ncbshe",
+    "turns.hold-work",
+    "turns.write-cbshtie",
+    "turns.hold-agents",
+    "turns.write-bshiare",
+    "turns.read-boxes",
+    "turns.hold-last-work",
+    "turns.write-cbshtie",
+  ]);
+  // Beside them are the dispatch, the claim with the look after it, and the settlement.
+  expect(engine.doorbell.stats().sent - sent).toBe(0);
+  const rows = await engine.db.query<{ commands: number }>({
+    name: "test.commands",
+    text: "select count(*)::int as commands from bus.messages where category = 'cmd'",
+  });
+  expect(rows).toEqual([{ commands: 0 }]);
+});
