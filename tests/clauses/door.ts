@@ -55,8 +55,10 @@ const CLAUSE_DOORS: Readonly<Record<string, readonly Door[]>> = {
   "8.6": ["HTTP", "NATS", "in process"],
   "8.10": ["HTTP", "in process"],
   "11": ["HTTP", "in process"],
-  "13.1": ["NATS", "in process"],
+  "13.1": ["HTTP", "NATS", "in process"],
   "13.2": ["HTTP"],
+  // Actions of people that the bus delivers.
+  "15 W-28": ["NATS"],
   // A client of the bus that speaks as somebody else, and a service that needs a database.
   "15 W-32": ["NATS"],
   "17 D-28": ["host"],
