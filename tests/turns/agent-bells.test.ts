@@ -1,5 +1,5 @@
 // Who is told that an agent has something to do, where no bus beside the database carries wakeups: the inbox row is the
-// queue, whoever serves the pool in this process is told by name, and other processes by an empty ring.
+// queue, the worker that serves the pool in this process is told by name, and other processes by an empty ring.
 
 import type { AgentKey, PoolServer, Work } from "@toolplane/engine";
 import { stepIdOf } from "@toolplane/engine";
@@ -89,7 +89,7 @@ test("[UTP-6.9-1] the pool the roster names is told, and no other", async () => 
   await t.rows("update resource.agents set worker_target = 'pool_b'");
   await t.engine.turns.finish(work, { status: "success", deliverable: "done" });
   expect([mine.told, other.told]).toEqual([["helper"], ["helper"]]);
-  // Whoever comes for an agent of another pool leaves its work alone, and is not told to come again.
+  // A worker of another pool leaves the agent's work alone, and is not told to come again.
   const key = { projectId: t.projectId, agentId: "helper", workerId: "w", takeWork: true };
   expect(await t.engine.turns.advance({ ...key, workerTargets: [POOL] })).toEqual({ applied: 0, workLeft: false });
   expect(mustWork(await t.engine.turns.advance({ ...key, workerTargets: ["pool_b"] })).turnEpoch).toBe(2);

@@ -6,9 +6,10 @@
 //       together, one NOTIFY per kind.
 //   D4. A lost connection is made again with growing pauses. Then every listener is told (`elsewhere`: rings may have
 //       been missed) and what could not be sent is sent. Nothing of this ever throws out of `ring`.
-//   D5. A process that is alone on its database sends nothing. Whoever connects says `hello`, and those who are there answer
-//       `present`; one that hears no answer for a while is alone until it hears somebody. From then on it rings, beginning
-//       with one ring of every kind for those it kept to itself. A silence that was a slow answer costs time, no work (I13).
+//   D5. A process that is alone on its database sends nothing. A process that connects says `hello`, and the other
+//       processes answer `present`. A process that hears no answer for a while takes itself for alone until it hears another
+//       one. Then it rings once for every kind, because it kept its rings to itself, and goes on ringing. An answer that came
+//       too late therefore costs time, no work (I13).
 
 import type pg from "pg";
 import type { Clock } from "../ports/clock.ts";

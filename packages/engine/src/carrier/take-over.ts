@@ -3,7 +3,7 @@
 //   sent again by the million. It moves to the events that have left, in steps, before the relay begins. Commands that
 //   wait are relayed.
 //   Back to the database: the rows of calls and inboxes are claimed as they are. Wakeups that have not left, or that an
-//   earlier version wrote here, are dropped: whoever serves a pool looks at what is due when it starts.
+//   earlier version wrote here, are dropped: a worker that serves a pool looks at what is due when it starts.
 
 import type { Queryer } from "../sql/database.ts";
 import { DROP_WAKEUPS, MOVE_OLD_EVENTS, type MovedRow, SET_CARRIER } from "./take-over.sql.ts";

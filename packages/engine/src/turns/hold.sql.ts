@@ -1,8 +1,8 @@
 // Holding heads and reading what is decided by them, in one statement.
 //   A statement reads as of its beginning, and the lock comes later: what was committed in between is not read. So the
-//   head is read twice, as of the beginning and under the lock. The same version (`xmin`) means that nobody who held the
-//   head wrote it in between, and everybody who writes what is read here writes or touches the head. Another version means
-//   that the rest is old: the head is `steady = false`, and the caller comes again.
+//   head is read twice, as of the beginning and under the lock. The same version (`xmin`) means that no transaction
+//   wrote the head in between. Every statement that writes what is read here also writes or touches the head, so the rest
+//   is current too. Another version means that the rest is old: the head is `steady = false`, and the caller reads again.
 //   What is written without the head (results that land, claims that are given back) rings afterwards.
 
 import type { Statement } from "../sql/database.ts";

@@ -1,5 +1,5 @@
-// Whoever settles a call of an agent's turn tells those who watch calls, after the commit. That is also when its agent is rung:
-// the inbox row of the result is there.
+// A settlement tells the observers of calls after its commit. The agent of the call is rung at the same moment, because the
+// inbox row with the result is there by then.
 
 import { isSettled } from "../calls/call.ts";
 import type { CallObserver } from "../ports/call-observer.ts";

@@ -1,5 +1,5 @@
 // Everything a turn leaves behind, in one statement: cards, boxes, steps, heads, turns, inbox rows, applied calls, events
-// and wakeups. Whoever runs it holds the heads; what is written was decided from what was read under that lock.
+// and wakeups. The caller holds the heads; what is written was decided from what was read under that lock.
 //   I3. Events and wakeups are rows of the same commit. Wakeups are rows only where a bus beside the database carries them:
 //       elsewhere the inbox row is the queue, and the statement answers whom to ring.
 //   A box row is updated before its entries get their places, so appends have one order; an id that is taken by another

@@ -120,7 +120,7 @@ export const openPlane = async (options: OpenPlaneOptions = {}): Promise<OwnPlan
   const servings = new Set<Serving>();
   let closed: Promise<void> | undefined;
   const end = async (): Promise<void> => {
-    // Tools first, while their results can still be handed over; then whoever waits for a result.
+    // Tools first, while their results can still be handed over; then the callers that wait for a result.
     await Promise.all([...servings].map((serving) => serving.stop()));
     closing.abort();
     await stack.stop();
