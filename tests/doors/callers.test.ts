@@ -112,6 +112,15 @@ describe("the caller", () => {
     expect(card).toMatchObject({ type: "tool.call", author_id: "ann", tool_call_id: body.tool_call_id });
   });
 
+  test("[UTP-2.7-2] [UTP-2.7-3] starts at depth 0 and epoch 0, whatever its headers say", async () => {
+    for (const headers of [{ "CG-Recursion-Depth": "5" }, { "CG-Turn-Epoch": "3" }, { "CG-Parent-Agent-Id": "ann" }]) {
+      const { body } = await ask({}, headers);
+      const command = await claimOf(body.tool_call_id);
+      expect(command.headers).toMatchObject({ "CG-Recursion-Depth": "0", "CG-Turn-Epoch": "0" });
+      expect(command.headers).not.toHaveProperty("CG-Parent-Agent-Id");
+    }
+  });
+
   test("[UTP-8.10-3] hears the outcome within its wait, and without one that the call is not over", async () => {
     const asked = ask({ wait_seconds: 60 });
     const command = (await claim(30))[0];

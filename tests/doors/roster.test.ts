@@ -118,6 +118,26 @@ describe("a box", () => {
     expect((await http.send("GET", `/projects/demo/boxes/${box}/cards?limit=501`)).status).toBe(400);
   });
 
+  test("[UTP-13.2-E4] [UTP-13.2-E5] many boxes come in the order asked for, at most 100, and what is missing is named", async () => {
+    const { boxes } = http.t.engine;
+    const [one, two] = [await boxes.createBox("demo", ["x", "y", "z"]), await boxes.createBox("demo", [])];
+    const gone = "018f0000-0000-7000-8000-000000000000";
+    const batch = (body: object) => post("/boxes/batch", body);
+    expect((await batch({ box_ids: [two, gone, one, two], hydrate: true, limit: 2 })).body).toMatchObject({
+      boxes: [
+        { box_id: two, card_ids: [] },
+        { box_id: one, card_ids: ["y", "z"] },
+      ],
+      missing_box_ids: [gone],
+      missing_card_ids: ["y", "z"],
+    });
+    const many = (count: number) =>
+      Array.from({ length: count }, (_, index) => `018f0000-0000-7000-8000-${String(index).padStart(12, "0")}`);
+    expect((await batch({ box_ids: [...many(100), ...many(100)] })).status).toBe(200);
+    for (const wrong of [{ box_ids: many(101) }, { box_ids: [one], limit: 0 }, { box_ids: [one], limit: 501 }])
+      expect((await batch(wrong)).status).toBe(400);
+  });
+
   test("[UTP-4.6-E6] that is missing, or another project's, is not_found", async () => {
     await http.t.engine.projects.createProject({ project_id: "far", title: "Far", bootstrap: false }, "sys.test");
     const far = await http.t.engine.boxes.createBox("far", []);
