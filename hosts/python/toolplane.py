@@ -704,9 +704,9 @@ def understand(error: BaseException) -> Dict[str, Any]:
     """Whatever a tool raised, as a result (P4)."""
     if isinstance(error, ToolError):
         return failed(error.code, error.message, error.detail, error.retryable)
+    # A KeyError or a ValueError that the tool did not declare is its own bug, not the caller's mistake.
     code = "internal_error"
-    for kind, named in ((LookupError, "not_found"), (ValueError, "bad_request"), (TimeoutError, "tool_timeout"),
-                        (ConnectionError, "upstream_unavailable")):
+    for kind, named in ((TimeoutError, "tool_timeout"), (ConnectionError, "upstream_unavailable")):
         if isinstance(error, kind):
             code = named
             break

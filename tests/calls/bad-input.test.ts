@@ -25,7 +25,7 @@ test("[ENG-bad-arguments] arguments that are too large, too deep, no object, or 
   expect(await refused(t, call("{not json"))).toBe("bad_request");
 });
 
-test("[ENG-bad-target] an unknown project, tool or caller is refused by name and nothing is written", async () => {
+test("[ENG-bad-target] [UTP-8.10-1] [UTP-8.10-4] an unknown project, tool or caller is refused by name and nothing is written", async () => {
   await using t = await startTestEngine();
   const ask = { projectId: t.projectId, toolName: "safe", arguments: {} };
   expect(await refused(t, () => t.engine.calls.dispatch({ ...ask, projectId: "nobody" }))).toBe("not_found");

@@ -3,7 +3,7 @@
 
 import type { Claim } from "../requirements/claims.ts";
 import type { Rule } from "../requirements/rule.ts";
-import { clauseDoors, DOORS, type Door, sectionOf } from "./door.ts";
+import { clauseDoors, DOORS, type Door, sectionsOf } from "./door.ts";
 
 /** A test file that claims rules, and the doors it tries. */
 export interface ClaimAtDoors extends Claim {
@@ -44,11 +44,11 @@ const orderOf = (section: string): string => section.replaceAll(/\d+/g, (digits)
 export const planClauses = (rules: readonly Rule[], claims: readonly ClaimAtDoors[]): readonly Clause[] => {
   const claimed = Map.groupBy(claims, ({ id }) => id);
   const own = rules.filter(({ source }) => source.startsWith("utp "));
-  const sections = Map.groupBy(own, ({ source }) => sectionOf(source));
-  return [...sections]
+  const kept = own.flatMap((rule) => sectionsOf(rule.source).map((section) => ({ section, rule })));
+  return [...Map.groupBy(kept, ({ section }) => section)]
     .sort(([a], [b]) => (orderOf(a) < orderOf(b) ? -1 : 1))
     .map(([section, listed]) => {
-      const rows = listed.map((rule) => rowOf(rule, claimed.get(rule.id) ?? []));
+      const rows = listed.map(({ rule }) => rowOf(rule, claimed.get(rule.id) ?? []));
       const gaps = clauseDoors(section).filter((door) => rows.every(({ tests }) => tests[door].length === 0));
       return { section, rows, gaps };
     });
@@ -75,7 +75,8 @@ Written by \`npm run docs\` from \`tests/requirements\` and the titles of the te
 Every rule of the tool protocol, in our words, with the tests that try it, by the door they come through: **HTTP**, **NATS**
 (a client that speaks the bus or the gateway), **in process** (the engine, the worker or the runner itself) and **host** (a tool
 host's lines). A test is named by its file. "To be tried at" says where a clause can be broken from outside; a door among
-them that no test of the clause tries is a gap, and stands in the list at the end. A rule of a part that is not built yet says so.
+them that no test of the clause tries is a gap, and stands in the list at the end. A rule that keeps several clauses stands
+under each of them. A rule of a part that is not built yet says so.
 `;
 
 const sectionText = ({ section, rows }: Clause, built: ReadonlySet<string>): string => {

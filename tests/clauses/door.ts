@@ -5,10 +5,10 @@ export const DOORS = ["HTTP", "NATS", "in process", "host"] as const;
 export type Door = (typeof DOORS)[number];
 
 const PLACES: readonly (readonly [RegExp, Door])[] = [
-  [/^tests\/(http|cli|up|examples)\//, "HTTP"],
+  [/^tests\/(bus|conform|examples)\/nats/, "NATS"],
+  [/^tests\/(http|cli|up|examples|conform)\//, "HTTP"],
   [/^packages\/(server\/src\/(http|routes|cli)|sdk\/src\/http)\//, "HTTP"],
   [/^tests\/(gateway|sdk-nats|carrier)\//, "NATS"],
-  [/^tests\/(bus|conform)\/nats/, "NATS"],
   [/^tests\/scenarios\/.*\.nats\./, "NATS"],
   [/^packages\/(bus\/src\/nats|sdk\/src\/nats|server\/src\/gateway)\//, "NATS"],
   [/^tests\/hosts\//, "host"],
@@ -43,6 +43,8 @@ const CLAUSE_DOORS: Readonly<Record<string, readonly Door[]>> = {
   "4.5": ["HTTP", "in process"],
   "4.6": ["HTTP", "in process"],
   "5": ["HTTP", "in process"],
+  // What a model is shown of a tool is made inside a step; no request asks for it.
+  "5.4": ["in process"],
   "6.1": ["HTTP", "NATS", "in process"],
   "6.2": ["HTTP", "NATS", "in process"],
   "6.4": ["NATS", "in process"],
@@ -53,19 +55,37 @@ const CLAUSE_DOORS: Readonly<Record<string, readonly Door[]>> = {
   "8.6": ["HTTP", "NATS", "in process"],
   "8.10": ["HTTP", "in process"],
   "11": ["HTTP", "in process"],
-  "13.1": ["NATS", "in process"],
+  "13.1": ["HTTP", "NATS", "in process"],
   "13.2": ["HTTP"],
+  // Actions of people that the bus delivers.
+  "15 W-28": ["NATS"],
+  // A client of the bus that speaks as somebody else, and a service that needs a database.
+  "15 W-32": ["NATS"],
   "17 D-28": ["host"],
 };
 
 const WEAKNESS = "15";
 const DISAGREEMENT = "17";
 
-/** `2.3` of `utp 2.3`, `7.5` of `utp 7.5 row 2`, `13.1` of `utp 13.1, 2.5`, `17 D-28` of `utp 17, D-28` and of `utp D-28`. */
-export const sectionOf = (source: string): string => {
-  const named = /^utp (?:1[57],? )?([DW]-\d+)/.exec(source)?.[1];
+const sectionOfWord = (word: string): string | undefined => {
+  const named = /^(?:1[57] )?([DW]-\d+)$/.exec(word)?.[1];
   if (named !== undefined) return `${named.startsWith("W") ? WEAKNESS : DISAGREEMENT} ${named}`;
-  return /^utp (\d+(?:\.\d+)*)/.exec(source)?.[1] ?? source.replace(/^utp /, "");
+  return /^\d+(?:\.\d+)*/.exec(word)?.[0];
+};
+
+/**
+ * Every section a rule keeps: `2.3` and `6.5` of `utp 2.3, 6.5; security 2.2`, `7.5` of `utp 7.5 row 2`, `17 D-28` of
+ * `utp 17, D-28` and of `utp D-28`. What comes after a semicolon is another document.
+ */
+export const sectionsOf = (source: string): readonly string[] => {
+  const [own = ""] = source.replace(/^utp /, "").split(";");
+  const sections = own
+    .split(/,\s*/)
+    .map(sectionOfWord)
+    .filter((section) => section !== undefined);
+  const hasNamed = sections.some((section) => /[DW]-/.test(section));
+  const listed = hasNamed ? sections.filter((section) => section !== WEAKNESS && section !== DISAGREEMENT) : sections;
+  return listed.length === 0 ? [own.trim()] : [...new Set(listed)];
 };
 
 export const clauseDoors = (section: string): readonly Door[] => {

@@ -89,8 +89,8 @@ describe("results", () => {
 describe("errors", () => {
   test.each([
     ["tool", "own_code", "said no"],
-    ["value", "bad_request", "it broke"],
-    ["key", "not_found", "'it broke'"],
+    ["value", "internal_error", "it broke"],
+    ["key", "internal_error", "'it broke'"],
     ["os", "upstream_unavailable", "it broke"],
     ["other", "internal_error", "it broke"],
     ["exit", "internal_error", "bye"],

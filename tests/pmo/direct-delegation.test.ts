@@ -2,11 +2,10 @@
 // chain is as deep as if the agent had asked in a turn. However the links are made, the limit ends them.
 // Doors: HTTP, in process
 
-import { silentLog } from "@toolplane/engine";
 import type { JsonObject } from "@toolplane/protocol";
-import { createApp, routes } from "@toolplane/server";
-import { queryTestDatabase, readAnswer } from "@toolplane/testkit";
+import { queryTestDatabase } from "@toolplane/testkit";
 import { describe, expect, test } from "vitest";
+import { requestOver, tokenOf } from "./pmo-http.ts";
 import { COMMAND_DEPTHS } from "./pmo-world.sql.ts";
 import { BOSS, type PmoWorld, PROJECT, startPmoWorld, WORKER } from "./pmo-world.ts";
 
@@ -14,26 +13,6 @@ const SUCCESSOR = { ...WORKER, target_ref: "Boss" } as const;
 
 /** Asks in an agent's name outside of its turns; answers with the call's id. */
 type Door = (world: PmoWorld, agentId: string, toolName: string, args: JsonObject) => Promise<string>;
-
-const requestOver = async (world: PmoWorld, token: string, method: string, path: string, body?: JsonObject) => {
-  const app = createApp({
-    engine: () => world.engine,
-    routes,
-    log: silentLog,
-    health: async () => ({ ok: true, body: { status: "ok" } }),
-    hosts: [],
-    draining: new AbortController().signal,
-  });
-  const response = await app.request(`/projects/${PROJECT}${path}`, {
-    method,
-    headers: { host: "localhost", authorization: `Bearer ${token}`, "content-type": "application/json" },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  return readAnswer(response);
-};
-
-const tokenOf = async (world: PmoWorld, agentId: string): Promise<string> =>
-  (await world.engine.tokens.create({ role: "agent", projectId: PROJECT, actorId: agentId })).secret;
 
 const overHttp: Door = async (world, agentId, tool_name, args) => {
   const body = { tool_name, arguments: args };

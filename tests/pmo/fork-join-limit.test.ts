@@ -2,28 +2,18 @@
 // refused before anything is made - in a turn, by a direct call over HTTP and in process alike.
 // Doors: HTTP, in process
 
-import { silentLog } from "@toolplane/engine";
 import { isToolplaneError } from "@toolplane/protocol";
 import { modelToolSpec } from "@toolplane/protocol/agents";
-import { createApp, routes } from "@toolplane/server";
-import { queryTestDatabase, readAnswer } from "@toolplane/testkit";
+import { queryTestDatabase } from "@toolplane/testkit";
 import { describe, expect, test } from "vitest";
 import { tasks } from "./fork.ts";
+import { requestOver } from "./pmo-http.ts";
 import { FORGET_MOST_TASKS, LEFT_BEHIND } from "./pmo-world.sql.ts";
 import { BOSS, type PmoWorld, PROJECT, startPmoWorld } from "./pmo-world.ts";
 
 const http = async (world: PmoWorld, method: string, path: string, body: object) => {
   const { secret } = await world.engine.tokens.create({ role: "admin" });
-  const app = createApp({
-    engine: () => world.engine,
-    routes,
-    log: silentLog,
-    health: async () => ({ ok: true, body: { status: "ok" } }),
-    hosts: [],
-    draining: new AbortController().signal,
-  });
-  const headers = { host: "localhost", authorization: `Bearer ${secret}`, "content-type": "application/json" };
-  return readAnswer(await app.request(`/projects/${PROJECT}${path}`, { method, headers, body: JSON.stringify(body) }));
+  return requestOver(world, secret, method, path, body);
 };
 
 /** What a model is told about the tasks. */

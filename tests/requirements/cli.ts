@@ -54,7 +54,7 @@ export const rules = [
   { id: "HOSTPY-18", source: "interfaces 4", part: "server", text: "toolplane.py: cancel or a lost lease in a heartbeat stops the tool, and nothing is reported." },
   { id: "HOSTPY-19", source: "interfaces 4", part: "server", text: "toolplane.py: a server that is away stops neither tool nor delivery." },
   { id: "HOSTPY-20", source: "interfaces 4", part: "server", text: "toolplane.py: a call past its deadline is reported once." },
-  { id: "HOSTPY-21", source: "utp 8.3", part: "server", text: "toolplane.py: a command that breaks the protocol is answered as failed, and the tool does not run." },
+  { id: "HOSTPY-21", source: "utp 8.3, 8.3.3, 8.4, 8.5, D-05", part: "server", text: "toolplane.py: a command that breaks the protocol is answered as failed, and the tool does not run." },
   { id: "HOSTPY-22", source: "architecture 7", part: "server", text: "toolplane.py: a command that comes while the service stops is given back unstarted." },
   { id: "HOSTPY-23", source: "interfaces 4", part: "server", text: "toolplane.py: calls of one claim share a lease and are told apart." },
   { id: "HOSTPY-24", source: "interfaces 6", part: "server", text: "toolplane.py: a token that is refused later ends the service with one line." },

@@ -183,7 +183,7 @@ export const rules = [
   { id: "UTP-8.8-C10", source: "style 4.2", part: "protocol", text: "System error codes are understood." },
   { id: "UTP-8.8-C11", source: "style 4.2", part: "protocol", text: "Postgres error states are understood." },
   { id: "UTP-8.8-C12", source: "style 4.2", part: "protocol", text: "Message bus and abort errors are understood." },
-  { id: "UTP-8.8-C13", source: "utp 8.8", part: "protocol", text: "Lookup errors are not_found, value errors bad_request." },
+  { id: "UTP-8.8-C13", source: "utp 8.8", part: "protocol", text: "Only what a tool declares has a code that names a mistake of the caller; any other exception is internal_error with its message." },
   { id: "UTP-8.9-C3", source: "utp 8.9", part: "protocol", text: "A good result gives status, effective after_execution, result and error." },
   { id: "UTP-10.6-C1", source: "utp 10.6", part: "protocol", text: "The fallback deliverable has its fixed shape." },
   { id: "UTP-10.6-C2", source: "utp 10.6", part: "protocol", text: "Its status is partial or success, its diagnostics only what is known." },

@@ -61,7 +61,7 @@ export const rules = [
   { id: "SEC-14-report", source: "security 14", part: "engine", text: "A pointer into another project is not found." },
   { id: "SEC-3-card", source: "security 3", part: "engine", text: "A result card nobody could report is refused when written." },
   { id: "UTP-2.5-span", source: "utp 2.5", part: "engine", text: "The reporter's child span is kept; one is made when it repeats the command's." },
-  { id: "UTP-6.5-actor", source: "utp 6.5", part: "engine", text: "The source actor is the one the command was sent to." },
+  { id: "UTP-6.5-actor", source: "utp 6.5, 6.1", part: "engine", text: "The source actor is the one the command was sent to." },
   { id: "UTP-6.5-plain", source: "utp 6.5", part: "engine", text: "A service that never leases may report while nobody holds a live lease." },
   { id: "UTP-6.5-report", source: "utp 6.5", part: "engine", text: "A report that is inconsistent with its card or the command is refused." },
   { id: "UTP-6.5", source: "utp 6.5", part: "engine", text: "The two steps settle; the same report again is idempotent." },
@@ -91,4 +91,9 @@ export const rules = [
   { id: "ENG-match-2", source: "architecture 5", part: "engine", text: "A call of a session, a limited or paused tool or a plain service, one for later and one that a person must approve goes through the queue." },
   { id: "ENG-match-3", source: "architecture 5", part: "engine", text: "A call that is leased at birth overtakes none that is due for the same target." },
   { id: "ENG-match-4", source: "architecture 5; I1, I6", part: "engine", text: "A call that was leased at birth and did not reach its service goes back to the queue, also when the tool may not run twice." },
+  { id: "UTP-8.6-4", source: "utp 8.6", part: "engine", text: "A runner that died while leading is replaced when its lease lapses." },
+  { id: "UTP-8.10-1", source: "utp 8.10", part: "engine", doors: ["HTTP"], text: "A direct call needs a registered definition with a subject and a valid after_execution." },
+  { id: "UTP-8.10-2", source: "utp 8.10", part: "engine", doors: ["HTTP"], text: "A direct call mints its call, step and turn ids unless given, with epoch 0, and writes its tool.call card before the command." },
+  { id: "UTP-8.10-3", source: "utp 8.10", part: "engine", doors: ["HTTP"], text: "A direct call may wait for its result and then returns the card's outcome with the callback; without a result in time it says so." },
+  { id: "UTP-8.10-4", source: "utp 8.10", part: "engine", doors: ["HTTP"], text: "The caller of a direct call is an agent of the roster or a sys. or tool. actor." },
 ] as const satisfies readonly Rule[];

@@ -27,4 +27,10 @@ export const rules = [
   { id: "SEC-8-proto", source: "security 8", part: "server", text: "Prototype keys in a body are harmless." },
   { id: "API-reference", source: "style 4.6", part: "server", text: "Every route is on the reference page." },
   { id: "API-reference-roles", source: "interfaces 4", part: "server", text: "Every role is explained on the reference page." },
+  { id: "UTP-13.2-1", source: "utp 13.2", part: "server", doors: ["HTTP"], text: "Creating a project that exists is 409; an unknown project is 404 everywhere below it." },
+  { id: "UTP-13.2-2", source: "utp 13.2", part: "server", doors: ["HTTP"], text: "A new project is bootstrapped with the standard tools unless asked otherwise." },
+  { id: "UTP-13.2-3", source: "utp 13.2", part: "server", doors: ["HTTP"], text: "A profile upload makes a card, a box and a row, and lists show it by name." },
+  { id: "UTP-13.2-4", source: "utp 13.2", part: "server", doors: ["HTTP"], text: "An agent needs a resolvable profile and worker target." },
+  { id: "UTP-13.2-6", source: "utp 13.2", part: "server", doors: ["HTTP"], text: "Batch reads take at most 100 ids after removing doubles, keep the order of the first occurrence, and name what is missing." },
+  { id: "UTP-13.2-7", source: "utp 13.2", part: "server", doors: ["HTTP"], text: "Boxes are read as their newest tail within the limit." },
 ] as const satisfies readonly Rule[];

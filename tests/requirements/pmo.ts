@@ -4,6 +4,7 @@ import type { Rule } from "./rule.ts";
 
 export const rules = [
   { id: "UTP-2.7-R1", source: "utp 2.7", part: "pmo", text: "Children beyond the depth limit are not made, and the caller is told." },
+  { id: "UTP-11.1-R3", source: "utp 11.1, 8.3; security 2", part: "server", doors: ["HTTP", "NATS"], text: "The project manager's commands are handed to no tool service, whatever targets its token names." },
   { id: "UTP-11.1-R2", source: "utp 11.1", part: "pmo", text: "The target pmo belongs to the project manager; no tool is registered under it." },
   { id: "UTP-11.6-R9", source: "utp 11.6", part: "pmo", text: "What is asked about batches costs the same however many have ended." },
   { id: "UTP-11.6-R8", source: "utp 11.6", part: "pmo", text: "Under fail_fast a child that nobody began within a minute fails as downstream_unavailable; without it the batch waits." },

@@ -4,13 +4,7 @@
 import type { Rule } from "../rule.ts";
 
 export const rules = [
-  { id: "UTP-13.2-1", source: "utp 13.2", part: "http api", text: "Creating a project that exists is 409; an unknown project is 404 everywhere below it." },
-  { id: "UTP-13.2-2", source: "utp 13.2", part: "http api", text: "A new project is bootstrapped with the standard tools unless asked otherwise." },
-  { id: "UTP-13.2-3", source: "utp 13.2", part: "http api", text: "A profile upload makes a card, a box and a row, and lists show it by name." },
-  { id: "UTP-13.2-4", source: "utp 13.2", part: "http api", text: "An agent needs a resolvable profile and worker target." },
   { id: "UTP-13.2-5", source: "utp 13.2", part: "http api", text: "Steps, edges and heads can be listed with their filters, limits and cursor." },
-  { id: "UTP-13.2-6", source: "utp 13.2", part: "http api", text: "Batch reads take at most 100 ids after removing doubles, keep the order of the first occurrence, and name what is missing." },
-  { id: "UTP-13.2-7", source: "utp 13.2", part: "http api", text: "Boxes are read as their newest tail within the limit." },
   { id: "API-4-1", source: "interfaces 4", part: "http api", text: "Every route but health, live, the console's files and its login needs a token or the console's session." },
   { id: "API-4-2", source: "interfaces 4", part: "http api", text: "The first token is written to <data>/token with mode 0600." },
   { id: "API-4-3", source: "interfaces 4", part: "http api", text: "An error is {error:{code, message, detail?, retryable}} with the status of its code, on every route." },

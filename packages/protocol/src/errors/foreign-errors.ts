@@ -82,14 +82,8 @@ export const ERROR_NAMES: Readonly<Record<string, Meaning>> = {
   PermissionViolationError: busDenied,
 };
 
-/** Names whose own message says what was wrong with the input, and is kept. */
-export const NAMED_CODES: Readonly<Record<string, ErrorCode>> = {
-  KeyError: "not_found",
-  LookupError: "not_found",
-  ValueError: "bad_request",
-  RangeError: "bad_request",
-  URIError: "bad_request",
-};
+/** Codes that name a mistake of the caller: what a tool did not declare never has one. */
+export const BLAMES_CALLER: ReadonlySet<ErrorCode> = new Set(["bad_request", "not_found", "conflict", "auth_failed"]);
 
 /** A JetStream API error carries a number of its own; these are the ones with a meaning for callers. */
 export const BUS_CODES: Readonly<Record<string, Meaning>> = {

@@ -2,13 +2,16 @@
 // stays as its cause, for the log. Unless the caller asks (tool code's own words are meant for the agent), a foreign
 // message does not cross: it may quote SQL, a path or a secret (I8).
 
-import { type ErrorCode, isErrorCode } from "./error-table.ts";
-import { BUS_CODES, ERROR_NAMES, type Meaning, NAMED_CODES, SQL_STATES, SYSTEM_CODES } from "./foreign-errors.ts";
+import { isErrorCode } from "./error-table.ts";
+import { BLAMES_CALLER, BUS_CODES, ERROR_NAMES, type Meaning, SQL_STATES, SYSTEM_CODES } from "./foreign-errors.ts";
 import { fromSchemaIssues, type SchemaIssue } from "./parse-with.ts";
 import { type ErrorDetail, ToolplaneError, UsageError } from "./toolplane-error.ts";
 
 export interface UnderstandOptions {
-  /** Keep a foreign error's own text: for exceptions thrown by a tool, whose author wrote it for the caller. */
+  /**
+   * For exceptions thrown by a tool. A foreign error keeps its own text, which the tool's author wrote for the caller; and it
+   * is never the caller's mistake, because the tool did not say so (utp 8.8).
+   */
   readonly keepMessage?: boolean;
 }
 
@@ -74,26 +77,29 @@ const causesOf = (error: Fields): readonly unknown[] => {
   return [error.cause, inner];
 };
 
-const understandKnown = (error: unknown, levelsLeft: number): ToolplaneError | undefined => {
+/** A file that is missing where a tool works, or a schema its own data breaks, is the tool's business. */
+const asBug = (error: ToolplaneError): ToolplaneError =>
+  BLAMES_CALLER.has(error.code)
+    ? new ToolplaneError("internal_error", error.message, { detail: error.detail, cause: error.cause })
+    : error;
+
+const understandKnown = (error: unknown, ofTool: boolean, levelsLeft: number): ToolplaneError | undefined => {
   if (error instanceof ToolplaneError) return error;
   if (!isObject(error) || levelsLeft === 0) return undefined;
   const issues = asIssues(error);
-  if (issues !== undefined) return fromSchemaIssues(issues, "the input", error);
-  const meaning = meaningOf(error);
-  if (meaning !== undefined) return fromMeaning(meaning, error);
+  const meaning = issues === undefined ? meaningOf(error) : undefined;
+  const foreign =
+    issues === undefined
+      ? meaning && fromMeaning(meaning, error)
+      : fromSchemaIssues(issues, ofTool ? "what the tool read" : "the input", error);
+  if (foreign !== undefined) return ofTool ? asBug(foreign) : foreign;
   const ours = error.name === "ToolplaneError" || !(error instanceof Error) ? fromOurShape(error) : undefined;
   if (ours !== undefined) return ours;
   for (const cause of causesOf(error)) {
-    const known = understandKnown(cause, levelsLeft - 1);
+    const known = understandKnown(cause, ofTool, levelsLeft - 1);
     if (known !== undefined) return known;
   }
   return undefined;
-};
-
-/** Recursion that never ended is a bug, not a bad value, although it has the same name. */
-const namedCode = (error: Fields): ErrorCode => {
-  const isStackOverflow = typeof error.message === "string" && error.message.includes("call stack");
-  return (isStackOverflow ? undefined : lookUp(NAMED_CODES, error.name)) ?? "internal_error";
 };
 
 const ownText = (error: unknown): string => {
@@ -105,14 +111,16 @@ const understandForeign = (error: unknown, keepMessage: boolean): ToolplaneError
   if (error === undefined || error === null) {
     return new ToolplaneError("unknown_error", "something failed without saying what");
   }
-  const code = isObject(error) ? namedCode(error) : "internal_error";
   const text = keepMessage && !(error instanceof UsageError) ? ownText(error).trim() : "";
-  return new ToolplaneError(code, text === "" ? "something failed that should not have" : text, { cause: error });
+  return new ToolplaneError("internal_error", text === "" ? "something failed that should not have" : text, {
+    cause: error,
+  });
 };
 
 export const understandError = (error: unknown, options: UnderstandOptions = {}): ToolplaneError => {
   try {
-    return understandKnown(error, MAX_CAUSES) ?? understandForeign(error, options.keepMessage === true);
+    const ofTool = options.keepMessage === true;
+    return understandKnown(error, ofTool, MAX_CAUSES) ?? understandForeign(error, ofTool);
   } catch {
     // An error that throws while being looked at (a hostile getter) is still only an error.
     return new ToolplaneError("internal_error", "something failed that should not have");

@@ -2,6 +2,7 @@
 //   - A claim whose client has gone gives its leases back: what cannot be handed over must not wait for a lease to lapse.
 //   - Calls made under another definition than those the service names are given back at once, not counted as an attempt.
 
+import { PMO_SERVICE } from "@toolplane/agents";
 import type { Engine, LeasedCall } from "@toolplane/engine";
 import { HEADERS, type HeaderMap, isToken, showName, ToolplaneError } from "@toolplane/protocol";
 import { systemClock } from "@toolplane/sdk";
@@ -42,6 +43,9 @@ export const checkTarget = (caller: ServiceCaller, target: string, projectId: st
   // A claim for it would wait for ever for work that cannot come.
   if (!isToken(target) || target.length > MAX_TARGET_LENGTH)
     throw new ToolplaneError("bad_request", `a target is letters, digits, _ and -, not ${showName(target)}`);
+  // Its commands are cmd.sys, whatever targets a token names.
+  if (target === PMO_SERVICE.target)
+    throw new ToolplaneError("auth_failed", "the project manager's commands are not handed to tool services");
   if (caller.targets?.includes(target) === false) throw refuseTarget(caller, target);
   const said = headers[HEADERS.projectId];
   if (said !== undefined && said.trim() !== projectId)

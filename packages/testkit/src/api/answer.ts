@@ -32,11 +32,17 @@ export type AnswerBody = {
   readonly token_id: string;
   readonly agent_turn_id: string;
   readonly tool_call_id: string;
+  readonly tool_call_card_id: string;
   readonly tool_result_card_id: string;
   readonly profile_box_id: string;
   readonly project_id: string;
   readonly trace_id: string;
   readonly title: string;
+  readonly description: string | null;
+  readonly parameters: unknown;
+  readonly options: unknown;
+  readonly owner_agent_id: string | null;
+  readonly card_ids: readonly string[];
   readonly deliverable: unknown;
   readonly result: unknown;
   readonly session: unknown;
