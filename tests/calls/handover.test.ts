@@ -163,7 +163,7 @@ test("[ENG-match-4] a service that gives up while its call is written gets the c
   const over = new AbortController();
   const faults = {
     at: (point: FaultPoint) => {
-      if (point === "handover:before") over.abort();
+      if (point === "handover:before-telling") over.abort();
       return Promise.resolve();
     },
   };
@@ -181,7 +181,7 @@ test("[ENG-match-4] when the answer of the dispatch is lost the call goes back t
   let lost = 0;
   const faults = {
     at: (point: FaultPoint) =>
-      point === "handover:before" && lost++ === 0
+      point === "handover:before-telling" && lost++ === 0
         ? Promise.reject(new ToolplaneError("storage_error", "the answer was lost"))
         : Promise.resolve(),
   };

@@ -45,7 +45,7 @@ test("[ANYLANG-8] the steps of the guide, one curl after the other, settle a cal
     const said = await runProgram(["sh", "-c", curls[index] ?? ""], { cwd: join(ROOT, "examples/any-language"), env });
     return JSON.parse(said.out) as Record<string, unknown>;
   };
-  expect(curls).toHaveLength(5);
+  expect(curls).toHaveLength(6);
   expect(await step(0)).toMatchObject({ tool_name: "greet", version: 1 });
   const { tool_call_id: id } = await stack.call("greet", { name: "Ada" }, 0);
   const { commands } = (await step(1)) as { commands: { headers: Record<string, string>; lease: { id: string } }[] };
@@ -57,6 +57,12 @@ test("[ANYLANG-8] the steps of the guide, one curl after the other, settle a cal
   expect(await step(3)).toMatchObject({ cancel: false });
   expect(await step(4)).toMatchObject({ status: "success", idempotent: false });
   expect(await step(4)).toMatchObject({ status: "success", idempotent: true });
+  // The exchange says the same result once more, and a heartbeat for a call that is not held: each item is answered by itself.
+  env.other = "0198f2c1a0b07c3e8d5f6a7b8c9d0e1f";
+  expect(await step(5)).toMatchObject({
+    results: [{ tool_call_id: id, status: "success", idempotent: true }],
+    heartbeats: [{ tool_call_id: env.other, error: { code: "not_found" } }],
+  });
   expect(await stack.api("GET", `/projects/demo/calls/${String(id)}`)).toMatchObject({
     result: { greeting: "Hello!" },
   });

@@ -43,7 +43,8 @@ test("[NATSPY-7] the rights of a deployed user are enough for the leased and for
   };
   await using leased = await serve("text");
   await using plain = await serve("legacy", "--plain", "--no-register");
-  const call = (toolName: string) => t.engine.calls.call({ projectId: "demo", toolName, arguments: HELLO }, 30_000);
+  const call = async (toolName: string) =>
+    t.engine.calls.get(await t.engine.calls.call({ projectId: "demo", toolName, arguments: HELLO }, 30_000));
   expect(await call("count_letters")).toMatchObject({ status: "success", settledBy: "tool.text" });
   expect(await call("count_letters_plain")).toMatchObject({ status: "success", settledBy: "tool.legacy" });
   expect(`${leased.err()}${plain.err()}`).not.toContain("Permissions");

@@ -3,6 +3,9 @@
 import { readdirSync } from "node:fs";
 import type { Statement } from "@toolplane/engine/internal";
 
+import { type SettleRow, settlementOf } from "../../packages/engine/src/calls/settle.sql.ts";
+import { writeStatement } from "../../packages/engine/src/turns/write-turns.sql.ts";
+
 const SOURCES = new URL("../../packages/engine/src/", import.meta.url);
 
 const isStatement = (value: unknown): value is Statement =>
@@ -18,12 +21,30 @@ export interface FoundStatement extends Statement {
   readonly file: string;
 }
 
-/** Exported ones, and those in exported lists. */
+/** Every list has a row, so the statement has every part. */
+const ALL_WRITES = new Proxy({}, { get: () => [{}] }) as Parameters<typeof writeStatement>[0];
+
+/** Statements that are chosen or put together by the rows they get. */
+const chosenStatements = (): readonly FoundStatement[] => [
+  ...[
+    { inboxId: null, sessionState: null },
+    { inboxId: "inbox_1", sessionState: null },
+  ].map((row) => ({
+    ...settlementOf([row as SettleRow], "v1r4")[0],
+    file: "calls/settle.sql.ts",
+  })),
+  ...[false, true].flatMap((external) => {
+    const made = writeStatement(ALL_WRITES, external);
+    return made === undefined ? [] : [{ ...made.statement, file: "turns/write-turns.sql.ts" }];
+  }),
+];
+
+/** Exported ones, those in exported lists, and those that rows choose. */
 export const collectStatements = async (): Promise<readonly FoundStatement[]> => {
   const files = readdirSync(SOURCES, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".sql.ts"))
     .sort();
-  const found: FoundStatement[] = [];
+  const found: FoundStatement[] = [...chosenStatements()];
   for (const file of files) {
     const exported: Readonly<Record<string, unknown>> = await import(new URL(file, SOURCES).href);
     for (const value of Object.values(exported).flat()) if (isStatement(value)) found.push({ ...value, file });

@@ -86,7 +86,7 @@ test("[API-5-1] [API-5-4] [UTP-W32-T1] the deployed users are enough for a plane
   const connection = { url: server.url("text"), project: "demo", target: "text", env };
   const serving = await serveTools([shout], { ...connection, log: silentLog, handleSignals: false });
   const said = await t.engine.calls.call({ projectId: "demo", toolName: "shout", arguments: { text: "a" } }, 10_000);
-  expect(said).toMatchObject({ status: "success", settledBy: "tool.text" });
+  expect(await t.engine.calls.get(said)).toMatchObject({ status: "success", settledBy: "tool.text" });
   await serving.stop();
 
   // A fetched command goes where its fetcher says, also to somebody else's gateway: there it is nobody's question.

@@ -19,11 +19,12 @@ afterAll(() => http[Symbol.asyncDispose]());
 const POISON = { NUL: "a\u0000b", "lone surrogate": "a\ud800b" } as const;
 const KINDS = Object.keys(POISON) as readonly (keyof typeof POISON)[];
 
-/** A result becomes a failed result that says so, and a card or a batch item is judged by itself. */
+/** A result becomes a failed result that says so; a card and an item of a batch or an exchange are judged by themselves. */
 const JUDGED_LATER: ReadonlySet<string> = new Set([
   "POST /projects/:project/calls/batch",
   "POST /projects/:project/calls/:call/result",
   "POST /projects/:project/cards",
+  "POST /projects/:project/tool-services/:target/exchange",
 ]);
 
 const withBody = routes

@@ -40,10 +40,11 @@ test("[DOOR-5-1] a service on NATS runs the calls of a tool whose subject names 
   await using _serving = await world.serve([tool], { target: "fixed" });
   // A service registers its tools for the caller's channel; an operator has decided otherwise.
   await world.engine.tools.upsertTool("demo", definition("fixed", { retry: "safe" }));
-  const view = await world.engine.calls.call(
+  const made = await world.engine.calls.call(
     { projectId: "demo", toolName: "count_fixed", arguments: {}, channelId: "u_1" },
     60_000,
   );
+  const view = await world.engine.calls.get(made);
   expect(view).toMatchObject({ status: "success", channelId: "u_1", attempts: 1 });
   expect(view.headers[HEADERS.channelId]).toBe("ops");
   expect(tryParseSubject(view.subject)?.channelId).toBe("ops");

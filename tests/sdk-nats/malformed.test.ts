@@ -105,8 +105,10 @@ test("[DOOR-3-1] nothing runs from a malformed command: it is terminated, and th
   // Each was published a second time, from its row, before anybody ran it.
   const unsaid = MALFORMED.filter((_, index) => (ended[index]?.publishes ?? 0) < 2).map(([what]) => what);
   expect(unsaid).toEqual([]);
-  expect(MALFORMED.filter(([, , clause]) => !log.text().includes(clause)).map(([what]) => what)).toEqual([]);
+  // A call may end by its second command before its malformed one is read.
   await expect.poll(() => world.waitingCommands("bells")).toBe(0);
+  const silent = () => MALFORMED.filter(([, , clause]) => !log.text().includes(clause)).map(([what]) => what);
+  await expect.poll(silent).toEqual([]);
 });
 
 test("[DOOR-3-2] many malformed commands publish nothing, and hurt neither their call nor others", async () => {

@@ -2,7 +2,7 @@
 // nothing but the address.
 
 import { createNatsBus, type NatsLink, openNatsLink } from "@toolplane/bus/nats";
-import type { CallAnswer, CallView, Engine, EngineOptions } from "@toolplane/engine";
+import type { CallView, Engine, EngineOptions } from "@toolplane/engine";
 import { findFreePort } from "@toolplane/processes";
 import type { JsonObject } from "@toolplane/protocol";
 import {
@@ -25,11 +25,11 @@ export interface World extends AsyncDisposable {
   /** A service as people start it, with nothing but an address. */
   serve(tools: readonly Tool[], options: Partial<ServeOptions> & { readonly target: string }): Promise<Serving>;
   /** A call, and its end. */
-  call(toolName: string, args?: JsonObject, more?: { readonly projectId?: string }): Promise<CallAnswer>;
+  call(toolName: string, args?: JsonObject, more?: { readonly projectId?: string }): Promise<CallView>;
   /** A call that is not waited for; its id. */
   dispatch(toolName: string, args?: JsonObject, more?: { readonly projectId?: string }): Promise<string>;
   /** What the tool gave back. */
-  resultOf(view: CallAnswer): Promise<unknown>;
+  resultOf(view: CallView): Promise<unknown>;
   /** Commands of a target that NATS still holds. */
   waitingCommands(target: string): Promise<number>;
   /** How many connections to NATS have a name that begins so. */
@@ -85,8 +85,10 @@ export const openWorld = async ({ nats: natsOptions, url, ...engineOptions }: Wo
         env: { TOOLPLANE_URL: nats.url, TOOLPLANE_PROJECT: test.projectId },
         ...options,
       }),
-    call: (toolName, args = {}, { projectId = test.projectId } = {}) =>
-      engine.calls.call({ projectId, toolName, arguments: args }, CALL_MS),
+    async call(toolName, args = {}, { projectId = test.projectId } = {}) {
+      const { toolCallId } = await engine.calls.call({ projectId, toolName, arguments: args }, CALL_MS);
+      return await engine.calls.get({ projectId, toolCallId });
+    },
     async dispatch(toolName, args = {}, { projectId = test.projectId } = {}) {
       const { toolCallId } = await engine.calls.dispatch({ projectId, toolName, arguments: args });
       return toolCallId;

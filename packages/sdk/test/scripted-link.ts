@@ -118,7 +118,8 @@ export const createScriptedLink = (answer: Answering = () => reply({})): Scripte
     log.exchanges.push(items.length);
     log.questions.push(...items.map(({ question }) => question));
     if (!up) throw away();
-    const answers = await Promise.all(items.map(({ question }) => self.answer(question)));
+    const answers: NatsReply[] = [];
+    for (const { question } of items) answers.push(await self.answer(question));
     const lists: Record<string, unknown[]> = { results: [], heartbeats: [], releases: [], parts: [], commands: [] };
     for (const [index, item] of items.entries())
       lists[item.list]?.push(itemAnswer(item, answers[index] ?? reply(undefined, 503)));

@@ -240,7 +240,7 @@ export const createDispatch = (deps: DispatchDeps & WaitingServices): Dispatch =
     let calls: (LeasedCall | undefined)[] = [];
     try {
       const written = await insert(open);
-      if (leaseIds.length > 0) await faults.at("handover:before");
+      if (leaseIds.length > 0) await faults.at("handover:before-telling");
       for (const [index, { row }] of open.entries()) {
         const answer = written[index];
         if (row === undefined || answer?.inserted !== true) continue;
@@ -258,7 +258,7 @@ export const createDispatch = (deps: DispatchDeps & WaitingServices): Dispatch =
       throw error;
     } finally {
       reservation.hand(calls);
-      if (leaseIds.length > 0) await faults.at("handover:after");
+      if (leaseIds.length > 0) await faults.at("handover:after-telling");
     }
   };
 
