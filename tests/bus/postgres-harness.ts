@@ -16,10 +16,12 @@ import {
   type BusHarness,
   createTestDatabase,
   ENGINE_TEMPLATE,
+  eventually,
   queryTestDatabase,
   sharedPostgres,
   type TestDatabase,
 } from "@toolplane/testkit";
+import { createManualClock } from "./manual-clock.ts";
 
 export interface PostgresProcess {
   readonly db: Database;
@@ -130,4 +132,19 @@ export const openPostgresHarness = async (): Promise<PostgresHarness> => {
       await database.drop();
     },
   };
+};
+
+/**
+ * Two processes that know of each other and have nothing left to say: the first has answered the second. Their clocks stand
+ * still, so neither takes itself for alone. The harness has no other process.
+ */
+export const startCompany = async (
+  harness: PostgresHarness,
+  clocks: readonly Clock[] = [],
+): Promise<readonly [PostgresProcess, PostgresProcess]> => {
+  const one = harness.start({ clock: clocks[0] ?? createManualClock() });
+  await eventually(() => one.doorbell.stats().sent === 1);
+  const other = harness.start({ clock: clocks[1] ?? createManualClock() });
+  await eventually(() => one.doorbell.stats().sent === 2 && other.doorbell.stats().sent === 1);
+  return [one, other];
 };

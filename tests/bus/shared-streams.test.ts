@@ -4,7 +4,7 @@ import { systemClock } from "@toolplane/engine";
 import { createCollector, eventually, MEDDLINGS, meddle, withTestClient } from "@toolplane/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createManualClock } from "./manual-clock.ts";
-import { openPostgresHarness, type PostgresHarness } from "./postgres-harness.ts";
+import { openPostgresHarness, type PostgresHarness, startCompany } from "./postgres-harness.ts";
 
 let harness: PostgresHarness;
 beforeAll(async () => {
@@ -45,19 +45,20 @@ test("[BUS-15] without a database streams of this process still flow", async () 
 });
 
 test("[ARCH-6-26] streams keep to their own bell: consumers of messages are not woken by them", async () => {
+  const own = await openPostgresHarness();
   const clock = createManualClock();
-  const reader = harness.start({ clock });
-  await eventually(() => reader.doorbell.stats().connected);
+  const [reader, writer] = await startCompany(own, [clock]);
   await reader.bus.consume({ durable: "d", pattern: "cg.v1r4.p_q.*.cmd.tool.desk.>", category: "cmd" }, () => {});
   await eventually(() => clock.sleeping().length > 0);
   const before = reader.db.stats().statements;
   const { heard } = reader.doorbell.stats();
-  const writer = harness.start();
-  await eventually(() => writer.doorbell.stats().connected);
   writer.bus.publishStream({ subject: "cg.v1r4.p_q.public.str.agent.a.chunk", payload: "x" });
   await eventually(() => reader.doorbell.stats().heard > heard);
   expect(reader.db.stats().statements).toBe(before);
-  await reader.close();
+  // The bell of messages does wake them.
+  writer.doorbell.ring("messages");
+  await eventually(() => reader.db.stats().statements > before);
+  await own.close();
 });
 
 test("[ARCH-6-27] shared stream items are trimmed by age", async () => {

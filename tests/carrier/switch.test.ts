@@ -199,12 +199,7 @@ test("[ARCH-5-Q1] a database in which an earlier version left wakeups opens, dro
   await spawn(before);
   await stop(before);
   // As they were written: claimed by nobody, or by a worker that died with its plane.
-  await queryTestDatabase(
-    database.url,
-    `insert into bus.messages (category, project_id, subject, component, target, headers, payload, claim_id, deliveries)
-     select 'cmd', 'demo', 'cg.v1r4.demo.public.cmd.agent.pool.wakeup', 'agent', 'pool', '{"CG-Agent-Id":"helper"}', '{}',
-            case when n = 2 then 'dead' end, n - 1 from generate_series(1, 2) n`,
-  );
+  await meddle(database.url, "addOldWakeups");
   const engine = await start();
   expect(await count("bus.messages where category = 'cmd'")).toBe(0);
   await workOn(engine);

@@ -1,10 +1,7 @@
 // Every statement the engine prepares, read from its own modules: one that is added tomorrow is checked tomorrow.
 
 import { readdirSync } from "node:fs";
-import type { Statement } from "@toolplane/engine/internal";
-
-import { type SettleRow, settlementOf } from "../../packages/engine/src/calls/settle.sql.ts";
-import { writeStatement } from "../../packages/engine/src/turns/write-turns.sql.ts";
+import { type SettleRow, type Statement, settlementOf, writeStatement } from "@toolplane/engine/internal";
 
 const SOURCES = new URL("../../packages/engine/src/", import.meta.url);
 

@@ -87,7 +87,7 @@ export const openWorld = async ({ nats: natsOptions, url, ...engineOptions }: Wo
       }),
     async call(toolName, args = {}, { projectId = test.projectId } = {}) {
       const { toolCallId } = await engine.calls.call({ projectId, toolName, arguments: args }, CALL_MS);
-      return await engine.calls.get({ projectId, toolCallId });
+      return engine.calls.get({ projectId, toolCallId });
     },
     async dispatch(toolName, args = {}, { projectId = test.projectId } = {}) {
       const { toolCallId } = await engine.calls.dispatch({ projectId, toolName, arguments: args });

@@ -4,7 +4,7 @@
 import type { AgentKey, PoolServer, Work } from "@toolplane/engine";
 import { stepIdOf } from "@toolplane/engine";
 import type { Place } from "@toolplane/engine/internal";
-import { codeOf, eventually } from "@toolplane/testkit";
+import { codeOf, eventually, meddle } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 import {
   addAgent,
@@ -70,7 +70,7 @@ test("[ARCH-5-Q1] a wakeup is no row: spawned, answered, given back, rung again,
   await commit(t, mustWork(await advance(t)), call("safe"));
   await answerAll(t);
   await t.engine.turns.release(mustWork(await advance(t)));
-  await t.rows("update state.inbox set ring_at = now() - interval '1 second' where status = 'pending'");
+  await meddle(t, "leaveBellsUnheard");
   await t.engine.tendTurns.unheard(10);
   expect(server.told).toEqual(["helper", "helper", "helper", "helper"]);
   expect(await commands(t)).toEqual([]);
@@ -86,7 +86,7 @@ test("[UTP-6.9-1] the pool the roster names is told, and no other", async () => 
   await t.engine.serveAgents(other);
   const work = await takeTurn(t);
   await t.engine.turns.spawn(asking(t));
-  await t.rows("update resource.agents set worker_target = 'pool_b'");
+  await meddle(t, "moveAgents");
   await t.engine.turns.finish(work, { status: "success", deliverable: "done" });
   expect([mine.told, other.told]).toEqual([["helper"], ["helper"]]);
   // A worker of another pool leaves the agent's work alone, and is not told to come again.

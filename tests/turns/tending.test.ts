@@ -147,7 +147,6 @@ test("[UTP-12-8] [UTP-12-9] [UTP-2.4-7] a row that cannot be read is set aside w
   for (const agentId of ["a", "b", "c"]) made.push(await t.engine.turns.spawn(asking(t, { agentId })));
   await meddle(t, "emptyHeadersOfA");
   await meddle(t, "breakPayloadOfB");
-  await meddle(t, "loseCommands");
   await unheard(t);
   expect(await t.engine.tendTurns.unheard(10)).toMatchObject({ looked: 3, rung: 1, broken: 2 });
   const rows = await t.rows<{ agent_id: string; status: string; payload: object }>(

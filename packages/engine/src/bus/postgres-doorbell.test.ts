@@ -113,6 +113,17 @@ test("a process that is answered goes on ringing, also when the answer comes lat
   await prompt.doorbell.close();
 });
 
+test("a process that has company answers a newcomer and looks, and sends no ring that it has sent before", async () => {
+  const { line, doorbell, say } = await openLine();
+  await say("present");
+  const heard: string[] = [];
+  doorbell.listen("inbox", (from) => heard.push(from));
+  await say("hello");
+  expect([heard, line.asked]).toEqual([["elsewhere"], [["toolplane_hello"], ["toolplane_present"]]]);
+  await line.answer();
+  await doorbell.close();
+});
+
 test("a database that is away is one line of the log, and one when it is back", async () => {
   const lines: string[] = [];
   const log = { ...silentLog, info: (text: string) => lines.push(text), warn: (text: string) => lines.push(text) };

@@ -9,7 +9,8 @@
 //   D5. A process that is alone on its database sends nothing. A process that connects says `hello`, and the other
 //       processes answer `present`. A process that hears no answer for a while takes itself for alone until it hears another
 //       one. Then it rings once for every kind, because it kept its rings to itself, and goes on ringing. An answer that came
-//       too late therefore costs time, no work (I13).
+//       too late therefore costs time, no work (I13). A process that hears `hello` tells its own listeners, because the
+//       newcomer may have been alone before; it rings for all kinds only if it was alone itself.
 
 import type pg from "pg";
 import type { Clock } from "../ports/clock.ts";
@@ -115,19 +116,18 @@ export const createPostgresDoorbell = ({ db, clock, log }: PostgresDoorbellOptio
       });
   };
 
-  const ringAll = (): void => {
-    for (const kind of RING_KINDS) {
-      unsent.add(kind);
-      tell(kind, "elsewhere");
-    }
+  const tellAll = (): void => {
+    for (const kind of RING_KINDS) tell(kind, "elsewhere");
   };
 
-  /** Somebody is there. What either side kept to itself is looked for by both. */
+  /** Another process is there. What either side kept to itself is looked for by both. */
   const meet = (word: Greeting): void => {
     greeting.abort();
     if (word === "hello") unsent.add("present");
-    if (alone || word === "hello") ringAll();
+    if (alone) for (const kind of RING_KINDS) unsent.add(kind);
+    const keptToItself = alone || word === "hello";
     alone = false;
+    if (keptToItself) tellAll();
     send();
   };
 
@@ -171,7 +171,7 @@ export const createPostgresDoorbell = ({ db, clock, log }: PostgresDoorbellOptio
       if (away) log.info("connected to the database again");
       away = false;
       void greet();
-      for (const kind of RING_KINDS) tell(kind, "elsewhere");
+      tellAll();
       await gone;
     } finally {
       if (line === client) line = undefined;

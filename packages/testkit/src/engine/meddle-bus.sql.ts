@@ -7,6 +7,11 @@ export const MEDDLE_BUS = {
 insert into bus.messages (category, project_id, subject, component, target, headers, payload)
   select 'evt', 'demo', $1, 'agent', 'news', '{}', n::text
   from generate_series(1, 9000) n`,
+  addOldWakeups: `
+insert into bus.messages (category, project_id, subject, component, target, headers, payload, claim_id, deliveries)
+  select 'cmd', 'demo', 'cg.v1r4.demo.public.cmd.agent.pool.wakeup', 'agent', 'pool', '{"CG-Agent-Id":"helper"}', '{}',
+    case when n = 2 then 'dead' end, n - 1
+  from generate_series(1, 2) n`,
   ageMessages: "update bus.messages set created_at = created_at - $1::interval where payload = any($2)",
   ageMessagesFor: "update bus.messages set available_at = available_at - interval '1 minute' where target = any($1)",
   ageSentEvent: "update bus.sent_events set created_at = now() - interval '8 days' where payload = 'old'",
