@@ -1,6 +1,6 @@
 // How a host is started: what it gets and what it may touch, seen from inside.
 
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createToolHost, type HostOptions, type ToolHost } from "@toolplane/bridges";
@@ -99,9 +99,27 @@ describe("a sandbox", () => {
     expect(await tryBoth(token, token)).toMatchObject({ read: "ERR_ACCESS_DENIED", write: "ERR_ACCESS_DENIED" });
     const file = join(folder, "work", "open.txt");
     expect(await tryBoth(file, file)).toMatchObject({ read: "done", write: "done" });
-    const all = { sandbox: { read: ["/"] }, closed: [plane] };
-    for (const read of [token, "/proc/self/environ", `/proc/${process.pid}/environ`])
-      expect(await reveal(all, { read, write: read })).toMatchObject({ read: "ERR_ACCESS_DENIED" });
+    for (const read of ["/proc/self/environ", `/proc/${process.pid}/environ`])
+      expect(await reveal(fenced, { read, write: read })).toMatchObject({ read: "ERR_ACCESS_DENIED" });
+  });
+
+  test("[SEC-9-U8] a link to a directory in a named folder leads nowhere: the host is refused", async () => {
+    for (const made of ["linked", "elsewhere/target"]) mkdirSync(join(folder, made), { recursive: true });
+    writeFileSync(join(folder, "elsewhere", "beside.txt"), "s3cret");
+    symlinkSync(join(folder, "elsewhere", "target"), join(folder, "linked", "way"));
+    const args = { read: `${folder}/linked/way/../beside.txt`, write: join(folder, "nowhere") };
+    const words = `the sandbox names ${folder}/linked, and ${folder}/linked/way in it is a link to a directory`;
+    await expect(reveal({ sandbox: { read: ["linked"] } }, args)).rejects.toThrow(words);
+    await expect(reveal({ sandbox: { write: ["linked"] } }, args)).rejects.toThrow(words);
+  });
+
+  test("[SEC-9-U8] the links of a workspace's node_modules lead nowhere either", async () => {
+    // The program of this host stands in this workspace, whose packages are links in node_modules.
+    const workspace = realpathSync(join(import.meta.dirname, "..", ".."));
+    const read = `${workspace}/node_modules/@toolplane/protocol/../../LICENSE`;
+    expect(readFileSync(read, "utf8")).not.toBe("");
+    const write = join(folder, "nowhere");
+    expect(await reveal({ sandbox: {} }, { read, write })).toMatchObject({ read: "ERR_ACCESS_DENIED" });
   });
 
   test("[HOST-4-P6] a neighbour that is not named cannot be loaded, and what Node says is kept", async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { HostOptions } from "./host.ts";
 import { planHostEnv, planLaunch } from "./launch.ts";
-import { planSandboxArgs, type SandboxFiles } from "./sandbox.ts";
+import { planSandboxArgs } from "./sandbox.ts";
+import type { SandboxEntry, SandboxFiles } from "./sandbox-files.ts";
 
 const OURS = { PATH: "/bin", HOME: "/h", TMPDIR: "/t", LANG: "C", SECRET: "s", MORE: "m", EMPTY: "", GONE: undefined };
 
@@ -50,6 +51,15 @@ describe("the command", () => {
   });
 });
 
+const ENTRIES: Readonly<Record<string, readonly SandboxEntry[]>> = {
+  "/app/node_modules": [
+    { name: "zod", kind: "directory" },
+    { name: "@own", kind: "directory" },
+    { name: "@whole", kind: "directory" },
+  ],
+  "/app/node_modules/@own": [{ name: "lib", kind: "link" }],
+  "/app/node_modules/@whole": [{ name: "lib", kind: "directory" }],
+};
 const FILES: SandboxFiles = {
   isFile: (path) => ["/app/src/host.ts", "/link.ts"].includes(path),
   isDirectory: (path) => ["/app/node_modules"].includes(path),
@@ -57,7 +67,7 @@ const FILES: SandboxFiles = {
     ({ "/link.ts": "/app/src/host.ts", "/app/node_modules/@own/lib": "/app/packages/lib", "/app/data": "/mnt/data" })[
       path
     ] ?? path,
-  list: (path) => ({ "/app/node_modules": ["zod", "@own"], "/app/node_modules/@own": ["lib"] })[path] ?? [],
+  entries: (path) => ENTRIES[path] ?? [],
 };
 
 describe("a sandbox", () => {
@@ -69,8 +79,10 @@ describe("a sandbox", () => {
       "--allow-fs-read=/app/src/host.ts",
       "--allow-fs-read=/app/src/package.json",
       "--allow-fs-read=/app/package.json",
-      "--allow-fs-read=/app/node_modules",
+      "--allow-fs-read=/app/node_modules/zod",
+      "--allow-fs-read=/app/node_modules/@own/lib",
       "--allow-fs-read=/app/packages/lib",
+      "--allow-fs-read=/app/node_modules/@whole",
       "--allow-fs-read=/package.json",
     ]);
   });

@@ -3,7 +3,8 @@
 import { isAbsolute } from "node:path";
 import { ToolplaneError, UsageError } from "@toolplane/protocol";
 import type { HostOptions } from "./host.ts";
-import { planSandboxArgs, type SandboxFiles } from "./sandbox.ts";
+import { planSandboxArgs } from "./sandbox.ts";
+import type { SandboxFiles } from "./sandbox-files.ts";
 
 export interface Launch {
   readonly argv: readonly string[];

@@ -4,35 +4,15 @@
 // B2. Nothing else of the host's folder: a neighbour file may hold a secret; who imports one names it under `read`.
 // B3. Never opened: /proc, where other processes can be read, and the closed folders. A folder above one of them is opened
 //     entry by entry, without it, as it is when the host starts.
-// B4. The model binds the Node process; it is a fence around mistakes and curious tools, not a jail for native code.
+// B4. No link to a directory in an opened folder: Node compares paths as text, so `link/..` would lead anywhere. A named
+//     folder that holds one is refused; node_modules that holds one is opened package by package, two levels deep.
+// B5. The model binds the Node process; it is a fence around mistakes and curious tools, not a jail for native code.
 
-import { readdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { ToolplaneError } from "@toolplane/protocol";
 import type { HostSandbox } from "./host.ts";
-
-export interface SandboxFiles {
-  isFile(path: string): boolean;
-  isDirectory(path: string): boolean;
-  /** The real path, or undefined when there is none. */
-  tryRealPath(path: string): string | undefined;
-  list(directory: string): readonly string[];
-}
-
-const attempt = <Value>(read: () => Value, otherwise: Value): Value => {
-  try {
-    return read();
-  } catch {
-    return otherwise;
-  }
-};
-
-const systemFiles: SandboxFiles = {
-  isFile: (path) => attempt(() => statSync(path).isFile(), false),
-  isDirectory: (path) => attempt(() => statSync(path).isDirectory(), false),
-  tryRealPath: (path) => attempt<string | undefined>(() => realpathSync(path), undefined),
-  list: (directory) => attempt(() => readdirSync(directory), []),
-};
+import { isWithin, type SandboxFiles, systemFiles } from "./sandbox-files.ts";
+import { refuseLinks } from "./sandbox-links.ts";
 
 const foldersAbove = (path: string): readonly string[] => {
   const folders: string[] = [];
@@ -42,29 +22,25 @@ const foldersAbove = (path: string): readonly string[] => {
   }
 };
 
-/** Packages that are links lie somewhere else: npm does this for workspaces. */
-const linkedPackages = (modules: string, files: SandboxFiles): readonly string[] => {
-  const direct = files.list(modules).map((name) => join(modules, name));
-  const scoped = direct
-    .filter((path) => path.startsWith(join(modules, "@")))
-    .flatMap((path) => files.list(path).map((name) => join(path, name)));
-  return [...direct, ...scoped].flatMap((path) => {
-    const real = files.tryRealPath(path);
-    return real === undefined || real === path || real.startsWith(`${modules}/`) ? [] : [real];
+/** A folder of packages. Where packages are links (npm does this for workspaces) it is opened package by package. */
+const openPackages = (folder: string, files: SandboxFiles): readonly string[] => {
+  const entries = [...files.entries(folder)].map(({ name, kind }) => ({ name, kind, path: join(folder, name) }));
+  const opened = entries.map(({ name, kind, path }) => {
+    if (kind === "link") return [path, files.tryRealPath(path) ?? path];
+    return kind === "directory" && name.startsWith("@") ? openPackages(path, files) : [path];
   });
+  const isWhole = opened.every((paths, index) => paths.length === 1 && paths[0] === entries[index]?.path);
+  return isWhole ? [folder] : opened.flat();
 };
 
 const ALWAYS_CLOSED = ["/proc"] as const;
-
-const isWithin = (path: string, folder: string): boolean =>
-  path === folder || path.startsWith(folder === "/" ? "/" : `${folder}/`);
 
 /** The path, or what is left of it without the closed folders. */
 const withoutClosed = (path: string, closed: readonly string[], files: SandboxFiles): readonly string[] => {
   const real = files.tryRealPath(path) ?? path;
   if (closed.some((folder) => isWithin(path, folder) || isWithin(real, folder))) return [];
   if (!closed.some((folder) => isWithin(folder, path) || isWithin(folder, real))) return [path];
-  return files.list(path).flatMap((name) => withoutClosed(join(path, name), closed, files));
+  return [...files.entries(path)].flatMap(({ name }) => withoutClosed(join(path, name), closed, files));
 };
 
 const neededFor = (path: string, files: SandboxFiles): readonly string[] =>
@@ -72,7 +48,7 @@ const neededFor = (path: string, files: SandboxFiles): readonly string[] =>
     file,
     ...foldersAbove(file).flatMap((folder) => {
       const modules = join(folder, "node_modules");
-      const found = files.isDirectory(modules) ? [modules, ...linkedPackages(modules, files)] : [];
+      const found = files.isDirectory(modules) ? openPackages(modules, files) : [];
       return [join(folder, "package.json"), ...found];
     }),
   ]);
@@ -94,13 +70,17 @@ export const planSandboxArgs = (
   if (programs.length === 0) {
     throw new ToolplaneError("bad_request", "a sandboxed host needs the file of its program in its command");
   }
-  const both = (path: string): readonly string[] => [resolve(cwd, path), files.tryRealPath(resolve(cwd, path)) ?? ""];
+  const readable = (sandbox.read ?? []).map((path) => resolve(cwd, path));
+  const writable = (sandbox.write ?? []).map((path) => resolve(cwd, path));
+  refuseLinks(readable, [...readable, ...writable], { files, closed });
+  // A link to a file that may only be read would make it writable.
+  refuseLinks(writable, writable, { files, closed });
+  const both = (path: string): readonly string[] => [path, files.tryRealPath(path) ?? ""];
   const read = new Set([
     ...programs.flatMap((path) => neededFor(path, files)),
-    ...(sandbox.read ?? []).flatMap(both),
-    ...(sandbox.write ?? []).flatMap(both),
+    ...[...readable, ...writable].flatMap(both),
   ]);
-  const write = new Set((sandbox.write ?? []).flatMap(both));
+  const write = new Set(writable.flatMap(both));
   return [
     "--permission",
     // On this signal Node opens its debugger: a neighbour of the same user could send it.
