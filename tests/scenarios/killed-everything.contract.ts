@@ -62,6 +62,9 @@ const killInTheMiddle = async (): Promise<void> => {
 
 export const killedEverything = (bus: BusName): void => {
   beforeAll(async () => {
+    // Both buses may be tried in one process, one after the other.
+    made.clear();
+    asked.length = 0;
     stack = await openStack({ bus });
     await killInTheMiddle();
     await stack.start();
