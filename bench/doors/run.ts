@@ -20,15 +20,15 @@ const options = parseOptions(argv);
 const log = (line: string): void => console.log(line);
 
 await using stack = new AsyncDisposableStack();
-if (options.install) await installNeighbours(log);
+const wanted = ({ key }: { readonly key: string }): boolean =>
+  options.only.length === 0 || options.only.some((one) => key === one || key.startsWith(`${one}@`));
+if (options.install && peerContestants().some(wanted)) await installNeighbours(log);
 const baseline = options.baseline === undefined ? undefined : stack.use(await openBaseline(options.baseline, log));
 const all = [
   ...ourContestants(),
   ...(baseline === undefined ? [] : ourContestants({ baseline })),
   ...peerContestants(),
 ];
-const wanted = ({ key }: { readonly key: string }): boolean =>
-  options.only.length === 0 || options.only.some((one) => key === one || key.startsWith(`${one}@`));
 const run = await runBench({ ...options, contestants: all.filter(wanted), now: () => new Date(), log });
 
 for (const level of run.options.levels) log(`\n${formatTable(levelRows(run, level))}`);

@@ -31,6 +31,9 @@ test("[API-6-L1] [API-6-C7] one process calls tools, serves them and runs agents
   try {
     await using plane = await openPlane({ databaseUrl: database.url, env: { TOOLPLANE_DEMO: "1" } });
     await plane.serve(tools);
+    await expect(plane.serve(tools)).rejects.toThrow("target local is served here already");
+    await expect(plane.call("double", { n: 1 }, { wait: Number.NaN })).rejects.toThrow("wait is a number of seconds");
+    await expect(plane.call("double", { n: 1 }, { wait: -1 })).rejects.toThrow("wait is a number of seconds");
     expect(await Promise.all(Array.from({ length: 50 }, (_, n) => plane.call("double", { n })))).toEqual(
       Array.from({ length: 50 }, (_, n) => n * 2),
     );

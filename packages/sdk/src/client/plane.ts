@@ -4,7 +4,7 @@
 //   K3. A settled call is an answer, also a failed one: no call is made again because its tool failed.
 //   K4. An aborted signal ends the wait at once. The call goes on unless its caller asked for a cancellation.
 
-import { type JsonValue, type ToolplaneError, understandError } from "@toolplane/protocol";
+import { type JsonValue, type ToolplaneError, UsageError, understandError } from "@toolplane/protocol";
 import { givenUp } from "./api.ts";
 import { callIdOf, isOver, resultOf } from "./call-outcome.ts";
 import { followEvents, type PlaneEvent } from "./events.ts";
@@ -71,7 +71,10 @@ export interface Plane extends AsyncDisposable {
 }
 
 const DEFAULT_WAIT_SECONDS = 30;
-const waitMsOf = ({ wait = DEFAULT_WAIT_SECONDS }: WaitOptions): number => Math.max(0, wait * 1000);
+const waitMsOf = ({ wait = DEFAULT_WAIT_SECONDS }: WaitOptions): number => {
+  if (!(wait >= 0)) throw new UsageError(`wait is a number of seconds, 0 or more, not ${wait}`);
+  return wait * 1000;
+};
 
 const askOf = (
   means: Means,

@@ -117,11 +117,11 @@ export const openPlane = async (options: OpenPlaneOptions = {}): Promise<OwnPlan
     listen: false,
   });
   const closing = new AbortController();
-  const servings = new Set<Serving>();
+  const servings = new Map<string, Serving>();
   let closed: Promise<void> | undefined;
   const end = async (): Promise<void> => {
     // Tools first, while their results can still be handed over; then the callers that wait for a result.
-    await Promise.all([...servings].map((serving) => serving.stop()));
+    await Promise.all([...servings.values()].map((serving) => serving.stop()));
     closing.abort();
     await stack.stop();
   };
@@ -134,9 +134,13 @@ export const openPlane = async (options: OpenPlaneOptions = {}): Promise<OwnPlan
     ...createPlane({ way, makeKey: createKeys("own") }),
     failed: stack.failed,
     async serve(tools, given = {}) {
+      const { target = DEFAULT_TARGET } = given;
+      // Two services of one target would claim each other's calls and not know their tools.
+      if (servings.has(target))
+        throw new UsageError(`target ${target} is served here already: give all its tools to one serve, or name a target`);
       const serving = await serveHere({ stack, settings, log }, tools, given);
-      servings.add(serving);
-      void serving.finished.finally(() => servings.delete(serving));
+      servings.set(target, serving);
+      void serving.finished.finally(() => servings.delete(target));
       return serving;
     },
   };
