@@ -2,8 +2,8 @@
 
 import { connect } from "node:net";
 import { listen } from "@toolplane/server";
-import { eventually } from "@toolplane/testkit";
-import { expect, test } from "vitest";
+import { eventually, resultFor } from "@toolplane/testkit";
+import { expect, test, vi } from "vitest";
 import { openEvents } from "./event-reader.ts";
 import { startHttpStack } from "./http-stack.ts";
 
@@ -111,6 +111,127 @@ test("[SEC-memory-readers] a reader that never reads is cut off", async () => {
   // No new connections; it resolves when the last one has ended, and nobody but the server ends this one.
   await server.close(60_000);
   socket.destroy();
+});
+
+const BATCH = "/projects/demo/calls/batch";
+const RESULT = 850 * KB;
+
+/** One settled call with a large result, asked for so many times by its key. */
+const largeCall = async (http: Awaited<ReturnType<typeof startHttpStack>>, copies: number) => {
+  const item = { tool_name: "safe", idempotency_key: "large" };
+  await http.send("POST", "/projects/demo/calls", item);
+  const [call] = await http.t.engine.calls.claim(
+    { projectId: "demo", target: "test", holder: "holder-1", max: 1 },
+    5_000,
+  );
+  const settled = resultFor(call ?? expect.unreachable(), { result: { text: "x".repeat(RESULT) } });
+  await http.t.engine.calls.settle(settled);
+  return Array.from({ length: copies }, () => item);
+};
+
+const askBatch = (
+  http: Awaited<ReturnType<typeof startHttpStack>>,
+  items: unknown,
+  accept: string,
+  token = http.admin,
+) =>
+  http.raw(BATCH, {
+    method: "POST",
+    headers: { accept, authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify(items),
+  });
+
+test("[SEC-memory-answers] the list of a batch is bounded: further results are left out and are read by their calls", async () => {
+  await using http = await startHttpStack();
+  const items = await largeCall(http, 60);
+  const text = await (await askBatch(http, [...items, { tool_name: "nothing" }], "application/json")).text();
+  expect(text.length).toBeLessThan(17 * 1024 * 1024);
+  const answers = (JSON.parse(text) as { items: readonly Record<string, unknown>[] }).items;
+  expect(answers).toHaveLength(61);
+  const full = answers.filter(({ result }) => result !== undefined);
+  expect(full).toHaveLength(Math.floor((16 * 1024 * 1024) / RESULT));
+  expect(answers[59]).toMatchObject({
+    status: "success",
+    result_omitted: true,
+    tool_result_card_id: expect.any(String),
+  });
+  expect(answers[59]).not.toHaveProperty("result");
+  expect(answers[60]).toMatchObject({ error: { code: "not_found" } });
+  const alone = await http.send("GET", `/projects/demo/calls/${String(answers[59]?.tool_call_id)}`);
+  expect(JSON.stringify(alone.body).length).toBeGreaterThan(RESULT);
+});
+
+test.for(["application/json", "application/x-ndjson"])(
+  "[SEC-memory-answers] results of a batch are made as they are read: %s",
+  async (accept) => {
+    await using http = await startHttpStack();
+    const answer = await askBatch(http, await largeCall(http, 40), accept);
+    const reader = answer.body?.getReader();
+    const sizes: number[] = [];
+    for (let piece = await reader?.read(); piece?.done === false; piece = await reader?.read())
+      sizes.push(piece.value.byteLength);
+    expect(Math.max(...sizes)).toBeLessThan(2 * RESULT);
+  },
+);
+
+test("[SEC-memory-answers] a large result that is waited for is not copied for each item that waits", async () => {
+  await using http = await startHttpStack();
+  const item = { tool_name: "safe", idempotency_key: "large", wait_seconds: 60 };
+  const answer = askBatch(http, [item, item, item], "application/json");
+  const claimed = { projectId: "demo", target: "test", holder: "holder-1", max: 1 };
+  const [call] = await http.t.engine.calls.claim(claimed, 60_000);
+  const asked = vi.spyOn(http.t.engine.cards, "getCards");
+  const result = { text: "x".repeat(RESULT) };
+  await http.t.engine.calls.settle(resultFor(call ?? expect.unreachable(), { result }));
+  expect(await (await answer).json()).toMatchObject({ items: [{ result }, { result }, { result }] });
+  expect(asked.mock.calls.map(([, ids]) => ids.length)).toEqual([1, 1, 1]);
+});
+
+test("[SEC-memory-answers] one token has so many open batches, and so has the server; events keep their places", async () => {
+  await using http = await startHttpStack({}, { readers: { ...READERS, perToken: 1, inAll: 2 } });
+  const another = (await http.t.engine.tokens.create({ role: "operator", projectId: "demo" })).secret;
+  const third = (await http.t.engine.tokens.create({ role: "operator", projectId: "demo" })).secret;
+  const waits = [{ tool_name: "safe", wait_seconds: 60 }];
+  const open = (token: string) => askBatch(http, waits, "application/x-ndjson", token);
+  const first = await open(http.admin);
+  const refused = await open(http.admin);
+  expect([first.status, refused.status, refused.headers.get("retry-after")]).toEqual([200, 429, "1"]);
+  expect(await refused.json()).toMatchObject({ error: { code: "rate_limited", detail: { max_streams: 1 } } });
+  const second = await open(another);
+  expect([second.status, (await open(third)).status]).toEqual([200, 429]);
+  // A batch that is refused has made no call.
+  const made = async () => (await http.send("GET", "/projects/demo/calls")).body.items.length;
+  await eventually(async () => (await made()) >= 2);
+  expect(await made()).toBe(2);
+  await (await openEvents(http, http.admin)).close();
+  await first.body?.cancel();
+  const again = await eventually(async () => {
+    const answer = await open(third);
+    return answer.status === 200 ? answer : undefined;
+  });
+  await again?.body?.cancel();
+  await second.body?.cancel();
+});
+
+test("[SEC-memory-answers] a connection whose answer is never read is closed", async () => {
+  const closed = Promise.withResolvers<void>();
+  const fetch = (_request: Request, env: { outgoing: NodeJS.EventEmitter }): Response => {
+    env.outgoing.once("close", closed.resolve);
+    return new Response("x".repeat(64_000 * KB));
+  };
+  const app = { fetch } as unknown as Parameters<typeof listen>[0]["app"];
+  const server = await listen({ app, host: "127.0.0.1", port: 0, stuckAnswerMs: 50 });
+  const [host = "", port = ""] = server.address.split(":");
+  const socket = connect(Number(port), host);
+  socket.on("error", () => {});
+  socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  await new Promise<void>((resolve) => socket.once("data", () => resolve()));
+  socket.pause();
+  // Only the server ends this connection.
+  await closed.promise;
+  expect(socket.destroyed).toBe(false);
+  socket.destroy();
+  await server.close(1_000);
 });
 
 test("[SEC-memory-connections] connections beyond the limit are closed at once", async () => {

@@ -12,9 +12,15 @@ export type CallAnswer = CallFacts &
     readonly content?: ToolResultContent | undefined;
   };
 
+/** Hundreds may wait for one call, and each has a copy: a larger result is read when its reader has room for it. */
+const MAX_COPIED_CHARS = 64 * 1024;
+
 /** As it is stored: a card that is read back has its members in canonical order, and an answer is the same either way. */
-const contentOf = ({ cardBody, content }: SettledCall): ToolResultContent | undefined =>
-  cardBody === null ? content : (JSON.parse(cardBody) as { content: ToolResultContent }).content;
+const contentOf = ({ cardBody, content, resultCardId }: SettledCall): ToolResultContent | undefined => {
+  if (cardBody === null) return content;
+  if (cardBody.length > MAX_COPIED_CHARS && resultCardId !== null) return undefined;
+  return (JSON.parse(cardBody) as { content: ToolResultContent }).content;
+};
 
 export const answerOfSettled = (settled: SettledCall): CallAnswer => ({
   ...settled.facts,

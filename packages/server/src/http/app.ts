@@ -95,6 +95,7 @@ export const createApp = (options: AppOptions): Hono => {
   const failures = createFailureLog(log);
   const bodies = createBodyBudget(options.bodies);
   const readers = createReaders(options.readers);
+  const batchReaders = createReaders(options.readers);
   for (const route of options.routes) checkRoute(route);
   // A slash too many at the end is no other place.
   const app = new Hono({ strict: false });
@@ -126,7 +127,7 @@ export const createApp = (options: AppOptions): Hono => {
     let waiting: { readonly watch: TokenWatch; readonly signal: AbortSignal } | undefined;
     try {
       const response = await route.handle({
-        ...{ params, body, query, caller, own, engine, toolHosts, processes, readers, log, context },
+        ...{ params, body, query, caller, own, engine, toolHosts, processes, readers, batchReaders, log, context },
         holdBody: share.hold,
         // Made for a handler that waits; most routes answer at once.
         get signal() {

@@ -27,8 +27,10 @@ export interface RouteCall<Body, Query> {
   readonly engine: Engine;
   readonly toolHosts: ToolHosts;
   readonly processes: PlaneProcesses;
-  /** Those who read streams of this process. */
+  /** Those who read streams of events of this process. */
   readonly readers: Readers;
+  /** Those who read the answers of batches; they take no place from readers of events. */
+  readonly batchReaders: Readers;
   readonly log: Log;
   readonly context: Context;
   /** Aborted when the client goes away, its token ends or the server drains. */

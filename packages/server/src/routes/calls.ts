@@ -3,10 +3,11 @@
 import { type CallAnswer, isSettled } from "@toolplane/engine";
 import { isToolplaneError, ToolplaneError, understandError } from "@toolplane/protocol";
 import { z } from "zod";
-import { answersOf, type ItemOutcome, streamBatch } from "../calls/batch-stream.ts";
+import type { ItemOutcome } from "../calls/batch-answers.ts";
+import { streamBatchList } from "../calls/batch-list.ts";
+import { streamBatch } from "../calls/batch-stream.ts";
 import { type Asked, type CallBody, callBody, MAX_WAIT_SECONDS, makeCall, parseCall } from "../calls/make-call.ts";
 import { actorOf, personOf } from "../http/actor-of.ts";
-import { answerList } from "../http/answer-list.ts";
 import { answerPage } from "../http/answer-page.ts";
 import { checkCallerHeaders } from "../http/caller-headers.ts";
 import { explainNotFound } from "../http/known-project.ts";
@@ -65,7 +66,8 @@ const makeItems = (call: BatchCall, signal: AbortSignal): readonly Promise<ItemO
 };
 
 const answerAsTheySettle = (call: BatchCall): Response => {
-  const { context, engine, caller, readers } = call;
+  const { context, engine, caller, batchReaders } = call;
+  const place = batchReaders.open(caller.token.tokenId);
   // The request is answered when its first line is; the token and the bytes of the body count for as long as it lasts.
   const watch = engine.tokens.watch(caller.token);
   const held = call.holdBody();
@@ -77,14 +79,27 @@ const answerAsTheySettle = (call: BatchCall): Response => {
     items: makeItems(call, signal),
     tokenEnded: watch.ended,
     heardGone: () => gone.abort(),
-    slowMs: readers.limits.slowMs,
+    slowMs: batchReaders.limits.slowMs,
     cut: () => cutReader(context),
     ended: () => {
+      place[Symbol.dispose]();
       watch[Symbol.dispose]();
       held[Symbol.dispose]();
     },
   });
   return context.body(body, 200, { "Content-Type": NDJSON });
+};
+
+const answerTogether = async (call: BatchCall): Promise<Response> => {
+  const { context, engine, params, batchReaders } = call;
+  const body = streamBatchList({
+    engine,
+    projectId: params.project ?? "",
+    outcomes: await Promise.all(makeItems(call, call.signal)),
+    slowMs: batchReaders.limits.slowMs,
+    cut: () => cutReader(context),
+  });
+  return context.body(body, 200, { "Content-Type": "application/json" });
 };
 
 const listQuery = pageQuery.extend({
@@ -127,9 +142,8 @@ export const callRoutes: readonly Route[] = [
       const projectId = call.params.project ?? "";
       // What is wrong for all of them refuses the batch; the channel and the agent are each item's own.
       checkCallerHeaders(call.context.req.raw.headers, { projectId });
-      if (call.context.req.header("accept")?.includes(NDJSON) === true) return answerAsTheySettle(call);
-      const outcomes = await Promise.all(makeItems(call, call.signal));
-      return answerList(call.context, "items", await answersOf(call.engine, projectId, outcomes));
+      const isStream = call.context.req.header("accept")?.includes(NDJSON) === true;
+      return isStream ? answerAsTheySettle(call) : answerTogether(call);
     },
   }),
   route({

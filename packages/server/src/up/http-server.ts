@@ -1,6 +1,6 @@
 // The listening side: taken ports are said in one sentence, and closing waits for what is under way.
 
-import type { Server } from "node:http";
+import type { Server, ServerResponse } from "node:http";
 import { type AddressInfo, isIPv6 } from "node:net";
 import { hostname, networkInterfaces } from "node:os";
 import { createAdaptorServer } from "@hono/node-server";
@@ -19,6 +19,8 @@ export interface ListenOptions {
   readonly host: string;
   readonly port: number;
   readonly maxConnections?: number | undefined;
+  /** A connection whose answer is not read for so long is closed. */
+  readonly stuckAnswerMs?: number | undefined;
 }
 
 /** Idle ones cost some ten kilobytes each; beyond that new ones are closed at once. */
@@ -27,6 +29,9 @@ const MAX_CONNECTIONS = 8_192;
 const HEADERS_TIMEOUT_MS = 15_000;
 /** The largest result over a slow line; what trickles in for longer is cut off. */
 const REQUEST_TIMEOUT_MS = 120_000;
+
+/** Later than streams let go of a reader with a reason (readers.ts). */
+const STUCK_ANSWER_MS = 60_000;
 
 const WILDCARDS: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 /** Kept connections become idle one by one while requests end. */
@@ -57,11 +62,20 @@ const explain = (error: NodeJS.ErrnoException, { host, port }: ListenOptions): T
   });
 };
 
+/** A socket that is silent because nothing was written yet is a request that waits: it stays. */
+const cutStuck = (response: ServerResponse, ms: number): void => {
+  response.setTimeout(ms, () => {
+    if ((response.socket?.writableLength ?? 0) > 0) response.destroy();
+  });
+};
+
 export const listen = async (options: ListenOptions): Promise<HttpServer> => {
   const server = createAdaptorServer({
     fetch: options.app.fetch,
     serverOptions: { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS },
   }) as Server;
+  const stuckAnswerMs = options.stuckAnswerMs ?? STUCK_ANSWER_MS;
+  server.prependListener("request", (_request, response) => cutStuck(response, stuckAnswerMs));
   server.maxConnections = options.maxConnections ?? MAX_CONNECTIONS;
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) => reject(explain(error, options)));
