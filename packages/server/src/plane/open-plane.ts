@@ -137,7 +137,9 @@ export const openPlane = async (options: OpenPlaneOptions = {}): Promise<OwnPlan
       const { target = DEFAULT_TARGET } = given;
       // Two services of one target would claim each other's calls and not know their tools.
       if (servings.has(target))
-        throw new UsageError(`target ${target} is served here already: give all its tools to one serve, or name a target`);
+        throw new UsageError(
+          `target ${target} is served here already: give all its tools to one serve, or name a target`,
+        );
       const serving = await serveHere({ stack, settings, log }, tools, given);
       servings.set(target, serving);
       void serving.finished.finally(() => servings.delete(target));
