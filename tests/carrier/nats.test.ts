@@ -99,7 +99,8 @@ test("[ARCH-6-5] after calls were claimed in the database the stream is empty ag
   const after = await read();
   const more = (pick: Parameters<typeof sum>[1]): number => sum(after, pick) - sum(before, pick);
   expect(more(({ relay }) => relay.published)).toBe(200);
-  expect(more(({ answered }) => answered.acknowledged)).toBe(200);
+  // NATS may deliver a command twice, and then it is acknowledged twice.
+  expect(more(({ answered }) => answered.acknowledged)).toBeGreaterThanOrEqual(200);
   // What a message costs falls with the load: far fewer batches than messages.
   expect(more(({ relay }) => relay.batches)).toBeLessThan(100);
 });

@@ -116,7 +116,8 @@ test("[NATSPY-5] NATS is restarted: both find it again, and what was called mean
 });
 
 test("[NATSPY-1] SIGTERM lets a call finish, and the service ends well", async () => {
-  const last = await world.dispatch("count_letters", { ...HELLO, seconds: 1 });
+  // Long enough that a slow look still sees it running.
+  const last = await world.dispatch("count_letters", { ...HELLO, seconds: 4 });
   await world.until(last, "running");
   leased.signal("SIGTERM");
   expect(await world.until(last, "success")).toMatchObject({ attempts: 1 });
