@@ -2,6 +2,7 @@
 // ./registry (registering tools, projects, agents, profiles), ./agents (turns, events, transcripts), ./host (NDJSON
 // hosts), ./v1r3 (the older wire), ./reference (pages written from the tables).
 
+export { type Backoff, backoff } from "./backoff/backoff.ts";
 export {
   type Card,
   cardText,

@@ -1,7 +1,7 @@
 // One delivery in somebody's hands. The first settlement counts and later ones wait for it and do nothing (B7); one that
 // could not be confirmed does not count, so that it may be tried again. Dead letters are kept before the message goes.
 
-import { isToolplaneError } from "@toolplane/protocol";
+import { type Backoff, backoff, isToolplaneError } from "@toolplane/protocol";
 import type { BusMessage, Delivery, DeliveryHandler, LostMessage } from "../bus.ts";
 import type { BusCounters } from "../bus-counters.ts";
 import { planBackoff, planDelay } from "../consume-plan.ts";
@@ -33,11 +33,7 @@ export interface Handling {
 const MAX_REASON_LENGTH = 500;
 
 /** A dead letter that could not be kept is tried again, slower each time. */
-const FIRST_BURY_RETRY_MS = 250;
-const LONGEST_BURY_RETRY_MS = 30_000;
-
-const buryRetryMs = (attempt: number): number =>
-  Math.min(LONGEST_BURY_RETRY_MS, FIRST_BURY_RETRY_MS * 2 ** Math.min(attempt, 16));
+const BURY_RETRY_MS: Backoff = { first: 500, longest: 30_000 };
 
 const plainReason = (reason: string): string => reason.replaceAll("\0", "").toWellFormed().slice(0, MAX_REASON_LENGTH);
 
@@ -64,7 +60,7 @@ export const loseMessage = async (deps: HandlingDeps, losing: Losing): Promise<v
   } catch (error) {
     const { durable, subject } = losing.lost;
     deps.log.error("a dead letter could not be kept", { durable, subject, code: failureCode(error) });
-    await losing.answer.nak(buryRetryMs(losing.attempt)).catch(() => {});
+    await losing.answer.nak(backoff(BURY_RETRY_MS, losing.attempt)).catch(() => {});
   }
 };
 
@@ -129,7 +125,7 @@ export const createHandling = (
       } catch (error) {
         log.warn("a delivery could not be settled", { durable: plan.durable, subject, code: failureCode(error) });
         // Without this answer it is delivered again when its ack wait is over.
-        await answer.nak(buryRetryMs(attempt)).catch(() => {});
+        await answer.nak(backoff(BURY_RETRY_MS, attempt)).catch(() => {});
       }
     },
     abandon: () => settleOnce(() => answer.nak(0)),
