@@ -81,7 +81,7 @@ export {
   utf8Bytes,
 } from "./json/json-value.ts";
 export { parseJsonInTurns, parseJsonStrict, tryParseJsonStrict } from "./json/parse-json.ts";
-export { isStorable, mayBeUnstorable, refuseUnstorable } from "./json/storable-text.ts";
+export { isStorable, mayBeUnstorable, refuseUnstorable, storableText } from "./json/storable-text.ts";
 export { type CallbackPayload, parseCallbackPayload } from "./payloads/callback.ts";
 export { type CommandPayload, parseCommandPayload } from "./payloads/command.ts";
 export type { WakeupPayload, WakeupReason } from "./payloads/wakeup.ts";

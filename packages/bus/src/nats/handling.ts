@@ -1,7 +1,7 @@
 // One delivery in somebody's hands. The first settlement counts and later ones wait for it and do nothing (B7); one that
 // could not be confirmed does not count, so that it may be tried again. Dead letters are kept before the message goes.
 
-import { type Backoff, backoff, isToolplaneError } from "@toolplane/protocol";
+import { type Backoff, backoff, isToolplaneError, storableText } from "@toolplane/protocol";
 import type { BusMessage, Delivery, DeliveryHandler, LostMessage } from "../bus.ts";
 import type { BusCounters } from "../bus-counters.ts";
 import { planBackoff, planDelay } from "../consume-plan.ts";
@@ -35,8 +35,6 @@ const MAX_REASON_LENGTH = 500;
 /** A dead letter that could not be kept is tried again, slower each time. */
 const BURY_RETRY_MS: Backoff = { first: 500, longest: 30_000 };
 
-const plainReason = (reason: string): string => reason.replaceAll("\0", "").toWellFormed().slice(0, MAX_REASON_LENGTH);
-
 /** Which kind of failure, never its words: they may hold what a tool was given (I8). */
 export const failureCode = (error: unknown): string => (isToolplaneError(error) ? error.code : "internal_error");
 
@@ -48,7 +46,7 @@ interface Losing {
 
 /** Keeps a dead letter, then takes the message out. */
 const buryLost = async ({ bury, counters }: HandlingDeps, { lost, answer }: Losing): Promise<void> => {
-  await bury({ ...lost, reason: plainReason(lost.reason) });
+  await bury({ ...lost, reason: storableText(lost.reason, MAX_REASON_LENGTH) });
   counters.deadLettered++;
   await answer.term();
 };
