@@ -6,7 +6,15 @@
 //       which is what the model is told.
 //   A4. Time is the database's: a call whose time to be approved is over cannot be approved, also before a watchdog came by.
 
-import { type Card, isRecord, type JsonObject, parseCard, resolveOptions, ToolplaneError } from "@toolplane/protocol";
+import {
+  type Card,
+  isRecord,
+  type JsonObject,
+  parseCard,
+  resolveOptions,
+  storableText,
+  ToolplaneError,
+} from "@toolplane/protocol";
 import { type Actor, reasonIn, recordActs } from "../audit/audit.ts";
 import { type CallKey, type CallStatus, type CallView, isSettled } from "../calls/call.ts";
 import type { Calls } from "../calls/calls.ts";
@@ -84,7 +92,7 @@ const MAX_TEXT = 500;
 
 const cardIdOf = (toolCallId: string): string => `approval_${toolCallId}`;
 
-const clean = (text: string): string => text.slice(0, MAX_TEXT).toWellFormed().replaceAll("\u0000", "").trim();
+const clean = (text: string): string => storableText(text, MAX_TEXT).trim();
 
 const decisionCard = (view: CallView, request: DecideRequest, verdict: Verdict, now: string): Card => ({
   card_id: cardIdOf(view.toolCallId),
