@@ -22,7 +22,7 @@ const tooLong = (ms: number): ToolplaneError =>
 
 const givenUp = (): ToolplaneError => new ToolplaneError("canceled", "the thinking was interrupted");
 
-/** A brain that does not listen to its signal is left to itself; what it says later is dropped (B1). */
+/** A brain that does not listen to its signal is left to itself; what it says later is dropped (BR1). */
 export const think = async ({ brain, request, signal, clock, thinkMs }: ThinkOptions): Promise<BrainAnswer> => {
   const own = new AbortController();
   const interrupted = Promise.withResolvers<never>();
