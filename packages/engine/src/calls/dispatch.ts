@@ -9,7 +9,8 @@
 //   that was committed, what carries those leases goes back to the queue: no service has heard of them.
 
 import { setImmediate as breathe } from "node:timers/promises";
-import { DEFAULT_CHANNEL, isToolplaneError, type JsonCaps, ToolplaneError } from "@toolplane/protocol";
+import { DEFAULT_CHANNEL, isToolplaneError, isTrustedActor, type JsonCaps, ToolplaneError } from "@toolplane/protocol";
+import { saidDepthError } from "@toolplane/protocol/agents";
 import { type Act, type Actor, recordActsOf } from "../audit/audit.ts";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
 import { roughBytes } from "../coalescer/rough-bytes.ts";
@@ -114,6 +115,13 @@ export const createDispatch = (deps: DispatchDeps & WaitingServices): Dispatch =
   /** Agents that are deeper than 0, as far as they were met; the statement says when one is not that deep any more. */
   const depths = createLeastRecentlyUsed<{ readonly depth: number }>(MAX_DEPTHS);
 
+  /** What the caller says is planned with: the statement compares it, and a refusal costs no second try. */
+  const depthOf = ({ request: { projectId, saidDepth }, agentId }: Pending): number => {
+    const unlike = isTrustedActor(agentId) ? saidDepthError(saidDepth, 0) : undefined;
+    if (unlike !== undefined) throw unlike;
+    return saidDepth ?? depths.get(agentKeyOf(projectId, agentId))?.depth ?? 0;
+  };
+
   const findKeyed = async (items: readonly Pending[]): Promise<void> => {
     const keyed = items.filter(({ request }) => request.idempotencyKey !== undefined);
     if (keyed.length === 0) return;
@@ -165,7 +173,7 @@ export const createDispatch = (deps: DispatchDeps & WaitingServices): Dispatch =
             channelId: request.channelId ?? DEFAULT_CHANNEL,
             traceparent: request.traceparent,
             tracestate: request.tracestate,
-            recursionDepth: depths.get(agentKeyOf(request.projectId, agentId))?.depth ?? 0,
+            recursionDepth: depthOf(item),
           },
           toolCallId,
         );
@@ -311,7 +319,7 @@ export const createDispatch = (deps: DispatchDeps & WaitingServices): Dispatch =
       const name = names[index];
       if (name === undefined) continue;
       const row = byOrd.get(index + 1);
-      const refusal = refusalOf(row, name);
+      const refusal = refusalOf(row, { ...item.request, agentId: item.agentId });
       if (refusal !== "replan") {
         item.outcome = refusal;
         continue;
