@@ -2,6 +2,7 @@
 
 import { ToolplaneError } from "@toolplane/protocol";
 import type { CoalescerStats } from "../coalescer/coalescer.ts";
+import { type Diagnostics, readDiagnostics } from "../diagnostics/diagnostics.ts";
 import type { Log } from "../ports/log.ts";
 import { parsePage } from "../registry/page.ts";
 import { createSessionTargets, type TargetKey } from "../sessions/session-targets.ts";
@@ -51,6 +52,8 @@ export interface Calls {
   report(request: ReportRequest): Promise<Settled>;
   cancel(request: CancelRequest): Promise<Canceled>;
   get(key: CallKey): Promise<CallView>;
+  /** What its program said when its tool failed; for operators only. */
+  diagnostics(key: CallKey): Promise<Diagnostics | undefined>;
   /** What never changes about a call; mostly from memory. */
   facts(key: CallKey): Promise<CallFacts>;
   /** Refuses with `lease_lost` unless the call is run under this lease; mostly from memory. */
@@ -165,6 +168,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
     putResultCard: reports.putCard,
     report: reports.report,
     cancel: cancel.submit,
+    diagnostics: (key) => readDiagnostics(db, key),
     get,
     async facts(key) {
       const [found] = await facts.recall([key]);

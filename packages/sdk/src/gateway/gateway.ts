@@ -74,6 +74,13 @@ export interface CardRef {
 }
 
 /** A result in one step; the plane makes the tool.result card from it. */
+/** What a program says about its failure. */
+export interface Diagnostics {
+  readonly name: string;
+  readonly message: string;
+  readonly stack: string;
+}
+
 export interface Settlement {
   readonly toolCallId: string;
   readonly leaseId?: string | undefined;
@@ -89,6 +96,8 @@ export interface Settlement {
   readonly strippedControl?: readonly string[] | undefined;
   /** The run's own span. */
   readonly traceparent?: string | undefined;
+  /** Why the tool failed, in its program's words: for operators, never in a card. */
+  readonly diagnostics?: Diagnostics | undefined;
 }
 
 /** The first of the protocol's two steps: the tool.result card itself. */

@@ -103,6 +103,7 @@ export const settlementBody = (settlement: Settlement): Record<string, unknown> 
   ...(settlement.strippedControl === undefined
     ? {}
     : { control_stripped: settlement.strippedControl.slice(0, 8).map((key) => key.slice(0, 64)) }),
+  ...(settlement.diagnostics === undefined ? {} : { diagnostics: settlement.diagnostics }),
   ...(settlement.definitionHash === undefined ? {} : { definition_hash: settlement.definitionHash }),
 });
 

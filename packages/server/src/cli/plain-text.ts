@@ -13,6 +13,10 @@ const escapeCharacter = (character: string): string => character.split("").map(e
 export const oneLine = (text: string): string =>
   text.replaceAll("\r\n", " ").replaceAll("\n", " ").replaceAll("\t", " ").replace(ACTIVE, escapeCharacter).trim();
 
+/** A line of a longer text: its indentation stays. */
+export const plainLine = (line: string): string =>
+  line.replaceAll("\t", "  ").replace(ACTIVE, escapeCharacter).trimEnd();
+
 /** Cut to a width that leaves room for the other columns. */
 export const shorten = (text: string, width: number): string =>
   text.length <= width ? text : `${text.slice(0, Math.max(0, width - 3))}...`;

@@ -174,7 +174,7 @@ export const callRoutes: readonly Route[] = [
     roles: READERS,
     gives: "call",
     query: waitQuery,
-    handle: async ({ engine, params, query, context, signal }) => {
+    handle: async ({ engine, params, query, context, signal, caller }) => {
       const key = keyFrom(params);
       let view = await engine.calls.get(key);
       if (!isSettled(view.status) && query.wait_seconds !== undefined) {
@@ -182,7 +182,10 @@ export const callRoutes: readonly Route[] = [
         view = await engine.calls.get(key);
       }
       const cards = await resultCards(engine, key.projectId, [view]);
-      return context.json(callDetail(view, cards.get(view.resultCardId ?? "")));
+      const detail = callDetail(view, cards.get(view.resultCardId ?? ""));
+      const isRead = view.errorCode !== null && OPERATORS.includes(caller.token.role);
+      const diagnostics = isRead ? await engine.calls.diagnostics(key) : undefined;
+      return context.json(diagnostics === undefined ? detail : { ...detail, diagnostics });
     },
   }),
   route({

@@ -1,5 +1,6 @@
 // `toolplane calls ...`: look at calls, stop them, make them again.
 
+import { isRecord } from "@toolplane/protocol";
 import { type Body, isOver, pathOf } from "@toolplane/sdk/client";
 import { cellOf, parseText, shortTime, textOf } from "../body.ts";
 import { resolveCallId } from "../call-id.ts";
@@ -40,6 +41,9 @@ const showCall = ({ output }: CommandContext, call: Body): void => {
     ["error", call.error],
     ["result", call.error === undefined ? call.result : null],
   ]);
+  if (!isRecord(call.diagnostics)) return;
+  output.line("cause");
+  output.foreign(textOf(call.diagnostics, "stack") ?? "");
 };
 
 const list: Command = {
