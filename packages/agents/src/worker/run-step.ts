@@ -1,4 +1,4 @@
-// One step of a turn: read, show, think, carry out. What is decided is decided by planStep and planAnswer; here is what
+// One step of a turn: read, show, think, carry out. What is decided is decided by planQuestion and planAnswer; here is what
 // touches the world, in the order of the protocol.
 //   I8. What is logged are ids and codes, never a prompt, an answer or an argument.
 
@@ -24,7 +24,7 @@ import type { Holding } from "./holdings.ts";
 import type { TurnLimits } from "./limits.ts";
 import { persist } from "./persist.ts";
 import { type AnswerPlan, type Fate, planAnswer } from "./plan-answer.ts";
-import { BUILT_IN_TOOLS, planFailure, planStep, profileNotFound, type StepPlan } from "./plan-step.ts";
+import { BUILT_IN_TOOLS, planFailure, planQuestion, profileNotFound, type QuestionPlan } from "./plan-question.ts";
 import type { PromptSource } from "./prompt-source.ts";
 import * as cards from "./step-cards.ts";
 import type { StepReader } from "./step-reader.ts";
@@ -68,7 +68,7 @@ interface Scene {
   readonly stepId: string;
   readonly profile: Profile;
   readonly boxes: TurnBoxes;
-  readonly plan: StepPlan;
+  readonly plan: QuestionPlan;
   readonly timing: StepTiming;
 }
 
@@ -203,7 +203,7 @@ export const createRunStep = (deps: StepDeps): RunStep => {
         work.begunStepId === stepId ? undefined : engine.turns.beginStep(work, stepId),
       ]),
     );
-    const plan = planStep({ ...deps, work, profile, boxes, definitions, promptValues });
+    const plan = planQuestion({ ...deps, work, profile, boxes, definitions, promptValues });
     const scene: Scene = { work, holding, stepId, profile, boxes, plan, timing };
     let answer: BrainAnswer;
     try {

@@ -23,7 +23,7 @@ import { errorTrace } from "./error-trace.ts";
 import { createHoldings } from "./holdings.ts";
 import { createIntake, type IntakeStats } from "./intake.ts";
 import { DEFAULT_LIMITS, type TurnLimits } from "./limits.ts";
-import { planTurnLimit } from "./plan-step.ts";
+import { planTurnLimit } from "./plan-question.ts";
 import { createPromptSource } from "./prompt-source.ts";
 import { createRunTurn, type TurnOutcome } from "./run-turn.ts";
 import { createStepReader } from "./step-reader.ts";

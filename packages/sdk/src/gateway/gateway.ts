@@ -74,7 +74,7 @@ export interface CardRef {
 }
 
 /** A result in one step; the plane makes the tool.result card from it. */
-export interface Settlement {
+export interface ServiceResult {
   readonly toolCallId: string;
   readonly leaseId?: string | undefined;
   readonly status: ResultStatus;
@@ -145,7 +145,7 @@ export interface ToolGateway {
   heartbeat(held: HeldCall, patience?: Patience): Promise<Beat>;
   /** Gives back a call that was not started, or one that may be started again by somebody else. */
   release(held: HeldCall, patience?: Patience): Promise<void>;
-  settle(settlement: Settlement, patience?: Patience): Promise<Settled>;
+  settle(settlement: ServiceResult, patience?: Patience): Promise<Settled>;
   putCard(written: WrittenCard, patience?: Patience): Promise<void>;
   report(report: Report, patience?: Patience): Promise<Settled>;
   sendParts(parts: CallParts): void;

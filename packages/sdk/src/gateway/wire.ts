@@ -3,7 +3,15 @@
 // only the lease must be readable.
 
 import { type HeaderMap, isFilled, isRecord, type JsonObject, ToolplaneError } from "@toolplane/protocol";
-import type { Beat, CallParts, ClaimedCommand, RegisteredTool, Registration, Settled, Settlement } from "./gateway.ts";
+import type {
+  Beat,
+  CallParts,
+  ClaimedCommand,
+  RegisteredTool,
+  Registration,
+  ServiceResult,
+  Settled,
+} from "./gateway.ts";
 
 export interface Answer {
   readonly body: unknown;
@@ -92,7 +100,7 @@ export const readRegistration = (answer: Answer): Registration => {
   return { inForce, pending: { version: Number(pending.version), weakens } };
 };
 
-export const settlementBody = (settlement: Settlement): Record<string, unknown> => ({
+export const serviceResultBody = (settlement: ServiceResult): Record<string, unknown> => ({
   ...(settlement.leaseId === undefined ? {} : { lease: settlement.leaseId }),
   status: settlement.status,
   result: settlement.result,

@@ -14,7 +14,7 @@ import {
   readRegistered,
   readRegistration,
   readSettled,
-  settlementBody,
+  serviceResultBody,
 } from "../gateway/wire.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Random } from "../ports/ids.ts";
@@ -138,7 +138,7 @@ export const createHttpGateway = (options: HttpGatewayOptions): HttpGateway => {
 
     settle(settlement, patience) {
       const { toolCallId, traceparent } = settlement;
-      const body = settlementBody(settlement);
+      const body = serviceResultBody(settlement);
       return about("result", { kind: "results", toolCallId, body, traceparent, read: readSettled }, patience);
     },
 

@@ -8,7 +8,7 @@ import { withPatience } from "../gateway/patience.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Random } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
-import { createNatsToolGateway } from "./nats-gateway.ts";
+import { createNatsToolGateway } from "./nats-tool-gateway.ts";
 
 export interface OpenNatsOptions {
   /** One address or several, separated by commas; may carry user and password. */

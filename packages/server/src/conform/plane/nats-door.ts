@@ -6,7 +6,7 @@ import { isRecord, tryParseJsonStrict } from "@toolplane/protocol";
 import type { SentCommand, SettlementWord } from "../evidence.ts";
 import type { PlannedCall } from "../planned-call.ts";
 import type { Sleep, Watch } from "../watch.ts";
-import { createNatsGateway, isOperation } from "./nats-gateway.ts";
+import { createNatsDesk, isOperation } from "./nats-desk.ts";
 import { prepareServer } from "./nats-server.ts";
 import type { ScriptedPlane } from "./scripted-plane.ts";
 import type { ServiceDoor } from "./service-door.ts";
@@ -79,7 +79,7 @@ export const openNatsDoor = async (options: NatsDoorOptions): Promise<ServiceDoo
     await nats.close();
     throw error;
   });
-  const gateway = createNatsGateway({
+  const gateway = createNatsDesk({
     plane,
     durable: { stream: server.stream, name: server.durable },
     now: options.now,

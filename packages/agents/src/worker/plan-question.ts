@@ -18,7 +18,7 @@ import { buildTranscript, TRANSCRIPT_LIMITS } from "../transcript/transcript.ts"
 import { planTrust, UNKNOWN } from "../transcript/trust.ts";
 import type { TurnLimits } from "./limits.ts";
 
-export interface StepInput {
+export interface QuestionInput {
   readonly work: Work;
   readonly limits: TurnLimits;
   readonly profile: Profile;
@@ -28,7 +28,7 @@ export interface StepInput {
   readonly bundledTargets?: ReadonlySet<string> | undefined;
 }
 
-export interface StepPlan {
+export interface QuestionPlan {
   readonly system: string;
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ModelToolSpec[];
@@ -94,7 +94,7 @@ const specsOf = (
   return specs;
 };
 
-const trustIn = ({ definitions, bundledTargets }: StepInput) => {
+const trustIn = ({ definitions, bundledTargets }: QuestionInput) => {
   const known = new Map(
     definitions.map(({ toolName, definition, version }) => [
       toolName,
@@ -104,7 +104,7 @@ const trustIn = ({ definitions, bundledTargets }: StepInput) => {
   return (toolName: string) => known.get(toolName) ?? UNKNOWN;
 };
 
-export const planStep = (input: StepInput): StepPlan => {
+export const planQuestion = (input: QuestionInput): QuestionPlan => {
   const { work, limits, profile, boxes } = input;
   const fields = requiredFields(boxes.context);
   const canReadMore = [...boxes.output, ...boxes.context].some(isLong);

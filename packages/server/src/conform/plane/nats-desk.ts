@@ -54,7 +54,7 @@ const upload = (payload: string): Request =>
     headers: { "content-type": "application/json" },
   });
 
-export interface NatsGateway {
+export interface NatsDesk {
   /** The question, as the judges will see it. */
   read(message: BareMessage): Question | undefined;
   /** The items of an exchange, as the questions they would have been alone. */
@@ -69,7 +69,7 @@ export interface NatsGatewayOptions {
   readonly now: () => number;
 }
 
-export const createNatsGateway = ({ plane, durable, now }: NatsGatewayOptions): NatsGateway => {
+export const createNatsDesk = ({ plane, durable, now }: NatsGatewayOptions): NatsDesk => {
   const bodyOf = ({ payload }: BareMessage): Body => {
     const body = tryParseJsonStrict(payload);
     return isRecord(body) ? body : {};

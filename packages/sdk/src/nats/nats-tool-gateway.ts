@@ -16,7 +16,7 @@ import {
   readRegistered,
   readRegistration,
   readSettled,
-  settlementBody,
+  serviceResultBody,
 } from "../gateway/wire.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Random } from "../ports/ids.ts";
@@ -153,7 +153,7 @@ export const createNatsToolGateway = (options: NatsToolGatewayOptions): ToolGate
 
     settle(settlement, patience) {
       const { toolCallId, traceparent } = settlement;
-      const body = settlementBody(settlement);
+      const body = serviceResultBody(settlement);
       return about("settle", { kind: "results", toolCallId, body, traceparent, read: readSettled }, patience);
     },
 
