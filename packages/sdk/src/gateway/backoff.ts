@@ -11,7 +11,7 @@ export interface BackoffShape {
 /** The first wait is short because most failures are a restart or a dropped connection. */
 export const GATEWAY_BACKOFF: BackoffShape = { baseMs: 200, maxMs: 10_000 };
 
-/** Beyond it the doubling is over anyway. */
+/** From here on the maximum is reached anyway. */
 const MAX_DOUBLINGS = 20;
 
 /** Between half and all of base * 2^(failures - 1), never above the maximum. */

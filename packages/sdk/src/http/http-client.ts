@@ -36,7 +36,7 @@ export interface HttpClientOptions {
   readonly clock: Clock;
 }
 
-/** Nothing but a claim takes long on a healthy server; a hung connection must not cost a lease. */
+/** On a healthy server only a claim takes long; a hung connection must not cost a lease. */
 const REQUEST_TIMEOUT_MS = 10_000;
 /** A claim may bring many cards of the largest size the plane stores. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
@@ -51,7 +51,7 @@ const headerOf = ({ headers }: Response, name: string): string | null => {
 const tooMuch = (request: string): ToolplaneError =>
   new ToolplaneError("upstream_unavailable", `${request} answered more than ${MAX_ANSWER_BYTES} bytes`);
 
-/** An answer that declares its length ends there, and is read at once; others are counted as they come. */
+/** An answer that declares its length is read in one piece; other answers are counted as they come. */
 const isShort = (response: Response): boolean => {
   const declared = headerOf(response, "content-length");
   return declared !== null && Number(declared) <= MAX_ANSWER_BYTES;
@@ -101,7 +101,7 @@ const noAnswer = (thrown: unknown, url: string): ToolplaneError => {
   });
 };
 
-/** The time limits are ours (REQUEST_TIMEOUT_MS and each request's own): those of the pool would end a claim that waits. */
+/** We set the time limits (REQUEST_TIMEOUT_MS and each request's own): the pool's own limits would end a waiting claim. */
 const openPool = (url: string): Pool => {
   if (!URL.canParse(url) || !/^https?:/.test(url))
     throw new UsageError(`the address of a server is such as http://127.0.0.1:7420, not ${url}`);

@@ -1,4 +1,4 @@
-// What a tool's parameters may be written as, and what becomes of them: JSON Schema for the plane, and for the tool the values
+// The forms in which parameters may be written, and what is made of them: JSON Schema for the plane; for the tool, the values that
 // the schema library makes of the arguments (defaults filled in, transforms applied).
 
 import {
@@ -32,7 +32,7 @@ export interface ToolParameters {
   parse(args: JsonObject): Promise<unknown>;
 }
 
-/** Newest first; a library says by throwing which it cannot write. */
+/** Newest first; a library throws for a draft that it cannot write. */
 const TARGETS = ["draft-2020-12", "draft-07"] as const;
 
 const describe = (standard: StandardProps, tool: string): JsonObject => {
@@ -48,7 +48,7 @@ const describe = (standard: StandardProps, tool: string): JsonObject => {
   throw new UsageError(`${tool}: ${standard.vendor} cannot describe these parameters as JSON Schema: ${why}`);
 };
 
-/** More would be noise; the first ones are usually enough to repair a call. */
+/** The first faults are usually enough to repair a call; more would be noise. */
 const MAX_ISSUES = 8;
 
 const segmentOf = (segment: PropertyKey | { readonly key: PropertyKey }): JsonPathSegment => {
