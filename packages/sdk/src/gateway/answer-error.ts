@@ -43,7 +43,7 @@ const saidError = (body: unknown): Record<string, unknown> | undefined =>
 export const errorFromAnswer = ({ status, body, retryAfterSeconds, request }: FailedAnswer): ToolplaneError => {
   const said = saidError(body);
   const known = isErrorCode(said?.code);
-  // A 5xx counts as trouble of the server even when it carries a tool's code; a 4xx with a code is the server's decision.
+  // A code that this version does not know is replaced by the status's code: a 5xx is the server's trouble, a 4xx its decision.
   const code = known ? (said?.code as ErrorCode) : codeForStatus(status);
   const message =
     typeof said?.message === "string" && said.message !== "" ? said.message : `${request} answered ${status}`;

@@ -10,7 +10,8 @@
 // | nothing                                                  | accept  |                                                    |
 //
 // A refused or swallowed command names the clause it breaks, by its id in the conformance kit. A command from NATS that is not
-// leased yet is only a bell that any user of the bus may have sent: whatever is wrong with it, it is terminated (lease-commands.ts).
+// leased yet is only a bell that any user of the bus may have sent: whatever is wrong with it, it is terminated
+// (lease-commands.ts).
 
 import {
   type CGContext,

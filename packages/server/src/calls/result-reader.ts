@@ -1,5 +1,5 @@
-// The results of calls, read together: what is asked for while a read is on its way goes with the next one. A lone result is
-// read at once.
+// Reads the results of calls together: results asked for while a read is on its way go with the next read. A lone result is read
+// at once.
 
 import type { CallAnswer, Engine } from "@toolplane/engine";
 import type { Card } from "@toolplane/protocol";
@@ -53,7 +53,7 @@ export const createResultReader = ({ cards }: Cards): ReadResult => {
 
   return (view) => {
     const cardId = view.resultCardId;
-    // An answer that came with its content has nothing to be read for.
+    // An answer that came with its content needs no read.
     if (cardId === null || view.content !== undefined) return Promise.resolve(undefined);
     return new Promise((resolve, reject) => {
       queue.push({ view, cardId, resolve, reject });

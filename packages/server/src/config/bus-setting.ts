@@ -39,7 +39,7 @@ const checkUrl = (url: string, where: string): string => {
   return addresses.join(",");
 };
 
-/** Everybody on the machine can read the arguments of a process. */
+/** Every user of the machine can read the arguments of a process. */
 const refuseSecretInFlag = (url: string, hasPasswordFile: boolean): void => {
   const addresses = url.split(",").map((address) => new URL(address));
   if (addresses.some(({ password }) => password !== ""))
@@ -53,7 +53,7 @@ const refuseSecretInFlag = (url: string, hasPasswordFile: boolean): void => {
     );
 };
 
-/** The first who says it, by name: flags, then variables, then the file. */
+/** The first source that gives a value: flags, then variables, then the file. */
 const readUrl = (input: SettingsInput, hasPasswordFile: boolean): string | undefined => {
   const { flags, env, file } = input;
   const flag = filled(flags.natsUrl);

@@ -1,4 +1,4 @@
-// A loop that sleeps until it is rung, or until its time is over. What rings while it is awake is not lost.
+// A loop that sleeps until it is rung or its time is over. A ring while it is awake is not lost: the next sleep ends at once.
 
 export interface Wake {
   readonly ring: () => void;

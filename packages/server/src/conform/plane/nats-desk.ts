@@ -29,7 +29,7 @@ const STATUS_HEADER = "CG-Status";
 
 export const isOperation = (text: string): text is GatewayOperation => GATEWAY_OPERATIONS.some((one) => one === text);
 
-/** Nobody can hang up on a question over NATS. */
+/** A request over NATS cannot be hung up. */
 const NEVER = new AbortController().signal;
 
 const textOrNothing = (value: unknown): string | undefined => (isFilled(value) ? value : undefined);
@@ -41,7 +41,7 @@ const asHeaders = (map: HeaderMap): Headers => {
     try {
       headers.set(name, value);
     } catch {
-      // Not printable: as good as not there.
+      // Not printable, so it counts as absent.
     }
   }
   return headers;
