@@ -1,4 +1,4 @@
-// The question of one step: the profile's brain, asked with what the step shows, its words streamed while it speaks.
+// Asks the profile's brain with what the step shows, and streams its words while it speaks.
 
 import type { Clock, Engine, Log, Work } from "@toolplane/engine";
 import { type JsonObject, ToolplaneError } from "@toolplane/protocol";

@@ -1,5 +1,5 @@
-// Reads of many steps joined into few statements, as the engine does with its writes: while one read is under way, what is
-// asked for meanwhile goes together with the next. No timers: a lone read leaves at once.
+// Joins the reads of many steps into few statements, as the engine does with its writes: reads asked for while one is under way
+// go together with the next. No timers: a lone read is sent at once.
 
 export interface JoinReadsOptions<Ask, Answer> {
   /** An answer for every ask, in order. */
@@ -13,7 +13,7 @@ interface Entry<Ask, Answer> {
   readonly reject: (error: unknown) => void;
 }
 
-/** One is under way while the next one is put together. */
+/** One is under way while the next one is collected. */
 const IN_FLIGHT = 2;
 
 export const joinReads = <Ask, Answer>({
@@ -31,7 +31,7 @@ export const joinReads = <Ask, Answer>({
     } catch (error) {
       const [only, ...others] = entries;
       if (others.length === 0) return only?.reject(error);
-      // One that cannot be read fails alone.
+      // A read that fails fails alone.
       for (const entry of entries) await answer([entry]);
     }
   };

@@ -1,4 +1,4 @@
-// What a step shows to its brain. Pure: cards, profile and definitions in, the request out; the same on any process.
+// What a step shows to its brain. Pure: cards, profile and definitions in, the request out; the same in any process.
 
 import type { CompiledDefinition, TurnBoxes, TurnFinish, Work } from "@toolplane/engine";
 import { type Card, isOfferedTo, isRecord, ToolplaneError } from "@toolplane/protocol";
@@ -33,7 +33,7 @@ export interface QuestionPlan {
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ModelToolSpec[];
   readonly offered: ReadonlySet<string>;
-  /** Allowed by the profile, but for models with other tags. */
+  /** Allowed by the profile, but only for models with other tags. */
   readonly withheld: ReadonlySet<string>;
   /** Fewer tools than the profile has: the last step. */
   readonly restricted: boolean;
@@ -61,7 +61,7 @@ export const planTurnLimit = (
   return undefined;
 };
 
-/** A turn whose profile is gone: it ends, with a deliverable like any other. */
+/** For a turn whose profile is gone: the turn ends, with a deliverable like any other. */
 export const profileNotFound = (work: Pick<Work, "profileBoxId">): TurnFinish =>
   failed(
     "profile_not_found",
@@ -76,7 +76,7 @@ const isLong = ({ content }: Card): boolean => {
   return text.length > TRANSCRIPT_LIMITS.resultChars;
 };
 
-/** A model's tags are its agent's, and those its settings add. */
+/** The tags of a model are its agent's and those that its settings add. */
 const modelTags = ({ tags, llm_config: config }: Profile): readonly string[] => {
   const more = Array.isArray(config.tags) ? config.tags.filter((tag) => typeof tag === "string") : [];
   return [...tags, ...more];
@@ -138,7 +138,7 @@ export const planQuestion = (input: QuestionInput): QuestionPlan => {
   };
 };
 
-/** The error a brain, or whatever stood in its way, ends the turn with: its code and its own words, fit to be stored. */
+/** The error that ends the turn after a brain failed: its code and its own words, fit to be stored. */
 export const planFailure = (error: unknown): TurnFinish =>
   error instanceof ToolplaneError
     ? failed(error.code, error.message)

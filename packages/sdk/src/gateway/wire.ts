@@ -1,5 +1,5 @@
-// The bodies of the gateway's operations, the same over HTTP and NATS. Answers are checked like any foreign text. Unknown keys are
-// ignored, because a newer server may send more. The runner checks the command itself; here only the lease must be readable.
+// The bodies of the gateway's operations, the same over HTTP and NATS. Answers are checked like any foreign text. Unknown keys
+// are ignored, because a newer server may send more. The runner checks the command itself; here only the lease must be readable.
 
 import { type HeaderMap, isFilled, isRecord, type JsonObject, ToolplaneError } from "@toolplane/protocol";
 import type {

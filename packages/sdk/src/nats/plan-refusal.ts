@@ -1,5 +1,5 @@
-// What to do with a command whose call could not be leased. The command is only a pointer: the call itself is stored in the plane,
-// which publishes a command again when a service is needed.
+// What to do with a command whose call could not be leased. The command is only a pointer: the call itself is stored in the
+// plane, which publishes a command again when a service is needed.
 //
 // | the gateway says                                   | fate   | why                                                      |
 // |----------------------------------------------------|--------|----------------------------------------------------------|

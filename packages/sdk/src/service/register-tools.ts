@@ -1,6 +1,6 @@
-// Makes the tools known to the plane. A tool that is registered under the same hash is left alone; a new or changed one is sent; a
-// name that belongs to another target is a conflict and is not taken over. Options that a person set stay: the plane merges them
-// with what is sent, or lets the sent version wait for a person.
+// Makes the tools known to the plane. A tool that is registered under the same hash is left alone; a new or changed one is sent;
+// a name that belongs to another target is a conflict and is not taken over. Options that a person set stay: the plane merges
+// them with what is sent, or lets the sent version wait for a person.
 
 import { definitionHash, type HashText, type ToolDefinition, ToolplaneError } from "@toolplane/protocol";
 import type { Patience, RegisteredTool, Registration, ToolGateway } from "../gateway/gateway.ts";

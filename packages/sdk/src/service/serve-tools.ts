@@ -127,7 +127,8 @@ export const serveTools = async (tools: readonly Tool[], options: ServeOptions):
     clock,
     random,
     log,
-    // A server that came back may be empty. Over NATS a service does not see the plane go, so an idle service registers from time to time.
+    // A server that came back may be empty. Over NATS a service does not see the plane go, so an idle service registers from
+    // time to time.
     onReconnected: registerAgain,
     onIdle: settings.nats === undefined ? undefined : registerAgain,
   });

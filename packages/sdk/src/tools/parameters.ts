@@ -1,5 +1,5 @@
-// The forms in which parameters may be written, and what is made of them: JSON Schema for the plane; for the tool, the values that
-// the schema library makes of the arguments (defaults filled in, transforms applied).
+// The forms in which parameters may be written, and what is made of them: JSON Schema for the plane; for the tool, the values
+// that the schema library makes of the arguments (defaults filled in, transforms applied).
 
 import {
   copyJson,

@@ -1,5 +1,5 @@
-// How a tool fails on purpose. Its code and message reach the caller. The message of a plain Error reaches the caller too, its stack
-// never does. Codes of the error table bring their retry advice; a tool may use codes of its own.
+// How a tool fails on purpose. Its code and message reach the caller. The message of a plain Error reaches the caller too, its
+// stack never does. Codes of the error table bring their retry advice; a tool may use codes of its own.
 
 import { type ErrorEnvelope, isFilled, isRecord, normaliseError, withAdvice } from "@toolplane/protocol";
 

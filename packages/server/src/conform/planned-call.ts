@@ -1,5 +1,5 @@
-// A call that conform makes: a command, the card it points to, and the plane's answers about it. The default is a good call; a bad
-// call is described by its difference.
+// A call that conform makes: a command, the card it points to, and the plane's answers about it. The default is a good call; a
+// bad call is described by its difference.
 
 import {
   type AfterExecution,

@@ -1,5 +1,6 @@
 // `toolplane conform`: plays the plane for a foreign tool service, over HTTP or on a NATS server, and says, clause by clause,
-// whether it keeps the protocol. Exit code 0: nothing failed; 1: a clause failed; 2: wrong usage; 3: the service never asked for work.
+// whether it keeps the protocol. Exit code 0: nothing failed; 1: a clause failed; 2: wrong usage; 3: the service never asked for
+// work.
 
 import { isToken } from "@toolplane/protocol";
 import { isToolName } from "@toolplane/protocol/registry";

@@ -1,5 +1,5 @@
-// The life of the service under test: it is started, may end by itself, and is started again when it ended or stopped answering. A
-// service that the user runs is only watched.
+// The life of the service under test: it is started, may end by itself, and is started again when it ended or stopped answering.
+// A service that the user runs is only watched.
 
 import type { Watch } from "./watch.ts";
 

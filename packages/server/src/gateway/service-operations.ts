@@ -1,6 +1,6 @@
-// What a tool service may ask of the plane, once for HTTP and NATS: the routes and the NATS gateway only carry the request here and
-// the answer back. Claiming is not here, because over NATS commands are fetched and leased. The engine keeps the rules (leases,
-// first result wins, insert-only cards).
+// What a tool service may ask of the plane, once for HTTP and NATS: the routes and the NATS gateway only carry the request here
+// and the answer back. Claiming is not here, because over NATS commands are fetched and leased. The engine keeps the rules
+// (leases, first result wins, insert-only cards).
 
 import type { GatewayOperation } from "@toolplane/protocol";
 import { exchange } from "./exchange.ts";

@@ -1,5 +1,5 @@
-// What a host's tool becomes by its registration. Its calls run under the definition in force in the registry, never under what the
-// host says: a person may have set stricter options, or may not have accepted the new ones yet.
+// What a host's tool becomes by its registration. Its calls run under the definition in force in the registry, never under what
+// the host says: a person may have set stricter options, or may not have accepted the new ones yet.
 
 import type { DefinedHostTool } from "@toolplane/bridges";
 import type { ToolUpsertResult } from "@toolplane/engine";

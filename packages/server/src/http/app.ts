@@ -1,6 +1,7 @@
 // The application: every route of the table behind the same checks.
 //   APP1. Every route but /health and /live needs a bearer token; a token of one project does not reach another.
-//   APP2. A route says what it gives (route.ts); a thing of another owner is refused before the handler runs and the body is read.
+//   APP2. A route says what it gives (route.ts); a thing of another owner is refused before the handler runs and the body is
+//       read.
 //   APP3. The Host header must be one we serve, and a request with an Origin must come from it (DNS rebinding).
 //   APP4. Bodies are bounded before they are read, parsed without prototype tricks, and checked before a handler sees them.
 //       No handler sees text that the database cannot store, unless its route says that it judges such text itself.

@@ -1,8 +1,8 @@
 // Counts the memory that each token holds with the bodies of its requests. A body counts from before it is read until its request
 // is answered, because the parsed body lives that long.
 //   BB1. One token holds at most its share, whatever it sends at once.
-//   BB2. All bodies together are bounded. Small bodies are let in even when that bound is reached, so that a few large ones do not
-//       shut out heartbeats; the number of connections bounds how many small ones there can be.
+//   BB2. All bodies together are bounded. Small bodies are let in even when that bound is reached, so that a few large ones do
+//       not shut out heartbeats; the number of connections bounds how many small ones there can be.
 
 import { ToolplaneError } from "@toolplane/protocol";
 

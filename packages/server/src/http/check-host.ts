@@ -32,8 +32,8 @@ const placeOf = (authority: string, scheme: string): string => {
 };
 
 /**
- * Whether the page was loaded from the address that the request goes to: the same host and the same port (the scheme's default when
- * none is written). The scheme itself is not compared: behind a proxy that speaks TLS, this server does not know its own.
+ * Whether the page was loaded from the address that the request goes to: the same host and the same port (the scheme's default
+ * when none is written). The scheme itself is not compared: behind a proxy that speaks TLS, this server does not know its own.
  */
 const isOwnOrigin = (origin: string, host: string): boolean => {
   const end = origin.indexOf("://");

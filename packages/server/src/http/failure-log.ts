@@ -1,5 +1,5 @@
-// Logs failed requests: each one, except while the database is away. Then all fail for the same reason, so one line is logged when
-// it begins and one when it ends, with the number of failures.
+// Logs failed requests: each one, except while the database is away. Then all fail for the same reason, so one line is logged
+// when it begins and one when it ends, with the number of failures.
 
 import { type Clock, type Log, systemClock } from "@toolplane/engine";
 import type { ErrorCode } from "@toolplane/protocol";

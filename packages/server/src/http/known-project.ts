@@ -1,5 +1,5 @@
-// When a project does not exist, the error says so, whatever was asked of it. The project is looked up only after something was not
-// found, so a successful request costs nothing more.
+// When a project does not exist, the error says so, whatever was asked of it. The project is looked up only after something was
+// not found, so a successful request costs nothing more.
 
 import type { Engine } from "@toolplane/engine";
 import { isToolplaneError, showName, ToolplaneError } from "@toolplane/protocol";

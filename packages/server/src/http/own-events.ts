@@ -1,5 +1,5 @@
-// Which events a caller may see. People and tool services see all. An agent's token sees events about its agent and about its own
-// turns; the owners of turns are looked up once for a page of events and then remembered.
+// Which events a caller may see. Callers that are not bound to an agent see all. An agent's token sees events about its agent and
+// about its own turns; the owners of turns are looked up once for a page of events and then remembered.
 
 import { HEADERS, isRecord, isTrustedActor, streamToken, tryParseSubject } from "@toolplane/protocol";
 import type { Own } from "./own.ts";

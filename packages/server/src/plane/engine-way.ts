@@ -1,5 +1,5 @@
-// The way to a plane in the same process: the engine answers the client's requests, with the checks and the bodies of the HTTP API.
-// The caller is the program that opened the plane; it has the rights of an administrator.
+// The way to a plane in the same process: the engine answers the client's requests, with the checks and the bodies of the HTTP
+// API. The caller is the program that opened the plane; it has the rights of an administrator.
 
 import type { Actor, Engine } from "@toolplane/engine";
 import { type Body, jsonOf, type RawEvent, type Way } from "@toolplane/sdk/client";

@@ -1,5 +1,5 @@
-// A person's action from a user interface: one use of a tool in the name of an agent. It is a turn of its own. Its acknowledgements
-// are events (`evt.sys.ui.action_ack`), over HTTP and NATS; the answer here is the first of them.
+// A person's action from a user interface: one use of a tool in the name of an agent. It is a turn of its own. Its
+// acknowledgements are events (`evt.sys.ui.action_ack`), over HTTP and NATS; the answer here is the first of them.
 
 import { createSubmitAction } from "@toolplane/agents";
 import { createIds, systemClock } from "@toolplane/engine";

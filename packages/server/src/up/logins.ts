@@ -1,7 +1,7 @@
 // The logins of an embedded database. The plane runs as a login that owns nothing; a second login owns the tables, applies
 // migrations and is for the operator; the superuser only makes these two.
-//   LG1. The plane's login has the rights of the role toolplane_engine: it reads and writes rows. It can not run a program, read a
-//       file, or make a function, an extension or a role.
+//   LG1. The plane's login has the rights of the role toolplane_engine: it reads and writes rows. It can not run a program, read
+//       a file, or make a function, an extension or a role.
 //   LG2. <data>/database-url is the owner's URL. It has mode 0600 from the moment it has a name, and is written at every start,
 //       because the socket may have moved.
 

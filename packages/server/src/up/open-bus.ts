@@ -1,6 +1,7 @@
 // NATS beside the database: one connection for everything this process does with it. The client library is loaded only
 // when there is somewhere to connect to.
-//   NO1. A server that cannot be used at the start gives one sentence with the host and what to do, never with secrets of the URL.
+//   NO1. A server that cannot be used at the start gives one sentence with the host and what to do, never with secrets of the
+//       URL.
 //   NO2. When a server goes away later, the link reconnects for as long as it takes, and logs both.
 
 import { readFileSync } from "node:fs";

@@ -1,5 +1,6 @@
-// The files of a data directory are trusted: keys, tokens, the database. So they must be ours: a directory or a key made by another
-// user, or a link in its place, would let that user read what is stored there, or make us change other files with our rights.
+// The files of a data directory are trusted: keys, tokens, the database. So they must be ours: a directory or a key made by
+// another user, or a link in its place, would let that user read what is stored there, or make us change other files with our
+// rights.
 
 import { lstatSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";

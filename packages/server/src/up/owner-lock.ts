@@ -1,5 +1,5 @@
-// The lock that gives a data directory to one process. The database holds it: it ends with the connection, so a killed owner leaves
-// nothing to clean up, and two owners are impossible.
+// The lock that gives a data directory to one process. The database holds it: it ends with the connection, so a killed owner
+// leaves nothing to clean up, and two owners are impossible.
 
 import pg from "pg";
 import { READ_OWNER, SET_NAME, TRY_LOCK } from "./owner-lock.sql.ts";

@@ -1,5 +1,5 @@
-// Identifies the database: the same for all its users, also after a failover, and different for every other database. The moment of
-// the first migration is part of it, because clusters that were copied from one another have the rest in common. Not prepared:
+// Identifies the database: the same for all its users, also after a failover, and different for every other database. The moment
+// of the first migration is part of it, because clusters that were copied from one another have the rest in common. Not prepared:
 // asked once.
 
 export const READ_PLANE_ID = `

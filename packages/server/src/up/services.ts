@@ -1,5 +1,5 @@
-// What a process does besides answering requests, by its roles: tools, hosts, the project manager, the worker, the gateway on NATS.
-// Each part is recorded as soon as it runs, so that a start that fails half way stops what already runs.
+// What a process does besides answering requests, by its roles: tools, hosts, the project manager, the worker, the gateway on
+// NATS. Each part is recorded as soon as it runs, so that a start that fails half way stops what already runs.
 
 import { hostname } from "node:os";
 import type { NatsLink } from "@toolplane/bus/nats";

@@ -1,4 +1,5 @@
-// Requests to stop, told apart from their echoes: a second request ends the process at once, so one request must not look like two.
+// Requests to stop, told apart from their echoes: a second request ends the process at once, so one request must not look like
+// two.
 //   SS1. SIGTERM and SIGINT count each time. npm passes them on to us, also those that the terminal has already sent to the whole
 //       group: under npm the same signal again within a moment is an echo.
 //   SS2. A closing terminal sends SIGHUP through the kernel and through the shell: it counts as one request, and never as the

@@ -1,7 +1,7 @@
 // The first token: made at the first start, written to <data>/token for its owner alone, used again later.
 //   TF1. The file is 0600 from the moment it has a name, and appears whole or not at all.
-//   TF2. A file that is lost, or whose token is revoked or unknown, is replaced, and the earlier tokens of this data directory are
-//       revoked: at any time exactly one such token works.
+//   TF2. A file that is lost, or whose token is revoked or unknown, is replaced, and the earlier tokens of this data directory
+//       are revoked: at any time exactly one such token works.
 //   TF3. Processes that share a directory may do this at the same moment. Each writes its own token before it revokes others, and
 //       looks again afterwards, so the file that stays holds a token that works.
 

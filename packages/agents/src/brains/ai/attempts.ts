@@ -1,5 +1,5 @@
-// Three attempts at one answer. What may pass is tried again after 2 to 10 seconds, doubled each time, or after as long as
-// the endpoint asks for; what cannot pass is said at once.
+// Three attempts at one answer. A failure that may pass is tried again after 2 to 10 seconds, doubled each time, or after the
+// time the endpoint asks for; any other failure is reported at once.
 
 import type { ToolplaneError } from "@toolplane/protocol";
 import type { Clock } from "@toolplane/sdk";
@@ -9,7 +9,7 @@ import type { ModelFailure } from "./model-failure.ts";
 const MAX_ATTEMPTS = 3;
 const FIRST_DELAY_MS = 2000;
 const MAX_DELAY_MS = 10_000;
-/** An endpoint that wants a longer rest is not waited for: the turn would look dead. */
+/** When an endpoint asks for a longer pause, it is not waited for: the turn would look dead. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
 /** Undefined: do not try again. */

@@ -1,5 +1,5 @@
-// The scripted plane on a NATS server: commands in the stream, requests answered on the gateway's subjects; everything else that is
-// published is recorded. Our own messages are recognised by their reply address.
+// The scripted plane on a NATS server: commands in the stream, requests answered on the gateway's subjects; everything else that
+// is published is recorded. Our own messages are recognised by their reply address.
 
 import { type BareMessage, type BareNats, openBareNats } from "@toolplane/bus/nats";
 import { isRecord, tryParseJsonStrict } from "@toolplane/protocol";

@@ -1,5 +1,5 @@
-// What the plane keeps on a nats-server: the two streams and the durable of the target. Everything made here is in memory, says so
-// in its description, and is removed at the end; leftovers of an earlier run are replaced.
+// What the plane keeps on a nats-server: the two streams and the durable of the target. Everything made here is in memory, says
+// so in its description, and is removed at the end; leftovers of an earlier run are replaced.
 //   NS1. A server that a plane uses is left alone: its durables would get our commands, and its services would run them.
 
 import type { BareNats } from "@toolplane/bus/nats";

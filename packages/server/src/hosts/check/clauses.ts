@@ -1,5 +1,5 @@
-// The rules that `toolplane host check` holds a tool host to, as a published table. An id never changes its meaning; a rule that is
-// dropped leaves a gap. `section` names the part of the tool host protocol.
+// The rules that `toolplane host check` holds a tool host to, as a published table. An id never changes its meaning; a rule that
+// is dropped leaves a gap. `section` names the part of the tool host protocol.
 
 export interface HostClauseEntry {
   readonly id: `HOST-C${string}`;

@@ -1,5 +1,5 @@
-// What is sent to a host, step by step. A host that ends in a step is started again for the next; a step that could not be sent is
-// missing from the record and judged as missing.
+// What is sent to a host, step by step. A host that ends in a step is started again for the next; a step that could not be sent
+// is missing from the record and judged as missing.
 
 import { isRecord, type JsonObject, ToolplaneError } from "@toolplane/protocol";
 import { HOST_EXTENSIONS, type HostTool, OPTIONAL_HOST_METHODS, readHostTools } from "@toolplane/protocol/host";
