@@ -1,7 +1,7 @@
-// Whether the headers of a request that makes something new (a call, a turn) agree with it. There is no call yet to hold them
-// against (call-identity.ts), so they are held against the route, the body and the token (2.3, 2.7).
-//   - A header that is given equals what the request says. Where the request says nothing, it must still be a value of its kind.
-//   - A header that is left out, or blank, says nothing. A blank depth is refused, as it is at ingress.
+// Whether the headers of a request that makes a call or a turn agree with it. There is no call yet to compare with
+// (call-identity.ts), so they are compared with the route, the body and the token (2.3, 2.7).
+//   - A header that is given must equal what the request says. Where the request says nothing, it must be a value of its kind.
+//   - A header that is left out, or blank, is not checked. A blank depth is refused, as at ingress.
 
 import { violation } from "../errors/toolplane-error.ts";
 import { isToken } from "../subjects/token.ts";
@@ -9,7 +9,7 @@ import { parseCount, parseCountOrZero } from "./decimal.ts";
 import type { HeaderMap } from "./header-map.ts";
 import { HEADERS } from "./header-names.ts";
 
-/** What the request says beside its headers; undefined: nothing. */
+/** What the request says besides its headers; undefined: nothing. */
 export interface CallerIdentity {
   readonly projectId: string;
   readonly channelId?: string | undefined;

@@ -19,7 +19,7 @@ export interface ErrorEnvelope {
 }
 
 export interface NormaliseErrorOptions {
-  /** For errors that name no code: the tool answered, and the answer was no. */
+  /** For errors without a code: the tool answered with a refusal. */
   readonly defaultCode?: string;
   readonly source?: ErrorSource;
 }
@@ -27,7 +27,7 @@ export interface NormaliseErrorOptions {
 const DEFAULT_ERROR_CODE = "tool_error";
 export const UNKNOWN_ERROR: ErrorEnvelope = { code: "unknown_error", message: "unknown error" };
 
-/** An object that only says something in its own words is quoted up to here. */
+/** An object without known fields is quoted up to this length. */
 const MAX_QUOTED_CHARS = 2000;
 
 /** Text that can be stored: no NUL, no half characters. */
