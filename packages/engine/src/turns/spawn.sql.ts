@@ -64,7 +64,8 @@ const lookups = setInput<SpawnLookup>([
 const hasBox = (column: string): string =>
   `(${column} is null or coalesce((select true from cards.boxes b where b.project_id = i.project_id and b.box_id = ${column}), false))`;
 
-// The agent's head is waited for and held: see hold.sql.ts. A lineage is a turn of an agent, or the headless turn of a direct call, whose id is its call's.
+// The agent's head is waited for and held: see hold.sql.ts. A lineage is a turn of an agent, or the headless turn of a direct
+// call, whose id is its call's.
 export const READ_SPAWN: Statement = {
   name: "turns.read-spawn",
   text: `
