@@ -16,5 +16,6 @@ export const rules = [
   { id: "SEC-memory-bodies", source: "security 11", part: "server", text: "Bodies are bounded for each route, for each token and in all before they are read; one that stops in the middle is given up." },
   { id: "SEC-memory-readers", source: "security 11", part: "server", text: "Readers of events are bounded in number and in bytes; one that does not read is let go with a reason and cut off." },
   { id: "SEC-memory-answers", source: "security 11", part: "server", text: "Answers of a batch are made in small pieces while they are read, a list of them is bounded in bytes, open batches are bounded in number, and an answer that is never read is cut off." },
+  { id: "SEC-memory-lists", source: "security 11", part: "server", text: "Every list of documents that may be large (agents, approvals, tools, versions, profiles, cards, boxes) is bounded in bytes as it is in rows, and says how to read on; long answers that their readers have not taken are counted for each token and in all." },
   { id: "SEC-memory-connections", source: "security 11", part: "server", text: "Connections beyond the limit are closed at once." },
 ] as const satisfies readonly Rule[];
