@@ -23,6 +23,7 @@ import { commandPayloadText } from "../calls/plan-call.ts";
 import { engineFailure } from "../calls/plan-settlement.ts";
 import type { Settlements } from "../calls/settlements.ts";
 import type { CardStore } from "../cards/card-store.ts";
+import { readInTurns } from "../coalescer/in-turns.ts";
 import type { CallObserver } from "../ports/call-observer.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
@@ -240,7 +241,13 @@ export const createApprovals = (deps: ApprovalsDeps): Approvals => {
     async list(projectId, request) {
       const page = parsePage(request ?? {});
       const rows = await db.query<WaitingRow>(LIST_WAITING, [projectId, page.after, page.limit + 1]);
-      return toPage(rows, page, (row) => row.tool_call_id, waitingOf);
+      const shown = toPage(
+        rows,
+        page,
+        (row) => row.tool_call_id,
+        (row) => row,
+      );
+      return { ...shown, items: await readInTurns(shown.items, (row) => row.call_body.length, waitingOf) };
     },
   };
 };
