@@ -1,12 +1,12 @@
 // The application: every route of the table behind the same gate.
-//   A1. Everything but /health and /live needs a bearer token; a token of one project does not reach another.
-//   A2. A route says what it gives (route.ts); what is another's is refused before the handler runs and the body is read.
-//   A3. The Host header must be one we serve, and a request with an Origin must come from it (DNS rebinding).
-//   A4. Bodies are bounded before they are read, parsed without prototype tricks, and checked before a handler sees them.
+//   APP1. Everything but /health and /live needs a bearer token; a token of one project does not reach another.
+//   APP2. A route says what it gives (route.ts); what is another's is refused before the handler runs and the body is read.
+//   APP3. The Host header must be one we serve, and a request with an Origin must come from it (DNS rebinding).
+//   APP4. Bodies are bounded before they are read, parsed without prototype tricks, and checked before a handler sees them.
 //       No handler sees text that the database cannot store, unless its route says that it judges such text itself.
-//   A5. What bodies and readers hold is counted for each token and in all (body-budget.ts, readers.ts).
-//   A6. Who waits with a token that ends is answered 401, and what it waited for is not shown.
-//   A7. Every failure has the same shape (problem.ts).
+//   APP5. What bodies and readers hold is counted for each token and in all (body-budget.ts, readers.ts).
+//   APP6. Who waits with a token that ends is answered 401, and what it waited for is not shown.
+//   APP7. Every failure has the same shape (problem.ts).
 
 import { type Engine, type Log, systemClock, type Token, type TokenWatch } from "@toolplane/engine";
 import { parseWith, refuseUnstorable, showName, ToolplaneError } from "@toolplane/protocol";
