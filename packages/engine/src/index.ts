@@ -88,4 +88,4 @@ export type {
   Work,
 } from "./turns/turn.ts";
 export { stepIdOf } from "./turns/turn.ts";
-export { uiEndStatus } from "./turns/ui-ack.ts";
+export { uiOutcome } from "./turns/ui-ack.ts";
