@@ -1,5 +1,6 @@
 // Lossy streams (B15). Subscribers of this process get an item at once; for other processes it goes through an UNLOGGED
-// table behind a buffer that drops when it is full, so that publishing never waits for the database.
+// table behind a buffer that drops when it is full, so that publishing never waits for the database. A process that is alone on
+// its database (D5) writes nothing.
 //
 // Readers remember the snapshot up to which they have read and ask for what is not in it. An id to read on from would
 // lose whatever a slower process commits with smaller ids.
@@ -139,7 +140,7 @@ export const createStreams = ({ db, doorbell, clock, log, counters, origin, shar
       if (closed) return;
       counters.streamItems++;
       emit(item);
-      if (!shared) return;
+      if (!shared || doorbell.stats().alone) return;
       if (writer.stats().waiting >= MAX_WAITING) counters.streamItemsDropped++;
       else void writer.submit(item);
     },
