@@ -243,7 +243,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const tokens = createTokens({ ...ground, secret: randomSecret });
   const agentProfiles = createAgentProfiles({ ...ground, delegation });
   const carriedBy = carrier === undefined ? "postgres" : "external";
-  await setCarrier(db, carriedBy);
+  await setCarrier(db, carriedBy, ids);
   const carriage = carrier === undefined ? undefined : createCarriage({ ...ground, carrier });
   const bus = carriage?.bus ?? createPostgresBus(ground);
   const retain = createRetention(ground);
