@@ -75,6 +75,7 @@ export type { PoolServer } from "./turns/agent-bells.ts";
 export type {
   Advanced,
   AgentKey,
+  AskedTurn,
   CommittedStep,
   SpawnedTurn,
   StepCommit,
