@@ -73,7 +73,7 @@ export const createSpawn = (deps: TurnDeps & { readonly maxDepth: number }): Spa
   const readFacts = (tx: Queryer, items: readonly SpawnItem[]): Promise<SpawnFacts[]> =>
     tx.query<SpawnFacts>(READ_SPAWN, bindLookups(items.map(lookupOf)));
 
-  /** The cards of the boxes, each once, with their hashes. */
+  /** The cards of the boxes, each once, with their hashes. Throws `not_found` when one of the boxes does not exist. */
   const readInherited = async (tx: Queryer, item: SpawnItem): Promise<ReadonlyMap<string, string>> => {
     const boxIds = boxesOf(item);
     if (boxIds.length === 0) return new Map();
