@@ -50,6 +50,8 @@ export const rules = [
   { id: "ENG-history-6", source: "architecture 5", part: "engine", text: "The verifier names the first link of a direct call that does not match." },
   { id: "ENG-history-7", source: "architecture 5", part: "engine", text: "Retention leaves a tombstone with the end of the chain, which is shown to a reader, and takes decisions along." },
   { id: "ENG-history-8", source: "architecture 5", part: "engine", text: "Turns and calls of earlier versions keep their version of the chain, also when they end later." },
+  { id: "ENG-upgrade-1", source: "issue ports", part: "engine", text: "A database of an earlier version, killed in the middle of work, is opened and everything in it is finished." },
+  { id: "ENG-upgrade-2", source: "issue ports", part: "engine", text: "What an earlier version left behind without its call is cleared away." },
   { id: "INV-I1-unknown", source: "architecture I1", part: "engine", text: "An unsafe call whose holder is gone settles outcome_unknown and never runs again." },
   { id: "INV-I1-unstorable", source: "architecture 5", part: "engine", text: "A result that cannot be stored settles the call as failed." },
   { id: "INV-I1", source: "architecture I1", part: "engine", text: "A call settles once." },
