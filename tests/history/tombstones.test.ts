@@ -1,6 +1,7 @@
 // What retention leaves: one small row per turn and direct call, with the end of its chain; and no decision without its call.
 
-import { createIds, type Verdict } from "@toolplane/engine";
+import { createIds } from "@toolplane/engine";
+import type { Verdict } from "@toolplane/engine/internal";
 import { meddle } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 import {

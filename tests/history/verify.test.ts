@@ -1,6 +1,7 @@
 // The history of a turn: every thing that happened is a link, and whatever is changed afterwards is named by the verifier.
 
-import type { LeasedCall, Verdict, Work } from "@toolplane/engine";
+import type { LeasedCall, Work } from "@toolplane/engine";
+import type { Verdict } from "@toolplane/engine/internal";
 import { buildResult } from "@toolplane/protocol";
 import { dispatchAndClaim, meddle, resultFor, TEST_ACTOR } from "@toolplane/testkit";
 import { expect, test } from "vitest";

@@ -45,8 +45,6 @@ export type {
 // engine
 export { createEngine, type Engine, type EngineOptions, type ServingAgents, sha256 } from "./engine.ts";
 // history
-export type { History } from "./history/history.ts";
-export type { Verdict } from "./history/plan-verdict.ts";
 export { notThere } from "./history/tombstones.ts";
 // outbox
 export { OWNED_KINDS, type OwnedKind } from "./ownership/ownership.ts";

@@ -9,6 +9,7 @@ export { type SettleRow, settlementOf } from "./calls/settle.sql.ts";
 export type { Carried } from "./carrier/carriage.ts";
 export type { CarrierMeans } from "./carrier/carrier.ts";
 export { createHistory } from "./history/history.ts";
+export type { Verdict } from "./history/plan-verdict.ts";
 export { insertMessageRows, planMessageRow } from "./outbox/append-messages.ts";
 export { type RelayOptions, relayOutbox } from "./outbox/relay-outbox.ts";
 export { stuckMessages, whyStuck } from "./outbox/stuck-messages.ts";

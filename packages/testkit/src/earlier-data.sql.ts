@@ -1,5 +1,7 @@
 // Statements that bring the rows of an earlier version back.
 
+import { UsageError } from "@toolplane/protocol";
+
 export const CREATE_MIGRATIONS = `
 create table public.toolplane_migrations (
   number integer primary key, name text not null, hash text not null, applied_at timestamptz not null default now())`;
@@ -13,7 +15,7 @@ const isName = (name: string): boolean => /^[a-z_]+(?:\.[a-z_]+)?$/.test(name);
 
 /** Names come from a file of the repository, and nothing but names is taken. $1: the row as JSON. */
 export const insertRow = (table: string, columns: readonly string[]): string => {
-  if (![table, ...columns].every(isName)) throw new RangeError(`no name of a table or column: ${table}`);
+  if (![table, ...columns].every(isName)) throw new UsageError(`no name of a table or column: ${table}`);
   const list = columns.join(", ");
   return `insert into ${table} (${list}) overriding system value select ${list} from json_populate_record(null::${table}, $1)`;
 };

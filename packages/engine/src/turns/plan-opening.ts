@@ -12,7 +12,7 @@ export interface GivenContext {
   readonly contextHash: string | null;
 }
 
-export const NO_CONTEXT: GivenContext = { contextCards: 0, contextHash: null };
+const NO_CONTEXT: GivenContext = { contextCards: 0, contextHash: null };
 
 /** In place of the hash of a card that is named and not there. */
 export const NO_CARD = "-";

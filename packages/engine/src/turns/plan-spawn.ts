@@ -4,7 +4,6 @@
 //   The turn's id is minted here; a correlation names the request and never becomes the id (it may be the other way round).
 
 import {
-  type Card,
   canonicalText,
   childTraceparent,
   createContext,
@@ -18,24 +17,16 @@ import {
   ToolplaneError,
   violation,
 } from "@toolplane/protocol";
-import {
-  checkDepth,
-  createInstructionCard,
-  createResultFieldsCard,
-  type DepthPolicy,
-  planDepth,
-  saidDepthError,
-} from "@toolplane/protocol/agents";
-import { CHAIN_VERSION, type ChainLink, extendChain, type Sha256 } from "../calls/turn-chain.ts";
-import { prepareCard } from "../cards/prepare-card.ts";
+import { checkDepth, type DepthPolicy, planDepth, saidDepthError } from "@toolplane/protocol/agents";
+import { CHAIN_VERSION, type Sha256 } from "../calls/turn-chain.ts";
 import type { LedgerMeans } from "./ledger.ts";
+import { openingCards } from "./opening-cards.ts";
 import { contextOfHashes, planOpening } from "./plan-opening.ts";
 import type { SpawnItem } from "./prepare-spawn.ts";
 import type { SpawnFacts, SpawnRow } from "./spawn.sql.ts";
 import type { SpawnedTurn, SpawnRequest, Work } from "./turn.ts";
 import type { TurnRow } from "./turn-row.ts";
 import type { TurnWrites } from "./turn-write-rows.sql.ts";
-import { createTurnWrites } from "./turn-writes.ts";
 import { uiAcceptedOf } from "./ui-ack.ts";
 
 /** The turn that this correlation named before. */
@@ -127,42 +118,6 @@ const descentOf = (request: SpawnRequest, facts: SpawnFacts): Descent => {
   const { agentId, agentTurnId, stepId } = lineage;
   const parent = { agentId, agentTurnId, ...(stepId === undefined ? {} : { stepId }) };
   return { depth: planDepth(facts.lineage_depth ?? 0, policy), parent: policy === "root" ? undefined : parent };
-};
-
-interface Opening {
-  readonly writes: TurnWrites;
-  readonly cardIds: readonly string[];
-  readonly said: readonly Card[];
-  readonly chain: ChainLink;
-}
-
-/** The cards that are written for the turn, each a link of its chain. */
-const openingCards = (item: SpawnItem, inherited: readonly string[], task: ChainLink, means: LedgerMeans): Opening => {
-  const { request } = item;
-  const writes = createTurnWrites();
-  if ("boxId" in request.context) return { writes, cardIds: [], said: [], chain: task };
-  const { instruction, packedBy = request.sourceAgentId, resultFields = [], cards = [] } = request.context;
-  const origin = () => ({
-    cardId: means.ids.uuid(),
-    projectId: request.projectId,
-    createdAt: new Date(means.nowMs).toISOString(),
-    authorId: packedBy,
-    // Whose they are: a turn that inherits them does not own them.
-    extra: { agent_turn_id: item.agentTurnId },
-  });
-  const said = [
-    ...(instruction === "" ? [] : [createInstructionCard({ ...origin(), text: instruction })]),
-    ...(resultFields.length === 0 ? [] : [createResultFieldsCard({ ...origin(), fields: resultFields })]),
-    ...cards,
-  ];
-  let chain = task;
-  for (const card of said) {
-    const options = { projectId: request.projectId, caps: means.caps, sha256: means.sha256, candidate: false };
-    const { candidate: _, ...row } = prepareCard(card, options);
-    chain = extendChain(chain, row.hash, means.sha256);
-    writes.cards.push({ ...row, chainSeq: chain.seq, chainHash: chain.hash });
-  }
-  return { writes, cardIds: [...inherited, ...said.map(({ card_id }) => card_id)], said, chain };
 };
 
 /** In the queue, behind another turn. */
