@@ -21,3 +21,4 @@ export {
 export { type BusCounters, createBusCounters } from "./bus-counters.ts";
 export { type ConsumePlan, planBackoff, planConsume, planDelay } from "./consume-plan.ts";
 export { checkMessage, checkStreamItem, MAX_MESSAGE_BYTES } from "./message.ts";
+export { isNatsUrl, parseNatsAddress } from "./nats/address.ts";

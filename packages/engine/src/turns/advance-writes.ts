@@ -19,7 +19,7 @@ import type { TurnEnd, TurnKind, Work } from "./turn.ts";
 import { stateEvent, stepEvent } from "./turn-messages.ts";
 import { contextOfTurn, type HeadRow, parseDocument, type TurnRow } from "./turn-row.ts";
 
-export interface Claim {
+export interface WorkClaim {
   readonly claimId: string;
   readonly claimSeconds: number;
   readonly worker: string;
@@ -122,7 +122,7 @@ const continuationOf = (
   turn: TurnRow,
   epoch: number,
   inboxId: string,
-  claim: Claim | undefined,
+  claim: WorkClaim | undefined,
   means: LedgerMeans,
 ) => ({
   projectId: turn.project_id,
@@ -146,7 +146,7 @@ export const runAgain = (
   ledger: Ledger,
   head: HeadRow,
   calls: readonly WaitedCall[],
-  row: { readonly inboxId: string; readonly claim: Claim | undefined },
+  row: { readonly inboxId: string; readonly claim: WorkClaim | undefined },
   means: LedgerMeans,
 ): number => {
   const { turn, chain, writes } = ledger;
@@ -159,7 +159,7 @@ export const runAgain = (
 };
 
 /** Work that waited is taken; the first time the turn begins to run. */
-export const takeWork = (ledger: Ledger, head: HeadRow, row: LiveRow, claim: Claim, means: LedgerMeans): void => {
+export const takeWork = (ledger: Ledger, head: HeadRow, row: LiveRow, claim: WorkClaim, means: LedgerMeans): void => {
   const { turn, chain, writes } = ledger;
   writes.changes.push(
     inboxChange(
@@ -183,7 +183,7 @@ export const takeWork = (ledger: Ledger, head: HeadRow, row: LiveRow, claim: Cla
 export const workOf = (
   turn: TurnRow,
   row: { readonly inboxId: string; readonly epoch: number; readonly createdMs: number; readonly nowMs: number },
-  claim: Claim,
+  claim: WorkClaim,
 ): Work => ({
   projectId: turn.project_id,
   agentId: turn.agent_id,

@@ -98,7 +98,8 @@ const CONTEXT = `
         select q.hash from cards.cards q where q.project_id = b.project_id and q.card_id = b.card_id offset 0) k on true
      where b.project_id = i.project_id and b.box_id = i.context_box_id) given on true`;
 
-// The agent's head is waited for and held: see hold.sql.ts. A lineage is a turn of an agent, or the headless turn of a direct call, whose id is its call's.
+// The agent's head is waited for and held: see hold.sql.ts. A lineage is a turn of an agent, or the headless turn of a direct
+// call, whose id is its call's.
 export const READ_SPAWN: Statement = {
   name: "turns.read-spawn",
   text: `

@@ -4,7 +4,6 @@ import { DEFAULT_MAX_RECURSION_DEPTH } from "@toolplane/protocol/agents";
 import type { CoalescerStats } from "../coalescer/coalescer.ts";
 import { createAdvance } from "./advance.ts";
 import { createBeginStep } from "./begin-step.ts";
-import { createClaims } from "./claims.ts";
 import { type CommitDeps, createCommitStep } from "./commit-step.ts";
 import { createDispatchNext } from "./dispatch-next.ts";
 import { createEndTurn, type EndDeps } from "./end-turn.ts";
@@ -20,6 +19,7 @@ import { createTurnReads } from "./turn-reads.ts";
 import type { HeadRow } from "./turn-row.ts";
 import { createTurnWatch } from "./turn-watch.ts";
 import { AWAIT_HEADS, bindAgents } from "./turns.sql.ts";
+import { createWorkClaims } from "./work-claims.ts";
 
 export interface TurnsOptions {
   /** How long a worker may be silent before its work is offered to others. */
@@ -78,7 +78,7 @@ export const createTurns = (given: TurnsDeps): TurnsService => {
     advance: (agent) => advance.submit({ ...agent, workerId: "watchdog", takeWork: false }),
     dispatchNext: createDispatchNext(deps),
   });
-  const claims = createClaims(deps);
+  const claims = createWorkClaims(deps);
   const reads = createTurnReads(deps.db);
   const coalescers = {
     spawn: spawn.coalescer,

@@ -1,6 +1,6 @@
-// What a token that is bound to an agent may set in motion: the tools its agent's profile allows, whichever way it calls
-// them, turns of its own agent, and turns of others as far as the profile's delegation policy goes. The same rules bind the
-// agent inside its turns; a token is no way around them.
+// What a token of an agent may start: the tools that the agent's profile allows, turns of its own agent, and turns of others as
+// far as the profile's delegation policy allows. The same rules bind the agent inside its turns, so a token is no way around
+// them.
 
 import type { Engine } from "@toolplane/engine";
 import { showName, ToolplaneError } from "@toolplane/protocol";
@@ -36,7 +36,7 @@ export interface TurnAsk {
   readonly boxId?: string | undefined;
 }
 
-/** What a turn is given its agent can read: a box with cards that are another's is given by no agent. */
+/** The agent of a turn can read its context box, so an agent may not pass on a box that holds cards of others. */
 const checkMayGive = async (
   boxes: Pick<Engine["boxes"], "loadBox">,
   own: Own,

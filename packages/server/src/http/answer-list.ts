@@ -1,5 +1,5 @@
-// An answer with a list that may be long: each item is written apart, and after each few hundred kilobytes others get
-// their turn.
+// An answer with a list that may be long: each item is written separately, and after every few hundred kilobytes other requests
+// get their turn.
 
 import { setImmediate as breathe } from "node:timers/promises";
 import type { Context } from "hono";

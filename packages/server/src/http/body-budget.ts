@@ -1,8 +1,8 @@
-// Who holds how much memory with the bodies of its requests. A body is counted before it is read, and until its request is
-// answered: what was parsed from it lives that long.
+// Counts the memory that each token holds with the bodies of its requests. A body counts from before it is read until its request
+// is answered, because the parsed body lives that long.
 //   BB1. One token holds at most its share, whatever it sends at once.
-//   BB2. All bodies together are bounded. Small ones always pass that bound, so that a few large ones do not shut out
-//       heartbeats; how many small ones there can be is bounded by the connections.
+//   BB2. All bodies together are bounded. Small bodies are let in even when that bound is reached, so that a few large ones do
+//       not shut out heartbeats; the number of connections bounds how many small ones there can be.
 
 import { ToolplaneError } from "@toolplane/protocol";
 
@@ -11,16 +11,16 @@ export interface BodyLimits {
   readonly inAll: number;
 }
 
-/** Two of the largest results at once; a service that has more of them waits its turn. */
+/** Two of the largest results at once; a service with more of them gets `rate_limited`. */
 const BODY_LIMITS: BodyLimits = { perToken: 128 * 1024 * 1024, inAll: 384 * 1024 * 1024 };
 
 const SMALL_BYTES = 64 * 1024;
 
 /** The bytes of one request. */
 export interface BodyShare extends Disposable {
-  /** `rate_limited` when there is no room for so many more. */
+  /** Throws `rate_limited` when there is no room for so many more bytes. */
   take(bytes: number): void;
-  /** Counts the bytes until this is disposed too: for an answer that goes on after its request was handled. */
+  /** Keeps the bytes counted until this is disposed too: for an answer that continues after its request was handled. */
   hold(): Disposable;
 }
 
@@ -87,10 +87,10 @@ export const createBodyBudget = (limits: BodyLimits = BODY_LIMITS): BodyBudget =
   };
 };
 
-// Beside the request instead of through every function that reads one: what reads bodies stays what it is.
+// Kept in a map beside the request, so that functions that read bodies need no further parameter.
 const shares = new WeakMap<Request, BodyShare>();
 
 export const shareBody = (request: Request, share: BodyShare): void => void shares.set(request, share);
 
-/** A request nobody counts is bounded by its route alone. */
+/** A request without a share is bounded by its route alone. */
 export const shareOf = (request: Request): Pick<BodyShare, "take"> | undefined => shares.get(request);

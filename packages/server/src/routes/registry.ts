@@ -21,7 +21,7 @@ const projectBody = (project: RegisteredProject) => ({
   updated_at: project.updatedAt,
 });
 
-/** Deleted tools are shown only to those who ask for what waits, and only while something does. */
+/** Deleted tools are shown only on request for waiting versions, and only while one waits. */
 const pendingQuery = z.strictObject({ pending: z.enum(["true", "false"]).optional() });
 
 const findShown = async (
@@ -93,7 +93,6 @@ export const registryRoutes: readonly Route[] = [
     path: "/projects/:project/tools",
     roles: [...OPERATORS, "tool"],
     gives: "served",
-    rawBody: true,
     handle: async ({ engine, params, caller, context }) => {
       const upload = await readUpload(context.req.raw, readYamlIn(engine.threads, params.project ?? ""));
       const asked = {
@@ -103,7 +102,7 @@ export const registryRoutes: readonly Route[] = [
         toolCallId: "",
         headers: {},
       };
-      // The definition is a program's, whoever's token the program uses.
+      // The definition counts as a program's, whatever token the program uses.
       const asService = context.req.header("toolplane-register-as") === "service";
       const { status, body } = await registerTool({ ...asked, body: upload }, asService);
       return context.json(body, status);
@@ -160,7 +159,7 @@ export const registryRoutes: readonly Route[] = [
     path: "/projects/:project/tools/:tool/accept",
     roles: OPERATORS,
     gives: "project",
-    /** The version that was looked at; another one that came meanwhile is not accepted by mistake. It may be left out while only one came. */
+    /** The version that the person read; a version that came later is not accepted by mistake. Optional while only one came. */
     body: z.strictObject({ version: z.number().int().positive().optional() }),
     handle: async ({ engine, params, body, caller, context }) => {
       const by = actorOf(caller);

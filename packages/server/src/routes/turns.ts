@@ -1,4 +1,4 @@
-// Turns: an agent is asked for something, and what became of it.
+// Turns: start one, list them, look at one, stop one.
 
 import { DEFAULT_CHANNEL, isTrustedActor, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
@@ -31,7 +31,7 @@ const keyFrom = (params: Readonly<Record<string, string>>) => ({
   agentTurnId: params.turn ?? "",
 });
 
-/** Whose turns are looked through: an agent's own, unless it asks for those that came of a turn it may see. */
+/** An agent's own turns, unless it asks for the turns that came of a turn it may see. */
 const listedAgent = async (
   { self, check }: Own,
   query: { readonly agent_id?: string | undefined; readonly parent_agent_turn_id?: string | undefined },
@@ -88,7 +88,7 @@ export const turnRoutes: readonly Route[] = [
         tracestate: traceparent === undefined ? undefined : context.req.header("tracestate"),
       });
       const key = { projectId, agentTurnId: spawned.agentTurnId };
-      // A correlation that another has used leads to a turn which is not shown to this caller.
+      // A correlation that another caller has used leads to a turn that this caller may not see.
       if (spawned.idempotent) await own.check("turn", key.agentTurnId);
       const turn = await engine.turns.wait(key, (body.wait_seconds ?? 0) * 1000, signal);
       if (turn === undefined) throw noTurn(spawned.agentTurnId);

@@ -30,7 +30,7 @@ export const turnBody = (turn: TurnView) => ({
   ended_at: turn.endedAt,
 });
 
-/** What the turn handed over: a text, or a document. */
+/** The turn's deliverable: a text, or a document. */
 const deliverableOf = (card: Card | undefined): unknown => {
   if (card?.content.__type__ === "TextContent") return card.content.text;
   return card?.content.__type__ === "JsonContent" ? card.content.data : null;
@@ -51,7 +51,7 @@ export interface TurnContext {
   readonly result_fields?: readonly { readonly name: string; readonly description?: string | undefined }[] | undefined;
 }
 
-/** An instruction makes a new box, after what a given one holds; a box alone is taken as it is. */
+/** An instruction makes a new box, after the cards of a given box; a box alone is used as it is. */
 export const contextOf = (body: TurnContext, packedBy: string) => {
   const { instruction, context_box_id: boxId, result_fields: resultFields } = body;
   if (instruction !== undefined)
@@ -66,7 +66,7 @@ export interface TurnReading {
   readonly processes: PlaneProcesses;
 }
 
-/** The turn with its steps, and what it waits for; after a wait for its end if one is given. */
+/** The turn with its steps and what it waits for; with a wait for its end, if one is given. */
 export const readTurn = async (
   { engine, processes }: TurnReading,
   key: { readonly projectId: string; readonly agentTurnId: string },
