@@ -2,6 +2,8 @@
 
 import { offeredAt, RECHECK_PAUSED, WANTED_AT } from "../calls/offer.sql.ts";
 import { FACT_COLUMNS, type FactRow } from "../calls/read.sql.ts";
+import type { WeighedRow } from "../registry/page.ts";
+import { withinPage } from "../registry/page-bytes.sql.ts";
 import type { Statement } from "../sql/database.ts";
 
 /** A call for later, approved early, still waits for its time. */
@@ -44,7 +46,7 @@ update state.live_calls set approval_hash = $3
  where project_id = $1 and tool_call_id = $2 and status = 'awaiting_approval'`,
 };
 
-export interface WaitingRow extends FactRow {
+export interface WaitingRow extends FactRow, WeighedRow {
   readonly created_at: Date;
   readonly queue_deadline: Date;
   readonly call_body: string;
@@ -53,11 +55,12 @@ export interface WaitingRow extends FactRow {
 /** Oldest first: who waits longest is asked about first. $1 project, $2 after this id, $3 limit. */
 export const LIST_WAITING: Statement = {
   name: "approvals.list",
-  text: `
-select ${FACT_COLUMNS}, c.created_at, c.queue_deadline, k.body as call_body
+  text: withinPage(`
+select ${FACT_COLUMNS}, c.created_at, c.queue_deadline, k.body as call_body,
+       octet_length(k.body) as weight, row_number() over (order by c.tool_call_id) as place
   from state.live_calls c
  cross join lateral (select body from cards.cards x where x.project_id = $1 and x.card_id = c.call_card_id offset 0) k
  where c.project_id = $1 and c.status = 'awaiting_approval' and c.tool_call_id > $2::text
  order by c.tool_call_id
- limit $3`,
+ limit $3`),
 };

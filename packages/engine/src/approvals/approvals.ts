@@ -26,6 +26,7 @@ import type { Settlements } from "../calls/settlements.ts";
 import type { Sha256 } from "../calls/turn-chain.ts";
 import type { CardStore } from "../cards/card-store.ts";
 import { prepareCard } from "../cards/prepare-card.ts";
+import { readInTurns } from "../coalescer/in-turns.ts";
 import type { CallObserver } from "../ports/call-observer.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
@@ -254,7 +255,13 @@ export const createApprovals = (deps: ApprovalsDeps): Approvals => {
     async list(projectId, request) {
       const page = parsePage(request ?? {});
       const rows = await db.query<WaitingRow>(LIST_WAITING, [projectId, page.after, page.limit + 1]);
-      return toPage(rows, page, (row) => row.tool_call_id, waitingOf);
+      const shown = toPage(
+        rows,
+        page,
+        (row) => row.tool_call_id,
+        (row) => row,
+      );
+      return { ...shown, items: await readInTurns(shown.items, (row) => row.call_body.length, waitingOf) };
     },
   };
 };
