@@ -46,6 +46,8 @@ export type {
 } from "./delegation/delegation.ts";
 // engine
 export { createEngine, type Engine, type EngineOptions, type ServingAgents, sha256 } from "./engine.ts";
+// history
+export { notThere } from "./history/tombstones.ts";
 // outbox
 export { OWNED_KINDS, type OwnedKind } from "./ownership/ownership.ts";
 // ports
