@@ -1,4 +1,4 @@
-// The bus on NATS JetStream: commands are a work queue, events a log, stream items core messages. The server is transport
+// The bus on NATS JetStream: commands go when they are taken, events are a log, stream items core messages. The server is transport
 // only: it may restart, fail over or lose everything it holds; streams and durables then come back by themselves, and what
 // was lost is published again by whoever keeps the truth (I3, I13).
 
@@ -57,7 +57,7 @@ export const createNatsBus = (options: NatsBusOptions): NatsBus => {
   };
 
   const keeping: Promise<Keepers> = jetstreamManager(wire.nc, { checkAPI: false }).then((jsm) => {
-    const streams = createStreamKeeper(wire, jsm, replicas);
+    const streams = createStreamKeeper({ wire, jsm, replicas, log });
     const durables = createNatsDurables({ wire, jsm, streams, plane });
     const kept = createKeptDurables({ durables, clock, log });
     const { requests, nc } = wire;
