@@ -32,7 +32,9 @@ export { startMortalServer } from "./crash/mortal-server.ts";
 export { createPlannedFaults, type PlannedFault } from "./crash/planned-faults.ts";
 export { type Chance, createChance } from "./crash/random.ts";
 export { startEngineChild } from "./crash/run-child.ts";
+export { verifyHistories } from "./crash/verify-histories.ts";
 export { startWorkload } from "./crash/workload.ts";
+export { loadEarlierData } from "./earlier-data.ts";
 // engine
 export { appendMessages } from "./engine/append-messages.ts";
 export {

@@ -31,9 +31,18 @@ export const SWEEPS: readonly Statement[] = [
   ...["live_calls", "past_calls", "call_keys"].map((noun) => sweep(`state.${noun}`)),
   sweep("bus.messages"),
   sweep("bus.sent_events"),
-  ...["inbox", "turns", "steps", "edges", "identity_edges", "batches", "heads", "dead_letters", "sessions"].map(
-    (noun) => sweep(`state.${noun}`),
-  ),
+  ...[
+    "inbox",
+    "turns",
+    "steps",
+    "edges",
+    "identity_edges",
+    "batches",
+    "heads",
+    "dead_letters",
+    "sessions",
+    "tombstones",
+  ].map((noun) => sweep(`state.${noun}`)),
   sweep("cards.boxes"),
   sweep("cards.cards"),
 ];

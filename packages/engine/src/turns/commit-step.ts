@@ -1,9 +1,10 @@
 // Commit of a step: its cards, its calls, its events, and the head running -> suspended, in one transaction. When every
 // call was refused, or there was none, the head stays running and the work goes on.
-//   T2. Only the holder of the claim, in the turn's current epoch.
-//   T4. A step that was committed answers with what was written; another step under its id is refused.
-//   I4. The calls become visible in the transaction that suspends the turn: no result can meet it running.
-//   A definition that was replaced under the plan is read again and the step planned again; nothing of the first try stays.
+//   Only the holder of the claim commits, in the turn's current epoch (T2).
+//   A step that was already committed is answered with what was written; another step under its id is refused (T4).
+//   I4. The calls become visible in the transaction that suspends the turn: no result can meet the turn running.
+//   When a tool's definition was replaced after the step was planned, the definition is read again and the step is planned
+//   again; the first plan leaves nothing behind.
 
 import { isErrorCode, isToolplaneError, type JsonObject, ToolplaneError } from "@toolplane/protocol";
 import type { CallPlaces, Placement } from "../calls/call-places.ts";

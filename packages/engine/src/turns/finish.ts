@@ -1,6 +1,6 @@
 // Finish: the turn ends. One deliverable, one task event (I10), the head idle or already with the next turn.
 //   An end by the agent's own tool passes the terminal guard first.
-//   T4. Whoever ended the turn and was not told is answered with what was written.
+//   A worker that ended the turn and lost the answer asks again and gets what was written (T4).
 
 import { CARD_TYPES, isToolplaneError, type JsonObject, ToolplaneError } from "@toolplane/protocol";
 import { FALLBACK_SOURCES } from "@toolplane/protocol/agents";

@@ -66,8 +66,8 @@ export interface SpawnRequest extends AgentKey {
   readonly kind?: TurnKind | undefined;
   readonly lineage?: SpawnLineage | undefined;
   /**
-   * `descend` with a lineage, `root` without. An agent that asks without a lineage descends from the turn it is in; outside of its
-   * turns from itself, and a turn for itself is then as deep as it was made.
+   * `descend` with a lineage, `root` without. An agent that asks without a lineage descends from the turn it is in; outside of
+   * its turns from itself, and a turn for itself is then as deep as it was made.
    */
   readonly depthPolicy?: DepthPolicy | undefined;
   /** How deep the asking actor says it is; the turn is refused when the engine counts another depth (I9). */

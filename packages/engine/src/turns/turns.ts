@@ -6,7 +6,6 @@ import type { CoalescerStats } from "../coalescer/coalescer.ts";
 import { createGiveBack } from "../waiting/give-back.ts";
 import { createAdvance } from "./advance.ts";
 import { createBeginStep } from "./begin-step.ts";
-import { createClaims } from "./claims.ts";
 import { type CommitDeps, createCommitStep } from "./commit-step.ts";
 import { createDispatchNext } from "./dispatch-next.ts";
 import { createEndTurn, type EndDeps } from "./end-turn.ts";
@@ -22,6 +21,7 @@ import { createTurnReads } from "./turn-reads.ts";
 import type { HeadRow } from "./turn-row.ts";
 import { createTurnWatch } from "./turn-watch.ts";
 import { AWAIT_HEADS, bindAgents } from "./turns.sql.ts";
+import { createWorkClaims } from "./work-claims.ts";
 
 export interface TurnsOptions {
   /** How long a worker may be silent before its work is offered to others. */
@@ -62,7 +62,7 @@ export const createTurns = (given: TurnsDeps): TurnsService => {
     given.follow?.(turn);
   };
   const deps = { ...given, claimSeconds: options.claimSeconds ?? CLAIM_SECONDS, ended };
-  const claims = createClaims(deps);
+  const claims = createWorkClaims(deps);
   const unheard = createGiveBack({ clock: deps.clock, forSeconds: deps.claimSeconds, ask: claims.release });
   const { giveBack } = unheard;
   const spawn = createSpawn({ ...deps, giveBack, maxDepth: options.maxDepth ?? DEFAULT_MAX_RECURSION_DEPTH });

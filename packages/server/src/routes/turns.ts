@@ -1,4 +1,4 @@
-// Turns: an agent is asked for something, and what became of it.
+// Turns: start one, list them, look at one, stop one.
 
 import { DEFAULT_CHANNEL, isTrustedActor, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
@@ -31,7 +31,7 @@ const keyFrom = (params: Readonly<Record<string, string>>) => ({
   agentTurnId: params.turn ?? "",
 });
 
-/** Whose turns are looked through: an agent's own, unless it asks for those that came of a turn it may see. */
+/** An agent's own turns, unless it asks for the turns that came of a turn it may see. */
 const listedAgent = async (
   { self, check }: Own,
   query: { readonly agent_id?: string | undefined; readonly parent_agent_turn_id?: string | undefined },
@@ -74,14 +74,14 @@ export const turnRoutes: readonly Route[] = [
       const [projectId, agentId] = [params.project ?? "", params.agent ?? ""];
       const said = { projectId, channelId: body.channel_id ?? DEFAULT_CHANNEL, agentId: caller.actorId };
       const saidDepth = checkCallerHeaders(context.req.raw.headers, said);
-      await checkMayStart(engine, caller, own, { projectId, agentId, boxId: body.context_box_id });
+      const box = await checkMayStart(engine, caller, own, { projectId, agentId, boxId: body.context_box_id });
       const traceparent = context.req.header("traceparent");
       const request = {
         projectId,
         agentId,
         sourceAgentId: caller.actorId,
         saidDepth,
-        context: contextOf(body, caller.actorId),
+        context: contextOf({ ...body, context_box_id: box }, caller.actorId),
         channelId: body.channel_id,
         correlationId: body.correlation_id ?? context.req.header("idempotency-key"),
         traceparent,
@@ -90,7 +90,7 @@ export const turnRoutes: readonly Route[] = [
       const asked = await engine.turns.ask(request, {
         waitMs: (body.wait_seconds ?? 0) * 1000,
         signal,
-        // A correlation that another has used leads to a turn which is not shown to this caller.
+        // A correlation that another caller has used leads to a turn that this caller may not see.
         repeated: ({ agentTurnId }) => own.check("turn", agentTurnId),
       });
       const detail = await askedDetail(engine, asked);

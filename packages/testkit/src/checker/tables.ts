@@ -37,6 +37,8 @@ export interface CallRow {
   readonly result_card_id: string | null;
   readonly result_hash: string | null;
   readonly result_chain_seq: number | null;
+  readonly result_chain_hash: string | null;
+  readonly approval_hash: string | null;
   readonly settled_by: string | null;
   readonly settled: boolean;
   readonly tool_name: string;
@@ -96,6 +98,15 @@ export interface TurnRow {
   readonly deliverable_card_id: string | null;
   readonly chain_seq: number | null;
   readonly chain_hash: string | null;
+  readonly chain_version: number;
+  readonly task_hash: string | null;
+  readonly source_agent_id: string;
+  readonly kind: string;
+  readonly payload: string;
+  readonly runtime_config: string;
+  readonly metadata: string;
+  readonly context_cards: number;
+  readonly context_hash: string | null;
 }
 
 export interface HeadRow {
