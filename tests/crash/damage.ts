@@ -281,5 +281,4 @@ export const DAMAGES: [string, keyof Findings, (world: World) => Tables][] = [
     "unsent",
     (world) => world.damage("messages", any, (row) => [row, { ...row, category: "cmd" }]),
   ],
-  ["a delivery nobody took", "unsent", (world) => ({ ...world.tables, deliveries: [{ durable: "audit", id: "1" }] })],
 ];

@@ -228,12 +228,13 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const agents = createAgents({ ...ground, profiles });
   const definitions = createDefinitions({ ...ground, compile: schemas.compile });
   const calls = createCalls({ ...ground, definitions, leaseSeconds: options.leaseSeconds ?? LEASE_SECONDS });
-  const { settlements } = calls;
+  const { settlements, places } = calls;
   const delegation = createDelegation(ground);
   const turns = createTurns({
     ...ground,
     definitions,
     settlements,
+    places,
     options: options.turns,
     // With a bus beside the database the project manager hears of ended tasks by their events.
     follow: carrier === undefined ? (turn) => batches.follow(turn) : undefined,
@@ -245,7 +246,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const tokens = createTokens({ ...ground, secret: randomSecret });
   const agentProfiles = createAgentProfiles({ ...ground, delegation });
   const carriedBy = carrier === undefined ? "postgres" : "external";
-  await setCarrier(db, carriedBy);
+  await setCarrier(db, carriedBy, ids);
   const carriage = carrier === undefined ? undefined : createCarriage({ ...ground, carrier });
   const bus = carriage?.bus ?? createPostgresBus(ground);
   const retain = createRetention(ground);

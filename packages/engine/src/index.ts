@@ -77,6 +77,7 @@ export type { PoolServer } from "./turns/agent-bells.ts";
 export type {
   Advanced,
   AgentKey,
+  AskedTurn,
   CommittedStep,
   SpawnedTurn,
   StepCommit,
@@ -90,4 +91,4 @@ export type {
   Work,
 } from "./turns/turn.ts";
 export { stepIdOf } from "./turns/turn.ts";
-export { uiEndStatus } from "./turns/ui-ack.ts";
+export { uiOutcome } from "./turns/ui-ack.ts";

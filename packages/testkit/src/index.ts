@@ -4,13 +4,14 @@
 export { type Answer, type AnswerBody, askApi, readAnswer } from "./api/answer.ts";
 // bus
 export {
-  type BusHarness,
+  type CarrierHarness,
   createCollector,
   createLatch,
   eventually,
+  type LogHarness,
 } from "./bus/bus-harness.ts";
 export { createMemoryCarrier, type MemoryCarrier } from "./bus/memory-carrier.ts";
-export { busContract } from "./bus-contract.ts";
+export { carrierBusContract, logBusContract } from "./bus-contract.ts";
 // checker
 export { checkDatabase, checkWhenQuiet, planFindings } from "./checker/check.ts";
 export { type Findings, isSound, NOTHING_FOUND } from "./checker/findings.ts";

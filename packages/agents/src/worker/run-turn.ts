@@ -7,7 +7,7 @@ import { isToolplaneError, type ToolplaneError } from "@toolplane/protocol";
 import { errorTrace } from "./error-trace.ts";
 import type { Holding } from "./holdings.ts";
 import { persist } from "./persist.ts";
-import { planFailure, planTurnLimit } from "./plan-answer.ts";
+import { planFailure, planTurnLimit } from "./plan-question.ts";
 import { createRunStep, type StepDeps, type StepOutcome } from "./run-step.ts";
 import { runUiAction } from "./ui-action.ts";
 import { turnStats } from "./usage.ts";

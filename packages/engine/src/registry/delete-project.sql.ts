@@ -26,20 +26,10 @@ with gone as (
 select count(*)::int as removed from gone`,
 });
 
-/** Events take along what consumers have been handed of them. */
-const SWEEP_MESSAGES: Statement = {
-  name: "projects.sweep-messages",
-  text: `
-with picked as materialized (select id from bus.messages where project_id = $1 limit $2::int),
-untaken as (delete from bus.deliveries where id = any (array(select id from picked))),
-gone as (delete from bus.messages where id = any (array(select id from picked)) returning 1)
-select count(*)::int as removed from gone`,
-};
-
 /** Calls first: without them nothing is offered any more. Boxes take their entries along, batches their tasks. */
 export const SWEEPS: readonly Statement[] = [
   ...["live_calls", "past_calls", "call_keys"].map((noun) => sweep(`state.${noun}`)),
-  SWEEP_MESSAGES,
+  sweep("bus.messages"),
   sweep("bus.sent_events"),
   ...[
     "inbox",

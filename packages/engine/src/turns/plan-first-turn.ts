@@ -24,6 +24,7 @@ const turnRowOf = (row: SpawnRow, epoch: number, nowMs: number): TurnRow => ({
   status: "active",
   correlation_id: row.correlationId,
   request_hash: row.requestHash,
+  source_agent_id: row.sourceAgentId,
   channel_id: row.channelId,
   recursion_depth: row.recursionDepth,
   trace_id: row.traceId,

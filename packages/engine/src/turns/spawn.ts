@@ -34,7 +34,8 @@ type Outcome = SpawnedTurn | Error;
 
 export interface Spawn {
   readonly coalescer: Coalescer<SpawnItem, SpawnedTurn>;
-  submit(request: SpawnRequest): Promise<SpawnedTurn>;
+  /** Refuses what no database is needed to refuse, and mints the ids. */
+  prepare(request: SpawnRequest): SpawnItem;
   /** Inside the caller's transaction. */
   within(tx: Queryer, request: SpawnRequest): Promise<SpawnedTurn>;
 }
@@ -224,6 +225,8 @@ export const createSpawn = (deps: TurnDeps & { readonly maxDepth: number }): Spa
     }
   };
 
+  const prepare = (request: SpawnRequest): SpawnItem => prepareSpawn(request, deps.ids, deps.sha256);
+
   const coalescer = createCoalescer<SpawnItem, SpawnedTurn>({
     flush,
     keyOf: ({ request, correlationId }) => `${agentKey(request)}/${correlationId}`,
@@ -234,11 +237,9 @@ export const createSpawn = (deps: TurnDeps & { readonly maxDepth: number }): Spa
 
   return {
     coalescer,
-    async submit(request) {
-      return coalescer.submit(prepareSpawn(request, deps.ids, deps.sha256));
-    },
+    prepare,
     async within(tx, request) {
-      const item = prepareSpawn(request, deps.ids, deps.sha256);
+      const item = prepare(request);
       const { outcomes } = await spawnAll(tx, [item]).catch((error: unknown) => {
         throw brokenRule(error) === OUTPUT_TAKEN ? outputTaken() : error;
       });

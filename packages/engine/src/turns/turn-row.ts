@@ -30,6 +30,7 @@ export interface TurnRow {
   readonly status: StoredStatus;
   readonly correlation_id: string;
   readonly request_hash: string;
+  readonly source_agent_id: string;
   readonly channel_id: string;
   readonly recursion_depth: number;
   readonly trace_id: string;
@@ -69,8 +70,8 @@ export interface QueuedRow extends TurnRow {
 
 /** For the alias `t`. */
 export const TURN_COLUMNS = `
-  t.project_id, t.agent_turn_id, t.agent_id, t.kind, t.status, t.correlation_id, t.request_hash, t.channel_id, t.recursion_depth,
-  t.trace_id, t.traceparent, t.tracestate, t.parent_traceparent, t.parent_agent_id, t.parent_agent_turn_id, t.parent_step_id, t.profile_box_id,
+  t.project_id, t.agent_turn_id, t.agent_id, t.kind, t.status, t.correlation_id, t.request_hash, t.source_agent_id, t.channel_id,
+  t.recursion_depth, t.trace_id, t.traceparent, t.tracestate, t.parent_traceparent, t.parent_agent_id, t.parent_agent_turn_id, t.parent_step_id, t.profile_box_id,
   t.context_box_id, t.output_box_id, t.display_name, t.payload, t.runtime_config, t.metadata, t.step_count,
   t.turn_epoch::float8 as turn_epoch, t.deliverable_card_id, t.error, t.error_code, t.end_claim_id,
   t.chain_version, t.chain_seq, t.chain_hash,

@@ -1,6 +1,6 @@
 // A turn as the API shows it, whichever way it was asked for.
 
-import { type Engine, notThere, type TurnView } from "@toolplane/engine";
+import { type AskedTurn, type Engine, notThere, type TurnView } from "@toolplane/engine";
 import { type Card, ToolplaneError } from "@toolplane/protocol";
 import type { PlaneProcesses } from "../up/plane-processes.ts";
 import { explainTurn } from "../why/explain-turn.ts";
@@ -41,9 +41,16 @@ export const detailOf = async (engine: Pick<Engine, "cards">, turn: TurnView) =>
   return { ...turnBody(turn), deliverable: deliverableOf(card) };
 };
 
-export const isOver = (turn: TurnView): boolean => turn.endedAt !== null;
-
 export const noTurn = (turnId: string): ToolplaneError => notThere("turn", turnId, undefined);
+
+/** A turn that was asked for; its deliverable is looked for only if it was not written here. */
+export const askedDetail = async (engine: Pick<Engine, "cards">, { spawned, turn, deliverable }: AskedTurn) => {
+  if (turn === undefined) throw noTurn(spawned.agentTurnId);
+  const { idempotent } = spawned;
+  return deliverable === undefined
+    ? { ...(await detailOf(engine, turn)), idempotent }
+    : { ...turnBody(turn), deliverable: deliverableOf(deliverable), idempotent };
+};
 
 export interface TurnContext {
   readonly instruction?: string | undefined;

@@ -36,12 +36,9 @@ select project_id, dead_letter_id, kind, tool_call_id, code, replayed_as from st
 /** Events stay in the log on the postgres bus; everything else that is here has not left. */
 export const READ_MESSAGES = "select id::text, category, subject, message_id, payload from bus.messages";
 
-export const READ_DELIVERIES = "select durable, id::text from bus.deliveries";
-
 /** Whether anything is still under way; cheap enough to ask often. */
 export const COUNT_OPEN = `
 select (select count(*) from state.calls where settled_at is null)::int as calls,
        (select count(*) from state.turns where ended_at is null)::int as turns,
        (select count(*) from bus.messages where category = 'cmd')::int as commands,
-       (select count(*) from bus.messages where category = 'evt')::int as events,
-       (select count(*) from bus.deliveries)::int as deliveries`;
+       (select count(*) from bus.messages where category = 'evt')::int as events`;

@@ -7,7 +7,6 @@ import {
   READ_CALLS,
   READ_CARDS,
   READ_DEAD_LETTERS,
-  READ_DELIVERIES,
   READ_HEADS,
   READ_INBOX,
   READ_KEYS,
@@ -144,7 +143,6 @@ export interface Tables {
   readonly heads: readonly HeadRow[];
   readonly deadLetters: readonly DeadLetterRow[];
   readonly messages: readonly MessageRow[];
-  readonly deliveries: readonly { readonly durable: string; readonly id: string }[];
 }
 
 export interface OpenCounts {
@@ -152,7 +150,6 @@ export interface OpenCounts {
   readonly turns: number;
   readonly commands: number;
   readonly events: number;
-  readonly deliveries: number;
 }
 
 const connected = async <T>(url: string, work: (client: Client) => Promise<T>): Promise<T> => {
@@ -180,7 +177,6 @@ export const readTables = (url: string): Promise<Tables> =>
       heads: await rows<HeadRow>(READ_HEADS),
       deadLetters: await rows<DeadLetterRow>(READ_DEAD_LETTERS),
       messages: await rows<MessageRow>(READ_MESSAGES),
-      deliveries: await rows<{ durable: string; id: string }>(READ_DELIVERIES),
     };
     await client.query("commit");
     return tables;
