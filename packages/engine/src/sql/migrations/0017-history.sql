@@ -47,7 +47,7 @@ create table state.tombstones (
   forgotten_at  timestamptz not null default now(),
   primary key (project_id, agent_turn_id)
 );
-create index tombstones_age on state.tombstones (project_id, forgotten_at);
+create index tombstones_age on state.tombstones (forgotten_at);
 
 -- Decisions of calls that retention has forgotten without them.
 delete from cards.cards k using resource.projects p
