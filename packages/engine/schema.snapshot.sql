@@ -726,7 +726,7 @@ create table state.tombstones (
   forgotten_at timestamp with time zone not null default now(),
   constraint tombstones_pkey PRIMARY KEY (project_id, agent_turn_id)
 );
-CREATE INDEX tombstones_age ON state.tombstones USING btree (project_id, forgotten_at);
+CREATE INDEX tombstones_age ON state.tombstones USING btree (forgotten_at);
 grant delete, insert, select, update on state.tombstones to toolplane_engine;
 grant select on state.tombstones to toolplane_reader;
 

@@ -98,7 +98,8 @@ const MAX_TEXT = 500;
 
 const cardIdOf = (toolCallId: string): string => `approval_${toolCallId}`;
 
-const clean = (text: string): string => storableText(text, MAX_TEXT).trim();
+/** Without NULs: a name of nothing else is no name. */
+const clean = (text: string): string => storableText(text.replaceAll("\u0000", ""), MAX_TEXT).trim();
 
 const decisionCard = (view: CallView, request: DecideRequest, verdict: Verdict, now: string): Card => ({
   card_id: cardIdOf(view.toolCallId),

@@ -90,14 +90,10 @@ export const createRetention = (deps: { readonly db: Database; readonly clock: C
     }
   };
 
-  const forgetTombstones = async (projectId: string): Promise<number> => {
+  const forgetTombstones = async (): Promise<number> => {
     let total = 0;
     for (;;) {
-      const [row] = await deps.db.query<{ forgotten: number }>(FORGET_TOMBSTONES, [
-        projectId,
-        TOMBSTONE_SECONDS,
-        BATCH,
-      ]);
+      const [row] = await deps.db.query<{ forgotten: number }>(FORGET_TOMBSTONES, [TOMBSTONE_SECONDS, BATCH]);
       total += row?.forgotten ?? 0;
       if ((row?.forgotten ?? 0) < BATCH) return total;
     }
@@ -148,7 +144,6 @@ export const createRetention = (deps: { readonly db: Database; readonly clock: C
     let turns = 0;
     let batches = 0;
     let agents = 0;
-    let tombstones = 0;
     if (deps.clock.now() - beganMs > FROM_THE_BEGINNING_MS) {
       passed.clear();
       beganMs = deps.clock.now();
@@ -162,8 +157,7 @@ export const createRetention = (deps: { readonly db: Database; readonly clock: C
       turns += await forgetTurns(project, seconds);
       batches += await drain(FORGET_BATCHES, project, "batch_", seconds);
       agents += await forgetAgents(project, seconds);
-      tombstones += await forgetTombstones(project);
     }
-    return { calls, deadLetters, sessions, turns, batches, agents, tombstones };
+    return { calls, deadLetters, sessions, turns, batches, agents, tombstones: await forgetTombstones() };
   };
 };
