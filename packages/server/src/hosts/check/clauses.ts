@@ -1,6 +1,6 @@
-// What a tool host is held to, rule by rule: the published table of `toolplane host check`. An id never changes its
-// meaning; a rule that is given up leaves a gap. `section` names the part of the tool host protocol it is from, `utp` the clauses
-// of the tool protocol that the plane can only keep if the host keeps the rule.
+// The rules that `toolplane host check` holds a tool host to, as a published table. An id never changes its meaning; a rule that
+// is dropped leaves a gap. `section` names the part of the tool host protocol; `utp` names the clauses of the tool protocol that the
+// plane keeps only if the host keeps the rule.
 
 export interface HostClauseEntry {
   readonly id: `HOST-C${string}`;
