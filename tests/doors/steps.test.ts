@@ -57,7 +57,8 @@ const turnOf = async (call: readonly object[]): Promise<Outcome> => {
   await http.send("POST", "/projects/demo/agents", { agent_id: name, profile_name: name });
   const asked = { instruction: "go", wait_seconds: 60 };
   const { body } = await http.send("POST", `/projects/demo/agents/${name}/turns`, asked);
-  const box = `/projects/demo/boxes/${body.output_box_id}/cards`;
+  const { output_box_id: boxId } = body as unknown as { readonly output_box_id: string };
+  const box = `/projects/demo/boxes/${boxId}/cards`;
   const cards = (await http.send("GET", box)).body as unknown as readonly {
     readonly type: string;
     readonly tool_call_id: string;
