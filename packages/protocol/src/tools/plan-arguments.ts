@@ -10,8 +10,8 @@ import { shortText } from "../json/json-path.ts";
 import type { JsonObject, JsonValue } from "../json/json-value.ts";
 import type { ToolDefinition } from "./definition.ts";
 import { foldName } from "./fold-name.ts";
-import { isJudgedByManager } from "./manager-arguments.ts";
 import type { SchemaIssue, ValidateValue } from "./parameters-schema.ts";
+import { isJudgedByManager } from "./pmo-arguments.ts";
 import { parseRawArguments } from "./raw-arguments.ts";
 import { renderTemplate, type TemplateValues } from "./template.ts";
 

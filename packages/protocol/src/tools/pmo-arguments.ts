@@ -5,7 +5,7 @@
 import { isFilled, isRecord, type JsonObject } from "../json/json-value.ts";
 import type { PmoToolName } from "./tool-name.ts";
 
-export const PROVISION_ACTIONS = ["ensure", "create", "derive"] as const;
+const PROVISION_ACTIONS = ["ensure", "create", "derive"] as const;
 export type ProvisionAction = (typeof PROVISION_ACTIONS)[number];
 
 export type MalformedProvision =
