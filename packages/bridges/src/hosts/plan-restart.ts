@@ -1,7 +1,7 @@
 // When a process may be started again after others crashed.
-//   R1. Each crash in a row doubles the wait, up to a maximum; an answered call ends the row.
-//   R2. So many crashes within the window open the breaker, whatever was answered in between: then nothing is started.
-//   R3. An open breaker lets one probe through when its time is over (half open): an answered call closes it and forgets
+//   RS1. Each crash in a row doubles the wait, up to a maximum; an answered call ends the row.
+//   RS2. So many crashes within the window open the breaker, whatever was answered in between: then nothing is started.
+//   RS3. An open breaker lets one probe through when its time is over (half open): an answered call closes it and forgets
 //       the crashes, another crash opens it again.
 
 import { backoff } from "@toolplane/protocol";

@@ -1,12 +1,12 @@
 // The doorbell over LISTEN / NOTIFY: one connection that hears the other processes and rings for them.
-//   D1. A ring is told to the listeners of this process directly, as `here`, before anything is sent.
-//   D2. It is sent as one empty NOTIFY, on the listening connection itself: the server then names this connection as
+//   DB1. A ring is told to the listeners of this process directly, as `here`, before anything is sent.
+//   DB2. It is sent as one empty NOTIFY, on the listening connection itself: the server then names this connection as
 //       the sender and its own ring is not told a second time.
-//   D3. At most one statement is on its way (the driver takes one at a time); rings meanwhile, and rings of one moment, leave
+//   DB3. At most one statement is on its way (the driver takes one at a time); rings meanwhile, and rings of one moment, leave
 //       together, one NOTIFY per kind.
-//   D4. A lost connection is made again with growing pauses. Then every listener is told (`elsewhere`: rings may have
+//   DB4. A lost connection is made again with growing pauses. Then every listener is told (`elsewhere`: rings may have
 //       been missed) and what could not be sent is sent. Nothing of this ever throws out of `ring`.
-//   D5. A process that is alone on its database sends nothing. A process that connects says `hello`, and the other
+//   DB5. A process that is alone on its database sends nothing. A process that connects says `hello`, and the other
 //       processes answer `present`. A process that hears no answer for a while takes itself for alone until it hears another
 //       one. Then it rings once for every kind, because it kept its rings to itself, and goes on ringing. An answer that came
 //       too late therefore costs time, no work (I13). A process that hears `hello` tells its own listeners, because the

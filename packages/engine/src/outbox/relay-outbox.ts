@@ -1,11 +1,11 @@
 // The relay: carries the outbox to an external bus. Any number may run at once, in any number of processes.
-//   R1. Claim, publish with a message id, delete: in this order. A relay that dies in between leaves a claim that
+//   RO1. Claim, publish with a message id, delete: in this order. A relay that dies in between leaves a claim that
 //       lapses, and the same message is published again under the same id, so the bus can tell. Two round trips of the
 //       database per batch, and what arrives meanwhile is the next batch: the busier it is, the less a message costs.
 //       Claims are short and extended while a slow bus is waited for: what a dead process held is soon anybody's.
-//   R2. A message the bus refuses for good becomes a dead letter; everything else is tried for as long as it takes (I3).
-//   R3. One message that cannot be published does not hold up the others: a batch that fails is tried one by one.
-//   R4. Idle, it waits for the doorbell or until what was put off is due; the slow look is for rings that were lost (I13).
+//   RO2. A message the bus refuses for good becomes a dead letter; everything else is tried for as long as it takes (I3).
+//   RO3. One message that cannot be published does not hold up the others: a batch that fails is tried one by one.
+//   RO4. Idle, it waits for the doorbell or until what was put off is due; the slow look is for rings that were lost (I13).
 
 import type { Bus, BusMessage } from "@toolplane/bus";
 import { type Backoff, backoff, type HeaderMap, isToolplaneError } from "@toolplane/protocol";

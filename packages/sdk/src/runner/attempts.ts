@@ -1,6 +1,6 @@
 // Runs a tool, again if that may help. Whether it may is the error table's word, the tool's own, and the clock's.
-//   A1. Only a tool declared `retry: safe` is tried again, and never after its deadline, a cancellation or a lost lease.
-//   A2. A tool that ignores its signal is left behind: its slot is free, and what it gives later is dropped.
+//   AT1. Only a tool declared `retry: safe` is tried again, and never after its deadline, a cancellation or a lost lease.
+//   AT2. A tool that ignores its signal is left behind: its slot is free, and what it gives later is dropped.
 
 import { type Backoff, backoff, ERROR_TABLE, type ErrorEnvelope, isErrorCode } from "@toolplane/protocol";
 import type { Clock } from "../ports/clock.ts";

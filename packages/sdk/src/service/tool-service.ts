@@ -1,7 +1,7 @@
 // A tool service: claims commands of one target and lets the runner handle them.
-//   T1. Lease = started: it claims no more than it can start at once, and gives back what it cannot start after all.
-//   T2. It outlives its server: while nobody answers it asks again, for ever, less and less often.
-//   T3. Stopping: no more claims, then the running calls may end by themselves, then they are told to.
+//   TS1. Lease = started: it claims no more than it can start at once, and gives back what it cannot start after all.
+//   TS2. It outlives its server: while nobody answers it asks again, for ever, less and less often.
+//   TS3. Stopping: no more claims, then the running calls may end by themselves, then they are told to.
 
 import {
   type Backoff,

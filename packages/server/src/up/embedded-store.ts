@@ -1,8 +1,8 @@
 // The embedded server, kept running. States: ready -> away (its connection or its process was lost) -> ready again, or
 // lost (somebody else owns the data now); stopped ends all of them.
-//   S1. A server that died is started again, at once the first time and then with growing pauses.
-//   S2. A server that lives but dropped our connection keeps running; only the lock is taken again.
-//   S3. The lock is ours or we stop: two owners of one data directory cannot be.
+//   ES1. A server that died is started again, at once the first time and then with growing pauses.
+//   ES2. A server that lives but dropped our connection keeps running; only the lock is taken again.
+//   ES3. The lock is ours or we stop: two owners of one data directory cannot be.
 
 import { type Clock, type Log, type LogFields, systemClock } from "@toolplane/engine";
 import { type Guard, OWNER, RUNTIME, socketUrl } from "@toolplane/processes";
