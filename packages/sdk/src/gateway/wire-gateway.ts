@@ -1,5 +1,5 @@
-// The operations of the gateway, whatever carries them. HTTP and NATS say how a question travels and how commands come. What
-// is said about calls goes together (exchange.ts); everything else is a question of its own (G3: patience.ts).
+// The operations of the gateway, the same over HTTP and NATS. Each of the two says how a question travels and how commands come.
+// Items about calls travel together (exchange.ts); every other operation is one question (G3: patience.ts says what is retried).
 
 import {
   egress,
@@ -23,7 +23,7 @@ import {
   readRegistered,
   readRegistration,
   readSettled,
-  settlementBody,
+  serviceResultBody,
 } from "./wire.ts";
 
 export interface GatewayQuestion {
@@ -47,7 +47,7 @@ export interface WireGatewayOptions extends PatienceDeps, Pick<ExchangeOptions, 
   readonly projectId: string;
   readonly ids: Pick<Ids, "spanId" | "traceId">;
   readonly log: Log;
-  /** A heartbeat that takes longer is worth less than the next one. */
+  /** A heartbeat that takes longer is given up: the next one is sent instead. */
   readonly heartbeatMs: number;
 }
 
@@ -65,7 +65,7 @@ const unlessMissing = async <T>(work: Promise<T>): Promise<T | undefined> => {
 export const createWireGateway = (options: WireGatewayOptions): Omit<ToolGateway, "claim"> => {
   const { ask, projectId, clock, ids, heartbeatMs } = options;
 
-  /** An answer that cannot be read is a failed try like any other. */
+  /** An answer that cannot be read counts as a failed try. */
   const insist = <T>(question: GatewayQuestion, patience: Patience = {}, read: (answer: Answer) => T): Promise<T> =>
     withPatience(options, patience, async () => read(await ask({ ...question, signal: patience.signal })));
 
@@ -77,7 +77,7 @@ export const createWireGateway = (options: WireGatewayOptions): Omit<ToolGateway
     send: (text, signal) => ask({ operation: "exchange", text, signal }),
   });
 
-  /** With what else there is to say; alone it is an operation of its own. */
+  /** Sent together with other items; a lone item is an operation of its own. */
   const about = <T>(
     operation: "settle" | "heartbeat" | "release" | "parts",
     said: Omit<Said<T>, "alone">,
@@ -115,7 +115,7 @@ export const createWireGateway = (options: WireGatewayOptions): Omit<ToolGateway
 
     settle(settlement, patience) {
       const { toolCallId, traceparent } = settlement;
-      const body = settlementBody(settlement);
+      const body = serviceResultBody(settlement);
       return about("settle", { kind: "results", toolCallId, body, traceparent, read: readSettled }, patience);
     },
 
@@ -126,7 +126,7 @@ export const createWireGateway = (options: WireGatewayOptions): Omit<ToolGateway
 
     async report({ target, payload, leaseId }, patience) {
       if (target.toolCallId === null) throw violation("a report names its call");
-      // The token or the subject says who reports, the headers for which call; the body keeps to its three fields.
+      // The token or the subject names the reporter, the headers name the call, and the body has its three fields and no more.
       const headers = { ...egress(target, ids, "topology"), ...leaseHeader(leaseId) };
       const { channelId } = target;
       return insist({ operation: "report", headers, channelId, body: payload }, patience, readSettled);

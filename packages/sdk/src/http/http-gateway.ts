@@ -14,7 +14,7 @@ export interface HttpGatewayOptions {
   readonly url: string;
   readonly token?: string | undefined;
   readonly projectId: string;
-  /** What is served; learnt from the first claim when it is not given. */
+  /** The target that is served; taken from the first claim when it is not given. */
   readonly target?: string | undefined;
   /** Who runs the calls, as people read it in `why`: a machine and a process. */
   readonly holder?: string | undefined;
@@ -24,14 +24,14 @@ export interface HttpGatewayOptions {
   readonly log: Log;
 }
 
-/** The server answers a claim at the end of its wait; this is for the way there and back. */
+/** Added to a claim's wait for the way there and back. */
 const CLAIM_MARGIN_MS = 10_000;
 const HEARTBEAT_TIMEOUT_MS = 5_000;
 /** Results may be as large as a card. */
 const LARGE_TIMEOUT_MS = 30_000;
 const LARGE: ReadonlySet<GatewayOperation> = new Set(["settle", "exchange", "put_card"]);
 
-/** As a service whatever the token may do: an administrator's token must not undo what people decided either. */
+/** Also with an administrator's token: it must not undo what people decided about the tool. */
 const AS_SERVICE = { "toolplane-register-as": "service" };
 
 /** The last part of the path, of the operations on one call. */

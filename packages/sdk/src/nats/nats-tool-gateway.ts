@@ -1,6 +1,6 @@
-// The gateway over NATS. Commands are fetched from the durable the engine keeps for the target and leased one by one; what is
-// said about calls goes together, by exchange; all other operations are questions to the engine's gateway. What a service
-// may rely on is the port's G1-G5, as over HTTP.
+// The gateway over NATS. Commands are fetched from the durable that the engine keeps for the target, and leased one by one. Items
+// about calls travel together, by exchange; every other operation is a request to the engine's gateway. It keeps the same rules
+// G1-G5 as over HTTP.
 
 import type { NatsLink } from "@toolplane/bus/nats";
 import type { TraceIds } from "@toolplane/protocol";
@@ -15,7 +15,7 @@ import { leaseCommands } from "./lease-commands.ts";
 import { wakeOnReconnect } from "./wake-on-reconnect.ts";
 
 export interface NatsToolGatewayOptions {
-  /** The connection; whoever opened it closes it. */
+  /** The connection. The caller opened it, so the caller closes it. */
   readonly link: Pick<NatsLink, "connected" | "maxPayload" | "onReconnect" | "request" | "commands">;
   readonly projectId: string;
   /** Who speaks: `tool.<target>`. The NATS user must be allowed to. */
@@ -30,7 +30,7 @@ export interface NatsToolGatewayOptions {
 
 const HEARTBEAT_TIMEOUT_MS = 3_000;
 
-/** Parts of a message that are no body; an exchange stays well below what the server lets through. */
+/** Room for subject and headers, so that an exchange stays below the server's limit of a message. */
 const EXCHANGE_SHARE = 0.5;
 
 export const createNatsToolGateway = (options: NatsToolGatewayOptions): ToolGateway => {
@@ -56,7 +56,7 @@ export const createNatsToolGateway = (options: NatsToolGatewayOptions): ToolGate
   ): Promise<readonly ClaimedCommand[]> => {
     const end = clock.now() + waitMs;
     const left = (): number => Math.max(end - clock.now(), 0);
-    // Commands that turn out to be superfluous or another project's are no answer: the question stays open.
+    // Commands that are not needed, or that belong to another project, do not count: the claim goes on waiting.
     for (;;) {
       const deliveries = await fetchCommands(target, { max, waitMs: left(), signal });
       if (signal?.aborted) {
