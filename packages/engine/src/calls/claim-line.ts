@@ -4,9 +4,9 @@
 //   no call was offered here, so there is nothing to see. A lost ring costs it no more than any other that waits (I13).
 //   Who rests in line may be handed a call that is dispatched here (handover.ts).
 
+import { LRUCache } from "lru-cache";
 import { type Clock, WAIT_OVER } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
-import { createLeastRecentlyUsed } from "../registry/least-recently-used.ts";
 import type { TargetKey } from "../sessions/session-targets.ts";
 import type { Handover } from "./handover.ts";
 import type { ClaimRequest, LeasedCall, LineRequest } from "./leases.ts";
@@ -47,7 +47,7 @@ const keyOf = ({ projectId, target }: TargetKey): string => `${projectId}/${targ
 
 export const createClaimLine = ({ claim, doorbell, clock, handover }: ClaimLineDeps): ClaimLine => {
   const lines = new Map<string, Place[]>();
-  const empty = createLeastRecentlyUsed<EmptyLook>(MAX_REMEMBERED);
+  const empty = new LRUCache<string, EmptyLook>({ max: MAX_REMEMBERED });
   let rings = 0;
   let closed = false;
   const wakeFirst = (key: string): void => lines.get(key)?.[0]?.wake();

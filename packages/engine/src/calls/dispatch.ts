@@ -11,6 +11,7 @@
 import { setImmediate as breathe } from "node:timers/promises";
 import { DEFAULT_CHANNEL, isToolplaneError, isTrustedActor, type JsonCaps, ToolplaneError } from "@toolplane/protocol";
 import { saidDepthError } from "@toolplane/protocol/agents";
+import { LRUCache } from "lru-cache";
 import { type Act, type Actor, recordActsOf } from "../audit/audit.ts";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
 import { roughBytes } from "../coalescer/rough-bytes.ts";
@@ -20,7 +21,6 @@ import type { Doorbell } from "../ports/doorbell.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Definitions } from "../registry/definition-cache.ts";
-import { createLeastRecentlyUsed } from "../registry/least-recently-used.ts";
 import { type Checked, finishCheck, LongCheck, withVerdict } from "../registry/schema-checks.ts";
 import type { Database, Statement } from "../sql/database.ts";
 import type { CallPlaces } from "./call-places.ts";
@@ -99,7 +99,7 @@ const retriesOf = (items: readonly Pending[]): (Act & { readonly by: Actor })[] 
 export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlaces }): Dispatch => {
   const { db, definitions, faults, ids, sha256 } = deps;
   /** Agents that are deeper than 0, as far as they were met; the statement says when one is not that deep any more. */
-  const depths = createLeastRecentlyUsed<{ readonly depth: number }>(MAX_DEPTHS);
+  const depths = new LRUCache<string, { readonly depth: number }>({ max: MAX_DEPTHS });
 
   /** What the caller says is planned with: the statement compares it, and a refusal costs no second try. */
   const depthOf = ({ request: { projectId, saidDepth }, agentId }: Pending): number => {

@@ -3,8 +3,8 @@
 // is asked. Heartbeat, release and settlement do not use this memory: the database decides about them.
 
 import { ToolplaneError } from "@toolplane/protocol";
+import { LRUCache } from "lru-cache";
 import type { Clock } from "../ports/clock.ts";
-import { createLeastRecentlyUsed } from "../registry/least-recently-used.ts";
 import { type CallFacts, type CallKey, type CallView, callKey } from "./call.ts";
 
 export interface Lease {
@@ -36,7 +36,7 @@ const notHeld = ({ toolCallId }: CallKey, leaseId: string | undefined): Toolplan
   );
 
 export const createKnownLeases = ({ clock, read }: KnownLeasesDeps): KnownLeases => {
-  const known = createLeastRecentlyUsed<Lease>(MAX_REMEMBERED);
+  const known = new LRUCache<string, Lease>({ max: MAX_REMEMBERED });
   return {
     remember: (key, lease) => known.set(callKey(key), lease),
     forget: (key) => known.delete(callKey(key)),

@@ -6,6 +6,7 @@
 
 import { type HashText, isToolplaneError, type ToolDefinition, ToolplaneError } from "@toolplane/protocol";
 import { type CompileSchema, compileArguments, type ValidateValue } from "@toolplane/protocol/registry";
+import { LRUCache } from "lru-cache";
 import type { Doorbell } from "../ports/doorbell.ts";
 import { type Log, silentLog } from "../ports/log.ts";
 import type { Queryer } from "../sql/database.ts";
@@ -17,7 +18,6 @@ import {
   type ToolStatus,
 } from "./definition-cache.sql.ts";
 import { freezeJson } from "./freeze-json.ts";
-import { createLeastRecentlyUsed } from "./least-recently-used.ts";
 
 export interface CompiledDefinition {
   readonly projectId: string;
@@ -70,8 +70,8 @@ const keyOf = ({ projectId, toolName, version }: DefinitionAsk): string =>
 export const createDefinitions = (options: DefinitionsOptions): Definitions => {
   const { db, doorbell, compile, sha256, log = silentLog } = options;
   const maxEntries = options.maxEntries ?? DEFAULT_MAX_ENTRIES;
-  const known = createLeastRecentlyUsed<CompiledDefinition>(maxEntries);
-  const checkedByHash = createLeastRecentlyUsed<Checked>(maxEntries);
+  const known = new LRUCache<string, CompiledDefinition>({ max: maxEntries });
+  const checkedByHash = new LRUCache<string, Checked>({ max: maxEntries });
   let generation = 0;
 
   const forgetAll = (): void => {

@@ -2,9 +2,9 @@
 // for each time. A project that is deleted rings the registry's bell; a lost ring costs a service seconds of waiting for nothing
 // (I13).
 
+import { LRUCache } from "lru-cache";
 import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
-import { createLeastRecentlyUsed } from "./least-recently-used.ts";
 
 export interface KnownProjects {
   isKnown(projectId: string): Promise<boolean>;
@@ -18,7 +18,7 @@ export const createKnownProjects = (deps: {
   readonly clock: Pick<Clock, "now">;
   readonly exists: (projectId: string) => Promise<boolean>;
 }): KnownProjects => {
-  const seen = createLeastRecentlyUsed<{ readonly at: number }>(MAX_REMEMBERED);
+  const seen = new LRUCache<string, { readonly at: number }>({ max: MAX_REMEMBERED });
   let rings = 0;
   deps.doorbell.listen("registry", () => {
     rings++;

@@ -3,8 +3,8 @@
 
 import type { JsonObject } from "@toolplane/protocol";
 import type { SchemaIssue, ValidateValue } from "@toolplane/protocol/registry";
+import { LRUCache } from "lru-cache";
 import { createSchemaCompiler, DEFAULT_SCHEMA_LIMITS } from "./json-schema.ts";
-import { createLeastRecentlyUsed } from "./least-recently-used.ts";
 
 export interface SchemaWork {
   readonly schema: string;
@@ -17,7 +17,7 @@ const MAX_STEPS = 100_000_000;
 const REMEMBERED = 32;
 
 const compile = createSchemaCompiler({ ...DEFAULT_SCHEMA_LIMITS, maxSteps: MAX_STEPS });
-const compiled = createLeastRecentlyUsed<ValidateValue>(REMEMBERED);
+const compiled = new LRUCache<string, ValidateValue>({ max: REMEMBERED });
 
 export const run = ({ schema, value }: SchemaWork): readonly SchemaIssue[] => {
   const known = compiled.get(schema);

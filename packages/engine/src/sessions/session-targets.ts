@@ -5,9 +5,9 @@
 //   calls of sessions, or for as long as a lost ring may cost anyhow (I13). A ring that comes while a look is under way
 //   counts more than what the look saw.
 
+import { LRUCache } from "lru-cache";
 import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
-import { createLeastRecentlyUsed } from "../registry/least-recently-used.ts";
 
 export interface TargetKey {
   readonly projectId: string;
@@ -37,8 +37,8 @@ const MAX_REMEMBERED = 1_024;
 const QUIET_MS = 1_000;
 
 export const createSessionTargets = (deps: { readonly doorbell: Doorbell; readonly clock: Clock }): SessionTargets => {
-  const known = createLeastRecentlyUsed<TargetKey>(MAX_REMEMBERED);
-  const quiet = createLeastRecentlyUsed<Look>(MAX_REMEMBERED);
+  const known = new LRUCache<string, TargetKey>({ max: MAX_REMEMBERED });
+  const quiet = new LRUCache<string, Look>({ max: MAX_REMEMBERED });
   let rings = 0;
   const keyOf = ({ projectId, target }: TargetKey): string => `${projectId}/${target}`;
   const close = deps.doorbell.listen("sessions", () => {

@@ -4,11 +4,11 @@
 
 import { createHash, timingSafeEqual } from "node:crypto";
 import { isToken, showName, ToolplaneError } from "@toolplane/protocol";
+import { LRUCache } from "lru-cache";
 import { type Act, type Actor, recordActs } from "../audit/audit.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { RandomSecret } from "../ports/secrets.ts";
-import { createLeastRecentlyUsed } from "../registry/least-recently-used.ts";
 import type { Database, Queryer } from "../sql/database.ts";
 import { createTokenEnds, type TokenWatch } from "./token-ends.ts";
 import {
@@ -136,7 +136,7 @@ export const createTokens = (deps: {
   readonly secret: RandomSecret;
 }): Tokens => {
   const { db, doorbell, clock } = deps;
-  const known = createLeastRecentlyUsed<{ readonly token: Token; readonly until: number }>(MAX_REMEMBERED);
+  const known = new LRUCache<string, { readonly token: Token; readonly until: number }>({ max: MAX_REMEMBERED });
   const ends = createTokenEnds(deps);
   const stopListening = doorbell.listen("registry", () => known.clear());
 
