@@ -11,10 +11,10 @@ export const rules = [
   { id: "DOOR-1-5", source: "utp 6.5", part: "engine", doors: ["HTTP", "NATS", "in process"], text: "An empty CG-Lease is no lease." },
   {
     id: "DOOR-1-6",
-    source: "utp 2.3, 2.7",
+    source: "utp 2.3, 2.7, 8.10; security 2.2; I9",
     part: "server",
-    doors: ["HTTP"],
-    text: "A call, a batch or a turn asked for over HTTP is refused with protocol_violation when its project, channel, agent, epoch or depth header contradicts the request or is no such value, and nothing is made; headers that are left out are not judged.",
+    doors: ["HTTP", "NATS", "in process"],
+    text: "A call, a batch, a retry, a turn or an action is refused with protocol_violation, which names the clause, when one of its headers is no such value, contradicts the request, or chooses what the plane mints and counts: the depth, the epoch, the ids of turn, step and call, the parents. Nothing is made; headers that are left out are not judged.",
   },
   { id: "DOOR-2-1", source: "utp 4.4", part: "engine", doors: ["HTTP", "NATS", "in process"], text: "A call that is open takes one result card of its actor; a second one is refused with conflict, which names the card to report instead; the same card again is a no-op." },
   { id: "DOOR-2-2", source: "utp 4.4", part: "engine", doors: ["HTTP", "NATS", "in process"], text: "A call that has settled takes no result card; the same card again is a no-op." },

@@ -2,11 +2,11 @@
 //   Every failure ends the turn with a status, a code and a deliverable (W-13, W-35). Two things do not: a claim that is
 //   gone (somebody else has the turn, or it was stopped) and a database that is away (the claim lapses and the turn goes on).
 
-import type { TurnFinish, Work } from "@toolplane/engine";
+import { isAway, type TurnFinish, type Work } from "@toolplane/engine";
 import { isToolplaneError, type ToolplaneError } from "@toolplane/protocol";
 import { errorTrace } from "./error-trace.ts";
 import type { Holding } from "./holdings.ts";
-import { isAway, persist } from "./persist.ts";
+import { persist } from "./persist.ts";
 import { planFailure, planTurnLimit } from "./plan-step.ts";
 import { createRunStep, type StepDeps, type StepOutcome } from "./run-step.ts";
 import { runUiAction } from "./ui-action.ts";

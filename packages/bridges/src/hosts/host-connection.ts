@@ -1,10 +1,10 @@
 // One host process as a conversation: requests out, answers and events in.
-// C1. An id is answered once, and only an id that was sent (SEC-9); everything else is dropped and reported.
-// C2. An event reaches its request only before the answer.
-// C3. Text that is no message changes nothing: it is reported, and the calls go on.
-// C4. A message for an open request that cannot be understood ends that request: its answer will not come a second time.
-// C5. A message is scrubbed before anything of it is read but its id (border.ts).
-// C6. A long line is read in steps, with turns for others between them; what follows it waits, and keeps its order.
+// HC1. An id is answered once, and only an id that was sent (SEC-9); everything else is dropped and reported.
+// HC2. An event reaches its request only before the answer.
+// HC3. Text that is no message changes nothing: it is reported, and the calls go on.
+// HC4. A message for an open request that cannot be understood ends that request: its answer will not come a second time.
+// HC5. A message is scrubbed before anything of it is read but its id (border.ts).
+// HC6. A long line is read in steps, with turns for others between them; what follows it waits, and keeps its order.
 
 import { setImmediate as breathe } from "node:timers/promises";
 import {
@@ -16,10 +16,10 @@ import {
   violation,
 } from "@toolplane/protocol";
 import { type HostMessage, type HostResponse, parseHostLine, parseHostLineInTurns } from "@toolplane/protocol/host";
+import { createLineSplitter, type LineSplitter } from "@toolplane/sdk/host";
 import { AskTable, type Tabled } from "./ask-table.ts";
 import type { Border } from "./border.ts";
 import type { Diagnostics } from "./diagnostics.ts";
-import { createLineSplitter, type LineSplitter } from "./line-splitter.ts";
 import { createLineWriter, type LineWriter, type Outgoing, type WriteStream } from "./line-writer.ts";
 import { createTurnQueue, type TurnQueue } from "./turn-queue.ts";
 
@@ -110,10 +110,12 @@ class Connection implements HostConnection {
     this.#writer = createLineWriter(options.stdin, options.onBroken);
     this.#turns = createTurnQueue(options.onBusy ?? (() => undefined));
     this.#splitter = createLineSplitter(options.lineBytes, {
-      line: (text, bytes, valid) =>
+      line: (text, bytes, valid) => {
+        if (text === "") return;
         this.#turns.run(() =>
           (text.length < READ_IN_TURNS ? this.#read : this.#readInTurns).call(this, text, bytes, valid),
-        ),
+        );
+      },
       tooLong: (head) => this.#turns.run(() => this.#startTooLong(head)),
       tooLongEnded: (head, tail) => this.#turns.run(() => this.#endTooLong(head, tail)),
     });

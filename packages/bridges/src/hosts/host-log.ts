@@ -1,14 +1,14 @@
 // A host's own words - stderr and log events - as log lines.
-// O1. Bounded in every direction: a line is cut, so many lines per second are passed on and the rest is counted, so many
+// LO1. Bounded in every direction: a line is cut, so many lines per second are passed on and the rest is counted, so many
 //     bytes per second are read and then the host waits, and only the last lines are remembered.
-// O2. Secrets are removed before anything is kept (I8).
+// LO2. Secrets are removed before anything is kept (I8).
 
 import type { Readable } from "node:stream";
 import type { HostLog } from "@toolplane/protocol/host";
 import type { Log } from "@toolplane/sdk";
+import { createLineSplitter } from "@toolplane/sdk/host";
 import type { Border } from "./border.ts";
 import type { HostLimits } from "./host-limits.ts";
-import { createLineSplitter } from "./line-splitter.ts";
 import type { Timers } from "./timers.ts";
 
 /** Longer than any sensible log line; a stack trace has many lines, not one. */
@@ -83,7 +83,9 @@ export const createHostWords = (host: string, limits: HostLimits, ports: HostLog
   return {
     follow: (stream, pid) => {
       const splitter = createLineSplitter(LINE_BYTES, {
-        line: (text) => passOn(text, pid),
+        line: (text) => {
+          if (text !== "") passOn(text, pid);
+        },
         tooLong: (head) => passOn(head, pid, true),
         tooLongEnded: () => undefined,
       });

@@ -33,6 +33,9 @@ export const isOfTheStatement = (error: unknown): boolean => {
   return isSqlState(code) && OF_THE_STATEMENT.some((start) => code.startsWith(start));
 };
 
+/** The database did not answer, or not in time: nothing is known to have happened. */
+export const isAway = (error: unknown): boolean => isToolplaneError(error) && error.code === "storage_error";
+
 export const understandDatabaseError = (error: unknown, statement: string): Error => {
   if (isToolplaneError(error) || error instanceof UsageError) return error;
   const { code, constraint } = (error ?? {}) as DriverError;
@@ -52,7 +55,8 @@ export const understandDatabaseError = (error: unknown, statement: string): Erro
       detail,
       cause: error,
     });
-  // Connection trouble, shutdown, deadlock, serialisation, out of resources: nothing was changed, try again.
+  // Connection trouble, shutdown, deadlock, serialisation, out of resources: trying again may help. A statement whose
+  // connection broke may have been carried out, so the retry must find its own rows (coalescer C3).
   const what = code === DISK_FULL ? "the database's disk is full: make room there" : WHAT_FAILED[statement];
   return new ToolplaneError("storage_error", what ?? `the database did not carry out statement ${statement}`, {
     detail,

@@ -1,18 +1,18 @@
 // Calls on their way to the server, together where they can be.
-//   N1. What is asked for in the same moment travels in one request. While a request is on its way (until the server begins
+//   CB1. What is asked for in the same moment travels in one request. While a request is on its way (until the server begins
 //       its answer) further calls wait for it and go with the next. There is no timer: a lone call is sent at once. One
 //       that is made while nothing else is under way is a request of its own kind, whose answer is no stream.
-//   N2. The answers of one request come one by one, as the calls settle: a slow call holds up none of the others.
-//   N3. A request is bounded in items and in bytes.
-//   N4. Requests that wait for a few slow calls are gathered into one when there are many of them; a call is asked for
+//   CB2. The answers of one request come one by one, as the calls settle: a slow call holds up none of the others.
+//   CB3. A request is bounded in items and in bytes.
+//   CB4. Requests that wait for a few slow calls are gathered into one when there are many of them; a call is asked for
 //       again with the same key, so it is the same call.
-//   N5. Nothing is tried again here: a request that fails, or ends too early, fails its open calls, and the client decides.
+//   CB5. Nothing is tried again here: a request that fails, or ends too early, fails its open calls, and the client decides.
 
 import { isRecord, ToolplaneError } from "@toolplane/protocol";
 import type { PoolAnswer } from "../http/pool.ts";
+import { createLineSplitter } from "../lines/line-splitter.ts";
 import { givenUp } from "./api.ts";
 import { errorOf } from "./call-outcome.ts";
-import { readLines } from "./read-lines.ts";
 import { type Body, type CallAsk, jsonOf } from "./way.ts";
 
 export interface BatcherOptions {
@@ -39,6 +39,8 @@ const MAX_OPEN = 16;
 const GATHER_ITEMS = 16;
 /** The longest wait the API takes is 300 seconds. */
 const MAX_WAIT_SECONDS = 120;
+/** More than the largest result the plane stores. */
+const MAX_LINE_BYTES = 64 * 1024 * 1024;
 
 interface Entry {
   /** The call as JSON, without its wait and without the closing brace. */
@@ -87,7 +89,7 @@ export const createCallBatcher = ({ send, sendOne, now, lost }: BatcherOptions):
     return queue.splice(0, count);
   };
 
-  /** N4. */
+  /** CB4. */
   const gather = (): void => {
     if (batches.size < MAX_OPEN) return;
     for (const batch of batches) {
@@ -122,7 +124,15 @@ export const createCallBatcher = ({ send, sendOne, now, lost }: BatcherOptions):
     onTheirWay += 1;
     const answer = await send(`[${entries.map(itemText).join(",")}]`, batch.stop.signal);
     leave(batch);
-    for await (const line of readLines(answer.body)) answered(batch, line);
+    const lines = createLineSplitter(MAX_LINE_BYTES, {
+      line: (text) => answered(batch, text),
+      tooLong() {
+        throw new ToolplaneError("upstream_unavailable", "the server sent a line without an end");
+      },
+      tooLongEnded: () => undefined,
+    });
+    for await (const chunk of answer.body) lines.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+    lines.end();
   };
 
   /** Nothing waits for this request to be on its way: its answer begins when the call is over. */

@@ -1,7 +1,7 @@
 // Takes the parent's lines one by one and sees to it that every request is answered exactly once.
-// D1. Requests run at the same time; the order of answers is free.
-// D2. Nothing a line says, and nothing plugin code throws, ends the host.
-// D3. A canceled request is answered when its code has come back, not before: until then it is still running, and a parent
+// DP1. Requests run at the same time; the order of answers is free.
+// DP2. Nothing a line says, and nothing plugin code throws, ends the host.
+// DP3. A canceled request is answered when its code has come back, not before: until then it is still running, and a parent
 //     that waits in vain knows that it must end the process.
 
 import { isRecord, type JsonObject, MAX_JSON_DEPTH } from "@toolplane/protocol";
@@ -18,7 +18,6 @@ import {
   parseHostParams,
 } from "@toolplane/protocol/host";
 import { describeRefusal, describeThrown, FAULT_TYPES, type Fault, HostFault } from "./host-fault.ts";
-import type { LineFault } from "./line-reader.ts";
 import type { LineWriter } from "./line-writer.ts";
 import type { HostPlugin } from "./plugin.ts";
 import { callPlugin, isPluginMethod, offers, type PluginMethod, readReturned } from "./plugin-methods.ts";
@@ -41,6 +40,8 @@ export interface DispatcherDeps {
   /** The parent asked for the end; resolves when what runs has been answered. */
   readonly onShutdown: () => Promise<void>;
 }
+
+type LineFault = "too_long" | "not_utf8";
 
 export interface Dispatcher {
   takeLine(line: string): void;

@@ -1,15 +1,14 @@
 // The answers of a batch, one line for each item as it settles, so that a slow call holds up nobody.
-//   B1. What settles in the same moment is read and written together, up to a size; nothing waits for it.
-//   B2. What was not read yet stays where it is: results are only fetched when the reader has taken the lines before them.
-//   B3. A reader that takes nothing for a while is cut off. Its calls go on, and it finds them again by their keys.
-//   B4. When the token ends, the items that are left are refused and their results are not shown (A6).
-//   B5. An empty line now and then says that the server is still there.
+//   BS1. What settles in the same moment is read and written together, up to a size; nothing waits for it.
+//   BS2. What was not read yet stays where it is: results are only fetched when the reader has taken the lines before them.
+//   BS3. A reader that takes nothing for a while is cut off. Its calls go on, and it finds them again by their keys.
+//   BS4. When the token ends, the items that are left are refused and their results are not shown (APP6).
+//   BS5. An empty line now and then says that the server is still there.
 
-import type { Engine } from "@toolplane/engine";
+import { createAlarm, type Engine, systemClock } from "@toolplane/engine";
 import { ToolplaneError } from "@toolplane/protocol";
 import { createLineStream } from "../http/line-stream.ts";
 import { writeWithin } from "../http/readers.ts";
-import { createWake } from "../http/wake.ts";
 import { createAnswerTexts, type ItemOutcome } from "./batch-answers.ts";
 
 export interface BatchStreamOptions {
@@ -41,18 +40,18 @@ interface Ready {
 
 export const streamBatch = (options: BatchStreamOptions): ReadableStream<Uint8Array> => {
   const { engine, projectId, items, tokenEnded, slowMs } = options;
-  const wake = createWake();
+  const alarm = createAlarm(systemClock);
   const ready: Ready[] = [];
   let isAsleep = false;
-  // After everything that settles in the same moment (B1).
+  // After everything that settles in the same moment (BS1).
   const ring = (): void => {
     if (!isAsleep) return;
     isAsleep = false;
-    process.nextTick(wake.ring);
+    process.nextTick(alarm.wake);
   };
   const lines = createLineStream(() => {
     options.heardGone();
-    wake.ring();
+    alarm.wake();
   });
   const open = new Set(items.keys());
   items.forEach((item, index) => {
@@ -75,7 +74,7 @@ export const streamBatch = (options: BatchStreamOptions): ReadableStream<Uint8Ar
     while (open.size > 0 && !lines.gone()) {
       if (ready.length === 0) {
         isAsleep = true;
-        await wake.wait(KEEP_ALIVE_MS);
+        await alarm.wait(KEEP_ALIVE_MS);
         isAsleep = false;
       }
       const text = ready.length === 0 ? "\n" : await nextLines();
