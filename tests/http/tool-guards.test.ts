@@ -213,7 +213,7 @@ test("[SEC-guard-3] a tool an operator deleted stays deleted when its service re
   expect((await http.send("GET", "/projects/demo/tools/pay")).body).toMatchObject({ status: "active", version: 1 });
 });
 
-test("[SEC-guard-7] a schema that no longer takes what a person fixed waits for a person; calls go on under the accepted one", async () => {
+test("[SEC-guard-9] a schema that no longer takes what a person fixed waits for a person; calls go on under the accepted one", async () => {
   await using http = await startHttpStack();
   await apply(http, pay({ options: GUARDS }));
   const service = await http.toolToken();

@@ -11,14 +11,14 @@ export type {
   Patience,
   RegisteredTool,
   Report,
+  ServiceResult,
   Settled,
-  Settlement,
   ToolGateway,
   WrittenCard,
 } from "./gateway/gateway.ts";
 export { mayPass, type PatienceDeps, withPatience } from "./gateway/patience.ts";
 export { createHttpGateway, type HttpGatewayOptions } from "./http/http-gateway.ts";
-export { createNatsToolGateway, type NatsToolGatewayOptions } from "./nats/nats-gateway.ts";
+export { createNatsToolGateway, type NatsToolGatewayOptions } from "./nats/nats-tool-gateway.ts";
 export { type OpenNatsGateway, type OpenNatsOptions, openNatsToolGateway } from "./nats/open-nats.ts";
 export { type Clock, systemClock } from "./ports/clock.ts";
 export { createIds, type Ids, type Random } from "./ports/ids.ts";

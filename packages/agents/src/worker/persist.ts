@@ -1,5 +1,5 @@
-// Writing through a database that is away for a moment. What a brain said may have cost minutes and money, so it is not
-// dropped for a reconnect; every write of a turn may be asked for again (T4 of turns).
+// Writing through a database that is away for a moment. A brain's answer may have cost minutes and money, so it is not dropped
+// for a reconnect; every write of a turn may be repeated (T4).
 
 import { type Clock, isAway } from "@toolplane/engine";
 

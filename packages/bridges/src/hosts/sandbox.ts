@@ -1,7 +1,8 @@
 // What a sandboxed Node host is started with: Node's permission model, everything denied but what is named.
 // SB1. Added without being named: the files on the command line, the package.json files above them (Node reads those to
 //     learn a file's kind), the node_modules folders beside those, and what is linked into them (a workspace's packages).
-// SB2. Nothing else of the host's folder: a neighbour file may hold a secret; who imports one names it under `read`.
+// SB2. Nothing else of the host's folder: a neighbouring file may hold a secret. A host that imports one must name it under
+//     `read`.
 // SB3. Never opened: /proc, where other processes can be read, and the closed folders. A folder above one of them is opened
 //     entry by entry, without it, as it is when the host starts.
 // SB4. No link to a directory in an opened folder: Node compares paths as text, so `link/..` would lead anywhere. A named
@@ -64,7 +65,7 @@ export const planSandboxArgs = (
   const readable = (sandbox.read ?? []).map((path) => resolve(cwd, path));
   const writable = (sandbox.write ?? []).map((path) => resolve(cwd, path));
   refuseLinks(readable, [...readable, ...writable], { files, closed });
-  // A link to a file that may only be read would make it writable.
+  // A link to a file that may only be read would make that file writable.
   refuseLinks(writable, writable, { files, closed });
   const both = (path: string): readonly string[] => [path, files.tryRealPath(path) ?? ""];
   const read = new Set([

@@ -12,14 +12,14 @@ const WANTED = `greatest(now(), ${WANTED_AT})`;
 /**
  * Into the queue, with the time the definition gives a call to wait there: the approval's own time is over.
  * $1 project, $2 call, $3 queue timeout in seconds, $4 the command's payload and $5 seconds until it is published again
- * (both null on the postgres bus).
+ * (both null on the postgres bus), $6 the hash of the decision's card.
  */
 export const APPROVE: Statement = {
   name: "approvals.approve",
   text: `
 with offered as (
   update state.live_calls c
-     set status = 'queued', available_at = ${offeredAt(WANTED)}, queue_timeout_seconds = $3::double precision,
+     set status = 'queued', approval_hash = $6, available_at = ${offeredAt(WANTED)}, queue_timeout_seconds = $3::double precision,
          queue_deadline = ${WANTED} + make_interval(secs => $3::double precision),
          run_deadline = case when c.plain then ${WANTED} + make_interval(secs => c.timeout_seconds) end,
          publishes = c.publishes + case when $4::text is null or ${offeredAt("now()")} = 'infinity' then 0 else 1 end,
@@ -36,6 +36,14 @@ sent as (
    where $4::text is not null and available_at < 'infinity'
 )
 select 1 as moved from offered`,
+};
+
+/** The settlement that follows links the decision before its result. $1 project, $2 call, $3 the hash of the decision's card. */
+export const NOTE_DENIAL: Statement = {
+  name: "approvals.note-denial",
+  text: `
+update state.live_calls set approval_hash = $3
+ where project_id = $1 and tool_call_id = $2 and status = 'awaiting_approval'`,
 };
 
 export interface WaitingRow extends FactRow, WeighedRow {

@@ -1,8 +1,8 @@
-// A tool host from its first line to its last: reader, dispatcher and writer joined, and an end that is always reached.
-// SH1. When the parent stops writing, or asks for the end, what runs is finished within a bound; what is not is answered as
-//     canceled. Then everything that was answered leaves, within a bound of its own.
-// SH2. A parent that does not read is not read from either: answers that wait are bounded by what was in flight.
-// SH3. When nobody can read answers any more there is nothing to wait for.
+// A tool host from its first line to its last: reader, dispatcher and writer connected, and an end that is always reached.
+// SH1. When the parent stops writing, or asks for the end, running requests may finish within a time limit; the others are
+//     answered as canceled. Then all answers are written, within a time limit of their own.
+// SH2. While the parent does not read, the host does not read either: waiting answers are bounded by the requests in flight.
+// SH3. When the parent cannot read answers any more, the host ends at once.
 
 import type { Readable, Writable } from "node:stream";
 import { createLineSplitter } from "../lines/line-splitter.ts";

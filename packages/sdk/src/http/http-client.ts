@@ -35,7 +35,7 @@ export interface HttpClientOptions {
   readonly clock: Clock;
 }
 
-/** Nothing but a claim takes long on a healthy server; a hung connection must not cost a lease. */
+/** On a healthy server only a claim takes long; a hung connection must not cost a lease. */
 const REQUEST_TIMEOUT_MS = 10_000;
 /** A claim may bring many cards of the largest size the plane stores. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;

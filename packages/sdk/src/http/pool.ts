@@ -13,7 +13,7 @@ export interface PoolRequest {
   readonly signal?: AbortSignal | undefined;
   /** How long the server may take to begin its answer. */
   readonly answerMs: number;
-  /** How long it may be silent in the middle of its answer; the same unless given. */
+  /** How long the server may be silent in the middle of its answer; the same unless given. */
   readonly silenceMs?: number | undefined;
 }
 

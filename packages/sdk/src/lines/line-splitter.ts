@@ -1,8 +1,8 @@
-// Cuts a byte stream into lines without looking at a byte twice.
-// LS1. Lines inside one chunk are decoded together, where they lie: a call into the system's code per chunk, not two per line.
-//     Only a line that spans chunks is copied, once.
-// LS2. What is held is never more than the limit: a longer line is announced when it passes it, then thrown away as it
-//     comes, all but its first and last bytes, which say whose it was.
+// Cuts a byte stream into lines and looks at every byte once.
+// LS1. The lines inside one chunk are decoded together, in place: one system call per chunk, not two per line. Only a line that
+//     spans chunks is copied, once.
+// LS2. Never more than the limit is held: a longer line is reported when it passes the limit, then dropped as it comes, except
+//     its first and last bytes, which show its request.
 // LS3. Pieces are copied into one growing buffer, so a line that arrives byte by byte costs its bytes, not an object each.
 
 import { isUtf8 } from "node:buffer";
@@ -26,9 +26,9 @@ export interface LineSplitter {
 }
 
 const LINE_FEED = 10;
-/** An id lies within the first or the last bytes of any message a host writes. */
+/** The id is within the first or the last bytes of every message. */
 const EDGE_BYTES = 1_024;
-/** Lines are usually shorter; a buffer that grew beyond is given back when its line is done. */
+/** Lines are usually shorter; a buffer that grew beyond this is released after its line. */
 const KEPT_BYTES = 256 * 1_024;
 const FIRST_BYTES = 4 * 1_024;
 

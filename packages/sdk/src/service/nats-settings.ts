@@ -1,5 +1,5 @@
 // Where a service connects when it speaks NATS: the addresses with or without a user, and what of them is secret.
-// I8. User and password are in the address alone; what people see is the address without them.
+// I8. User and password are in the address alone; people are shown the address without them.
 
 import { parseNatsAddress } from "@toolplane/bus";
 import { isToken, UsageError } from "@toolplane/protocol";

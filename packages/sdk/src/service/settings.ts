@@ -13,7 +13,7 @@ export interface ServiceSettingsInput {
   readonly concurrency?: number | undefined;
   /** The path of a NATS credentials file. */
   readonly natsCredentials?: string | undefined;
-  /** Where answers of NATS come; needed when the NATS user may not use the default. */
+  /** The inbox for answers over NATS; needed when the NATS user may not use the default one. */
   readonly natsInbox?: string | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface ServiceSettings {
 
 const DEFAULT_URL = "http://127.0.0.1:7420";
 const DEFAULT_PROJECT = "demo";
-/** Tools mostly wait for something else; a few at once keep a process busy without surprising its author. */
+/** Tools mostly wait for other systems; a few at once keep a process busy without surprising its author. */
 const DEFAULT_CONCURRENCY = 8;
 const MAX_CONCURRENCY = 1_000;
 

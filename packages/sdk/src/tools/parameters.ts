@@ -1,5 +1,5 @@
-// What a tool's parameters may be written as, and what becomes of them: JSON Schema for the plane, and for the tool the values
-// the schema library makes of the arguments (defaults filled in, transforms applied).
+// The forms in which parameters may be written, and what is made of them: JSON Schema for the plane; for the tool, the values
+// that the schema library makes of the arguments (defaults filled in, transforms applied).
 
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
 import {
@@ -35,7 +35,7 @@ export interface ToolParameters {
   parse(args: JsonObject): Promise<unknown>;
 }
 
-/** Newest first; a library says by throwing which it cannot write. */
+/** Newest first; a library throws for a draft that it cannot write. */
 const TARGETS = ["draft-2020-12", "draft-07"] as const;
 
 const describe = (standard: StandardProps, tool: string): JsonObject => {
@@ -51,7 +51,7 @@ const describe = (standard: StandardProps, tool: string): JsonObject => {
   throw new UsageError(`${tool}: ${standard.vendor} cannot describe these parameters as JSON Schema: ${why}`);
 };
 
-/** More would be noise; the first ones are usually enough to repair a call. */
+/** The first faults are usually enough to repair a call; more would be noise. */
 const MAX_ISSUES = 8;
 
 const segmentOf = (segment: PropertyKey | StandardSchemaV1.PathSegment): JsonPathSegment => {

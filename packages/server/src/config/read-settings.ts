@@ -32,7 +32,7 @@ const refuseForeign = (path: string, shown: string): void => {
   throw refuseConfig(`${shown}: ${why}, and it was found in this directory; name it with --config if you trust it`);
 };
 
-/** The file is optional unless somebody names it. */
+/** The file is optional unless it was named explicitly. */
 const readFile = (named: string | undefined, cwd: string): SettingsInput["file"] => {
   const path = resolve(cwd, named ?? CONFIG_FILE);
   if (named === undefined && !existsSync(path)) return undefined;

@@ -1,6 +1,6 @@
-// What happens in a project, for one reader: every evt.* of the log from a position on, and every str.* as it passes; of both,
-// what the reader may see. A slow reader loses stream items, never events: those are read at its own pace, a bounded page at
-// a time.
+// The events of a project for one reader: every evt.* of the log from a position on, and every str.* as it passes; of both, only
+// what the reader may see. A slow reader loses stream items, never events: events are read at its own pace, a bounded page at a
+// time.
 
 import { createAlarm, type Engine, systemClock } from "@toolplane/engine";
 import { PROTOCOL_VERSION, parseToken, tryParseJsonStrict } from "@toolplane/protocol";
@@ -12,7 +12,7 @@ export interface FeedEvent {
   readonly subject: string;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly payload: unknown;
-  /** Where the log goes on; a stream item has none. */
+  /** The position after this event; a stream item has none. */
   readonly position?: string;
 }
 
@@ -23,14 +23,14 @@ export interface FeedPage {
 }
 
 export interface EventFeed extends Disposable {
-  /** Where the log stands for this reader. */
+  /** How far this reader has come in the log. */
   position(): string;
   next(): Promise<FeedPage>;
-  /** Until something happens, or this long. */
+  /** Waits until something happens, or this long. */
   wait(ms: number): Promise<void>;
   /** Ends a wait. */
   readonly ring: () => void;
-  /** Nothing has streamed by since the last page. */
+  /** No stream item has passed since the last page. */
   isQuiet(): boolean;
 }
 
@@ -42,7 +42,7 @@ export interface FeedOptions {
   readonly after: string | undefined;
 }
 
-/** On NATS anybody with the right publishes stream items; one that cannot be read is dropped, as any may be. */
+/** On NATS any permitted user publishes stream items; one that cannot be read is dropped, as any item may be. */
 const readItems = (items: readonly StreamItem[]): readonly FeedEvent[] =>
   items.flatMap(({ subject, payload }) => {
     const value = tryParseJsonStrict(payload);

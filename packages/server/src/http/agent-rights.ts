@@ -1,6 +1,6 @@
-// What a token that is bound to an agent may set in motion: the tools its agent's profile allows, whichever way it calls
-// them, turns of its own agent, and turns of others as far as the profile's delegation policy goes. The same rules bind the
-// agent inside its turns; a token is no way around them.
+// What a token of an agent may start: the tools that the agent's profile allows, turns of its own agent, and turns of others as
+// far as the profile's delegation policy allows. The same rules bind the agent inside its turns, so a token is no way around
+// them.
 
 import type { Engine } from "@toolplane/engine";
 import { showName, ToolplaneError } from "@toolplane/protocol";

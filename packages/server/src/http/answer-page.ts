@@ -1,4 +1,4 @@
-// A page of a project's list. An empty one is the answer of a project that is there.
+// A page of a project's list. An empty page is answered only after checking that the project exists.
 
 import type { Engine } from "@toolplane/engine";
 import { answerList, type ListAnswer } from "./answer-list.ts";

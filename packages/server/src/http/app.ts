@@ -1,6 +1,7 @@
-// The application: every route of the table behind the same gate.
-//   APP1. Everything but /health and /live needs a bearer token; a token of one project does not reach another.
-//   APP2. A route says what it gives (route.ts); what is another's is refused before the handler runs and the body is read.
+// The application: every route of the table behind the same checks.
+//   APP1. Every route but /health and /live needs a bearer token; a token of one project does not reach another.
+//   APP2. A route says what it gives (route.ts); a thing of another owner is refused before the handler runs and the body is
+//       read.
 //   APP3. The Host header must be one we serve, and a request with an Origin must come from it (DNS rebinding).
 //   APP4. Bodies are bounded before they are read, parsed without prototype tricks, and checked before a handler sees them.
 //       No handler sees text that the database cannot store, unless its route says that it judges such text itself.
@@ -101,12 +102,12 @@ export const createApp = (options: AppOptions): Hono => {
   const readers = createReaders(options.readers);
   const batchReaders = createReaders(options.readers);
   for (const route of options.routes) checkRoute(route);
-  // A slash too many at the end is no other place.
+  // A trailing slash is ignored.
   const app = new Hono({ strict: false });
 
   const run = async (route: Route, context: Context): Promise<Response> => {
     const engine = options.engine();
-    // Answered, not thrown: whoever comes early has done nothing wrong, and nothing has failed.
+    // Answered, not thrown: a request before the start is complete is no error of the caller or of the server.
     if (engine === undefined) return answerEarly(context);
     const began = systemClock.now();
     const token = await engine.tokens.check(bearerOf(context));

@@ -11,7 +11,7 @@ export interface BodyLimits {
   readonly inAll: number;
 }
 
-/** Two of the largest results at once; a service that has more of them waits its turn. */
+/** Two of the largest results at once; a service with more of them gets `rate_limited`. */
 const BODY_LIMITS: BodyLimits = { perToken: 128 * 1024 * 1024, inAll: 384 * 1024 * 1024 };
 
 /** Long answers whose readers have not taken them: some pages of a list, or four of the largest. */
@@ -21,9 +21,9 @@ const SMALL_BYTES = 64 * 1024;
 
 /** The bytes of one request. */
 export interface BodyShare extends Disposable {
-  /** `rate_limited` when there is no room for so many more. */
+  /** Throws `rate_limited` when there is no room for so many more bytes. */
   take(bytes: number): void;
-  /** Counts the bytes until this is disposed too: for an answer that goes on after its request was handled. */
+  /** Keeps the bytes counted until this is disposed too: for an answer that continues after its request was handled. */
   hold(): Disposable;
 }
 
@@ -99,10 +99,10 @@ export const createBodyBudget = (limits: BodyLimits = BODY_LIMITS, of: BudgetOf 
   };
 };
 
-// Beside the request instead of through every function that reads one: what reads bodies stays what it is.
+// Kept in a map beside the request, so that functions that read bodies need no further parameter.
 const shares = new WeakMap<Request, BodyShare>();
 
 export const shareBody = (request: Request, share: BodyShare): void => void shares.set(request, share);
 
-/** A request nobody counts is bounded by its route alone. */
+/** A request without a share is bounded by its route alone. */
 export const shareOf = (request: Request): Pick<BodyShare, "take"> | undefined => shares.get(request);

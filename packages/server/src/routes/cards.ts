@@ -1,5 +1,5 @@
-// Cards and boxes, read only: they are written by calls, turns and tool services. In a batch, and in a box that a turn of the
-// caller's shares with earlier ones, what is another's is missing.
+// Cards and boxes, read only: calls, turns and tool services write them. In a batch, and in a box that the caller's turn shares
+// with earlier ones, cards of others are missing.
 
 import { distinctIds, showName, ToolplaneError, toCardDto } from "@toolplane/protocol";
 import { z } from "zod";
@@ -15,7 +15,7 @@ const DEFAULT_TAIL = 200;
 const missing = (project: string, what: string, id: string): ToolplaneError =>
   new ToolplaneError("not_found", `project ${project} has no ${what} ${showName(id)}`);
 
-/** In the order asked: what is another's is not told from what is not there. */
+/** In the order asked. A card of another owner looks like one that does not exist. */
 const missingOf = (asked: readonly string[], found: readonly string[], visible: ReadonlySet<string>): string[] => {
   const shown = new Set(found.filter((id) => visible.has(id)));
   return distinctIds(asked).filter((id) => !shown.has(id));
@@ -115,7 +115,7 @@ export const cardRoutes: readonly Route[] = [
         return {
           box_id: box.boxId,
           card_ids: cardIds,
-          // Cards that are another's are not counted either.
+          // Cards of others are not counted either.
           card_count: box.length - (box.cardIds.length - cardIds.length),
           truncated: box.truncated,
           ...(hydrated === undefined ? {} : { hydrated_cards: hydrated.map(toCardDto) }),

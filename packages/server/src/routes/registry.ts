@@ -113,7 +113,7 @@ export const registryRoutes: readonly Route[] = [
         toolCallId: "",
         headers: {},
       };
-      // The definition is a program's, whoever's token the program uses.
+      // The definition counts as a program's, whatever token the program uses.
       const asService = context.req.header("toolplane-register-as") === "service";
       const { status, body } = await registerTool({ ...asked, body: upload }, asService);
       return context.json(body, status);
@@ -169,7 +169,7 @@ export const registryRoutes: readonly Route[] = [
     path: "/projects/:project/tools/:tool/accept",
     roles: OPERATORS,
     gives: "project",
-    /** The version that was looked at; another one that came meanwhile is not accepted by mistake. It may be left out while only one came. */
+    /** The version that the person read; a version that came later is not accepted by mistake. Optional while only one came. */
     body: z.strictObject({ version: z.number().int().positive().optional() }),
     handle: async ({ engine, params, body, caller, context }) => {
       const by = actorOf(caller);

@@ -1,6 +1,6 @@
-// What a tool service does: claim, read the card, heartbeat, release, settle; or the protocol's two steps.
-// What is done is in gateway/service-operations.ts, for this door and the one on NATS; here is only how it is asked for
-// over HTTP. A tool's token reaches only the targets it names.
+// The routes of a tool service: claim, read the card, heartbeat, release, settle; or the protocol's two steps.
+// gateway/service-operations.ts does the work, for HTTP and NATS; here is only how it is asked for over HTTP. A tool's token
+// reaches only the targets it names.
 
 import { type LeasedCall, readInTurns } from "@toolplane/engine";
 import { HEADERS, headersFromHttp, ToolplaneError } from "@toolplane/protocol";
@@ -23,7 +23,7 @@ import { UNCOUNTED } from "../http/body-budget.ts";
 import { type Method, type Route, type RouteCall, route, SERVICES } from "../http/route.ts";
 import { serviceCaller } from "../http/service-caller.ts";
 
-/** With its card a command can be started at once; cards beyond this are asked for one by one. */
+/** A command that comes with its card can be started at once; cards beyond this size are asked for one by one. */
 const MAX_CARD_CHARS = 8 * 1024 * 1024;
 
 const claimBody = (calls: readonly LeasedCall[]): Promise<unknown[]> => {
@@ -51,7 +51,7 @@ const requestOf = ({ engine, params, body, caller, context }: Asked): ServiceReq
   body,
 });
 
-/** Cards and reports have no room for it in their bodies. */
+/** The bodies of cards and reports have no field for the lease. */
 const leaseIn = ({ context }: Pick<Asked, "context">): string | undefined => context.req.header("cg-lease");
 
 const TARGET = "/projects/:project/tool-services/:target";

@@ -1,4 +1,4 @@
-// What a step shows to its brain. Pure: cards, profile and definitions in, the request out; the same on any process.
+// What a step shows to its brain. Pure: cards, profile and definitions in, the request out; the same in any process.
 
 import type { CompiledDefinition, TurnBoxes, TurnFinish, Work } from "@toolplane/engine";
 import { type Card, isOfferedTo, isRecord, ToolplaneError } from "@toolplane/protocol";
@@ -18,7 +18,7 @@ import { buildTranscript, TRANSCRIPT_LIMITS } from "../transcript/transcript.ts"
 import { planTrust, UNKNOWN } from "../transcript/trust.ts";
 import type { TurnLimits } from "./limits.ts";
 
-export interface StepInput {
+export interface QuestionInput {
   readonly work: Work;
   readonly limits: TurnLimits;
   readonly profile: Profile;
@@ -28,12 +28,12 @@ export interface StepInput {
   readonly bundledTargets?: ReadonlySet<string> | undefined;
 }
 
-export interface StepPlan {
+export interface QuestionPlan {
   readonly system: string;
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ModelToolSpec[];
   readonly offered: ReadonlySet<string>;
-  /** Allowed by the profile, but for models with other tags. */
+  /** Allowed by the profile, but only for models with other tags. */
   readonly withheld: ReadonlySet<string>;
   /** Fewer tools than the profile has: the last step. */
   readonly restricted: boolean;
@@ -61,7 +61,7 @@ export const planTurnLimit = (
   return undefined;
 };
 
-/** A turn whose profile is gone: it ends, with a deliverable like any other. */
+/** For a turn whose profile is gone: the turn ends, with a deliverable like any other. */
 export const profileNotFound = (work: Pick<Work, "profileBoxId">): TurnFinish =>
   failed(
     "profile_not_found",
@@ -76,7 +76,7 @@ const isLong = ({ content }: Card): boolean => {
   return text.length > TRANSCRIPT_LIMITS.resultChars;
 };
 
-/** A model's tags are its agent's, and those its settings add. */
+/** The tags of a model are its agent's and those that its settings add. */
 const modelTags = ({ tags, llm_config: config }: Profile): readonly string[] => {
   const more = Array.isArray(config.tags) ? config.tags.filter((tag) => typeof tag === "string") : [];
   return [...tags, ...more];
@@ -94,7 +94,7 @@ const specsOf = (
   return specs;
 };
 
-const trustIn = ({ definitions, bundledTargets }: StepInput) => {
+const trustIn = ({ definitions, bundledTargets }: QuestionInput) => {
   const known = new Map(
     definitions.map(({ toolName, definition, version }) => [
       toolName,
@@ -104,7 +104,7 @@ const trustIn = ({ definitions, bundledTargets }: StepInput) => {
   return (toolName: string) => known.get(toolName) ?? UNKNOWN;
 };
 
-export const planStep = (input: StepInput): StepPlan => {
+export const planQuestion = (input: QuestionInput): QuestionPlan => {
   const { work, limits, profile, boxes } = input;
   const fields = requiredFields(boxes.context);
   const canReadMore = [...boxes.output, ...boxes.context].some(isLong);
@@ -138,7 +138,7 @@ export const planStep = (input: StepInput): StepPlan => {
   };
 };
 
-/** The error a brain, or whatever stood in its way, ends the turn with: its code and its own words, fit to be stored. */
+/** The error that ends the turn after a brain failed: its code and its own words, fit to be stored. */
 export const planFailure = (error: unknown): TurnFinish =>
   error instanceof ToolplaneError
     ? failed(error.code, error.message)

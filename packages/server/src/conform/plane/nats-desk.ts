@@ -29,7 +29,7 @@ const STATUS_HEADER = "CG-Status";
 
 export const isOperation = (text: string): text is GatewayOperation => GATEWAY_OPERATIONS.some((one) => one === text);
 
-/** Nobody can hang up on a question over NATS. */
+/** A request over NATS cannot be hung up. */
 const NEVER = new AbortController().signal;
 
 const textOrNothing = (value: unknown): string | undefined => (isFilled(value) ? value : undefined);
@@ -41,7 +41,7 @@ const asHeaders = (map: HeaderMap): Headers => {
     try {
       headers.set(name, value);
     } catch {
-      // Not printable: as good as not there.
+      // Not printable, so it counts as absent.
     }
   }
   return headers;
@@ -54,7 +54,7 @@ const upload = (payload: string): Request =>
     headers: { "content-type": "application/json" },
   });
 
-export interface NatsGateway {
+export interface NatsDesk {
   /** The question, as the judges will see it. */
   read(message: BareMessage): Question | undefined;
   /** The items of an exchange, as the questions they would have been alone. */
@@ -69,7 +69,7 @@ export interface NatsGatewayOptions {
   readonly now: () => number;
 }
 
-export const createNatsGateway = ({ plane, durable, now }: NatsGatewayOptions): NatsGateway => {
+export const createNatsDesk = ({ plane, durable, now }: NatsGatewayOptions): NatsDesk => {
   const bodyOf = ({ payload }: BareMessage): Body => {
     const body = tryParseJsonStrict(payload);
     return isRecord(body) ? body : {};

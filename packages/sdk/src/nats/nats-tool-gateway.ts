@@ -1,6 +1,6 @@
-// The gateway over NATS. Commands are fetched from the durable the engine keeps for the target and leased one by one; what is
-// said about calls goes together, by exchange; all other operations are questions to the engine's gateway. What a service
-// may rely on is the port's G1-G5, as over HTTP.
+// The gateway over NATS. Commands are fetched from the durable that the engine keeps for the target, and leased one by one. Items
+// about calls travel together, by exchange; every other operation is a request to the engine's gateway. It keeps the same rules
+// G1-G5 as over HTTP.
 
 import type { NatsLink } from "@toolplane/bus/nats";
 import { egress, HEADERS, type HeaderMap, isToolplaneError, ToolplaneError, type TraceIds } from "@toolplane/protocol";
@@ -16,7 +16,7 @@ import {
   readRegistered,
   readRegistration,
   readSettled,
-  settlementBody,
+  serviceResultBody,
 } from "../gateway/wire.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Random } from "../ports/ids.ts";
@@ -27,7 +27,7 @@ import { leaseCommands } from "./lease-commands.ts";
 import { wakeOnReconnect } from "./wake-on-reconnect.ts";
 
 export interface NatsToolGatewayOptions {
-  /** The connection; whoever opened it closes it. */
+  /** The connection. The caller opened it, so the caller closes it. */
   readonly link: Pick<NatsLink, "connected" | "maxPayload" | "onReconnect" | "request" | "commands">;
   readonly projectId: string;
   /** Who speaks: `tool.<target>`. The NATS user must be allowed to. */
@@ -40,12 +40,12 @@ export interface NatsToolGatewayOptions {
   readonly log: Log;
 }
 
-/** A heartbeat that takes longer is worth less than the next one. */
+/** A heartbeat that takes longer is given up: the next one is sent instead. */
 const HEARTBEAT_TIMEOUT_MS = 3_000;
 
-/** Parts of a message that are no body; an exchange stays well below what the server lets through. */
+/** Room for subject and headers, so that an exchange stays below the server's limit of a message. */
 const EXCHANGE_SHARE = 0.5;
-/** A result that waits for a busy database is worth waiting for; a lost answer costs a repetition. */
+/** Long, because a result may wait for a busy database; a lost answer costs one repetition. */
 const EXCHANGE_TIMEOUT_MS = 5_000;
 
 const done = (): void => {};
@@ -67,7 +67,7 @@ export const createNatsToolGateway = (options: NatsToolGatewayOptions): ToolGate
   const waits = wakeOnReconnect(clock, link);
   const fetchCommands = createCommandFetch({ link, ask, clock: waits });
 
-  /** An answer that cannot be read is a failed try like any other. */
+  /** An answer that cannot be read counts as a failed try. */
   const insist = <T>(question: GatewayQuestion, patience: Patience = {}, read: (answer: Answer) => T): Promise<T> =>
     withPatience({ clock: waits, random }, patience, async () =>
       read(await ask({ ...question, signal: patience.signal })),
@@ -79,7 +79,7 @@ export const createNatsToolGateway = (options: NatsToolGatewayOptions): ToolGate
     send: (text, signal) => ask({ operation: "exchange", text, signal, timeoutMs: EXCHANGE_TIMEOUT_MS }),
   });
 
-  /** With what else there is to say; alone it is an operation of its own. */
+  /** Sent together with other items; a lone item is an operation of its own. */
   const about = <T>(
     operation: "settle" | "heartbeat" | "release" | "parts",
     said: Omit<Said<T>, "alone">,
@@ -104,7 +104,7 @@ export const createNatsToolGateway = (options: NatsToolGatewayOptions): ToolGate
   ): Promise<readonly ClaimedCommand[]> => {
     const end = clock.now() + waitMs;
     const left = (): number => Math.max(end - clock.now(), 0);
-    // Commands that turn out to be superfluous or another project's are no answer: the question stays open.
+    // Commands that are not needed, or that belong to another project, do not count: the claim goes on waiting.
     for (;;) {
       const deliveries = await fetchCommands(target, { max, waitMs: left(), signal });
       if (signal?.aborted) {
@@ -139,7 +139,7 @@ export const createNatsToolGateway = (options: NatsToolGatewayOptions): ToolGate
     }, log),
 
     async readCard({ cardId, toolCallId }, patience) {
-      // A service sees the cards of its own calls and no others; a card without a call is none of them.
+      // A service may read only the cards of its own calls, so a card without a call cannot be read.
       if (toolCallId === undefined) return undefined;
       const question = { operation: "get_card", headers: aboutCall(toolCallId), body: { card_id: cardId } } as const;
       return unlessMissing(insist(question, patience, ({ body }) => body ?? undefined));
@@ -153,7 +153,7 @@ export const createNatsToolGateway = (options: NatsToolGatewayOptions): ToolGate
 
     settle(settlement, patience) {
       const { toolCallId, traceparent } = settlement;
-      const body = settlementBody(settlement);
+      const body = serviceResultBody(settlement);
       return about("settle", { kind: "results", toolCallId, body, traceparent, read: readSettled }, patience);
     },
 
@@ -164,7 +164,7 @@ export const createNatsToolGateway = (options: NatsToolGatewayOptions): ToolGate
 
     async report({ target, payload, leaseId }, patience) {
       if (target.toolCallId === null) throw new ToolplaneError("protocol_violation", "a report names its call");
-      // Who reports is the subject's actor; the headers say for which call, and the body keeps to its three fields.
+      // The subject's actor is the reporter; the headers name the call, and the body has its three fields and no more.
       const headers = { ...egress(target, ids, "topology"), ...leaseHeader(leaseId) };
       const { channelId } = target;
       return insist({ operation: "report", headers, channelId, body: payload }, patience, readSettled);

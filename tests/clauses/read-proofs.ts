@@ -2,16 +2,16 @@
 
 import { fileURLToPath } from "node:url";
 import { readWorkingTree } from "../../scripts/boundaries/working-tree.ts";
-import { listClaims, mayClaim } from "../requirements/claims.ts";
+import { listProofs, mayProve } from "../requirements/proofs.ts";
 import type { ClaimAtDoors } from "./clause-table.ts";
 import { doorsOf } from "./door.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-export const readClaims = (): readonly ClaimAtDoors[] =>
+export const readProofs = (): readonly ClaimAtDoors[] =>
   [...readWorkingTree(ROOT)]
-    .filter(([path]) => mayClaim(path))
+    .filter(([path]) => mayProve(path))
     .flatMap(([path, text]) => {
       const doors = doorsOf(path, text);
-      return listClaims(path, text).map((claim) => ({ ...claim, doors }));
+      return listProofs(path, text).map((claim) => ({ ...claim, doors }));
     });

@@ -29,7 +29,7 @@ export interface DurablePlan {
   readonly keepAckWait?: boolean;
 }
 
-export interface DurableKeeper {
+export interface NatsDurables {
   ensure(plan: DurablePlan): Promise<void>;
   drop(durable: string): Promise<void>;
   /** All that are there and not another plane's. */
@@ -65,7 +65,7 @@ export interface DurableKeeperDeps {
   readonly plane: string | undefined;
 }
 
-export const createDurableKeeper = ({ wire, jsm, streams, plane }: DurableKeeperDeps): DurableKeeper => {
+export const createNatsDurables = ({ wire, jsm, streams, plane }: DurableKeeperDeps): NatsDurables => {
   const mark = markOf(plane);
   const isForeign = ({ config: { description } }: ConsumerInfo): boolean =>
     description?.startsWith(MARK) === true && mark !== undefined && description !== mark;

@@ -4,7 +4,7 @@
 import ts from "typescript";
 import { walk } from "../../scripts/boundaries/workspace.ts";
 
-export interface Claim {
+export interface Proof {
   readonly id: string;
   readonly file: string;
 }
@@ -12,11 +12,11 @@ export interface Claim {
 /** AREA-rest: at least two capitals, so that a character class such as [A-Z0-9] is no claim. */
 const CLAIM = /\[([A-Z]{2,}-[A-Za-z0-9.-]+)\]/g;
 
-export const mayClaim = (path: string): boolean => path.endsWith(".test.ts") || path.endsWith(".contract.ts");
+export const mayProve = (path: string): boolean => path.endsWith(".test.ts") || path.endsWith(".contract.ts");
 
 const isText = (node: ts.Node): node is ts.LiteralLikeNode => ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node);
 
-export const listClaims = (file: string, text: string): readonly Claim[] => {
+export const listProofs = (file: string, text: string): readonly Proof[] => {
   const ids = new Set<string>();
   walk(ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true), (node) => {
     if (!isText(node)) return;

@@ -3,11 +3,11 @@
 import { type CGContext, createContext, HEADERS } from "@toolplane/protocol";
 import { wakeupHeaders } from "../outbox/wakeup-headers.ts";
 import type { RungAgent } from "./agent-bells.ts";
-import { bindExtend, EXTEND_CLAIMS, READ_DUE_AGENTS, RELEASE_AND_PUBLISH, RELEASE_CLAIM } from "./claims.sql.ts";
 import type { TurnDeps } from "./held-heads.ts";
 import type { AgentKey, Work } from "./turn.ts";
+import { bindExtend, EXTEND_CLAIMS, READ_DUE_AGENTS, RELEASE_AND_PUBLISH, RELEASE_CLAIM } from "./work-claims.sql.ts";
 
-export interface Claims {
+export interface WorkClaims {
   heartbeat(work: readonly Work[]): Promise<readonly Work[]>;
   release(work: Work): Promise<void>;
   due(workerTargets: readonly string[], limit: number): Promise<readonly AgentKey[]>;
@@ -32,7 +32,7 @@ const contextOf = (work: Work): CGContext =>
     },
   });
 
-export const createClaims = (deps: TurnDeps): Claims => {
+export const createWorkClaims = (deps: TurnDeps): WorkClaims => {
   const beat = async (work: readonly Work[]): Promise<readonly Work[]> => {
     const rows = await deps.db.query<{ ord: number }>(EXTEND_CLAIMS, bindExtend(work, deps.claimSeconds));
     const alive = new Set(rows.map(({ ord }) => ord));
