@@ -228,7 +228,11 @@ test("[SEC-guard-9] a schema that no longer takes what a person fixed waits for 
   const call = { tool_name: "pay", arguments: { amount: 1 } };
   expect((await http.send("POST", "/projects/demo/calls", call)).body.status).toBe("awaiting_approval");
   // The same again waits no second time, and one that takes the value is in force at once.
-  expect((await apply(http, pay({ parameters: narrowed }), service)).body).toMatchObject({ outcome: "pending", version: 1, pending: { version: 2 } });
+  expect((await apply(http, pay({ parameters: narrowed }), service)).body).toMatchObject({
+    outcome: "pending",
+    version: 1,
+    pending: { version: 2 },
+  });
   const wider = { ...narrowed, $defs: { account: { enum: ["real", "sandbox"] } } };
   expect((await apply(http, pay({ parameters: wider }), service)).body).toMatchObject({
     outcome: "replaced",

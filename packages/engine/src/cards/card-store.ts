@@ -91,7 +91,7 @@ export interface CardStoreOptions {
 const MAX_CARD_BATCH = 100;
 const MAX_BATCH_BYTES = 32 * 1024 * 1024;
 /** What the cards of one answer may have together. */
-export const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 const planFitting = (ids: readonly string[], sizes: readonly CardSize[]): readonly string[] => {
   const bytesOf = new Map(sizes.map(({ card_id, bytes }) => [card_id, bytes]));

@@ -2,12 +2,9 @@
 // call of the tool fail; such a version waits for a person, as one does that weakens a guard (TU4).
 
 import { isRecord, type JsonObject, type ToolDefinition } from "@toolplane/protocol";
-import type { IncomingTool } from "./plan-tools.ts";
+import type { IncomingTool, Misfits } from "./plan-tools.ts";
 import type { SchemaChecks } from "./schema-checks.ts";
 import type { ToolRow } from "./tools.sql.ts";
-
-/** Of each upload: the fixed parameters whose values its schema refuses, as options are named. */
-export type Misfits = ReadonlyMap<IncomingTool, readonly string[]>;
 
 /** The schema of one parameter, with what it may refer to. */
 const schemaOf = ({ parameters }: ToolDefinition, name: string): JsonObject | undefined => {

@@ -21,7 +21,6 @@ import {
   planToolUpsert,
   type StoredTool,
 } from "@toolplane/protocol/registry";
-import type { Misfits } from "./fixed-misfits.ts";
 import type { PendingWrite, ToolRow, ToolWrite, VersionWrite } from "./tools.sql.ts";
 
 export interface ToolUpsertResult {
@@ -49,6 +48,9 @@ export interface IncomingTool {
   /** A person's word, which needs nobody's consent. */
   readonly asPerson: boolean;
 }
+
+/** Of each upload: the parameters a person fixed whose values its schema refuses, as options are named. */
+export type Misfits = ReadonlyMap<IncomingTool, readonly string[]>;
 
 export interface ToolsPlan {
   readonly results: readonly (ToolUpsertResult | ToolplaneError)[];
