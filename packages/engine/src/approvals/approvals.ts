@@ -11,7 +11,6 @@ import {
   isRecord,
   type JsonCaps,
   type JsonObject,
-  parseCard,
   resolveOptions,
   storableText,
   ToolplaneError,
