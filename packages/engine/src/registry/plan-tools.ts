@@ -49,6 +49,9 @@ export interface IncomingTool {
   readonly asPerson: boolean;
 }
 
+/** Of each upload: the parameters a person fixed whose values its schema refuses, as options are named. */
+export type Misfits = ReadonlyMap<IncomingTool, readonly string[]>;
+
 export interface ToolsPlan {
   readonly results: readonly (ToolUpsertResult | ToolplaneError)[];
   readonly writes: readonly ToolWrite[];
@@ -168,12 +171,19 @@ const planCurrent = (known: Known | undefined, item: IncomingTool): Planned | To
   return { result, write: toWrite(item, version, guardAt(version)), version: toVersion(item, version) };
 };
 
-const planOne = (known: Known | undefined, item: IncomingTool, sha256: HashText): Planned | ToolplaneError => {
+const planOne = (
+  known: Known | undefined,
+  item: IncomingTool,
+  sha256: HashText,
+  misfits: readonly string[],
+): Planned | ToolplaneError => {
   if (known === undefined || item.asPerson) return planCurrent(known, item);
-  const { definition, weakens }: GuardedDefinition =
+  const merged: GuardedDefinition =
     known.guard === undefined
       ? { definition: item.definition, weakens: [] }
       : applyGuards(known.guard.definition, item.definition);
+  const { definition } = merged;
+  const weakens = [...merged.weakens, ...misfits];
   const guarded = { ...item, definition, hash: definitionHash(definition, sha256) };
   if (known.deleted) {
     const waits = known.deletedByPerson || weakens.length > 0;
@@ -186,7 +196,12 @@ const planOne = (known: Known | undefined, item: IncomingTool, sha256: HashText)
 };
 
 /** Items of one name are taken one after the other, as if they had come in separate requests. */
-export const planTools = (rows: readonly ToolRow[], incoming: readonly IncomingTool[], sha256: HashText): ToolsPlan => {
+export const planTools = (
+  rows: readonly ToolRow[],
+  incoming: readonly IncomingTool[],
+  sha256: HashText,
+  misfits: Misfits = new Map(),
+): ToolsPlan => {
   const known = new Map(rows.map((row) => [row.tool_name, readKnown(row)]));
   const seen = new Map<string, string>();
   const planned: Planned[] = [];
@@ -199,7 +214,7 @@ export const planTools = (rows: readonly ToolRow[], incoming: readonly IncomingT
         ? { ...first, outcome: first.outcome === "pending" ? first.outcome : ("unchanged" as const), changed: [] }
         : new ToolplaneError("conflict", `${name} is defined twice in one request`, { detail: { tool_name: name } });
     }
-    const plan = planOne(known.get(name), item, sha256);
+    const plan = planOne(known.get(name), item, sha256, misfits.get(item) ?? []);
     if (plan instanceof ToolplaneError) return plan;
     seen.set(name, item.hash);
     planned.push(plan);

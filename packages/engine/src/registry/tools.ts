@@ -18,6 +18,7 @@ import type { Database, Queryer } from "../sql/database.ts";
 import { acceptPending } from "./accept-tool.ts";
 import { admitParameters, compiledLater } from "./admit-parameters.ts";
 import type { ToolStatus } from "./definition-cache.sql.ts";
+import { findMisfits } from "./fixed-misfits.ts";
 import { type Page, type PageRequest, parsePage, toPage } from "./page.ts";
 import { type IncomingTool, planTools, type ToolUpsertResult } from "./plan-tools.ts";
 import type { SchemaChecks } from "./schema-checks.ts";
@@ -174,7 +175,8 @@ export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOpt
     { by, source }: UpsertToolsOptions,
   ) => {
     const names = incoming.map(({ definition }) => definition.tool_name);
-    const plan = planTools(await tx.query<ToolRow>(READ_TOOLS, [projectId, names]), incoming, sha256);
+    const rows = await tx.query<ToolRow>(READ_TOOLS, [projectId, names]);
+    const plan = planTools(rows, incoming, sha256, await findMisfits(rows, incoming, schemas));
     const { writes, pending, versions } = plan;
     if (writes.length > 0) await tx.query(WRITE_TOOLS, bindToolWrites(writes, projectId));
     if (pending.length > 0) await tx.query(WRITE_PENDING, bindPendingWrites(pending, projectId));

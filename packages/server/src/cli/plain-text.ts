@@ -13,6 +13,12 @@ const escapeCharacter = (character: string): string => character.split("").map(e
 export const oneLine = (text: string): string =>
   text.replaceAll("\r\n", " ").replaceAll("\n", " ").replaceAll("\t", " ").replace(ACTIVE, escapeCharacter).trim();
 
+/** Its lines and tabs stay. */
+export const plainText = (text: string): string =>
+  text.replace(ACTIVE, (character) =>
+    character === "\n" || character === "\t" ? character : escapeCharacter(character),
+  );
+
 /** Cut to a width that leaves room for the other columns. */
 export const shorten = (text: string, width: number): string =>
   text.length <= width ? text : `${text.slice(0, Math.max(0, width - 3))}...`;

@@ -181,11 +181,12 @@ export const callRoutes: readonly Route[] = [
     roles: READERS,
     gives: "call",
     query: waitQuery,
-    handle: async ({ engine, params, query, context, signal }) => {
+    handle: async (call) => {
+      const { engine, params, query, context } = call;
       const key = keyFrom(params);
       let view = await engine.calls.get(key);
       if (!isSettled(view.status) && query.wait_seconds !== undefined) {
-        await engine.calls.wait(key, query.wait_seconds * 1000, signal);
+        await engine.calls.wait(key, query.wait_seconds * 1000, call.signal);
         view = await engine.calls.get(key);
       }
       const cards = await resultCards(engine, key.projectId, [view]);
