@@ -1,5 +1,5 @@
-// The addresses of a NATS server or cluster, and the secrets that may stand in them. After this nobody sees the text
-// again: servers are host and port, errors name those and nothing else (I8).
+// The addresses of a NATS server or cluster, and the secrets that may be in them. From here on servers are host and port only;
+// errors never show the original text (I8).
 
 import { UsageError } from "@toolplane/protocol";
 
@@ -32,7 +32,7 @@ const unescaped = (text: string): string => {
   }
 };
 
-/** A user without a password is a token, as NATS clients have it. */
+/** A user without a password is a token, as in NATS clients. */
 const secretsOf = ({ username, password }: URL): Pick<NatsAddress, "user" | "password" | "token"> => {
   if (username === "") return {};
   if (password === "") return { token: unescaped(username) };

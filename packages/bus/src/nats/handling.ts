@@ -1,5 +1,5 @@
-// One delivery in somebody's hands. The first settlement counts and later ones wait for it and do nothing (B7); one that
-// could not be confirmed does not count, so that it may be tried again. Dead letters are kept before the message goes.
+// One delivery in a handler. The first settlement counts, and later ones wait for it and do nothing (B7). A settlement that was
+// not confirmed does not count and may be tried again. A dead letter is stored before its message is removed.
 
 import { isToolplaneError } from "@toolplane/protocol";
 import type { BusMessage, Delivery, DeliveryHandler, LostMessage } from "../bus.ts";
@@ -23,13 +23,13 @@ export interface HandlingPlan {
 
 export interface Handling {
   readonly delivery: Delivery;
-  /** Runs the handler to its end and settles what it left open. Never rejects. */
+  /** Runs the handler to its end and settles what it left unsettled. Never rejects. */
   run(handler: DeliveryHandler): Promise<void>;
-  /** Offers the message to others at once; what the handler still does with it has no effect. */
+  /** Offers the message to others at once; the handler can no longer settle it. */
   abandon(): Promise<void>;
 }
 
-/** Shown to people beside the message; the rest of a longer one is in the consumer's log. */
+/** Shown to people beside the message; a longer text is in full in the consumer's log. */
 const MAX_REASON_LENGTH = 500;
 
 /** A dead letter that could not be kept is tried again, slower each time. */
@@ -41,7 +41,7 @@ const buryRetryMs = (attempt: number): number =>
 
 const plainReason = (reason: string): string => reason.replaceAll("\0", "").toWellFormed().slice(0, MAX_REASON_LENGTH);
 
-/** Which kind of failure, never its words: they may hold what a tool was given (I8). */
+/** The kind of failure, never its text, which may hold a tool's arguments (I8). */
 export const failureCode = (error: unknown): string => (isToolplaneError(error) ? error.code : "internal_error");
 
 interface Losing {
@@ -50,14 +50,14 @@ interface Losing {
   readonly attempt: number;
 }
 
-/** Keeps a dead letter, then takes the message out. */
+/** Stores a dead letter, then removes the message. */
 const buryLost = async ({ bury, counters }: HandlingDeps, { lost, answer }: Losing): Promise<void> => {
   await bury({ ...lost, reason: plainReason(lost.reason) });
   counters.deadLettered++;
   await answer.term();
 };
 
-/** The same for a message in nobody's hands: when it cannot be kept it comes again, later each time. Never rejects. */
+/** The same for a message without a handler: when it cannot be stored it comes again, later each time. Never rejects. */
 export const loseMessage = async (deps: HandlingDeps, losing: Losing): Promise<void> => {
   try {
     await buryLost(deps, losing);
@@ -128,7 +128,7 @@ export const createHandling = (
         await ack();
       } catch (error) {
         log.warn("a delivery could not be settled", { durable: plan.durable, subject, code: failureCode(error) });
-        // Without this answer it is delivered again when its ack wait is over.
+        // Without this answer the message is delivered again when its ack wait is over.
         await answer.nak(buryRetryMs(attempt)).catch(() => {});
       }
     },

@@ -1,5 +1,5 @@
-// Durables that others fetch from. Nobody here would notice that they are gone, so they are made again whenever the server
-// may have lost them, for as long as it takes.
+// Durables that other processes fetch from. This process would not notice that they are gone, so they are made again whenever the
+// server may have lost them, without end.
 
 import type { CommandDurable } from "../bus.ts";
 import type { Clock } from "../clock.ts";
@@ -22,7 +22,7 @@ export interface KeptDurablesDeps {
   readonly log: Log;
 }
 
-/** Asked at once when many targets are registered. */
+/** How many are made at once when many targets are registered. */
 const AT_ONCE = 16;
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5_000;

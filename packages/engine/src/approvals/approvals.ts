@@ -1,10 +1,12 @@
 // Approvals: a person says yes or no to a call of a tool with `approval: required`.
-//   AP1. Exactly one decision per call, the first; the same again by anybody is answered with it, the opposite is `conflict`.
-//   AP2. The decision is a card under an id derived from the call's, written in the transaction that moves the call (I7):
-//       who decided, what, when and why outlives the call's row.
-//   AP3. A denied call was never in a queue, so nobody can have run it. It settles failed `approval_denied` with the reason,
-//       which is what the model is told.
-//   AP4. Time is the database's: a call whose time to be approved is over cannot be approved, also before a watchdog came by.
+//   AP1. There is exactly one decision per call, the first. The same decision again is answered with it; the opposite is
+//       `conflict`.
+//   AP2. The decision is a card under an id derived from the call's, written in the transaction that moves the call (I7). So who
+//       decided, what, when and why outlives the call's row.
+//   AP3. A denied call was never in a queue, so no service can have run it. It settles as failed with `approval_denied` and the
+//       reason, which the model is told.
+//   AP4. Time is the database's: when the time to approve is over, the call cannot be approved, even before a watchdog has ended
+//       it.
 
 import { type Card, isRecord, type JsonObject, parseCard, resolveOptions, ToolplaneError } from "@toolplane/protocol";
 import { type Actor, reasonIn, recordActs } from "../audit/audit.ts";
@@ -30,7 +32,7 @@ export interface DecideRequest extends CallKey {
   /** Who decides; shown to the caller and kept with the call. */
   readonly by: string;
   readonly reason?: string | undefined;
-  /** Who is written down for it. */
+  /** The person recorded for it. */
   readonly actor?: Actor | undefined;
 }
 
@@ -41,7 +43,7 @@ export interface Decision {
   readonly decidedAt: string;
   /** Where the call is now. */
   readonly status: CallStatus;
-  /** It had been decided so before. */
+  /** The same decision had been made before. */
   readonly idempotent: boolean;
 }
 
@@ -152,7 +154,7 @@ export const createApprovals = (deps: ApprovalsDeps): Approvals => {
     return readDecision(card);
   };
 
-  /** Moves the call out of the waiting room, or says that somebody else did. */
+  /** Moves the call out of the waiting state, or says that another process did. */
   const offer = async (tx: Queryer, view: CallView): Promise<boolean> => {
     const pinned = await deps.definitions.resolveVersion(view.projectId, view.toolName, view.toolVersion);
     const { queueTimeoutSeconds } = resolveOptions(pinned?.definition.options ?? {});

@@ -1,4 +1,4 @@
-// What is asked for with a direct call, and what its caller is told when it is written down.
+// The request for a direct call, and what its caller is told when the call is stored.
 
 import type { AfterExecution } from "@toolplane/protocol";
 import type { Actor } from "../audit/audit.ts";
@@ -14,7 +14,7 @@ export interface CallRequest extends CallAsk {
   readonly channelId?: string | undefined;
   readonly traceparent?: string | undefined;
   readonly tracestate?: string | undefined;
-  /** The person who is written down for it, when it is a retry that a person asked for. */
+  /** The person recorded for it, when it is a retry that a person asked for. */
   readonly actor?: Actor | undefined;
 }
 

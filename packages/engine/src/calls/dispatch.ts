@@ -1,11 +1,11 @@
 // Dispatch of direct calls: each a headless turn of its own, any number at once.
 // The way of a flush: keys and ids already used -> definitions (remembered) -> plan each -> one statement -> ring.
 //   I4, I12. A key that exists answers with its call before anything else is looked at, so it survives a redefinition.
-//   A definition that was replaced under the plan is read again and planned again; the statement itself tells.
-//   I9. A call in an agent's name is as deep as the agent: as the turn it is in, and never less than it was made.
-//   A flush whose answer was lost may run again: ids were minted with the request, so the second run finds the first.
+//   A definition that was replaced after planning is read again and the call planned again; the statement itself reports it.
+//   I9. A call in an agent's name is as deep as the agent: as the turn it is in, and never less than the agent itself.
+//   A flush whose answer was lost may run again: ids were made with the request, so the second run finds the first.
 //   A call for which a service waits here is written as leased to it and handed over (handover.ts). If it is not known whether
-//   that was committed, what carries those leases goes back to the queue: no service has heard of them.
+//   that was committed, calls under those leases go back to the queue: no service knows of them.
 
 import { setImmediate as breathe } from "node:timers/promises";
 import { DEFAULT_CHANNEL, isToolplaneError, type JsonCaps, ToolplaneError } from "@toolplane/protocol";
@@ -65,9 +65,9 @@ export interface DispatchDeps {
 export interface WaitingServices {
   readonly handover: Pick<Handover, "reserve">;
   readonly remember: (leased: LeasedCall) => void;
-  /** What these leases hold was never handed to anybody. */
+  /** The calls of these leases were never handed to a service. */
   readonly giveBack: (leaseIds: readonly string[]) => void;
-  /** Calls stand in the queue of these targets. */
+  /** Calls were queued for these targets. */
   readonly offer: (targets: readonly TargetKey[]) => void;
 }
 
@@ -78,15 +78,15 @@ export interface Dispatch extends Omit<Coalescer<CallRequest, Dispatched>, "subm
 }
 
 const API_AGENT = "sys.api";
-// A definition that changes more often than this within one dispatch is being fought over.
+// A definition that changes more often than this within one dispatch is being changed in a loop.
 const MAX_REPLANS = 5;
-// Large arguments travel in small company rather than hold up a batch of small ones.
+// Batches are capped by bytes, so one call with large arguments does not hold up many small ones.
 const MAX_FLUSH_BYTES = 1024 * 1024;
 
 // Agents that call outside of their turns; one that is not remembered costs a second try.
 const MAX_DEPTHS = 10_000;
 
-// Project ids hold no blanks.
+// Project ids contain no blanks, so a blank can separate them.
 const agentKeyOf = (projectId: string, agentId: string): string => `${projectId} ${agentId}`;
 
 // A card of this size takes a few milliseconds to plan.
@@ -110,7 +110,7 @@ const retriesOf = (items: readonly Pending[]): (Act & { readonly by: Actor })[] 
 
 export const createDispatch = (deps: DispatchDeps & WaitingServices): Dispatch => {
   const { db, definitions, faults, ids, sha256, leaseSeconds } = deps;
-  /** Agents that are deeper than 0, as far as they were met; the statement says when one is not that deep any more. */
+  /** Agents deeper than 0, as far as they are known; the statement reports one whose depth is different now. */
   const depths = createLeastRecentlyUsed<{ readonly depth: number }>(MAX_DEPTHS);
 
   const findKeyed = async (items: readonly Pending[]): Promise<void> => {
@@ -133,7 +133,7 @@ export const createDispatch = (deps: DispatchDeps & WaitingServices): Dispatch =
     }
   };
 
-  /** The call is there under its id: written by an earlier run, whose words count, not this plan's, or somebody else's. */
+  /** The call exists under its id: written by an earlier run, whose content counts, or by another caller. */
   const findMade = async (items: readonly Pending[]): Promise<void> => {
     const open = items.filter((item) => item.outcome === undefined);
     if (open.length === 0) return;
@@ -184,12 +184,12 @@ export const createDispatch = (deps: DispatchDeps & WaitingServices): Dispatch =
       } catch (error) {
         item.outcome = error as Error;
       }
-      // Planning a large call takes tens of milliseconds: others get their turn before the next one.
+      // Planning a large call takes tens of milliseconds: other work runs before the next one.
       if ((item.row?.cardBody.length ?? 0) > LARGE_CARD) await breathe();
     }
   };
 
-  /** Without keys all are new, unless an earlier run of this flush has written them; keys are known to come twice. */
+  /** Without keys all are new, unless an earlier run of this flush has written them; keys are often sent twice. */
   const insert = async (open: readonly Pending[]): Promise<readonly DispatchedRow[]> => {
     const rows = open.map((item) => item.row as DispatchRow);
     const values = bindDispatch(rows, deps.republishSeconds);
@@ -225,7 +225,7 @@ export const createDispatch = (deps: DispatchDeps & WaitingServices): Dispatch =
     });
   };
 
-  /** Writes the calls; those that a waiting service may have as leased to it, and hands them over. */
+  /** Writes the calls. Those that a waiting service may have are written as leased to it and handed over. */
   const insertMatched = async (open: readonly Pending[]): Promise<readonly DispatchedRow[]> => {
     const wanted = open.map(({ row, free }) => ({ ...(row as DispatchRow), free }));
     const reservation = deps.handover.reserve(wanted);
@@ -265,7 +265,7 @@ export const createDispatch = (deps: DispatchDeps & WaitingServices): Dispatch =
   const ring = (items: readonly Pending[]): void => {
     const queued = items.flatMap(({ row, queued: isQueued }) => (isQueued && row !== undefined ? [row] : []));
     if (queued.length === 0) return;
-    // A bus beside the database has its relay listen to the bell, and claims of sessions ask for more than their target.
+    // With a bus beside the database the relay listens to the bell; claims of sessions need more than their target.
     if (deps.republishSeconds !== null || queued.some(({ session }) => session !== null)) {
       deps.doorbell.ring(queued.some(({ session }) => session !== null) ? "sessions" : "queued");
       return;
@@ -333,7 +333,7 @@ export const createDispatch = (deps: DispatchDeps & WaitingServices): Dispatch =
       }),
     );
     await findKeyed(items);
-    // An id the caller chose may be any call's: before card ids came from call ids, nothing else would tell.
+    // An id that the caller chose may belong to any call: calls from before card ids were derived would not be noticed otherwise.
     await findMade(items.filter(({ minted }) => !minted));
     for (let round = 0; round < MAX_REPLANS && items.some((item) => item.outcome === undefined); round++) {
       await plan(items);
@@ -365,7 +365,7 @@ export const createDispatch = (deps: DispatchDeps & WaitingServices): Dispatch =
       try {
         return await coalescer.submit({ request, toolCallId, checked, minted });
       } catch (error) {
-        // Outside of the flush: the calls that were in it do not wait for the thread.
+        // Outside of the flush: the other calls of the flush do not wait for the thread.
         if (!(error instanceof LongCheck)) throw error;
         if (round > MAX_REPLANS) throw keepsChanging(request.toolName);
         checked = await finishCheck(error, request.projectId);

@@ -1,7 +1,7 @@
-// Giving back what nobody started. A claim whose answer was lost may have happened, or may still happen: the server can be
-// at work on it while we ask what it took, or be away until after it has recovered. Nobody else knows its lease id, so
-// whatever carries it was not started: it goes back to the queue, unsafe tools too, instead of lapsing into
-// outcome_unknown. Asked again and again until it is found or the lease would have lapsed anyway.
+// Gives back calls that no service started. When the answer of a claim was lost, the claim may have happened, or may still
+// happen: the server may be working on it while we ask, or be away until it has recovered. Only this process knows the lease id,
+// so a call under it was not started: it goes back to the queue, unsafe tools too, instead of ending as outcome_unknown. This is
+// tried until the call is found or the lease would have lapsed anyway.
 
 import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
@@ -11,7 +11,7 @@ import { GIVE_BACK } from "./lease.sql.ts";
 export interface GiveBack {
   /** Returns at once. */
   giveBack(leaseIds: readonly string[]): void;
-  /** Asks a last time for everything that is still looked for. */
+  /** Looks a last time for everything that was not found yet. */
   stop(): Promise<void>;
 }
 

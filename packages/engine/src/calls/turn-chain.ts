@@ -1,6 +1,5 @@
-// The hash chain of a turn: each card written where the turn is held cites everything before it, so that a card that is
-// changed, dropped or moved later breaks the chain at its place. Settling never extends it: results are cited when they
-// are applied.
+// The hash chain of a turn: each card that the turn writes cites everything before it, so that a card that is changed, dropped
+// or moved later breaks the chain at its place. Settling never extends the chain: results are cited when they are applied.
 
 export type Sha256 = (text: string) => string;
 
@@ -9,7 +8,7 @@ export interface ChainLink {
   readonly hash: string;
 }
 
-/** Where a turn's chain begins; bound to the turn, so that one turn's cards cannot be passed off as another's. */
+/** Where a turn's chain begins; bound to the turn, so that its cards cannot be presented as another turn's. */
 export const chainStart = (projectId: string, agentTurnId: string, sha256: Sha256): ChainLink => ({
   seq: 0,
   hash: sha256(`toolplane chain 1\n${projectId}\n${agentTurnId}`),

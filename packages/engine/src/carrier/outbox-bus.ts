@@ -1,6 +1,6 @@
-// The bus of an engine with a carrier: publishing writes to the outbox, so that a message is sent because it was
-// committed, whoever publishes it and whether the carrier is there or not (I3). Everything else is the carrier's. So a
-// new durable begins at what the relay brings there from then on, which may have been published a moment before (B11).
+// The bus of an engine with a carrier: publishing writes to the outbox, so that a message is sent because it was committed,
+// whether the carrier is there or not (I3). Everything else goes to the carrier. So a new durable begins with what the relay
+// brings from then on, which may have been published a moment before (B11).
 
 import type { Bus, CarrierBus, DrainOptions } from "@toolplane/bus";
 import { ToolplaneError } from "@toolplane/protocol";
@@ -11,7 +11,7 @@ export const createOutboxBus = (carrier: CarrierBus, writer: MessageWriter): Bus
   let closed = false;
 
   const closeAll = async (drain: DrainOptions): Promise<void> => {
-    // Handlers that are drained may still publish.
+    // Handlers that are being drained may still publish.
     await carrier.close(drain);
     closed = true;
     await writer.idle();

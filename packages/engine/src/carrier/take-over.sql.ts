@@ -12,7 +12,7 @@ update bus.carrier
  where one and kind <> $1`,
 };
 
-/** Wakeups that nobody will carry; the inbox rows they were rung for are found by looking. */
+/** Wakeups that will not be carried; the inbox rows they were for are found by the slow look. */
 export const DROP_WAKEUPS: Statement = {
   name: "carrier.drop-wakeups",
   text: "delete from bus.messages where category = 'cmd' and component = 'agent'",
@@ -24,8 +24,8 @@ export interface MovedRow {
 }
 
 /**
- * Moves the next events of before the change, with what their durables had not finished; when there are none left the
- * change is over. What another process is just moving is left to it. $1 how many.
+ * Moves the next events from before the change, with the unfinished deliveries of their durables; when none is left, the change
+ * is complete. Rows that another process is moving are skipped. $1 how many.
  */
 export const MOVE_OLD_EVENTS: Statement = {
   name: "carrier_move_old_events",

@@ -11,7 +11,7 @@ export interface RelayRow {
   readonly written_at: string;
 }
 
-/** In the order they became due: what is put off, however much, is not walked over. $1 limit, $2 claim id, $3 claim time in ms. */
+/** In the order in which they became due, so that delayed rows are not read. $1 limit, $2 claim id, $3 claim time in ms. */
 export const CLAIM_OUTBOX = {
   name: "outbox_claim",
   text: `

@@ -1,4 +1,4 @@
-// Messages that could be taken for some time and were not: nobody consumes them, or the relay does not get through.
+// Messages that could have been taken for some time and were not: they have no consumer, or the relay cannot publish.
 // For the watchdog, for `stats`, and for "why is my call stuck".
 
 import type { Queryer } from "../sql/database.ts";
@@ -11,7 +11,7 @@ export interface StuckOptions {
   readonly db: Queryer;
   readonly carrier: CarriedBy;
   readonly olderThanMs: number;
-  /** Rows looked at; beyond it the counts are "at least". */
+  /** Rows that were read; beyond it the counts are "at least". */
   readonly limit?: number | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface StuckMessages {
   readonly oldestMs: number;
 }
 
-/** Enough to say who is stuck and how badly, without reading a backlog of a million. */
+/** Enough to say what is stuck and how badly, without reading a backlog of a million. */
 const DEFAULT_LIMIT = 1000;
 
 /** One entry per receiver, the longest waiting first. */

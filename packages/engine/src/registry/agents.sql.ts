@@ -38,7 +38,7 @@ values ($1, $2, $3, $4, $5::text[], $6, $7, $8, $9::jsonb)
 returning ${COLUMNS}`,
 };
 
-/** Named by somebody, it is no longer only a task's. $1 project, $2 agent. */
+/** Named by a person or a configuration, the agent no longer belongs only to a task. $1 project, $2 agent. */
 export const KEEP_AGENT: Statement = {
   name: "agents.keep",
   text: "update resource.agents set made_for = null where project_id = $1 and agent_id = $2 and made_for is not null",

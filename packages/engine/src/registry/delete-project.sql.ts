@@ -26,7 +26,7 @@ with gone as (
 select count(*)::int as removed from gone`,
 });
 
-/** Events take along what consumers have been handed of them. */
+/** The deliveries of events are deleted with the events. */
 const SWEEP_MESSAGES: Statement = {
   name: "projects.sweep-messages",
   text: `
@@ -36,7 +36,7 @@ gone as (delete from bus.messages where id = any (array(select id from picked)) 
 select count(*)::int as removed from gone`,
 };
 
-/** Calls first: without them nothing is offered any more. Boxes take their entries along, batches their tasks. */
+/** Calls first, so that nothing is offered any more. Boxes are deleted with their entries, batches with their tasks. */
 export const SWEEPS: readonly Statement[] = [
   ...["live_calls", "past_calls", "call_keys"].map((noun) => sweep(`state.${noun}`)),
   SWEEP_MESSAGES,

@@ -1,4 +1,4 @@
-// A map that holds at most so many entries and lets go of the one nobody asked for longest.
+// A map with a limited number of entries; it drops the one that was not used for longest.
 
 export interface LeastRecentlyUsed<Value> {
   get(key: string): Value | undefined;

@@ -1,5 +1,5 @@
-// What the contract suite needs of an adapter, and the room each of its tests works in: a project of its own, two buses
-// as two processes would have them, and ways to wait for things instead of for time.
+// What the contract suite needs of an adapter, and the room of each test: a project of its own, two buses as in two processes,
+// and ways to wait for conditions instead of time.
 
 import { randomBytes } from "node:crypto";
 import type { Bus, BusMessage, ConsumeOptions, Consumer, Delivery, DeliveryHandler } from "@toolplane/bus";
@@ -13,9 +13,9 @@ export interface DeadLetter {
 }
 
 export interface BusHarness {
-  /** A bus on the same server, independent of all others, as another process would have it. */
+  /** A bus on the same server, independent of all others, as in another process. */
   connect(): Promise<Bus>;
-  /** Whether the server counts every delivery, also one that was handed back unfinished (B14). */
+  /** Whether the server counts every delivery, also one that was given back unfinished (B14). */
   readonly countsEveryDelivery?: boolean;
   deadLetters(projectId: string): Promise<readonly DeadLetter[]>;
   close(): Promise<void>;
@@ -24,7 +24,7 @@ export interface BusHarness {
 export type OpenBusHarness = () => Promise<BusHarness>;
 export type MessageCategory = "cmd" | "evt";
 
-/** Keeps what came and tells when there is enough of it. */
+/** Collects messages and tells when there are enough. */
 export interface Collector<Item> {
   readonly items: readonly Item[];
   push(item: Item): void;
@@ -53,7 +53,7 @@ export const createCollector = <Item>(): Collector<Item> => {
 export const eventually = <T>(ask: () => T | Promise<T>): Promise<Awaited<T>> =>
   vi.waitUntil(ask, { timeout: 60_000, interval: 20 }) as Promise<Awaited<T>>;
 
-/** A promise and the key to it. */
+/** A promise and the function that resolves it. */
 export const createLatch = (): { readonly opened: Promise<void>; open(): void } => {
   let open = (): void => {};
   const opened = new Promise<void>((resolve) => {

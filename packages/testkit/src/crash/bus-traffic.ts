@@ -19,7 +19,7 @@ export interface TrafficOptions {
 
 // A dead consumer's messages are offered again after this; a healthy handler needs a millisecond.
 const ACK_WAIT_MS = 1_000;
-/** Every so many publishes the scripted bus stores the messages and fails to say so. */
+/** Every so many publishes the scripted bus stores the messages and loses its answer. */
 const LOSE_ANSWER_EVERY = 5;
 const RELAY_CLAIM_MS = 1_000;
 const REPUBLISH_SECONDS = 1;
@@ -34,7 +34,7 @@ const messageOf = (item: Item): BusMessage => ({
   messageId: item.id,
 });
 
-/** Publishes each item until the bus says it has it; an acknowledged one is never published again. */
+/** Publishes each item until the bus acknowledges it; an acknowledged item is never published again. */
 export const publishItems = async (
   { engine, journal, signal }: TrafficOptions,
   items: readonly Item[],
