@@ -15,6 +15,7 @@ export {
 export type { Batches } from "./batches/batches.ts";
 export { batchHolder } from "./batches/open-batch.ts";
 // bus
+export { createAlarm } from "./bus/alarm.ts";
 // calls
 export {
   type CallFacts,
@@ -32,6 +33,7 @@ export type { Settled } from "./calls/settle.ts";
 export type { JudgeCommand } from "./carrier/carriage.ts";
 export type { Carrier } from "./carrier/carrier.ts";
 export type { ServedTarget } from "./carrier/plan-durables.ts";
+export { createCoalescer } from "./coalescer/coalescer.ts";
 export { readInTurns } from "./coalescer/in-turns.ts";
 // dead letters, watchdog, retention
 export type { DeadLetter } from "./dead-letters/dead-letters.ts";
@@ -62,6 +64,7 @@ export type { PendingVersion, RegisteredTool } from "./registry/tool-view.ts";
 export type { RetentionPolicy } from "./retention/retention.ts";
 // storage
 export type { Queryer } from "./sql/database.ts";
+export { isAway } from "./sql/database-error.ts";
 // threads
 export type { Threads } from "./threads/threads.ts";
 // tokens

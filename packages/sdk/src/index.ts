@@ -48,6 +48,5 @@ export {
 } from "./tools/define-tool.ts";
 export { createFunctionExecutor, type FunctionExecutorOptions } from "./tools/function-executor.ts";
 export type { ArgumentsOf, ParametersSchema, PlainSchema } from "./tools/parameters.ts";
-export type { StandardJsonSchema } from "./tools/standard-schema.ts";
 export { ToolError, type ToolErrorOptions } from "./tools/tool-error.ts";
 export { PreparedResult, type ToolResultFields, toolResult } from "./tools/tool-result.ts";

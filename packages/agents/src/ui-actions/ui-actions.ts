@@ -1,7 +1,7 @@
-// UI actions from a user interface that only knows the bus. They arrive where a bus beside the database carries commands;
-// otherwise people act over HTTP.
-//   UI5. Every action with an identity gets an acknowledgement; one without becomes a dead letter (W-28).
-//   UI6. The command is acknowledged after its turn is stored; a crash in between only repeats it.
+// UI actions from a user interface that only knows the bus. They come where a bus beside the database carries commands;
+// elsewhere people act over HTTP.
+//   UI6. Every action that says who it is gets an acknowledgement; one that does not becomes a dead letter (W-28).
+//   UI7. The command is acknowledged after its turn is written; a crash in between only repeats it.
 
 import type { Clock, Engine, Ids } from "@toolplane/engine";
 import {

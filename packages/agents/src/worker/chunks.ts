@@ -2,11 +2,10 @@
 // depends on them, so a piece that cannot be sent never fails the step.
 
 import type { Engine, Log, Work } from "@toolplane/engine";
-import { chunkStreamSubject, type JsonObject, type JsonValue } from "@toolplane/protocol";
+import { chunkStreamSubject, type JsonObject, type JsonValue, storableText } from "@toolplane/protocol";
 import { type ChunkInput, encodeChunk } from "@toolplane/protocol/agents";
 import type { Profile } from "@toolplane/protocol/registry";
 import type { BrainAnswer, BrainPiece } from "../brains/brain.ts";
-import { storableText } from "./storable-text.ts";
 
 export interface ChunkStream {
   start(metadata: JsonObject): void;

@@ -1,9 +1,8 @@
 // A brain's answer in a form that a step can store. A brain may be a user's function: text that cannot be stored is repaired
 // where nothing important is lost, and a value that is no answer ends the turn with a sentence that says so.
 
-import { copyJson, isRecord, type JsonObject, ToolplaneError } from "@toolplane/protocol";
+import { copyJson, isRecord, type JsonObject, storableText, ToolplaneError } from "@toolplane/protocol";
 import type { BrainAnswer } from "../brains/brain.ts";
-import { storableText } from "./storable-text.ts";
 
 /** The limit for its counts, in bytes of JSON: they travel in every event of the step. */
 const MAX_USAGE_BYTES = 8 * 1024;

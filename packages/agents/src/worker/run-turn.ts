@@ -2,12 +2,12 @@
 //   Every failure ends the turn with a status, a code and a deliverable (W-13, W-35), except two: a lost claim (another worker
 //   has the turn, or it was stopped) and a database that is away (the claim lapses and the turn goes on later).
 
-import type { TurnFinish, Work } from "@toolplane/engine";
+import { isAway, type TurnFinish, type Work } from "@toolplane/engine";
 import { isToolplaneError, type ToolplaneError } from "@toolplane/protocol";
 import { errorTrace } from "./error-trace.ts";
 import type { Holding } from "./holdings.ts";
-import { isAway, persist } from "./persist.ts";
-import { planFailure, planTurnLimit } from "./plan-question.ts";
+import { persist } from "./persist.ts";
+import { planFailure, planTurnLimit } from "./plan-step.ts";
 import { createRunStep, type StepDeps, type StepOutcome } from "./run-step.ts";
 import { runUiAction } from "./ui-action.ts";
 import { turnStats } from "./usage.ts";

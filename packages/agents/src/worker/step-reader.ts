@@ -2,9 +2,16 @@
 // Boxes of many turns are read together. Profiles and lists of tools are remembered, within a bound: a box and its profile card
 // never change; a list of tools is dropped when the registry rings or when it is old (a ring may be lost, I13).
 
-import type { Clock, CompiledDefinition, Engine, TurnBoxes, TurnBoxesAsk, Turns } from "@toolplane/engine";
+import {
+  type Clock,
+  type CompiledDefinition,
+  createCoalescer,
+  type Engine,
+  type TurnBoxes,
+  type TurnBoxesAsk,
+  type Turns,
+} from "@toolplane/engine";
 import type { Profile } from "@toolplane/protocol/registry";
-import { joinReads } from "./join-reads.ts";
 
 export type StepReaderEngine = Pick<Engine, "profiles" | "definitions" | "tools" | "doorbell"> & {
   readonly turns: Pick<Turns, "readBoxes">;
@@ -46,9 +53,9 @@ export const createStepReader = ({ engine, clock }: StepReaderOptions): StepRead
     toolLists.clear();
   });
 
-  const boxes = joinReads<TurnBoxesAsk, TurnBoxes>({
+  const { submit: boxes } = createCoalescer<TurnBoxesAsk, TurnBoxes>({
     maxItems: STEPS_PER_READ,
-    read: (asks) => engine.turns.readBoxes(asks),
+    flush: (asks) => engine.turns.readBoxes(asks),
   });
 
   const listAll = async (projectId: string): Promise<readonly string[]> => {

@@ -16,10 +16,10 @@ import {
   violation,
 } from "@toolplane/protocol";
 import { type HostMessage, type HostResponse, parseHostLine, parseHostLineInTurns } from "@toolplane/protocol/host";
+import { createLineSplitter, type LineSplitter } from "@toolplane/sdk/host";
 import { AskTable, type Tabled } from "./ask-table.ts";
 import type { Border } from "./border.ts";
 import type { Diagnostics } from "./diagnostics.ts";
-import { createLineSplitter, type LineSplitter } from "./line-splitter.ts";
 import { createLineWriter, type LineWriter, type Outgoing, type WriteStream } from "./line-writer.ts";
 import { createTurnQueue, type TurnQueue } from "./turn-queue.ts";
 
@@ -110,10 +110,12 @@ class Connection implements HostConnection {
     this.#writer = createLineWriter(options.stdin, options.onBroken);
     this.#turns = createTurnQueue(options.onBusy ?? (() => undefined));
     this.#splitter = createLineSplitter(options.lineBytes, {
-      line: (text, bytes, valid) =>
+      line: (text, bytes, valid) => {
+        if (text === "") return;
         this.#turns.run(() =>
           (text.length < READ_IN_TURNS ? this.#read : this.#readInTurns).call(this, text, bytes, valid),
-        ),
+        );
+      },
       tooLong: (head) => this.#turns.run(() => this.#startTooLong(head)),
       tooLongEnded: (head, tail) => this.#turns.run(() => this.#endTooLong(head, tail)),
     });

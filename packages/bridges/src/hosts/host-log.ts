@@ -6,9 +6,9 @@
 import type { Readable } from "node:stream";
 import type { HostLog } from "@toolplane/protocol/host";
 import type { Log } from "@toolplane/sdk";
+import { createLineSplitter } from "@toolplane/sdk/host";
 import type { Border } from "./border.ts";
 import type { HostLimits } from "./host-limits.ts";
-import { createLineSplitter } from "./line-splitter.ts";
 import type { Timers } from "./timers.ts";
 
 /** Longer than any sensible log line; a stack trace has many lines, not one. */
@@ -83,7 +83,9 @@ export const createHostWords = (host: string, limits: HostLimits, ports: HostLog
   return {
     follow: (stream, pid) => {
       const splitter = createLineSplitter(LINE_BYTES, {
-        line: (text) => passOn(text, pid),
+        line: (text) => {
+          if (text !== "") passOn(text, pid);
+        },
         tooLong: (head) => passOn(head, pid, true),
         tooLongEnded: () => undefined,
       });

@@ -1,7 +1,7 @@
 // One delivery in a handler. The first settlement counts, and later ones wait for it and do nothing (B7). A settlement that was
 // not confirmed does not count and may be tried again. A dead letter is stored before its message is removed.
 
-import { isToolplaneError } from "@toolplane/protocol";
+import { type Backoff, backoff, isToolplaneError, storableText } from "@toolplane/protocol";
 import type { BusMessage, Delivery, DeliveryHandler, LostMessage } from "../bus.ts";
 import type { BusCounters } from "../bus-counters.ts";
 import { planBackoff, planDelay } from "../consume-plan.ts";
@@ -33,13 +33,7 @@ export interface Handling {
 const MAX_REASON_LENGTH = 500;
 
 /** A dead letter that could not be kept is tried again, slower each time. */
-const FIRST_BURY_RETRY_MS = 250;
-const LONGEST_BURY_RETRY_MS = 30_000;
-
-const buryRetryMs = (attempt: number): number =>
-  Math.min(LONGEST_BURY_RETRY_MS, FIRST_BURY_RETRY_MS * 2 ** Math.min(attempt, 16));
-
-const plainReason = (reason: string): string => reason.replaceAll("\0", "").toWellFormed().slice(0, MAX_REASON_LENGTH);
+const BURY_RETRY_MS: Backoff = { first: 500, longest: 30_000 };
 
 /** The kind of failure, never its text, which may hold a tool's arguments (I8). */
 export const failureCode = (error: unknown): string => (isToolplaneError(error) ? error.code : "internal_error");
@@ -52,7 +46,7 @@ interface Losing {
 
 /** Stores a dead letter, then removes the message. */
 const buryLost = async ({ bury, counters }: HandlingDeps, { lost, answer }: Losing): Promise<void> => {
-  await bury({ ...lost, reason: plainReason(lost.reason) });
+  await bury({ ...lost, reason: storableText(lost.reason, MAX_REASON_LENGTH) });
   counters.deadLettered++;
   await answer.term();
 };
@@ -64,7 +58,7 @@ export const loseMessage = async (deps: HandlingDeps, losing: Losing): Promise<v
   } catch (error) {
     const { durable, subject } = losing.lost;
     deps.log.error("a dead letter could not be kept", { durable, subject, code: failureCode(error) });
-    await losing.answer.nak(buryRetryMs(losing.attempt)).catch(() => {});
+    await losing.answer.nak(backoff(BURY_RETRY_MS, losing.attempt)).catch(() => {});
   }
 };
 
@@ -128,8 +122,8 @@ export const createHandling = (
         await ack();
       } catch (error) {
         log.warn("a delivery could not be settled", { durable: plan.durable, subject, code: failureCode(error) });
-        // Without this answer the message is delivered again when its ack wait is over.
-        await answer.nak(buryRetryMs(attempt)).catch(() => {});
+        // Without this answer it is delivered again when its ack wait is over.
+        await answer.nak(backoff(BURY_RETRY_MS, attempt)).catch(() => {});
       }
     },
     abandon: () => settleOnce(() => answer.nak(0)),

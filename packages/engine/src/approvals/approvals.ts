@@ -8,7 +8,15 @@
 //   AP4. Time is the database's: when the time to approve is over, the call cannot be approved, even before a watchdog has ended
 //       it.
 
-import { type Card, isRecord, type JsonObject, parseCard, resolveOptions, ToolplaneError } from "@toolplane/protocol";
+import {
+  type Card,
+  isRecord,
+  type JsonObject,
+  parseCard,
+  resolveOptions,
+  storableText,
+  ToolplaneError,
+} from "@toolplane/protocol";
 import { type Actor, reasonIn, recordActs } from "../audit/audit.ts";
 import { type CallKey, type CallStatus, type CallView, isSettled } from "../calls/call.ts";
 import type { Calls } from "../calls/calls.ts";
@@ -86,7 +94,7 @@ const MAX_TEXT = 500;
 
 const cardIdOf = (toolCallId: string): string => `approval_${toolCallId}`;
 
-const clean = (text: string): string => text.slice(0, MAX_TEXT).toWellFormed().replaceAll("\u0000", "").trim();
+const clean = (text: string): string => storableText(text, MAX_TEXT).trim();
 
 const decisionCard = (view: CallView, request: DecideRequest, verdict: Verdict, now: string): Card => ({
   card_id: cardIdOf(view.toolCallId),

@@ -12,6 +12,7 @@
 //       too late therefore costs time, no work (I13). A process that hears `hello` tells its own listeners, because the
 //       newcomer may have been alone before; it rings for all kinds only if it was alone itself.
 
+import { type Backoff, backoff } from "@toolplane/protocol";
 import type pg from "pg";
 import type { Clock } from "../ports/clock.ts";
 import { DOORBELL_KINDS, type Doorbell, type DoorbellKind, type RingOrigin } from "../ports/doorbell.ts";
@@ -50,9 +51,8 @@ export interface PostgresDoorbellOptions {
   readonly log: Log;
 }
 
-const FIRST_PAUSE_MS = 50;
-/** As long as the slow look of those who wait: being deaf longer than that costs nothing more. */
-const LONGEST_PAUSE_MS = 5_000;
+/** The longest is as long as the slow look of those who wait: being deaf longer than that costs nothing more. */
+const PAUSE_MS: Backoff = { first: 50, longest: 5_000 };
 
 /** Who is there answers within milliseconds, or when it has finished what keeps it busy. */
 const ANSWER_MS = 1_000;
@@ -180,16 +180,15 @@ export const createPostgresDoorbell = ({ db, clock, log }: PostgresDoorbellOptio
   };
 
   const keepLine = async (): Promise<void> => {
-    let pauseMs = FIRST_PAUSE_MS;
+    let failures = 0;
     while (!closing.signal.aborted) {
       const before = connections;
       await holdLine().catch(() => {});
-      if (connections > before) pauseMs = FIRST_PAUSE_MS;
+      if (connections > before) failures = 0;
       if (closing.signal.aborted) return;
       if (!away) log.warn("the connection to the database is lost; it is tried again until it is back");
       away = true;
-      await clock.sleep(pauseMs, closing.signal);
-      pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2);
+      await clock.sleep(backoff(PAUSE_MS, ++failures), closing.signal);
     }
   };
 

@@ -8,7 +8,7 @@
 //   RO4. When idle, it waits for the doorbell or until a delayed message is due; the slow look is for lost rings (I13).
 
 import type { Bus, BusMessage } from "@toolplane/bus";
-import { type HeaderMap, isToolplaneError } from "@toolplane/protocol";
+import { type Backoff, backoff, type HeaderMap, isToolplaneError } from "@toolplane/protocol";
 import { createAlarm } from "../bus/alarm.ts";
 import type { Claim } from "../bus/claim.ts";
 import { createSettlement } from "../bus/settlement.ts";
@@ -73,12 +73,8 @@ const LEAST_WAIT_MS = 20;
 /** Each of these rings may mean a new row in the outbox: a call that can be claimed has a command. */
 const RINGS = ["messages", "queued", "sessions"] as const;
 
-const FIRST_RETRY_MS = 100;
-/** When the bus is back, it is noticed within this time. */
-const LONGEST_RETRY_MS = 10_000;
-
-const retryMs = (attempt: number): number =>
-  Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt - 1, 16));
+/** A bus that comes back is noticed within the longest wait. */
+const RETRY_MS: Backoff = { first: 100, longest: 10_000 };
 
 /** The id under which a row is published, the same each time. Row ids are not reused within a database. */
 const messageIdOf = (row: RelayRow): string => row.message_id ?? `outbox-${row.written_at}-${row.id}`;
@@ -157,7 +153,7 @@ export const relayOutbox = (options: RelayOptions): Relay => {
       return Number.POSITIVE_INFINITY;
     }
     failed++;
-    const dueMs = retryMs(row.deliveries);
+    const dueMs = backoff(RETRY_MS, row.deliveries);
     await settlement.delay(claim, dueMs);
     return dueMs;
   };
@@ -221,7 +217,7 @@ export const relayOutbox = (options: RelayOptions): Relay => {
         return await options.prepare(stopping.signal);
       } catch (error) {
         log.warn("the outbox cannot be relayed yet", { code: codeOf(error) });
-        await clock.sleep(LONGEST_RETRY_MS, stopping.signal);
+        await clock.sleep(RETRY_MS.longest, stopping.signal);
       }
     }
   };
@@ -229,7 +225,7 @@ export const relayOutbox = (options: RelayOptions): Relay => {
   const follow = async ({ waitMs, came }: Awaited<ReturnType<typeof carry>>): Promise<void> => {
     if (came === "back") {
       outages++;
-      return clock.sleep(retryMs(outages), stopping.signal);
+      return clock.sleep(backoff(RETRY_MS, outages), stopping.signal);
     }
     if (came === "through" && outages > 0) {
       outages = 0;
@@ -250,7 +246,7 @@ export const relayOutbox = (options: RelayOptions): Relay => {
       } catch (error) {
         failures++;
         log.warn("the outbox could not be relayed", { code: codeOf(error), failures });
-        await clock.sleep(retryMs(failures), stopping.signal);
+        await clock.sleep(backoff(RETRY_MS, failures), stopping.signal);
       }
     }
   };

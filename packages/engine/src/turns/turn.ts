@@ -70,6 +70,8 @@ export interface SpawnRequest extends AgentKey {
    * its turns from itself, and a turn for itself is then as deep as it was made.
    */
   readonly depthPolicy?: DepthPolicy | undefined;
+  /** How deep the asking actor says it is; the turn is refused when the engine counts another depth (I9). */
+  readonly saidDepth?: number | undefined;
   readonly context: TurnContext;
   /** The roster's profile when left out. */
   readonly profileBoxId?: string | undefined;

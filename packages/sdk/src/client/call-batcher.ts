@@ -10,9 +10,9 @@
 
 import { isRecord, ToolplaneError } from "@toolplane/protocol";
 import type { PoolAnswer } from "../http/pool.ts";
+import { createLineSplitter } from "../lines/line-splitter.ts";
 import { givenUp } from "./api.ts";
 import { errorOf } from "./call-outcome.ts";
-import { readLines } from "./read-lines.ts";
 import { type Body, type CallAsk, jsonOf } from "./way.ts";
 
 export interface BatcherOptions {
@@ -39,6 +39,8 @@ const MAX_OPEN = 16;
 const GATHER_ITEMS = 16;
 /** The longest wait the API takes is 300 seconds. */
 const MAX_WAIT_SECONDS = 120;
+/** More than the largest result the plane stores. */
+const MAX_LINE_BYTES = 64 * 1024 * 1024;
 
 interface Entry {
   /** The call as JSON, without its wait and without the closing brace. */
@@ -122,7 +124,15 @@ export const createCallBatcher = ({ send, sendOne, now, lost }: BatcherOptions):
     onTheirWay += 1;
     const answer = await send(`[${entries.map(itemText).join(",")}]`, batch.stop.signal);
     leave(batch);
-    for await (const line of readLines(answer.body)) answered(batch, line);
+    const lines = createLineSplitter(MAX_LINE_BYTES, {
+      line: (text) => answered(batch, text),
+      tooLong() {
+        throw new ToolplaneError("upstream_unavailable", "the server sent a line without an end");
+      },
+      tooLongEnded: () => undefined,
+    });
+    for await (const chunk of answer.body) lines.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+    lines.end();
   };
 
   /** Other calls do not wait for this request: its answer begins only when the call is over. */

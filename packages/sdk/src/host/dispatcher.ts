@@ -18,7 +18,6 @@ import {
   parseHostParams,
 } from "@toolplane/protocol/host";
 import { describeRefusal, describeThrown, FAULT_TYPES, type Fault, HostFault } from "./host-fault.ts";
-import type { LineFault } from "./line-reader.ts";
 import type { LineWriter } from "./line-writer.ts";
 import type { HostPlugin } from "./plugin.ts";
 import { callPlugin, isPluginMethod, offers, type PluginMethod, readReturned } from "./plugin-methods.ts";
@@ -41,6 +40,8 @@ export interface DispatcherDeps {
   /** The parent asked for the end; resolves when what runs has been answered. */
   readonly onShutdown: () => Promise<void>;
 }
+
+type LineFault = "too_long" | "not_utf8";
 
 export interface Dispatcher {
   takeLine(line: string): void;

@@ -5,9 +5,9 @@
 // SH3. When the parent cannot read answers any more, the host ends at once.
 
 import type { Readable, Writable } from "node:stream";
+import { createLineSplitter } from "../lines/line-splitter.ts";
 import type { Clock } from "../ports/clock.ts";
 import { createDispatcher, MAX_LINE_BYTES } from "./dispatcher.ts";
-import { createLineReader } from "./line-reader.ts";
 import { createLineWriter } from "./line-writer.ts";
 import type { HostPlugin } from "./plugin.ts";
 import { createRunScope } from "./run-scope.ts";
@@ -62,10 +62,10 @@ export const serveHost = ({ plugin, input, output, stderr, clock, drainMs = DEFA
   };
 
   const dispatcher = createDispatcher({ plugin, writer, stderr, scope, now: clock.now, onShutdown: endOnce });
-  const reader = createLineReader({
-    maxBytes: MAX_LINE_BYTES,
-    onLine: dispatcher.takeLine,
-    onFault: dispatcher.takeFault,
+  const reader = createLineSplitter(MAX_LINE_BYTES, {
+    line: (text, _bytes, valid) => (valid ? dispatcher.takeLine(text) : dispatcher.takeFault("not_utf8")),
+    tooLong: () => dispatcher.takeFault("too_long"),
+    tooLongEnded: () => undefined,
   });
 
   input.on("data", (chunk: Buffer) => {

@@ -1,7 +1,8 @@
 // Where a service connects, from its options and the environment. A mistake is one sentence that says what to change.
 
+import { isNatsUrl } from "@toolplane/bus";
 import { isHeaderText, isToken, UsageError } from "@toolplane/protocol";
-import { isNatsUrl, type NatsSettings, planNatsSettings } from "./nats-settings.ts";
+import { type NatsSettings, planNatsSettings } from "./nats-settings.ts";
 
 export interface ServiceSettingsInput {
   readonly target: string;

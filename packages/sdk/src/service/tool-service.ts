@@ -3,8 +3,14 @@
 //   TS2. The service outlives its server: while no server answers it asks again without end, less and less often.
 //   TS3. Stopping: first no more claims, then running calls may end by themselves, then they are told to stop.
 
-import { HEADERS, isToolplaneError, type ToolplaneError, understandError } from "@toolplane/protocol";
-import { type BackoffShape, planBackoff } from "../gateway/backoff.ts";
+import {
+  type Backoff,
+  backoff,
+  HEADERS,
+  isToolplaneError,
+  type ToolplaneError,
+  understandError,
+} from "@toolplane/protocol";
 import type { ClaimedCommand, ToolGateway } from "../gateway/gateway.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Random } from "../ports/ids.ts";
@@ -50,9 +56,9 @@ const MAX_PER_CLAIM = 256;
 const DRAIN_MS = 10_000;
 /** For the last results of calls that were told to stop. */
 const LAST_WORDS_MS = 5_000;
-/** A call that was made while the server restarted should not wait much longer for us than for the server. */
-const CLAIM_BACKOFF: BackoffShape = { baseMs: 250, maxMs: 5_000 };
-/** When a server answers "nothing" faster than this, it does not support long polls. */
+/** A call that was made while the server restarted should not wait for us much longer than for the server. */
+const CLAIM_BACKOFF: Backoff = { first: 250, longest: 5_000 };
+/** A server that answers "nothing" faster does not keep the question open. */
 const QUICK_ANSWER_MS = 100;
 
 /** Nothing was done for the call, so it may be delivered again at once. */
@@ -70,7 +76,7 @@ export interface ClaimState {
 /** How long to wait before the next claim: not at all, unless something keeps going wrong. */
 export const planClaimPause = (state: ClaimState, random: Random): number => {
   const trouble = Math.max(state.failures, state.quickEmpty, state.unhandled);
-  return trouble === 0 ? 0 : planBackoff(trouble, CLAIM_BACKOFF, random);
+  return trouble === 0 ? 0 : backoff(CLAIM_BACKOFF, trouble, random);
 };
 
 export const startToolService = (options: ToolServiceOptions): ToolService => {

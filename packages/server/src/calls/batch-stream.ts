@@ -5,11 +5,10 @@
 //   BS4. When the token ends, the remaining items are refused and their results are not shown (APP6).
 //   BS5. An empty line from time to time says that the server is still there.
 
-import type { Engine } from "@toolplane/engine";
+import { createAlarm, type Engine, systemClock } from "@toolplane/engine";
 import { ToolplaneError } from "@toolplane/protocol";
 import { createLineStream } from "../http/line-stream.ts";
 import { writeWithin } from "../http/readers.ts";
-import { createWake } from "../http/wake.ts";
 import { createAnswerTexts, type ItemOutcome } from "./batch-answers.ts";
 
 export interface BatchStreamOptions {
@@ -41,18 +40,18 @@ interface Ready {
 
 export const streamBatch = (options: BatchStreamOptions): ReadableStream<Uint8Array> => {
   const { engine, projectId, items, tokenEnded, slowMs } = options;
-  const wake = createWake();
+  const alarm = createAlarm(systemClock);
   const ready: Ready[] = [];
   let isAsleep = false;
   // Runs after everything that settles in the same moment (BS1).
   const ring = (): void => {
     if (!isAsleep) return;
     isAsleep = false;
-    process.nextTick(wake.ring);
+    process.nextTick(alarm.wake);
   };
   const lines = createLineStream(() => {
     options.heardGone();
-    wake.ring();
+    alarm.wake();
   });
   const open = new Set(items.keys());
   items.forEach((item, index) => {
@@ -75,7 +74,7 @@ export const streamBatch = (options: BatchStreamOptions): ReadableStream<Uint8Ar
     while (open.size > 0 && !lines.gone()) {
       if (ready.length === 0) {
         isAsleep = true;
-        await wake.wait(KEEP_ALIVE_MS);
+        await alarm.wait(KEEP_ALIVE_MS);
         isAsleep = false;
       }
       const text = ready.length === 0 ? "\n" : await nextLines();

@@ -2,12 +2,11 @@
 // what the reader may see. A slow reader loses stream items, never events: events are read at its own pace, a bounded page at a
 // time.
 
-import type { Engine } from "@toolplane/engine";
+import { createAlarm, type Engine, systemClock } from "@toolplane/engine";
 import { PROTOCOL_VERSION, parseToken, tryParseJsonStrict } from "@toolplane/protocol";
 import type { Own } from "../http/own.ts";
 import { ownEvents } from "../http/own-events.ts";
 import { createWaitingItems, type StreamItem } from "../http/waiting-items.ts";
-import { createWake } from "../http/wake.ts";
 
 export interface FeedEvent {
   readonly subject: string;
@@ -59,14 +58,14 @@ export const startOf = async ({ engine, projectId, after }: Omit<FeedOptions, "o
 export const openFeed = async (options: FeedOptions): Promise<EventFeed> => {
   const { engine, projectId, own } = options;
   let position = await startOf(options);
-  const wake = createWake();
+  const alarm = createAlarm(systemClock);
   const items = createWaitingItems();
   const subject = `cg.${PROTOCOL_VERSION}.${parseToken(projectId, "project")}.*.str.*.*.>`;
   const stopStream = await engine.bus.subscribeStream(subject, (item) => {
     items.push(item);
-    wake.ring();
+    alarm.wake();
   });
-  const stopBell = engine.doorbell.listen("messages", wake.ring);
+  const stopBell = engine.doorbell.listen("messages", alarm.wake);
   return {
     position: () => position,
     async next() {
@@ -76,8 +75,8 @@ export const openFeed = async (options: FeedOptions): Promise<EventFeed> => {
       const events = await ownEvents<FeedEvent>(own, [...logged, ...readItems(items.takeAll())]);
       return { events, isMore: read.length > 0 };
     },
-    wait: wake.wait,
-    ring: wake.ring,
+    wait: alarm.wait,
+    ring: alarm.wake,
     isQuiet: items.isEmpty,
     [Symbol.dispose]: () => {
       stopStream();

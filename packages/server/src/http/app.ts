@@ -20,7 +20,7 @@ import { checkHost } from "./check-host.ts";
 import { createFailureLog } from "./failure-log.ts";
 import { explainNotFound } from "./known-project.ts";
 import { createOwn } from "./own.ts";
-import { methodsAt, notOffered, notServed, notThere, problem } from "./problem.ts";
+import { methodsAt, notOffered, notServed, notThere, problem, shadowedPlaces } from "./problem.ts";
 import { parseBody, readBody } from "./read-body.ts";
 import { createReaders, type ReaderLimits } from "./readers.ts";
 import { type Caller, checkRoute, ownedKind, type Route, SMALL_BODY_BYTES } from "./route.ts";
@@ -160,16 +160,18 @@ export const createApp = (options: AppOptions): Hono => {
     const { ok, body } = await options.health();
     return context.json(body, ok ? 200 : 503);
   });
-  for (const route of options.routes) app.on(route.method, route.path, (context) => run(route, context));
   const places = [{ method: "GET", path: "/live" }, { method: "GET", path: "/health" }, ...options.routes];
-  app.notFound((context) => {
+  const answerMissing = (context: Context): Response => {
     const methods = methodsAt(places, context.req.path);
     if (methods.length > 0) context.header("Allow", methods.join(", "));
     const unknown = options.routes.length === 0 ? notServed() : notThere(context.req.path);
     return methods.length > 0
       ? problem(context, notOffered(context.req.method, methods), { status: 405 })
       : problem(context, unknown);
-  });
+  };
+  for (const { method, path } of shadowedPlaces(places)) app.on(method, path, answerMissing);
+  for (const route of options.routes) app.on(route.method, route.path, (context) => run(route, context));
+  app.notFound(answerMissing);
   app.onError((error, context) => problem(context, error, { tell: failures.failed }));
   return app;
 };

@@ -62,8 +62,6 @@ export interface Route {
   readonly maxBytes?: number;
   /** Text the database cannot store is let through: the handler turns it into a failed result or an item's own refusal. */
   readonly anyText?: boolean | undefined;
-  /** The body is parsed by the route itself (YAML, multipart). */
-  readonly rawBody?: boolean;
   handle(call: RouteCall<unknown, unknown>): Promise<Response> | Response;
 }
 

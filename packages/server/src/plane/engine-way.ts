@@ -1,17 +1,17 @@
 // The way to a plane in the same process: the engine answers the client's requests, with the checks and the bodies of the HTTP
 // API. The caller is the program that opened the plane; it has the rights of an administrator.
 
-import type { Actor, Engine } from "@toolplane/engine";
+import type { Actor, CallAnswer, Engine } from "@toolplane/engine";
+import type { Card } from "@toolplane/protocol";
 import { type Body, jsonOf, type RawEvent, type Way } from "@toolplane/sdk/client";
 import { makeCall, parseCall } from "../calls/make-call.ts";
-import { createResultReader } from "../calls/result-reader.ts";
 import { openFeed } from "../events/feed.ts";
 import { toolBody } from "../gateway/tool-operations.ts";
 import type { ToolHosts } from "../hosts/tool-hosts.ts";
 import { API_ACTOR } from "../http/caller-agent.ts";
 import { createOwn } from "../http/own.ts";
 import type { Caller } from "../http/route.ts";
-import { callAnswer, callDetail } from "../routes/call-body.ts";
+import { callAnswer, callDetail, resultCards } from "../routes/call-body.ts";
 import { contextOf, detailOf, noTurn, readTurn } from "../turns/turn-body.ts";
 import type { PlaneProcesses } from "../up/plane-processes.ts";
 import { explainCall } from "../why/explain-call.ts";
@@ -54,7 +54,8 @@ const asJson = (value: unknown): unknown => JSON.parse(jsonOf(value));
 
 export const createEngineWay = (options: EngineWayOptions): Way => {
   const { engine, toolHosts, processes, projectId, closing } = options;
-  const readResult = createResultReader(engine);
+  const readResult = async (view: CallAnswer): Promise<Card | undefined> =>
+    (await resultCards(engine, projectId, [view])).get(view.resultCardId ?? "");
   const own = createOwn(engine, PROGRAM, projectId);
   const until = (signal: AbortSignal | undefined): AbortSignal =>
     signal === undefined ? closing : AbortSignal.any([signal, closing]);

@@ -93,7 +93,6 @@ export const registryRoutes: readonly Route[] = [
     path: "/projects/:project/tools",
     roles: [...OPERATORS, "tool"],
     gives: "served",
-    rawBody: true,
     handle: async ({ engine, params, caller, context }) => {
       const upload = await readUpload(context.req.raw, readYamlIn(engine.threads, params.project ?? ""));
       const asked = {

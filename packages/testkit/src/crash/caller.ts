@@ -2,9 +2,9 @@
 // (or the name of its dead letter) is asked for again after a restart and must turn out to be the same; an item without is not
 // repeated.
 
-import { createIds, type Engine } from "@toolplane/engine";
+import { createIds, type Engine, isAway } from "@toolplane/engine";
 import { ATTIC_PROJECT, CRASH_PROJECT } from "./crash-seed.ts";
-import { insist, isAway } from "./insist.ts";
+import { insist } from "./insist.ts";
 import { acceptedLine, CALL_SHAPES, type CallKind, type CallShape, type Item, NAMED_KINDS, projectOf } from "./item.ts";
 import type { Journal } from "./journal.ts";
 import { replayLetterOf } from "./replay-letter.ts";

@@ -9,7 +9,7 @@ import { isUtf8 } from "node:buffer";
 import { utf8Bytes } from "@toolplane/protocol";
 
 export interface LineSink {
-  /** Without its line feed; `valid` is false when the bytes are not UTF-8 (the text then has replacement characters). */
+  /** Without its line feed, and it may be empty; `valid` is false when the bytes are not UTF-8 (the text then has replacement characters). */
   line(text: string, bytes: number, valid: boolean): void;
   /** The running line has passed the limit; `head` is how it begins. */
   tooLong(head: string): void;
@@ -56,7 +56,7 @@ class Splitter implements LineSplitter {
       this.#finish(chunk, 0, end);
       start = end + 1;
     }
-    if (start < last) this.#readBlock(chunk, start, last);
+    if (start <= last) this.#readBlock(chunk, start, last);
     const rest = last + 1;
     if (rest < chunk.length) this.#keep(chunk, rest, chunk.length);
   }
@@ -70,17 +70,17 @@ class Splitter implements LineSplitter {
     }
     const text = block.toString("utf8");
     const plain = text.length === block.length;
-    for (let from = 0; from < text.length; ) {
+    for (let from = 0; from <= text.length; ) {
       const found = text.indexOf("\n", from);
       const to = found < 0 ? text.length : found;
       const line = text.slice(from, to);
-      if (line !== "") this.#sink.line(line, plain ? line.length : utf8Bytes(line), true);
+      this.#sink.line(line, plain ? line.length : utf8Bytes(line), true);
       from = to + 1;
     }
   }
 
   #readOneByOne(chunk: Buffer, start: number, end: number): void {
-    for (let from = start; from < end; ) {
+    for (let from = start; from <= end; ) {
       const found = chunk.indexOf(LINE_FEED, from);
       const to = found < 0 || found > end ? end : found;
       this.#finish(chunk, from, to);
@@ -118,7 +118,6 @@ class Splitter implements LineSplitter {
   }
 
   #emit(buffer: Buffer, start: number, end: number): void {
-    if (end === start) return;
     const text = buffer.toString("utf8", start, end);
     // Only a text with a replacement character can come from bytes that are not UTF-8.
     const valid = !text.includes(REPLACEMENT) || isUtf8(buffer.subarray(start, end));
