@@ -130,7 +130,7 @@ export const openWire = async (options: NatsOptions, log: Log): Promise<Wire> =>
     pingInterval: PING_MS,
     maxReconnectAttempts: -1,
     reconnectDelayHandler: () => backoff(RETRY_MS, ++retries),
-    // A server that restarts with other users, then with the right ones again, is come back to.
+    // Also after a server refused us: it may restart with other users and then with the right ones again.
     ignoreAuthErrorAbort: true,
     noAsyncTraces: true,
     ...(inboxPrefix === undefined ? {} : { inboxPrefix }),

@@ -53,7 +53,7 @@ export const planBatchStatus = (tasks: readonly EndedTask[], failFast: boolean):
   return has("partial") ? "partial" : "failed";
 };
 
-/** A busy agent or a database that stumbled recovers within seconds; who does not within half a minute, will not soon. */
+/** A busy agent or a database failure recovers within seconds; what does not within half a minute will not soon. */
 const RETRY_SECONDS: Backoff = { first: 2, longest: 30 };
 const MAX_ATTEMPTS = 5;
 

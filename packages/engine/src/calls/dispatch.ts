@@ -1,10 +1,10 @@
 // Dispatch of direct calls: each a headless turn of its own, any number at once.
 // The way of a flush: chosen ids already used -> definitions (remembered) -> plan each -> one statement -> ring.
-//   I4, I12. A key that was used answers with its call. The statement finds out; keys are looked up only for calls that it did
-//   not write and for calls that could not be planned: a used key answers also after its tool was redefined or deleted.
-//   A definition that was replaced under the plan is read again and planned again; the statement itself tells.
-//   I9. A call in an agent's name is as deep as the agent: as the turn it is in, and never less than it was made.
-//   A flush whose answer was lost may run again: ids were minted with the request, so the second run finds the first.
+//   I4, I12. A key that was used answers with its call. The statement finds used keys; they are looked up only for calls that it
+//   did not write and for calls that could not be planned. So a used key answers even after its tool was redefined or deleted.
+//   A definition that was replaced after planning is read again and the call planned again; the statement itself reports it.
+//   I9. A call in an agent's name is as deep as the agent: as the turn it is in, and never less than the agent itself.
+//   A flush whose answer was lost may run again: ids were made with the request, so the second run finds the first.
 //   A call for which a service waits here is written as leased to it and handed over (handover.ts). If it is not known whether
 //   that was committed, calls under those leases go back to the queue: no service knows of them.
 
@@ -115,7 +115,7 @@ export const createDispatch = (deps: DispatchDeps & WaitingServices): Dispatch =
   /** Agents deeper than 0, as far as they are known; the statement reports one whose depth is different now. */
   const depths = createLeastRecentlyUsed<{ readonly depth: number }>(MAX_DEPTHS);
 
-  /** What the caller says is planned with: the statement compares it, and a refusal costs no second try. */
+  /** The depth that the caller says is used for planning: the statement compares it, and a refusal costs no second try. */
   const depthOf = ({ request: { projectId, saidDepth }, agentId }: Pending): number => {
     const unlike = isTrustedActor(agentId) ? saidDepthError(saidDepth, 0) : undefined;
     if (unlike !== undefined) throw unlike;
@@ -344,7 +344,7 @@ export const createDispatch = (deps: DispatchDeps & WaitingServices): Dispatch =
         row: undefined,
       }),
     );
-    // An id that the caller chose may be any call's: before card ids came from call ids, nothing else would tell.
+    // An id that the caller chose may belong to any call; for calls from before card ids were derived, only this lookup shows it.
     const chosen = items.filter(({ minted }) => !minted);
     await findKeyed(chosen);
     await findMade(chosen);

@@ -1,7 +1,8 @@
-// Settling reported results. The way of a flush: facts (remembered from the lease) -> plan each -> one statement -> ring.
-//   I1. First valid result wins. I6. Only the holder of a live lease, or anybody of the right actor while there is none and the call can have run.
-//   A settled call keeps its lease id and the hash of its result: the same again is `idempotent`, anything else
-//   `already_settled`. A flush whose answer was lost may run again for the same reason.
+// Settles reported results. The way of a flush: facts (remembered from the lease) -> plan each -> one statement -> ring.
+//   I1. The first valid result wins.
+//   I6. Only the holder of a live lease settles; without a lease, any service of the right actor, if the call can have run.
+//   A settled call keeps its lease id and the hash of its result: the same result again is `idempotent`, any other is
+//   `already_settled`. For the same reason a flush whose answer was lost may run again.
 
 import { setImmediate as breathe } from "node:timers/promises";
 import { isFilled, isToolplaneError, ToolplaneError, type ToolResultContent } from "@toolplane/protocol";

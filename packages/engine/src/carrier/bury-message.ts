@@ -8,7 +8,7 @@ import type { Ids } from "../ports/ids.ts";
 import type { Queryer } from "../sql/database.ts";
 import { BURY_LOST } from "./bury-message.sql.ts";
 
-/** Whose letter it is: the subject's project, also of a subject that is not quite one of ours. */
+/** The project of the letter: the subject's project, also of a subject that is not quite valid. */
 const projectOf = (subject: string): string => tryParseSubject(subject)?.projectId ?? subject.split(".")[2] ?? "";
 
 export const createBury =

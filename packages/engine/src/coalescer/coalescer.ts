@@ -55,7 +55,7 @@ interface Entry<Item, Outcome> {
 const DEFAULT_MAX_ITEMS = 256;
 const DEFAULT_MAX_BYTES = 4 * 1024 * 1024;
 
-// What the server says while it is there: a deadlock, a lock it waited for too long. Such an item fails alone.
+// Errors that the server reports about one statement: a deadlock, a lock timeout. Such an item fails alone.
 const ITS_OWN_TROUBLE = new Set(["40001", "40P01", "55P03", "57014"]);
 
 const isAwayForAll = (error: unknown): boolean =>
