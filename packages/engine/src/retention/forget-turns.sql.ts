@@ -1,8 +1,8 @@
-// Forgetting turns that ended: with their calls, steps, inbox rows and edges, the cards they wrote and the boxes that were
-// made for them. A card that a turn only inherited belongs to another, and stays.
-//   What an open turn was given to begin with, a whole box of another turn or cards of it, stays as long as it is open.
-//   An agent may go on writing where an earlier turn of it left its output: then the box goes with the last of them.
-//   Nobody is waited for: what others hold is left to the next run.
+// Deletes turns that ended: with their calls, steps, inbox rows and edges, the cards they wrote and the boxes that were made for
+// them. A card that a turn only inherited belongs to another turn, and stays.
+//   What an open turn was given to begin with (a box of another turn, or cards of it) stays while that turn is open.
+//   An agent may continue writing into the output box of an earlier turn: then the box is deleted with the last of these turns.
+//   Rows that other transactions hold are not waited for: they are left to the next run.
 
 import type { Statement } from "../sql/database.ts";
 

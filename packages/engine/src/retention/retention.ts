@@ -1,7 +1,7 @@
-// Retention: settled work older than a bound is forgotten, project by project, a few hundred rows per transaction, so
-// that no lock is held for long. Open calls are never touched, whatever their age, nor what open turns were given.
-//   Calls of agents' turns go with their turns, when those have ended long enough ago. Where they are all that is left, a
-//   look goes on behind them the next time; now and then it begins at the beginning, for ids that do not sort by time.
+// Retention: settled work older than a bound is deleted, project by project, a few hundred rows per transaction, so that no lock
+// is held for long. Open calls are never touched, whatever their age, nor is what open turns were given.
+//   Calls of agents' turns are deleted with their turns, when those have ended long enough ago. When only such calls are left,
+//   the next look starts after them; from time to time it starts at the beginning, for ids that do not sort by time.
 
 import type { Clock } from "../ports/clock.ts";
 import type { Faults } from "../ports/faults.ts";
@@ -14,7 +14,7 @@ import { FORGET_TURNS, type NeededRow, READ_NEEDED } from "./forget-turns.sql.ts
 import { ALL_PROJECTS, FORGET_CALLS, FORGET_DEAD, type ForgottenRow } from "./retention.sql.ts";
 
 export interface RetentionPolicy {
-  /** Settled work older than this is forgotten; Infinity: none is. */
+  /** Settled work older than this is deleted; Infinity: none is. */
   readonly seconds: number;
   /** Other bounds for some projects. */
   readonly projects?: ReadonlyMap<string, number> | undefined;
@@ -30,14 +30,14 @@ export interface Forgotten {
   readonly agents: number;
 }
 
-// Small enough to stay far below anybody's lock timeout, large enough to be worth a commit.
+// Small enough to stay far below any lock timeout, large enough to be worth a commit.
 const BATCH = 500;
-/** A turn goes with all its cards, calls and boxes. */
+/** A turn is deleted with all its cards, calls and boxes. */
 const TURN_BATCH = 50;
 const AGENT_BATCH = 200;
 /** Each was given a box of cards, mostly a few. */
 const OPEN_BATCH = 200;
-/** A call whose id sorts before its time (a caller may choose one) is forgotten at most this much later. */
+/** A call whose id sorts before its time (a caller may choose one) is deleted at most this much later. */
 const FROM_THE_BEGINNING_MS = 3_600_000;
 
 export const createRetention = (deps: { readonly db: Database; readonly clock: Clock; readonly faults: Faults }) => {
@@ -98,7 +98,7 @@ export const createRetention = (deps: { readonly db: Database; readonly clock: C
     return drain(FORGET_TURNS, projectId, "turn_", seconds, { batch: TURN_BATCH, more: [[...needed]] });
   };
 
-  // Page by page. An agent that owned one of those goes the next time.
+  // Page by page. An agent that owned one of these is deleted the next time.
   const forgetAgents = async (projectId: string, seconds: number): Promise<number> => {
     let total = 0;
     let before: readonly [string | null, string] = [null, ""];

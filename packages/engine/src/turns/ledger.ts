@@ -1,5 +1,5 @@
-// What one turn adds in one transaction: its cards in the order they are said, each a link of the turn's chain, and which
-// of them its output box shows. Kept per turn until it is decided that all of it happens.
+// What one turn adds in one transaction: its cards in order, each a link of the turn's chain, and which of them its output box
+// shows. Kept per turn until it is decided that all of it happens.
 
 import type { Card, JsonCaps } from "@toolplane/protocol";
 import { type ChainLink, extendChain, type Sha256 } from "../calls/turn-chain.ts";
@@ -45,14 +45,14 @@ export const sayCard = (ledger: Ledger, card: Card, means: LedgerMeans, show = t
   if (show) ledger.shown.push(card.card_id);
 };
 
-/** A card that somebody else wrote - a result - is cited: the chain goes on over its hash. */
+/** A card of another author - a result - is cited: the chain continues over its hash. */
 export const citeCard = (ledger: Ledger, cardId: string, hash: string, sha256: Sha256): number => {
   ledger.chain = extendChain(ledger.chain, hash, sha256);
   ledger.shown.push(cardId);
   return ledger.chain.seq;
 };
 
-/** All of it, with the output box grown at once. */
+/** Everything, with the output box extended at once. */
 export const closeLedger = ({ turn, writes, shown }: Ledger): TurnWrites => {
   if (shown.length > 0)
     writes.boxes.push({

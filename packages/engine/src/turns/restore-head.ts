@@ -1,6 +1,6 @@
-// A head that is gone while a turn of its agent is open: no part of the plane removes it, so somebody did by hand, or a table was
-// restored without it. It is made again for one purpose, to end the turn: in the epoch the turn was last known in, so that
-// what still comes for it is late (I2). The links of the turn's chain are gone with the head; the end starts a new one.
+// A head that is missing while a turn of its agent is open. No part of the plane removes heads, so a person did, or a table was
+// restored without it. The head is made again only to end the turn: in the last known epoch, so that messages still on their way
+// are late (I2). The links of the turn's chain are lost with the head; the end starts a new chain.
 
 import { UsageError } from "@toolplane/protocol";
 import type { Queryer } from "../sql/database.ts";
@@ -8,7 +8,7 @@ import { READ_LAST_EPOCH } from "./restore-head.sql.ts";
 import type { HeadRow, TurnRow } from "./turn-row.ts";
 import { AWAIT_HEADS, bindAgents, ENSURE_HEADS } from "./turns.sql.ts";
 
-/** Held until the transaction ends, as it would be had it never been gone. A queued turn finds an idle one. */
+/** Held until the transaction ends, like any head. For a queued turn the head is idle. */
 export const restoreHead = async (tx: Queryer, turn: TurnRow): Promise<HeadRow> => {
   const agent = { projectId: turn.project_id, agentId: turn.agent_id };
   await tx.query(ENSURE_HEADS, bindAgents([agent]));
