@@ -292,7 +292,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
         await trimMessages({ db, faults, carrier: carriedBy });
         const forgotten = options.retention && (await retain(options.retention));
         if (forgotten !== undefined && Object.values(forgotten).some((count) => count > 0))
-          log.info("old work was forgotten", { ...forgotten });
+          log.info("old work was deleted by retention", { ...forgotten });
         return false;
       },
     },

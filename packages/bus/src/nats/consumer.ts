@@ -119,7 +119,7 @@ export const startConsumer = (deps: ConsumerDeps, plan: ConsumePlan, handler: De
       // Opening fails only when the connection was closed for good; then it waits for `stop`.
       const reason = await session().catch((): PullEnd => "lost");
       if (reason === "stopped") return;
-      log.info("a consumer begins anew", { durable: plan.durable, reason });
+      log.info("a consumer starts again", { durable: plan.durable, reason });
       let ready = false;
       while (!ready && !stopping.signal.aborted) {
         await pause();

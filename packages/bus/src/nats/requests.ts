@@ -63,7 +63,7 @@ export const createRequests = ({ nc, inbox, connected }: RequestsDeps): Requests
       const token = message.subject.slice(inbox.length + 1);
       const asked = waiting.get(token);
       if (asked === undefined) return;
-      if (isNobody(message)) asked.reject(unavailable("nobody on NATS listens there", NOBODY_LISTENS));
+      if (isNobody(message)) asked.reject(unavailable("no process listens on this NATS subject", NOBODY_LISTENS));
       else asked.resolve(message);
     },
   });

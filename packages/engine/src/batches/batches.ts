@@ -126,7 +126,7 @@ export const createBatches = (deps: BatchesDeps): Batches => {
       return true;
     } catch (thrown) {
       const error = isToolplaneError(thrown) ? thrown : understandError(thrown);
-      log.error("a batch cannot be moved on; it is tried again", { ...key, code: error.code, reason: error.message });
+      log.error("a batch could not be moved on; trying again", { ...key, code: error.code, reason: error.message });
       return false;
     }
   };

@@ -68,7 +68,7 @@ export const createSettlements = (deps: SettlementsDeps): Settlements => {
     if (won.some(({ facts }) => !facts.headless)) doorbell.ring("messages");
     // The next call of the session may run.
     if (won.some(({ facts }) => facts.session !== null)) doorbell.ring("sessions");
-    if (unrung) deps.log.warn("an agent has no worker_target: its inbox waits, nobody was rung");
+    if (unrung) deps.log.warn("an agent has no worker_target: no worker was rung, and its inbox waits");
     await faults.at("settle:after-doorbell");
   };
 

@@ -124,7 +124,7 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
       } catch (error) {
         all = true;
         if (failures === 0)
-          log.warn("the durables of commands cannot be looked after; it is tried again", {
+          log.warn("the durables of commands could not be checked; trying again", {
             code: isToolplaneError(error) ? error.code : "internal_error",
             ...(isToolplaneError(error) ? { reason: error.message } : {}),
           });

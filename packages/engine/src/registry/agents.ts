@@ -156,9 +156,13 @@ export const createAgents = ({ db, doorbell, profiles }: AgentsOptions): Agents 
         const known = await read(tx, projectId, parsed.agent_id);
         const plan = planRosterUpsert(known && toRoster(projectId, known), entry, { mayReassign });
         if (plan.outcome === "refused")
-          throw new ToolplaneError("auth_failed", `agent ${parsed.agent_id} exists and is not yours to change`, {
-            detail: { reason: plan.reason },
-          });
+          throw new ToolplaneError(
+            "auth_failed",
+            `agent ${parsed.agent_id} exists and belongs to another owner: you may not change it`,
+            {
+              detail: { reason: plan.reason },
+            },
+          );
         const agent = await write(tx, projectId, plan.agent);
         await tx.query(KEEP_AGENT, [projectId, parsed.agent_id]);
         if (parsed.init_state) await tx.query(INIT_HEAD, [projectId, parsed.agent_id, parsed.channel_id ?? null]);

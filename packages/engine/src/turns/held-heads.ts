@@ -67,7 +67,7 @@ export const announce = (deps: Pick<TurnDeps, "doorbell" | "log" | "ended" | "be
   for (const key of done.ended) deps.ended(key);
   deps.bells.ring(done.rung);
   if (done.rang) deps.doorbell.ring("messages");
-  if (done.unrung > 0) deps.log.warn("an agent has no worker_target: its inbox waits, nobody was rung");
+  if (done.unrung > 0) deps.log.warn("an agent has no worker_target: no worker was rung, and its inbox waits");
 };
 
 // The holder of the head is in a short transaction. If it is not short, retrying in a tight loop would only burn CPU.

@@ -216,7 +216,7 @@ export const createTendTurns = (deps: TendDeps): TendTurns => {
         total = add(total, await sweepOnce(sweep, 1, key));
       } catch (error) {
         if (isAway(error)) throw error;
-        deps.log.error("an inbox row cannot be tended; it is tried again later", { ...key, error: String(error) });
+        deps.log.error("an inbox row could not be repaired; trying again later", { ...key, error: String(error) });
         await deps.db.query(POSTPONE_ROW, [key.projectId, key.inboxId, BROKEN_RECHECK_SECONDS]);
         total = add(total, { looked: 1 });
       }
@@ -271,7 +271,7 @@ export const createTendTurns = (deps: TendDeps): TendTurns => {
       for (;;) {
         const turns = await deps.db.query<OpenTurn>(READ_OPEN_TURNS, [after.projectId, after.agentTurnId, limit]);
         for (const turn of turns.filter(({ trouble }) => trouble !== null)) {
-          deps.log.warn("a turn stood still and is helped on", {
+          deps.log.warn("a turn that was stuck goes on again", {
             projectId: turn.project_id,
             agentTurnId: turn.agent_turn_id,
             trouble: turn.trouble,

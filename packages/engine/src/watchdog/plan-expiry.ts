@@ -136,7 +136,7 @@ export const planExpiry = (call: DueCall, policy: ExpiryPolicy): Expiry => {
       return expireQueued(call, policy);
     case "awaiting_approval":
       return call.queueOver
-        ? settle("failed", new ToolplaneError("approval_expired", `nobody approved ${call.toolName} in time`), false)
+        ? settle("failed", new ToolplaneError("approval_expired", `${call.toolName} was not approved in time`), false)
         : { act: "postpone", seconds: PARKED_RECHECK_SECONDS };
   }
 };
