@@ -43,7 +43,7 @@ const understandCode = (code: string, at: string): Error | undefined => {
       `the certificate of NATS at ${at} is not accepted (${code}); give the certificate authority that signed it`,
     );
   if (UNKNOWN_HOST.includes(code)) return failure(`the host of NATS at ${at} is not known; correct the address`);
-  if (code !== "") return failure(`nobody answers at ${at}; start NATS there or correct the address`);
+  if (code !== "") return failure(`no server answers at ${at}; start NATS there or correct the address`);
   return undefined;
 };
 

@@ -45,7 +45,7 @@ const COLLECT_AT_ONCE = 32;
 type StopReason = CloseReason | "downstream_unavailable";
 
 const WORDS: Readonly<Record<StopReason, string>> = {
-  downstream_unavailable: "stopped_by_pmo: nobody began the task in time",
+  downstream_unavailable: "stopped_by_pmo: no worker began the task in time",
   deadline_exceeded: "stopped_by_pmo: the batch reached its deadline",
   fail_fast: "stopped_by_pmo: another task of the batch failed",
   parent_ended: "stopped_by_pmo: the call that waited for the batch has ended",

@@ -142,8 +142,8 @@ const lost = (held: CallKey, view: CallView | undefined): ToolplaneError => {
   const now = isSettled(view.status)
     ? `it has settled (${view.status})`
     : view.leaseId === null
-      ? "nobody holds it"
-      : "somebody else holds it";
+      ? "no service holds it"
+      : "another service holds it";
   return new ToolplaneError("lease_lost", `the lease on call ${held.toolCallId} is gone: ${now}; stop working on it`);
 };
 

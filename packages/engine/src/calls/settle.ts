@@ -73,7 +73,7 @@ const notHolder = ({ toolCallId, leaseId }: SettleRow, { status, leaseHolder }: 
     "lease_lost",
     leaseId === null
       ? `call ${toolCallId} is leased by ${leaseHolder}: only the holder of the lease can settle it`
-      : `the lease on call ${toolCallId} is gone; somebody else runs it now`,
+      : `the lease on call ${toolCallId} is gone; another service runs it now`,
     { detail: { status } },
   );
 

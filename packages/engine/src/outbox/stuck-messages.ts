@@ -46,4 +46,4 @@ export const stuckMessages = async (options: StuckOptions): Promise<readonly Stu
 export const whyStuck = (relay: { readonly outages: number } | undefined): string =>
   (relay?.outages ?? 0) > 0
     ? "messages wait: the bus does not answer; check that it runs and can be reached"
-    : "messages wait and nobody takes them; rung again";
+    : "messages wait and no consumer takes them; ringing again";

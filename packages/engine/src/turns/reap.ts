@@ -27,7 +27,7 @@ const howOf = (reason: ReapReason, head: HeadRow): OutsideEnd => {
       status: "timeout",
       error: "no worker took the turn in time: start one for the agent's pool",
       errorCode: "dispatch_timeout",
-      headline: "nobody came to work on the turn",
+      headline: "no worker took the turn",
     };
   if (reason === "lost_head")
     return {
@@ -43,7 +43,7 @@ const howOf = (reason: ReapReason, head: HeadRow): OutsideEnd => {
     error:
       reason === "worn_out"
         ? "the workers on this turn died again and again; it was given up"
-        : "nobody works on the turn any more; it was given up",
+        : "no worker has the turn any more; it was given up",
     errorCode: "timeout_reaped_by_watchdog",
     headline: "the turn was given up",
   };

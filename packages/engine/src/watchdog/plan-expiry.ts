@@ -84,7 +84,7 @@ const republishAfter = (call: DueCall, policy: ExpiryPolicy): number | null =>
 const expireQueued = (call: DueCall, policy: ExpiryPolicy): Expiry => {
   if (call.runOver) return timedOut(call);
   if (call.queueOver) {
-    const message = `nobody started ${call.toolName} in time; check that a service for target ${call.target} runs`;
+    const message = `no service started ${call.toolName} in time; check that a service for target ${call.target} runs`;
     return settle("timeout", new ToolplaneError("queue_timeout", message, { detail: { target: call.target } }), true);
   }
   const recheckSeconds = republishAfter(call, policy);
