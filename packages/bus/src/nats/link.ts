@@ -55,7 +55,7 @@ export interface NatsLink {
   onReconnect(listener: () => void): () => void;
   /** One question, one answer; throws `upstream_unavailable` when no answer comes in time. */
   request(request: NatsRequest, options: RequestOptions): Promise<NatsReply>;
-  /** Serves a pattern together with all others of the queue. Resolves when the server knows. */
+  /** Serves a pattern and shares its requests with all members of the queue. Resolves when the server has the subscription. */
   respond(pattern: string, queue: string, responder: Responder): Promise<{ stop(): Promise<void> }>;
   /** The commands of a durable that another process keeps. */
   commands(durable: string): CommandSource;

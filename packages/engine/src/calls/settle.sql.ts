@@ -1,8 +1,7 @@
 // Settlement in one statement and one commit: the call's result, its card, and for an agent's turn the inbox row and the
 // wakeup. The row moves from the live calls to the past ones; the DELETE's condition alone decides who may settle:
 //   report  the holder of the lease on the row; or, without a lease, any service of the right actor while no lease is live and
-//   the
-//           call can have run (I6, offer.sql.ts); and with the card that stands for the call, if there is one
+//           the call can have run (I6, offer.sql.ts); and with the card that stands for the call, if there is one
 //   cancel  any caller with the right to cancel; the call is open
 //   deny    a person; the call waits for approval
 //   expire  a watchdog; the call is open, due, and still has the holder that was read

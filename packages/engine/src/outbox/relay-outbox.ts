@@ -126,7 +126,7 @@ export const relayOutbox = (options: RelayOptions): Relay => {
     return singly.map((outcome) => (outcome.status === "rejected" ? { error: outcome.reason as unknown } : undefined));
   };
 
-  /** The same, and the claim is extended as long as it takes. */
+  /** Publishes the rows like `publishAll`, and extends their claim meanwhile. */
   const publishHeld = async (rows: readonly RelayRow[], claimId: string): Promise<readonly PublishOutcome[]> => {
     const over = new AbortController();
     const holding = (async () => {

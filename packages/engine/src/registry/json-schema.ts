@@ -28,7 +28,7 @@ type Dialect = typeof DRAFT_2020 | typeof DRAFT_07;
 
 export interface SchemaLimits {
   readonly maxBytes: number;
-  /** The number of subschemas decides what compiling costs: a quarter of a millisecond each. */
+  /** The most subschemas of a schema: compiling costs a quarter of a millisecond each. */
   readonly maxSchemas: number;
   /** What one check may cost. */
   readonly maxSteps: number;

@@ -90,8 +90,7 @@ const endUnrunnable = (row: QueuedRow, fault: Fault, writes: TurnWrites[], means
 
 /**
  * For a head that is idle, or is about to be: `epoch` is the one it has then. Without a turn for it, the head becomes idle only
- * if
- * `toIdle` says so.
+ * if `toIdle` says so.
  */
 export const planDispatch = (
   head: HeadRow,

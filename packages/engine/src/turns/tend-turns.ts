@@ -2,8 +2,7 @@
 //
 //   lapsed   work whose worker fell silent is offered to others; after so many times the turn is given up
 //   unheard  rows that no worker took are rung again, less and less often, without a second row (W-06). A turn that no worker
-//   took
-//            for the whole dispatch timeout is rung one last time and then ended: a machine that was off, or a pool that was not
+//            took for the whole dispatch timeout is rung one last time and then ended: a machine that was off, or a pool that was not
 //            started, still finds its queue
 //   open     turns that nothing leads on: all results are there but not applied (W-08), running without a row, adrift, or queued
 //            before an idle agent. A turn whose head is gone ends after everything that came for it was tried

@@ -4,7 +4,7 @@
 import { ToolplaneError } from "@toolplane/protocol";
 import { HOST_ERROR_TYPES } from "@toolplane/protocol/host";
 
-/** Words of this host beyond the protocol's own. */
+/** Error types of this host in addition to the protocol's. */
 export const FAULT_TYPES = {
   ...HOST_ERROR_TYPES,
   /** The plugin gave something that JSON cannot say, or that is too large for one line. */
