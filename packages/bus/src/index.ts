@@ -4,6 +4,7 @@
 export {
   type Bus,
   type BusMessage,
+  type BusStats,
   type CarrierBus,
   type CommandDurable,
   type ConsumeOptions,

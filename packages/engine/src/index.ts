@@ -46,6 +46,8 @@ export type {
 } from "./delegation/delegation.ts";
 // engine
 export { createEngine, type Engine, type EngineOptions, type ServingAgents, sha256 } from "./engine.ts";
+// history
+export { notThere } from "./history/tombstones.ts";
 // outbox
 export { OWNED_KINDS, type OwnedKind } from "./ownership/ownership.ts";
 // ports
@@ -75,6 +77,7 @@ export type { PoolServer } from "./turns/agent-bells.ts";
 export type {
   Advanced,
   AgentKey,
+  AskedTurn,
   CommittedStep,
   SpawnedTurn,
   StepCommit,
@@ -88,4 +91,4 @@ export type {
   Work,
 } from "./turns/turn.ts";
 export { stepIdOf } from "./turns/turn.ts";
-export { uiEndStatus } from "./turns/ui-ack.ts";
+export { uiOutcome } from "./turns/ui-ack.ts";

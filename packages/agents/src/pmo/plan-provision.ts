@@ -3,12 +3,16 @@
 //   Existing agents keep profile, owner, worker target and tags: another agent must not change who they are.
 
 import type { AgentWrite, Parties, Party } from "@toolplane/engine";
-import { isFilled, isRecord, type JsonObject, type JsonValue } from "@toolplane/protocol";
-import { type GuardedField, type Profile, parseAgentUpload, profileKey } from "@toolplane/protocol/registry";
+import { isFilled, type JsonObject, type JsonValue } from "@toolplane/protocol";
+import {
+  type GuardedField,
+  malformedProvision,
+  type Profile,
+  type ProvisionAction,
+  parseAgentUpload,
+  profileKey,
+} from "@toolplane/protocol/registry";
 import { checkDelegation } from "./plan-target.ts";
-
-const PROVISION_ACTIONS = ["ensure", "create", "derive"] as const;
-export type ProvisionAction = (typeof PROVISION_ACTIONS)[number];
 
 export const PROVISION_REFUSALS = [
   "invalid_action",
@@ -51,8 +55,6 @@ export const isRefused = (value: object): value is Refused => "refused" in value
 
 const textOf = (value: JsonValue | undefined): string | undefined => (isFilled(value) ? value.trim() : undefined);
 
-const isTags = (value: JsonValue): value is readonly string[] => Array.isArray(value) && value.every(isFilled);
-
 /** Ids, names and tags must have the form that the roster asks for; `bad_request` names the wrong one. */
 const checkForm = (ask: ProvisionAsk): void => {
   parseAgentUpload({
@@ -68,21 +70,15 @@ const checkForm = (ask: ProvisionAsk): void => {
 };
 
 export const parseProvision = (args: JsonObject): ProvisionAsk | Refused => {
-  const action = args.action as ProvisionAction;
-  if (!PROVISION_ACTIONS.includes(action)) return refused("invalid_action");
-  const agentId = textOf(args.agent_id);
-  if (agentId === undefined) return refused("missing_agent_id");
-  const derivedFrom = textOf(args.derived_from);
-  if (action === "derive" && derivedFrom === undefined) return refused("missing_derived_from");
+  const malformed = malformedProvision(args);
+  if (malformed !== undefined) return refused(malformed);
   const { tags, metadata } = args;
-  if (tags !== undefined && tags !== null && !isTags(tags)) return refused("invalid_tags");
-  if (metadata !== undefined && metadata !== null && !isRecord(metadata)) return refused("invalid_metadata");
   const ask: ProvisionAsk = {
-    action,
-    agentId,
+    action: args.action as ProvisionAction,
+    agentId: textOf(args.agent_id) ?? "",
     profileName: textOf(args.profile_name),
     profileBoxId: textOf(args.profile_box_id),
-    derivedFrom,
+    derivedFrom: textOf(args.derived_from),
     displayName: textOf(args.display_name),
     ownerAgentId: textOf(args.owner_agent_id),
     workerTarget: textOf(args.worker_target),

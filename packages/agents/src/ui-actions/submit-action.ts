@@ -8,7 +8,7 @@
 //   UI5. The action's trace goes on in its turn, its command and its acknowledgements.
 // The turn itself is run by the worker of the agent's pool, and the engine tells how it ended when the head has moved.
 
-import { type Engine, type Log, type SpawnedTurn, uiEndStatus } from "@toolplane/engine";
+import { type Engine, type Log, type SpawnedTurn, uiOutcome } from "@toolplane/engine";
 import { type Card, type CGContext, HEADERS, isToolplaneError, resolveOptions } from "@toolplane/protocol";
 import { checkCallerIdentity, type UiActionAck } from "@toolplane/protocol/agents";
 import { errorTrace } from "../worker/error-trace.ts";
@@ -106,7 +106,7 @@ export const createSubmitAction = (means: SubmitActionMeans): ((asked: AskedActi
     const pointer = card === undefined ? {} : { tool_result_card_id: card.card_id };
     if (view.status === "success") {
       const deliverable = card?.content.__type__ === "ToolResultContent" ? card.content.result : undefined;
-      return { status: uiEndStatus({ status: "success", deliverable }), ...pointer };
+      return { ...uiOutcome({ status: "success", deliverable }), ...pointer };
     }
     return {
       status: "rejected",

@@ -125,8 +125,7 @@ export const headlessOrigin = (
   headless: true,
 });
 
-export const originChain = (origin: CallOrigin, sha256: Sha256): ChainLink =>
-  chainStart(origin.projectId, origin.agentTurnId, sha256);
+export const originChain = (origin: CallOrigin, sha256: Sha256): ChainLink => chainStart(origin, sha256);
 
 const variablesOf = (origin: CallOrigin, toolCallId: string, traceId: string): TemplateValues => ({
   project_id: origin.projectId,

@@ -48,6 +48,7 @@ export interface GivenResult {
 /** A result card that exists already: the protocol's two steps, or a card found when its call ends without a report. */
 export interface WrittenResult {
   readonly cardId: string;
+  readonly hash: string;
   readonly content: ToolResultContent;
 }
 
@@ -63,8 +64,8 @@ export interface Settlement {
   readonly traceparent?: string | undefined;
   /** For a card made here: made with the request, so that a second run finds the first. */
   readonly cardId?: string | undefined;
-  /** An equal card is already written under `cardId`: it is the result, and no card is made. */
-  readonly stands?: boolean | undefined;
+  /** A card that says the same is written already: it is the result, and none is made. */
+  readonly standing?: { readonly cardId: string; readonly hash: string } | undefined;
 }
 
 export interface SettlementMeans {
@@ -177,7 +178,7 @@ export const planSettlement = (settlement: Settlement, means: SettlementMeans): 
   const kept = "given" in outcome ? withState(settlement, outcome.given, means) : undefined;
   const made = kept === undefined ? undefined : makeCard(settlement, kept.given, means);
   const content = made?.content ?? (outcome as { written: WrittenResult }).written.content;
-  const cardId = made?.cardId ?? (outcome as { written: WrittenResult }).written.cardId;
+  const { cardId, hash } = settlement.standing ?? made ?? (outcome as { written: WrittenResult }).written;
   return {
     projectId: facts.projectId,
     toolCallId: facts.toolCallId,
@@ -188,8 +189,8 @@ export const planSettlement = (settlement: Settlement, means: SettlementMeans): 
     settledBy: settlement.actorId,
     resultCardId: cardId,
     resultHash: resultHash(content, means.sha256),
-    cardHash: settlement.stands === true ? null : (made?.hash ?? null),
-    cardBody: settlement.stands === true ? null : (made?.body ?? null),
+    cardHash: hash,
+    cardBody: settlement.standing === undefined ? (made?.body ?? null) : null,
     agentTurnId: facts.agentTurnId,
     stepId: facts.stepId,
     ...inboxPart(settlement, cardId, content.status, means),

@@ -10,15 +10,22 @@
 import type { Bus, BusMessage } from "@toolplane/bus";
 import { type Backoff, backoff, type HeaderMap, isToolplaneError } from "@toolplane/protocol";
 import { createAlarm } from "../bus/alarm.ts";
-import type { Claim } from "../bus/claim.ts";
-import { createSettlement } from "../bus/settlement.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import type { Database } from "../sql/database.ts";
-import { CLAIM_OUTBOX, MARK_PUBLISHED, NEXT_DUE, type PublishedRow, type RelayRow } from "./relay.sql.ts";
+import {
+  BURY_REFUSED,
+  CLAIM_OUTBOX,
+  EXTEND_CLAIM,
+  MARK_PUBLISHED,
+  NEXT_DUE,
+  PUT_OFF,
+  type PublishedRow,
+  type RelayRow,
+} from "./relay.sql.ts";
 
 export interface RelayWatch {
   /** Commands have left whose calls were already started without them. */
@@ -90,6 +97,11 @@ const messageOf = (row: RelayRow): BusMessage => ({
 /** Undefined when it was published. */
 type PublishOutcome = { readonly error: unknown } | undefined;
 
+interface Failure {
+  readonly row: RelayRow;
+  readonly error: unknown;
+}
+
 const isFinal = (error: unknown): boolean => isToolplaneError(error) && error.retry === "never";
 
 const codeOf = (error: unknown): string => (isToolplaneError(error) ? error.code : "internal_error");
@@ -97,7 +109,6 @@ const codeOf = (error: unknown): string => (isToolplaneError(error) ? error.code
 export const relayOutbox = (options: RelayOptions): Relay => {
   const { db, bus, doorbell, ids, clock, log, faults, watch } = options;
   const { batch = DEFAULT_BATCH, claimMs = DEFAULT_CLAIM_MS, lookAgainMs = DEFAULT_LOOK_AGAIN_MS } = options;
-  const settlement = createSettlement(db, faults);
   const alarm = createAlarm(clock);
   const stopping = new AbortController();
   let published = 0;
@@ -107,14 +118,7 @@ export const relayOutbox = (options: RelayOptions): Relay => {
   let outages = 0;
   let helping: Promise<void> | undefined;
 
-  const bury = async (row: RelayRow, claim: Claim, error: unknown): Promise<void> => {
-    const code = codeOf(error);
-    log.error("the bus refuses a message for good", { subject: row.subject, code });
-    await settlement.bury(claim, { code, reason: "the bus refuses this message" });
-    buried++;
-  };
-
-  /** The outcome of each row: published, or the error. */
+  /** What became of each row: published, or the error. */
   const publishAll = async (rows: readonly RelayRow[]): Promise<readonly PublishOutcome[]> => {
     try {
       await bus.publish(rows.map(messageOf));
@@ -134,7 +138,7 @@ export const relayOutbox = (options: RelayOptions): Relay => {
         await clock.sleep(claimMs / EXTENSIONS, over.signal);
         if (over.signal.aborted) return;
         // A claim that could not be extended lapses: another relay publishes under the same ids.
-        await Promise.allSettled(rows.map(({ id }) => settlement.extend({ durable: undefined, id, claimId }, claimMs)));
+        await db.query(EXTEND_CLAIM, [rows.map(({ id }) => id), claimId, claimMs]).catch(() => {});
       }
     })();
     try {
@@ -146,16 +150,23 @@ export const relayOutbox = (options: RelayOptions): Relay => {
     }
   };
 
-  /** Stores a row that was not published as a dead letter, or delays it; returns in how many ms it is due again. */
-  const putOff = async (row: RelayRow, claim: Claim, error: unknown): Promise<number> => {
-    if (isFinal(error)) {
-      await bury(row, claim, error);
-      return Number.POSITIVE_INFINITY;
-    }
-    failed++;
-    const dueMs = backoff(RETRY_MS, row.deliveries);
-    await settlement.delay(claim, dueMs);
-    return dueMs;
+  const bury = async (refused: readonly Failure[], claimId: string): Promise<number> => {
+    if (refused.length === 0) return Number.POSITIVE_INFINITY;
+    const codes = refused.map(({ error }) => codeOf(error));
+    for (const [index, { row }] of refused.entries())
+      log.error("the bus refuses a message for good", { subject: row.subject, code: codes[index] });
+    await db.query(BURY_REFUSED, [refused.map(({ row }) => row.id), claimId, codes]);
+    buried += refused.length;
+    return Number.POSITIVE_INFINITY;
+  };
+
+  /** Resolves to the ms until the first of them is due again. */
+  const putOff = async (unsent: readonly Failure[], claimId: string): Promise<number> => {
+    if (unsent.length === 0) return Number.POSITIVE_INFINITY;
+    failed += unsent.length;
+    const due = unsent.map(({ row }) => backoff(RETRY_MS, row.deliveries));
+    await db.query(PUT_OFF, [unsent.map(({ row }) => row.id), claimId, due]);
+    return Math.min(...due);
   };
 
   /** In how many ms the next row is due; it may have become due a moment ago. */
@@ -183,12 +194,20 @@ export const relayOutbox = (options: RelayOptions): Relay => {
     const outcomes = await publishHeld(rows, claimId);
     await faults.at("relay:after-publish");
     const done = rows.filter((_, index) => outcomes[index] === undefined);
+    const failures = rows.flatMap((row, index): readonly Failure[] => {
+      const outcome = outcomes[index];
+      return outcome === undefined ? [] : [{ row, error: outcome.error }];
+    });
     const due = await Promise.all([
       markPublished(done, claimId),
-      ...rows.flatMap((row, index) => {
-        const failure = outcomes[index];
-        return failure === undefined ? [] : [putOff(row, { durable: undefined, id: row.id, claimId }, failure.error)];
-      }),
+      bury(
+        failures.filter(({ error }) => isFinal(error)),
+        claimId,
+      ),
+      putOff(
+        failures.filter(({ error }) => !isFinal(error)),
+        claimId,
+      ),
     ]);
     await faults.at("relay:after-mark");
     batches++;

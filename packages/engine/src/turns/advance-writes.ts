@@ -10,7 +10,7 @@ import {
   type ToolResultContent,
 } from "@toolplane/protocol";
 import { FALLBACK_SOURCES, TERMINATED_HEADLINE, taskErrorText, terminatedReason } from "@toolplane/protocol/agents";
-import { citeCard, type Ledger, type LedgerMeans, sayCard } from "./ledger.ts";
+import { citeResult, type Ledger, type LedgerMeans, sayCard } from "./ledger.ts";
 import type { LiveRow } from "./plan-advance.ts";
 import { type EndingRow, planEnd } from "./plan-end.ts";
 import { headInTurn, inboxChange } from "./plan-head.ts";
@@ -33,11 +33,16 @@ export const applyResults = (
 ): void => {
   const { turn, writes } = ledger;
   const places = new Map(
-    release.map((call) => [call.tool_call_id, citeCard(ledger, call.result_card_id, call.card_hash, sha256)]),
+    release.map(({ tool_call_id, result_card_id: cardId, card_hash: hash, approval_hash: approvalHash }) => [
+      tool_call_id,
+      citeResult(ledger, { cardId, hash, approvalHash }, sha256),
+    ]),
   );
   const touched = new Set([...apply, ...release].map(({ tool_call_id }) => tool_call_id));
-  for (const toolCallId of touched)
-    writes.applied.push({ projectId: turn.project_id, toolCallId, chainSeq: places.get(toolCallId) ?? null });
+  for (const toolCallId of touched) {
+    const { seq: chainSeq, hash: chainHash } = places.get(toolCallId) ?? { seq: null, hash: null };
+    writes.applied.push({ projectId: turn.project_id, toolCallId, chainSeq, chainHash });
+  }
 };
 
 /** One event for all results applied at once, when others are still awaited. */

@@ -1,5 +1,6 @@
 // Everything that can be done with a turn, in one place. Wires; decides nothing.
 
+import { parseCard } from "@toolplane/protocol";
 import { DEFAULT_MAX_RECURSION_DEPTH } from "@toolplane/protocol/agents";
 import type { CoalescerStats } from "../coalescer/coalescer.ts";
 import { createAdvance } from "./advance.ts";
@@ -90,7 +91,27 @@ export const createTurns = (given: TurnsDeps): TurnsService => {
   };
 
   return {
-    spawn: (request, tx) => (tx === undefined ? spawn.submit(request) : spawn.within(tx, request)),
+    spawn: async (request, tx) =>
+      tx === undefined ? spawn.coalescer.submit(spawn.prepare(request)) : spawn.within(tx, request),
+    async ask(request, { waitMs, signal, repeated }) {
+      const item = spawn.prepare(request);
+      const { projectId } = request;
+      // Before the turn exists, so that its end cannot be missed.
+      const expectation = watch.expect({ projectId, agentTurnId: item.agentTurnId });
+      try {
+        const spawned = await spawn.coalescer.submit(item);
+        const key = { projectId, agentTurnId: spawned.agentTurnId };
+        if (spawned.idempotent) {
+          await repeated?.(key);
+          await watch.wait(key, waitMs, signal);
+        } else await expectation.wait(waitMs, signal);
+        const news = expectation.news();
+        const deliverable = news?.deliverable === undefined ? undefined : parseCard(JSON.parse(news.deliverable));
+        return { spawned, turn: news?.turn ?? (await reads.get(key)), deliverable };
+      } finally {
+        expectation.leave();
+      }
+    },
     advance: advance.submit,
     heartbeat: claims.heartbeat,
     release: claims.release,

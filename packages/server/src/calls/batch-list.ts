@@ -13,6 +13,8 @@ export interface BatchListOptions {
   /** How long the reader may leave written data untaken, and what happens then. */
   readonly slowMs: number;
   readonly cut: () => void;
+  /** Called once, when the last piece is written or the reader is given up. */
+  readonly ended: () => void;
 }
 
 const MAX_LIST_BYTES = 16 * 1024 * 1024;
@@ -45,6 +47,9 @@ export const streamBatchList = (options: BatchListOptions): ReadableStream<Uint8
     while (at < outcomes.length && !lines.gone())
       if (!(await writeWithin(lines, await next(), slowMs))) return options.cut();
   };
-  void run().finally(lines.end);
+  void run().finally(() => {
+    lines.end();
+    options.ended();
+  });
   return lines.body;
 };

@@ -7,6 +7,7 @@ import type { Context } from "hono";
 import type { z } from "zod";
 import type { ToolHosts } from "../hosts/tool-hosts.ts";
 import type { PlaneProcesses } from "../up/plane-processes.ts";
+import type { BodyShare } from "./body-budget.ts";
 import type { Own } from "./own.ts";
 import type { Readers } from "./readers.ts";
 
@@ -36,6 +37,8 @@ export interface RouteCall<Body, Query> {
   readonly signal: AbortSignal;
   /** Counts the body's bytes until this is disposed: for an answer that is written after the handler returned. */
   holdBody(): Disposable;
+  /** Counts a long answer until its reader has taken it. */
+  openAnswer(): BodyShare;
 }
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";

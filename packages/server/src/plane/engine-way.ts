@@ -12,7 +12,7 @@ import { API_ACTOR } from "../http/caller-agent.ts";
 import { createOwn } from "../http/own.ts";
 import type { Caller } from "../http/route.ts";
 import { callAnswer, callDetail, resultCards } from "../routes/call-body.ts";
-import { contextOf, detailOf, noTurn, readTurn } from "../turns/turn-body.ts";
+import { askedDetail, contextOf, readTurn } from "../turns/turn-body.ts";
 import type { PlaneProcesses } from "../up/plane-processes.ts";
 import { explainCall } from "../why/explain-call.ts";
 
@@ -95,16 +95,9 @@ export const createEngineWay = (options: EngineWayOptions): Way => {
       ...(await explainCall(engine, keyOf(callId), toolHosts, processes)),
     }),
     async startTurn({ agentId, instruction, key, contextBoxId }) {
-      const spawned = await engine.turns.spawn({
-        projectId,
-        agentId,
-        sourceAgentId: PROGRAM.actorId,
-        context: contextOf({ instruction, context_box_id: contextBoxId }, PROGRAM.actorId),
-        correlationId: key,
-      });
-      const turn = await engine.turns.get({ projectId, agentTurnId: spawned.agentTurnId });
-      if (turn === undefined) throw noTurn(spawned.agentTurnId);
-      return { ...(await detailOf(engine, turn)), idempotent: spawned.idempotent };
+      const context = contextOf({ instruction, context_box_id: contextBoxId }, PROGRAM.actorId);
+      const request = { projectId, agentId, sourceAgentId: PROGRAM.actorId, context, correlationId: key };
+      return askedDetail(engine, await engine.turns.ask(request, { waitMs: 0 }));
     },
     readTurn: (agentTurnId, waitMs, signal) =>
       readTurn({ engine, processes }, { projectId, agentTurnId }, waitMs, until(signal)),

@@ -91,13 +91,20 @@ const answerAsTheySettle = (call: BatchCall): Response => {
 };
 
 const answerTogether = async (call: BatchCall): Promise<Response> => {
-  const { context, engine, params, batchReaders } = call;
+  const { context, engine, params, caller, batchReaders } = call;
+  // It waits as a stream does, and holds as much.
+  const place = batchReaders.open(caller.token.tokenId);
+  const held = call.holdBody();
   const body = streamBatchList({
     engine,
     projectId: params.project ?? "",
     outcomes: await Promise.all(makeItems(call, call.signal)),
     slowMs: batchReaders.limits.slowMs,
     cut: () => cutReader(context),
+    ended: () => {
+      place[Symbol.dispose]();
+      held[Symbol.dispose]();
+    },
   });
   return context.body(body, 200, { "Content-Type": "application/json" });
 };

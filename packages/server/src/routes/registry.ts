@@ -4,6 +4,7 @@ import type { Engine, RegisteredProject, RegisteredTool } from "@toolplane/engin
 import { z } from "zod";
 import { noTool, pendingBody, registerTool, toolBody } from "../gateway/tool-operations.ts";
 import { actorOf } from "../http/actor-of.ts";
+import { answerList } from "../http/answer-list.ts";
 import { answerPage } from "../http/answer-page.ts";
 import { noProject } from "../http/known-project.ts";
 import { pageQuery } from "../http/page-query.ts";
@@ -21,7 +22,17 @@ const projectBody = (project: RegisteredProject) => ({
   updated_at: project.updatedAt,
 });
 
-/** Deleted tools are shown only on request for waiting versions, and only while one waits. */
+type Version = Awaited<ReturnType<Engine["tools"]["listToolVersions"]>>["items"][number];
+
+const versionBody = (version: Version) => ({
+  version: version.version,
+  definition_hash: version.definitionHash,
+  definition: version.definition,
+  created_at: version.createdAt,
+  state: version.state,
+});
+
+/** Deleted tools are shown only to those who ask for what waits, and only while something does. */
 const pendingQuery = z.strictObject({ pending: z.enum(["true", "false"]).optional() });
 
 const findShown = async (
@@ -139,19 +150,18 @@ export const registryRoutes: readonly Route[] = [
     path: "/projects/:project/tools/:tool/versions",
     roles: READERS,
     gives: "project",
-    handle: async ({ engine, params, context }) => {
-      const versions = await engine.tools.listToolVersions(params.project ?? "", params.tool ?? "");
-      if (versions.length === 0) throw noTool(params.project ?? "", params.tool ?? "");
-      const items = versions.map((version) => ({
-        version: version.version,
-        definition_hash: version.definitionHash,
-        definition: version.definition,
-        created_at: version.createdAt,
-        state: version.state,
-      }));
+    query: pageQuery,
+    handle: async (call) => {
+      const { engine, params, query } = call;
+      const { items, nextCursor } = await engine.tools.listToolVersions(params.project ?? "", params.tool ?? "", query);
       const tool = await engine.tools.findTool(params.project ?? "", params.tool ?? "");
-      const { pending = null, deleted_by = null } = tool === undefined ? {} : toolBody(tool);
-      return context.json({ items, pending, deleted_by });
+      if (tool === undefined) throw noTool(params.project ?? "", params.tool ?? "");
+      const { pending = null, deleted_by = null } = toolBody(tool);
+      return answerList(call, "items", items.map(versionBody), {
+        next_cursor: nextCursor ?? null,
+        pending,
+        deleted_by,
+      });
     },
   }),
   route({

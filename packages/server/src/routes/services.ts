@@ -18,7 +18,8 @@ import { carryOutExchange, exchangeWaitMs } from "../gateway/exchange.ts";
 import { commandBody } from "../gateway/lease-operations.ts";
 import { SERVICE_OPERATIONS } from "../gateway/service-operations.ts";
 import type { ServiceAnswer, ServiceOperation, ServiceRequest } from "../gateway/service-request.ts";
-import { answerList } from "../http/answer-list.ts";
+import { answerList, type ListAnswer } from "../http/answer-list.ts";
+import { UNCOUNTED } from "../http/body-budget.ts";
 import { type Method, type Route, type RouteCall, route, SERVICES } from "../http/route.ts";
 import { serviceCaller } from "../http/service-caller.ts";
 
@@ -84,6 +85,12 @@ const onCall = (method: Method, verb: string, operation: ServiceOperation): Rout
     handle: async (call) => answer(call.context, await operation.run({ ...requestOf(call), body: call.body ?? {} })),
   });
 
+const answerCommands = (
+  { context }: Pick<ListAnswer, "context">,
+  commands: readonly unknown[],
+  said?: Record<string, unknown>,
+) => answerList({ context, openAnswer: () => UNCOUNTED }, "commands", commands, said);
+
 export const serviceRoutes: readonly Route[] = [
   route({
     method: "POST",
@@ -97,7 +104,7 @@ export const serviceRoutes: readonly Route[] = [
     }),
     handle: async (call) => {
       const calls = await claimCalls(claimOf(call, call.body, call.body.wait_seconds * 1_000));
-      return answerList(call.context, "commands", await claimBody(calls));
+      return answerCommands(call, await claimBody(calls));
     },
   }),
   route({
@@ -109,7 +116,7 @@ export const serviceRoutes: readonly Route[] = [
     maxBytes: SERVICE_OPERATIONS.exchange.maxBytes,
     anyText: SERVICE_OPERATIONS.exchange.anyText,
     handle: async (call) => {
-      const { body, context, log } = call;
+      const { body, log } = call;
       const asked = { ...requestOf(call), body };
       checkTarget(asked.caller, call.params.target ?? "", asked.projectId, asked.headers);
       const claim = () => claimCalls(claimOf(call, body, exchangeWaitMs(body)));
@@ -117,7 +124,7 @@ export const serviceRoutes: readonly Route[] = [
       const [fault] = faults;
       if (fault !== undefined)
         log.error("an item of an exchange failed", { code: fault.code, cause: String(fault.cause ?? fault) });
-      return answerList(context, "commands", await claimBody(commands), said);
+      return answerCommands(call, await claimBody(commands), said);
     },
   }),
   onCall("GET", "card", SERVICE_OPERATIONS.get_card),

@@ -1,7 +1,7 @@
 // A turn as the API shows it, whichever way it was asked for.
 
-import type { Engine, TurnView } from "@toolplane/engine";
-import { type Card, showName, ToolplaneError } from "@toolplane/protocol";
+import { type AskedTurn, type Engine, notThere, type TurnView } from "@toolplane/engine";
+import { type Card, ToolplaneError } from "@toolplane/protocol";
 import type { PlaneProcesses } from "../up/plane-processes.ts";
 import { explainTurn } from "../why/explain-turn.ts";
 
@@ -41,10 +41,16 @@ export const detailOf = async (engine: Pick<Engine, "cards">, turn: TurnView) =>
   return { ...turnBody(turn), deliverable: deliverableOf(card) };
 };
 
-export const isOver = (turn: TurnView): boolean => turn.endedAt !== null;
+export const noTurn = (turnId: string): ToolplaneError => notThere("turn", turnId, undefined);
 
-export const noTurn = (turnId: string): ToolplaneError =>
-  new ToolplaneError("not_found", `there is no turn ${showName(turnId)} in this project`);
+/** A turn that was asked for; its deliverable is looked for only if it was not written here. */
+export const askedDetail = async (engine: Pick<Engine, "cards">, { spawned, turn, deliverable }: AskedTurn) => {
+  if (turn === undefined) throw noTurn(spawned.agentTurnId);
+  const { idempotent } = spawned;
+  return deliverable === undefined
+    ? { ...(await detailOf(engine, turn)), idempotent }
+    : { ...turnBody(turn), deliverable: deliverableOf(deliverable), idempotent };
+};
 
 export interface TurnContext {
   readonly instruction?: string | undefined;
@@ -63,7 +69,7 @@ export const contextOf = (body: TurnContext, packedBy: string) => {
 };
 
 export interface TurnReading {
-  readonly engine: Pick<Engine, "turns" | "cards" | "agents" | "calls">;
+  readonly engine: Pick<Engine, "turns" | "cards" | "agents" | "calls" | "history">;
   readonly processes: PlaneProcesses;
 }
 
@@ -75,7 +81,7 @@ export const readTurn = async (
   signal?: AbortSignal,
 ): Promise<Record<string, unknown>> => {
   const turn = waitMs <= 0 ? await engine.turns.get(key) : await engine.turns.wait(key, waitMs, signal);
-  if (turn === undefined) throw noTurn(key.agentTurnId);
+  if (turn === undefined) throw notThere("turn", key.agentTurnId, await engine.history.tombstone(key));
   const taken = await engine.turns.steps(key);
   const steps = taken.map((step) => ({
     step_id: step.stepId,
