@@ -3,7 +3,7 @@
 import ipaddr from "ipaddr.js";
 
 /**
- * public: anybody on the internet reaches it.
+ * public: reachable from the whole internet.
  * local: this machine or its own networks. The operator of the plane may allow it.
  * never: metadata services, link-local, multicast, documentation, tunnels and the like. Nothing allows it.
  */

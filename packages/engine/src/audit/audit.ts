@@ -86,7 +86,7 @@ const TOKEN = /(tp_[0-9a-f]{12})_[0-9a-f]+/gu;
 
 const clean = (text: string): string => storableText(text.replaceAll(TOKEN, "$1_***"), MAX_TEXT);
 
-/** Why, where somebody said it. */
+/** The reason, if one was given. */
 export const reasonIn = (reason: string | undefined): { readonly reason?: string } => {
   const said = reason?.trim() ?? "";
   return said === "" ? {} : { reason: said };

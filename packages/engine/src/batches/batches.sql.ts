@@ -112,7 +112,7 @@ select task_index, status, agent_id, agent_turn_id, output_box_id, attempts, err
 
 // "offset 0" makes each question a lookup: the planner would otherwise read a whole table once and hash it, which is right only
 // while the table is small.
-/** A child that nobody has begun after this long is taken for unreachable, where haste was asked for. */
+/** With fail_fast: a child that no worker has begun after this long counts as unreachable. */
 const STARVED = `t.status = 'dispatched' and exists (
                           select from state.turns u
                            where u.project_id = t.project_id and u.agent_turn_id = t.agent_turn_id and u.status = 'queued'

@@ -9,7 +9,7 @@ export interface CallRequest extends CallAsk {
   readonly projectId: string;
   /** Minted by the engine's own ids when absent; never a provider's. */
   readonly toolCallId?: string | undefined;
-  /** Who asks; `sys.api` when nobody is named. */
+  /** The asking actor; `sys.api` unless given. */
   readonly agentId?: string | undefined;
   readonly channelId?: string | undefined;
   /** How deep the caller says it is; the call is refused when the engine counts another depth (I9). */

@@ -119,7 +119,7 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
         await look();
         failures = 0;
         await alarm.wait(lookAgainMs);
-        // Nobody woke it: this is the slow look.
+        // It was not woken: this is the slow look.
         if (!rung) all = true;
       } catch (error) {
         all = true;

@@ -51,7 +51,7 @@ export const INIT_HEAD: Statement = {
   text: "insert into state.heads (project_id, agent_id, active_channel_id) values ($1, $2, $3) on conflict do nothing",
 };
 
-/** The next agent after `after` that is asked for. */
+/** The next agent after `after` that fits the request. */
 const nextAgent = (after: string): string => `
   select ${COLUMNS}, octet_length(metadata::text)::float8 as weight
     from resource.agents

@@ -33,7 +33,7 @@ export class HostFault extends Error {
   }
 }
 
-/** A message or a stack is for a person; more than this helps nobody and would have to be stored somewhere. */
+/** A message or a stack is for a person; a longer text would not help and would have to be stored. */
 const MAX_TEXT = 16_384;
 
 const cut = (text: string): string => text.slice(0, MAX_TEXT).toWellFormed();

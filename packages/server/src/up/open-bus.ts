@@ -114,7 +114,7 @@ const countWaiting = async (link: NatsLink, { projectId, target }: ServedTarget)
 export interface OpenBusOptions {
   readonly nats: NatsOptions;
   readonly replicas: number | undefined;
-  /** A command nobody came for in this time is published again; undefined: the engine decides. */
+  /** A command that no service took within this time is published again; undefined: the engine's default. */
   readonly republishSeconds: number | undefined;
   readonly log: Log;
 }

@@ -20,7 +20,7 @@ export interface MemoryCarrierOptions {
 export interface MemoryCarrier extends Carrier {
   /** Every message that was accepted, repetitions under one id left out. */
   readonly accepted: readonly BusMessage[];
-  /** Commands that nobody has acknowledged. */
+  /** Commands that were not acknowledged. */
   readonly waiting: readonly BusMessage[];
   readonly durables: ReadonlyMap<string, string>;
   /** Every list it was asked to keep. */

@@ -12,7 +12,7 @@ export const CRASH_PROJECT = "crash";
 export const ATTIC_PROJECT = "attic";
 /** The target every serving process works for. */
 export const SERVED_TARGET = "bench";
-/** A target nobody works for. */
+/** A target without a service. */
 const UNSERVED_TARGET = "nobody";
 export const WORKER_TARGET = "crew";
 

@@ -52,7 +52,7 @@ export const createPlannedFaults = (plan: readonly PlannedFault[], means: FaultM
           throw new ToolplaneError("storage_error", `fault at ${point}`);
         case "stall":
           means.stalling(point);
-          // Nothing of this process runs until somebody sends SIGCONT.
+          // No code of this process runs until it gets SIGCONT.
           process.kill(process.pid, "SIGSTOP");
           return;
       }
