@@ -5,7 +5,7 @@ import { CONTROL_PREFIX, isRecord, readOverride, type ToolResultContent } from "
 import type { Act, Actor } from "../audit/audit.ts";
 import type { ControlUse, SettleRow } from "./settle.sql.ts";
 
-/** A key is foreign text, and there are few real ones. */
+/** At most so many keys are recorded: they are foreign text, and only a few keys have a meaning. */
 const MAX_KEYS = 8;
 const MAX_KEY_LENGTH = 64;
 

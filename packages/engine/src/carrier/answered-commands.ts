@@ -201,7 +201,7 @@ export const sweepAnswered = (options: AnsweredCommandsOptions): AnsweredCommand
       if (ms <= 0) return commands;
       waitMs = Math.min(waitMs, ms);
     }
-    // Rests are forgotten with the receivers that have become quiet.
+    // When no receiver waits for a look, pauses that are over are dropped.
     if (dirty.size === 0) for (const [pattern, { until }] of resting) if (until <= clock.now()) resting.delete(pattern);
     return waitMs;
   };
