@@ -22,7 +22,7 @@ export interface PageBounds {
   readonly limit: number;
 }
 
-/** What the documents of one page may have together. */
+/** The most bytes that the documents of one page may have together. */
 export const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 
 /** A row of a list whose documents may be large. */

@@ -130,7 +130,7 @@ const planPending = (known: Known, item: IncomingTool): Planned => {
   return { result, pending: { toolName, version, source: item.source ?? null }, version: toVersion(item, version) };
 };
 
-/** It is in force from now on. */
+/** The registered version is in force from now on. */
 const planCurrent = (known: Known | undefined, item: IncomingTool): Planned | ToolplaneError => {
   const toolName = item.definition.tool_name;
   const last = known?.lastVersion ?? 0;
