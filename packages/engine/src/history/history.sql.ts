@@ -58,7 +58,7 @@ export interface StoredTurn {
   /** Where the chain is: the turn's row once it has ended, its agent's head before. */
   readonly chain_seq: number | null;
   readonly chain_hash: string | null;
-  /** The first so many cards of its context box; what is named and not there has no hash. */
+  /** The first so many cards of its context box; a card that is named and does not exist has no hash. */
   readonly context: readonly {
     readonly card_id: string;
     readonly hash: string | null;

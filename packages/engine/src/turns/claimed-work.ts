@@ -45,8 +45,8 @@ const isCurrent = (work: Work, head: HeadRow, turn: ClaimedTurn): boolean =>
   head.turn_epoch === work.turnEpoch;
 
 /**
- * Holds the heads and reads what was claimed, in the order asked; undefined where there is nothing of the kind. `last`: the
- * turns that wait for the agents are read too.
+ * Holds the heads and reads the claimed work, in the order asked; undefined where there is no such work. `last`: the turns
+ * that wait for the agents are read too.
  */
 export const holdWork = async (
   tx: Queryer,
