@@ -1,5 +1,5 @@
-// What a check of a history reads: one statement per turn, so that retention cannot come between. The database hashes the texts
-// of cards where they lie: a turn of any size can be checked without bringing its cards here.
+// What a check of a history reads: one statement per turn, so that retention cannot delete anything in between. The database itself
+// hashes the texts of cards, so a turn of any size can be checked without reading its cards into this process.
 
 import type { Statement } from "../sql/database.ts";
 
