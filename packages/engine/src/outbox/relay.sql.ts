@@ -39,7 +39,7 @@ export const NEXT_DUE = {
 
 export interface PublishedRow {
   readonly due_ms: number | null;
-  /** Commands whose calls are in nobody's queue any more: [component, project, target] of each receiver that has some. */
+  /** Receivers of commands whose calls are no longer queued: [component, project, target] of each. */
   readonly answered: readonly (readonly [string, string, string])[];
 }
 
