@@ -1,4 +1,5 @@
-// @toolplane/protocol/agents: what only turns need - events, streams, transcripts, deliverables, replay - and the check of a report.
+// @toolplane/protocol/agents: what only turns need - events, streams, transcripts, deliverables, replay - and the check of a
+// report.
 
 export {
   createFallbackDeliverable,

@@ -12,7 +12,7 @@ import type { Wire } from "./wire.ts";
 export interface Question {
   readonly count: number;
   readonly expiresMs?: number;
-  /** Only what is there now. */
+  /** Only messages that are there now. */
   readonly noWait?: boolean;
 }
 
@@ -20,7 +20,7 @@ export type PullEnd = "lost" | "gone" | "refused" | "silent";
 
 export interface PullEvents {
   onMessage(message: Msg): void;
-  /** A question was answered for the last time: so many messages of it did not come. */
+  /** A request has ended: so many of its messages did not come. */
   onSpent(): void;
   onEnd(reason: PullEnd): void;
 }
@@ -29,13 +29,13 @@ export interface Pull {
   /** Messages asked for that have not come yet. */
   outstanding(): number;
   ask(question: Question): void;
-  /** No more questions; messages that are already on their way still come until this resolves. */
+  /** Sends no more requests; messages on their way still come until this resolves. */
   stop(): Promise<void>;
 }
 
-/** A question that is never answered is asked anew after this. */
+/** A request without any answer is sent again after this. */
 const EXPIRES_MS = 30_000;
-/** How often the server says that a question is still open; a dead leader is noticed after three. */
+/** How often the server confirms an open request; a dead leader is noticed after three. */
 const HEARTBEAT_MS = 1_000;
 const SILENCE_MS = 3 * HEARTBEAT_MS;
 
@@ -132,7 +132,7 @@ export const openPull = (
       if (nc.isClosed()) return;
       if (!wire.connected()) return subscription.unsubscribe();
       const over = new AbortController();
-      // A server that hangs would hold us until its silence is noticed.
+      // A hanging server would block us until its silence is noticed.
       const drained = subscription.drain().catch(() => {});
       await Promise.race([drained.finally(() => over.abort()), systemClock.sleep(DRAIN_MS, over.signal)]);
     },

@@ -1,4 +1,4 @@
-// Approvals: a decided call leaves `awaiting_approval` once, by the condition of the UPDATE that moves it.
+// Approvals: a decided call leaves `awaiting_approval` once, by the condition of the UPDATE.
 
 import { offeredAt, RECHECK_PAUSED, WANTED_AT } from "../calls/offer.sql.ts";
 import { FACT_COLUMNS, type FactRow } from "../calls/read.sql.ts";
@@ -6,7 +6,7 @@ import type { WeighedRow } from "../registry/page.ts";
 import { withinPage } from "../registry/page-bytes.sql.ts";
 import type { Statement } from "../sql/database.ts";
 
-/** A call for later, approved early, still waits for its time. */
+/** A call for later that is approved early still waits for its time. */
 const WANTED = `greatest(now(), ${WANTED_AT})`;
 
 /**
@@ -52,7 +52,7 @@ export interface WaitingRow extends FactRow, WeighedRow {
   readonly call_body: string;
 }
 
-/** Oldest first: who waits longest is asked about first. $1 project, $2 after this id, $3 limit. */
+/** Oldest first: the call that waits longest is listed first. $1 project, $2 after this id, $3 limit. */
 export const LIST_WAITING: Statement = {
   name: "approvals.list",
   text: withinPage(`

@@ -41,7 +41,7 @@ export interface DecideRequest extends CallKey {
   /** Who decides; shown to the caller and kept with the call. */
   readonly by: string;
   readonly reason?: string | undefined;
-  /** Who is written down for it. */
+  /** The person recorded for it. */
   readonly actor?: Actor | undefined;
 }
 
@@ -52,7 +52,7 @@ export interface Decision {
   readonly decidedAt: string;
   /** Where the call is now. */
   readonly status: CallStatus;
-  /** It had been decided so before. */
+  /** The same decision had been made before. */
   readonly idempotent: boolean;
 }
 

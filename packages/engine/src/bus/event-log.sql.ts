@@ -3,7 +3,7 @@
 
 import type { Statement } from "../sql/database.ts";
 
-/** The event that goes over it is still part of the page: one larger than that is read too. */
+/** The event that exceeds it is still part of the page, so an event larger than the limit is read too. */
 const MAX_PAGE_BYTES = 1024 * 1024;
 
 const page = (table: string, isEvent: string): string => `

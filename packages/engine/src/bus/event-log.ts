@@ -1,13 +1,13 @@
-// Reading events by position, for people who look over HTTP: the position is the event's id, so a reader that comes
-// back goes on where it was. Hundreds of readers stand at the same place and are woken together: those who ask for the
-// same share a read that begins after they asked, so none misses what was committed before.
+// Reads events by position, for readers over HTTP: the position is the event's id, so a reader that comes back continues where
+// it was. Hundreds of readers are at the same position and are woken together: readers that ask for the same page share a read
+// that begins after they asked, so none misses what was committed before.
 
 import { showName, ToolplaneError } from "@toolplane/protocol";
 import type { Database } from "../sql/database.ts";
 import { NOW_POSITION, READ_EVENTS } from "./event-log.sql.ts";
 
 export interface LoggedEvent {
-  /** Where the next read goes on. */
+  /** Where the next read continues. */
   readonly position: string;
   readonly subject: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -30,7 +30,7 @@ interface EventRow {
 
 const PAGE = 200;
 const MAX_DIGITS = 20;
-/** Of PostgreSQL's types: a larger number would make the database refuse the statement. */
+/** The limits of PostgreSQL's types: the database would refuse a larger number. */
 const MAX_XID8 = 2n ** 64n - 1n;
 const MAX_BIGINT = 2n ** 63n - 1n;
 
@@ -53,7 +53,7 @@ const parsePosition = (position: string): readonly [string, string] => {
 
 type Page = Promise<readonly LoggedEvent[]>;
 
-/** For each question at most one read under way, and one that waits for it and answers all who asked meanwhile. */
+/** For each question at most one read is under way, and one waits that answers all who asked meanwhile. */
 const createSharedReads = (): ((question: string, read: () => Page) => Page) => {
   const underWay = new Map<string, Promise<unknown>>();
   const waiting = new Map<string, Page>();

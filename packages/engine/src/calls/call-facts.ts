@@ -1,5 +1,5 @@
-// What is known of calls without asking: facts never change, so what a lease read serves the settlement that follows it
-// in the same process. Bounded; a miss costs one set-based read.
+// Facts of calls from memory: facts never change, so what a lease has read serves the settlement that follows in the same
+// process. Bounded; a miss costs one set-based read.
 
 import { LRUCache } from "lru-cache";
 import type { Queryer } from "../sql/database.ts";

@@ -37,7 +37,7 @@ export interface CallFilter {
 }
 
 export interface Calls {
-  /** Writes a direct call down; it will settle. */
+  /** Stores a direct call; from then on it will settle. */
   dispatch(request: CallRequest): Promise<Dispatched>;
   /** Dispatches and waits up to `waitMs` for the settlement. */
   call(request: CallRequest, waitMs: number, signal?: AbortSignal): Promise<CallAnswer>;
@@ -63,12 +63,12 @@ export interface Calls {
   /** Services that asked for work within the last minute. */
   services(projectId: string, target?: string): readonly SeenService[];
   readonly watch: SettleWatch;
-  /** For all that end calls beside their reports. */
+  /** For all parts that end calls without a report. */
   readonly settlements: Settlements;
   /** For the calls that steps make. */
   readonly places: CallPlaces;
   stats(): Readonly<Record<string, CoalescerStats>>;
-  /** Nobody waits for work or results any more; what was submitted is finished. */
+  /** Ends all waits for work and results; submitted work is finished. */
   drain(): Promise<void>;
 }
 
@@ -161,7 +161,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
     },
     async lease(request) {
       const leased = await leases.lease.submit(request);
-      // Its command came over a bus: this is the first we see of the service.
+      // Its command came over a bus, so this is the first request of this service.
       seen.saw(leased.facts.projectId, leased.facts.target, request.holder)(false);
       return leased;
     },
@@ -204,7 +204,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
       sessionTargets.close();
       watch.close();
       await Promise.all(Object.values(coalescers).map((coalescer) => coalescer.idle()));
-      // Those whose wait ended just now read their call once more.
+      // Callers whose wait just ended read their call once more.
       await reads.one.idle();
       await unheard.stop();
     },

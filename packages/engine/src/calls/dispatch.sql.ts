@@ -34,8 +34,8 @@ const isAmong = (alias: string, cte: string): string =>
   `((${alias}.project_id, ${alias}.tool_call_id) in (select project_id, tool_call_id from ${cte})) is true`;
 
 // A plain service never leases: its run deadline counts from dispatch.
-// Project, tool and caller are each looked up for a row of the input, never the other way round: as joins or an EXISTS they
-// are planned as a scan of all projects or agents once the server knows that there are few, and such a plan would stay.
+// Project, tool and caller are each looked up for a row of the input, never the other way round: as joins or an EXISTS they are
+// planned as a scan of all projects or agents once the server knows that there are few, and such a plan would stay.
 /** How deep an agent is: as deep as the turn it is in, and never less than it was made. */
 export const agentDepth = (agent: string): string =>
   `greatest(${agent}.depth, coalesce((select h.active_recursion_depth from state.heads h
@@ -101,9 +101,9 @@ const INSERT_COMMANDS = `
    where r.command_payload is not null and not r.paused and not r.leased and r.status = 'queued'`;
 
 /**
- * Calls that are all new, as direct ones without a key are: nobody is asked for conflicts (a search of the primary key
- * and a second record in the log per row) and nothing is matched. Should one exist after all, the statement fails as a
- * whole with a unique violation, and DISPATCH finds out which.
+ * Calls that are all new, as direct calls without a key are: without `on conflict` (which costs a search of the primary key and
+ * a second log record per row) and without matching. If one exists after all, the whole statement fails with a unique violation,
+ * and DISPATCH finds out which.
  */
 export const DISPATCH_FRESH: Statement = {
   name: "calls.dispatch-fresh",
@@ -120,9 +120,8 @@ select i.ord::int as ord, i.ready, i.ready as inserted, i.leased, now() as made_
  order by i.ord`,
 };
 
-// Keys first, then cards, then calls: who comes too late stops at the first. The card of a direct call is named after it
-// and stays with it, so it is also the one thing that tells a second run of a request from the first after the call has
-// settled and left the live ones.
+// Keys first, then cards, then calls: a late request stops at the first. The card of a direct call has an id derived from the
+// call and is kept with it, so after the call has settled only the card tells a second run of a request from the first.
 // The answer unnests the two keys again: cheaper than keeping all columns of the input for it.
 /** Calls some of which may exist: by their key, by their id, or because an earlier run of the same request wrote them. */
 export const DISPATCH: Statement = {

@@ -1,6 +1,6 @@
-// The leases this process has given or prolonged. Parts of a running call are checked against them, so that a part costs no
-// statement. A remembered lease counts until it would have lapsed; then, and for a lease that is not remembered, the database
-// is asked. Heartbeat, release and settlement do not use this memory: the database decides about them.
+// The leases that this process has given or extended. Parts of a running call are checked against them, so that a part costs no
+// statement. A remembered lease counts until it would have lapsed; then, and for an unknown lease, the database is asked.
+// Heartbeat, release and settlement do not use this memory: the database decides about them.
 
 import { ToolplaneError } from "@toolplane/protocol";
 import { LRUCache } from "lru-cache";

@@ -13,7 +13,7 @@ const HOLDER = { leaseId: text(), holder: text(), leaseSeconds: given<number>("d
 
 const CLAIM_COLUMNS = { projectId: text(), target: text(), max: given<number>("integer"), ...HOLDER } as const;
 
-/** Who comes first when not all fit, the sessions or the calls of none; in turns, so that neither waits for ever. */
+/** Whether sessions or calls without a session come first when not all fit; alternating, so that neither waits for ever. */
 const ORDER = { sessionsFirst: given<boolean>("boolean") } as const;
 
 export type ClaimRow = GivenOf<typeof CLAIM_COLUMNS & typeof ORDER>;
@@ -56,15 +56,15 @@ leased as (
    ${state.join}
   order by c.ord, c.available_at, c.tool_call_id)`;
 
-/** For a call that stands in the queue under no alias. */
+/** For a queued call that was selected without an alias. */
 export const IS_DUE = "status = 'queued' and available_at <= now() and queue_deadline > now()";
 
 /** Whether a call of the session runs; `w` names the project. */
 export const isBusy = (session: string): string => `exists (
   select from state.live_calls r where r.project_id = w.project_id and r.session = ${session} and r.status = 'running' and r.session is not null)`;
 
-// A picked row is locked, so it stays where it is and is found by its place, without the primary key. Only a row that
-// somebody put back into the queue after this statement began has moved; it is left for the look its ring brings.
+// A picked row is locked, so it stays where it is and is found by its physical place, without the primary key. Only a row that
+// was put back into the queue after this statement began has moved; the next look finds it.
 const PICKED = `
 picked as materialized (
   select w.ord, w.lease_id, w.holder, w.lease_seconds, c.place, c.retry_safe
@@ -180,9 +180,9 @@ export type HeldRow = GivenOf<typeof HELD_COLUMNS>;
 const held = inputOf(HELD_COLUMNS);
 
 /**
- * Extends live leases; what it does not return was lost, and why is read afterwards: this statement's own snapshot would
- * still show the call as it was before the change that took it away. A heartbeat lost in a server crash only shortens a lease,
- * so it does not wait for the disk.
+ * Extends live leases. A lease that is not returned was lost; the reason is read afterwards, because this statement's own
+ * snapshot would still show the call as it was before. A heartbeat lost in a server crash only shortens a lease, so it does not
+ * wait for the disk.
  */
 export const HEARTBEAT: Statement = {
   name: "calls.heartbeat",

@@ -1,4 +1,4 @@
-// The lease as a lock: who works for a call holds its row while it writes what the call is about.
+// The lease as a lock: a run holds the row of its call while it writes for the call.
 
 import type { Statement } from "../sql/database.ts";
 

@@ -1,10 +1,10 @@
 // Settlement in one statement and one commit: the call's result, its card, and for an agent's turn the inbox row and the
-// wakeup. The row leaves the live calls for the past ones; the DELETE's condition is the whole truth about who may settle:
-//   report  the holder of the lease on the row; or, without a lease, anybody (of the right actor) while none is live and the
-//           call can have run (I6, offer.sql.ts); and with the card that stands for the call, if there is one
-//   cancel  whoever may cancel; the call is open
-//   deny    a person; the call waits for exactly that
-//   expire  a watchdog; the call is open, due, and still in the hands it was read in
+// wakeup. The row moves from the live calls to the past ones; the DELETE's condition alone decides who may settle:
+//   report  the holder of the lease on the row; or, without a lease, any service of the right actor while no lease is live and
+//           the call can have run (I6, offer.sql.ts); and with the card that stands for the call, if there is one
+//   cancel  any caller with the right to cancel; the call is open
+//   deny    a person; the call waits for approval
+//   expire  a watchdog; the call is open, due, and still has the holder that was read
 // First valid result wins (I1): a settled call has no live row.
 
 import type { ToolResultContent } from "@toolplane/protocol";
@@ -56,7 +56,7 @@ const INBOX = {
   wakeupHeaders: textOrNull(),
 } as const;
 
-/** What the next call of the session begins with; null leaves it as it is. Only a holder of the lease may say. */
+/** The state for the next call of the session; null leaves it unchanged. Only the holder of the lease may set it. */
 const SESSION = { sessionState: textOrNull() } as const;
 
 const results = inputOf(RESULT);
@@ -74,7 +74,7 @@ export interface SettleRow extends GivenOf<typeof RESULT>, InboxPart, GivenOf<ty
 export interface SettledRow {
   readonly ord: number;
   readonly won: boolean;
-  /** The agent has no worker_target in the roster: the inbox row waits, nobody was rung (W-38). */
+  /** The agent has no worker_target in the roster: the inbox row waits, and no worker was rung (W-38). */
   readonly unrung: boolean;
 }
 
@@ -106,7 +106,7 @@ const INTO_THE_PAST = `
          case when headless then ${linkOf(BEFORE_RESULT, "card_hash")} end
     from won`;
 
-// A card that is written here has an id minted for this settlement, which no other card can have: no conflict is asked for.
+// A card that is written here has an id made for this settlement, so there can be no conflict.
 const WRITE_CARDS = `
   insert into cards.cards (project_id, card_id, type, author_id, tool_call_id, agent_turn_id, step_id, hash, body)
   select project_id, result_card_id, 'tool.result', settled_by, tool_call_id, card_turn_id, card_step_id, card_hash, card_body
@@ -114,8 +114,8 @@ const WRITE_CARDS = `
    where card_body is not null`;
 
 /**
- * For flushes of direct calls only: nobody has an inbox, and no session changes. Looking whether there is any of that made
- * a flush of 16 cost 890 microseconds of the server instead of 770.
+ * For flushes of direct calls only, which have no inbox and no session. With those parts a flush of 16 cost 890 microseconds of
+ * the server instead of 770.
  */
 const SETTLE_DIRECT: Statement = {
   name: "calls.settle-direct",

@@ -1,5 +1,5 @@
-// What a check of a history reads: one statement per turn, so that retention cannot come between. The database hashes the texts
-// of cards where they lie: a turn of any size can be checked without bringing its cards here.
+// What a check of a history reads: one statement per turn, so that retention cannot delete anything in between. The database itself
+// hashes the texts of cards, so a turn of any size can be checked without reading its cards into this process.
 
 import type { Statement } from "../sql/database.ts";
 
@@ -58,7 +58,7 @@ export interface StoredTurn {
   /** Where the chain is: the turn's row once it has ended, its agent's head before. */
   readonly chain_seq: number | null;
   readonly chain_hash: string | null;
-  /** The first so many cards of its context box; what is named and not there has no hash. */
+  /** The first so many cards of its context box; a card that is named and does not exist has no hash. */
   readonly context: readonly {
     readonly card_id: string;
     readonly hash: string | null;

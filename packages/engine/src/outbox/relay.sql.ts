@@ -11,7 +11,7 @@ export interface RelayRow {
   readonly written_at: string;
 }
 
-/** In the order they became due: what is put off, however much, is not walked over. $1 limit, $2 claim id, $3 claim time in ms. */
+/** In the order in which they became due, so that delayed rows are not read. $1 limit, $2 claim id, $3 claim time in ms. */
 export const CLAIM_OUTBOX = {
   name: "outbox_claim",
   text: `
@@ -39,7 +39,7 @@ export const NEXT_DUE = {
 
 export interface PublishedRow {
   readonly due_ms: number | null;
-  /** Commands whose calls are in nobody's queue any more: [component, project, target] of each receiver that has some. */
+  /** Receivers of commands whose calls are no longer queued: [component, project, target] of each. */
   readonly answered: readonly (readonly [string, string, string])[];
 }
 

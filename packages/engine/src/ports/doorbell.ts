@@ -1,5 +1,5 @@
-// The doorbell: "something changed, look again". It carries no meaning and may be lost (I13); whoever listens also
-// looks by itself now and then. Ringing is coalesced: at most one ring per kind is on its way at any time.
+// The doorbell: "something changed, look again". It has no content and may be lost (I13), so every listener also looks by itself
+// from time to time. Rings are coalesced: at most one ring per kind is on its way at any time.
 
 /**
  * queued: calls can be claimed; sessions: calls can be claimed, and some are of sessions; settled: calls have results;
@@ -13,8 +13,8 @@ export type RingOrigin = "here" | "elsewhere";
 
 export interface Doorbell {
   /**
-   * Never throws, never waits for the network. Call it after the commit, once per flush. `elsewhere`: only other processes are
-   * rung, because the ones of this process that it is about were told themselves.
+   * Never throws, never waits for the network. Call it after the commit, once per flush. `elsewhere`: rings only other
+   * processes, because the listeners of this process were told directly.
    */
   ring(kind: DoorbellKind, to?: "everywhere" | "elsewhere"): void;
   /**

@@ -1,5 +1,5 @@
-// The agent behind a token, with its profile, as each request of that token needs it: from memory where possible. What is
-// remembered is dropped by a ring of the registry, and after a few seconds in any case (I13: a ring can be lost).
+// The agent of a token, with its profile, from memory where possible. The memory is dropped by a ring of the registry, and after
+// a few seconds in any case (I13: a ring can be lost).
 
 import { LRUCache } from "lru-cache";
 import type { Delegation, Party } from "../delegation/delegation.ts";
@@ -21,7 +21,7 @@ export interface AgentProfilesDeps {
 }
 
 const MAX_REMEMBERED = 1_000;
-/** As for tokens: a right that was taken away works at most this much longer where the ring was lost. */
+/** As for tokens: where the ring was lost, a removed right works at most this much longer. */
 const REMEMBER_MS = 5_000;
 
 export const createAgentProfiles = ({ db, delegation, doorbell, clock }: AgentProfilesDeps): AgentProfiles => {
@@ -40,7 +40,7 @@ export const createAgentProfiles = ({ db, delegation, doorbell, clock }: AgentPr
       const before = generation;
       const until = clock.now() + REMEMBER_MS;
       const party = (await delegation.readParties(projectId, { agentIds: [agentId] }, db)).agents.get(agentId);
-      // Rung meanwhile: what was read may be the state before the change.
+      // A ring came meanwhile: what was read may be the state before the change.
       if (party !== undefined && before === generation) known.set(key, { party, until });
       return party;
     },

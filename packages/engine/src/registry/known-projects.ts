@@ -1,6 +1,5 @@
-// Projects that were seen a moment ago, so that a service which asks for work again and again does not have its project looked
-// for each time. A project that is deleted rings the registry's bell; a lost ring costs a service seconds of waiting for nothing
-// (I13).
+// Projects that were seen a moment ago, so that a service that asks for work again and again does not have its project looked up
+// each time. Deleting a project rings the registry's bell; when the ring is lost, a service waits some seconds in vain (I13).
 
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../ports/clock.ts";

@@ -12,7 +12,7 @@ export interface SchemaWork {
   readonly value?: string | undefined;
 }
 
-/** The thread's time limit ends a check before this does, unless the check is a costly one of few operations. */
+/** The thread's time limit usually ends a check earlier, except a check of few expensive operations. */
 const MAX_STEPS = 100_000_000;
 const REMEMBERED = 32;
 

@@ -1,4 +1,4 @@
-// Forgetting settled work. Ids sort by time, so the oldest calls of a project are the first keys of its range.
+// Deletes settled work. Ids sort by time, so the oldest calls of a project are the first keys of its range.
 
 import { leaveTombstones } from "../history/tombstones.sql.ts";
 import type { Statement } from "../sql/database.ts";
@@ -72,7 +72,7 @@ export interface ForgottenRow {
   readonly looked: number;
   /** The last id that was looked at; null when there was none. */
   readonly last: string | null;
-  /** The first direct call up to there that was left: open, settled not long enough ago, or in other hands. */
+  /** The first direct call up to there that was left: open, settled too recently, or held by another transaction. */
   readonly kept: string | null;
 }
 

@@ -15,7 +15,7 @@ import { FORGET_TURNS, type NeededRow, READ_NEEDED } from "./forget-turns.sql.ts
 import { ALL_PROJECTS, FORGET_CALLS, FORGET_DEAD, type ForgottenRow } from "./retention.sql.ts";
 
 export interface RetentionPolicy {
-  /** Settled work older than this is forgotten; Infinity: none is. */
+  /** Settled work older than this is deleted; Infinity: none is. */
   readonly seconds: number;
   /** Other bounds for some projects. */
   readonly projects?: ReadonlyMap<string, number> | undefined;
@@ -33,9 +33,9 @@ export interface Forgotten {
   readonly tombstones: number;
 }
 
-// Small enough to stay far below anybody's lock timeout, large enough to be worth a commit.
+// Small enough to stay far below any lock timeout, large enough to be worth a commit.
 const BATCH = 500;
-/** A turn goes with all its cards, calls and boxes. */
+/** A turn is deleted with all its cards, calls and boxes. */
 const TURN_BATCH = 50;
 const AGENT_BATCH = 200;
 /** Each was given a box of cards, mostly a few. */
@@ -112,7 +112,7 @@ export const createRetention = (deps: { readonly db: Database; readonly clock: C
     return drain(FORGET_TURNS, projectId, "turn_", seconds, { batch: TURN_BATCH, more: [[...needed]] });
   };
 
-  // Page by page. An agent that owned one of those goes the next time.
+  // Page by page. An agent that owned one of these is deleted the next time.
   const forgetAgents = async (projectId: string, seconds: number): Promise<number> => {
     let total = 0;
     let before: readonly [string | null, string] = [null, ""];

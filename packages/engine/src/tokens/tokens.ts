@@ -1,6 +1,6 @@
-// API tokens: `tp_<id>_<secret>`. The secret is 32 random bytes, so a plain SHA-256 of it is as good as any slow hash;
-// it is compared in constant time and never stored (I8). What is remembered is dropped by a ring of the registry, and
-// after a few seconds in any case, so that a revoked token stops working everywhere.
+// API tokens: `tp_<id>_<secret>`. The secret is 32 random bytes, so a plain SHA-256 is as good as any slow hash; it is compared
+// in constant time and never stored (I8). The memory of tokens is dropped by a ring of the registry, and after a few seconds in
+// any case, so that a revoked token stops working everywhere.
 
 import { createHash, timingSafeEqual } from "node:crypto";
 import { isToken, showName, ToolplaneError } from "@toolplane/protocol";
@@ -57,7 +57,7 @@ export interface Tokens {
     readonly limit?: number | undefined;
   }): Promise<readonly Token[]>;
   revoke(tokenId: string, projectId?: string, by?: Actor): Promise<void>;
-  /** For as long as somebody waits with this token. */
+  /** For as long as a request waits with this token. */
   watch(token: Pick<Token, "tokenId" | "expiresAt">): TokenWatch;
   close(): void;
 }

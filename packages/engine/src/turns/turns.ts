@@ -26,19 +26,19 @@ import { createWorkClaims } from "./work-claims.ts";
 export interface TurnsOptions {
   /** How long a worker may be silent before its work is offered to others. */
   readonly claimSeconds?: number | undefined;
-  /** Times the work on one row may lose its worker before the turn is given up. */
+  /** How often the work on one row may lose its worker before the turn is given up. */
   readonly maxClaims?: number | undefined;
   readonly maxDepth?: number | undefined;
   /**
-   * How long a turn may wait for a worker of its pool once it is its turn; null: for ever. It is rung one last time when
-   * the time is over, so that whoever was away finds it.
+   * How long a turn at the front of the queue may wait for a worker of its pool; null: for ever. When the time is over it is
+   * rung one last time, so that a worker that was away finds it.
    */
   readonly dispatchTimeoutSeconds?: number | null | undefined;
 }
 
 export type TurnsDeps = Omit<CommitDeps & EndDeps, "claimSeconds" | "ended"> & {
   readonly options?: TurnsOptions | undefined;
-  /** Told of every turn that ended here, after those who wait for it. */
+  /** Called for every turn that ended here, after the callers that wait for it. */
   readonly follow?: ((turn: EndedKey) => void) | undefined;
 };
 
@@ -46,7 +46,7 @@ export type TurnsDeps = Omit<CommitDeps & EndDeps, "claimSeconds" | "ended"> & {
 const CLAIM_SECONDS = 15;
 // A turn that killed its worker this often will do so again.
 const MAX_CLAIMS = 5;
-// As for calls nobody starts: a day.
+// As for calls that no service starts: a day.
 const DISPATCH_TIMEOUT_SECONDS = 86_400;
 
 export interface TurnsService extends Turns {

@@ -1,4 +1,4 @@
-// Holding work: heartbeats for many claims at once, giving one back, and finding agents that have something to do.
+// Holding work: heartbeats for many claims at once, giving one back, and finding agents with something to do.
 
 import { type CGContext, createContext, HEADERS } from "@toolplane/protocol";
 import { wakeupHeaders } from "../outbox/wakeup-headers.ts";

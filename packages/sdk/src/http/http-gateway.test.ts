@@ -143,10 +143,10 @@ describe("settle", () => {
   test("[API-6-S2] a refusal is not tried again", async () => {
     await using world = await createWorld(() => ({
       status: 409,
-      body: { error: { code: "lease_lost", message: "somebody else holds it", retryable: false } },
+      body: { error: { code: "lease_lost", message: "another service holds it", retryable: false } },
     }));
     const work = world.gateway.settle(settlement, { until: () => Infinity });
-    await expect(work).rejects.toMatchObject({ code: "lease_lost", message: "somebody else holds it" });
+    await expect(work).rejects.toMatchObject({ code: "lease_lost", message: "another service holds it" });
     expect(world.server.requests).toHaveLength(1);
   });
 

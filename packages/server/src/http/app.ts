@@ -5,8 +5,9 @@
 //   APP3. The Host header must be one we serve, and a request with an Origin must come from it (DNS rebinding).
 //   APP4. Bodies are bounded before they are read, parsed without prototype tricks, and checked before a handler sees them.
 //       No handler sees text that the database cannot store, unless its route says that it judges such text itself.
-//   APP5. What bodies, long answers, readers and waiting requests hold is counted for each token and in all (body-budget.ts, readers.ts).
-//   APP6. Who waits with a token that ends is answered 401, and what it waited for is not shown.
+//   APP5. The memory of bodies, long answers, stream readers and waiting requests is counted per token and in total
+//       (body-budget.ts, readers.ts).
+//   APP6. When a token ends, its waiting requests are answered 401, and what they waited for is not shown.
 //   APP7. Every failure has the same shape (problem.ts).
 
 import { type Engine, type Log, systemClock, type Token, type TokenWatch } from "@toolplane/engine";

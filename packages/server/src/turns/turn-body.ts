@@ -43,7 +43,7 @@ const detailOf = async (engine: Pick<Engine, "cards">, turn: TurnView) => {
 
 const noTurn = (turnId: string): ToolplaneError => notThere("turn", turnId, undefined);
 
-/** A turn that was asked for; its deliverable is looked for only if it was not written here. */
+/** The answer to a request for a turn; its deliverable is read only if this process did not write it. */
 export const askedDetail = async (engine: Pick<Engine, "cards">, { spawned, turn, deliverable }: AskedTurn) => {
   if (turn === undefined) throw noTurn(spawned.agentTurnId);
   const { idempotent } = spawned;

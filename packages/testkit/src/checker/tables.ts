@@ -182,7 +182,7 @@ export const readTables = (url: string): Promise<Tables> =>
     return tables;
   });
 
-/** Lets `work` count what is open again and again, over one connection: a connection each time is dearer than the count. */
+/** Lets `work` count open rows repeatedly over one connection: a new connection each time would cost more than the count. */
 export const countingOpen = <T>(url: string, work: (count: () => Promise<OpenCounts>) => Promise<T>): Promise<T> =>
   connected(url, (client) =>
     work(async () => {

@@ -99,7 +99,7 @@ const cancel: Command = {
   least: 1,
   most: 1,
   options: ["project", "reason"],
-  summary: "stop a call; whoever runs it is told",
+  summary: "stop a call; its service is told",
   async run(context) {
     const { openPlane, flags, output } = context;
     const id = await resolveCallId(context);
