@@ -51,4 +51,6 @@ export const rules = [
   { id: "ARCH-6-37", source: "architecture 6", part: "bus", text: "Any number of relays run at once without publishing anything twice." },
   { id: "ARCH-6-38", source: "architecture 6", part: "bus", text: "Old messages are trimmed by age in small statements; what somebody holds is left alone." },
   { id: "ARCH-6-39", source: "architecture 6", part: "bus", text: "Failing at any named moment of publishing, delivering or acknowledging loses nothing." },
+  { id: "ARCH-6-E1", source: "issue call events", part: "bus", text: "A reader of events by position waits for no open transaction, misses no late commit, reads each event once, and an effect after its cause." },
+  { id: "ARCH-6-E2", source: "issue call events", part: "bus", text: "A position that an earlier version gave stays valid." },
 ] as const satisfies readonly Rule[];

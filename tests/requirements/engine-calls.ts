@@ -20,6 +20,7 @@ export const rules = [
   { id: "ENG-lease-by-id", source: "architecture 3.4", part: "engine", text: "A lease is on project, turn, call and card." },
   { id: "ENG-lease-heartbeat", source: "interfaces 4", part: "engine", text: "A heartbeat extends the lease and says when the call is over." },
   { id: "ENG-lease-release", source: "architecture 7", part: "engine", text: "Release returns what was not started; the attempt does not count." },
+  { id: "ENG-events-1", source: "interfaces 5", part: "engine", text: "Every phase of a call is told once, in order, on evt.agent.{agent}.call, by the statement that makes it true." },
   { id: "ENG-not-before", source: "interfaces 4", part: "engine", text: "A call for later is not offered before its time." },
   { id: "ENG-pause", source: "interfaces 2", part: "engine", text: "A paused tool's calls wait and come back with the resume, also one that raced with it." },
   { id: "ENG-plain-timeout", source: "architecture 7", part: "engine", text: "A plain service's deadline counts from dispatch." },

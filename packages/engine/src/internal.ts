@@ -1,6 +1,7 @@
 // @toolplane/engine/internal: what the test kit, the tests and the measurements of this repository need beyond the public face.
 // Nothing here is promised to anybody; shipped code of other packages may not import it.
 
+export { createEventLog } from "./bus/event-log.ts";
 export { trimMessages } from "./bus/message-retention.ts";
 export { createPostgresBus, LOOK_AGAIN_MS } from "./bus/postgres-bus.ts";
 export { createPostgresDoorbell } from "./bus/postgres-doorbell.ts";

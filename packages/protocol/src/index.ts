@@ -114,6 +114,7 @@ export {
   type ResultStatus,
 } from "./results/value-sets.ts";
 export {
+  callEventSubject,
   chunkStreamSubject,
   GATEWAY_OPERATIONS,
   type GatewayOperation,

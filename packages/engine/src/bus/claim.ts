@@ -8,6 +8,8 @@ export interface Claim {
   /** The durable whose delivery it is; undefined for a row of the message table itself. */
   readonly durable: string | undefined;
   readonly id: string;
+  /** Which event of a parcel; 0: the message itself. */
+  readonly part: number;
   readonly claimId: string;
 }
 
@@ -50,6 +52,7 @@ export const planClaimRound = (
           {
             ...claim,
             id,
+            part: row.part ?? 0,
             subject: row.subject,
             // Written by us from a header map.
             headers: JSON.parse(row.headers) as HeaderMap,

@@ -5,11 +5,16 @@
 // would be turned around while the table is small (the whole table outside, the input inside) and stay so as it grows.
 // What belongs to a row is found in the parallel arrays by its position; ids in one statement are distinct.
 //
-// Messages: $1 ids, $2 claims. Deliveries of one durable: $1 ids, $2 claims, $3 durable. Further columns follow.
+// Messages: $1 ids, $2 claims. Deliveries of one durable: $1 ids, $2 claims, $3 durable, $4 `id.part`: one message may have
+// several, and ids are distinct only with the part. Further columns follow.
+
+import { eventParts, headersOfPart, payloadOfPart } from "./parcel.sql.ts";
 
 const MESSAGE = "m.id = any($1::bigint[]) and m.claim_id = ($2::text[])[array_position($1::bigint[], m.id)]";
-const DELIVERY =
-  "d.durable = $3 and d.id = any($1::bigint[]) and d.claim_id = ($2::text[])[array_position($1::bigint[], d.id)]";
+const nth = (delivery: string): string => `array_position($4::text[], ${delivery}.id || '.' || ${delivery}.part)`;
+const DELIVERY = `d.durable = $3 and d.id = any($1::bigint[]) and d.claim_id = ($2::text[])[${nth("d")}]`;
+
+const partSuffix = (row: string): string => `case when ${row}.part = 0 then '' else '-' || ${row}.part end`;
 
 const DEAD_LETTER = `
   insert into state.dead_letters (project_id, dead_letter_id, kind, tool_call_id, subject, headers, payload, code, reason, attempts)`;
@@ -35,13 +40,13 @@ update bus.messages m
  where ${MESSAGE}`,
 };
 
-/** $4 delays in ms, $5 how many deliveries not to count. */
+/** $5 delays in ms, $6 how many deliveries not to count. */
 export const DELAY_DELIVERIES = {
   name: "bus_delay_deliveries",
   text: `
 update bus.deliveries d
-   set available_at = now() + ($4::float8[])[array_position($1::bigint[], d.id)] * interval '1 millisecond',
-       deliveries = d.deliveries - ($5::int[])[array_position($1::bigint[], d.id)],
+   set available_at = now() + ($5::float8[])[${nth("d")}] * interval '1 millisecond',
+       deliveries = d.deliveries - ($6::int[])[${nth("d")}],
        claim_id = null
  where ${DELIVERY}`,
 };
@@ -55,12 +60,12 @@ update bus.messages m
  where ${MESSAGE}`,
 };
 
-/** $4 ack waits in ms. */
+/** $5 ack waits in ms. */
 export const EXTEND_DELIVERIES = {
   name: "bus_extend_deliveries",
   text: `
 update bus.deliveries d
-   set available_at = now() + ($4::float8[])[array_position($1::bigint[], d.id)] * interval '1 millisecond'
+   set available_at = now() + ($5::float8[])[${nth("d")}] * interval '1 millisecond'
  where ${DELIVERY}`,
 };
 
@@ -70,21 +75,23 @@ export const BURY_MESSAGES = {
   text: `
 with gone as (
   delete from bus.messages m where ${MESSAGE}
-  returning m.id, m.project_id, m.subject, m.headers, m.payload, m.deliveries, m.claim_id)
+  returning m.id, m.project_id, m.subject, m.headers, m.payload, m.events, m.deliveries, m.claim_id)
 ${DEAD_LETTER}
-select project_id, 'dead_' || claim_id || '-' || id, 'message', headers::json ->> 'CG-Tool-Call-Id', subject, headers, payload,
-       ($3::text[])[array_position($1::bigint[], id)], ($4::text[])[array_position($1::bigint[], id)], deliveries
-  from gone`,
+select g.project_id, 'dead_' || g.claim_id || '-' || g.id || ${partSuffix("e")}, 'message', g.headers::json ->> 'CG-Tool-Call-Id', g.subject,
+       e.headers, e.payload, ($3::text[])[array_position($1::bigint[], g.id)], ($4::text[])[array_position($1::bigint[], g.id)], g.deliveries
+  from gone g
+ cross join lateral (${eventParts("g")}) e`,
 };
 
-/** $4 codes, $5 reasons. */
+/** $5 codes, $6 reasons. */
 export const BURY_DELIVERIES = {
   name: "bus_bury_deliveries",
   text: `
-with gone as (delete from bus.deliveries d where ${DELIVERY} returning d.id, d.deliveries, d.claim_id)
+with gone as (delete from bus.deliveries d where ${DELIVERY} returning d.id, d.part, d.deliveries, d.claim_id)
 ${DEAD_LETTER}
-select m.project_id, 'dead_' || g.claim_id || '-' || g.id, 'message', m.headers::json ->> 'CG-Tool-Call-Id', m.subject, m.headers, m.payload,
-       ($4::text[])[array_position($1::bigint[], g.id)], ($5::text[])[array_position($1::bigint[], g.id)], g.deliveries
+select m.project_id, 'dead_' || g.claim_id || '-' || g.id || ${partSuffix("g")}, 'message', m.headers::json ->> 'CG-Tool-Call-Id', m.subject,
+       ${headersOfPart("m", "g.part")}, ${payloadOfPart("m", "g.part")},
+       ($5::text[])[${nth("g")}], ($6::text[])[${nth("g")}], g.deliveries
   from gone g
  cross join lateral (
    select project_id, subject, headers, payload from bus.messages where id = g.id offset 0) m`,

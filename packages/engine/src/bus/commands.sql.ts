@@ -13,6 +13,8 @@ interface ClaimText {
 export interface ClaimedRow {
   readonly buried: number;
   readonly id: string | null;
+  /** Which event of a parcel; commands have none. */
+  readonly part?: number;
   readonly subject: string;
   readonly headers: string;
   readonly payload: string;

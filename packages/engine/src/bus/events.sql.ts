@@ -2,6 +2,8 @@
 // Rows are found by `= any(array(...))` or by a lateral subquery with `offset 0`: both keep the planner from turning a
 // join around while a table is small, which would read the whole table once it is not.
 
+import { headersOfPart, payloadOfPart } from "./parcel.sql.ts";
+
 /**
  * Makes the durable when it is new and says which pattern it belongs to. $3: start at the oldest event; otherwise at the
  * present moment, which is this statement's snapshot: the next transaction to come, and those that are still open.
@@ -58,15 +60,18 @@ locked as (
    for update of d skip locked),
 held as (select l.* from locked l join shown s on s.rounds = l.rounds),
 late as (
-  select m.id, m.subject from held h cross join lateral unnest(h.pending) p (xid) cross join lateral (
-    select id, subject from bus.messages where category = 'evt' and xid = p.xid offset 0) m),
+  select m.id, m.subject, m.events from held h cross join lateral unnest(h.pending) p (xid) cross join lateral (
+    select id, subject, events from bus.messages where category = 'evt' and xid = p.xid offset 0) m),
 page as (
-  select m.xid, m.id, m.subject from bus.messages m
+  select m.xid, m.id, m.subject, m.events from bus.messages m
    where m.category = 'evt' and (m.xid, m.id) > ((select h.xid from held h), (select h.id from held h))
    order by m.xid, m.id limit $3),
 delivered as (
-  insert into bus.deliveries (durable, id)
-  select $1::text, r.id from (select id, subject from late union all select id, subject from page) r where r.subject ~ $2
+  insert into bus.deliveries (durable, id, part)
+  select $1::text, r.id, part
+    from (select id, subject, events from late union all select id, subject, events from page) r
+   cross join lateral generate_series(least(r.events, 1), r.events) part
+   where r.subject ~ $2
   on conflict do nothing returning 1),
 next as (
   select p.xid, p.id from (select xid, id from page order by xid desc, id desc limit 1) p
@@ -88,28 +93,32 @@ select (select count(*)::int from locked) as locked, (select count(*)::int from 
 export const CLAIM_DELIVERIES = {
   name: "bus_claim_deliveries",
   text: `
-with picked as (
-  select id, deliveries from bus.deliveries
+with picked as materialized (
+  select ctid as place, deliveries from bus.deliveries
    where durable = $1 and available_at <= now()
-   order by available_at, id limit $2 for update skip locked),
+   order by available_at, id, part limit $2 for update skip locked),
 spent as (
   delete from bus.deliveries d
-   where d.durable = $1 and d.id = any(array(select p.id from picked p where p.deliveries >= $5::int))
-  returning d.id, d.deliveries),
+   where d.ctid = any(array(select p.place from picked p where p.deliveries >= $5::int))
+  returning d.id, d.part, d.deliveries),
 buried as (
   insert into state.dead_letters (project_id, dead_letter_id, kind, tool_call_id, subject, headers, payload, code, reason, attempts)
-  select m.project_id, 'dead_' || $3::text || '-' || m.id, 'message', m.headers::json ->> 'CG-Tool-Call-Id', m.subject, m.headers, m.payload, $6::text, $7::text, s.deliveries
+  select m.project_id, 'dead_' || $3::text || '-' || m.id || case when s.part = 0 then '' else '-' || s.part end, 'message',
+         m.headers::json ->> 'CG-Tool-Call-Id', m.subject, ${headersOfPart("m", "s.part")}, ${payloadOfPart("m", "s.part")},
+         $6::text, $7::text, s.deliveries
     from spent s cross join lateral (
       select id, project_id, subject, headers, payload from bus.messages where id = s.id offset 0) m
   returning 1),
 claimed as (
   update bus.deliveries d
      set claim_id = $3::text, available_at = now() + $4::float8 * interval '1 millisecond', deliveries = d.deliveries + 1
-   where d.durable = $1 and d.id = any(array(select p.id from picked p where p.deliveries < $5::int))
-  returning d.id, d.deliveries)
-select (select count(*)::int from buried) as buried, m.id, m.subject, m.headers, m.payload, m.message_id, c.deliveries
+   where d.ctid = any(array(select p.place from picked p where p.deliveries < $5::int))
+  returning d.id, d.part, d.deliveries)
+select (select count(*)::int from buried) as buried, m.id, c.part, m.subject, ${headersOfPart("m", "c.part")} as headers,
+       ${payloadOfPart("m", "c.part")} as payload,
+       case when c.part = 0 or m.message_id is null then m.message_id else m.message_id || '-' || c.part end as message_id, c.deliveries
   from (values (1)) one left join (
     claimed c cross join lateral (
       select id, subject, headers, payload, message_id from bus.messages where id = c.id offset 0) m) on true
- order by m.id`,
+ order by m.id, c.part`,
 };

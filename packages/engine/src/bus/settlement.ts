@@ -57,7 +57,7 @@ const VERBS: Readonly<Record<Verb, VerbPlan>> = {
 const bind = (orders: readonly Order[], durable: string | undefined, { columns }: VerbPlan): unknown[] => [
   orders.map(({ claim }) => claim.id),
   orders.map(({ claim }) => claim.claimId),
-  ...(durable === undefined ? [] : [durable]),
+  ...(durable === undefined ? [] : [durable, orders.map(({ claim }) => `${claim.id}.${claim.part}`)]),
   ...columns.map((column) => orders.map((order) => order[column])),
 ];
 
@@ -68,7 +68,7 @@ const groupOf = ({ verb, claim }: Order): string => `${verb} ${claim.durable ?? 
 const inOrder = (orders: readonly Order[]): Order[] =>
   [...orders].sort((a, b) => {
     const [left, right] = [BigInt(a.claim.id), BigInt(b.claim.id)];
-    return left < right ? -1 : left > right ? 1 : 0;
+    return left < right ? -1 : left > right ? 1 : a.claim.part - b.claim.part;
   });
 
 export const createSettlement = (db: Database, faults: Faults): Settlement => {
@@ -84,7 +84,7 @@ export const createSettlement = (db: Database, faults: Faults): Settlement => {
   const coalescer = createCoalescer<Order, undefined>({
     // One order per row and flush: the statements find a row's values by its id, and a late ack of an old claim must
     // not take the place of a valid one.
-    keyOf: ({ claim }) => `${claim.durable ?? ""} ${claim.id}`,
+    keyOf: ({ claim }) => `${claim.durable ?? ""} ${claim.id}.${claim.part}`,
     flush: failTogether(async (orders) => {
       await faults.at("ack:before-commit");
       await Promise.all([...Map.groupBy(orders, groupOf).values()].map(run));

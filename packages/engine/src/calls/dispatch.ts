@@ -280,6 +280,7 @@ export const createDispatch = (deps: DispatchDeps & WaitingServices): Dispatch =
     await faults.at("dispatch:before-commit");
     const written = await insertMatched(open);
     await faults.at("dispatch:after-commit");
+    deps.doorbell.ring("events", "here");
     const clashed: Pending[] = [];
     for (const [index, item] of open.entries()) {
       const row = written[index];

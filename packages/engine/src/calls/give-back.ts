@@ -34,6 +34,7 @@ export const createGiveBack = ({ db, clock, doorbell, leaseSeconds, republishSec
   const ask = async (leaseIds: readonly string[]): Promise<boolean> => {
     const rows = await db.query(GIVE_BACK, [leaseIds, republishSeconds]).catch(() => []);
     if (rows.length > 0) doorbell.ring("sessions");
+    if (rows.length > 0) doorbell.ring("events", "here");
     return rows.length > 0;
   };
 

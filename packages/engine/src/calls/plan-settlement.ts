@@ -55,6 +55,8 @@ export interface Settlement {
   readonly facts: CallFacts;
   readonly mode: SettleMode;
   readonly leaseId: string | null;
+  /** It becomes a dead letter as well. */
+  readonly dead?: boolean | undefined;
   /** Who is recorded as having settled, and the author of a card made here. */
   readonly actorId: string;
   readonly messageType: "tool_result" | "timeout";
@@ -192,6 +194,7 @@ export const planSettlement = (settlement: Settlement, means: SettlementMeans): 
     cardBody: settlement.stands === true ? null : (made?.body ?? null),
     agentTurnId: facts.agentTurnId,
     stepId: facts.stepId,
+    dead: settlement.dead === true,
     ...inboxPart(settlement, cardId, content.status, means),
     sessionState: CHANGES_SESSION.has(content.status) ? (kept?.state ?? null) : null,
     content,

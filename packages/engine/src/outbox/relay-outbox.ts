@@ -71,7 +71,7 @@ const DEFAULT_LOOK_AGAIN_MS = 5_000;
 const LEAST_WAIT_MS = 20;
 
 /** What is rung for has a row in the outbox, or had one: a call that can be claimed has its command. */
-const RINGS = ["messages", "queued", "sessions"] as const;
+const RINGS = ["messages", "events", "queued", "sessions"] as const;
 
 const FIRST_RETRY_MS = 100;
 /** A bus that comes back is noticed within this time. */
@@ -81,7 +81,8 @@ const retryMs = (attempt: number): number =>
   Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt - 1, 16));
 
 /** The id under which a row is published, the same each time. Row ids are not reused within a database. */
-const messageIdOf = (row: RelayRow): string => row.message_id ?? `outbox-${row.written_at}-${row.id}`;
+const messageIdOf = ({ message_id, written_at, id, part }: RelayRow): string =>
+  message_id ?? (part === 0 ? `outbox-${written_at}-${id}` : `outbox-${written_at}-${id}-${part}`);
 
 const messageOf = (row: RelayRow): BusMessage => ({
   subject: row.subject,
@@ -90,6 +91,11 @@ const messageOf = (row: RelayRow): BusMessage => ({
   payload: row.payload,
   messageId: messageIdOf(row),
 });
+
+/** One row for each message of the outbox, whatever it is made of. */
+const firstsOf = (rows: readonly RelayRow[]): readonly RelayRow[] => rows.filter(({ part }) => part <= 1);
+
+const claimOf = (id: string, claimId: string): Claim => ({ durable: undefined, id, part: 0, claimId });
 
 /** Undefined when it was published. */
 type PublishOutcome = { readonly error: unknown } | undefined;
@@ -138,7 +144,7 @@ export const relayOutbox = (options: RelayOptions): Relay => {
         await clock.sleep(claimMs / EXTENSIONS, over.signal);
         if (over.signal.aborted) return;
         // A claim that could not be extended lapses: another relay publishes under the same ids.
-        await Promise.allSettled(rows.map(({ id }) => settlement.extend({ durable: undefined, id, claimId }, claimMs)));
+        await Promise.allSettled(firstsOf(rows).map(({ id }) => settlement.extend(claimOf(id, claimId), claimMs)));
       }
     })();
     try {
@@ -181,23 +187,28 @@ export const relayOutbox = (options: RelayOptions): Relay => {
     const claimId = ids.uuid();
     const rows = await db.query<RelayRow>(CLAIM_OUTBOX, [batch, claimId, claimMs]);
     if (rows.length === 0) return { waitMs: Math.min(lookAgainMs, await nextDueMs()), came: "nothing" };
+    const messages = firstsOf(rows);
     // More than one batch waits: while this one is on its way the next is claimed (20,000 messages: two thirds of the time).
-    if (rows.length === batch) helping ??= help();
+    if (messages.length === batch) helping ??= help();
     await faults.at("relay:after-claim");
     const outcomes = await publishHeld(rows, claimId);
     await faults.at("relay:after-publish");
-    const done = rows.filter((_, index) => outcomes[index] === undefined);
+    // A parcel has left when all of it has.
+    const failures = new Map(
+      rows.flatMap(({ id }, index) => (outcomes[index] === undefined ? [] : [[id, outcomes[index]]])),
+    );
+    const done = messages.filter(({ id }) => !failures.has(id));
     const due = await Promise.all([
       markPublished(done, claimId),
-      ...rows.flatMap((row, index) => {
-        const failure = outcomes[index];
-        return failure === undefined ? [] : [putOff(row, { durable: undefined, id: row.id, claimId }, failure.error)];
+      ...messages.flatMap((row) => {
+        const failure = failures.get(row.id);
+        return failure === undefined ? [] : [putOff(row, claimOf(row.id, claimId), failure.error)];
       }),
     ]);
     await faults.at("relay:after-mark");
     batches++;
     const isBack = done.length === 0 && due.some((ms) => ms < Number.POSITIVE_INFINITY);
-    return { waitMs: rows.length < batch ? Math.min(...due, lookAgainMs) : 0, came: isBack ? "back" : "through" };
+    return { waitMs: messages.length < batch ? Math.min(...due, lookAgainMs) : 0, came: isBack ? "back" : "through" };
   };
 
   /** Carries beside the loop for as long as batches are full; what goes wrong here the loop meets itself. */

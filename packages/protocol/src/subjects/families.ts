@@ -36,6 +36,7 @@ export type SubjectFamily =
   | "task_event"
   | "step_event"
   | "state_event"
+  | "call_event"
   | "inbox_progress"
   | "ui_action_ack"
   | "ui_marker"
@@ -68,6 +69,10 @@ export const stepEventSubject = (scope: SubjectScope, agentId: string): string =
 /** F8 */
 export const stateEventSubject = (scope: SubjectScope, agentId: string): string => agentEvent(scope, agentId, "state");
 
+/** What happens to an agent's calls; a part of the plane has the label of its streams. */
+export const callEventSubject = (scope: SubjectScope, agentId: string): string =>
+  build(scope, "evt", "agent", { target: streamToken(agentId), suffix: "call" });
+
 /** F10 */
 export const uiActionAckSubject = (scope: SubjectScope): string =>
   build(scope, "evt", "sys", { target: "ui", suffix: "action_ack" });
@@ -94,6 +99,7 @@ const AGENT_EVENTS: Readonly<Record<string, SubjectFamily>> = {
   task: "task_event",
   step: "step_event",
   state: "state_event",
+  call: "call_event",
   inbox_progress: "inbox_progress",
 };
 
