@@ -1,8 +1,8 @@
 // One window: so many calls in flight for so long, and what it took by every measure.
-//   W1. CPU and latency are of the window alone. Statements and bytes of the log are read at its two ends.
-//   W2. A session of PostgreSQL hands in its commits and syncs when it works again after a second. So before each reading
+//   BW1. CPU and latency are of the window alone. Statements and bytes of the log are read at its two ends.
+//   BW2. A session of PostgreSQL hands in its commits and syncs when it works again after a second. So before each reading
 //       the harness waits that second and lets every lane make one more call; those calls are counted with the others.
-//   W3. A window in which the host took more than 5 % of the CPU is repeated; after three tries it stays, and is marked.
+//   BW3. A window in which the host took more than 5 % of the CPU is repeated; after three tries it stays, and is marked.
 
 import { setTimeout as delay } from "node:timers/promises";
 import { readOwnCpuMs, readServerCpuMs } from "../engine/process-cpu.ts";

@@ -1,6 +1,6 @@
 // Snapshots of what the server and this process have done, and the difference of two.
-//   M1. Counts are taken when nothing runs, after every connection has handed in its numbers: they are exact.
-//   M2. The commits of the measuring itself are subtracted.
+//   MC1. Counts are taken when nothing runs, after every connection has handed in its numbers: they are exact.
+//   MC2. The commits of the measuring itself are subtracted.
 
 import { setTimeout as delay } from "node:timers/promises";
 import type { Engine } from "@toolplane/engine";

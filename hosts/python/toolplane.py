@@ -18,13 +18,13 @@ Copy this file beside your own. The address, token and project come from TOOLPLA
 TOOLPLANE_PROJECT, or from arguments of serve() and connect().
 
 What the file promises:
-  P1. A call is claimed only when a thread is free to start it; what was claimed and not started is given back.
-  P2. A result is handed over once. It is sent again, always the same, until the server has answered.
-  P3. What the server says wins: a call that was canceled, timed out or taken away is dropped, whatever the tool returns.
-  P4. An exception of a tool becomes a failed result with a code. Its traceback goes to the log and nowhere else.
-  P5. The token and the secrets that tools declare (tool(secrets=["API_KEY"]), read from ctx.secrets) are removed from
+  PY1. A call is claimed only when a thread is free to start it; what was claimed and not started is given back.
+  PY2. A result is handed over once. It is sent again, always the same, until the server has answered.
+  PY3. What the server says wins: a call that was canceled, timed out or taken away is dropped, whatever the tool returns.
+  PY4. An exception of a tool becomes a failed result with a code. Its traceback goes to the log and nowhere else.
+  PY5. The token and the secrets that tools declare (tool(secrets=["API_KEY"]), read from ctx.secrets) are removed from
       results, errors, parts, definitions and log lines, also when they are encoded.
-  P6. A call has a key that is made once. A request whose answer was lost is sent again with it, so the tool runs once.
+  PY6. A call has a key that is made once. A request whose answer was lost is sent again with it, so the tool runs once.
 A thread cannot be ended from outside in Python: a tool that takes long must look at ctx.cancelled (or call ctx.check()).
 """
 
@@ -148,7 +148,7 @@ def secret_forms(value: str) -> List[str]:
 
 
 class Scrubber:
-    """Removes secrets from whatever leaves this process (P5)."""
+    """Removes secrets from whatever leaves this process (PY5)."""
 
     def __init__(self, values: Dict[str, str]):
         forms: Dict[str, Tuple[str, bool]] = {}
@@ -316,7 +316,7 @@ def tool(
 ) -> Any:
     """Makes a tool of a function. retry="safe" says that running it twice does no harm.
 
-    secrets are names of variables that the tool reads from ctx.secrets; their values never leave this process (P5).
+    secrets are names of variables that the tool reads from ctx.secrets; their values never leave this process (PY5).
     """
 
     def make(function: Callable[..., Any]) -> Tool:
@@ -626,7 +626,7 @@ class Call:
         return f"tool.{label(project)}.{label(tool_name)}.{hashlib.sha256(text.encode()).hexdigest()}"
 
     def end(self, reason: str) -> bool:
-        """True for the first who ends the call; only that one may hand over a result (P2)."""
+        """True for the first who ends the call; only that one may hand over a result (PY2)."""
         with self._lock:
             first, self._open = self._open, False
             self.ended_by = self.ended_by or reason
@@ -657,12 +657,12 @@ class Call:
                 wait = min(self.lease_seconds / 9, backoff(failures))
 
     def drop(self, reason: str) -> None:
-        """The server's word (P3): nothing is reported, the tool is asked to stop."""
+        """The server's word (PY3): nothing is reported, the tool is asked to stop."""
         self.end(reason)
         self.cancelled.set()
 
     def deliver(self, outcome: Dict[str, Any]) -> None:
-        """Hands the result over, as often as it takes (P2)."""
+        """Hands the result over, as often as it takes (PY2)."""
         try:
             said = {key: self.scrub.json(outcome[key]) for key in ("result", "error") if key in outcome}
             body = {"lease": self.lease, **outcome, **said}
@@ -701,7 +701,7 @@ def failed(code: str, message: str, detail: Any = None, retryable: Optional[bool
 
 
 def understand(error: BaseException) -> Dict[str, Any]:
-    """Whatever a tool raised, as a result (P4)."""
+    """Whatever a tool raised, as a result (PY4)."""
     if isinstance(error, ToolError):
         return failed(error.code, error.message, error.detail, error.retryable)
     # A KeyError or a ValueError that the tool did not declare is its own bug, not the caller's mistake.
@@ -770,7 +770,7 @@ class Service:
         self.hashes[item.name] = known.get("definition_hash")
 
     def claim(self) -> None:
-        """Claims what can be started at once (P1), until the service stops."""
+        """Claims what can be started at once (PY1), until the service stops."""
         path = f"/tool-services/{urllib.parse.quote(self.target, safe='')}/claim"
         failures = 0
         while not self.stopping.is_set():
@@ -983,7 +983,7 @@ def serve(
     service.stopping.wait()
     log.info("stopping")
     service.drain()
-    claimer.join()  # what its last question still brings is given back (P1)
+    claimer.join()  # what its last question still brings is given back (PY1)
     if service.fault is not None:
         raise SystemExit(scrub.text(f"toolplane: {service.fault}"))
 

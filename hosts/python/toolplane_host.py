@@ -15,12 +15,12 @@ to_display_format. Each gets, by name, what its parameters ask for. Functions ma
 decorated with `toolplane.tool` needs none of this: everything is derived.
 
 What the file promises:
-  P1. Every request is answered exactly once, requests run at the same time, and no line and no exception ends the host.
-  P2. Only answers and events reach the parent: what the module, its libraries or its children print goes to stderr.
-  P3. A canceled request is answered when its code has come back. A thread cannot be ended from outside: a sync function
+  PH1. Every request is answered exactly once, requests run at the same time, and no line and no exception ends the host.
+  PH2. Only answers and events reach the parent: what the module, its libraries or its children print goes to stderr.
+  PH3. A canceled request is answered when its code has come back. A thread cannot be ended from outside: a sync function
       that takes long must look at `cancelled` (an Event); an async one gets a CancelledError.
-  P4. At the end of stdin what runs is finished within a bound, then the host exits with code 0.
-  P5. Answers that wait for a parent that does not read are bounded by what was in flight; parts beyond that wait or are lost.
+  PH4. At the end of stdin what runs is finished within a bound, then the host exits with code 0.
+  PH5. Answers that wait for a parent that does not read are bounded by what was in flight; parts beyond that wait or are lost.
 """
 
 from __future__ import annotations
@@ -679,7 +679,7 @@ class Host:
             self._dispatch(request_id, method, params)
         except Fault as fault:
             self.writer.write(failure_line(fault.request_id or request_id, describe(fault)), answer=True)
-        except Exception as error:  # noqa: BLE001 - P1: whatever a line makes the host itself do wrong
+        except Exception as error:  # noqa: BLE001 - PH1: whatever a line makes the host itself do wrong
             self.writer.write(failure_line(request_id, describe(error)), answer=True)
         self.writer.wait_below(PAUSE_BYTES)
 

@@ -63,13 +63,14 @@ describe.each(["the plane itself", "NATS"] as const)("actions over %s", (door) =
   });
 
   /** Returns the trace it was sent in. */
-  const act = async (agentId: string, payload: JsonObject): Promise<string> => {
+  const act = async (agentId: string, payload: JsonObject, said: Heard["headers"] = {}): Promise<string> => {
     const traceId = ids.traceId();
     const subject = `cg.v1r4.${plane.projectId}.public.cmd.sys.ui.action`;
     const headers = {
       "CG-Agent-Id": agentId,
       "CG-Turn-Id": "turn_screen",
       traceparent: `00-${traceId}-${ids.spanId()}-01`,
+      ...said,
     };
     if (ground !== undefined) ground.bare.publish(subject, JSON.stringify(payload), { headers });
     else {
@@ -133,6 +134,26 @@ describe.each(["the plane itself", "NATS"] as const)("actions over %s", (door) =
     const [, , third] = await acks("r1", 3);
     expect(third?.ack).toEqual(first);
     expect(third && traceOf(third)).toBe(again);
+  });
+
+  test("[DOOR-1-6] headers cannot choose what the plane counts and mints; the turn that a person saw is not judged", async () => {
+    const payload = { tool_name: "click", args: {} };
+    const before = (await plane.engine.turns.list(plane.projectId, { agentId: "ann" })).items.length;
+    for (const [index, said] of [
+      { "CG-Recursion-Depth": "5" },
+      { "CG-Step-Id": "step_1" },
+      { "CG-Tool-Call-Id": "call_1" },
+      { "CG-Parent-Agent-Id": "bob" },
+      { "CG-Parent-Turn-Id": "turn_1" },
+      { "CG-Parent-Step-Id": "step_1" },
+    ].entries()) {
+      await act("ann", { ...payload, action_id: `h${index}` }, said as unknown as Heard["headers"]);
+      const [heardAck] = await acks(`h${index}`, 1);
+      expect([said, heardAck?.ack]).toEqual([said, expect.objectContaining({ error_code: "protocol_violation" })]);
+    }
+    expect((await plane.engine.turns.list(plane.projectId, { agentId: "ann" })).items).toHaveLength(before);
+    await act("ann", { ...payload, action_id: "h9" }, { "CG-Recursion-Depth": "0", "CG-Turn-Epoch": "7" });
+    expect((await acks("h9", 1))[0]?.ack).toMatchObject({ status: "accepted" });
   });
 
   test("[UTP-13.1-D4] the same message under another action is the same action; with other arguments it is refused", async () => {

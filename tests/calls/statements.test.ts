@@ -100,3 +100,21 @@ test("[ENG-few-6] services of every project look for no work while the calls are
   over.abort();
   expect(await bundled).toEqual([]);
 });
+
+test("[ENG-few-7] a key that is new is not looked for; one that was used is, and answers with its call", async () => {
+  await using t = await startTestEngine();
+  await using _service = serve(t);
+  await warm(t);
+  const keyed = () =>
+    t.engine.calls.call(
+      { projectId: t.projectId, toolName: "safe", arguments: { n: 1 }, idempotencyKey: "first" },
+      WAIT_MS,
+    );
+  const counted = countStatements([t.engine]);
+  const first = await keyed();
+  const names = counted.names();
+  expect(names.filter((name) => name === "calls.dispatch")).toHaveLength(1);
+  expect(names).not.toContain("calls.find-keyed");
+  expect((await keyed()).toolCallId).toBe(first.toolCallId);
+  expect(counted.names()).toContain("calls.find-keyed");
+});

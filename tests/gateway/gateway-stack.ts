@@ -61,7 +61,11 @@ export const callHeaders = (call: AimedCall): Record<string, string> => ({
 });
 
 /** The protocol's result card of a call, and the payload that reports it. */
-export const resultCard = (call: AimedCall, cardId = `card-${call.toolCallId}`) =>
+export const resultCard = (
+  call: AimedCall,
+  cardId = `card-${call.toolCallId}`,
+  { toolName = "safe", authorId = "tool.text" } = {},
+) =>
   buildResult(
     {
       cardId,
@@ -69,8 +73,8 @@ export const resultCard = (call: AimedCall, cardId = `card-${call.toolCallId}`) 
       projectId: "demo",
       agentTurnId: call.turnId,
       toolCallId: call.toolCallId,
-      authorId: "tool.text",
-      toolName: "safe",
+      authorId,
+      toolName,
       afterExecution: "suspend",
       toolCallMetadata: call.lineage,
     },

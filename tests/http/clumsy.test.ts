@@ -232,6 +232,21 @@ test("[API-errors] a path that takes other methods says which", async () => {
     expect((await http.send("GET", path)).body.error.message).toContain(`there is nothing at ${path};`);
 });
 
+test("[API-errors] every path and every method it does not take: 405, with the methods it takes in Allow", async () => {
+  const wrong: string[] = [];
+  for (const path of new Set(routes.map((one) => one.path))) {
+    const own = [...new Set(routes.filter((one) => one.path === path).map(({ method }) => method as string))];
+    const asked = path.replaceAll(/:[a-z]+/g, "x");
+    for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
+      if (own.includes(method)) continue;
+      const { status, headers } = await http.send(method, asked);
+      if (status !== 405 || headers.get("allow") !== own.join(", "))
+        wrong.push(`${method} ${asked}: ${status}, Allow ${headers.get("allow")}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
 test("[API-errors] HEAD is GET without a body, also of the events, which open no stream", async () => {
   const head = (path: string) => http.raw(path, { method: "HEAD", headers: { authorization: `Bearer ${http.admin}` } });
   expect((await head("/projects/demo/calls")).status).toBe(200);

@@ -2,7 +2,7 @@
 // chain is as deep as if the agent had asked in a turn. However the links are made, the limit ends them.
 // Doors: HTTP, in process
 
-import type { JsonObject } from "@toolplane/protocol";
+import { isToolplaneError, type JsonObject } from "@toolplane/protocol";
 import { queryTestDatabase } from "@toolplane/testkit";
 import { describe, expect, test } from "vitest";
 import { requestOver, tokenOf } from "./pmo-http.ts";
@@ -21,6 +21,20 @@ const overHttp: Door = async (world, agentId, tool_name, args) => {
 
 const inProcess: Door = async (world, agentId, toolName, args) =>
   (await world.engine.calls.dispatch({ projectId: PROJECT, toolName, arguments: args, agentId })).toolCallId;
+
+const codeOf = (error: unknown): string => (isToolplaneError(error) ? error.code : String(error));
+
+/** What becomes of a call that says how deep its agent is. */
+const sayDepth = async (world: PmoWorld, door: Door, agentId: string, depth: number): Promise<string> => {
+  if (door === inProcess) {
+    const asked = { projectId: PROJECT, toolName: "slow", arguments: {}, agentId, saidDepth: depth };
+    return world.engine.calls.dispatch(asked).then(() => "made", codeOf);
+  }
+  const headers = { "CG-Recursion-Depth": String(depth) };
+  const token = await tokenOf(world, agentId);
+  const { body } = await requestOver(world, token, "POST", "/calls", { tool_name: "slow" }, headers);
+  return body.error?.code ?? "made";
+};
 
 /** The child of a direct delegation, or what was said instead. */
 const delegate = async (world: PmoWorld, door: Door, agentId: string, args: JsonObject = SUCCESSOR) => {
@@ -67,6 +81,21 @@ describe.each<[string, Door]>([
     expect(await queryTestDatabase(url, COMMAND_DEPTHS, [toolCallId])).toEqual([{ depth: 1, header: "1" }]);
     const next = await delegate(world, door, agentId);
     expect((await world.turn(next.turnId)).recursionDepth).toBe(2);
+  });
+
+  test("[DOOR-1-6] [UTP-2.7-D1] may say how deep the agent is; another depth is refused and makes nothing", async () => {
+    await using world = await startPmoWorld();
+    const { agentId } = await delegate(world, door, BOSS);
+    await world.finish(agentId);
+    const calls = async () => (await world.engine.calls.list(PROJECT, { limit: 100 })).length;
+    const before = await calls();
+    for (const said of [0, 2, 19]) expect(await sayDepth(world, door, agentId, said)).toBe("protocol_violation");
+    expect(await calls()).toBe(before);
+    expect(await sayDepth(world, door, agentId, 1)).toBe("made");
+    // What the first call taught the engine about the agent changes nothing.
+    expect(await sayDepth(world, door, agentId, 0)).toBe("protocol_violation");
+    expect(await sayDepth(world, door, BOSS, 1)).toBe("protocol_violation");
+    expect(await sayDepth(world, door, BOSS, 0)).toBe("made");
   });
 
   test("[UTP-2.7-D1] an agent in a turn is as deep as the turn", async () => {
@@ -120,6 +149,19 @@ describe("turns an agent starts with its own token", () => {
     expect(await ask(agentId)).toMatchObject({ recursion_depth: 1 });
     await world.finish(agentId);
     expect(await ask(agentId)).toMatchObject({ recursion_depth: 1 });
+  });
+
+  test("[DOOR-1-6] a turn may say how deep the asking agent is; another depth is refused", async () => {
+    await using world = await startPmoWorld();
+    const { agentId } = await delegate(world, overHttp, BOSS);
+    await world.finish(agentId);
+    const token = await tokenOf(world, agentId);
+    const ask = (depth: number) => {
+      const headers = { "CG-Recursion-Depth": String(depth) };
+      return requestOver(world, token, "POST", `/agents/${BOSS}/turns`, { instruction: "go on" }, headers);
+    };
+    for (const depth of [0, 2]) expect((await ask(depth)).body.error.code).toBe("protocol_violation");
+    expect((await ask(1)).body).toMatchObject({ recursion_depth: 2 });
   });
 
   test("[UTP-2.7-D2] in a turn, what the agent starts is one deeper than the turn", async () => {

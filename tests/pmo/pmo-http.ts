@@ -5,7 +5,14 @@ import { createApp, routes } from "@toolplane/server";
 import { readAnswer } from "@toolplane/testkit";
 import { type PmoWorld, PROJECT } from "./pmo-world.ts";
 
-export const requestOver = async (world: PmoWorld, token: string, method: string, path: string, body?: object) => {
+export const requestOver = async (
+  world: PmoWorld,
+  token: string,
+  method: string,
+  path: string,
+  body?: object,
+  headers: Readonly<Record<string, string>> = {},
+) => {
   const app = createApp({
     engine: () => world.engine,
     routes,
@@ -16,7 +23,7 @@ export const requestOver = async (world: PmoWorld, token: string, method: string
   });
   const response = await app.request(`/projects/${PROJECT}${path}`, {
     method,
-    headers: { host: "localhost", authorization: `Bearer ${token}`, "content-type": "application/json" },
+    headers: { host: "localhost", authorization: `Bearer ${token}`, "content-type": "application/json", ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   return readAnswer(response);

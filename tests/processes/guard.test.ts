@@ -87,7 +87,7 @@ describe("when the parent dies", () => {
     const isGuard = (row: ProcessRow): boolean => row.pid === row.pgid && !everybody.some(({ pid }) => pid === row.pid);
     await until("a new guard", () => findDescendants(parent.pid).some(isGuard), ALLOWED_MS);
     const successor = findDescendants(parent.pid).filter(isGuard);
-    // The successor reads what it is told before it sees the end of its input (G2), so there is no need to wait for it.
+    // The successor reads what it is told before it sees the end of its input (GD2), so there is no need to wait for it.
     await parent.kill("SIGKILL");
     await untilGone([...everybody, ...successor], ALLOWED_MS + 1000);
     expect(existsSync(directory)).toBe(false);

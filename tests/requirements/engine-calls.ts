@@ -88,6 +88,7 @@ export const rules = [
   { id: "ENG-few-4", source: "architecture 5", part: "engine", text: "A caller that waits where its call settles is answered without reading." },
   { id: "ENG-few-5", source: "architecture 5", part: "engine", text: "An empty queue is looked at once, not again while nothing can have come." },
   { id: "ENG-few-6", source: "architecture 5", part: "engine", text: "A service of every project looks for no work when calls of other targets are dispatched in its process." },
+  { id: "ENG-few-7", source: "architecture 5; I12", part: "engine", text: "A key that is new costs no look of its own; a key that was used answers with its call." },
   { id: "ENG-match-1", source: "architecture 5; I6", part: "engine", text: "A call that is dispatched where a service waits for its target is written as leased to that service and handed to it, without a doorbell and without a claim." },
   { id: "ENG-match-2", source: "architecture 5", part: "engine", text: "A call of a session, a limited or paused tool or a plain service, one for later and one that a person must approve goes through the queue." },
   { id: "ENG-match-3", source: "architecture 5", part: "engine", text: "A call that is leased at birth overtakes none that is due for the same target." },

@@ -1,6 +1,6 @@
-// What a caller sees when things go wrong, with real processes, whatever carries the messages. Each scenario is told on
-// the way, and written down when TRANSCRIPT names a file (docs/records/first-slice.md was made so).
-//   A lease takes its time to lapse: the services that are killed are killed first, and looked after last.
+// What a caller sees when things go wrong, with real processes, on either bus. When the variable TRANSCRIPT names a file,
+// each scenario writes the commands it ran and their output there.
+//   A lease takes some seconds to lapse, so the test kills services in its first scenarios and looks at their calls in the last.
 
 import { appendFileSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

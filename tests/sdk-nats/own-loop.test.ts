@@ -55,7 +55,7 @@ test("[API-6-N4] a claim loop by hand: command, card, result, report", async () 
       command: payload,
       card,
       actor: "tool.hand",
-      cardId: ids.cardId(),
+      cardId: ids.uuid(),
       createdAt: new Date().toISOString(),
     }),
     { status: "success", result: { twice: Number(args.n) * 2 } },
@@ -80,7 +80,7 @@ test("[API-6-N4] a plain service: a core subscription, whatever the client, and 
     const { payload, toolCallId } = plan;
     const found = await gateway.readCard({ cardId: payload.tool_call_card_id, toolCallId });
     const { card, context } = hydrate({ ...plan, found });
-    const origin = { context, command: payload, card, actor: "tool.ears", cardId: ids.cardId() };
+    const origin = { context, command: payload, card, actor: "tool.ears", cardId: ids.uuid() };
     const result = buildResult(createResultContext({ ...origin, createdAt: new Date().toISOString() }), {
       status: "success",
       result: "heard",

@@ -9,6 +9,13 @@ const table = (rows: Rows): string => {
   return [line(header), line(header.map(() => "---")), ...body.map(line)].join("\n");
 };
 
+const LEGEND = [
+  "- *calls/s*: the median of the rounds; *(rounds)*: the lowest and the highest round. *p50 ms*, *p99 ms*: from the request to the result, seen by the caller.",
+  "- *cpu ms*: CPU time of all processes, per call. *caller*, *server*, *worker*, *store*: the part of it that each kind of process used; `-` where a contestant has no such process.",
+  "- *statements*, *commits*, *syncs*, *log kB*: per call, as the store counted them. *syncs* are writes of the log to the disk. For Redis *statements* are commands, also those inside scripts.",
+  "- *others*: the share of the machine that other processes used during the windows. *stolen*: the share that the hypervisor took. *repeated*: windows measured again because *stolen* was above 5 %.",
+].join("\n");
+
 const describeMachine = ({ machine, options, measured }: BenchRun): string => {
   const windows = measured.flatMap((one) => one.windows);
   const others = windows.reduce((sum, window) => sum + window.others, 0) / Math.max(1, windows.length);
@@ -57,8 +64,8 @@ export const renderDocument = (run: BenchRun, { command, picture }: DocumentOpti
     "## Ours over the best peer",
     table(ratioRows(run)),
     "## Each level",
-    "Per call: milliseconds of CPU of all processes and by role, statements (of Redis: commands, those inside scripts too), commits, syncs of the log, kB of the " +
-      "log. *others*, *stolen*: shares of the machine that other processes used and the host took during the windows.",
+    "What the columns say:",
+    LEGEND,
     ...options.levels.map((level) => table(levelRows(run, level))),
     "## What was in the stores afterwards",
     "Ours: the checker of the crash suites over the databases of every round, beside what callers and services wrote down. Peers: " +

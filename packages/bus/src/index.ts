@@ -19,6 +19,5 @@ export {
 
 // what every adapter does the same way
 export { type BusCounters, createBusCounters } from "./bus-counters.ts";
-export { type Clock, systemClock, WAIT_OVER } from "./clock.ts";
 export { type ConsumePlan, planBackoff, planConsume, planDelay } from "./consume-plan.ts";
 export { checkMessage, checkStreamItem, MAX_MESSAGE_BYTES } from "./message.ts";

@@ -1,4 +1,4 @@
-// Where an adapter says what it met. Fields, not sentences with values in them; never payloads or secrets (I8).
+// The log port. Fields, not sentences with values in them; never arguments, results, payloads or secrets (I8).
 
 export type LogFields = Readonly<Record<string, unknown>>;
 
@@ -7,3 +7,5 @@ export interface Log {
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
 }
+
+export const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} };

@@ -2,6 +2,7 @@
 // ./registry (registering tools, projects, agents, profiles), ./agents (turns, events, transcripts), ./host (NDJSON
 // hosts), ./v1r3 (the older wire), ./reference (pages written from the tables).
 
+export { type Backoff, backoff } from "./backoff/backoff.ts";
 export {
   type Card,
   cardText,
@@ -80,7 +81,7 @@ export {
   utf8Bytes,
 } from "./json/json-value.ts";
 export { parseJsonInTurns, parseJsonStrict, tryParseJsonStrict } from "./json/parse-json.ts";
-export { isStorable, mayBeUnstorable, refuseUnstorable } from "./json/storable-text.ts";
+export { isStorable, mayBeUnstorable, refuseUnstorable, storableText } from "./json/storable-text.ts";
 export { type CallbackPayload, parseCallbackPayload } from "./payloads/callback.ts";
 export { type CommandPayload, parseCommandPayload } from "./payloads/command.ts";
 export type { WakeupPayload, WakeupReason } from "./payloads/wakeup.ts";

@@ -88,5 +88,5 @@ export const countingIds = (): Ids => {
     count += 1;
     return count.toString(16).padStart(width, "0");
   };
-  return { cardId: () => next(32), traceId: () => next(32), spanId: () => next(16) };
+  return { uuid: () => next(32), traceId: () => next(32), spanId: () => next(16) };
 };

@@ -25,7 +25,7 @@ export {
   startDatabaseProxy,
 } from "./crash/database-proxy.ts";
 export type { ItemCounts } from "./crash/item.ts";
-export { type JournalLine, readJournal } from "./crash/journal.ts";
+export { type JournalLine, openJournal, readJournal } from "./crash/journal.ts";
 export { killAtRandom, killServerAtRandom } from "./crash/kill-at-random.ts";
 export { startMortalServer } from "./crash/mortal-server.ts";
 export { createPlannedFaults, type PlannedFault } from "./crash/planned-faults.ts";

@@ -1,6 +1,7 @@
 // Three nats-servers that are one cluster on the loopback, each to be killed, started again or emptied by itself.
 
 import { setTimeout as delay } from "node:timers/promises";
+import { silentLog } from "@toolplane/bus/ports";
 import { findFreePort } from "@toolplane/processes";
 import { ToolplaneError } from "@toolplane/protocol";
 import { type NatsOptions, startNats, type TestNats } from "./nats.ts";
@@ -25,8 +26,6 @@ type Answer = { readonly error?: unknown; readonly cluster?: { readonly leader?:
 
 /** As `startNats` names its servers. */
 const nameOf = ({ port }: TestNats): string => `test-${port}`;
-
-const silentLog = { info: () => {}, warn: () => {}, error: () => {} };
 
 /** The answer of whichever node is there; undefined when none could say. */
 const tryAsk = async (url: string, verb: string): Promise<Answer | undefined> => {

@@ -1,4 +1,4 @@
-// B1: a brain that is stopped rejects at once, whether what it waits for listens or not.
+// BR1: a brain that is stopped rejects at once, whether what it waits for listens or not.
 
 import { ToolplaneError } from "@toolplane/protocol";
 

@@ -1,7 +1,7 @@
 // What came from outside is shown to a model between two marks, with a sentence that it is data.
-//   F1. The mark is made from the content, so nobody who writes the content can know it; and should it occur in there, that
+//   FN1. The mark is made from the content, so nobody who writes the content can know it; and should it occur in there, that
 //       occurrence is replaced. Whatever stands between the marks cannot end the fence.
-//   F2. Spellings that model servers read as the frame of a conversation (<|im_start|>) and invisible tag characters lose
+//   FN2. Spellings that model servers read as the frame of a conversation (<|im_start|>) and invisible tag characters lose
 //       their power inside.
 
 import { createHash } from "node:crypto";

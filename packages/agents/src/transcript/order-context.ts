@@ -1,6 +1,6 @@
 // Which cards a step sees, and in which order: the output box first, then what the context box adds.
-//   O1. A card that is in both boxes, or twice in one, is shown once, where it stood first.
-//   O2. The order is the one the turn began with. What the turn itself wrote comes after the context: a conversation that
+//   OX1. A card that is in both boxes, or twice in one, is shown once, where it stood first.
+//   OX2. The order is the one the turn began with. What the turn itself wrote comes after the context: a conversation that
 //       shows the answers before the question is refused by some providers and misread by others. The transcript of a
 //       turn therefore only grows at its end.
 

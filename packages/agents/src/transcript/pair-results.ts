@@ -1,7 +1,7 @@
 // Which result answers which call of a thought. Providers refuse a conversation in which an assistant's call has no answer,
 // two answers, or an answer that stands elsewhere, and one in which two calls share an id.
-//   P1. Every call of a thought is paired with at most one result card, and a result card with at most one call.
-//   P2. The id of a call in the transcript is the provider's, made distinct where it repeats itself in the conversation.
+//   PR1. Every call of a thought is paired with at most one result card, and a result card with at most one call.
+//   PR2. The id of a call in the transcript is the provider's, made distinct where it repeats itself in the conversation.
 
 import { CARD_TYPES, type Card } from "@toolplane/protocol";
 import { freshId, readToolCall, type ShownToolCall } from "./tool-calls.ts";

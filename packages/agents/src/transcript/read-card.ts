@@ -1,7 +1,7 @@
 // read_card: the built-in way to read what a preview left out. A plan, no I/O: the worker hands in the cards of the turn.
-//   R1. Only a card the turn can see is read; any other id does not exist, whatever project it is of (I7).
-//   R2. Reading on from `next_offset` until there is none gives the whole text, every character once.
-//   R3. What is read keeps the trust of the card it comes from (see transcript.ts).
+//   RC1. Only a card the turn can see is read; any other id does not exist, whatever project it is of (I7).
+//   RC2. Reading on from `next_offset` until there is none gives the whole text, every character once.
+//   RC3. What is read keeps the trust of the card it comes from (see transcript.ts).
 
 import { type Card, type JsonObject, parseRawArguments, parseWith, ToolplaneError } from "@toolplane/protocol";
 import type { ModelToolSpec } from "@toolplane/protocol/agents";

@@ -1,8 +1,8 @@
 // Cards of a turn as the messages of one model call. Pure: the same cards give the same messages, on any process.
-//   T1. Every call of an assistant message is answered by exactly one tool message, right after it and in the order of the
+//   TR1. Every call of an assistant message is answered by exactly one tool message, right after it and in the order of the
 //       calls; where no result was recorded a note says so.
-//   T2. A result without a call in this conversation (inherited from elsewhere) is shown as a message of its own.
-//   T3. A long result is an excerpt with a pointer; a result from outside is in a fence, whole or not (SEC-15).
+//   TR2. A result without a call in this conversation (inherited from elsewhere) is shown as a message of its own.
+//   TR3. A long result is an excerpt with a pointer; a result from outside is in a fence, whole or not (SEC-15).
 
 import { CARD_TYPES, type Card } from "@toolplane/protocol";
 import { type ModelMessage, projectCards, type ResultField } from "@toolplane/protocol/agents";

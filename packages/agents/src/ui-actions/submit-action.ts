@@ -1,15 +1,16 @@
 // An action of a person, from whichever door it comes: admitted, written as a turn, and answered.
-//   U1. An action is carried out once. Asked again it is told how it ended, or that it still runs; a repeated action
+//   UI1. An action is carried out once. Asked again it is told how it ended, or that it still runs; a repeated action
 //       never touches the head (W-41): the turn under its correlation is found before anything is leased. Its action_id names
 //       it, and its message_id does so too: a person who clicks twice in one message acts once.
-//   U2. Its turn is its row: once the turn is written, the plane carries the action out, also when the caller has gone.
-//   U3. An answer carries a code and one sentence, never the text of an exception.
-//   U4. The action's trace goes on in its turn, its command and its acknowledgements.
+//   UI2. Its turn is its row: once the turn is written, the plane carries the action out, also when the caller has gone.
+//   UI3. An answer carries a code and one sentence, never the text of an exception.
+//   UI4. Headers that contradict what the plane decides (depth, parents, ids of the call) are refused at every door.
+//   UI5. The action's trace goes on in its turn, its command and its acknowledgements.
 // The turn itself is run by the worker of the agent's pool, and the engine tells how it ended when the head has moved.
 
 import { type Engine, type Log, type SpawnedTurn, uiEndStatus } from "@toolplane/engine";
 import { type Card, type CGContext, HEADERS, isToolplaneError, resolveOptions } from "@toolplane/protocol";
-import type { UiActionAck } from "@toolplane/protocol/agents";
+import { checkCallerIdentity, type UiActionAck } from "@toolplane/protocol/agents";
 import { errorTrace } from "../worker/error-trace.ts";
 import { type Action, planAdmission, type Refusal } from "./plan-admission.ts";
 
@@ -71,6 +72,7 @@ export const createSubmitAction = (means: SubmitActionMeans): ((asked: AskedActi
       projectId: context.projectId,
       agentId: context.agentId,
       sourceAgentId: ACTOR,
+      saidDepth: context.recursionDepth,
       kind: "ui_action",
       channelId: context.channelId,
       correlationId: `ui_action:${action.actionId}`,
@@ -126,6 +128,7 @@ export const createSubmitAction = (means: SubmitActionMeans): ((asked: AskedActi
 
   return async (asked) => {
     try {
+      checkCallerIdentity(asked.context.headers, { ...asked.context, isAction: true });
       const admission = await admit(asked);
       if ("refused" in admission) return refused(asked, admission.refused);
       const turn = await spawn(asked, admission.action);

@@ -1,7 +1,7 @@
 // UI actions from a user interface that only knows the bus. They come where a bus beside the database carries commands;
 // elsewhere people act over HTTP.
-//   U5. Every action that says who it is gets an acknowledgement; one that does not becomes a dead letter (W-28).
-//   U6. The command is acknowledged after its turn is written; a crash in between only repeats it.
+//   UI6. Every action that says who it is gets an acknowledgement; one that does not becomes a dead letter (W-28).
+//   UI7. The command is acknowledged after its turn is written; a crash in between only repeats it.
 
 import type { Clock, Engine, Ids } from "@toolplane/engine";
 import {

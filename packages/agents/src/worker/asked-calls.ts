@@ -2,11 +2,10 @@
 // its own within the step, and arguments that are an object - or the reason why they are none.
 //   The alias is what the model knows the call by. Models leave ids out and repeat them (W-03), so it is never a key.
 
-import { type JsonObject, parseRawArguments, ToolplaneError } from "@toolplane/protocol";
+import { type JsonObject, parseRawArguments, storableText, ToolplaneError } from "@toolplane/protocol";
 import { isToolName } from "@toolplane/protocol/registry";
 import type { BrainToolCall } from "../brains/brain.ts";
 import { planToolCalls, shownToolName, thoughtToolCalls } from "../transcript/tool-calls.ts";
-import { storableText } from "./storable-text.ts";
 
 export interface AskedCall {
   readonly alias: string;

@@ -2,11 +2,10 @@
 // depends on them, and a piece that cannot be carried is not worth the step it belongs to.
 
 import type { Engine, Log, Work } from "@toolplane/engine";
-import { chunkStreamSubject, type JsonObject, type JsonValue } from "@toolplane/protocol";
+import { chunkStreamSubject, type JsonObject, type JsonValue, storableText } from "@toolplane/protocol";
 import { type ChunkInput, encodeChunk } from "@toolplane/protocol/agents";
 import type { Profile } from "@toolplane/protocol/registry";
 import type { BrainAnswer, BrainPiece } from "../brains/brain.ts";
-import { storableText } from "./storable-text.ts";
 
 export interface ChunkStream {
   start(metadata: JsonObject): void;

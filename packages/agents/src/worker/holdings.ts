@@ -1,8 +1,8 @@
 // Work in hand: one heartbeat statement for all of it, and an aborted signal for what is gone (stopped, or taken over).
-//   H1. A ring for an agent in hand beats for that work at once, so a stop interrupts a model call in milliseconds and
+//   HD1. A ring for an agent in hand beats for that work at once, so a stop interrupts a model call in milliseconds and
 //       not after the next beat. Rings that come while a beat is under way are one beat more.
-//   H2. A beat that fails says nothing: the claim may still be ours, and every commit is fenced by the engine.
-//   H3. No clock decides who is beaten for: one that is set back must not let the claims of what is in hand lapse.
+//   HD2. A beat that fails says nothing: the claim may still be ours, and every commit is fenced by the engine.
+//   HD3. No clock decides who is beaten for: one that is set back must not let the claims of what is in hand lapse.
 
 import type { Clock, Log, Turns, Work } from "@toolplane/engine";
 import { isToolplaneError } from "@toolplane/protocol";

@@ -1,11 +1,11 @@
 // The intake: which agents are looked at, and when. Rings come from the bus, from the slow look at what is due, and from
 // work that ends.
-//   N1. An agent is scanned by one scan at a time; rings meanwhile are one more scan afterwards, however many they were.
-//   N2. Work is taken only where there is room for it. Without room a ring still applies results, and the agent waits here
+//   IN1. An agent is scanned by one scan at a time; rings meanwhile are one more scan afterwards, however many they were.
+//   IN2. Work is taken only where there is room for it. Without room a ring still applies results, and the agent waits here
 //       for a place; one that was only found by looking waits at once. What does not fit is found again later.
-//   N3. A ring for an agent whose work is in hand is passed on at once (a stop rings), and scanned when the work ends:
+//   IN3. A ring for an agent whose work is in hand is passed on at once (a stop rings), and scanned when the work ends:
 //       a fast tool answers before its caller has learnt that the step was committed.
-//   N4. Nothing is kept about an agent that has nothing to do.
+//   IN4. Nothing is kept about an agent that has nothing to do.
 
 import type { Advanced, AgentKey, Work } from "@toolplane/engine";
 

@@ -1,9 +1,8 @@
 // A brain's answer as a step can keep it. A brain may be somebody's function: what cannot be stored is mended where that
 // loses nothing that matters, and an answer that is none ends the turn with a sentence that says so.
 
-import { copyJson, isRecord, type JsonObject, ToolplaneError } from "@toolplane/protocol";
+import { copyJson, isRecord, type JsonObject, storableText, ToolplaneError } from "@toolplane/protocol";
 import type { BrainAnswer } from "../brains/brain.ts";
-import { storableText } from "./storable-text.ts";
 
 /** Of its counts, in bytes of JSON: they travel in every event of the step. */
 const MAX_USAGE_BYTES = 8 * 1024;

@@ -9,6 +9,7 @@ import {
   type Card,
   type JsonObject,
   type JsonValue,
+  storableText,
   type ToolplaneError,
   type ToolResultContent,
 } from "@toolplane/protocol";
@@ -21,7 +22,6 @@ import {
 } from "@toolplane/protocol/agents";
 import type { BrainAnswer } from "../brains/brain.ts";
 import type { AskedCall } from "./asked-calls.ts";
-import { storableText } from "./storable-text.ts";
 
 export interface CardMaker {
   readonly work: Work;

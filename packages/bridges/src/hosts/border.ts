@@ -1,8 +1,8 @@
 // The border: every word of a host passes here before anything else reads it. What has passed holds none of the secrets the
 // host was given (I8, SEC-7), so nothing behind it - cards, definitions, errors, GET /hosts, the log - has to think of them.
-//   B1. A state goes back to the host it came from, and stays as it is; the runner removes secrets from one that is stored.
-//   B2. In definitions very short values are left alone: 1, eu and true are words of any schema, and a tool would be lost.
-//   B3. A line that cannot hold a secret is looked at once, as the text it came as.
+//   BO1. A state goes back to the host it came from, and stays as it is; the runner removes secrets from one that is stored.
+//   BO2. In definitions very short values are left alone: 1, eu and true are words of any schema, and a tool would be lost.
+//   BO3. A line that cannot hold a secret is looked at once, as the text it came as.
 
 import type { JsonValue } from "@toolplane/protocol";
 import type { HostMessage } from "@toolplane/protocol/host";
@@ -13,7 +13,7 @@ export interface Border extends Pick<Scrubber, "text" | "start"> {
   message(line: string, message: HostMessage, method: string | undefined): HostMessage;
 }
 
-/** As short as this a value is matched in texts only where it stands alone (secret-forms); B2 is about the same ones. */
+/** As short as this a value is matched in texts only where it stands alone (secret-forms); BO2 is about the same ones. */
 const LEAST_IN_DEFINITION = 5;
 
 /** What these are answered with becomes part of definitions. */

@@ -1,7 +1,7 @@
 // The processes of one host: started as needed, replaced when they crash, stopped when they have nothing to do.
-// K1. A host that crashes again and again is left alone (plan-restart); whoever waits is told.
-// K2. What the first process says about the host holds for all; every process has its own init.
-// K3. A host that does not answer hello, or dies of it, is started again as plain v1; for good, unless its start was so slow
+// CW1. A host that crashes again and again is left alone (plan-restart); whoever waits is told.
+// CW2. What the first process says about the host holds for all; every process has its own init.
+// CW3. A host that does not answer hello, or dies of it, is started again as plain v1; for good, unless its start was so slow
 //     that the silence said nothing (plan-hello); then it is asked once more before it is served.
 
 import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";

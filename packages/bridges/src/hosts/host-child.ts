@@ -1,10 +1,10 @@
 // The child process of a host: its start, its pipes, and the moment it is really over.
-// H1. It is started behind the guard, in a group of its own; what is left of the group goes with it.
-// H2. `onGone` is said once, after everything that was in its pipe has been read - or after a short while, because a
+// CH1. It is started behind the guard, in a group of its own; what is left of the group goes with it.
+// CH2. `onGone` is said once, after everything that was in its pipe has been read - or after a short while, because a
 //     grandchild may hold the pipe open.
-// H3. As root it gets a user of its own, unless it was told to use ours: then it can read neither our environment nor our
+// CH3. As root it gets a user of its own, unless it was told to use ours: then it can read neither our environment nor our
 //     files. A program that user cannot reach is not started as us instead; it is refused, and the error says what to do.
-// H4. Without its pipes it is of no use: it is ended. Most often they break because it is exiting, which says more.
+// CH4. Without its pipes it is of no use: it is ended. Most often they break because it is exiting, which says more.
 
 import {
   type ExitStatus,

@@ -1,10 +1,10 @@
 // One host process as a conversation: requests out, answers and events in.
-// C1. An id is answered once, and only an id that was sent (SEC-9); everything else is dropped and reported.
-// C2. An event reaches its request only before the answer.
-// C3. Text that is no message changes nothing: it is reported, and the calls go on.
-// C4. A message for an open request that cannot be understood ends that request: its answer will not come a second time.
-// C5. A message is scrubbed before anything of it is read but its id (border.ts).
-// C6. A long line is read in steps, with turns for others between them; what follows it waits, and keeps its order.
+// HC1. An id is answered once, and only an id that was sent (SEC-9); everything else is dropped and reported.
+// HC2. An event reaches its request only before the answer.
+// HC3. Text that is no message changes nothing: it is reported, and the calls go on.
+// HC4. A message for an open request that cannot be understood ends that request: its answer will not come a second time.
+// HC5. A message is scrubbed before anything of it is read but its id (border.ts).
+// HC6. A long line is read in steps, with turns for others between them; what follows it waits, and keeps its order.
 
 import { setImmediate as breathe } from "node:timers/promises";
 import {

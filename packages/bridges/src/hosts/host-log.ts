@@ -1,7 +1,7 @@
 // A host's own words - stderr and log events - as log lines.
-// O1. Bounded in every direction: a line is cut, so many lines per second are passed on and the rest is counted, so many
+// LO1. Bounded in every direction: a line is cut, so many lines per second are passed on and the rest is counted, so many
 //     bytes per second are read and then the host waits, and only the last lines are remembered.
-// O2. Secrets are removed before anything is kept (I8).
+// LO2. Secrets are removed before anything is kept (I8).
 
 import type { Readable } from "node:stream";
 import type { HostLog } from "@toolplane/protocol/host";

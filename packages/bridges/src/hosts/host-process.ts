@@ -1,9 +1,9 @@
 // One process of a host, from its start to its end.
 // States: starting (the first words) -> ready -> draining (a call of it is stuck: no new ones) -> ready again, or
 // stopping (told to end) -> gone. Any of them -> gone when it dies.
-// P1. It is ended together with its whole group; `gone` is said once, after everything it wrote has been read.
-// P2. A call that was given up keeps its place until the host has answered it: a host is not given more than it can do.
-// P3. A host that cannot cancel is ended when its call is given up; one that can has a grace, and its other calls go on
+// HP1. It is ended together with its whole group; `gone` is said once, after everything it wrote has been read.
+// HP2. A call that was given up keeps its place until the host has answered it: a host is not given more than it can do.
+// HP3. A host that cannot cancel is ended when its call is given up; one that can has a grace, and its other calls go on
 //     until only stuck ones are left, or until it does not even answer a ping.
 
 import { tryReadCpuTime } from "@toolplane/processes";

@@ -1,9 +1,9 @@
 // A tool host as the rest of the project sees it: a supervised child process, or a few of them, that offers tools.
 // What it promises:
-//   S1. `execute` always ends, at its deadline at the latest, with a result or an error that has a code; it never rejects.
-//   S2. A call whose request may have reached a process that died is run again only if its tool is `retrySafe`.
-//   S3. No process outlives `close`, a deadline it ignored, or this process.
-//   S4. Whatever a host writes, the memory it costs here is bounded by the limits.
+//   HS1. `execute` always ends, at its deadline at the latest, with a result or an error that has a code; it never rejects.
+//   HS2. A call whose request may have reached a process that died is run again only if its tool is `retrySafe`.
+//   HS3. No process outlives `close`, a deadline it ignored, or this process.
+//   HS4. Whatever a host writes, the memory it costs here is bounded by the limits.
 
 import type { Guard } from "@toolplane/processes";
 import type { JsonObject, JsonValue, ToolplaneError } from "@toolplane/protocol";

@@ -1,9 +1,9 @@
 // Cuts a byte stream into lines without looking at a byte twice.
-// L1. Lines inside one chunk are decoded together, where they lie: a call into the system's code per chunk, not two per line.
+// LS1. Lines inside one chunk are decoded together, where they lie: a call into the system's code per chunk, not two per line.
 //     Only a line that spans chunks is copied, once.
-// L2. What is held is never more than the limit: a longer line is announced when it passes it, then thrown away as it
+// LS2. What is held is never more than the limit: a longer line is announced when it passes it, then thrown away as it
 //     comes, all but its first and last bytes, which say whose it was.
-// L3. Pieces are copied into one growing buffer, so a line that arrives byte by byte costs its bytes, not an object each.
+// LS3. Pieces are copied into one growing buffer, so a line that arrives byte by byte costs its bytes, not an object each.
 
 import { isUtf8 } from "node:buffer";
 import { utf8Bytes } from "@toolplane/protocol";

@@ -1,7 +1,7 @@
 // Writes lines to a host's stdin: everything of one tick in one write, and the next write only when the last was taken.
-// W1. A line counts as written from the moment its write begins: from then on the host may have read it.
+// LW1. A line counts as written from the moment its write begins: from then on the host may have read it.
 //     Except the last line of a write that failed: its line feed did not arrive, so no host can have taken it for a line.
-// W2. What has not been written can be taken back, and a host that does not read makes nothing pile up in the stream.
+// LW2. What has not been written can be taken back, and a host that does not read makes nothing pile up in the stream.
 
 export interface Outgoing {
   /** Empty once it is written: a call waits long for its answer, and its request need not wait with it. */

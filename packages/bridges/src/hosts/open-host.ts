@@ -1,7 +1,7 @@
 // The first words with a new process: hello, its config's schema, init, and what it offers.
-//   O1. The config is checked against the host's own schema before init sees it.
-//   O2. A method the host lacks is "not offered"; an optional one that fails is reported and counts as not offered.
-//   O3. Extensions are what the host answered and no more; an error means plain v1, silence or death a new start as that.
+//   OH1. The config is checked against the host's own schema before init sees it.
+//   OH2. A method the host lacks is "not offered"; an optional one that fails is reported and counts as not offered.
+//   OH3. Extensions are what the host answered and no more; an error means plain v1, silence or death a new start as that.
 
 import { isToolplaneError, type JsonObject, type JsonValue, ToolplaneError } from "@toolplane/protocol";
 import {

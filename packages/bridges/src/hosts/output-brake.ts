@@ -1,9 +1,9 @@
 // A host that floods stdout with what is no message is read slowly: this process has other hosts, and other work.
-// B1. Reading useless lines may take so much of a second; then its pipe is left alone until the second is over, and the
+// OB1. Reading useless lines may take so much of a second; then its pipe is left alone until the second is over, and the
 //     host waits in its write. A tool that prints a lot by mistake is not slowed down by this: refusing a line is quick.
-// B2. While it floods it is read in small pieces, so that it is stopped soon and not when all that a pipe holds is read.
-// B3. Once it has ended, what is left of its words is read at once: there may be an answer behind the flood.
-// B4. While a long line is worked on in turns the pipe is left alone too, so that little waits behind it.
+// OB2. While it floods it is read in small pieces, so that it is stopped soon and not when all that a pipe holds is read.
+// OB3. Once it has ended, what is left of its words is read at once: there may be an answer behind the flood.
+// OB4. While a long line is worked on in turns the pipe is left alone too, so that little waits behind it.
 
 import type { Readable } from "node:stream";
 import type { Timers } from "./timers.ts";
@@ -18,7 +18,7 @@ export interface BrakeOptions {
 
 export interface OutputBrake {
   push(chunk: Buffer): void;
-  /** Nothing is read until it is let go: a long line is still being worked on (B4). */
+  /** Nothing is read until it is let go: a long line is still being worked on (OB4). */
   hold(): void;
   letGo(): void;
   /** The process is gone: nothing is held back any more. */

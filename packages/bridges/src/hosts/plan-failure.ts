@@ -1,7 +1,7 @@
 // What becomes of a call when something goes wrong: tried again, or failed with a code.
-//   E1. Tried again only if its request never reached a process, or its tool says that running twice does no harm.
-//   E2. Never after its deadline or a cancellation: those end it at once.
-//   E3. A message names the host and the reason; never a stack, an argument or a piece of output (I8).
+//   PF1. Tried again only if its request never reached a process, or its tool says that running twice does no harm.
+//   PF2. Never after its deadline or a cancellation: those end it at once.
+//   PF3. A message names the host and the reason; never a stack, an argument or a piece of output (I8).
 
 import { ToolplaneError } from "@toolplane/protocol";
 import type { HostFailure } from "@toolplane/protocol/host";

@@ -1,7 +1,7 @@
 // Which process gets the next request, and whether another one is needed.
-//   F1. A process that cannot cancel never has two requests; others have no more than the limit, in number and in bytes.
-//   F2. An idle process first, then the one with the least to do; a new one is started while everybody has something.
-//   F3. While the breaker is half open only one request is out: it is the probe.
+//   FD1. A process that cannot cancel never has two requests; others have no more than the limit, in number and in bytes.
+//   FD2. An idle process first, then the one with the least to do; a new one is started while everybody has something.
+//   FD3. While the breaker is half open only one request is out: it is the probe.
 
 export interface FeedView {
   readonly state: "starting" | "ready" | "draining" | "stopping";

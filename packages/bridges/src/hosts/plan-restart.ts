@@ -1,9 +1,10 @@
 // When a process may be started again after others crashed.
-//   R1. Each crash in a row doubles the wait, up to a maximum; an answered call ends the row.
-//   R2. So many crashes within the window open the breaker, whatever was answered in between: then nothing is started.
-//   R3. An open breaker lets one probe through when its time is over (half open): an answered call closes it and forgets
+//   RS1. Each crash in a row doubles the wait, up to a maximum; an answered call ends the row.
+//   RS2. So many crashes within the window open the breaker, whatever was answered in between: then nothing is started.
+//   RS3. An open breaker lets one probe through when its time is over (half open): an answered call closes it and forgets
 //       the crashes, another crash opens it again.
 
+import { backoff } from "@toolplane/protocol";
 import type { HostLimits } from "./host-limits.ts";
 
 export interface RestartState {
@@ -23,15 +24,6 @@ export type RestartLimits = Pick<
   "backoffBaseMs" | "backoffMaxMs" | "breakerCrashes" | "breakerWindowMs" | "breakerOpenMs"
 >;
 
-/** Beyond it the doubling is over anyway. */
-const MAX_DOUBLINGS = 20;
-
-/** Between half and all of base * 2^(row - 1): processes of many hosts that share a fault do not start together. */
-const backoffMs = (row: number, limits: RestartLimits, chance: number): number => {
-  const full = Math.min(limits.backoffMaxMs, limits.backoffBaseMs * 2 ** Math.min(row - 1, MAX_DOUBLINGS));
-  return full / 2 + (full / 2) * chance;
-};
-
 export const planCrash = (
   state: RestartState,
   now: number,
@@ -45,7 +37,8 @@ export const planCrash = (
   const row = state.row + 1;
   const opens = state.breaker !== "closed" || crashes.length >= limits.breakerCrashes;
   if (opens) return { crashes, row, notBefore: now + limits.breakerOpenMs, breaker: "open" };
-  return { crashes, row, notBefore: now + backoffMs(row, limits, chance), breaker: "closed" };
+  const wait = { first: limits.backoffBaseMs, longest: limits.backoffMaxMs };
+  return { crashes, row, notBefore: now + backoff(wait, row, () => chance), breaker: "closed" };
 };
 
 /** A call was answered: the host works. While the breaker is open that says nothing about a new process. */

@@ -1,5 +1,5 @@
 // One attempt of a call while it is in a process: what it is told, and by whom.
-// J1. It ends once; what comes after it was given up changes nothing.
+// RJ1. It ends once; what comes after it was given up changes nothing.
 
 import type { JsonValue, ToolplaneError } from "@toolplane/protocol";
 import type { HostResponse } from "@toolplane/protocol/host";

@@ -1,12 +1,12 @@
 // What a sandboxed Node host is started with: Node's permission model, everything denied but what is named.
-// B1. Added without being named: the files on the command line, the package.json files above them (Node reads those to
+// SB1. Added without being named: the files on the command line, the package.json files above them (Node reads those to
 //     learn a file's kind), the node_modules folders beside those, and what is linked into them (a workspace's packages).
-// B2. Nothing else of the host's folder: a neighbour file may hold a secret; who imports one names it under `read`.
-// B3. Never opened: /proc, where other processes can be read, and the closed folders. A folder above one of them is opened
+// SB2. Nothing else of the host's folder: a neighbour file may hold a secret; who imports one names it under `read`.
+// SB3. Never opened: /proc, where other processes can be read, and the closed folders. A folder above one of them is opened
 //     entry by entry, without it, as it is when the host starts.
-// B4. No link to a directory in an opened folder: Node compares paths as text, so `link/..` would lead anywhere. A named
+// SB4. No link to a directory in an opened folder: Node compares paths as text, so `link/..` would lead anywhere. A named
 //     folder that holds one is refused; node_modules that holds one is opened package by package, two levels deep.
-// B5. The model binds the Node process; it is a fence around mistakes and curious tools, not a jail for native code.
+// SB5. The model binds the Node process; it is a fence around mistakes and curious tools, not a jail for native code.
 
 import { dirname, join, resolve } from "node:path";
 import { ToolplaneError } from "@toolplane/protocol";

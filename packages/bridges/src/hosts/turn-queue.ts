@@ -1,7 +1,7 @@
 // Work on what a host says, in the order in which the host said it. Work that takes long is done in turns with others, as a
 // promise; what comes meanwhile waits behind it.
-//   T1. Work that is done at once is done at once when nothing waits: short lines cost no turn of the event loop.
-//   T2. While it works in turns it says so, and nothing more is read from the host: what waits stays small.
+//   TQ1. Work that is done at once is done at once when nothing waits: short lines cost no turn of the event loop.
+//   TQ2. While it works in turns it says so, and nothing more is read from the host: what waits stays small.
 
 type Work = () => Promise<void> | void;
 

@@ -11,7 +11,7 @@ import {
   type NodeConnectionOptions,
   PermissionViolationError,
 } from "@nats-io/transport-node";
-import { ToolplaneError, UsageError } from "@toolplane/protocol";
+import { type Backoff, backoff, ToolplaneError, UsageError } from "@toolplane/protocol";
 import { systemClock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import { type NatsAddress, parseNatsAddress } from "./address.ts";
@@ -26,22 +26,7 @@ const DEFAULT_CONNECT_MS = 5_000;
 const PING_MS = 10_000;
 
 /** Reconnecting: at once, then slower; a server that comes back is noticed within the longest wait. */
-const FIRST_RETRY_MS = 50;
-const LONGEST_RETRY_MS = 1_000;
-
-const withoutEnd = (): { next(): number; reset(): void } => {
-  let waitMs = FIRST_RETRY_MS;
-  return {
-    next() {
-      const now = waitMs;
-      waitMs = Math.min(LONGEST_RETRY_MS, waitMs * 2);
-      return now;
-    },
-    reset() {
-      waitMs = FIRST_RETRY_MS;
-    },
-  };
-};
+const RETRY_MS: Backoff = { first: 50, longest: 1_000 };
 
 /**
  * The library connects to a number without saying so to TLS, which then looks for `localhost` in the certificate. There, and
@@ -137,14 +122,14 @@ const createListeners = (log: Log): { add(listener: () => void): () => void; tel
 export const openWire = async (options: NatsOptions, log: Log): Promise<Wire> => {
   const address = parseNatsAddress(options.url);
   const { connectMs = DEFAULT_CONNECT_MS, inboxPrefix } = options;
-  const retry = withoutEnd();
+  let retries = 0;
   const settings: NodeConnectionOptions = {
     servers: [...address.servers],
     name: options.name,
     timeout: connectMs,
     pingInterval: PING_MS,
     maxReconnectAttempts: -1,
-    reconnectDelayHandler: () => retry.next(),
+    reconnectDelayHandler: () => backoff(RETRY_MS, ++retries),
     // A server that restarts with other users, then with the right ones again, is come back to.
     ignoreAuthErrorAbort: true,
     noAsyncTraces: true,
@@ -177,7 +162,7 @@ export const openWire = async (options: NatsOptions, log: Log): Promise<Wire> =>
         goDown();
       } else if (status.type === "reconnect") {
         up = true;
-        retry.reset();
+        retries = 0;
         log.info("connected to NATS again", { server: status.server });
         back.tell();
       } else if (status.type === "error" && status.error instanceof PermissionViolationError) {

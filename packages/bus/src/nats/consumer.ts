@@ -3,6 +3,7 @@
 //   - When the server has lost our questions, or the durable itself, both are made again, for as long as it takes.
 
 import type { Msg } from "@nats-io/transport-node";
+import { type Backoff, backoff } from "@toolplane/protocol";
 import { streamPlan } from "@toolplane/protocol/agents";
 import { DEFAULT_DRAIN_MS, type DeliveryHandler, type DrainOptions } from "../bus.ts";
 import type { Clock } from "../clock.ts";
@@ -24,8 +25,7 @@ export interface RunningConsumer {
   stop(options?: DrainOptions): Promise<void>;
 }
 
-const FIRST_RETRY_MS = 50;
-const LONGEST_RETRY_MS = 5_000;
+const RETRY_MS: Backoff = { first: 50, longest: 5_000 };
 
 export const startConsumer = (deps: ConsumerDeps, plan: ConsumePlan, handler: DeliveryHandler): RunningConsumer => {
   const { wire, clock, log, counters, ensure } = deps;
@@ -105,12 +105,11 @@ export const startConsumer = (deps: ConsumerDeps, plan: ConsumePlan, handler: De
   };
 
   const pause = async (): Promise<void> => {
-    const waitMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures++, 16));
     const waking = new AbortController();
     const wake = (): void => waking.abort();
     stopping.signal.addEventListener("abort", wake, { once: true });
     const forget = wire.onReconnect(wake);
-    if (!stopping.signal.aborted) await clock.sleep(waitMs, waking.signal);
+    if (!stopping.signal.aborted) await clock.sleep(backoff(RETRY_MS, ++failures), waking.signal);
     forget();
     stopping.signal.removeEventListener("abort", wake);
   };

@@ -1,7 +1,7 @@
 // One delivery in somebody's hands. The first settlement counts and later ones wait for it and do nothing (B7); one that
 // could not be confirmed does not count, so that it may be tried again. Dead letters are kept before the message goes.
 
-import { isToolplaneError } from "@toolplane/protocol";
+import { type Backoff, backoff, isToolplaneError, storableText } from "@toolplane/protocol";
 import type { BusMessage, Delivery, DeliveryHandler, LostMessage } from "../bus.ts";
 import type { BusCounters } from "../bus-counters.ts";
 import { planBackoff, planDelay } from "../consume-plan.ts";
@@ -33,13 +33,7 @@ export interface Handling {
 const MAX_REASON_LENGTH = 500;
 
 /** A dead letter that could not be kept is tried again, slower each time. */
-const FIRST_BURY_RETRY_MS = 250;
-const LONGEST_BURY_RETRY_MS = 30_000;
-
-const buryRetryMs = (attempt: number): number =>
-  Math.min(LONGEST_BURY_RETRY_MS, FIRST_BURY_RETRY_MS * 2 ** Math.min(attempt, 16));
-
-const plainReason = (reason: string): string => reason.replaceAll("\0", "").toWellFormed().slice(0, MAX_REASON_LENGTH);
+const BURY_RETRY_MS: Backoff = { first: 500, longest: 30_000 };
 
 /** Which kind of failure, never its words: they may hold what a tool was given (I8). */
 export const failureCode = (error: unknown): string => (isToolplaneError(error) ? error.code : "internal_error");
@@ -52,7 +46,7 @@ interface Losing {
 
 /** Keeps a dead letter, then takes the message out. */
 const buryLost = async ({ bury, counters }: HandlingDeps, { lost, answer }: Losing): Promise<void> => {
-  await bury({ ...lost, reason: plainReason(lost.reason) });
+  await bury({ ...lost, reason: storableText(lost.reason, MAX_REASON_LENGTH) });
   counters.deadLettered++;
   await answer.term();
 };
@@ -64,7 +58,7 @@ export const loseMessage = async (deps: HandlingDeps, losing: Losing): Promise<v
   } catch (error) {
     const { durable, subject } = losing.lost;
     deps.log.error("a dead letter could not be kept", { durable, subject, code: failureCode(error) });
-    await losing.answer.nak(buryRetryMs(losing.attempt)).catch(() => {});
+    await losing.answer.nak(backoff(BURY_RETRY_MS, losing.attempt)).catch(() => {});
   }
 };
 
@@ -129,7 +123,7 @@ export const createHandling = (
       } catch (error) {
         log.warn("a delivery could not be settled", { durable: plan.durable, subject, code: failureCode(error) });
         // Without this answer it is delivered again when its ack wait is over.
-        await answer.nak(buryRetryMs(attempt)).catch(() => {});
+        await answer.nak(backoff(BURY_RETRY_MS, attempt)).catch(() => {});
       }
     },
     abandon: () => settleOnce(() => answer.nak(0)),

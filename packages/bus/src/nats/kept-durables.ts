@@ -1,6 +1,7 @@
 // Durables that others fetch from. Nobody here would notice that they are gone, so they are made again whenever the server
 // may have lost them, for as long as it takes.
 
+import { type Backoff, backoff } from "@toolplane/protocol";
 import type { CommandDurable } from "../bus.ts";
 import type { Clock } from "../clock.ts";
 import { planConsume } from "../consume-plan.ts";
@@ -24,8 +25,7 @@ export interface KeptDurablesDeps {
 
 /** Asked at once when many targets are registered. */
 const AT_ONCE = 16;
-const FIRST_RETRY_MS = 100;
-const LONGEST_RETRY_MS = 5_000;
+const RETRY_MS: Backoff = { first: 100, longest: 5_000 };
 
 const planDurable = ({ durable, pattern }: CommandDurable): DurablePlan => ({
   ...planConsume({ durable, pattern, category: "cmd" }),
@@ -60,8 +60,7 @@ export const createKeptDurables = ({ durables, clock, log }: KeptDurablesDeps): 
       } catch (error) {
         again = true;
         log.warn("durables could not be made again", { code: failureCode(error) });
-        const waitMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures++, 16));
-        await clock.sleep(waitMs, stopping.signal);
+        await clock.sleep(backoff(RETRY_MS, ++failures), stopping.signal);
       }
     }
   };

@@ -2,7 +2,7 @@
 // reading never throws and never guesses: either it is text with each header once, or it says what is wrong.
 
 import { headers as createHeaders, type Msg, type MsgHdrs } from "@nats-io/transport-node";
-import { type HeaderMap, isToolplaneError, normalizeHeaders, ToolplaneError } from "@toolplane/protocol";
+import { type HeaderMap, isToolplaneError, normalizeHeaders, storableText, ToolplaneError } from "@toolplane/protocol";
 
 export const encodeHeaders = (headers: HeaderMap): MsgHdrs => {
   const encoded = createHeaders();
@@ -85,4 +85,4 @@ export const readMessage = (message: Msg): ReadMessage => {
 
 /** What can be shown of bytes that are no text, up to a length. */
 export const showBytes = (bytes: Uint8Array, limit: number): string =>
-  lossyText.decode(bytes.subarray(0, limit)).replaceAll("\0", "\u{FFFD}");
+  storableText(lossyText.decode(bytes.subarray(0, limit)));

@@ -1,12 +1,20 @@
 // Approvals: a person says yes or no to a call of a tool with `approval: required`.
-//   A1. Exactly one decision per call, the first; the same again by anybody is answered with it, the opposite is `conflict`.
-//   A2. The decision is a card under an id derived from the call's, written in the transaction that moves the call (I7):
+//   AP1. Exactly one decision per call, the first; the same again by anybody is answered with it, the opposite is `conflict`.
+//   AP2. The decision is a card under an id derived from the call's, written in the transaction that moves the call (I7):
 //       who decided, what, when and why outlives the call's row.
-//   A3. A denied call was never in a queue, so nobody can have run it. It settles failed `approval_denied` with the reason,
+//   AP3. A denied call was never in a queue, so nobody can have run it. It settles failed `approval_denied` with the reason,
 //       which is what the model is told.
-//   A4. Time is the database's: a call whose time to be approved is over cannot be approved, also before a watchdog came by.
+//   AP4. Time is the database's: a call whose time to be approved is over cannot be approved, also before a watchdog came by.
 
-import { type Card, isRecord, type JsonObject, parseCard, resolveOptions, ToolplaneError } from "@toolplane/protocol";
+import {
+  type Card,
+  isRecord,
+  type JsonObject,
+  parseCard,
+  resolveOptions,
+  storableText,
+  ToolplaneError,
+} from "@toolplane/protocol";
 import { type Actor, reasonIn, recordActs } from "../audit/audit.ts";
 import { type CallKey, type CallStatus, type CallView, isSettled } from "../calls/call.ts";
 import type { Calls } from "../calls/calls.ts";
@@ -84,7 +92,7 @@ const MAX_TEXT = 500;
 
 const cardIdOf = (toolCallId: string): string => `approval_${toolCallId}`;
 
-const clean = (text: string): string => text.slice(0, MAX_TEXT).toWellFormed().replaceAll("\u0000", "").trim();
+const clean = (text: string): string => storableText(text, MAX_TEXT).trim();
 
 const decisionCard = (view: CallView, request: DecideRequest, verdict: Verdict, now: string): Card => ({
   card_id: cardIdOf(view.toolCallId),

@@ -4,7 +4,7 @@
 //   AU3. A detail says what changed by name. Arguments, results, definitions and secrets are never in it (I8);
 //        a reason is a person's own text, cut short and with tokens masked.
 
-import type { JsonObject } from "@toolplane/protocol";
+import { type JsonObject, storableText } from "@toolplane/protocol";
 import { parsePage } from "../registry/page.ts";
 import type { Queryer } from "../sql/database.ts";
 import { type ActWrite, type AuditRow, bindActs, LIST_AUDIT, LIST_AUDIT_OF_PROJECT, WRITE_ACTS } from "./audit.sql.ts";
@@ -84,8 +84,7 @@ const MAX_TEXT = 500;
 /** A token somebody wrote into a reason: its id stays, so that it can be revoked. */
 const TOKEN = /(tp_[0-9a-f]{12})_[0-9a-f]+/gu;
 
-const clean = (text: string): string =>
-  text.replaceAll(TOKEN, "$1_***").slice(0, MAX_TEXT).toWellFormed().replaceAll("\u0000", "");
+const clean = (text: string): string => storableText(text.replaceAll(TOKEN, "$1_***"), MAX_TEXT);
 
 /** Why, where somebody said it. */
 export const reasonIn = (reason: string | undefined): { readonly reason?: string } => {

@@ -1,6 +1,8 @@
 // The decisions about a batch, each a pure function.
 
 import {
+  type Backoff,
+  backoff,
   ERROR_TABLE,
   isErrorCode,
   isRecord,
@@ -52,8 +54,7 @@ export const planBatchStatus = (tasks: readonly EndedTask[], failFast: boolean):
 };
 
 /** A busy agent or a database that stumbled recovers within seconds; who does not within half a minute, will not soon. */
-const FIRST_RETRY_SECONDS = 2;
-const MAX_RETRY_SECONDS = 30;
+const RETRY_SECONDS: Backoff = { first: 2, longest: 30 };
 const MAX_ATTEMPTS = 5;
 
 export type DispatchFailure =
@@ -71,7 +72,7 @@ export const planDispatchFailure = ({ code }: Pick<ToolplaneError, "code">, atte
   const error = `dispatch_${status}:${code}`;
   if (status === "rejected") return { act: "fail", error };
   if (attempts >= MAX_ATTEMPTS) return { act: "fail", error: "dispatch_retry_exhausted" };
-  return { act: "retry", seconds: Math.min(FIRST_RETRY_SECONDS * 2 ** (attempts - 1), MAX_RETRY_SECONDS), error };
+  return { act: "retry", seconds: backoff(RETRY_SECONDS, attempts), error };
 };
 
 /** Enough to see what an agent found; the whole of it is in its output box. */

@@ -14,7 +14,7 @@ import {
   type DeliveryHandler,
   type DrainOptions,
 } from "@toolplane/bus";
-import { isToolplaneError } from "@toolplane/protocol";
+import { backoff, isToolplaneError } from "@toolplane/protocol";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import { createAlarm } from "./alarm.ts";
@@ -94,7 +94,7 @@ export const startConsumer = (deps: ConsumerDeps, plan: ConsumePlan, handler: De
         } catch (error) {
           const code = isToolplaneError(error) ? error.code : "internal_error";
           log.warn("a consumer could not claim", { durable: plan.durable, code, failures });
-          waitMs = Math.min(lookAgainMs, FIRST_RETRY_MS * 2 ** failures++);
+          waitMs = backoff({ first: FIRST_RETRY_MS, longest: lookAgainMs }, ++failures);
           // Rings must not turn the pause into a loop.
           await clock.sleep(waitMs, stopping.signal);
           continue;

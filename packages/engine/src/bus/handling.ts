@@ -9,7 +9,7 @@ import {
   planBackoff,
   planDelay,
 } from "@toolplane/bus";
-import { isToolplaneError } from "@toolplane/protocol";
+import { isToolplaneError, storableText } from "@toolplane/protocol";
 import type { Log } from "../ports/log.ts";
 import { type ClaimedMessage, EXHAUSTED } from "./claim.ts";
 import type { Settlement } from "./settlement.ts";
@@ -31,8 +31,6 @@ export interface Handling {
 
 /** Shown to people beside the message; the rest of a longer one is in the consumer's log. */
 const MAX_REASON_LENGTH = 500;
-
-const plainReason = (reason: string): string => reason.replaceAll("\0", "").toWellFormed().slice(0, MAX_REASON_LENGTH);
 
 /** Which kind of failure, never its words: they may hold what a tool was given (I8). */
 const failureCode = (error: unknown): string => (isToolplaneError(error) ? error.code : "internal_error");
@@ -57,7 +55,7 @@ export const createHandling = (deps: HandlingDeps, plan: ConsumePlan, message: C
 
   const bury = (code: string, reason: string): Promise<void> =>
     settleOnce(async () => {
-      await settlement.bury(message, { code, reason: plainReason(reason) });
+      await settlement.bury(message, { code, reason: storableText(reason, MAX_REASON_LENGTH) });
       counters.deadLettered++;
     });
 

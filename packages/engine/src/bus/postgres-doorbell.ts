@@ -1,17 +1,18 @@
 // The doorbell over LISTEN / NOTIFY: one connection that hears the other processes and rings for them.
-//   D1. A ring is told to the listeners of this process directly, as `here`, before anything is sent.
-//   D2. It is sent as one empty NOTIFY, on the listening connection itself: the server then names this connection as
+//   DB1. A ring is told to the listeners of this process directly, as `here`, before anything is sent.
+//   DB2. It is sent as one empty NOTIFY, on the listening connection itself: the server then names this connection as
 //       the sender and its own ring is not told a second time.
-//   D3. At most one statement is on its way (the driver takes one at a time); rings meanwhile, and rings of one moment, leave
+//   DB3. At most one statement is on its way (the driver takes one at a time); rings meanwhile, and rings of one moment, leave
 //       together, one NOTIFY per kind.
-//   D4. A lost connection is made again with growing pauses. Then every listener is told (`elsewhere`: rings may have
+//   DB4. A lost connection is made again with growing pauses. Then every listener is told (`elsewhere`: rings may have
 //       been missed) and what could not be sent is sent. Nothing of this ever throws out of `ring`.
-//   D5. A process that is alone on its database sends nothing. A process that connects says `hello`, and the other
+//   DB5. A process that is alone on its database sends nothing. A process that connects says `hello`, and the other
 //       processes answer `present`. A process that hears no answer for a while takes itself for alone until it hears another
 //       one. Then it rings once for every kind, because it kept its rings to itself, and goes on ringing. An answer that came
 //       too late therefore costs time, no work (I13). A process that hears `hello` tells its own listeners, because the
 //       newcomer may have been alone before; it rings for all kinds only if it was alone itself.
 
+import { type Backoff, backoff } from "@toolplane/protocol";
 import type pg from "pg";
 import type { Clock } from "../ports/clock.ts";
 import { DOORBELL_KINDS, type Doorbell, type DoorbellKind, type RingOrigin, type RingTo } from "../ports/doorbell.ts";
@@ -50,9 +51,8 @@ export interface PostgresDoorbellOptions {
   readonly log: Log;
 }
 
-const FIRST_PAUSE_MS = 50;
-/** As long as the slow look of those who wait: being deaf longer than that costs nothing more. */
-const LONGEST_PAUSE_MS = 5_000;
+/** The longest is as long as the slow look of those who wait: being deaf longer than that costs nothing more. */
+const PAUSE_MS: Backoff = { first: 50, longest: 5_000 };
 
 /** Who is there answers within milliseconds, or when it has finished what keeps it busy. */
 const ANSWER_MS = 1_000;
@@ -180,16 +180,15 @@ export const createPostgresDoorbell = ({ db, clock, log }: PostgresDoorbellOptio
   };
 
   const keepLine = async (): Promise<void> => {
-    let pauseMs = FIRST_PAUSE_MS;
+    let failures = 0;
     while (!closing.signal.aborted) {
       const before = connections;
       await holdLine().catch(() => {});
-      if (connections > before) pauseMs = FIRST_PAUSE_MS;
+      if (connections > before) failures = 0;
       if (closing.signal.aborted) return;
       if (!away) log.warn("the connection to the database is lost; it is tried again until it is back");
       away = true;
-      await clock.sleep(pauseMs, closing.signal);
-      pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2);
+      await clock.sleep(backoff(PAUSE_MS, ++failures), closing.signal);
     }
   };
 

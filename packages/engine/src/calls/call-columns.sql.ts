@@ -1,5 +1,5 @@
 // The columns of a call, each described once. Types, bound arrays, INSERT lists, what settled calls keep and the mapping to the
-// nouns of call.ts are made of these tables; docs/decisions/2026-11-16-one-description-per-row.md.
+// nouns of call.ts are made of these tables; docs/decisions/0029-one-description-per-row.md.
 //   FACTS   given when the call is made, never changed, remembered anywhere
 //   TERMS   given when the call is made, used by statements; only some of them are shown
 //   COURSE  the queue and the lease: written by statements, kept as they were when the call settles

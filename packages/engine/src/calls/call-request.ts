@@ -12,6 +12,8 @@ export interface CallRequest extends CallAsk {
   /** Who asks; `sys.api` when nobody is named. */
   readonly agentId?: string | undefined;
   readonly channelId?: string | undefined;
+  /** How deep the caller says it is; the call is refused when the engine counts another depth (I9). */
+  readonly saidDepth?: number | undefined;
   readonly traceparent?: string | undefined;
   readonly tracestate?: string | undefined;
   /** The person who is written down for it, when it is a retry that a person asked for. */

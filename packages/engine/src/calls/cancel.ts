@@ -1,7 +1,7 @@
 // Cancel settles the open call in its own transaction; the holder learns it by its next heartbeat and aborts.
 // A result card that was already written is used: the work is done, canceling it would only lose it.
 
-import { ToolplaneError } from "@toolplane/protocol";
+import { storableText, ToolplaneError } from "@toolplane/protocol";
 import { type Actor, reasonIn } from "../audit/audit.ts";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
 import type { Faults } from "../ports/faults.ts";
@@ -46,7 +46,7 @@ const settlementOf = (
   request: Identified,
   written: Settlement["outcome"] | undefined,
 ): Settlement => {
-  const reason = (request.reason ?? "canceled").slice(0, MAX_REASON_LENGTH).toWellFormed().replaceAll("\u0000", "");
+  const reason = storableText(request.reason ?? "canceled", MAX_REASON_LENGTH);
   const error = new ToolplaneError("canceled", reason, {
     detail: request.by === undefined ? undefined : { by: request.by },
   });

@@ -2,6 +2,7 @@
 //   I12. A key that was used answers with its call, or with a conflict when the arguments differ.
 
 import { type AfterExecution, isTrustedActor, rawArgumentsHash, ToolplaneError } from "@toolplane/protocol";
+import { saidDepthError } from "@toolplane/protocol/agents";
 import type { Checked } from "../registry/schema-checks.ts";
 import type { CallRequest, Dispatched } from "./call-request.ts";
 import type { DispatchRow, KeyedRow, MadeRow, RefusalRow } from "./dispatch.sql.ts";
@@ -75,9 +76,9 @@ export const keyedOutcome = (pending: Pending, found: KeyedRow, sha256: Sha256):
 
 export const refusalOf = (
   row: RefusalRow | undefined,
-  names: { readonly projectId: string; readonly toolName: string; readonly agentId: string },
+  names: Pick<CallRequest, "projectId" | "toolName" | "saidDepth"> & { readonly agentId: string },
 ): ToolplaneError | "replan" => {
-  const { projectId, toolName, agentId } = names;
+  const { projectId, toolName, agentId, saidDepth } = names;
   if (row === undefined || row.project_status === null)
     return new ToolplaneError("not_found", `there is no project ${projectId}`);
   if (row.project_status !== "active")
@@ -86,5 +87,6 @@ export const refusalOf = (
     return new ToolplaneError("not_found", `project ${projectId} has no tool ${toolName}`);
   if (!row.agent_known && !isTrustedActor(agentId))
     return new ToolplaneError("invalid_source_actor", `${agentId} is not an active agent of project ${projectId}`);
-  return "replan";
+  const unlike = row.agent_depth === null ? undefined : saidDepthError(saidDepth, row.agent_depth);
+  return unlike ?? "replan";
 };

@@ -1,6 +1,7 @@
 // Dispatch of direct calls: each a headless turn of its own, any number at once.
-// The way of a flush: keys and ids already used -> definitions (remembered) -> plan each -> one statement -> ring.
-//   I4, I12. A key that exists answers with its call before anything else is looked at, so it survives a redefinition.
+// The way of a flush: chosen ids already used -> definitions (remembered) -> plan each -> one statement -> ring.
+//   I4, I12. A key that was used answers with its call. The statement finds out; keys are looked up only for calls that it did
+//   not write and for calls that could not be planned: a used key answers also after its tool was redefined or deleted.
 //   A definition that was replaced under the plan is read again and planned again; the statement itself tells.
 //   I9. A call in an agent's name is as deep as the agent: as the turn it is in, and never less than it was made.
 //   A flush whose answer was lost may run again: ids were minted with the request, so the second run finds the first.
@@ -8,7 +9,8 @@
 //   that was committed, what carries those leases goes back to the queue: no service has heard of them.
 
 import { setImmediate as breathe } from "node:timers/promises";
-import { DEFAULT_CHANNEL, isToolplaneError, type JsonCaps, ToolplaneError } from "@toolplane/protocol";
+import { DEFAULT_CHANNEL, isToolplaneError, isTrustedActor, type JsonCaps, ToolplaneError } from "@toolplane/protocol";
+import { saidDepthError } from "@toolplane/protocol/agents";
 import { type Act, type Actor, recordActsOf } from "../audit/audit.ts";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
 import { roughBytes } from "../coalescer/rough-bytes.ts";
@@ -113,8 +115,15 @@ export const createDispatch = (deps: DispatchDeps & WaitingServices): Dispatch =
   /** Agents that are deeper than 0, as far as they were met; the statement says when one is not that deep any more. */
   const depths = createLeastRecentlyUsed<{ readonly depth: number }>(MAX_DEPTHS);
 
+  /** What the caller says is planned with: the statement compares it, and a refusal costs no second try. */
+  const depthOf = ({ request: { projectId, saidDepth }, agentId }: Pending): number => {
+    const unlike = isTrustedActor(agentId) ? saidDepthError(saidDepth, 0) : undefined;
+    if (unlike !== undefined) throw unlike;
+    return saidDepth ?? depths.get(agentKeyOf(projectId, agentId))?.depth ?? 0;
+  };
+
   const findKeyed = async (items: readonly Pending[]): Promise<void> => {
-    const keyed = items.filter((item) => item.outcome === undefined && item.request.idempotencyKey !== undefined);
+    const keyed = items.filter(({ request }) => request.idempotencyKey !== undefined);
     if (keyed.length === 0) return;
     const rows = await db.query<KeyedRow>(
       FIND_KEYED,
@@ -146,6 +155,7 @@ export const createDispatch = (deps: DispatchDeps & WaitingServices): Dispatch =
 
   const plan = async (items: readonly Pending[]): Promise<void> => {
     const open = items.filter((item) => item.outcome === undefined);
+    const failed: Pending[] = [];
     const pinned = await definitions.resolve(open.map(({ request }) => request));
     const now = new Date(deps.clock.now()).toISOString();
     for (const [index, item] of open.entries()) {
@@ -163,7 +173,7 @@ export const createDispatch = (deps: DispatchDeps & WaitingServices): Dispatch =
             channelId: request.channelId ?? DEFAULT_CHANNEL,
             traceparent: request.traceparent,
             tracestate: request.tracestate,
-            recursionDepth: depths.get(agentKeyOf(request.projectId, agentId))?.depth ?? 0,
+            recursionDepth: depthOf(item),
           },
           toolCallId,
         );
@@ -183,10 +193,12 @@ export const createDispatch = (deps: DispatchDeps & WaitingServices): Dispatch =
         item.free = planned.free;
       } catch (error) {
         item.outcome = error as Error;
+        failed.push(item);
       }
       // Planning a large call takes tens of milliseconds: others get their turn before the next one.
       if ((item.row?.cardBody.length ?? 0) > LARGE_CARD) await breathe();
     }
+    await findKeyed(failed);
   };
 
   /** Without keys all are new, unless an earlier run of this flush has written them; keys are known to come twice. */
@@ -276,7 +288,7 @@ export const createDispatch = (deps: DispatchDeps & WaitingServices): Dispatch =
 
   const write = async (items: readonly Pending[]): Promise<void> => {
     const open = inLockOrder(items.filter((item) => item.outcome === undefined && item.row !== undefined));
-    if (open.length === 0) return;
+    if (open.length === 0) return findKeyed(items.filter((item) => item.outcome === undefined));
     await faults.at("dispatch:before-commit");
     const written = await insertMatched(open);
     await faults.at("dispatch:after-commit");
@@ -290,7 +302,7 @@ export const createDispatch = (deps: DispatchDeps & WaitingServices): Dispatch =
       } else if (row?.ready === true) clashed.push(item);
       else item.row = undefined;
     }
-    await findKeyed(clashed);
+    await findKeyed(items.filter((item) => item.outcome === undefined));
     await findMade(clashed);
   };
 
@@ -308,7 +320,7 @@ export const createDispatch = (deps: DispatchDeps & WaitingServices): Dispatch =
       const name = names[index];
       if (name === undefined) continue;
       const row = byOrd.get(index + 1);
-      const refusal = refusalOf(row, name);
+      const refusal = refusalOf(row, { ...item.request, agentId: item.agentId });
       if (refusal !== "replan") {
         item.outcome = refusal;
         continue;
@@ -333,9 +345,10 @@ export const createDispatch = (deps: DispatchDeps & WaitingServices): Dispatch =
         row: undefined,
       }),
     );
-    await findKeyed(items);
-    // An id the caller chose may be any call's: before card ids came from call ids, nothing else would tell.
-    await findMade(items.filter(({ minted }) => !minted));
+    // An id that the caller chose may be any call's: before card ids came from call ids, nothing else would tell.
+    const chosen = items.filter(({ minted }) => !minted);
+    await findKeyed(chosen);
+    await findMade(chosen);
     for (let round = 0; round < MAX_REPLANS && items.some((item) => item.outcome === undefined); round++) {
       await plan(items);
       await write(items);

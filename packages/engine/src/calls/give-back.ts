@@ -3,6 +3,7 @@
 // whatever carries it was not started: it goes back to the queue, unsafe tools too, instead of lapsing into
 // outcome_unknown. Asked again and again until it is found or the lease would have lapsed anyway.
 
+import { type Backoff, backoff } from "@toolplane/protocol";
 import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Database } from "../sql/database.ts";
@@ -24,8 +25,7 @@ export interface GiveBackDeps {
 }
 
 // A statement in flight ends within milliseconds; a server that restarts takes seconds.
-const FIRST_PAUSE_MS = 50;
-const LONGEST_PAUSE_MS = 1_000;
+const PAUSE_MS: Backoff = { first: 50, longest: 1_000 };
 
 export const createGiveBack = ({ db, clock, doorbell, leaseSeconds, republishSeconds }: GiveBackDeps): GiveBack => {
   const stopping = new AbortController();
@@ -40,8 +40,8 @@ export const createGiveBack = ({ db, clock, doorbell, leaseSeconds, republishSec
 
   const look = async (leaseIds: readonly string[]): Promise<void> => {
     const end = clock.now() + leaseSeconds * 1_000;
-    for (let pauseMs = FIRST_PAUSE_MS; clock.now() < end; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
-      await clock.sleep(pauseMs, stopping.signal);
+    for (let looks = 1; clock.now() < end; looks++) {
+      await clock.sleep(backoff(PAUSE_MS, looks), stopping.signal);
       if ((await ask(leaseIds)) || stopping.signal.aborted) return;
     }
   };

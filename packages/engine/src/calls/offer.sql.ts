@@ -13,3 +13,22 @@ export const RECHECK_PAUSED = `case when ${IS_PAUSED} then now() + interval '5 s
 
 /** When its caller wanted it: the queue's time counts from then. */
 export const WANTED_AT = "c.queue_deadline - make_interval(secs => c.queue_timeout_seconds)";
+
+// A scalar subquery with a limit, for the same reason. Looked for only where nothing else has refused.
+const SESSION_IS_FREE = `(c.session is null or (select 1 from state.live_calls r
+  where r.project_id = c.project_id and r.session = c.session and r.status = 'running' and r.session is not null limit 1) is null)`;
+
+/** Its command was sent, and is not sent again: a service that never leases may have begun before the tool was paused. */
+const PLAIN_WAS_SENT = "(c.plain and c.publishes > 0)";
+
+/**
+ * Whether a call that is under no live lease can have a result: it ran under one that lapsed, or nothing forbids it to run.
+ * Not before a person approved it, its time has come, its tool is resumed and its session is free. The pause before another
+ * attempt forbids nothing.
+ */
+const CAN_HAVE_RUN = `(c.status = 'running' or (c.status = 'queued' and ${WANTED_AT} <= now()
+  and (c.available_at < 'infinity' or ${PLAIN_WAS_SENT}) and ${SESSION_IS_FREE}))`;
+
+/** Under a lease: the one on the row, or without one while none is live and the call can have run (I6). */
+export const inHands = (leaseId: string): string => `c.status <> 'awaiting_approval' and (c.lease_id = ${leaseId}
+  or (${leaseId} is null and (c.lease_id is null or c.lease_expires_at <= now()) and ${CAN_HAVE_RUN}))`;

@@ -1,9 +1,10 @@
 // Cards of the two-step way.
 
 import type { Statement } from "../sql/database.ts";
+import { inHands } from "./offer.sql.ts";
 
 /**
- * Writes a card into the slot of its open call, or nothing. Whose lease counts is decided as for a report (settle.sql.ts): a
+ * Writes a card into the slot of its open call, or nothing. Whose hands count is decided as for a report (offer.sql.ts): a
  * holder that was replaced writes nothing (I6). The lock makes a settlement wait for the card, or the card for the
  * settlement, after which there is no live row to write it for. A settlement that waited finds the mark on the row, because the
  * server looks at its condition again for a row that was changed; a card that another statement wrote it would not see.
@@ -13,9 +14,8 @@ export const PUT_RESULT_CARD: Statement = {
   name: "reports.put-card",
   text: `
 with open as (
-  select from state.live_calls
-   where project_id = $1 and tool_call_id = $4
-     and (lease_id = $9 or ($9::text is null and (lease_id is null or lease_expires_at <= now())))
+  select from state.live_calls c
+   where c.project_id = $1 and c.tool_call_id = $4 and ${inHands("$9::text")}
      for no key update
 ),
 written as (

@@ -17,6 +17,7 @@ import {
   type ToolResultContent,
 } from "@toolplane/protocol";
 import { type ExpectedCall, planReportCheck } from "@toolplane/protocol/agents";
+import type { Clock } from "../ports/clock.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Database } from "../sql/database.ts";
 import type { CallFacts, CallKey } from "./call.ts";
@@ -56,6 +57,7 @@ export interface ReportDeps {
   readonly faults: Faults;
   readonly sha256: Sha256;
   readonly caps: JsonCaps;
+  readonly clock: Pick<Clock, "now">;
   readonly settle: (request: SettleRequest) => Promise<Settled>;
 }
 
@@ -86,7 +88,7 @@ export const createReports = (deps: ReportDeps): Reports => {
     const { cardId, actorId, toolCallId } = card;
     const standing = await deps.db.query<StandingCard>(READ_STANDING, [projectId, cardId, actorId, toolCallId]);
     const [row] = await deps.db.query<ViewRow>(READ_CALLS, bindKeys([{ projectId, toolCallId }]));
-    const refusal = planUnwritten(card, standing, row === undefined ? undefined : viewOf(row));
+    const refusal = planUnwritten(card, standing, row === undefined ? undefined : viewOf(row), deps.clock.now());
     if (refusal !== undefined) throw refusal;
   };
 

@@ -5,6 +5,7 @@
 
 import { isRecord, ToolplaneError } from "@toolplane/protocol";
 import { type CallView, isSettled } from "./call.ts";
+import { planNotDue } from "./not-due.ts";
 import type { StandingCard } from "./reports.sql.ts";
 
 export interface StandingFor {
@@ -46,6 +47,7 @@ export const planUnwritten = (
   card: UnwrittenCard,
   standing: readonly StandingCard[],
   call: CallView | undefined,
+  nowMs: number,
 ): ToolplaneError | undefined => {
   const { cardId, toolCallId } = card;
   const same = standing.find(({ card_id }) => card_id === cardId);
@@ -62,6 +64,8 @@ export const planUnwritten = (
       { detail: { status: call.status, tool_result_card_id: call.resultCardId } },
     );
   }
+  const notDue = planNotDue(call, card.leaseId, nowMs);
+  if (notDue !== undefined) return notDue;
   if (card.leaseId !== call.leaseId) return notHolder(card, call);
   const [first] = standing;
   if (first === undefined)

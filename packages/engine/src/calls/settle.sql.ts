@@ -1,7 +1,7 @@
 // Settlement in one statement and one commit: the call's result, its card, and for an agent's turn the inbox row and the
 // wakeup. The row leaves the live calls for the past ones; the DELETE's condition is the whole truth about who may settle:
-//   report  the holder of the lease on the row; or, without a lease, anybody (of the right actor) while none is live
-//           (I6); never while a person has not approved the call; and with the card that stands for the call, if there is one
+//   report  the holder of the lease on the row; or, without a lease, anybody (of the right actor) while none is live and the
+//           call can have run (I6, offer.sql.ts); and with the card that stands for the call, if there is one
 //   cancel  whoever may cancel; the call is open
 //   deny    a person; the call waits for exactly that
 //   expire  a watchdog; the call is open, due, and still in the hands it was read in
@@ -12,6 +12,7 @@ import { type GivenOf, given, inputOf, namesOf } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
 import { KEPT_COLUMNS, KEPT_OF_CALL } from "./call-columns.sql.ts";
 import { tellOf } from "./call-events.sql.ts";
+import { inHands } from "./offer.sql.ts";
 
 export type SettleMode = "report" | "cancel" | "deny" | "expire";
 
@@ -85,8 +86,7 @@ const settling = (source: string): string => `
    using ${source}
    where c.project_id = any (array[i.project_id]) and c.tool_call_id = i.tool_call_id
      and case i.mode
-           when 'report' then c.status <> 'awaiting_approval' and (c.lease_id = i.lease_id
-                or (i.lease_id is null and (c.lease_id is null or c.lease_expires_at <= now())))
+           when 'report' then ${inHands("i.lease_id")}
                 and (c.standing_card_id is null or c.standing_card_id = i.result_card_id)
            when 'deny' then c.status = 'awaiting_approval'
            when 'expire' then c.lease_id is not distinct from i.lease_id and c.due_at <= now()

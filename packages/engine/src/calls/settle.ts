@@ -1,5 +1,5 @@
 // Settling reported results. The way of a flush: facts (remembered from the lease) -> plan each -> one statement -> ring.
-//   I1. First valid result wins. I6. Only the holder of a live lease, or anybody of the right actor while there is none.
+//   I1. First valid result wins. I6. Only the holder of a live lease, or anybody of the right actor while there is none and the call can have run.
 //   A settled call keeps its lease id and the hash of its result: the same again is `idempotent`, anything else
 //   `already_settled`. A flush whose answer was lost may run again for the same reason.
 
@@ -8,10 +8,12 @@ import { isFilled, isToolplaneError, ToolplaneError, type ToolResultContent } fr
 import { checkCallTrace } from "@toolplane/protocol/agents";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
 import { roughBytes } from "../coalescer/rough-bytes.ts";
+import type { Clock } from "../ports/clock.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Database } from "../sql/database.ts";
 import { type CallFacts, type CallKey, type CallView, callKey, isSettled } from "./call.ts";
 import type { FactMemory } from "./call-facts.ts";
+import { planNotDue } from "./not-due.ts";
 import { type GivenResult, resultHash, type WrittenResult } from "./plan-settlement.ts";
 import { bindKeys, READ_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
 import { READ_STANDING, type StandingCard } from "./reports.sql.ts";
@@ -41,6 +43,7 @@ export interface SettleDeps {
   readonly settlements: Settlements;
   readonly faults: Faults;
   readonly sha256: Sha256;
+  readonly clock: Pick<Clock, "now">;
 }
 
 const noCall = (key: CallKey): ToolplaneError =>
@@ -64,22 +67,21 @@ const refusalOf = (request: SettleRequest, facts: CallFacts): ToolplaneError | u
   }
 };
 
+const notHolder = ({ toolCallId, leaseId }: SettleRow, { status, leaseHolder }: CallView): ToolplaneError =>
+  new ToolplaneError(
+    "lease_lost",
+    leaseId === null
+      ? `call ${toolCallId} is leased by ${leaseHolder}: only the holder of the lease can settle it`
+      : `the lease on call ${toolCallId} is gone; somebody else runs it now`,
+    { detail: { status } },
+  );
+
 /** Why a settlement did not win, or that it had won before. */
-const planRepeat = (row: SettleRow, view: CallView | undefined): Settled | ToolplaneError => {
+const planRepeat = (row: SettleRow, view: CallView | undefined, nowMs: number): Settled | ToolplaneError => {
   if (view === undefined) return noCall(row);
-  if (view.status === "awaiting_approval")
-    return new ToolplaneError(
-      "conflict",
-      `call ${row.toolCallId} waits for approval: it must not run, so it cannot have a result`,
-    );
-  if (!isSettled(view.status))
-    return new ToolplaneError(
-      "lease_lost",
-      row.leaseId === null
-        ? `call ${row.toolCallId} is leased by ${view.leaseHolder}: only the holder of the lease can settle it`
-        : `the lease on call ${row.toolCallId} is gone; somebody else runs it now`,
-      { detail: { status: view.status } },
-    );
+  const notDue = planNotDue(view, row.leaseId, nowMs);
+  if (notDue !== undefined) return notDue;
+  if (!isSettled(view.status)) return notHolder(row, view);
   const sameHands = row.leaseId === null ? view.settledBy === row.settledBy : view.leaseId === row.leaseId;
   if (sameHands && view.resultHash === row.resultHash && view.resultCardId !== null)
     return { toolResultCardId: view.resultCardId, status: view.status, idempotent: true };
@@ -138,7 +140,7 @@ export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled
   /** The card that kept an open call from settling with a new one; told to the holder of the lease alone. */
   const findStanding = async (row: SettleRow, view: CallView | undefined): Promise<StandingCard | undefined> => {
     if (row.cardBody === null || view === undefined || isSettled(view.status)) return undefined;
-    if (view.status === "awaiting_approval" || view.leaseId !== row.leaseId) return undefined;
+    if (view.leaseId !== row.leaseId || planNotDue(view, row.leaseId, deps.clock.now()) !== undefined) return undefined;
     const { projectId, resultCardId, settledBy, toolCallId } = row;
     const found = await db.query<StandingCard>(READ_STANDING, [projectId, resultCardId, settledBy, toolCallId]);
     return found[0];
@@ -154,7 +156,7 @@ export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled
     const again = plan(loser.request, loser.facts, standing);
     if (again instanceof Error) return again;
     if ((await deps.settlements.alone([again])).has(again)) return answerOf(again.row);
-    return planRepeat(again.row, (await read([again.row])).get(callKey(again.row)));
+    return planRepeat(again.row, (await read([again.row])).get(callKey(again.row)), deps.clock.now());
   };
 
   const repeat = async (losers: readonly Planned[]): Promise<Map<Planned, Settled | ToolplaneError>> => {
@@ -164,7 +166,8 @@ export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled
     for (const loser of losers) {
       const view = views.get(callKey(loser.request));
       const standing = await findStanding(loser.row, view);
-      const answer = standing === undefined ? planRepeat(loser.row, view) : await settleStanding(loser, standing);
+      const answer =
+        standing === undefined ? planRepeat(loser.row, view, deps.clock.now()) : await settleStanding(loser, standing);
       answers.set(loser, answer);
     }
     return answers;

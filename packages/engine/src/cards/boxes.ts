@@ -1,7 +1,7 @@
 // Boxes: ordered lists of card ids, duplicates allowed.
-//   B1. Appending is one statement under the box's row lock: no append is lost, and the order is one total order.
-//   B2. Replacing and appending never mix: a reader sees the whole old list or the whole new one.
-//   B3. Another project's box does not exist.
+//   BX1. Appending is one statement under the box's row lock: no append is lost, and the order is one total order.
+//   BX2. Replacing and appending never mix: a reader sees the whole old list or the whole new one.
+//   BX3. Another project's box does not exist.
 
 import { type Card, distinctIds, showName, ToolplaneError } from "@toolplane/protocol";
 import type { Ids } from "../ports/ids.ts";

@@ -3,13 +3,10 @@
 // would come back for ever.
 
 import type { LostMessage } from "@toolplane/bus";
-import { HEADERS, tryParseSubject } from "@toolplane/protocol";
+import { HEADERS, storableText, tryParseSubject } from "@toolplane/protocol";
 import type { Ids } from "../ports/ids.ts";
 import type { Queryer } from "../sql/database.ts";
 import { BURY_LOST } from "./bury-message.sql.ts";
-
-/** What PostgreSQL can store of a text. */
-const storable = (text: string): string => text.replaceAll("\u0000", "").toWellFormed();
 
 /** Whose letter it is: the subject's project, also of a subject that is not quite one of ours. */
 const projectOf = (subject: string): string => tryParseSubject(subject)?.projectId ?? subject.split(".")[2] ?? "";
@@ -19,14 +16,14 @@ export const createBury =
   async (lost: LostMessage): Promise<void> => {
     const call = lost.headers[HEADERS.toolCallId];
     await db.query(BURY_LOST, [
-      storable(projectOf(lost.subject)),
+      storableText(projectOf(lost.subject)),
       `dead_${ids.uuid()}`,
-      call === undefined ? null : storable(call),
-      storable(lost.subject),
-      storable(JSON.stringify(lost.headers)),
-      storable(lost.payload),
+      call === undefined ? null : storableText(call),
+      storableText(lost.subject),
+      storableText(JSON.stringify(lost.headers)),
+      storableText(lost.payload),
       lost.code,
-      storable(lost.reason),
+      storableText(lost.reason),
       lost.attempts,
     ]);
   };

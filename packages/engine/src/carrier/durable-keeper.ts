@@ -9,7 +9,7 @@
 //   DK5. Earlier versions kept one durable per target, for all projects. NATS makes none beside it: it is dropped first.
 
 import type { CarrierBus, CommandDurable } from "@toolplane/bus";
-import { isToolplaneError, showName, ToolplaneError } from "@toolplane/protocol";
+import { type Backoff, backoff, isToolplaneError, showName, ToolplaneError } from "@toolplane/protocol";
 import { toolCommandSubscription } from "@toolplane/protocol/agents";
 import { createAlarm } from "../bus/alarm.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -54,8 +54,7 @@ const LEFTOVERS_EVERY_MS = 60_000;
 /** Services say again every few minutes that they are there; one that was stopped over night finds its durable. */
 const DETACH_AFTER_SECONDS = 24 * 60 * 60;
 const MOST_AT_ONCE = 10_000;
-const FIRST_RETRY_MS = 100;
-const LONGEST_RETRY_MS = 5_000;
+const RETRY_MS: Backoff = { first: 200, longest: 5_000 };
 
 export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
   const { db, bus, doorbell, clock, log, faults, kept } = options;
@@ -128,8 +127,7 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
             code: isToolplaneError(error) ? error.code : "internal_error",
             ...(isToolplaneError(error) ? { reason: error.message } : {}),
           });
-        failures++;
-        await clock.sleep(Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures, 8)), stopping.signal);
+        await clock.sleep(backoff(RETRY_MS, ++failures), stopping.signal);
       }
     }
   };

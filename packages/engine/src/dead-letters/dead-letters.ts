@@ -33,6 +33,10 @@ export interface DeadLetter {
   readonly replayedAs: string | null;
 }
 
+export interface RetryAsk extends Pick<CallRequest, "idempotencyKey" | "saidDepth"> {
+  readonly by?: Actor | undefined;
+}
+
 export interface DeadLetters {
   list(
     projectId: string,
@@ -43,7 +47,7 @@ export interface DeadLetters {
   /** The new call, or the message that was put back. */
   replay(projectId: string, deadLetterId: string, by?: Actor): Promise<{ readonly replayedAs: string }>;
   /** A new call with the arguments its caller once sent; works for any call. */
-  retryCall(projectId: string, toolCallId: string, idempotencyKey?: string, by?: Actor): Promise<Dispatched>;
+  retryCall(projectId: string, toolCallId: string, asked: RetryAsk): Promise<Dispatched>;
 }
 
 interface CallCardRow {
@@ -94,7 +98,7 @@ export const createDeadLetters = (deps: {
     return letterOf(row);
   };
 
-  const retryCall: DeadLetters["retryCall"] = async (projectId, toolCallId, idempotencyKey, by) => {
+  const retryCall: DeadLetters["retryCall"] = async (projectId, toolCallId, { idempotencyKey, by, saidDepth }) => {
     const [row] = await db.query<CallCardRow>(READ_CALL_CARD, [projectId, toolCallId]);
     if (row === undefined) throw new ToolplaneError("not_found", `there is no call ${toolCallId} in this project`);
     return deps.dispatch({
@@ -104,6 +108,7 @@ export const createDeadLetters = (deps: {
       channelId: row.channel_id,
       arguments: callerArguments(row.body),
       retryOf: toolCallId,
+      saidDepth,
       idempotencyKey,
       actor: by,
     });
@@ -141,7 +146,9 @@ export const createDeadLetters = (deps: {
         return { replayedAs: `replay-${deadLetterId}` };
       }
       // Two steps, each idempotent: a crash between them finds the same call again by its key.
-      const { toolCallId } = await retryCall(projectId, letter.toolCallId ?? "", `replay-${deadLetterId}`);
+      const { toolCallId } = await retryCall(projectId, letter.toolCallId ?? "", {
+        idempotencyKey: `replay-${deadLetterId}`,
+      });
       await faults.at("replay:after-commit");
       await mark(MARK_REPLAYED, letter, toolCallId, by);
       await faults.at("replay:after-mark");

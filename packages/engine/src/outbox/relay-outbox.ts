@@ -1,14 +1,14 @@
 // The relay: carries the outbox to an external bus. Any number may run at once, in any number of processes.
-//   R1. Claim, publish with a message id, delete: in this order. A relay that dies in between leaves a claim that
+//   RO1. Claim, publish with a message id, delete: in this order. A relay that dies in between leaves a claim that
 //       lapses, and the same message is published again under the same id, so the bus can tell. Two round trips of the
 //       database per batch, and what arrives meanwhile is the next batch: the busier it is, the less a message costs.
 //       Claims are short and extended while a slow bus is waited for: what a dead process held is soon anybody's.
-//   R2. A message the bus refuses for good becomes a dead letter; everything else is tried for as long as it takes (I3).
-//   R3. One message that cannot be published does not hold up the others: a batch that fails is tried one by one.
-//   R4. Idle, it waits for the doorbell or until what was put off is due; the slow look is for rings that were lost (I13).
+//   RO2. A message the bus refuses for good becomes a dead letter; everything else is tried for as long as it takes (I3).
+//   RO3. One message that cannot be published does not hold up the others: a batch that fails is tried one by one.
+//   RO4. Idle, it waits for the doorbell or until what was put off is due; the slow look is for rings that were lost (I13).
 
 import type { Bus, BusMessage } from "@toolplane/bus";
-import { type HeaderMap, isToolplaneError } from "@toolplane/protocol";
+import { type Backoff, backoff, type HeaderMap, isToolplaneError } from "@toolplane/protocol";
 import { createAlarm } from "../bus/alarm.ts";
 import type { Claim } from "../bus/claim.ts";
 import { createSettlement } from "../bus/settlement.ts";
@@ -73,12 +73,8 @@ const LEAST_WAIT_MS = 20;
 /** What is rung for has a row in the outbox, or had one: a call that can be claimed has its command. */
 const RINGS = ["messages", "events", "queued", "sessions"] as const;
 
-const FIRST_RETRY_MS = 100;
-/** A bus that comes back is noticed within this time. */
-const LONGEST_RETRY_MS = 10_000;
-
-const retryMs = (attempt: number): number =>
-  Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt - 1, 16));
+/** A bus that comes back is noticed within the longest wait. */
+const RETRY_MS: Backoff = { first: 100, longest: 10_000 };
 
 /** The id under which a row is published, the same each time. Row ids are not reused within a database. */
 const messageIdOf = ({ message_id, written_at, id, part }: RelayRow): string =>
@@ -163,7 +159,7 @@ export const relayOutbox = (options: RelayOptions): Relay => {
       return Number.POSITIVE_INFINITY;
     }
     failed++;
-    const dueMs = retryMs(row.deliveries);
+    const dueMs = backoff(RETRY_MS, row.deliveries);
     await settlement.delay(claim, dueMs);
     return dueMs;
   };
@@ -232,7 +228,7 @@ export const relayOutbox = (options: RelayOptions): Relay => {
         return await options.prepare(stopping.signal);
       } catch (error) {
         log.warn("the outbox cannot be relayed yet", { code: codeOf(error) });
-        await clock.sleep(LONGEST_RETRY_MS, stopping.signal);
+        await clock.sleep(RETRY_MS.longest, stopping.signal);
       }
     }
   };
@@ -240,7 +236,7 @@ export const relayOutbox = (options: RelayOptions): Relay => {
   const follow = async ({ waitMs, came }: Awaited<ReturnType<typeof carry>>): Promise<void> => {
     if (came === "back") {
       outages++;
-      return clock.sleep(retryMs(outages), stopping.signal);
+      return clock.sleep(backoff(RETRY_MS, outages), stopping.signal);
     }
     if (came === "through" && outages > 0) {
       outages = 0;
@@ -261,7 +257,7 @@ export const relayOutbox = (options: RelayOptions): Relay => {
       } catch (error) {
         failures++;
         log.warn("the outbox could not be relayed", { code: codeOf(error), failures });
-        await clock.sleep(retryMs(failures), stopping.signal);
+        await clock.sleep(backoff(RETRY_MS, failures), stopping.signal);
       }
     }
   };

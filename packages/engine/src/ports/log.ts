@@ -1,11 +1,3 @@
-// The log port. Fields, not sentences with values in them; never arguments, results or secrets (I8).
+// The log port.
 
-export type LogFields = Readonly<Record<string, unknown>>;
-
-export interface Log {
-  info(message: string, fields?: LogFields): void;
-  warn(message: string, fields?: LogFields): void;
-  error(message: string, fields?: LogFields): void;
-}
-
-export const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} };
+export { type Log, type LogFields, silentLog } from "@toolplane/bus/ports";

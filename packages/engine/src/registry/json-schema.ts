@@ -1,9 +1,9 @@
 // The JSON Schema compiler that the protocol package is given: ajv, closed against what a stranger's schema can do.
-//   J1. Nothing is fetched: a reference that is not inside the document is an error.
-//   J2. Patterns run in linear time, and every check counts its steps (schema-meter.ts): work that is too much for the
+//   JS1. Nothing is fetched: a reference that is not inside the document is an error.
+//   JS2. Patterns run in linear time, and every check counts its steps (schema-meter.ts): work that is too much for the
 //       value at hand is cut off instead of holding up the process, whatever makes it too much.
-//   J3. Checking changes nothing: no defaults are filled in, no types converted. `format` is an annotation.
-//   J4. Issues name places and rules, never the checked values (I8).
+//   JS3. Checking changes nothing: no defaults are filled in, no types converted. `format` is an annotation.
+//   JS4. Issues name places and rules, never the checked values (I8).
 // Each schema has an ajv of its own (0.2 ms, 6 kB), because a shared one keeps every schema it has ever seen.
 
 import { canonicalText, formatJsonPath, isToolplaneError, type JsonObject, ToolplaneError } from "@toolplane/protocol";

@@ -1,8 +1,8 @@
 // Projects: the boundary of everything else.
-//   P1. A project takes no new calls while it is not active; what runs is let finish.
-//   P2. Deleting refuses while work is open, unless forced. It first closes the project, then removes its rows in
+//   PJ1. A project takes no new calls while it is not active; what runs is let finish.
+//   PJ2. Deleting refuses while work is open, unless forced. It first closes the project, then removes its rows in
 //       pieces, the project's own row last: a delete that was cut short is finished by the next one.
-//   P3. A limit and the definition that carries it to models and to the checks of arguments change in one commit.
+//   PJ3. A limit and the definition that carries it to models and to the checks of arguments change in one commit.
 
 import { type JsonObject, PROTOCOL_VERSION, ToolplaneError } from "@toolplane/protocol";
 import {

@@ -1,9 +1,9 @@
 // What a check costs, counted while it runs. A step is some ten to a hundred nanoseconds; a check that has used up its
 // steps stops (OutOfSteps), wherever it is.
-//   M1. Every place of a schema that is reached pays for itself and for each schema directly below it, before they are
+//   MT1. Every place of a schema that is reached pays for itself and for each schema directly below it, before they are
 //       looked at. A branch that fails at its first word is therefore paid for too.
-//   M2. What grows with the value pays by the value's size: items, members, the length of texts, the size of a pattern.
-//   M3. `enum` and `uniqueItems` look values up instead of comparing each with each, as ajv would.
+//   MT2. What grows with the value pays by the value's size: items, members, the length of texts, the size of a pattern.
+//   MT3. `enum` and `uniqueItems` look values up instead of comparing each with each, as ajv would.
 
 import { canonicalText, isRecord, type JsonObject, ToolplaneError } from "@toolplane/protocol";
 import { _, type Ajv, type Code, type CodeKeywordDefinition, type KeywordCxt } from "ajv";

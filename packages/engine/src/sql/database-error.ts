@@ -52,7 +52,8 @@ export const understandDatabaseError = (error: unknown, statement: string): Erro
       detail,
       cause: error,
     });
-  // Connection trouble, shutdown, deadlock, serialisation, out of resources: nothing was changed, try again.
+  // Connection trouble, shutdown, deadlock, serialisation, out of resources: trying again may help. A statement whose
+  // connection broke may have been carried out, so the retry must find its own rows (coalescer C3).
   const what = code === DISK_FULL ? "the database's disk is full: make room there" : WHAT_FAILED[statement];
   return new ToolplaneError("storage_error", what ?? `the database did not carry out statement ${statement}`, {
     detail,

@@ -2,7 +2,7 @@
 // bound to them in one list, so that they cannot drift apart. Only constants of this package are ever put into text.
 //
 // Rows of a table are looked up for the rows of an input as `t.project_id = any (array[i.project_id]) and t.id = i.id`, or by a
-// lateral subquery with `offset 0`: see docs/decisions/2026-11-15-lookups-stay-lookups.md.
+// lateral subquery with `offset 0`: see docs/decisions/0013-lookups-stay-lookups.md.
 
 import { type ArrayType, encodeArrays } from "./binary-array.ts";
 

@@ -33,7 +33,7 @@ import type { AgentKey, CommittedCall, CommittedStep, StepCommit, Work } from ".
 import { stateEvent, stepEvent } from "./turn-messages.ts";
 import { chainOfHead } from "./turn-row.ts";
 import type { StepWrite, TurnWrites } from "./turn-write-rows.sql.ts";
-import { storableText, writeTurns } from "./turn-writes.ts";
+import { storableJson, writeTurns } from "./turn-writes.ts";
 
 export interface CommitDeps extends TurnDeps {
   readonly definitions: Definitions;
@@ -119,7 +119,7 @@ const stepRow = (
     toolCallIds: JSON.stringify(planned.rows.map(({ toolCallId }) => toolCallId)),
     newCardIds: JSON.stringify(ledger.said),
     error: null,
-    metadata: step.metadata === undefined ? null : storableText(step.metadata),
+    metadata: step.metadata === undefined ? null : storableJson(step.metadata),
     requestHash: hash,
     outcome: storedOutcome(done),
     ended: done.next === "running",
@@ -179,7 +179,7 @@ export const createCommitStep = (deps: CommitDeps) => {
     writes.steps.push(stepRow(ledger, step, done, planned, hash));
     writes.turns.push(turnGoesOn(turn, epoch, { stepCount: done.stepCount }));
     writes.heads.push(headInTurn(turn, { status: done.next, epoch, waiting, chain: ledger.chain }));
-    const metadata = step.metadata === undefined ? undefined : (JSON.parse(storableText(step.metadata)) as JsonObject);
+    const metadata = step.metadata === undefined ? undefined : (JSON.parse(storableJson(step.metadata)) as JsonObject);
     const event = { stepId: step.stepId, metadata, newCardIds: ledger.said };
     if (done.next === "running") {
       writes.messages.push(stepEvent(turn, epoch, { ...event, phase: "completed" }, means));

@@ -19,7 +19,7 @@ import type { AgentKey, EndedKey, TurnEnd, TurnFinish, Work } from "./turn.ts";
 import { stateEvent, stepEvent } from "./turn-messages.ts";
 import { chainOfHead, type TurnRow } from "./turn-row.ts";
 import type { TurnWrites } from "./turn-write-rows.sql.ts";
-import { createTurnWrites, errorText, storableText, writeTurns } from "./turn-writes.ts";
+import { createTurnWrites, errorText, storableJson, writeTurns } from "./turn-writes.ts";
 import { bindTurns, READ_ENDINGS } from "./turns.sql.ts";
 
 interface FinishItem extends AgentKey {
@@ -86,7 +86,7 @@ export const createFinish = (deps: TurnDeps) => {
     if (end.stepId === undefined) return;
     const { turn } = ledger;
     const failed = end.status !== "success";
-    const metadata = end.metadata === undefined ? undefined : storableText(end.metadata);
+    const metadata = end.metadata === undefined ? undefined : storableJson(end.metadata);
     ledger.writes.steps.push({
       projectId: turn.project_id,
       agentId: turn.agent_id,

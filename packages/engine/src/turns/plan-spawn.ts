@@ -1,6 +1,6 @@
 // From a request to a turn: who may ask, how deep it is, which trace it belongs to, what it starts from. Pure but for the
 // ids and the time passed in.
-//   T5, I9. Depth comes from the stored lineage and the policy, never from a header or the caller.
+//   T5, I9. Depth comes from the stored lineage and the policy, never from a header or the caller; a caller that says another one is refused.
 //   The turn's id is minted here; a correlation names the request and never becomes the id (it may be the other way round).
 
 import {
@@ -24,6 +24,7 @@ import {
   createResultFieldsCard,
   type DepthPolicy,
   planDepth,
+  saidDepthError,
 } from "@toolplane/protocol/agents";
 import { prepareCard } from "../cards/prepare-card.ts";
 import type { LedgerMeans } from "./ledger.ts";
@@ -79,6 +80,8 @@ const checkFacts = ({ request }: SpawnItem, facts: SpawnFacts): void => {
     throw new ToolplaneError("bad_request", `agent ${agentId} has no profile: give it one, or name a profile box`);
   if (lineage !== undefined && facts.lineage_agent !== lineage.agentId)
     throw violation("the lineage names a turn that its agent does not have");
+  const unlike = saidDepthError(request.saidDepth, facts.source_depth ?? 0);
+  if (unlike !== undefined) throw unlike;
 };
 
 interface SpawnTrace {

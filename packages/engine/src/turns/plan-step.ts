@@ -13,6 +13,7 @@ import {
   type JsonObject,
   lineageMeta,
   rawArgumentsHash,
+  storableText,
   ToolplaneError,
 } from "@toolplane/protocol";
 import type { DispatchRow } from "../calls/dispatch.sql.ts";
@@ -90,7 +91,7 @@ const refuseCall = (
   const { ask, toolCallId, refusal } = call;
   const createdAt = new Date(means.nowMs).toISOString();
   const lineage = lineageMeta(contextOfTurn(turn, epoch, stepId));
-  const toolName = ask.toolName.slice(0, 128).toWellFormed().replaceAll("\u0000", "") || "unknown";
+  const toolName = storableText(ask.toolName, 128) || "unknown";
   const card = createToolCallCard({
     cardId: means.ids.uuid(),
     projectId: turn.project_id,
@@ -199,7 +200,4 @@ export const planStep = (
 };
 
 export const noDefinition = (ask: CallAsk): ToolplaneError =>
-  new ToolplaneError(
-    "not_found",
-    `there is no tool ${ask.toolName.slice(0, 128).toWellFormed().replaceAll("\u0000", "")}`,
-  );
+  new ToolplaneError("not_found", `there is no tool ${storableText(ask.toolName, 128)}`);

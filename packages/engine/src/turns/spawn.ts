@@ -66,7 +66,7 @@ export const createSpawn = (deps: TurnDeps & { readonly maxDepth: number }): Spa
   const readFacts = (tx: Queryer, items: readonly SpawnItem[]): Promise<SpawnFacts[]> =>
     tx.query<SpawnFacts>(READ_SPAWN, bindLookups(items.map(lookupOf)));
 
-  /** Undefined when one of the boxes does not exist. */
+  /** Throws `not_found` when one of the boxes does not exist. */
   const readInherited = async (tx: Queryer, item: SpawnItem): Promise<readonly string[]> => {
     const boxIds = boxesOf(item);
     if (boxIds.length === 0) return [];

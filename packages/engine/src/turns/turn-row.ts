@@ -1,4 +1,4 @@
-// Turns and heads as they are stored, the context a turn speaks in, and the work and view made of them.
+// Turns and heads as they are stored, and the context a turn speaks in.
 
 import { type CGContext, createContext, HEADERS, type JsonObject, type ResultStatus } from "@toolplane/protocol";
 import type { ChainLink, Sha256 } from "../calls/turn-chain.ts";

@@ -1,6 +1,6 @@
 // What one transaction will write about turns: collected while it is decided, written by one statement.
 
-import type { JsonValue } from "@toolplane/protocol";
+import { type JsonValue, storableText } from "@toolplane/protocol";
 import type { Queryer } from "../sql/database.ts";
 import type { RungAgent } from "./agent-bells.ts";
 import type { TurnWrites } from "./turn-write-rows.sql.ts";
@@ -45,14 +45,11 @@ export const writeTurns = async (tx: Queryer, writes: TurnWrites, means: WriteMe
   return { unrung: row?.unrung ?? 0, rung: row?.rung ?? [] };
 };
 
-/** What a jsonb column can hold: the same document without NUL and without halves of characters. */
-export const storableText = (document: JsonValue): string =>
-  JSON.stringify(document, (_, value: unknown) =>
-    typeof value === "string" ? value.toWellFormed().replaceAll("\u0000", "") : value,
-  );
+/** What a jsonb column can hold: the same document, with a mark in place of NUL and of halves of characters. */
+export const storableJson = (document: JsonValue): string =>
+  JSON.stringify(document, (_, value: unknown) => (typeof value === "string" ? storableText(value) : value));
 
 const MAX_ERROR_LENGTH = 2_000;
 
 /** An error as events and rows carry it. */
-export const errorText = (error: string): string =>
-  error.slice(0, MAX_ERROR_LENGTH).toWellFormed().replaceAll("\u0000", "");
+export const errorText = (error: string): string => storableText(error, MAX_ERROR_LENGTH);

@@ -1,18 +1,20 @@
-// Turns: what the agent side asks of the engine. Everything an agent does moves through five short transactions.
+// Turns: what the agent side asks of the engine. Everything an agent does moves through six short transactions.
 //
 //   spawn    a turn is written down (queued) and, if its agent is idle, dispatched at once
 //   advance  an agent's inbox is drained and its head moved, both or neither (I5): results applied, the turn resumed,
 //            ended, or begun. What is left to do is work: the right to think for one turn, under a claim
+//   begin    the row and the event of a step, written once. The first step of taken work begins where the work is taken
 //   commit   one step of that work: its cards, its calls, the head running -> suspended (or running on)
 //   finish   the turn ends: one deliverable, one task event (I10), the head idle, the next queued turn dispatched
 //   stop     the same from outside: open calls are canceled in the transaction that ends the turn
 //
 //   T1. Work is a row (an inbox row in `processing`), never memory: a claim that lapses is offered to the next worker,
 //       which finds the turn where the last committed step left it.
-//   T2. Whoever lost the claim, or whose turn or epoch is not current, changes nothing (I2): every commit names all of them.
-//   T3. A step leaves cards, boxes, events and calls in one commit. A crash in the middle of thinking leaves nothing but
-//       "step started", and the step's id is derived from the turn and its number, so it starts again under the same id.
-//   T4. Asking again for what was committed (the answer was lost) is answered with what was written.
+//   T2. A worker that lost its claim, or whose turn or epoch is not current, changes nothing (I2): every commit names
+//       claim, turn and epoch.
+//   T3. A step leaves cards, boxes, events and calls in one commit. A crash in the middle of thinking leaves only
+//       "step started". The step's id is derived from the turn and its number, so the step starts again under the same id.
+//   T4. A worker that lost the answer of a commit asks again and gets what was written.
 //   T5. Depth is computed here from the stored lineage; nothing a caller says overrides it (I9).
 
 import type { Card, JsonObject, ResultStatus, ToolplaneError } from "@toolplane/protocol";
@@ -68,6 +70,8 @@ export interface SpawnRequest extends AgentKey {
    * turns from itself, and a turn for itself is then as deep as it was made.
    */
   readonly depthPolicy?: DepthPolicy | undefined;
+  /** How deep the asking actor says it is; the turn is refused when the engine counts another depth (I9). */
+  readonly saidDepth?: number | undefined;
   readonly context: TurnContext;
   /** The roster's profile when left out. */
   readonly profileBoxId?: string | undefined;

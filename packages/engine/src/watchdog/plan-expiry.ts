@@ -14,7 +14,7 @@
 // | running           | lease           | retry safe | offered again with backoff; after the last attempt a dead letter   |
 // | running           | lease           | not safe   | failed, outcome_unknown; a dead letter: a person must look         |
 
-import { type ResultStatus, ToolplaneError } from "@toolplane/protocol";
+import { type Backoff, backoff, type ResultStatus, ToolplaneError } from "@toolplane/protocol";
 
 export interface DueCall {
   readonly toolCallId: string;
@@ -58,8 +58,9 @@ export type Expiry =
  */
 const PARKED_RECHECK_SECONDS = 60;
 /** Backoff of a safe call whose holder died: 1, 2, 4, ... seconds. */
-const MAX_BACKOFF_SECONDS = 30;
-const MAX_REPUBLISH_DOUBLINGS = 6;
+const RETRY_SECONDS: Backoff = { first: 1, longest: 30 };
+/** A command is published again at these multiples of the policy's time. */
+const REPUBLISH_TIMES: Backoff = { first: 1, longest: 64 };
 
 const settle = (status: ResultStatus, error: ToolplaneError, bury: boolean): Expiry => ({
   act: "settle",
@@ -78,9 +79,7 @@ const timedOut = (call: DueCall): Expiry =>
   );
 
 const republishAfter = (call: DueCall, policy: ExpiryPolicy): number | null =>
-  policy.republishSeconds === null
-    ? null
-    : policy.republishSeconds * 2 ** Math.min(call.publishes, MAX_REPUBLISH_DOUBLINGS);
+  policy.republishSeconds === null ? null : policy.republishSeconds * backoff(REPUBLISH_TIMES, call.publishes + 1);
 
 const expireQueued = (call: DueCall, policy: ExpiryPolicy): Expiry => {
   if (call.runOver) return timedOut(call);
@@ -123,7 +122,7 @@ const expireRunning = (call: DueCall, policy: ExpiryPolicy): Expiry => {
   const recheckSeconds = republishAfter(call, policy);
   return {
     act: "requeue",
-    delaySeconds: Math.min(2 ** Math.max(call.attempts - 1, 0), MAX_BACKOFF_SECONDS),
+    delaySeconds: backoff(RETRY_SECONDS, call.attempts),
     recheckSeconds,
     publish: recheckSeconds !== null,
   };

@@ -1,9 +1,9 @@
 // The guard's program: a small process in a session of its own that outlives its parent just long enough to end what
 // may not outlive it.
-// G1. It learns of the parent's death from the end of its input, which the kernel delivers however the parent dies.
-// G2. Everything written before that end is read before it, so no accepted entry is lost.
-// G3. It ignores the signals that reach whole terminals and control groups; only the end of its input ends it.
-// G4. Directories go last: a process may still be writing into one.
+// GD1. It learns of the parent's death from the end of its input, which the kernel delivers however the parent dies.
+// GD2. Everything written before that end is read before it, so no accepted entry is lost.
+// GD3. It ignores the signals that reach whole terminals and control groups; only the end of its input ends it.
+// GD4. Directories go last: a process may still be writing into one.
 // It imports nothing but Node and its neighbours, so it starts quickly and from source as well as from dist.
 
 import { type Ending, endFamilies } from "../table/end-family.ts";

@@ -1,9 +1,9 @@
 // The parent's side of the guard: keeps one guard process running and tells it what may not outlive us.
 // States: idle (nothing was ever watched, no process) -> running -> (it died) running again, told everything anew ->
 // closed (by us), or failed (it died again and again: said once, and watching is refused rather than pretended).
-// G5. `watch` resolves when the living guard has confirmed the entry; a guard that dies before that is replaced and the
+// GD5. `watch` resolves when the living guard has confirmed the entry; a guard that dies before that is replaced and the
 //     entry is confirmed by its successor.
-// G6. The guard keeps nobody alive: the parent's event loop waits for it only while a confirmation is due.
+// GD6. The guard keeps nobody alive: the parent's event loop waits for it only while a confirmation is due.
 // What it cannot do: when parent and guard are killed within the milliseconds a replacement needs to start, what was
 // watched stays. A second guard would only shrink that window, not close it.
 
@@ -233,7 +233,7 @@ class GuardParent implements Guard {
     this.#pending.clear();
   }
 
-  /** Lets the event loop go unless somebody waits for an answer (G6). */
+  /** Lets the event loop go unless somebody waits for an answer (GD6). */
   #rest(): void {
     if (this.#pending.size > 0) return;
     this.#child?.unref();

@@ -120,7 +120,7 @@ describe("how it ends", () => {
     expect(tryReadProcess(far)?.zombie ?? true).toBe(true);
   });
 
-  test("S2: what is left of the group when its leader exits is ended too", async () => {
+  test("SG2: what is left of the group when its leader exits is ended too", async () => {
     const started = await spawnGuarded(["sh", "-c", "sleep 1000 & echo $!"], { ...BASE, stdio: PIPES });
     const left = Number(await firstLine(started));
     expect(await started.ended).toEqual({ code: 0, signal: null });

@@ -1,10 +1,10 @@
 // Starts a child that cannot outlive us: in a process group of its own, known to the guard before it runs anything.
-// S1. The program runs only after the guard has confirmed its process (the gate); there is no moment in which our death
+// SG1. The program runs only after the guard has confirmed its process (the gate); there is no moment in which our death
 //     would leave it behind.
-// S2. When the leader exits, what is left of its family is ended the same way, and only then is the entry forgotten.
+// SG2. When the leader exits, what is left of its family is ended the same way, and only then is the entry forgotten.
 //     That includes what forked twice and left for a session of its own: it carries the mark of its ancestor, a random
 //     variable, and the user of its ancestor when that has one of its own (table/kin.ts).
-// S3. No signal is sent to a group that has ended: its number may belong to somebody else.
+// SG3. No signal is sent to a group that has ended: its number may belong to somebody else.
 
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";

@@ -1,8 +1,8 @@
 // Copies of the programs that nobody uses any more. Earlier versions made one for every data directory, sixty megabytes in
 // <moved root>/<hash of the data directory>/programs-<version>-<arch>; now one beside those folders serves all of them.
-//   C1. Only what is certainly ours: that name, a folder and no link, made by this user, with a server program inside.
-//   C2. Never one that a process runs from; where that cannot be seen, nothing is removed.
-//   C3. Never a database: it lies beside the copy and is found again by the path of its data directory.
+//   OC1. Only what is certainly ours: that name, a folder and no link, made by this user, with a server program inside.
+//   OC2. Never one that a process runs from; where that cannot be seen, nothing is removed.
+//   OC3. Never a database: it lies beside the copy and is found again by the path of its data directory.
 
 import { randomBytes } from "node:crypto";
 import { existsSync, lstatSync, readdirSync, readlinkSync, renameSync, rmdirSync } from "node:fs";

@@ -1,8 +1,8 @@
 // Whose the files of a database are. Earlier versions ran the server as `nobody` when started as root; its files become
 // the database's own user's.
-//   O1. Only what belonged to the previous user is given away: a link to another user's file stays that user's.
-//   O2. A folder changes hands after what is in it, so one that was left half done is seen and finished at the next start.
-//   O3. What is looked at is what changes hands. A process of the previous user may still hold a folder open and swap its
+//   OF1. Only what belonged to the previous user is given away: a link to another user's file stays that user's.
+//   OF2. A folder changes hands after what is in it, so one that was left half done is seen and finished at the next start.
+//   OF3. What is looked at is what changes hands. A process of the previous user may still hold a folder open and swap its
 //       entries, so on Linux every entry is held by a descriptor from the look to the change, and never found by its path again.
 
 import {

@@ -1,7 +1,7 @@
 // Finds the PostgreSQL server programs: the ones npm brought, or those of a given directory.
 // The npm package cannot carry symbolic links, so it lists them in pg-symlinks.json and makes them in a postinstall
 // script. Installers may skip that script; then the links are made here, or, where the folder cannot be written, in a
-// copy (B1: a copy is complete before anybody sees it under its final name).
+// copy (PB1: a copy is complete before anybody sees it under its final name).
 
 import { execFileSync } from "node:child_process";
 import {
@@ -171,7 +171,7 @@ export const copyHome = (home: string, place: string): string => {
   try {
     renameSync(native, final);
   } catch (cause) {
-    // Somebody else finished the same copy first: theirs is as good (B1).
+    // Somebody else finished the same copy first: theirs is as good (PB1).
     if (!existsSync(final)) throw cause;
   } finally {
     rmSync(building, { recursive: true, force: true });

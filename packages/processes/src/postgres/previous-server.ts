@@ -2,9 +2,9 @@
 // PostgreSQL clears a stale postmaster.pid by itself, except when the number in it belongs to another program of the
 // same user by now; and it refuses to start while a backend of a killed server still runs (a backend notices the death
 // only between statements). Neither may need a person.
-// R1. A file is removed only when PostgreSQL would stumble over it: two parents that start at the same moment must not
+// PV1. A file is removed only when PostgreSQL would stumble over it: two parents that start at the same moment must not
 //     take each other's fresh file for a stale one.
-// R2. Only a backend without a living server is ended; its transaction cannot commit any more.
+// PV2. Only a backend without a living server is ended; its transaction cannot commit any more.
 
 import { rm } from "node:fs/promises";
 import { join } from "node:path";

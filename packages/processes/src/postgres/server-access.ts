@@ -1,9 +1,9 @@
 // Brings a live server to where only its key opens it. It may be one of an earlier version, which let everybody in who
 // reached its socket, or one whose key was lost.
-//   A1. Password first, then the rules, then the sessions: a death in between leaves a server that lets the superuser in
+//   SA1. Password first, then the rules, then the sessions: a death in between leaves a server that lets the superuser in
 //       with the key or without it, and the next start does the rest.
-//   A2. Done means that the server itself was asked and wants a password, not that a file was written.
-//   A3. Sessions and logins from before are evicted: the new rules say nothing about connections that are open.
+//   SA2. Done means that the server itself was asked and wants a password, not that a file was written.
+//   SA3. Sessions and logins from before are evicted: the new rules say nothing about connections that are open.
 
 import { setTimeout as delay } from "node:timers/promises";
 import { ToolplaneError } from "@toolplane/protocol";

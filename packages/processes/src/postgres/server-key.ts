@@ -1,8 +1,8 @@
 // The secret of an embedded server: <data>/database-key, from which the password of each of its logins is derived.
-//   K1. The file is 0600 from the moment it has a name, belongs to the user that runs us (root, not the server's user),
+//   SK1. The file is 0600 from the moment it has a name, belongs to the user that runs us (root, not the server's user),
 //       and appears whole or not at all; of two processes that make it at the same moment both use the first one's.
-//   K2. The server never sees a password: it is given the verifiers of SCRAM, which prove a password and are none.
-//   K3. A key that is lost is made anew; the server is then brought over to it like one of an earlier version.
+//   SK2. The server never sees a password: it is given the verifiers of SCRAM, which prove a password and are none.
+//   SK3. A key that is lost is made anew; the server is then brought over to it like one of an earlier version.
 
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto";
 import { chmodSync, linkSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";

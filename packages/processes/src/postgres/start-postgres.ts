@@ -1,10 +1,10 @@
 // Starts PostgreSQL as a stock server on a data directory: cluster made on first start, unix socket in a 0700
 // directory, optionally a loopback port. Every login has a password, derived from the key in the data directory.
-// P1. Ready means that the server answered a connection, not that a log line was seen.
-// P2. A killed server starts again without a manual step.
-// P3. A live server is never killed or doubled: it is waited for briefly (it may be going down), then refused.
-// P4. The server cannot outlive us: the guard shuts it down at once (no checkpoint; recovery at the next start).
-// P5. A server that was made without passwords, by an earlier version, is closed before anybody hears that it runs.
+// SP1. Ready means that the server answered a connection, not that a log line was seen.
+// SP2. A killed server starts again without a manual step.
+// SP3. A live server is never killed or doubled: it is waited for briefly (it may be going down), then refused.
+// SP4. The server cannot outlive us: the guard shuts it down at once (no checkpoint; recovery at the next start).
+// SP5. A server that was made without passwords, by an earlier version, is closed before anybody hears that it runs.
 
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";

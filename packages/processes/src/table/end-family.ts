@@ -1,9 +1,9 @@
 // Ends process groups and everything that came out of them: a signal to the group, a grace, then SIGKILL for each.
-// E1. The first signal goes to the group only: a server such as PostgreSQL ends its own children, and signalling them
+// EF1. The first signal goes to the group only: a server such as PostgreSQL ends its own children, and signalling them
 //     behind its back looks to it like a crash.
-// E2. A group is signalled only right after somebody of it was seen: then its number cannot mean another group (F2).
-// E3. What left the group is ended with it, after the same grace (kin.ts).
-// E4. SIGKILL is repeated until a look at the table finds nobody, because a process may fork between look and kill.
+// EF2. A group is signalled only right after somebody of it was seen: then its number cannot mean another group (FA2).
+// EF3. What left the group is ended with it, after the same grace (kin.ts).
+// EF4. SIGKILL is repeated until a look at the table finds nobody, because a process may fork between look and kill.
 // This file is part of the guard's program: it imports nothing but Node and its neighbours.
 
 import { setTimeout as delay } from "node:timers/promises";

@@ -37,13 +37,13 @@ describe("findFamily", () => {
     expect(pidsOf(LEADER, tableOf(...rows))).toEqual(expected);
   });
 
-  test("F3: whoever was seen to belong still belongs when its parent is gone", () => {
+  test("FA3: whoever was seen to belong still belongs when its parent is gone", () => {
     const seen = new Set<string>();
     expect(pidsOf(LEADER, tableOf(row(10, 1), row(11, 10), row(12, 11)), seen)).toEqual([10, 11, 12]);
     expect(pidsOf(LEADER, tableOf(row(12, 1), row(13, 12)), seen)).toEqual([12, 13]);
   });
 
-  test("F1: a seen number with another start time is somebody else", () => {
+  test("FA1: a seen number with another start time is somebody else", () => {
     const seen = new Set<string>();
     pidsOf(LEADER, tableOf(row(10, 1), row(11, 10)), seen);
     expect(pidsOf(LEADER, tableOf(row(11, 1, { started: "later" })), seen)).toEqual([]);

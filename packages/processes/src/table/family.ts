@@ -1,8 +1,8 @@
 // Who belongs to a watched process: its group, its session, their descendants, and whoever was seen to belong before.
-// F1. A number that now belongs to a later process is never touched: the start time must match.
-// F2. While anybody is left in a group the kernel gives its number to nobody else; so when the leader is gone but the
+// FA1. A number that now belongs to a later process is never touched: the start time must match.
+// FA2. While anybody is left in a group the kernel gives its number to nobody else; so when the leader is gone but the
 //     group is not, its members are still ours.
-// F3. A descendant that left for a session of its own (a database backend, a daemon) still belongs, as long as it was
+// FA3. A descendant that left for a session of its own (a database backend, a daemon) still belongs, as long as it was
 //     seen once while its parent lived, or was found by what it inherited (kin.ts).
 // This file is part of the guard's program: it imports nothing but Node and its neighbours.
 
@@ -33,7 +33,7 @@ const childrenByParent = (table: ProcessTable): ReadonlyMap<number, readonly Pro
   return children;
 };
 
-/** The living members, each once. `seen` is what earlier calls returned, and is added to (F3). */
+/** The living members, each once. `seen` is what earlier calls returned, and is added to (FA3). */
 export const findFamily = (leader: Leader, table: ProcessTable, seen: Set<string>): readonly ProcessRow[] => {
   const reused = isReused(leader, table);
   const children = childrenByParent(table);

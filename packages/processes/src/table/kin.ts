@@ -1,8 +1,8 @@
 // Finds processes that left the family of a watched process: forked twice, in a session of their own, their parent gone.
 // No number ties them to it any more, but two things are inherited that a process cannot easily lose:
-// K1. The mark: a random variable in the environment a guarded process is started with. It stays readable in the process
+// KN1. The mark: a random variable in the environment a guarded process is started with. It stays readable in the process
 //     table for as long as the process lives, unless it was started again with an environment made from nothing.
-// K2. The user, when the process was given one that nobody else has. Only root can change it, so nothing gets away.
+// KN2. The user, when the process was given one that nobody else has. Only root can change it, so nothing gets away.
 // This file is part of the guard's program: it imports nothing but Node and its neighbours.
 
 import { execFileSync, spawnSync } from "node:child_process";

@@ -1,7 +1,7 @@
 // The users that tool hosts run under when we are root. This file is the one place that decides it.
-// U1. A host's user is neither ours nor the database's: it comes from a range of its own, and the database's is left out.
-// U2. Every process gets another one, so hosts cannot look at each other, and whatever runs under that number came from it.
-// U3. A number needs no account. It owns nothing but a home directory that is removed with it.
+// LU1. A host's user is neither ours nor the database's: it comes from a range of its own, and the database's is left out.
+// LU2. Every process gets another one, so hosts cannot look at each other, and whatever runs under that number came from it.
+// LU3. A number needs no account. It owns nothing but a home directory that is removed with it.
 
 import { chmodSync, chownSync, mkdtempSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 // Decimal counts in headers and rows: turn epochs and recursion depths.
 
-import { violation } from "../errors/toolplane-error.ts";
+import { type ErrorDetail, violation } from "../errors/toolplane-error.ts";
 
 /** Both end in 32-bit columns; a larger number is a forged one. */
 const MAX_COUNT = 2_147_483_647;
@@ -18,10 +18,10 @@ const parseDigits = (text: string): number => {
 };
 
 /** A whole number that is not negative, given as a number or as decimal digits. */
-export const parseCount = (value: unknown, name: string): number => {
+export const parseCount = (value: unknown, name: string, detail?: ErrorDetail): number => {
   const count = typeof value === "string" ? parseDigits(value.trim()) : value;
   if (typeof count !== "number" || !Number.isInteger(count) || count < 0 || count > MAX_COUNT) {
-    throw violation(`${name} is not a whole number of 0 or more`);
+    throw violation(`${name} is not a whole number of 0 or more`, detail);
   }
   return count === 0 ? 0 : count;
 };

@@ -1,7 +1,7 @@
 // The lines of the tool host protocol, version 1: one JSON object per line, read the same way on both sides.
-// H1. A line is a request (it has a method), an event, or a response (it has `ok`); anything else is refused.
-// H2. Keys nobody knows are ignored; a plain v1 peer and an extended one read each other.
-// H3. Every refusal says which host error answers it, and for which request, so the reader can reply and go on.
+// HM1. A line is a request (it has a method), an event, or a response (it has `ok`); anything else is refused.
+// HM2. Keys nobody knows are ignored; a plain v1 peer and an extended one read each other.
+// HM3. Every refusal says which host error answers it, and for which request, so the reader can reply and go on.
 
 import { ToolplaneError } from "../errors/toolplane-error.ts";
 import { isFilled, isRecord, type JsonCaps, type JsonObject, type JsonValue } from "../json/json-value.ts";

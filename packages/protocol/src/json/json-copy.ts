@@ -1,11 +1,11 @@
 // Turns any JavaScript value into a fresh JSON tree, or says exactly where it is not JSON.
 //
-// C1. What comes out is plain data with sorted keys: no undefined, no prototype but Object's, nothing shared with the input.
-// C2. Nothing is lost in silence. NUL, lone surrogates, NaN, Infinity, BigInt, functions, symbols, holes and undefined in
+// JC1. What comes out is plain data with sorted keys: no undefined, no prototype but Object's, nothing shared with the input.
+// JC2. Nothing is lost in silence. NUL, lone surrogates, NaN, Infinity, BigInt, functions, symbols, holes and undefined in
 //     arrays, Map, Set, Promise, Error, typed arrays, cycles and trees deeper than the cap are refused with their path.
 //     Kept as JSON.stringify keeps them: undefined properties are left out, -0 is 0, `toJSON` speaks for its object (Date).
-// C3. A key named `__proto__` is dropped: copied by assignment it would replace a prototype. `constructor` is plain data.
-// C4. Work is bounded by the byte cap even when the input shares subtrees (a small graph can be an enormous tree).
+// JC3. A key named `__proto__` is dropped: copied by assignment it would replace a prototype. `constructor` is plain data.
+// JC4. Work is bounded by the byte cap even when the input shares subtrees (a small graph can be an enormous tree).
 
 import { ToolplaneError } from "../errors/toolplane-error.ts";
 import { formatJsonPath, type JsonPathSegment } from "./json-path.ts";

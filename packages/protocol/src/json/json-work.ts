@@ -1,7 +1,7 @@
 // What reading a JSON text will cost, found by one pass over it and without building anything. Bytes say little: 16 MB of
 // one text take 50 ms, 12 MB of different member names take seconds. Two things are counted:
-//   W1. Values: every item, member, array and object.
-//   W2. Shapes: members that are new after the members before them in their object. A thousand rows with the same columns
+//   JW1. Values: every item, member, array and object.
+//   JW2. Shapes: members that are new after the members before them in their object. A thousand rows with the same columns
 //       have as many as one row; names that differ each time (a map of ids, or objects that are all different) are what
 //       makes a JavaScript engine slow.
 // The text need not be JSON; whether it is, JSON.parse says afterwards.

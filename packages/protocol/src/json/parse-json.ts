@@ -1,9 +1,9 @@
 // Reads JSON text that somebody else wrote.
-// P1. Only ToolplaneError comes out: `payload_too_large` for the size cap, `bad_request` for everything else.
-// P2. Of duplicate keys the last wins (as JSON.parse does), unless the reader asks for them to be refused; a key named `__proto__` is dropped at every level, however it
+// PN1. Only ToolplaneError comes out: `payload_too_large` for the size cap, `bad_request` for everything else.
+// PN2. Of duplicate keys the last wins (as JSON.parse does), unless the reader asks for them to be refused; a key named `__proto__` is dropped at every level, however it
 //     was escaped; `constructor` and `prototype` are ordinary own properties. No prototype is ever touched.
-// P3. Error texts give a position, never a piece of the input: it may hold a secret (I8).
-// P4. What would take too long to read (json-work.ts) is `payload_too_large`, before anything is built of it.
+// PN3. Error texts give a position, never a piece of the input: it may hold a secret (I8).
+// PN4. What would take too long to read (json-work.ts) is `payload_too_large`, before anything is built of it.
 
 import { ToolplaneError } from "../errors/toolplane-error.ts";
 import { exceedsBytes, type JsonCaps, type JsonValue, MAX_JSON_BYTES, MAX_JSON_DEPTH } from "./json-value.ts";

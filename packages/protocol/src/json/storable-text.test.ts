@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseJsonStrict } from "./parse-json.ts";
-import { mayBeUnstorable, refuseUnstorable, textFault } from "./storable-text.ts";
+import { mayBeUnstorable, refuseUnstorable, storableText, textFault } from "./storable-text.ts";
 
 describe("refuseUnstorable", () => {
   test.each<[unknown, string]>([
@@ -43,4 +43,15 @@ describe("[SEC-json-twice] namesOnce", () => {
     );
     expect(parseJsonStrict('{"__proto__":{"a":1},"b":"\\":"}', { namesOnce: true })).toEqual({ b: '":' });
   });
+});
+
+test("what is made storable can be stored, is cut, and shows where something was", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), fc.nat(20), (text, max) => {
+      const kept = storableText(text, max);
+      expect(textFault(kept)).toBeUndefined();
+      expect(kept.length).toBe(Math.min(text.length, max));
+    }),
+  );
+  expect(storableText("a\0b\ud800c")).toBe("a\ufffdb\ufffdc");
 });

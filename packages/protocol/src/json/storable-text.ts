@@ -10,6 +10,10 @@ export const textFault = (text: string): string | undefined => {
   return text.isWellFormed() ? undefined : "a lone surrogate";
 };
 
+/** As much of the text as can be stored, with a mark in place of what cannot. */
+export const storableText = (text: string, maxChars?: number): string =>
+  text.slice(0, maxChars).toWellFormed().replaceAll("\0", "\ufffd");
+
 export const isStorable = (text: string): boolean => textFault(text) === undefined;
 
 /**

@@ -1,7 +1,7 @@
 // Profiles: what an agent is told, which tools it may use, whom it may delegate to.
-// P1. A profile says which tools it may use; saying nothing means none. Only a stored card may hold null for "all".
-// P2. No secret is written into a profile, because a profile becomes a card: an API key is named as `env:NAME` (I8).
-// P3. Names are one name whatever their case (W-30).
+// PP1. A profile says which tools it may use; saying nothing means none. Only a stored card may hold null for "all".
+// PP2. No secret is written into a profile, because a profile becomes a card: an API key is named as `env:NAME` (I8).
+// PP3. Names are one name whatever their case (W-30).
 
 import { z } from "zod";
 import { parseWith } from "../errors/parse-with.ts";

@@ -6,6 +6,7 @@ import { isToolplaneError, type ToolplaneError } from "../errors/toolplane-error
 import { understandError } from "../errors/understand-error.ts";
 import { canonicalText } from "../json/canonical-text.ts";
 import { isFilled, isRecord, type JsonObject } from "../json/json-value.ts";
+import { storableText } from "../json/storable-text.ts";
 
 export type ErrorSource = "tool" | "worker" | "watchdog" | "unknown";
 
@@ -30,9 +31,6 @@ export const UNKNOWN_ERROR: ErrorEnvelope = { code: "unknown_error", message: "u
 /** An object that only says something in its own words is quoted up to here. */
 const MAX_QUOTED_CHARS = 2000;
 
-/** Text that can be stored: no NUL, no half characters. */
-const storable = (text: string): string => text.toWellFormed().replaceAll("\0", "\ufffd");
-
 const codeText = (code: unknown): string | undefined => {
   if (typeof code === "number") return String(code);
   return isFilled(code) ? code.trim() : undefined;
@@ -55,7 +53,7 @@ const withoutStack = (error: Record<string, unknown>): Record<string, unknown> =
 
 const envelopeOf = (error: ToolplaneError, source?: ErrorSource): ErrorEnvelope => ({
   code: error.code,
-  message: isFilled(error.message) ? storable(error.message) : ERROR_TABLE[error.code].meaning,
+  message: isFilled(error.message) ? storableText(error.message) : ERROR_TABLE[error.code].meaning,
   ...(source === undefined ? {} : { source }),
   ...(error.detail === undefined ? {} : { detail: error.detail }),
   retryable: error.retry === "later",

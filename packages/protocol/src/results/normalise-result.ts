@@ -15,6 +15,7 @@ import {
   MAX_JSON_BYTES,
   MAX_JSON_DEPTH,
 } from "../json/json-value.ts";
+import { storableText } from "../json/storable-text.ts";
 import { writeOverride } from "./control.ts";
 import {
   type ErrorEnvelope,
@@ -164,7 +165,7 @@ const keepResult = (draft: Draft, input: ResultInput): void => {
 };
 
 const showWish = (wish: unknown): string =>
-  typeof wish === "string" ? wish.slice(0, MAX_WISH_CHARS).toWellFormed().replaceAll("\0", "") : typeof wish;
+  typeof wish === "string" ? storableText(wish, MAX_WISH_CHARS) : typeof wish;
 
 /** Step 6. */
 const keepWish = (draft: Draft, wish: unknown, source?: ErrorSource): void => {

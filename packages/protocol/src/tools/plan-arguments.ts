@@ -1,8 +1,8 @@
 // The arguments of one call, from what the caller sent and what the definition adds. Pure; runs for every dispatched call.
-// A1. `fixed` always wins: in any spelling that folds to its name the caller's value is gone before the author's goes in.
-// A2. Env-managed parameters are absent from the outcome; only the variable's name is recorded (I8).
-// A3. A default fills a gap; an explicit null is not a gap.
-// A4. Only top-level strings of defaults and fixed are templates; the caller's strings never are.
+// AR1. `fixed` always wins: in any spelling that folds to its name the caller's value is gone before the author's goes in.
+// AR2. Env-managed parameters are absent from the outcome; only the variable's name is recorded (I8).
+// AR3. A default fills a gap; an explicit null is not a gap.
+// AR4. Only top-level strings of defaults and fixed are templates; the caller's strings never are.
 
 import type { ToolCallCardInput } from "../cards/tool-cards.ts";
 import { ToolplaneError } from "../errors/toolplane-error.ts";

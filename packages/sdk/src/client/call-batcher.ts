@@ -1,12 +1,12 @@
 // Calls on their way to the server, together where they can be.
-//   N1. What is asked for in the same moment travels in one request. While a request is on its way (until the server begins
+//   CB1. What is asked for in the same moment travels in one request. While a request is on its way (until the server begins
 //       its answer) further calls wait for it and go with the next. There is no timer: a lone call is sent at once. One
 //       that is made while nothing else is under way is a request of its own kind, whose answer is no stream.
-//   N2. The answers of one request come one by one, as the calls settle: a slow call holds up none of the others.
-//   N3. A request is bounded in items and in bytes.
-//   N4. Requests that wait for a few slow calls are gathered into one when there are many of them; a call is asked for
+//   CB2. The answers of one request come one by one, as the calls settle: a slow call holds up none of the others.
+//   CB3. A request is bounded in items and in bytes.
+//   CB4. Requests that wait for a few slow calls are gathered into one when there are many of them; a call is asked for
 //       again with the same key, so it is the same call.
-//   N5. Nothing is tried again here: a request that fails, or ends too early, fails its open calls, and the client decides.
+//   CB5. Nothing is tried again here: a request that fails, or ends too early, fails its open calls, and the client decides.
 
 import { isRecord, ToolplaneError } from "@toolplane/protocol";
 import type { PoolAnswer } from "../http/pool.ts";
@@ -87,7 +87,7 @@ export const createCallBatcher = ({ send, sendOne, now, lost }: BatcherOptions):
     return queue.splice(0, count);
   };
 
-  /** N4. */
+  /** CB4. */
   const gather = (): void => {
     if (batches.size < MAX_OPEN) return;
     for (const batch of batches) {

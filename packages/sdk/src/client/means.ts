@@ -1,6 +1,6 @@
 // What the parts of a client share: the way, the time, and patience with a plane that is away for a while.
 
-import { ToolplaneError, understandError } from "@toolplane/protocol";
+import { type Backoff, backoff, ToolplaneError, understandError } from "@toolplane/protocol";
 import { planRetry } from "../gateway/patience.ts";
 import { type Clock, systemClock } from "../ports/clock.ts";
 import type { Random } from "../ports/ids.ts";
@@ -27,6 +27,7 @@ export const HAND_OVER_MS = 10_000;
 const SLICE_MS = 120_000;
 /** A server that lets go of a wait much earlier is about to stop. */
 const EARLY = 0.5;
+const EARLY_PAUSE_MS: Backoff = { first: 200, longest: 3_200 };
 
 export interface Means {
   readonly way: Way;
@@ -107,7 +108,7 @@ export const askUntilOver = async (
     );
     const now = clock.now();
     if (isOver(body) || now >= untilMs) return body;
-    if (now - asked < slice * EARLY) await clock.sleep(Math.min(100 * 2 ** Math.min(early, 5), untilMs - now), signal);
+    if (now - asked < slice * EARLY) await clock.sleep(Math.min(backoff(EARLY_PAUSE_MS, early), untilMs - now), signal);
     else early = 0;
   }
 };

@@ -1,8 +1,8 @@
 // The client of callers: one interface, whichever way leads to the plane.
-//   K1. Every call has a key, made once. A request whose answer was lost is sent again with it, so the tool runs once.
-//   K2. What may pass (the error table) is tried again until the wait is over; everything else is the answer.
-//   K3. A settled call is an answer, also a failed one: no call is made again because its tool failed.
-//   K4. An aborted signal ends the wait at once. The call goes on unless its caller asked for a cancellation.
+//   CP1. Every call has a key, made once. A request whose answer was lost is sent again with it, so the tool runs once.
+//   CP2. What may pass (the error table) is tried again until the wait is over; everything else is the answer.
+//   CP3. A settled call is an answer, also a failed one: no call is made again because its tool failed.
+//   CP4. An aborted signal ends the wait at once. The call goes on unless its caller asked for a cancellation.
 
 import { type JsonValue, type ToolplaneError, UsageError, understandError } from "@toolplane/protocol";
 import { givenUp } from "./api.ts";

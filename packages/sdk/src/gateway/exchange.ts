@@ -1,11 +1,11 @@
 // What a service has to say, together: results, heartbeats, releases and parts that are ready while a request is on its way go
 // with the next one. No timers: what is alone leaves at once, and requests grow as fast as the plane is slow.
-//   E1. A flush is capped by number and by size; what is large leaves by its own operation and holds up nothing.
-//   E2. Every item has an answer of its own. A flush that failed as a whole because the plane is away rejects its items, and each
+//   EX1. A flush is capped by number and by size; what is large leaves by its own operation and holds up nothing.
+//   EX2. Every item has an answer of its own. A flush that failed as a whole because the plane is away rejects its items, and each
 //       is as patient as it would have been alone. A flush that was refused as a whole is sent again item by item at once.
-//   E3. A flush that takes long makes room for the next: a dead connection keeps no heartbeat back.
-//   E4. Giving up an item gives up the flush only when nothing else is in it.
-//   E5. A plane that does not know exchanges is asked by the single operations from then on.
+//   EX3. A flush that takes long makes room for the next: a dead connection keeps no heartbeat back.
+//   EX4. Giving up an item gives up the flush only when nothing else is in it.
+//   EX5. A plane that does not know exchanges is asked by the single operations from then on.
 
 import { ERROR_TABLE, isErrorCode, isRecord, ToolplaneError, understandError } from "@toolplane/protocol";
 import { type Clock, WAIT_OVER } from "../ports/clock.ts";

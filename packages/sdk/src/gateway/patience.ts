@@ -1,13 +1,15 @@
 // Trying again. One loop for every gateway (G3); which failures may pass is read off the error table.
 
-import { ERROR_TABLE, ToolplaneError, understandError } from "@toolplane/protocol";
+import { type Backoff, backoff, ERROR_TABLE, ToolplaneError, understandError } from "@toolplane/protocol";
 import type { Clock } from "../ports/clock.ts";
 import type { Random } from "../ports/ids.ts";
-import { GATEWAY_BACKOFF, planBackoff } from "./backoff.ts";
 import type { Patience } from "./gateway.ts";
 
 /** Where a gateway notes how long the other side asked to be left alone. */
 export const RETRY_AFTER_DETAIL = "retry_after_seconds";
+
+/** The first wait is short because most failures are a restart or a dropped connection. */
+const GATEWAY_BACKOFF: Backoff = { first: 200, longest: 10_000 };
 
 /** A server that asks for more is asked again anyway: leases do not last longer. */
 const MAX_RETRY_AFTER_MS = 60_000;
@@ -33,7 +35,7 @@ const askedFor = (error: ToolplaneError): number => {
 
 export const planRetry = ({ error, failures, now, until }: FailedTry, random: Random): RetryPlan => {
   if (until === undefined || !mayPass(error)) return { retry: false };
-  const waitMs = Math.max(askedFor(error), planBackoff(failures, GATEWAY_BACKOFF, random));
+  const waitMs = Math.max(askedFor(error), backoff(GATEWAY_BACKOFF, failures, random));
   return now + waitMs >= until ? { retry: false } : { retry: true, waitMs };
 };
 

@@ -1,7 +1,7 @@
 // Takes the parent's lines one by one and sees to it that every request is answered exactly once.
-// D1. Requests run at the same time; the order of answers is free.
-// D2. Nothing a line says, and nothing plugin code throws, ends the host.
-// D3. A canceled request is answered when its code has come back, not before: until then it is still running, and a parent
+// DP1. Requests run at the same time; the order of answers is free.
+// DP2. Nothing a line says, and nothing plugin code throws, ends the host.
+// DP3. A canceled request is answered when its code has come back, not before: until then it is still running, and a parent
 //     that waits in vain knows that it must end the process.
 
 import { isRecord, type JsonObject, MAX_JSON_DEPTH } from "@toolplane/protocol";

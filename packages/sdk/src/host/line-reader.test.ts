@@ -38,7 +38,7 @@ describe("createLineReader", () => {
     );
   });
 
-  test("[HOST-3-6] R1 a line over the limit is reported once and does not spoil its neighbours", () => {
+  test("[HOST-3-6] LR1 a line over the limit is reported once and does not spoil its neighbours", () => {
     fc.assert(
       fc.property(fc.integer({ min: 11, max: 60 }), fc.array(fc.integer({ min: 1, max: 9 })), (length, sizes) => {
         const bytes = Buffer.from(`before\n${"x".repeat(length)}\nafter\n`);
@@ -49,7 +49,7 @@ describe("createLineReader", () => {
     expect(read([Buffer.from("x".repeat(11))], 10)).toEqual(["<too_long>"]);
   });
 
-  test("[HOST-3-6] R2 bytes that are not UTF-8 spoil their own line only", () => {
+  test("[HOST-3-6] LR2 bytes that are not UTF-8 spoil their own line only", () => {
     const bad = Buffer.concat([Buffer.from("a\nb"), Buffer.from([0xff, 0xfe]), Buffer.from("\nc\n\nd")]);
     expect(read([bad])).toEqual(["a", "<not_utf8>", "c", "", "d"]);
   });

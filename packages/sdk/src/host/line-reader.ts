@@ -1,7 +1,7 @@
 // Bytes to lines. Whole blocks are decoded at once, because one text per line would cost more than reading it.
-// R1. A line over the limit is not kept: it is reported once, and reading goes on after its end.
-// R2. Bytes that are not UTF-8 spoil their own line and no other.
-// R3. What is held is at most one unfinished line.
+// LR1. A line over the limit is not kept: it is reported once, and reading goes on after its end.
+// LR2. Bytes that are not UTF-8 spoil their own line and no other.
+// LR3. What is held is at most one unfinished line.
 
 import { isUtf8 } from "node:buffer";
 

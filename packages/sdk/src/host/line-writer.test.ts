@@ -52,7 +52,7 @@ describe("createLineWriter", () => {
     expect(pieces).toHaveLength(1);
   });
 
-  test("[HOST-3-11] W1 while the parent does not read nothing more is handed over", async () => {
+  test("[HOST-3-11] HW1 while the parent does not read nothing more is handed over", async () => {
     const { output, pieces, arrive } = createSink(4);
     const writer = createLineWriter(output);
     writer.write("12345\n");
@@ -67,7 +67,7 @@ describe("createLineWriter", () => {
     expect(pieces).toEqual(["12345\n", "a\nb\n"]);
   });
 
-  test("[HOST-3-12] W2 W3 a short line overtakes long answers that wait, and they are not starved", async () => {
+  test("[HOST-3-12] HW2 HW3 a short line overtakes long answers that wait, and they are not starved", async () => {
     const { output, pieces, arrive } = createSink();
     const writer = createLineWriter(output);
     for (const name of ["1", "2", "3"]) writer.writeAnswer(`${name}${LONG}\n`);

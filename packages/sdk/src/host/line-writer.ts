@@ -1,9 +1,9 @@
 // Lines to the parent. What is written during one turn of the event loop leaves in one piece, because a system call per line
 // costs more than everything else a small answer costs.
-// W1. While the parent does not read, nothing is handed to the stream: waiting lines stay here, where they can be overtaken.
-// W2. Lines of one request keep their order. An answer is its request's last line, so a long answer may be overtaken by
+// HW1. While the parent does not read, nothing is handed to the stream: waiting lines stay here, where they can be overtaken.
+// HW2. Lines of one request keep their order. An answer is its request's last line, so a long answer may be overtaken by
 //     the short lines of others: they wait for the one long line that is on its way, never for all of them.
-// W3. Long answers are not starved: after each batch of short lines one long line goes.
+// HW3. Long answers are not starved: after each batch of short lines one long line goes.
 
 import type { Writable } from "node:stream";
 

@@ -1,6 +1,6 @@
 // One request while plugin code works on it: its signal, its parts, its log. Made for every request, so what most tools never
 // touch (a signal, a timer) is made when it is first asked for.
-// N1. A request is answered once; parts and log events after the answer go nowhere.
+// RN1. A request is answered once; parts and log events after the answer go nowhere.
 
 import { isRecord, type JsonObject, type JsonValue } from "@toolplane/protocol";
 import { encodeHostEvent, type HostRequest } from "@toolplane/protocol/host";

@@ -49,14 +49,14 @@ const call = (toolName: string) => ({ tool_name: toolName, arguments: {}, state:
 const never = () => new Promise<never>(() => {});
 
 describe("serveHost", () => {
-  test("[HOST-3-9] E1 an input that breaks is an input that ends", async () => {
+  test("[HOST-3-9] SH1 an input that breaks is an input that ends", async () => {
     const { send, input, answers } = serve({});
     send("1", "execute_tool", call("x"));
     input.destroy(new RangeError("gone"));
     expect(await answers()).toMatchObject([{ id: "1", ok: true }]);
   });
 
-  test("[HOST-3-9] E3 when nobody can read answers there is nothing to wait for", async () => {
+  test("[HOST-3-9] SH3 when nobody can read answers there is nothing to wait for", async () => {
     const { send, output, host } = serve({ executeTool: never }, 1e9);
     send("1", "execute_tool", call("x"));
     output.destroy();

@@ -1,8 +1,8 @@
 // A tool host from its first line to its last: reader, dispatcher and writer joined, and an end that is always reached.
-// E1. When the parent stops writing, or asks for the end, what runs is finished within a bound; what is not is answered as
+// SH1. When the parent stops writing, or asks for the end, what runs is finished within a bound; what is not is answered as
 //     canceled. Then everything that was answered leaves, within a bound of its own.
-// E2. A parent that does not read is not read from either: answers that wait are bounded by what was in flight.
-// E3. When nobody can read answers any more there is nothing to wait for.
+// SH2. A parent that does not read is not read from either: answers that wait are bounded by what was in flight.
+// SH3. When nobody can read answers any more there is nothing to wait for.
 
 import type { Readable, Writable } from "node:stream";
 import type { Clock } from "../ports/clock.ts";

@@ -1,13 +1,13 @@
 // From commands that were fetched to calls that are ours: each is leased through the gateway, all at once, and acknowledged
 // when it is.
-//   N0. A command is a bell, and anybody who reaches the bus could have rung it. Nothing is run from its bytes: one that breaks
+//   LC0. A command is a bell, and anybody who reaches the bus could have rung it. Nothing is run from its bytes: one that breaks
 //       the protocol is terminated, whatever call it names, and the call is none the worse. Its row is what the plane publishes
 //       a sound command from, by its own schedule, so a malformed command makes nobody publish anything.
-//   N1. A command is settled in every case: acknowledged when leased or superfluous, given back otherwise. While the gateway
+//   LC1. A command is settled in every case: acknowledged when leased or superfluous, given back otherwise. While the gateway
 //       is asked, the bus is told that somebody is at work.
-//   N2. What is leased is handed over or released: an answer that comes after the others were handed over is too late.
-//   N3. Losing an acknowledgement costs a repetition: the lease is refused then, and the command forgotten.
-//   N4. Losing an answer costs time: asked again under the same ticket the lease is the same, and an unsafe tool that was
+//   LC2. What is leased is handed over or released: an answer that comes after the others were handed over is too late.
+//   LC3. Losing an acknowledgement costs a repetition: the lease is refused then, and the command forgotten.
+//   LC4. Losing an answer costs time: asked again under the same ticket the lease is the same, and an unsafe tool that was
 //       never started is not taken for one whose outcome is unknown.
 
 import type { Delivery } from "@toolplane/bus";
@@ -91,7 +91,7 @@ export const leaseCommands = async (deliveries: readonly Delivery[], deps: Lease
   let trouble: ToolplaneError | undefined;
   let unsettled = false;
 
-  /** N3: what could not be said is said by the next delivery. Said once: a lost connection concerns all of them. */
+  /** LC3: what could not be said is said by the next delivery. Said once: a lost connection concerns all of them. */
   const settle = (delivery: Delivery, fate: CommandFate): void => {
     applyFate(delivery, fate).catch((thrown: unknown) => {
       if (unsettled) return;

@@ -9,8 +9,7 @@
 // | too large for NATS                                 | later  | growing; a service over HTTP can take it                  |
 // | anything else                                      | never  | the command itself is wrong                               |
 
-import type { ToolplaneError } from "@toolplane/protocol";
-import { type BackoffShape, planBackoff } from "../gateway/backoff.ts";
+import { type Backoff, backoff, type ToolplaneError } from "@toolplane/protocol";
 import { mayPass } from "../gateway/patience.ts";
 import type { Random } from "../ports/ids.ts";
 
@@ -20,11 +19,11 @@ export type CommandFate =
   | { readonly kind: "never"; readonly reason: string };
 
 /** Sessions and due times pass in seconds. */
-const NOT_NOW: BackoffShape = { baseMs: 1_000, maxMs: 1_000 };
+const NOT_NOW: Backoff = { first: 1_000, longest: 1_000 };
 /** A plane that restarts is back in seconds; its calls should not wait for us much longer. */
-const TROUBLE: BackoffShape = { baseMs: 500, maxMs: 5_000 };
+const TROUBLE: Backoff = { first: 500, longest: 5_000 };
 /** Others can take it; who cannot should not keep fetching it. */
-const NOT_OURS: BackoffShape = { baseMs: 100, maxMs: 30_000 };
+const NOT_OURS: Backoff = { first: 100, longest: 30_000 };
 
 const OVER: ReadonlySet<string> = new Set(["lease_lost", "already_settled", "not_found", "canceled"]);
 const NOT_ALLOWED: ReadonlySet<string> = new Set(["unauthorized", "auth_failed", "invalid_source_actor"]);
@@ -33,10 +32,10 @@ const isQueued = ({ code, detail }: ToolplaneError): boolean => code === "lease_
 
 /** `attempt` is how often the command was delivered, this time included. */
 export const planRefusal = (error: ToolplaneError, attempt: number, random: Random): CommandFate => {
-  if (isQueued(error)) return { kind: "later", delayMs: planBackoff(attempt, NOT_NOW, random), trouble: false };
+  if (isQueued(error)) return { kind: "later", delayMs: backoff(NOT_NOW, attempt, random), trouble: false };
   if (OVER.has(error.code)) return { kind: "forget" };
   if (mayPass(error) || NOT_ALLOWED.has(error.code)) {
-    return { kind: "later", delayMs: planBackoff(attempt, TROUBLE, random), trouble: true };
+    return { kind: "later", delayMs: backoff(TROUBLE, attempt, random), trouble: true };
   }
   if (error.code === "payload_too_large") return planNotOurs(attempt, random);
   return { kind: "never", reason: `${error.code}: ${error.message}` };
@@ -51,6 +50,6 @@ export const planMalformed = (clause: string, { message }: ToolplaneError): Comm
 /** A command somebody else should take: of another project, whose services share the target's name. */
 export const planNotOurs = (attempt: number, random: Random): CommandFate => ({
   kind: "later",
-  delayMs: planBackoff(attempt, NOT_OURS, random),
+  delayMs: backoff(NOT_OURS, attempt, random),
   trouble: false,
 });

@@ -1,15 +1,9 @@
 // The log port, and the log a service has when it was given none: one line per event on stderr.
 // I8. What a tool writes is scrubbed before it comes here; nothing here knows a token or an argument.
 
-export type LogFields = Readonly<Record<string, unknown>>;
+import type { Log, LogFields } from "@toolplane/bus/ports";
 
-export interface Log {
-  info(message: string, fields?: LogFields): void;
-  warn(message: string, fields?: LogFields): void;
-  error(message: string, fields?: LogFields): void;
-}
-
-export const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} };
+export { type Log, type LogFields, silentLog } from "@toolplane/bus/ports";
 
 const show = (value: unknown): string => {
   if (typeof value === "string") return JSON.stringify(value);

@@ -1,9 +1,8 @@
 // Runs a tool, again if that may help. Whether it may is the error table's word, the tool's own, and the clock's.
-//   A1. Only a tool declared `retry: safe` is tried again, and never after its deadline, a cancellation or a lost lease.
-//   A2. A tool that ignores its signal is left behind: its slot is free, and what it gives later is dropped.
+//   AT1. Only a tool declared `retry: safe` is tried again, and never after its deadline, a cancellation or a lost lease.
+//   AT2. A tool that ignores its signal is left behind: its slot is free, and what it gives later is dropped.
 
-import { ERROR_TABLE, type ErrorEnvelope, isErrorCode } from "@toolplane/protocol";
-import { planBackoff } from "../gateway/backoff.ts";
+import { type Backoff, backoff, ERROR_TABLE, type ErrorEnvelope, isErrorCode } from "@toolplane/protocol";
 import type { Clock } from "../ports/clock.ts";
 import type { Random } from "../ports/ids.ts";
 import { type UnderstoodError, understandToolError } from "../tools/tool-error.ts";
@@ -25,7 +24,7 @@ export type AttemptPlan =
   | { readonly again: true; readonly waitMs: number };
 
 /** Tools call other systems; those need longer to recover than a dropped connection. */
-const TOOL_BACKOFF = { baseMs: 250, maxMs: 10_000 } as const;
+const TOOL_BACKOFF: Backoff = { first: 250, longest: 10_000 };
 
 /** `later` and `unsafe` both allow a safe tool to try again; a code of the tool's own needs the tool's own word. */
 const adviceAllows = (code: string, retryable: boolean | undefined): boolean =>
@@ -35,7 +34,7 @@ export const planAttempt = (failed: FailedAttempt, random: Random): AttemptPlan 
   if (failed.retry !== "safe") return { again: false, because: "unsafe" };
   if (!adviceAllows(failed.code, failed.retryable)) return { again: false, because: "advice" };
   if (failed.attempt >= failed.maxAttempts) return { again: false, because: "attempts" };
-  const waitMs = planBackoff(failed.attempt, TOOL_BACKOFF, random);
+  const waitMs = backoff(TOOL_BACKOFF, failed.attempt, random);
   return failed.now + waitMs >= failed.deadline ? { again: false, because: "deadline" } : { again: true, waitMs };
 };
 

@@ -1,6 +1,6 @@
 // Hands a result over: in one step (settle) or in the protocol's two (write the card, report a pointer to it).
-//   D1. One result per call. A second one is sent only when the first was refused for what it contains, and says so.
-//   D2. It is tried until the lease is surely over, because the same result twice is one result.
+//   DV1. One result per call. A second one is sent only when the first was refused for what it contains, and says so.
+//   DV2. It is tried until the lease is surely over, because the same result twice is one result.
 
 import {
   asActor,

@@ -26,7 +26,7 @@ const SETTLE_GRACE_MS = 60_000;
 const outcomeInput = (run: Run): OutcomeInput => {
   const { deps, context, payload, toolCallId, profile } = run;
   const resultContext: ResultContext = {
-    cardId: deps.ids.cardId(),
+    cardId: deps.ids.uuid(),
     createdAt: new Date(deps.clock.now()).toISOString(),
     projectId: context.projectId,
     agentTurnId: context.agentTurnId,

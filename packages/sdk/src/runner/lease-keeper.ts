@@ -1,7 +1,7 @@
 // Keeps a lease alive while a call runs, and brings the news it may bear.
-//   L1. A heartbeat every third of the lease: two may be lost before it ends.
-//   L2. A failure to reach the plane is not a lost lease; the lease's own end is. Until then it is tried again.
-//   L3. `cancel` ends the run as canceled; a refusal (lease_lost and its kin) ends it as lost.
+//   LK1. A heartbeat every third of the lease: two may be lost before it ends.
+//   LK2. A failure to reach the plane is not a lost lease; the lease's own end is. Until then it is tried again.
+//   LK3. `cancel` ends the run as canceled; a refusal (lease_lost and its kin) ends it as lost.
 
 import { isToolplaneError, ToolplaneError, understandError } from "@toolplane/protocol";
 import type { HeldCall, Lease, ToolGateway } from "../gateway/gateway.ts";

@@ -87,7 +87,7 @@ export const refuseCommand = async (refused: RefusedCommand, deps: RunnerDeps): 
     error,
     defaultFunctionName: deps.target,
     context: {
-      cardId: ids.cardId(),
+      cardId: ids.uuid(),
       createdAt: new Date(clock.now()).toISOString(),
       projectId: context.projectId,
       authorId: deps.actor,

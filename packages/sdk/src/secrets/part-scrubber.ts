@@ -1,7 +1,7 @@
 // Parts of one call, scrubbed also where a secret is cut in two between them. Texts at the same place of successive parts are
 // read as one stream; a part that ends with what may be the beginning of a secret waits for the next one.
-//   P1. Parts leave in the order they came.
-//   P2. At most MAX_HELD wait; then the doubtful end is taken for a secret and everything leaves.
+//   PS1. Parts leave in the order they came.
+//   PS2. At most MAX_HELD wait; then the doubtful end is taken for a secret and everything leaves.
 
 import { isRecord, type JsonValue } from "@toolplane/protocol";
 import { findSecrets, openEnd, replacement, type Span } from "./find-secrets.ts";

@@ -1,10 +1,16 @@
 // A tool service: claims commands of one target and lets the runner handle them.
-//   T1. Lease = started: it claims no more than it can start at once, and gives back what it cannot start after all.
-//   T2. It outlives its server: while nobody answers it asks again, for ever, less and less often.
-//   T3. Stopping: no more claims, then the running calls may end by themselves, then they are told to.
+//   TS1. Lease = started: it claims no more than it can start at once, and gives back what it cannot start after all.
+//   TS2. It outlives its server: while nobody answers it asks again, for ever, less and less often.
+//   TS3. Stopping: no more claims, then the running calls may end by themselves, then they are told to.
 
-import { HEADERS, isToolplaneError, type ToolplaneError, understandError } from "@toolplane/protocol";
-import { type BackoffShape, planBackoff } from "../gateway/backoff.ts";
+import {
+  type Backoff,
+  backoff,
+  HEADERS,
+  isToolplaneError,
+  type ToolplaneError,
+  understandError,
+} from "@toolplane/protocol";
 import type { ClaimedCommand, ToolGateway } from "../gateway/gateway.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Random } from "../ports/ids.ts";
@@ -51,7 +57,7 @@ const DRAIN_MS = 10_000;
 /** For the last results of calls that were told to stop. */
 const LAST_WORDS_MS = 5_000;
 /** A call that was made while the server restarted should not wait for us much longer than for the server. */
-const CLAIM_BACKOFF: BackoffShape = { baseMs: 250, maxMs: 5_000 };
+const CLAIM_BACKOFF: Backoff = { first: 250, longest: 5_000 };
 /** A server that answers "nothing" faster does not keep the question open. */
 const QUICK_ANSWER_MS = 100;
 
@@ -70,7 +76,7 @@ export interface ClaimState {
 /** How long to wait before the next claim: not at all, unless something keeps going wrong. */
 export const planClaimPause = (state: ClaimState, random: Random): number => {
   const trouble = Math.max(state.failures, state.quickEmpty, state.unhandled);
-  return trouble === 0 ? 0 : planBackoff(trouble, CLAIM_BACKOFF, random);
+  return trouble === 0 ? 0 : backoff(CLAIM_BACKOFF, trouble, random);
 };
 
 export const startToolService = (options: ToolServiceOptions): ToolService => {

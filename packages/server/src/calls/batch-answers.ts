@@ -1,6 +1,6 @@
 // The answers of a batch as JSON texts, a few at a time: a result may have a megabyte, and a batch may ask for one result 512 times.
-//   T1. The text that is made at once is about AT_ONCE bytes: the answers after it are read again when the reader has taken these.
-//   T2. Few results are read together, fewer after large ones. After a large text other requests get their turn.
+//   BA1. The text that is made at once is about AT_ONCE bytes: the answers after it are read again when the reader has taken these.
+//   BA2. Few results are read together, fewer after large ones. After a large text other requests get their turn.
 
 import { setImmediate as breathe } from "node:timers/promises";
 import type { CallAnswer, Engine } from "@toolplane/engine";

@@ -1,9 +1,9 @@
 // The answers of a batch, one line for each item as it settles, so that a slow call holds up nobody.
-//   B1. What settles in the same moment is read and written together, up to a size; nothing waits for it.
-//   B2. What was not read yet stays where it is: results are only fetched when the reader has taken the lines before them.
-//   B3. A reader that takes nothing for a while is cut off. Its calls go on, and it finds them again by their keys.
-//   B4. When the token ends, the items that are left are refused and their results are not shown (A6).
-//   B5. An empty line now and then says that the server is still there.
+//   BS1. What settles in the same moment is read and written together, up to a size; nothing waits for it.
+//   BS2. What was not read yet stays where it is: results are only fetched when the reader has taken the lines before them.
+//   BS3. A reader that takes nothing for a while is cut off. Its calls go on, and it finds them again by their keys.
+//   BS4. When the token ends, the items that are left are refused and their results are not shown (APP6).
+//   BS5. An empty line now and then says that the server is still there.
 
 import type { Engine } from "@toolplane/engine";
 import { ToolplaneError } from "@toolplane/protocol";
@@ -44,7 +44,7 @@ export const streamBatch = (options: BatchStreamOptions): ReadableStream<Uint8Ar
   const wake = createWake();
   const ready: Ready[] = [];
   let isAsleep = false;
-  // After everything that settles in the same moment (B1).
+  // After everything that settles in the same moment (BS1).
   const ring = (): void => {
     if (!isAsleep) return;
     isAsleep = false;

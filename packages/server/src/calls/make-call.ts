@@ -2,7 +2,7 @@
 // are the same for all of them because they are done here.
 
 import type { CallAnswer, CallRequest, Engine } from "@toolplane/engine";
-import { isToolplaneError, parseWith, refuseUnstorable, ToolplaneError } from "@toolplane/protocol";
+import { DEFAULT_CHANNEL, isToolplaneError, parseWith, refuseUnstorable, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
 import type { ToolHosts } from "../hosts/tool-hosts.ts";
 import { checkMayCall } from "../http/agent-rights.ts";
@@ -74,9 +74,10 @@ export const makeCall = async (
   body: CallBody,
   { headers, traced = false }: Said = {},
 ): Promise<CallAnswer> => {
-  const request = requestOf(asked, body, traced ? headers : undefined);
-  const { projectId, channelId, agentId = API_ACTOR } = request;
-  if (headers !== undefined) checkCallerHeaders(headers, { projectId, channelId, agentId });
+  const plain = requestOf(asked, body, traced ? headers : undefined);
+  const { projectId, channelId = DEFAULT_CHANNEL, agentId = API_ACTOR } = plain;
+  const saidDepth = headers && checkCallerHeaders(headers, { projectId, channelId, agentId });
+  const request = { ...plain, saidDepth };
   await checkMayCall(asked.engine, asked.caller, projectId, request.toolName);
   try {
     return await asked.engine.calls.call(request, (body.wait_seconds ?? 0) * 1000, asked.signal);

@@ -1,6 +1,6 @@
 // What the stack runs with, decided from the configuration file, the environment and the flags; later wins. Pure.
-//   C1. What this version cannot do is refused with a sentence when it is asked for; nothing is ignored in silence.
-//   C2. Fail closed: without configuration it binds to loopback, no variable may be named, and nothing local asked (SEC-16).
+//   CF1. What this version cannot do is refused with a sentence when it is asked for; nothing is ignored in silence.
+//   CF2. Fail closed: without configuration it binds to loopback, no variable may be named, and nothing local asked (SEC-16).
 
 import { isAbsolute, join, resolve } from "node:path";
 import type { AllowedOrigin } from "@toolplane/egress/policy";

@@ -1,7 +1,7 @@
 // Runs the scenarios one after the other and keeps the service alive between them.
-//   R1. A service that ends or stops answering fails the clauses of the scenario it happened in, and is started again.
-//   R2. One that cannot be started again leaves the rest unjudged: what was not seen is neither good nor bad.
-//   R3. A service that answers no ordinary call is not asked anything else.
+//   RX1. A service that ends or stops answering fails the clauses of the scenario it happened in, and is started again.
+//   RX2. One that cannot be started again leaves the rest unjudged: what was not seen is neither good nor bad.
+//   RX3. A service that answers no ordinary call is not asked anything else.
 
 import type { ClauseId } from "./clauses.ts";
 import { CANARY } from "./scenarios/good-calls.ts";

@@ -1,6 +1,6 @@
 // The config of a host, and the variables it names: a text `env:NAME` anywhere in it stands for the value of NAME.
-//   C1. What comes from a variable is a secret: it is removed from everything the host says (I8).
-//   C2. A variable that is not set is auth_failed, never an empty key (SEC-7).
+//   HG1. What comes from a variable is a secret: it is removed from everything the host says (I8).
+//   HG2. A variable that is not set is auth_failed, never an empty key (SEC-7).
 
 import { isRecord, type JsonObject, type JsonValue, ToolplaneError } from "@toolplane/protocol";
 

@@ -19,7 +19,7 @@ import {
   type ToolHost,
 } from "@toolplane/bridges";
 import { type Actor, type Engine, sha256, type ToolUpsertResult } from "@toolplane/engine";
-import { ToolplaneError, understandError } from "@toolplane/protocol";
+import { type Backoff, backoff, ToolplaneError, understandError } from "@toolplane/protocol";
 import type { RefusedHostTool } from "@toolplane/protocol/host";
 import {
   type Clock,
@@ -71,8 +71,7 @@ export interface HostLife {
 }
 
 /** A program that is being replaced is back within seconds; one that is broken stays so for hours. */
-const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 60_000;
+const PAUSE_MS: Backoff = { first: 1_000, longest: 60_000 };
 /** What one claim takes at most. */
 const MAX_CONCURRENCY = 256;
 const PAGE = 200;
@@ -197,7 +196,7 @@ export const createHostLife = (options: HostLifeOptions): HostLife => {
   };
 
   const live = async (onTried: () => void): Promise<void> => {
-    for (let pauseMs = FIRST_PAUSE_MS; !stopping.signal.aborted; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    for (let tries = 1; !stopping.signal.aborted; tries++) {
       try {
         await attempt();
         return;
@@ -207,7 +206,7 @@ export const createHostLife = (options: HostLifeOptions): HostLife => {
         onTried();
       }
       if (problem?.code === "bad_request") return;
-      await clock.sleep(pauseMs, stopping.signal);
+      await clock.sleep(backoff(PAUSE_MS, tries), stopping.signal);
       if (!stopping.signal.aborted) phase = "starting";
     }
   };

@@ -1,12 +1,12 @@
 // The application: every route of the table behind the same gate.
-//   A1. Everything but /health and /live needs a bearer token; a token of one project does not reach another.
-//   A2. A route says what it gives (route.ts); what is another's is refused before the handler runs and the body is read.
-//   A3. The Host header must be one we serve, and a request with an Origin must come from it (DNS rebinding).
-//   A4. Bodies are bounded before they are read, parsed without prototype tricks, and checked before a handler sees them.
+//   APP1. Everything but /health and /live needs a bearer token; a token of one project does not reach another.
+//   APP2. A route says what it gives (route.ts); what is another's is refused before the handler runs and the body is read.
+//   APP3. The Host header must be one we serve, and a request with an Origin must come from it (DNS rebinding).
+//   APP4. Bodies are bounded before they are read, parsed without prototype tricks, and checked before a handler sees them.
 //       No handler sees text that the database cannot store, unless its route says that it judges such text itself.
-//   A5. What bodies and readers hold is counted for each token and in all (body-budget.ts, readers.ts).
-//   A6. Who waits with a token that ends is answered 401, and what it waited for is not shown.
-//   A7. Every failure has the same shape (problem.ts).
+//   APP5. What bodies and readers hold is counted for each token and in all (body-budget.ts, readers.ts).
+//   APP6. Who waits with a token that ends is answered 401, and what it waited for is not shown.
+//   APP7. Every failure has the same shape (problem.ts).
 
 import { type Engine, type Log, systemClock, type Token, type TokenWatch } from "@toolplane/engine";
 import { parseWith, refuseUnstorable, showName, ToolplaneError } from "@toolplane/protocol";
@@ -19,7 +19,7 @@ import { checkHost } from "./check-host.ts";
 import { createFailureLog } from "./failure-log.ts";
 import { explainNotFound } from "./known-project.ts";
 import { createOwn } from "./own.ts";
-import { methodsAt, notOffered, notServed, notThere, problem } from "./problem.ts";
+import { methodsAt, notOffered, notServed, notThere, problem, shadowedPlaces } from "./problem.ts";
 import { parseBody, readBody } from "./read-body.ts";
 import { createReaders, type ReaderLimits } from "./readers.ts";
 import { type Caller, checkRoute, ownedKind, type Route, SMALL_BODY_BYTES } from "./route.ts";
@@ -159,16 +159,18 @@ export const createApp = (options: AppOptions): Hono => {
     const { ok, body } = await options.health();
     return context.json(body, ok ? 200 : 503);
   });
-  for (const route of options.routes) app.on(route.method, route.path, (context) => run(route, context));
   const places = [{ method: "GET", path: "/live" }, { method: "GET", path: "/health" }, ...options.routes];
-  app.notFound((context) => {
+  const answerMissing = (context: Context): Response => {
     const methods = methodsAt(places, context.req.path);
     if (methods.length > 0) context.header("Allow", methods.join(", "));
     const unknown = options.routes.length === 0 ? notServed() : notThere(context.req.path);
     return methods.length > 0
       ? problem(context, notOffered(context.req.method, methods), { status: 405 })
       : problem(context, unknown);
-  });
+  };
+  for (const { method, path } of shadowedPlaces(places)) app.on(method, path, answerMissing);
+  for (const route of options.routes) app.on(route.method, route.path, (context) => run(route, context));
+  app.notFound(answerMissing);
   app.onError((error, context) => problem(context, error, { tell: failures.failed }));
   return app;
 };

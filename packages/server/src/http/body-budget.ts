@@ -1,7 +1,7 @@
 // Who holds how much memory with the bodies of its requests. A body is counted before it is read, and until its request is
 // answered: what was parsed from it lives that long.
-//   M1. One token holds at most its share, whatever it sends at once.
-//   M2. All bodies together are bounded. Small ones always pass that bound, so that a few large ones do not shut out
+//   BB1. One token holds at most its share, whatever it sends at once.
+//   BB2. All bodies together are bounded. Small ones always pass that bound, so that a few large ones do not shut out
 //       heartbeats; how many small ones there can be is bounded by the connections.
 
 import { ToolplaneError } from "@toolplane/protocol";

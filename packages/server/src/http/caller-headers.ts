@@ -4,5 +4,6 @@
 import { headersFromHttp } from "@toolplane/protocol";
 import { type CallerIdentity, checkCallerIdentity } from "@toolplane/protocol/agents";
 
-export const checkCallerHeaders = (headers: Headers, request: CallerIdentity): void =>
+/** The depth that they say, if they say one. */
+export const checkCallerHeaders = (headers: Headers, request: CallerIdentity): number | undefined =>
   checkCallerIdentity(headersFromHttp([...headers].filter(([name]) => name.startsWith("cg-"))), request);

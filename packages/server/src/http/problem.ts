@@ -43,11 +43,30 @@ interface Place {
   readonly path: string;
 }
 
-/** The methods with which a path can be asked for. */
-export const methodsAt = (places: readonly Place[], path: string): readonly string[] => {
-  const asked = (path.endsWith("/") ? path.slice(0, -1) : path).split("/");
-  const fits = (pattern: readonly string[]): boolean =>
-    pattern.length === asked.length &&
-    pattern.every((part, index) => (part.startsWith(":") ? asked[index] !== "" : part === asked[index]));
-  return [...new Set(places.filter((place) => fits(place.path.split("/"))).map(({ method }) => method))];
+const isParameter = (part: string): boolean => part.startsWith(":");
+
+const fits = (pattern: string, path: string): boolean => {
+  const [parts, asked] = [pattern.split("/"), path.split("/")];
+  return (
+    parts.length === asked.length &&
+    parts.every((part, index) => (isParameter(part) ? asked[index] !== "" : part === asked[index]))
+  );
 };
+
+const wordsIn = (pattern: string): number => pattern.split("/").filter((part) => !isParameter(part)).length;
+
+/** The methods with which a path can be asked for. A word beats a parameter: `calls/batch` is no call of that id. */
+export const methodsAt = (places: readonly Place[], path: string): readonly string[] => {
+  const asked = path.endsWith("/") ? path.slice(0, -1) : path;
+  const fitting = places.filter((place) => fits(place.path, asked));
+  const most = Math.max(...fitting.map((place) => wordsIn(place.path)));
+  return [...new Set(fitting.filter((place) => wordsIn(place.path) === most).map(({ method }) => method))];
+};
+
+/** Methods that a path does not offer itself and that a path with a parameter in its place would take. */
+export const shadowedPlaces = (places: readonly Place[]): readonly Place[] =>
+  [...new Set(places.map(({ path }) => path))].flatMap((path) => {
+    const own = methodsAt(places, path);
+    const others = places.filter((place) => fits(place.path, path)).map(({ method }) => method);
+    return [...new Set(others)].filter((method) => !own.includes(method)).map((method) => ({ method, path }));
+  });

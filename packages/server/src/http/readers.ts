@@ -1,6 +1,6 @@
 // Those who read streams: how many there may be, and what becomes of one that does not read.
-//   R1. One token has at most so many open streams, and so has the process.
-//   R2. What is written waits for its reader in bounded memory. A reader that takes nothing for a while is told why its
+//   RD1. One token has at most so many open streams, and so has the process.
+//   RD2. What is written waits for its reader in bounded memory. A reader that takes nothing for a while is told why its
 //       stream ends, and is cut off soon after, whether it has read that or not.
 
 import { ToolplaneError } from "@toolplane/protocol";

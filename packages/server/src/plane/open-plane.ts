@@ -1,7 +1,7 @@
 // openPlane: the whole plane inside the user's own process, as a library. The client is the one that `connect` gives, without
 // HTTP in between; tools are served in the same process; agents run in it.
-//   L1. The data directory is this process's alone. Another owner is met with the sentence that `up` has for it.
-//   L2. Closing drains what runs, and leaves no process. A process that is killed instead loses nothing: what was written
+//   LP1. The data directory is this process's alone. Another owner is met with the sentence that `up` has for it.
+//   LP2. Closing drains what runs, and leaves no process. A process that is killed instead loses nothing: what was written
 //       down is there when the plane is opened again, and the guard ends the database meanwhile.
 
 import { hostname } from "node:os";

@@ -65,7 +65,8 @@ export const actionRoutes: readonly Route[] = [
     handle: async ({ engine, params, body, caller, own, context, signal, log }) => {
       const [projectId, agentId] = [params.project ?? "", params.agent ?? ""];
       const channelId = body.channel_id ?? DEFAULT_CHANNEL;
-      checkCallerHeaders(context.req.raw.headers, { projectId, channelId: body.channel_id, agentId: caller.actorId });
+      const request = { projectId, channelId, agentId, isAction: true };
+      const recursionDepth = checkCallerHeaders(context.req.raw.headers, request);
       await checkMayStart(engine, caller, own, { projectId, agentId });
       await checkMayCall(engine, caller, projectId, body.tool_name);
       const headers = traceOf(context.req.raw.headers);
@@ -80,6 +81,7 @@ export const actionRoutes: readonly Route[] = [
           // No turn leads to it: this door needs none to name.
           agentTurnId: `action_${actionId}`,
           turnEpoch: 0,
+          recursionDepth,
           traceId: parseTraceparent(headers[HEADERS.traceparent] ?? "").traceId,
           headers,
         }),

@@ -217,8 +217,10 @@ export const callRoutes: readonly Route[] = [
     body: z.strictObject({ wait_seconds: z.number().min(0).max(MAX_WAIT_SECONDS).optional() }),
     handle: async (call) => {
       const { projectId, toolCallId } = keyFrom(call.params);
-      const key = call.context.req.header("idempotency-key");
-      const made = await call.engine.deadLetters.retryCall(projectId, toolCallId, key, actorOf(call.caller));
+      const idempotencyKey = call.context.req.header("idempotency-key");
+      const saidDepth = checkCallerHeaders(call.context.req.raw.headers, { projectId });
+      const asked = { idempotencyKey, saidDepth, by: actorOf(call.caller) };
+      const made = await call.engine.deadLetters.retryCall(projectId, toolCallId, asked);
       const fresh = { projectId, toolCallId: made.toolCallId };
       if (call.body.wait_seconds !== undefined)
         await call.engine.calls.wait(fresh, call.body.wait_seconds * 1000, call.signal);

@@ -1,6 +1,6 @@
 // Turns: an agent is asked for something, and what became of it.
 
-import { isTrustedActor, ToolplaneError } from "@toolplane/protocol";
+import { DEFAULT_CHANNEL, isTrustedActor, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
 import { MAX_WAIT_SECONDS } from "../calls/make-call.ts";
 import { personOf } from "../http/actor-of.ts";
@@ -72,14 +72,15 @@ export const turnRoutes: readonly Route[] = [
     maxBytes: LARGE_BODY_BYTES,
     handle: async ({ engine, params, body, caller, own, context, signal }) => {
       const [projectId, agentId] = [params.project ?? "", params.agent ?? ""];
-      const said = { projectId, channelId: body.channel_id, agentId: caller.actorId };
-      checkCallerHeaders(context.req.raw.headers, said);
+      const said = { projectId, channelId: body.channel_id ?? DEFAULT_CHANNEL, agentId: caller.actorId };
+      const saidDepth = checkCallerHeaders(context.req.raw.headers, said);
       await checkMayStart(engine, caller, own, { projectId, agentId, boxId: body.context_box_id });
       const traceparent = context.req.header("traceparent");
       const spawned = await engine.turns.spawn({
         projectId,
         agentId,
         sourceAgentId: caller.actorId,
+        saidDepth,
         context: contextOf(body, caller.actorId),
         channelId: body.channel_id,
         correlationId: body.correlation_id ?? context.req.header("idempotency-key"),

@@ -1,12 +1,12 @@
 // The embedded server, kept running. States: ready -> away (its connection or its process was lost) -> ready again, or
 // lost (somebody else owns the data now); stopped ends all of them.
-//   S1. A server that died is started again, at once the first time and then with growing pauses.
-//   S2. A server that lives but dropped our connection keeps running; only the lock is taken again.
-//   S3. The lock is ours or we stop: two owners of one data directory cannot be.
+//   ES1. A server that died is started again, at once the first time and then with growing pauses.
+//   ES2. A server that lives but dropped our connection keeps running; only the lock is taken again.
+//   ES3. The lock is ours or we stop: two owners of one data directory cannot be.
 
 import { type Clock, type Log, type LogFields, systemClock } from "@toolplane/engine";
 import { type Guard, OWNER, RUNTIME, socketUrl } from "@toolplane/processes";
-import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
+import { type Backoff, backoff, isToolplaneError, ToolplaneError } from "@toolplane/protocol";
 import { writeDatabaseUrl } from "./logins.ts";
 import { type Owner, tryLock } from "./owner-lock.ts";
 import { alreadyRunning, beginLife, DATABASE, type LifeOptions } from "./server-life.ts";
@@ -24,13 +24,10 @@ export interface EmbeddedStoreOptions {
 
 /** A server that lives shorter than this will not live longer the next time. */
 const SHORT_LIFE_MS = 10_000;
-const FIRST_PAUSE_MS = 200;
-const LONGEST_PAUSE_MS = 10_000;
-const MAX_DOUBLINGS = 10;
+const PAUSE_MS: Backoff = { first: 200, longest: 10_000 };
 
 /** How long to wait before trying again: not at all after a long life. */
-export const planRestartPause = (failures: number): number =>
-  failures === 0 ? 0 : Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(failures - 1, MAX_DOUBLINGS));
+export const planRestartPause = (failures: number): number => (failures === 0 ? 0 : backoff(PAUSE_MS, failures));
 
 const isOwnedByOther = (error: unknown): error is ToolplaneError =>
   isToolplaneError(error) && error.code === "conflict";

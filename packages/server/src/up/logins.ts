@@ -1,8 +1,8 @@
 // The logins of an embedded database. The plane runs as one that owns nothing; another owns the tables, applies
 // migrations and is the operator's way in; the superuser only makes these two.
-//   L1. What the plane's login may do is what the role toolplane_engine may do: it reads and writes rows, and can neither
+//   LG1. What the plane's login may do is what the role toolplane_engine may do: it reads and writes rows, and can neither
 //       run a program, read a file, nor make a function, an extension or a role.
-//   L2. <data>/database-url is the owner's URL, 0600 from the moment it has a name, and written at every start: the socket
+//   LG2. <data>/database-url is the owner's URL, 0600 from the moment it has a name, and written at every start: the socket
 //       may be elsewhere.
 
 import { randomBytes } from "node:crypto";

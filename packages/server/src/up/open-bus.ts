@@ -1,7 +1,7 @@
 // NATS beside the database: one connection for everything this process does with it. The client library is loaded only
 // when there is somewhere to connect to.
-//   N1. A server that cannot be used at the start is one sentence with the host and what to do, never what a URL keeps secret.
-//   N2. A server that goes away later costs time: the link reconnects for as long as it takes and says both in the log.
+//   NO1. A server that cannot be used at the start is one sentence with the host and what to do, never what a URL keeps secret.
+//   NO2. A server that goes away later costs time: the link reconnects for as long as it takes and says both in the log.
 
 import { readFileSync } from "node:fs";
 import type { NatsLink, NatsOptions } from "@toolplane/bus/nats";

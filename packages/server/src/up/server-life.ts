@@ -1,10 +1,10 @@
 // One life of the embedded server under us: found alive and adopted, or started; in both cases with the owner's lock.
-//   E1. A live server is never killed and never doubled. If nobody owns it (its owner was killed together with the
+//   SL1. A live server is never killed and never doubled. If nobody owns it (its owner was killed together with the
 //       guard) it is adopted; if somebody does, that is `already running`.
-//   E2. A server whose owner just died may be on its way out, or still have the owner's lock: it is given time to be gone
+//   SL2. A server whose owner just died may be on its way out, or still have the owner's lock: it is given time to be gone
 //       or to answer.
-//   E3. An adopted server is told to the guard like one of our own, and stopped when we stop.
-//   E4. A server that does not know the plane's login, or lets logins in without a password (an earlier version made it),
+//   SL3. An adopted server is told to the guard like one of our own, and stopped when we stop.
+//   SL4. A server that does not know the plane's login, or lets logins in without a password (an earlier version made it),
 //       is brought over before it is used. What is changed is changed under the owner's lock, so a living owner of an
 //       earlier version is not cut off; every step can be repeated after a death in between.
 
@@ -92,7 +92,7 @@ export const findOwnerOf = async (dataDir: string): Promise<Owner | undefined> =
 
 const lockAs = (login: SocketLogin, self: Owner): Promise<LockAttempt> => tryLock(socketUrl(login, DATABASE), self);
 
-/** E4; returns the lock as the plane's login. */
+/** SL4; returns the lock as the plane's login. */
 const bringOver = async (server: LivePostgres, self: Owner): Promise<LockAttempt> => {
   // The key may be new. One that is open lets us in, and may have an owner that is not to be cut off.
   if (!(await server.isOpen())) await server.secure();

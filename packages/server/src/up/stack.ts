@@ -3,8 +3,8 @@
 //          worker -> gateway on the bus -> ready
 //   stop:  no new requests, long polls end -> requests, turns and tools finish -> engine (its last messages leave) -> bus ->
 //          store -> data -> guard
-//   U1. Whatever was started is stopped, also when a later part could not start.
-//   U2. The port is taken before the data: whoever asks meanwhile hears "starting", not silence.
+//   ST1. Whatever was started is stopped, also when a later part could not start.
+//   ST2. The port is taken before the data: whoever asks meanwhile hears "starting", not silence.
 
 import { hostname } from "node:os";
 import { createEndpointCheck } from "@toolplane/agents";

@@ -1,9 +1,9 @@
 // Requests to stop, told apart from their echoes: a second request ends the process at once, so one request may not look
 // like two.
-//   R1. SIGTERM and SIGINT count each time. npm hands them on to us, also those the terminal has already sent to the whole
+//   SS1. SIGTERM and SIGINT count each time. npm hands them on to us, also those the terminal has already sent to the whole
 //       group: under npm the same signal again within a moment is an echo.
-//   R2. A terminal that closes says SIGHUP through the kernel and through the shell: it asks once and never hurries.
-//   R3. `npx` starts us through a shell that hands no signal on. It waits for us as long as it lives, so its death is a
+//   SS2. A terminal that closes says SIGHUP through the kernel and through the shell: it asks once and never hurries.
+//   SS3. `npx` starts us through a shell that hands no signal on. It waits for us as long as it lives, so its death is a
 //       request, unless one was made before.
 
 /** What this needs of the process. */

@@ -1,8 +1,8 @@
 // The first token: made on the first start, written to <data>/token for its owner's eyes, used again later.
-//   T1. The file is 0600 from the moment it has a name, and appears whole or not at all.
-//   T2. A file that is lost, or whose token is revoked or unknown, is replaced, and what this data directory had before
+//   TF1. The file is 0600 from the moment it has a name, and appears whole or not at all.
+//   TF2. A file that is lost, or whose token is revoked or unknown, is replaced, and what this data directory had before
 //       is revoked: at any time one such token works.
-//   T3. Processes that share a directory may do this at the same moment. Each writes its own before it revokes others and
+//   TF3. Processes that share a directory may do this at the same moment. Each writes its own before it revokes others and
 //       looks again afterwards, so the file that stays holds a token that works.
 
 import { randomBytes } from "node:crypto";

@@ -5,7 +5,8 @@ export const BEGIN_SNAPSHOT = "begin isolation level repeatable read read only";
 export const READ_CALLS = `
 select project_id, tool_call_id, status, error_code, agent_id, agent_turn_id, step_id, headless, idempotency_key, retry_safe,
        retry_of, after_execution, call_card_id, call_card_hash, chain_hash, attempts, lease_id, due_at is not null as watched,
-       result_card_id, result_hash, result_chain_seq, settled_by, settled_at is not null as settled, tool_name
+       result_card_id, result_hash, result_chain_seq, settled_by, settled_at is not null as settled, tool_name,
+       started_at = created_at as matched
   from state.calls`;
 
 export const READ_KEYS = "select project_id, agent_id, tool_name, idempotency_key, tool_call_id from state.call_keys";

@@ -41,6 +41,8 @@ export interface CallRow {
   readonly settled_by: string | null;
   readonly settled: boolean;
   readonly tool_name: string;
+  /** Leased in the statement that wrote it. Null: it never ran. */
+  readonly matched: boolean | null;
 }
 
 /** Which call a key answers with. */

@@ -1,14 +1,13 @@
 // Three attempts at one answer. What may pass is tried again after 2 to 10 seconds, doubled each time, or after as long as
 // the endpoint asks for; what cannot pass is said at once.
 
-import type { ToolplaneError } from "@toolplane/protocol";
+import { type Backoff, backoff, type ToolplaneError } from "@toolplane/protocol";
 import type { Clock } from "@toolplane/sdk";
 import { canceled, unlessAborted } from "../unless-aborted.ts";
 import type { ModelFailure } from "./model-failure.ts";
 
 const MAX_ATTEMPTS = 3;
-const FIRST_DELAY_MS = 2000;
-const MAX_DELAY_MS = 10_000;
+const DELAY_MS: Backoff = { first: 2_000, longest: 10_000 };
 /** An endpoint that wants a longer rest is not waited for: the turn would look dead. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
@@ -17,7 +16,7 @@ export const planDelay = (attempt: number, failure: Omit<ModelFailure, "error">)
   if (!failure.retry || attempt >= MAX_ATTEMPTS) return undefined;
   const asked = failure.retryAfterMs ?? 0;
   if (asked > MAX_RETRY_AFTER_MS) return undefined;
-  return Math.max(asked, Math.min(FIRST_DELAY_MS * 2 ** (attempt - 1), MAX_DELAY_MS));
+  return Math.max(asked, backoff(DELAY_MS, attempt));
 };
 
 export interface AttemptPorts {

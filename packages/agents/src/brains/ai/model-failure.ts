@@ -1,5 +1,5 @@
 // What went wrong between us and a model endpoint: a code, one sentence, and whether another attempt may pass.
-// Nothing of a response body, a header or a prompt gets into it (B3, I8): of what the endpoint says only a short code is kept.
+// Nothing of a response body, a header or a prompt gets into it (BR3, I8): of what the endpoint says only a short code is kept.
 
 import { type ErrorCode, isRecord, ToolplaneError } from "@toolplane/protocol";
 

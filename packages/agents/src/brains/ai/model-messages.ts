@@ -1,6 +1,6 @@
 // Our transcript as the messages of the `ai` SDK.
-//   M1. Inside a conversation only user, assistant and tool messages exist: our own notes become user messages with a mark.
-//   M2. No message is empty and the first is the user's, because some providers refuse anything else.
+//   MM1. Inside a conversation only user, assistant and tool messages exist: our own notes become user messages with a mark.
+//   MM2. No message is empty and the first is the user's, because some providers refuse anything else.
 
 import { isRecord, type JsonObject, tryParseJsonStrict } from "@toolplane/protocol";
 import type { AssistantMessage, ModelMessage, ToolMessage } from "@toolplane/protocol/agents";

@@ -1,4 +1,4 @@
-// A brain that follows a script: for demos, tests and work without a network. Keeps no state (S1).
+// A brain that follows a script: for demos, tests and work without a network. Keeps no state (SCR1).
 
 import { isToolplaneError, type JsonObject, type JsonValue, ToolplaneError } from "@toolplane/protocol";
 import { SUBMIT_RESULT } from "@toolplane/protocol/registry";

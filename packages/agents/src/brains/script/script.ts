@@ -1,6 +1,6 @@
 // A script: the steps of an agent that needs no model. Written in YAML or TypeScript; checked once, when it is read.
-//   S1. A script has no memory. Which step is next follows from the transcript alone, so any process can go on with it.
-//   S2. A bad script is refused with the place of the fault; a checked one fails only for values it was not given.
+//   SCR1. A script has no memory. Which step is next follows from the transcript alone, so any process can go on with it.
+//   SCR2. A bad script is refused with the place of the fault; a checked one fails only for values it was not given.
 
 import { type ErrorCode, type JsonObject, type JsonValue, ToolplaneError } from "@toolplane/protocol";
 import { type ScriptFault, scriptFault, scriptSchema } from "./script-schema.ts";

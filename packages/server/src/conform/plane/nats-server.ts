@@ -1,6 +1,6 @@
 // What the plane keeps on a nats-server: the two streams and the durable of the target. Everything made here says so in its
 // description, in memory, and is taken away at the end; what an earlier run left behind is replaced.
-//   N1. A server where a plane lives is left alone: its durables would get our commands, and its services would run them.
+//   NS1. A server where a plane lives is left alone: its durables would get our commands, and its services would run them.
 
 import type { BareNats } from "@toolplane/bus/nats";
 import { createPattern, isRecord, ToolplaneError, tryParseJsonStrict } from "@toolplane/protocol";

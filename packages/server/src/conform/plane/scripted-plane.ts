@@ -1,7 +1,7 @@
 // The plane as a tool service sees it, scripted: what it answers to a question, whatever carries the question, with answers the
 // real engine would never give. It keeps the books for the judges and decides nothing itself.
-//   P1. What the real plane would refuse is served all the same, and noted: the other clauses can still be judged.
-//   P2. Nothing is stored beyond the run.
+//   XP1. What the real plane would refuse is served all the same, and noted: the other clauses can still be judged.
+//   XP2. Nothing is stored beyond the run.
 
 import { isRecord, type JsonObject } from "@toolplane/protocol";
 import { type CallRecord, type Evidence, emptyTrace, type Offer, type SeenByPlane } from "../evidence.ts";

@@ -1,3 +1,4 @@
+import { createTraceparent } from "@toolplane/protocol";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createIds, oldestUuidOf } from "./ids.ts";
@@ -65,4 +66,5 @@ test("a span id is 16 hex digits and never all zero", () => {
   const spans = Array.from({ length: 2_000 }, () => ids.spanId());
   expect(spans.every((span) => /^[0-9a-f]{16}$/.test(span) && span !== "0".repeat(16))).toBe(true);
   expect(new Set(spans).size).toBe(2_000);
+  expect(() => createTraceparent(ids)).not.toThrow();
 });
