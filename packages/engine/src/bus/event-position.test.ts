@@ -3,19 +3,17 @@ import { describe, expect, test } from "vitest";
 import { advance, MAX_XID8, type Position, parsePosition, positionText } from "./event-position.ts";
 
 const place = fc.record({ id: fc.bigInt(0n, 2n ** 63n - 1n), part: fc.nat(300) });
-const late = fc
-  .uniqueArray(fc.bigInt(1n, 2n ** 40n), { maxLength: 20 })
-  .chain((xids) =>
-    fc.tuple(
-      ...xids.map((from) =>
-        fc.record({
-          from: fc.constant(from),
-          to: fc.constantFrom(from, from + 5n, MAX_XID8),
-          after: fc.option(place, { nil: undefined }),
-        }),
-      ),
+const late = fc.uniqueArray(fc.bigInt(1n, 2n ** 40n), { maxLength: 20 }).chain((xids) =>
+  fc.tuple(
+    ...xids.map((from) =>
+      fc.record({
+        from: fc.constant(from),
+        to: fc.constantFrom(from, from + 5n, MAX_XID8),
+        after: fc.option(place, { nil: undefined }),
+      }),
     ),
-  );
+  ),
+);
 
 const one = (xid: bigint) => ({ from: xid, to: xid });
 

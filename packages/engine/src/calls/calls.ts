@@ -9,6 +9,7 @@ import type { Database } from "../sql/database.ts";
 import type { CallFacts, CallKey, CallView } from "./call.ts";
 import { answerOfSettled, type CallAnswer } from "./call-answer.ts";
 import { createFactMemory, type FactMemory } from "./call-facts.ts";
+import { type CallLease, readLeases } from "./call-leases.ts";
 import { createCallReads, noCall } from "./call-reads.ts";
 import type { CallRequest, Dispatched } from "./call-request.ts";
 import { type Canceled, type CancelRequest, createCancel } from "./cancel.ts";
@@ -51,6 +52,8 @@ export interface Calls {
   report(request: ReportRequest): Promise<Settled>;
   cancel(request: CancelRequest): Promise<Canceled>;
   get(key: CallKey): Promise<CallView>;
+  /** Whose hands it was in, the first lease first. */
+  leases(view: CallView): Promise<readonly CallLease[]>;
   /** What never changes about a call; mostly from memory. */
   facts(key: CallKey): Promise<CallFacts>;
   /** Refuses with `lease_lost` unless the call is run under this lease; mostly from memory. */
@@ -166,6 +169,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
     report: reports.report,
     cancel: cancel.submit,
     get,
+    leases: (view) => readLeases(db, view),
     async facts(key) {
       const [found] = await facts.recall([key]);
       if (found === undefined) throw noCall(key);
