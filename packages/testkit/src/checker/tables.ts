@@ -4,6 +4,7 @@ import { Client } from "pg";
 import {
   BEGIN_SNAPSHOT,
   COUNT_OPEN,
+  READ_CALL_EVENTS,
   READ_CALLS,
   READ_CARDS,
   READ_DEAD_LETTERS,
@@ -123,6 +124,13 @@ export interface MessageRow {
   readonly payload: string;
 }
 
+/** What was told of a call, in the order of the log. */
+export interface CallEventRow {
+  readonly project_id: string;
+  readonly tool_call_id: string;
+  readonly phase: string;
+}
+
 export interface Tables {
   readonly calls: readonly CallRow[];
   readonly keys: readonly KeyRow[];
@@ -133,6 +141,7 @@ export interface Tables {
   readonly heads: readonly HeadRow[];
   readonly deadLetters: readonly DeadLetterRow[];
   readonly messages: readonly MessageRow[];
+  readonly callEvents: readonly CallEventRow[];
   readonly deliveries: readonly { readonly durable: string; readonly id: string }[];
 }
 
@@ -143,6 +152,20 @@ export interface OpenCounts {
   readonly events: number;
   readonly deliveries: number;
 }
+
+const callEventOf = ({
+  project_id,
+  payload,
+}: {
+  readonly project_id: string;
+  readonly payload: string;
+}): CallEventRow => {
+  const { tool_call_id, phase } = JSON.parse(payload.slice(payload.lastIndexOf("\t") + 1)) as Omit<
+    CallEventRow,
+    "project_id"
+  >;
+  return { project_id, tool_call_id, phase };
+};
 
 const connected = async <T>(url: string, work: (client: Client) => Promise<T>): Promise<T> => {
   const client = new Client({ connectionString: url });
@@ -169,6 +192,7 @@ export const readTables = (url: string): Promise<Tables> =>
       heads: await rows<HeadRow>(READ_HEADS),
       deadLetters: await rows<DeadLetterRow>(READ_DEAD_LETTERS),
       messages: await rows<MessageRow>(READ_MESSAGES),
+      callEvents: (await rows<{ project_id: string; payload: string }>(READ_CALL_EVENTS)).map(callEventOf),
       deliveries: await rows<{ durable: string; id: string }>(READ_DELIVERIES),
     };
     await client.query("commit");
