@@ -4,11 +4,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { clausesPage, planClauses } from "../tests/clauses/clause-table.ts";
-import { readClaims } from "../tests/clauses/read-claims.ts";
+import { readProofs } from "../tests/clauses/read-proofs.ts";
 import { BUILT_PARTS, REQUIREMENTS } from "../tests/requirements/index.ts";
 
 const page = join(import.meta.dirname, "..", "docs", "reference", "clauses.md");
-const wanted = clausesPage(planClauses(REQUIREMENTS, readClaims()), BUILT_PARTS);
+const wanted = clausesPage(planClauses(REQUIREMENTS, readProofs()), BUILT_PARTS);
 
 if (!process.argv.includes("--check")) writeFileSync(page, wanted);
 else if (readFileSync(page, "utf8") !== wanted) {

@@ -5,6 +5,7 @@ import { basename, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { compareEdges, compareStates, parseEdgeTable } from "./architecture/edge-table.ts";
+import { compareLabels, parseLabelTable } from "./architecture/rule-labels.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const SCOPE = "@toolplane/";
@@ -38,6 +39,28 @@ describe("this repository", () => {
 
   test("[REPO-3-2] the table says what is built and what is planned", () => {
     expect(compareStates(rows, withCode)).toEqual([]);
+  });
+
+  test("every label of a rule belongs to one file, and the architecture page lists it", () => {
+    const paths = ["packages/*/src/**/*.ts", "bench/**/*.ts", "hosts/python/*.py"]
+      .flatMap((pattern) => globSync(pattern, { cwd: ROOT }))
+      .filter((path) => !path.endsWith(".test.ts") && !path.includes("node_modules"));
+    const sources = new Map(paths.map((path) => [path, read(path)]));
+    expect(compareLabels(parseLabelTable(read("docs/architecture.md")), sources)).toEqual([]);
+  });
+
+  test("a label that two files define, that is not listed, or that has no rule is named", () => {
+    const owners = parseLabelTable("| `a/b` | RO `relay.ts`, GD `guard.ts` and `guard-process.ts` |");
+    const sources = new Map([
+      ["a/b/relay.ts", "//   RO1. A rule.\n//   I3. Shared."],
+      ["a/b/guard.ts", "// GD1. A rule."],
+      ["a/b/other.ts", "// RO2. Another rule.\n// X1. A third."],
+    ]);
+    expect(compareLabels(owners, sources)).toEqual([
+      "a/b/other.ts defines rules RO1..., which belong to a/b/relay.ts",
+      "a/b/other.ts defines rules X1..., which are not listed",
+      "a/b/guard-process.ts defines no rule GD1",
+    ]);
   });
 
   test("[REPO-3-3] in the table engine and sdk cannot reach each other", () => {

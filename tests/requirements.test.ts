@@ -2,7 +2,7 @@
 
 import { beforeAll, describe, expect, test } from "vitest";
 import { type Clause, type ClauseRow, planClauses } from "./clauses/clause-table.ts";
-import { readClaims } from "./clauses/read-claims.ts";
+import { readProofs } from "./clauses/read-proofs.ts";
 import { type Coverage, formatCoverage, planCoverage } from "./requirements/coverage.ts";
 import { BUILT_PARTS, LATER_PARTS, REQUIREMENTS } from "./requirements/index.ts";
 
@@ -15,7 +15,7 @@ describe("the requirements", () => {
   let rows: readonly ClauseRow[];
 
   beforeAll(() => {
-    const claims = readClaims();
+    const claims = readProofs();
     clauses = planClauses(REQUIREMENTS, claims);
     rows = clauses.flatMap((clause) => clause.rows);
     coverage = planCoverage(REQUIREMENTS, claims, BUILT_PARTS);

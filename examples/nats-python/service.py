@@ -5,7 +5,7 @@
     python3 service.py --plain --durable    the same, but fetches, so that nothing is lost while it is away
 
 TOOLPLANE_NATS_URL (or TOOLPLANE_URL), TOOLPLANE_PROJECT, TOOLPLANE_TARGET and TOOLPLANE_NATS_INBOX say where; Ctrl-C or
-SIGTERM ends it after the calls it is in. Leasing, a call is run by one service at a time, is given to another when this
+SIGTERM ends it after the calls it is in, a second one at once. Leasing, a call is run by one service at a time, is given to another when this
 one dies, and can be canceled. Plain, a command that is published while nobody listens is lost, and its call ends at its
 deadline.
 """
@@ -16,6 +16,8 @@ import os
 import queue
 import secrets
 import signal
+import socket
+import sys
 import threading
 import time
 from collections import OrderedDict
@@ -232,6 +234,26 @@ class Service:
 # ---- the service ----------------------------------------------------------------------------------------------------
 
 
+def watch_signals(stopping):
+    """Sets `stopping` at SIGTERM or Ctrl-C. Python runs a handler in the main thread only: while that thread sleeps, a signal that
+    another thread took is not noticed, and a handler may find a lock taken by the code it interrupts. So the handler does
+    nothing. The interpreter writes a byte for every signal, whichever thread took it, and a thread that holds no lock reads it."""
+    heard, told = socket.socketpair()
+    told.setblocking(False)
+
+    def watch():
+        while True:
+            if heard.recv(1)[0] in (signal.SIGTERM, signal.SIGINT):
+                if stopping.is_set():
+                    os._exit(1)
+                stopping.set()
+
+    signal.set_wakeup_fd(told.detach())
+    threading.Thread(target=watch, daemon=True).start()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(name, lambda *_: None)
+
+
 def main():
     parser = argparse.ArgumentParser(description="A tool service that only knows NATS.", epilog=SIGNING)
     parser.add_argument("--plain", action="store_true", help="listen on the subject, without leases")
@@ -302,8 +324,7 @@ def main():
         except Refused as no:
             raise SystemExit(f"the target cannot be served: {no}") from None
     # Only from here on there may be calls to finish; before, a signal ends the process at once.
-    for name in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(name, lambda *_: stopping.set())
+    watch_signals(stopping)
     for _ in range(THREADS):
         threading.Thread(target=work, daemon=True).start()
     log(f"serving {definition(target, plain)['tool_name']} for target {target}")
@@ -311,6 +332,8 @@ def main():
     for _ in range(THREADS):  # who holds all of them knows that nobody is at work
         busy.acquire(timeout=30)
     nats.close()
+    sys.stderr.flush()
+    os._exit(0)  # threads still wait for messages; ending the interpreter around them can block or abort
 
 
 if __name__ == "__main__":

@@ -939,6 +939,30 @@ class Service:
                 log.warning("call %s did not stop; the server will notice that nobody runs it", call.id)
 
 
+def watch_signals(stopping: threading.Event) -> None:
+    """Sets `stopping` at SIGTERM or Ctrl-C; a second signal ends the process at once.
+
+    Python runs a handler in the main thread only: while that thread sleeps, a signal that another thread took is not noticed, and
+    a handler may find a lock taken by the code it interrupts. So the handler does nothing. The interpreter writes a byte for
+    every signal, whichever thread took it, and a thread that holds no lock reads it.
+    """
+    heard, told = socket.socketpair()
+    told.setblocking(False)
+
+    def watch() -> None:
+        while True:
+            # Other signals that the process handles are told here too.
+            if heard.recv(1)[0] in (signal.SIGTERM, signal.SIGINT):
+                if stopping.is_set():
+                    os._exit(1)
+                stopping.set()
+
+    signal.set_wakeup_fd(told.detach())
+    threading.Thread(target=watch, name="signals", daemon=True).start()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda _signal, _frame: None)
+
+
 def serve(
     tools: Sequence[Tool],
     target: str,
@@ -969,14 +993,8 @@ def serve(
         handler.addFilter(LogScrubber(scrub))
     service = Service(tools, target, client, concurrency, claim_seconds, drain_seconds, scrub)
 
-    def stop(_signal: int, _frame: Any) -> None:
-        if service.stopping.is_set():
-            os._exit(1)
-        service.stopping.set()
-
     if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, stop)
+        watch_signals(service.stopping)
     try:
         for item in service.tools.values():
             service.insist(lambda item=item: service.register(item), service.stopping)

@@ -48,8 +48,7 @@ create table bus.deliveries (
   available_at timestamp with time zone not null default now(),
   deliveries integer not null default 0,
   claim_id text collate "C",
-  part integer not null default 0,
-  constraint deliveries_pkey PRIMARY KEY (durable, id, part)
+  constraint deliveries_pkey PRIMARY KEY (durable, id)
 );
 CREATE INDEX deliveries_due ON bus.deliveries USING btree (durable, available_at, id);
 CREATE INDEX deliveries_of_message ON bus.deliveries USING btree (id);
@@ -425,7 +424,9 @@ create view state.calls (
   settled_by text collate "C",
   settled_at timestamp with time zone,
   applied_at timestamp with time zone,
-  result_chain_seq integer
+  result_chain_seq integer,
+  approval_hash text collate "C",
+  result_chain_hash text collate "C"
 );
 grant select on state.calls to toolplane_engine;
 grant select on state.calls to toolplane_reader;
@@ -625,6 +626,7 @@ create table state.live_calls (
   run_deadline timestamp with time zone,
   started_at timestamp with time zone,
   standing_card_id text collate "C",
+  approval_hash text collate "C",
   constraint live_calls_pkey PRIMARY KEY (project_id, tool_call_id),
   constraint live_calls_after_execution_check CHECK ((after_execution = ANY (ARRAY['suspend'::text, 'terminate'::text]))),
   constraint live_calls_recursion_depth_check CHECK ((recursion_depth >= 0)),
@@ -688,6 +690,8 @@ create table state.past_calls (
   applied_at timestamp with time zone,
   result_chain_seq integer,
   session text collate "C",
+  approval_hash text collate "C",
+  result_chain_hash text collate "C",
   constraint past_calls_pkey PRIMARY KEY (project_id, tool_call_id),
   constraint past_calls_after_execution_check CHECK ((after_execution = ANY (ARRAY['suspend'::text, 'terminate'::text]))),
   constraint past_calls_recursion_depth_check CHECK ((recursion_depth >= 0)),
@@ -735,6 +739,20 @@ CREATE INDEX steps_of_turn ON state.steps USING btree (agent_turn_id, project_id
 grant delete, insert, select, update on state.steps to toolplane_engine;
 grant select on state.steps to toolplane_reader;
 
+create table state.tombstones (
+  project_id text collate "C" not null,
+  agent_turn_id text collate "C" not null,
+  chain_hash text collate "C",
+  links integer not null,
+  cards integer not null,
+  ended_at timestamp with time zone not null,
+  forgotten_at timestamp with time zone not null default now(),
+  constraint tombstones_pkey PRIMARY KEY (project_id, agent_turn_id)
+);
+CREATE INDEX tombstones_age ON state.tombstones USING btree (project_id, forgotten_at);
+grant delete, insert, select, update on state.tombstones to toolplane_engine;
+grant select on state.tombstones to toolplane_reader;
+
 create table state.turns (
   project_id text collate "C" not null,
   agent_turn_id text collate "C" not null,
@@ -774,6 +792,10 @@ create table state.turns (
   ended_at timestamp with time zone,
   parent_traceparent text collate "C",
   alias_id text collate "C",
+  chain_version smallint not null default 1,
+  task_hash text collate "C",
+  context_cards integer not null default 0,
+  context_hash text collate "C",
   constraint turns_pkey PRIMARY KEY (project_id, agent_turn_id),
   constraint turns_check CHECK (((ended_at IS NULL) = (status = ANY (ARRAY['queued'::text, 'active'::text])))),
   constraint turns_kind_check CHECK ((kind = ANY (ARRAY['turn'::text, 'ui_action'::text]))),

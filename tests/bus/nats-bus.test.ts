@@ -1,6 +1,6 @@
 // The bus contract on a real nats-server.
 
-import { busContract } from "@toolplane/testkit";
+import { carrierBusContract } from "@toolplane/testkit";
 import { openNatsHarness } from "./nats-harness.ts";
 
-busContract("nats [ARCH-6-1]", openNatsHarness);
+carrierBusContract("nats [ARCH-6-1]", openNatsHarness);

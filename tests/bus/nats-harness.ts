@@ -4,7 +4,7 @@
 import type { CarrierBus, LostMessage } from "@toolplane/bus";
 import { createNatsBus, type NatsBusOptions, type NatsLink, type NatsOptions, openNatsLink } from "@toolplane/bus/nats";
 import { type Log, silentLog } from "@toolplane/engine";
-import { type BusHarness, startNats, type TestNats } from "@toolplane/testkit";
+import { type CarrierHarness, startNats, type TestNats } from "@toolplane/testkit";
 
 export interface NatsProcess {
   readonly link: NatsLink;
@@ -17,7 +17,7 @@ export interface NatsProcessOptions extends Partial<Pick<NatsBusOptions, "bury" 
   readonly connection?: Partial<NatsOptions>;
 }
 
-export interface NatsHarness extends BusHarness {
+export interface NatsHarness extends CarrierHarness {
   readonly server: TestNats;
   readonly lost: readonly LostMessage[];
   start(options?: NatsProcessOptions): Promise<NatsProcess>;
@@ -61,7 +61,6 @@ export const openNatsHarness = async (given?: TestNats): Promise<NatsHarness> =>
     server,
     lost,
     closeProcesses,
-    countsEveryDelivery: true,
     start,
     connect: async () => (await start()).bus,
     deadLetters: (projectId) => Promise.resolve(lost.filter((message) => projectOf(message) === projectId)),

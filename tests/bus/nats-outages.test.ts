@@ -39,7 +39,7 @@ describe.each([
     },
   ],
 ] as const)("a server that is %s", (how, disturb) => {
-  test("[ARCH-6-7] loses nothing, and consumers go on", async () => {
+  test("[ARCH-6-7] [BUS-16] loses nothing, and consumers go on", async () => {
     const target = how.split(" ")[0] ?? "";
     const [sender, receiver] = await Promise.all([harness.start(), harness.start()]);
     const came = createCollector<string>();

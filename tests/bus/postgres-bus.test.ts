@@ -1,6 +1,6 @@
-// The postgres bus keeps the bus contract.
+// The bus on PostgreSQL keeps the bus contract: a log of events, and streams.
 
-import { busContract } from "@toolplane/testkit";
+import { logBusContract } from "@toolplane/testkit";
 import { openPostgresHarness } from "./postgres-harness.ts";
 
-busContract("postgres", openPostgresHarness);
+logBusContract("postgres", openPostgresHarness);

@@ -13,10 +13,10 @@ import {
 } from "@toolplane/engine/internal";
 import { socketUrl } from "@toolplane/processes";
 import {
-  type BusHarness,
   createTestDatabase,
   ENGINE_TEMPLATE,
   eventually,
+  type LogHarness,
   queryTestDatabase,
   sharedPostgres,
   type TestDatabase,
@@ -34,12 +34,11 @@ export interface ProcessOptions {
   /** The name its connections have on the server. */
   readonly name?: string;
   readonly clock?: Clock;
-  readonly lookAgainMs?: number;
   readonly faults?: Faults;
   readonly log?: Log;
 }
 
-export interface PostgresHarness extends BusHarness {
+export interface PostgresHarness extends LogHarness {
   readonly database: TestDatabase;
   /** A pool beside all buses, for looking and for transactions of a test's own. */
   readonly db: Database;
@@ -56,9 +55,6 @@ const CUT = `
 select pg_terminate_backend(pid) from pg_stat_activity
  where datname = current_database() and application_name = $1 and pid <> pg_backend_pid()`;
 
-/** Short, because in these tests processes do die with messages in their hands. */
-const LOOK_AGAIN_MS = 250;
-
 export const openPostgresHarness = async (): Promise<PostgresHarness> => {
   const database = await createTestDatabase(ENGINE_TEMPLATE);
   const { role } = await migrate({ connectionString: database.url });
@@ -66,8 +62,7 @@ export const openPostgresHarness = async (): Promise<PostgresHarness> => {
   const db = createDatabase({ connection: { connectionString: database.url } });
 
   const start = (options: ProcessOptions = {}): PostgresProcess => {
-    const { name = "toolplane", lookAgainMs = LOOK_AGAIN_MS, faults = noFaults, log = silentLog } = options;
-    const { clock = systemClock } = options;
+    const { name = "toolplane", faults = noFaults, log = silentLog, clock = systemClock } = options;
     const own = createDatabase({
       connection: { connectionString: database.url, application_name: name },
       role,
@@ -75,7 +70,7 @@ export const openPostgresHarness = async (): Promise<PostgresHarness> => {
     });
     const ground = { db: own, clock, log };
     const doorbell = createPostgresDoorbell(ground);
-    const bus = createPostgresBus({ ...ground, doorbell, ids: createIds(), faults, lookAgainMs });
+    const bus = createPostgresBus({ ...ground, doorbell, ids: createIds(), faults });
     let closed: Promise<void> | undefined;
     const closeAll = async (drain: DrainOptions): Promise<void> => {
       await bus.close(drain);
@@ -118,11 +113,11 @@ export const openPostgresHarness = async (): Promise<PostgresHarness> => {
       const { bus, close } = start();
       return Promise.resolve({ ...bus, close: (drain = {}) => close(drain) });
     },
-    deadLetters: (projectId) =>
+    logged: (projectId) =>
       db.query(
         {
-          name: "test_dead_letters",
-          text: "select subject, payload, reason, attempts from state.dead_letters where project_id = $1 and kind = 'message'",
+          name: "test_logged",
+          text: "select subject, headers::json as headers, payload from bus.messages where project_id = $1 order by id",
         },
         [projectId],
       ),

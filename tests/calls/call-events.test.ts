@@ -3,7 +3,6 @@
 import { type CallEvent, parseCallEvent } from "@toolplane/protocol/agents";
 import {
   countStatements,
-  createCollector,
   createMemoryCarrier,
   dispatchAndClaim,
   eventually,
@@ -201,30 +200,6 @@ test("[ENG-events-2] calls of one moment share a row of the log, and each event 
       (await t.engine.events.read(t.projectId, "0", 1000)).slice(place + 1).map(({ payload }) => payload),
     );
   }
-});
-
-test("[ENG-events-2] a durable of the bus gets every event as a message of its own", async () => {
-  await using t = await start();
-  await Promise.all(Array.from({ length: 20 }, () => dispatch(t)));
-  const came = createCollector<string>();
-  const options = {
-    durable: "calls",
-    pattern: "cg.v1r4.demo.*.evt.agent.*.call",
-    category: "evt",
-    deliver: "all",
-  } as const;
-  let isFirst = true;
-  await t.engine.bus.consume(options, async ({ payload, headers, nak, attempt }) => {
-    expect(headers["CG-Turn-Id"]).toBe(parseCallEvent(JSON.parse(payload)).agent_turn_id);
-    // One is refused once: it alone comes again.
-    if (isFirst) {
-      isFirst = false;
-      await nak(0);
-    } else came.push(`${parseCallEvent(JSON.parse(payload)).tool_call_id} ${attempt}`);
-  });
-  await came.until(20);
-  expect(new Set(came.items.map((item) => item.split(" ")[0])).size).toBe(20);
-  expect(came.items.filter((item) => item.endsWith(" 2"))).toHaveLength(1);
 });
 
 test("[ENG-events-3] with a bus beside the database every event leaves as a message, once, under an id of its own", async () => {

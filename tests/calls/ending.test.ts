@@ -89,6 +89,7 @@ test("[ENG-retention] old settled calls are forgotten with their cards; open and
     turns: 0,
     batches: 0,
     agents: 0,
+    tombstones: 0,
   });
   expect(await fingerprint(t)).toBe(before);
 });

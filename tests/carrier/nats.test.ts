@@ -141,7 +141,7 @@ test("[ARCH-6-5] commands of calls that still wait are left where they are", asy
 
 test("[ARCH-6-4] what a consumer gives up is a dead letter of its project, and is sent again when it is replayed", async () => {
   const seen: string[] = [];
-  await t.engine.bus.consume(
+  await t.engine.carried?.consume(
     { durable: "desk", category: "cmd", pattern: "cg.v1r4.*.*.cmd.sys.desk.>" },
     async (delivery) => {
       seen.push(delivery.payload);

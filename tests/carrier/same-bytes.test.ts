@@ -81,7 +81,8 @@ const walk = async (t: TurnWorld): Promise<Walk> => {
       to.push({ subject, headers, payload });
   const { durable, pattern } = workerWakeupSubscription(POOL);
   await engine.carried?.consume({ durable, pattern: pattern.text, category: "cmd" }, keep(wakeups));
-  await engine.bus.consume({ durable: "audit", pattern: "cg.v1r4.*.*.evt.>", category: "evt" }, keep(events));
+  const begin = await engine.events.now(t.projectId);
+  await engine.carried?.consume({ durable: "audit", pattern: "cg.v1r4.*.*.evt.>", category: "evt" }, keep(events));
   await engine.bus.subscribeStream("cg.v1r4.*.*.str.>", (item) => items.push({ ...item, headers: {} }));
   await engine.turns.spawn(asking(t));
   const advanced = await engine.turns.advance({
@@ -97,6 +98,12 @@ const walk = async (t: TurnWorld): Promise<Walk> => {
   if (leased === undefined) throw new RangeError("the call was not offered");
   await engine.emitParts(leased.facts, [{ index: 0, part: { text: "ä\u0007" } }]);
   await engine.calls.settle(resultFor(leased));
+  // Without a bus beside the database events are read from the log.
+  if (engine.carried === undefined) {
+    const logged = () => engine.events.read(t.projectId, begin);
+    await eventually(async () => (await logged()).length >= EVENTS);
+    for (const event of await logged()) keep(events)(event);
+  }
   await Promise.all([engine.carried && wakeups.until(WAKEUPS), events.until(EVENTS), items.until(1)]);
   const { subject, headers, payload } = leased.command;
   return {
@@ -132,7 +139,7 @@ test("[ARCH-6-9] commands, events and stream items are the same bytes on both bu
   expect({ ...sent, headers }).toEqual(there.command);
   expect(headers[HEADERS.toolCallId]).toMatch(/^[0-9a-f]{32}$/);
 
-  // One message, published on each.
+  // A message as it is published.
   const came = createCollector<unknown>();
   const { pattern, durable } = toolCommandSubscription("demo", "bytes");
   const message = {
@@ -141,13 +148,10 @@ test("[ARCH-6-9] commands, events and stream items are the same bytes on both bu
     payload: '{"text":"\\u0000 \u{1F600} \u2028 é","n":1.0}',
     messageId: "m-1",
   };
-  for (const { engine } of [onNats, onPostgres]) {
-    const consume = { durable, pattern: pattern.text, category: "cmd" } as const;
-    await engine.bus.consume(consume, ({ subject, headers: carried, payload, messageId: id }) => {
-      came.push({ subject, headers: carried, payload, messageId: id });
-    });
-    await engine.bus.publish([message]);
-  }
-  await came.until(2);
-  expect(came.items).toEqual([message, message]);
+  const consume = { durable, pattern: pattern.text, category: "cmd" } as const;
+  await onNats.engine.carried?.consume(consume, ({ subject, headers: carried, payload, messageId: id }) => {
+    came.push({ subject, headers: carried, payload, messageId: id });
+  });
+  await onNats.engine.bus.publish([message]);
+  expect(await came.until(1)).toEqual([message]);
 });

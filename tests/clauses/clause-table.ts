@@ -1,12 +1,12 @@
 // The table of clauses: every rule of the tool protocol, in our words, against the doors at which it can be broken, with the
 // tests that try it there. A door of a clause that none of its tests tries is a gap, and gaps are listed by name.
 
-import type { Claim } from "../requirements/claims.ts";
+import type { Proof } from "../requirements/proofs.ts";
 import type { Rule } from "../requirements/rule.ts";
 import { clauseDoors, DOORS, type Door, sectionsOf } from "./door.ts";
 
 /** A test file that claims rules, and the doors it tries. */
-export interface ClaimAtDoors extends Claim {
+export interface ClaimAtDoors extends Proof {
   readonly doors: readonly Door[];
 }
 

@@ -166,6 +166,16 @@ export const DAMAGES: [string, keyof Findings, (world: World) => Tables][] = [
     (world) => world.damage("turns", any, (row) => [{ ...row, chain_hash: "0" }]),
   ],
   [
+    "a task that was asked otherwise",
+    "broken",
+    (world) => world.damage("turns", any, (row) => [{ ...row, payload: "{}x" }]),
+  ],
+  [
+    "a direct call that cites another end",
+    "broken",
+    (world) => world.damage("calls", world.isCallOf("safe"), (row) => [{ ...row, result_chain_hash: "0" }]),
+  ],
+  [
     "a result read at another place",
     "broken",
     (world) =>
@@ -312,5 +322,4 @@ export const DAMAGES: [string, keyof Findings, (world: World) => Tables][] = [
     "orphaned",
     (world) => world.damage("callEvents", any, (row) => [row, { ...row, tool_call_id: "nobody" }]),
   ],
-  ["a delivery nobody took", "unsent", (world) => ({ ...world.tables, deliveries: [{ durable: "audit", id: "1" }] })],
 ];

@@ -55,7 +55,6 @@ describe("a process that stands still", () => {
     "card:after-commit",
     "cancel:before-commit",
     "expire:before-commit",
-    "ack:before-commit",
   ];
 
   interface Nap {

@@ -14,7 +14,6 @@ const HIT: Partial<Record<FaultPoint, number>> = {
   "lease:before-commit": 2,
   "settle:before-commit": 2,
   "settle:after-commit": 2,
-  "ack:before-commit": 2,
 };
 
 interface Death {

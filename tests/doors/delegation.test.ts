@@ -129,11 +129,16 @@ describe("the other tools", () => {
   });
 
   test.each<[JsonObject, string]>([
-    // What breaks the tool's schema is refused before there is a call.
-    [{ action: "destroy", agent_id: "w2", profile_name: "Worker" }, "bad_request"],
-    [{ action: "ensure", profile_name: "Worker" }, "bad_request"],
-    [{ action: "ensure", agent_id: "w2", profile_name: "Worker", tags: "a" }, "bad_request"],
-    [{ action: "ensure", agent_id: "w2", profile_name: "Worker", metadata: [] }, "bad_request"],
+    [{ action: "destroy", agent_id: "w2", profile_name: "Worker" }, "invalid_action"],
+    [{ agent_id: "w2", profile_name: "Worker" }, "invalid_action"],
+    [{ action: "ensure", profile_name: "Worker" }, "missing_agent_id"],
+    [{ action: "ensure", agent_id: 7, profile_name: "Worker" }, "missing_agent_id"],
+    [{ action: "ensure", agent_id: "w2", profile_name: "Worker", tags: "a" }, "invalid_tags"],
+    [{ action: "ensure", agent_id: "w2", profile_name: "Worker", tags: [1] }, "invalid_tags"],
+    [{ action: "ensure", agent_id: "w2", profile_name: "Worker", metadata: [] }, "invalid_metadata"],
+    // What the clause has no code for is refused by the schema, before there is a call.
+    [{ action: "ensure", agent_id: "w2", profile_name: "Worker", surprise: 1 }, "bad_request"],
+    [{ action: "ensure", agent_id: "w2", profile_name: 7 }, "bad_request"],
     [{ action: "derive", agent_id: "w2" }, "missing_derived_from"],
     [{ action: "ensure", agent_id: "w1", profile_name: "Boss" }, "existing_agent_profile_mutation_forbidden"],
     [{ action: "ensure", agent_id: "w1", worker_target: "moon" }, "existing_agent_worker_target_mutation_forbidden"],
@@ -143,6 +148,28 @@ describe("the other tools", () => {
   ])("[UTP-11.5-1] [UTP-11.5-2] [UTP-11.5-3] provision_agent %j is %s", async (args, code) => {
     expect(codeOf(await say("provision_agent", args))).toBe(code);
     expect((await requestOver(world, boss, "GET", "/agents/w2")).status).toBe(404);
+  });
+
+  test.each([["yes"], ["off"], [1], [null]])("[UTP-11.6-1] fork_join takes %j as fail_fast", async (fail_fast) => {
+    const asked = { tool_name: "fork_join", arguments: { tasks: [WORKER], fail_fast } };
+    const { status, body } = await requestOver(world, boss, "POST", "/calls", asked);
+    expect(status).toBe(202);
+    await world.serve();
+    const { items } = (await requestOver(world, boss, "GET", `/turns?parent_agent_turn_id=${body.agent_turn_id}`)).body;
+    expect(items).toHaveLength(1);
+  });
+
+  test("[UTP-11.6-1] fork_join refuses a fail_fast that cannot be read, in the words of the clause", async () => {
+    const { body } = await requestOver(world, boss, "POST", "/calls", {
+      tool_name: "fork_join",
+      arguments: { tasks: [WORKER], fail_fast: "perhaps" },
+    });
+    await world.serve();
+    const { error } = await world.resultOf(String(body.tool_call_id));
+    expect(error).toMatchObject({
+      code: "bad_request",
+      message: "fork_join: invalid args.fail_fast: must be true or false",
+    });
   });
 
   test.each<[string, JsonObject]>([

@@ -124,6 +124,28 @@ test("[NATSPY-1] SIGTERM lets a call finish, and the service ends well", async (
   expect((await leased.ended).code).toBe(0);
 });
 
+test("[NATSPY-1] SIGTERM ends it, whichever of its threads the system gives the signal to", async () => {
+  const env = { TOOLPLANE_NATS_URL: world.nats.url, TOOLPLANE_PROJECT: world.test.projectId };
+  // A thread signals itself once the main thread waits for the end.
+  const program = `
+import signal, sys, threading, time
+import service
+sys.argv = ["service.py", "--plain", "--no-register"]
+main = threading.main_thread().ident
+def waits():
+    frame = sys._current_frames()[main]
+    return frame.f_code.co_name == "wait" and signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+def signal_itself():
+    while not waits():
+        time.sleep(0.01)
+    signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+threading.Thread(target=signal_itself, daemon=True).start()
+service.main()`;
+  const cwd = `${ROOT}/examples/nats-python`;
+  await using told = await startProgram(["python3", "-c", program], { cwd, env });
+  expect((await told.ended).code).toBe(0);
+});
+
 test("[NATSPY-1] SIGTERM ends it at once while it looks for a plane", async () => {
   await using empty = await startNats();
   const env = { TOOLPLANE_NATS_URL: empty.url, TOOLPLANE_PROJECT: "demo" };

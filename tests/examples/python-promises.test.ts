@@ -205,6 +205,12 @@ describe("a command", () => {
     expect(marked("unstarted-b")).toBe(false);
   });
 
+  test("[HOSTPY-11] that SIGTERM meets in its own thread ends the service as well, after its result", async () => {
+    plane.offer(commandFor({ call: "a", tool: "take_signal" }));
+    expect((await service.ended).code).toBe(0);
+    expect(bodyOf("a")).toMatchObject({ status: "success", result: "taken" });
+  });
+
   test("[HOSTPY-23] calls of one claim share a lease and are still told apart when the service stops", async () => {
     const waiting = (call: string) =>
       commandFor({ call, tool: "wait_unsafe", lease: "one", args: { seconds: 600, name: `shared-${call}` } });

@@ -41,7 +41,7 @@ export const ALLOWED_SCANS: readonly AllowedScan[] = [
     reason: "deleting a project is rare and waits for nobody; an index for it would cost every event",
   },
   {
-    statement: "projects.sweep-messages",
+    statement: "projects.sweep-bus.messages",
     scan: "Seq Scan of messages by nothing",
     reason: "deleting a project is rare and waits for nobody; an index for it would cost every message",
   },

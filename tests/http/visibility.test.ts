@@ -131,6 +131,27 @@ describe("what was given and what was started", () => {
       });
   });
 
+  test("[SEC-own-begun] an agent that begins a turn with a box gets what is in it then, and not what comes into it later", async () => {
+    const { engine } = world.http.t;
+    const forAnn = await delegate("helper", { agentId: "ann", agentTurnId: anns.turn });
+    const box = forAnn.outputBoxId;
+    const begun = await send("agent ann", "POST", "/agents/ann/turns", { context_box_id: box });
+    expect(begun.status).toBe(202);
+    // Later the helper works for bob, into the same box.
+    expect((await send("operator", "POST", `/turns/${forAnn.agentTurnId}/stop`, {})).status).toBe(200);
+    const forBob = await delegate("helper", { agentId: "bob", agentTurnId: bobs.turn }, { outputBoxId: box });
+    const origin = { cardId: randomUUID(), projectId: P, createdAt: "2026-01-01T00:00:00.000Z", authorId: "helper" };
+    const card = createThoughtCard({ ...origin, agentTurnId: forBob.agentTurnId, text: "secret of bob" });
+    await engine.cards.putCards(P, [card]);
+    await engine.boxes.appendToBox(P, box, [card.card_id]);
+    const shown = (await send("agent ann", "GET", `/boxes/${box}`)).body as unknown as Shown;
+    expect(shown.card_ids).not.toContain(card.card_id);
+    expect((await send("agent ann", "GET", `/cards/${card.card_id}`)).status).toBe(403);
+    const begunWith = (begun.body as unknown as { context_box_id: string }).context_box_id;
+    expect(begunWith).not.toBe(box);
+    expect((await send("agent ann", "GET", `/boxes/${begunWith}/cards`)).status).toBe(200);
+  });
+
   test("[SEC-own-events] parts of another agent's running call pass by an agent's stream", async () => {
     const { engine } = world.http.t;
     const events = await openEvents(world.http, token("agent ann"));

@@ -50,7 +50,7 @@ describe("definitions", () => {
     await Promise.all(redefine);
     const outcomes = await Promise.allSettled(calls);
     const versions = new Map(
-      (await here.tools.listToolVersions(t.projectId, "restless")).map((version) => [
+      (await here.tools.listToolVersions(t.projectId, "restless")).items.map((version) => [
         version.version,
         version.definitionHash,
       ]),

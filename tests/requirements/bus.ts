@@ -1,4 +1,5 @@
-// The rules of the bus: the port's own sentences (B1-B16), the protocol's transport classes, and the postgres adapter.
+// The rules of the bus: the port's own sentences (B1-B16), the protocol's transport classes, and the postgres adapter. Delivery (B4-B14)
+// is a bus's beside the database and is proven on NATS.
 
 import type { Rule } from "./rule.ts";
 
@@ -16,7 +17,7 @@ export const rules = [
   { id: "BUS-11", source: "bus port B11", part: "bus", text: "A durable remembers its position, starts at the oldest event or at what is new, belongs to one pattern, and can be dropped." },
   { id: "BUS-12", source: "bus port B12", part: "bus", text: "Events are delivered in whatever order publishers finish, and an open publisher delays no other's." },
   { id: "BUS-13", source: "bus port B13", part: "bus", text: "At most maxInFlight handlers of one consume run at once." },
-  { id: "BUS-14", source: "bus port B14", part: "bus", text: "stop, the signal and close end deliveries, wait for running handlers, and offer what is not finished to others at once and uncounted." },
+  { id: "BUS-14", source: "bus port B14", part: "bus", text: "stop, the signal and close end deliveries, wait for running handlers, and offer what is not finished to others at once." },
   { id: "BUS-15", source: "bus port B15", part: "bus", text: "Stream items reach every matching subscriber at most once; publishing one never waits nor fails for reasons of transport, and a bad subscriber hurts nobody." },
   { id: "BUS-16", source: "bus port B16", part: "bus", text: "A lost ring or a lost connection costs latency, never a message (I13)." },
 
@@ -34,10 +35,10 @@ export const rules = [
   { id: "UTP-W40", source: "utp 15 W-40", part: "bus", text: "Long work says it is in progress and is not delivered again; what fails too often is a dead letter, not gone." },
 
   { id: "ARCH-6-21", source: "architecture 6", part: "bus", text: "Subjects, headers and payloads are carried unchanged by the postgres bus." },
-  { id: "ARCH-6-22", source: "architecture 6", part: "bus", text: "A durable's cursor never skips a late commit and never reads an event twice, however transactions overlap and whoever else reads." },
+  { id: "ARCH-6-22", source: "architecture 6", part: "bus", text: "A reader of the event log is never passed by a late commit and never reads an event twice, however transactions overlap." },
   { id: "ARCH-6-23", source: "architecture 4 I3", part: "bus", text: "What is rolled back never leaves; what is committed leaves eventually." },
-  { id: "ARCH-6-24", source: "architecture 6", part: "bus", text: "Nobody polls: an idle consumer or relay waits for the doorbell and looks by itself only now and then, and a look that finds nothing writes nothing." },
-  { id: "ARCH-6-26", source: "architecture 6", part: "bus", text: "Streams have a bell of their own." },
+  { id: "ARCH-6-24", source: "architecture 6", part: "bus", text: "Nobody polls: an idle relay waits for the doorbell and looks by itself only now and then." },
+  { id: "ARCH-6-26", source: "architecture 6", part: "bus", text: "Streams have a bell of their own; a process that is alone on its database keeps its items to itself." },
   { id: "ARCH-6-27", source: "architecture 6", part: "bus", text: "Shared stream items are trimmed by age." },
   { id: "ARCH-6-28", source: "architecture 6", part: "bus", text: "A ring is told to this process directly and once, to others by the server, kind by kind." },
   { id: "ARCH-6-29", source: "architecture 6", part: "bus", text: "Rings travel as empty NOTIFYs after the commit, at most one of a kind on its way." },
@@ -49,8 +50,8 @@ export const rules = [
   { id: "ARCH-6-35", source: "architecture 6", part: "bus", text: "While the external bus is away nothing is lost; one message that cannot leave holds up no other." },
   { id: "ARCH-6-36", source: "architecture 6", part: "bus", text: "A message the external bus refuses for good becomes a dead letter." },
   { id: "ARCH-6-37", source: "architecture 6", part: "bus", text: "Any number of relays run at once without publishing anything twice." },
-  { id: "ARCH-6-38", source: "architecture 6", part: "bus", text: "Old messages are trimmed by age in small statements; what somebody holds is left alone." },
-  { id: "ARCH-6-39", source: "architecture 6", part: "bus", text: "Failing at any named moment of publishing, delivering or acknowledging loses nothing." },
   { id: "ARCH-6-E1", source: "issue call events", part: "bus", text: "A reader of events by position waits for no open transaction, misses no late commit, reads each event once, and an effect after its cause." },
   { id: "ARCH-6-E2", source: "issue call events", part: "bus", text: "A position that an earlier version gave stays valid." },
+  { id: "ARCH-6-38", source: "architecture 6", part: "bus", text: "Old messages are trimmed by age in small statements." },
+  { id: "ARCH-6-39", source: "architecture 6", part: "bus", text: "Failing at any named moment of publishing loses nothing." },
 ] as const satisfies readonly Rule[];

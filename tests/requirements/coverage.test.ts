@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { listClaims, mayClaim } from "./claims.ts";
 import { formatCoverage, planCoverage } from "./coverage.ts";
+import { listProofs, mayProve } from "./proofs.ts";
 import type { Rule } from "./rule.ts";
 
 const rule = (id: string, part: string): Rule => ({ id, part, source: "a page", text: "it is so." });
@@ -35,18 +35,18 @@ describe("planCoverage", () => {
   });
 });
 
-describe("listClaims", () => {
+describe("listProofs", () => {
   // Put together here, so that these samples are no claims themselves.
   const id = (rest: string): string => `[${rest}]`;
 
   test("finds ids in titles, table rows and templates, once each", () => {
     const text = [`test("${id("UTP-1.1-4")} refused", () => {});`, `const rows = [{ name: '${id("INV-I1")} ${id("INV-I1")}' }];`, `describe(\`${id("HOST-3-1")} \${x} ${id("HOST-3-2")}\`, () => {});`].join("\n");
-    expect(listClaims("x.test.ts", text)).toEqual(["UTP-1.1-4", "INV-I1", "HOST-3-1", "HOST-3-2"].map((found) => ({ id: found, file: "x.test.ts" })));
+    expect(listProofs("x.test.ts", text)).toEqual(["UTP-1.1-4", "INV-I1", "HOST-3-1", "HOST-3-2"].map((found) => ({ id: found, file: "x.test.ts" })));
   });
 
   test("comments, character classes and plain brackets claim nothing", () => {
     const text = [`// ${id("UTP-1.1-4")}`, 'const a = "[A-Z0-9]";', 'const b = "[A-Za-z0-9_-]";', 'const c = "[x]";'].join("\n");
-    expect(listClaims("x.test.ts", text)).toEqual([]);
+    expect(listProofs("x.test.ts", text)).toEqual([]);
   });
 
   test.each([
@@ -54,6 +54,6 @@ describe("listClaims", () => {
     ["packages/testkit/src/bus.contract.ts", true],
     ["packages/bus/src/x.ts", false],
   ])("%s may claim: %s", (path, may) => {
-    expect(mayClaim(path)).toBe(may);
+    expect(mayProve(path)).toBe(may);
   });
 });

@@ -1,7 +1,7 @@
 // Holds the rules against the claims of the tests. A rule of a built part that no test claims, an id listed twice and a
 // claim of a rule that does not exist are faults; rules of parts that are not built are counted.
 
-import type { Claim } from "./claims.ts";
+import type { Proof } from "./proofs.ts";
 import type { Rule } from "./rule.ts";
 
 export interface Coverage {
@@ -10,7 +10,7 @@ export interface Coverage {
   readonly parts: ReadonlyMap<string, { readonly claimed: number; readonly listed: number }>;
 }
 
-export const planCoverage = (rules: readonly Rule[], claims: readonly Claim[], builtParts: ReadonlySet<string>): Coverage => {
+export const planCoverage = (rules: readonly Rule[], claims: readonly Proof[], builtParts: ReadonlySet<string>): Coverage => {
   const claimed = new Set(claims.map(({ id }) => id));
   const known = new Set<string>();
   const faults: string[] = [];

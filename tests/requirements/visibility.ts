@@ -7,6 +7,7 @@ export const rules = [
   { id: "SEC-route-gives", source: "security 16", part: "server", text: "A route that does not say what it gives, or gives it to a role that must not have it, is refused before the server listens." },
   { id: "SEC-own-given", source: "interfaces 4", part: "server", text: "An agent's token reads cards and boxes that its agent was given, and no others." },
   { id: "SEC-own-reused", source: "interfaces 4", part: "server", text: "Of a box that a turn it started shares with earlier turns, an agent's token sees the cards of its own turns, and it cannot give that box to a turn." },
+  { id: "SEC-own-begun", source: "interfaces 4", part: "server", text: "An agent whose token begins a turn with a box is given what is in the box then, and not what comes into it later." },
   { id: "SEC-own-started", source: "interfaces 4", part: "server", text: "An agent's token reads turns, boxes and events of what its agent started, however far down, and of nobody else." },
   { id: "SEC-own-events", source: "interfaces 4", part: "server", text: "An agent's stream carries no events and no stream items of other agents." },
   { id: "SEC-own-tools", source: "interfaces 4", part: "server", text: "An agent's token calls only the tools its agent's profile allows, one by one and in batches." },
@@ -16,5 +17,11 @@ export const rules = [
   { id: "SEC-memory-bodies", source: "security 11", part: "server", text: "Bodies are bounded for each route, for each token and in all before they are read; one that stops in the middle is given up." },
   { id: "SEC-memory-readers", source: "security 11", part: "server", text: "Readers of events are bounded in number and in bytes; one that does not read is let go with a reason and cut off." },
   { id: "SEC-memory-answers", source: "security 11", part: "server", text: "Answers of a batch are made in small pieces while they are read, a list of them is bounded in bytes, open batches are bounded in number, and an answer that is never read is cut off." },
+  {
+    id: "SEC-memory-lists",
+    source: "security 11",
+    part: "server",
+    text: "Every list of documents that may be large (agents, approvals, tools, versions, profiles, cards, boxes) is bounded in bytes as it is in rows, and says how to read on; long answers that their readers have not taken are counted for each token and in all.",
+  },
   { id: "SEC-memory-connections", source: "security 11", part: "server", text: "Connections beyond the limit are closed at once." },
 ] as const satisfies readonly Rule[];

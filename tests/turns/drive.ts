@@ -25,7 +25,7 @@ export interface DriveOptions {
 
 const REFUSED = call("nothing");
 
-const planStep = (work: Work): readonly StepEntry[] | "finish" => {
+const planMove = (work: Work): readonly StepEntry[] | "finish" => {
   const script = work.metadata.script as Script;
   if (script === "tool") return [call("safe"), call("ender")];
   if (script === "stop") return [call("safe")];
@@ -60,7 +60,7 @@ export const driveTurns = async (engine: Engine, options: DriveOptions): Promise
     }
     const stepId = stepIdOf(work.agentTurnId, work.stepCount + 1);
     await engine.turns.beginStep(work, stepId);
-    const plan = planStep(work);
+    const plan = planMove(work);
     if (plan === "finish") {
       await engine.turns.finish(work, { stepId, status: "success", deliverable: "done" });
       return;

@@ -129,14 +129,14 @@ describe("[UP-8-7] fail", () => {
 test("[UP-8-8] emit_marker writes its event once", async () => {
   await using world = await openWorld();
   const { engine } = world;
-  const heard: unknown[] = [];
-  await engine.bus.consume(
-    { durable: "markers", pattern: "cg.v1r4.one.*.evt.sys.ui.marker", category: "evt" },
-    ({ payload }) => void heard.push(JSON.parse(payload)),
-  );
+  const begin = await engine.events.now("one");
   expect(await call(engine, "emit_marker", {})).toMatchObject({ status: "success" });
-  await until("the event", () => heard.length > 0, PATIENCE_MS);
-  expect(heard).toMatchObject([{ marker_type: "adoptable_recommendation", source_agent_id: "sys.api" }]);
+  const markers = async () =>
+    (await engine.events.read("one", begin)).filter(({ subject }) => subject.endsWith(".evt.sys.ui.marker"));
+  await until("the event", async () => (await markers()).length > 0, PATIENCE_MS);
+  expect((await markers()).map(({ payload }) => JSON.parse(payload))).toMatchObject([
+    { marker_type: "adoptable_recommendation", source_agent_id: "sys.api" },
+  ]);
 });
 
 test("[UP-8-9] stopping gives back what may run again", async () => {

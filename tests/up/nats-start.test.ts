@@ -45,7 +45,7 @@ test("[UP-9-5] refused credentials, no JetStream, a file that is not there: each
   expect(missing.code).toBe(2);
   expect(missing.line).toContain("the credentials for NATS: /nowhere/plane.creds: there is no such file");
   expect([empty.code, empty.line]).toEqual([2, expect.stringContaining("not the text of a credentials file")]);
-  expect([percent.code, percent.line]).toEqual([2, expect.stringContaining("has a % that is not an escape")]);
+  expect([percent.code, percent.line]).toEqual([2, expect.stringContaining("must be URL-encoded")]);
   expect(empty.all + percent.all).not.toContain("hunter2");
 });
 

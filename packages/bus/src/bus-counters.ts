@@ -1,8 +1,8 @@
 // What a bus has done since it was made; read by `stats()`.
 
-import type { BusStats } from "./bus.ts";
+import type { CarrierBusStats } from "./bus.ts";
 
-export type BusCounters = { -readonly [Name in keyof BusStats]: number };
+export type BusCounters = { -readonly [Name in keyof CarrierBusStats]: number };
 
 export const createBusCounters = (): BusCounters => ({
   published: 0,

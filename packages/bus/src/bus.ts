@@ -1,14 +1,21 @@
-// The bus port: what carries messages between the parts of the plane. Adapters: `postgres` (with the engine's SQL) and
-// `nats`; one contract suite in the testkit holds both to the sentences below, and callers may rely on nothing else.
+// The bus port: what carries messages between the parts of the plane. `Bus` is what every plane has: on PostgreSQL the log of
+// events and the streams. `CarrierBus` is a bus beside the database (`nats`): it also delivers, to consumers and to services
+// that fetch. One contract suite in the testkit holds the adapters to the sentences below, and callers may rely on nothing else.
 //
 // Words: a command (`cmd`) is work for one; an event (`evt`) is a fact for everybody who subscribed; a stream item
 // (`str`) is shown to whoever listens at that moment. A durable is a named subscription that outlives its consumers.
 //
+// Every bus:
 //   B1.  Subject, headers and payload arrive as they were published, byte for byte.
 //   B2.  `publish` resolves when every message is stored. A message the bus may not carry is refused before anything of
-//        that call is stored; a call that rejects for another reason may have stored any of its messages.
-//   B3.  The same message id again, in the same project and while the bus remembers it, is stored once. The postgres bus
+//        that call is stored; a call that rejects for another reason may have stored any of its messages. Without a bus beside
+//        the database nobody takes commands from a bus: they are refused.
+//   B3.  The same message id again, in the same project and while the bus remembers it, is stored once. PostgreSQL
 //        remembers for as long as it holds the message; NATS for its duplicate window (10 minutes).
+//   B15. Stream items: at most once, no headers, to every matching subscriber. Publishing one never waits and never
+//        fails for reasons of transport; a subscriber that throws hurts nobody else.
+//   B16. A lost ring of a bell or a lost connection costs latency, never a message (I13).
+// A bus beside the database:
 //   B4.  A command goes to one consumer at a time among all that match; once acknowledged it is gone.
 //   B5.  An event goes to every durable whose pattern matches; inside one durable consumers compete for it.
 //   B6.  Delivery is at least once: not settled within `ackWaitMs` of delivery or of the last `inProgress`, a message is
@@ -26,11 +33,7 @@
 //   B12. An event is delivered in whatever order publishers finish; a publisher that stays open delays no other's.
 //   B13. At most `maxInFlight` handlers of one `consume` run at once. No order among messages is promised.
 //   B14. `stop` (or the signal) ends deliveries at once and waits for running handlers; what is not finished when the
-//        drain ends is offered to others immediately. It does not count as an attempt where the server can forget a
-//        delivery (postgres); a JetStream server counts every one. `close` does so for everything.
-//   B15. Stream items: at most once, no headers, to every matching subscriber. Publishing one never waits and never
-//        fails for reasons of transport; a subscriber that throws hurts nobody else.
-//   B16. A lost ring of a bell or a lost connection costs latency, never a message (I13).
+//        drain ends is offered to others immediately, as one more attempt. `close` does so for everything.
 
 import type { HeaderMap } from "@toolplane/protocol";
 import type { StreamCategory } from "@toolplane/protocol/agents";
@@ -96,22 +99,21 @@ export interface StreamItem {
 
 export interface BusStats {
   readonly published: number;
+  readonly streamItems: number;
+  readonly streamItemsDropped: number;
+}
+
+export interface CarrierBusStats extends BusStats {
   readonly delivered: number;
   readonly acknowledged: number;
   readonly refused: number;
   readonly deadLettered: number;
   readonly inFlight: number;
   readonly consumers: number;
-  readonly streamItems: number;
-  readonly streamItemsDropped: number;
 }
 
 export interface Bus {
   publish(messages: readonly BusMessage[]): Promise<void>;
-  /** Resolves when the subscription is in place. */
-  consume(options: ConsumeOptions, handler: DeliveryHandler): Promise<Consumer>;
-  /** Forgets a durable: its position and what it had taken. Its consumers must be stopped. */
-  dropDurable(durable: string): Promise<void>;
   publishStream(item: StreamItem): void;
   /** Resolves to the way to stop listening, when the subscription is in place. */
   subscribeStream(pattern: string, handler: (item: StreamItem) => void): Promise<() => void>;
@@ -143,6 +145,11 @@ export interface CommandSource {
  * and takes back the commands whose calls were started without them.
  */
 export interface CarrierBus extends Bus {
+  /** Resolves when the subscription is in place. */
+  consume(options: ConsumeOptions, handler: DeliveryHandler): Promise<Consumer>;
+  /** Forgets a durable: its position and what it had taken. Its consumers must be stopped. */
+  dropDurable(durable: string): Promise<void>;
+  stats(): CarrierBusStats;
   /** Makes what holds messages and these durables exist; those that are there stay as they are. */
   ensureDurables(durables: readonly CommandDurable[]): Promise<void>;
   /** All durables of commands that are there, but for those of another plane. */

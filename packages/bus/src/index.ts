@@ -4,6 +4,7 @@
 export {
   type Bus,
   type BusMessage,
+  type BusStats,
   type CarrierBus,
   type CommandDurable,
   type ConsumeOptions,
@@ -21,3 +22,4 @@ export {
 export { type BusCounters, createBusCounters } from "./bus-counters.ts";
 export { type ConsumePlan, planBackoff, planConsume, planDelay } from "./consume-plan.ts";
 export { checkMessage, checkStreamItem, MAX_MESSAGE_BYTES } from "./message.ts";
+export { isNatsUrl, parseNatsAddress } from "./nats/address.ts";

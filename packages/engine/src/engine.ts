@@ -29,6 +29,7 @@ import type { ServedTarget } from "./carrier/plan-durables.ts";
 import { setCarrier } from "./carrier/take-over.ts";
 import { createDeadLetters, type DeadLetters } from "./dead-letters/dead-letters.ts";
 import { createDelegation, type Delegation } from "./delegation/delegation.ts";
+import { createHistory, type History } from "./history/history.ts";
 import { stuckMessages, whyStuck } from "./outbox/stuck-messages.ts";
 import { createOwnership, type Ownership } from "./ownership/ownership.ts";
 import { type CallObserver, nobodyWatches } from "./ports/call-observer.ts";
@@ -125,6 +126,8 @@ export interface Engine {
   readonly profiles: Profiles;
   readonly tokens: Tokens;
   readonly audit: Audit;
+  /** Checks the chains of turns and direct calls, and knows what retention has left of them. */
+  readonly history: History;
   /** Agents with their profiles, for what their tokens may do. */
   readonly agentProfiles: AgentProfiles;
   /** Whose things are. */
@@ -225,12 +228,13 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const agents = createAgents({ ...ground, profiles });
   const definitions = createDefinitions({ ...ground, compile: schemas.compile });
   const calls = createCalls({ ...ground, definitions, leaseSeconds: options.leaseSeconds ?? LEASE_SECONDS });
-  const { settlements } = calls;
+  const { settlements, places } = calls;
   const delegation = createDelegation(ground);
   const turns = createTurns({
     ...ground,
     definitions,
     settlements,
+    places,
     options: options.turns,
     // With a bus beside the database the project manager hears of ended tasks by their events.
     follow: carrier === undefined ? (turn) => batches.follow(turn) : undefined,
@@ -242,7 +246,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const tokens = createTokens({ ...ground, secret: randomSecret });
   const agentProfiles = createAgentProfiles({ ...ground, delegation });
   const carriedBy = carrier === undefined ? "postgres" : "external";
-  await setCarrier(db, carriedBy);
+  await setCarrier(db, carriedBy, ids);
   const carriage = carrier === undefined ? undefined : createCarriage({ ...ground, carrier });
   const bus = carriage?.bus ?? createPostgresBus(ground);
   const retain = createRetention(ground);
@@ -314,6 +318,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     profiles,
     tokens,
     audit: createAudit(ground),
+    history: createHistory(ground),
     agentProfiles,
     ownership: createOwnership(db),
     delegation,

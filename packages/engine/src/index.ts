@@ -15,6 +15,7 @@ export {
 export type { Batches } from "./batches/batches.ts";
 export { batchHolder } from "./batches/open-batch.ts";
 // bus
+export { createAlarm } from "./bus/alarm.ts";
 // calls
 export {
   type CallFacts,
@@ -33,6 +34,7 @@ export type { Settled } from "./calls/settle.ts";
 export type { JudgeCommand } from "./carrier/carriage.ts";
 export type { Carrier } from "./carrier/carrier.ts";
 export type { ServedTarget } from "./carrier/plan-durables.ts";
+export { createCoalescer } from "./coalescer/coalescer.ts";
 export { readInTurns } from "./coalescer/in-turns.ts";
 // dead letters, watchdog, retention
 export type { DeadLetter } from "./dead-letters/dead-letters.ts";
@@ -45,6 +47,8 @@ export type {
 } from "./delegation/delegation.ts";
 // engine
 export { createEngine, type Engine, type EngineOptions, type ServingAgents, sha256 } from "./engine.ts";
+// history
+export { notThere } from "./history/tombstones.ts";
 // outbox
 export { OWNED_KINDS, type OwnedKind } from "./ownership/ownership.ts";
 // ports
@@ -63,6 +67,7 @@ export type { PendingVersion, RegisteredTool } from "./registry/tool-view.ts";
 export type { RetentionPolicy } from "./retention/retention.ts";
 // storage
 export type { Queryer } from "./sql/database.ts";
+export { isAway } from "./sql/database-error.ts";
 // threads
 export type { Threads } from "./threads/threads.ts";
 // tokens
@@ -73,6 +78,7 @@ export type { PoolServer } from "./turns/agent-bells.ts";
 export type {
   Advanced,
   AgentKey,
+  AskedTurn,
   CommittedStep,
   SpawnedTurn,
   StepCommit,
@@ -86,4 +92,4 @@ export type {
   Work,
 } from "./turns/turn.ts";
 export { stepIdOf } from "./turns/turn.ts";
-export { uiEndStatus } from "./turns/ui-ack.ts";
+export { uiOutcome } from "./turns/ui-ack.ts";

@@ -3,13 +3,14 @@
 
 export { createEventLog } from "./bus/event-log.ts";
 export { trimMessages } from "./bus/message-retention.ts";
-export { createPostgresBus, LOOK_AGAIN_MS } from "./bus/postgres-bus.ts";
+export { createPostgresBus } from "./bus/postgres-bus.ts";
 export { createPostgresDoorbell } from "./bus/postgres-doorbell.ts";
 export type { Dispatched } from "./calls/call-request.ts";
 export { type SettleRow, settlementOf } from "./calls/settle.sql.ts";
-export { chainStart, extendChain } from "./calls/turn-chain.ts";
 export type { Carried } from "./carrier/carriage.ts";
 export type { CarrierMeans } from "./carrier/carrier.ts";
+export { createHistory } from "./history/history.ts";
+export type { Verdict } from "./history/plan-verdict.ts";
 export { insertMessageRows, planMessageRow } from "./outbox/append-messages.ts";
 export { type RelayOptions, relayOutbox } from "./outbox/relay-outbox.ts";
 export { stuckMessages, whyStuck } from "./outbox/stuck-messages.ts";

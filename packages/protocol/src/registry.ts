@@ -44,6 +44,11 @@ export {
 } from "./registry/tool-upsert.ts";
 export { type DefinitionChange, definitionChanges } from "./tools/definition-changes.ts";
 export { type AllowEnv, isEnvName, isOwnEnvName } from "./tools/env-name.ts";
+export {
+  type MalformedProvision,
+  malformedProvision,
+  type ProvisionAction,
+} from "./tools/manager-arguments.ts";
 export type { CompileSchema, SchemaIssue, ValidateValue } from "./tools/parameters-schema.ts";
 export {
   argumentsSchema,

@@ -12,3 +12,4 @@ export type {
 export { type RunHostOptions, runHost } from "./host/run-host.ts";
 export { DEFAULT_DRAIN_MS, type Host, type HostOptions, serveHost } from "./host/serve-host.ts";
 export { createToolsPlugin } from "./host/tools-plugin.ts";
+export { createLineSplitter, type LineSplitter } from "./lines/line-splitter.ts";

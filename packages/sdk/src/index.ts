@@ -11,14 +11,14 @@ export type {
   Patience,
   RegisteredTool,
   Report,
+  ServiceResult,
   Settled,
-  Settlement,
   ToolGateway,
   WrittenCard,
 } from "./gateway/gateway.ts";
 export { mayPass, type PatienceDeps, withPatience } from "./gateway/patience.ts";
 export { createHttpGateway, type HttpGatewayOptions } from "./http/http-gateway.ts";
-export { createNatsToolGateway, type NatsToolGatewayOptions } from "./nats/nats-gateway.ts";
+export { createNatsToolGateway, type NatsToolGatewayOptions } from "./nats/nats-tool-gateway.ts";
 export { type OpenNatsGateway, type OpenNatsOptions, openNatsToolGateway } from "./nats/open-nats.ts";
 export { type Clock, systemClock } from "./ports/clock.ts";
 export { createIds, type Ids, type Random } from "./ports/ids.ts";
@@ -48,6 +48,5 @@ export {
 } from "./tools/define-tool.ts";
 export { createFunctionExecutor, type FunctionExecutorOptions } from "./tools/function-executor.ts";
 export type { ArgumentsOf, ParametersSchema, PlainSchema } from "./tools/parameters.ts";
-export type { StandardJsonSchema } from "./tools/standard-schema.ts";
 export { ToolError, type ToolErrorOptions } from "./tools/tool-error.ts";
 export { PreparedResult, type ToolResultFields, toolResult } from "./tools/tool-result.ts";

@@ -41,14 +41,14 @@ export type {
   HeldCall,
   Patience,
   Report,
+  ServiceResult,
   Settled,
-  Settlement,
   ToolGateway,
 } from "./gateway/gateway.ts";
 export { mayPass, planRetry, withPatience } from "./gateway/patience.ts";
 export { createHttpGateway, type HttpGatewayOptions } from "./http/http-gateway.ts";
 export { createResultContext, type ResultOrigin, type ResultReport, reportResult } from "./loop/report-result.ts";
-export { createNatsToolGateway, type NatsToolGatewayOptions } from "./nats/nats-gateway.ts";
+export { createNatsToolGateway, type NatsToolGatewayOptions } from "./nats/nats-tool-gateway.ts";
 export { type OpenNatsGateway, type OpenNatsOptions, openNatsToolGateway } from "./nats/open-nats.ts";
 export { systemClock } from "./ports/clock.ts";
 export { createIds, sha256 } from "./ports/ids.ts";

@@ -1,6 +1,6 @@
 // The NATS gateway with a clock that stands still and a connection that does as it is told.
 
-import { createNatsToolGateway } from "../src/nats/nats-gateway.ts";
+import { createNatsToolGateway } from "../src/nats/nats-tool-gateway.ts";
 import { createManualClock } from "./manual-clock.ts";
 import { createRecordingLog } from "./recording-log.ts";
 import { countingIds } from "./sample-call.ts";

@@ -12,8 +12,8 @@ import type {
   RegisteredTool,
   Registration,
   Report,
+  ServiceResult,
   Settled,
-  Settlement,
   ToolGateway,
 } from "../src/gateway/gateway.ts";
 import { withPatience } from "../src/gateway/patience.ts";
@@ -25,7 +25,7 @@ export interface Script {
   readCard?: (ref: CardRef) => Promise<unknown>;
   heartbeat?: (held: HeldCall, count: number) => Promise<Beat>;
   release?: (held: HeldCall) => Promise<void>;
-  settle?: (settlement: Settlement, count: number) => Promise<Settled>;
+  settle?: (settlement: ServiceResult, count: number) => Promise<Settled>;
   putCard?: (card: Card) => Promise<void>;
   report?: (report: Report, count: number) => Promise<Settled>;
   findTool?: (name: string) => Promise<RegisteredTool | undefined>;
@@ -38,7 +38,7 @@ export interface ScriptedGateway extends ToolGateway {
   readonly reads: CardRef[];
   readonly beats: HeldCall[];
   readonly released: HeldCall[];
-  readonly settled: Settlement[];
+  readonly settled: ServiceResult[];
   readonly cards: Card[];
   readonly reports: Report[];
   readonly parts: { readonly index: number; readonly part: JsonValue }[];
@@ -68,7 +68,7 @@ export const createScriptedGateway = ({
     reads: [] as CardRef[],
     beats: [] as HeldCall[],
     released: [] as HeldCall[],
-    settled: [] as Settlement[],
+    settled: [] as ServiceResult[],
     cards: [] as Card[],
     reports: [] as Report[],
     parts: [] as { index: number; part: JsonValue }[],

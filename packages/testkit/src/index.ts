@@ -4,13 +4,14 @@
 export { type Answer, type AnswerBody, askApi, readAnswer } from "./api/answer.ts";
 // bus
 export {
-  type BusHarness,
+  type CarrierHarness,
   createCollector,
   createLatch,
   eventually,
+  type LogHarness,
 } from "./bus/bus-harness.ts";
 export { createMemoryCarrier, type MemoryCarrier } from "./bus/memory-carrier.ts";
-export { busContract } from "./bus-contract.ts";
+export { carrierBusContract, logBusContract } from "./bus-contract.ts";
 // checker
 export { checkDatabase, checkWhenQuiet, planFindings } from "./checker/check.ts";
 export { type Findings, isSound, NOTHING_FOUND } from "./checker/findings.ts";
@@ -31,7 +32,9 @@ export { startMortalServer } from "./crash/mortal-server.ts";
 export { createPlannedFaults, type PlannedFault } from "./crash/planned-faults.ts";
 export { type Chance, createChance } from "./crash/random.ts";
 export { startEngineChild } from "./crash/run-child.ts";
+export { verifyHistories } from "./crash/verify-histories.ts";
 export { startWorkload } from "./crash/workload.ts";
+export { loadEarlierData } from "./earlier-data.ts";
 // engine
 export { appendMessages } from "./engine/append-messages.ts";
 export {

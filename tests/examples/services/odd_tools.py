@@ -3,7 +3,9 @@
 import base64
 import json
 import os
+import signal
 import sys
+import threading
 import time
 import urllib.parse
 from typing import Annotated, Any, Dict, List, Literal, Optional, TypedDict, Union
@@ -41,6 +43,13 @@ def throw(kind: str) -> None:
     if kind == "tool":
         raise toolplane.ToolError("own_code", "said no", detail={"field": 1}, retryable=False)
     raise {"value": ValueError, "key": KeyError, "os": ConnectionError, "other": RuntimeError}[kind]("it broke")
+
+
+@toolplane.tool
+def take_signal() -> str:
+    """The system gives SIGTERM to the thread of a call."""
+    signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+    return "taken"
 
 
 @toolplane.tool(retry="safe")
@@ -128,7 +137,7 @@ def typed(
     "Takes every kind of argument."
 
 
-TOOLS = [give, unspeakable, large, throw, flaky, wait_safe, wait_unsafe, deaf, who, later, leak, typed]
+TOOLS = [give, unspeakable, large, throw, take_signal, flaky, wait_safe, wait_unsafe, deaf, who, later, leak, typed]
 
 if __name__ == "__main__":
     toolplane.serve(

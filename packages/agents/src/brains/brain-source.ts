@@ -1,5 +1,5 @@
 // Which brain a profile has. `llm_config` decides: `provider: script|function`, or a model named `script/NAME` or
-// `function/NAME`, or else a model of the `ai` SDK. What is missing is said in one sentence, when the profile is used.
+// `function/NAME`, or else a model of the `ai` SDK. A missing setting is reported in one sentence when the profile is used.
 
 import type { AllowedOrigin } from "@toolplane/egress/policy";
 import { isFilled, ToolplaneError } from "@toolplane/protocol";
@@ -34,7 +34,7 @@ const nameOf = (profile: Profile, kind: string): string | undefined => {
   return isFilled(named) ? named : model;
 };
 
-/** False for scripts and functions, which ask nobody. */
+/** False for scripts and functions, which use no network. */
 export const thinksWithModel = (profile: Profile): boolean => {
   const { provider, script } = profile.llm_config;
   const isInline = provider === SCRIPT && typeof script === "object" && script !== null;
@@ -50,7 +50,7 @@ const missing = (what: string, name: string, known: Iterable<string>): Toolplane
   );
 };
 
-/** A profile is read anew for every step; its script need not be checked anew. More profiles than this have scripts nowhere. */
+/** A profile is read for every step, but its script is checked once. No installation has more profiles with scripts than this. */
 const MAX_CHECKED = 256;
 
 /** A script may stand in the profile itself: `llm_config: {provider: script, script: {steps: [...]}}`. */

@@ -1,9 +1,9 @@
 // The brain port: what decides an agent's next step. A brain sees one request and gives one answer; it keeps no state
 // between steps, because the next step may run in another process. It never touches the engine.
-//   BR1. When the signal aborts, `think` rejects soon; whatever it had said is dropped.
+//   BR1. When the signal aborts, `think` rejects soon; what the brain had said is dropped.
 //   BR2. `onPiece` may be called any number of times before the answer; pieces are shown, never stored.
-//   BR3. A rejection is final for the step: a brain retries what may pass by itself. It is a ToolplaneError whose message is
-//       fit to be stored: no key, no prompt, no response body.
+//   BR3. A rejection is final for the step: a brain retries by itself what may pass. The rejection is a ToolplaneError whose
+//       message may be stored: it holds no key, no prompt and no response body.
 
 import type { JsonObject } from "@toolplane/protocol";
 import type { ModelMessage, ModelToolSpec } from "@toolplane/protocol/agents";

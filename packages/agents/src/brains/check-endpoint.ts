@@ -1,5 +1,5 @@
-// Says when a profile is registered what would be said at its first turn: that its endpoint may not be asked. What a name
-// resolves to is not known yet; the guard looks again at every request.
+// Checks a profile's endpoint when the profile is registered, so that a forbidden address is reported then and not at the first
+// turn. What its name resolves to is checked at every request.
 
 import { type AllowedOrigin, planTarget } from "@toolplane/egress/policy";
 import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";

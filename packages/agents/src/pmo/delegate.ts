@@ -1,5 +1,5 @@
-// delegate_async, launch_principal and ask_expert: one transaction that makes the agent if need be and gives it a turn.
-// It does not wait for the child. A refusal leaves nothing behind; asked again, the call finds the child it made.
+// delegate_async, launch_principal and ask_expert: one transaction makes the agent if needed and gives it a turn. They do not
+// wait for the child. A refusal leaves nothing behind; a repeated call finds the child it made.
 
 import {
   type Batches,
@@ -31,7 +31,7 @@ export interface PmoMeans {
   readonly sha256: HashText;
 }
 
-/** What the engine said no to: the transaction must not commit, and the model is told as data. */
+/** A refusal of the engine: the transaction must not commit, and the model is told as data. */
 class DelegationRefused extends Error {
   override readonly name = "DelegationRefused";
   readonly data: JsonObject;
@@ -49,7 +49,7 @@ const refusalOf = (error: ToolplaneError, agentId: string): JsonObject | undefin
   return { status: "rejected", error_code: error.code, error_message: error.message, agent_id: agentId };
 };
 
-/** Reads what the guards of these tasks ask. */
+/** Reads the facts that the guards of these tasks need. */
 export const readFor = async (
   { engine }: PmoMeans,
   call: PmoCall,

@@ -1,5 +1,5 @@
-// fork_join: every task is checked before any child exists, then the agents, the batch and the hand-over of the call are
-// one commit. The result comes when the batch ends; until then the call is the batch's.
+// fork_join: every task is checked before any child exists; then the agents, the batch and the hand-over of the call are one
+// commit. The result comes when the batch ends; until then the batch holds the call.
 
 import {
   type AgentWrite,
@@ -18,7 +18,7 @@ import { type PlannedTarget, planTarget } from "./plan-target.ts";
 import { type ForkJoinAsk, parseForkJoin } from "./pmo-arguments.ts";
 import { derivedAgentId, type PmoCall } from "./pmo-call.ts";
 
-/** A call that waits longer has been forgotten by whoever made it. */
+/** A caller that waits longer has forgotten the call. */
 const MAX_DEADLINE_SECONDS = 7 * 86_400;
 
 const invalid = (path: string, reason: string, code: ToolplaneError["code"] = "bad_request"): ToolplaneError =>
@@ -87,7 +87,7 @@ export const createForkJoin = (means: PmoMeans, usualDeadlineSeconds: number) =>
     await engine.batches.open({ ...rest, agentId, batchId, failFast: ask.failFast, deadlineSeconds, tasks }, tx);
   };
 
-  /** The commit may have happened without our being told; then the call is the batch's already. */
+  /** The commit may have happened although its answer was lost; then the batch already holds the call. */
   const isOpen = async (projectId: string, batchId: string): Promise<boolean> =>
     (await engine.batches.get({ projectId, batchId })) !== undefined;
 
@@ -101,7 +101,7 @@ export const createForkJoin = (means: PmoMeans, usualDeadlineSeconds: number) =>
       const ours = isToolplaneError(error) && error.code === "lease_lost" && (await isOpen(projectId, batchId));
       if (!ours) throw error;
     }
-    // Nobody waits for it: what fails here is seen again by the next look at the batch.
+    // Not awaited: a failure here is found by the next look at the batch.
     engine.batches.advance({ projectId, batchId }).catch(() => {});
     return deferCall(batchHolder(batchId));
   };

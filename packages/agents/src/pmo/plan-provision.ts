@@ -1,14 +1,18 @@
-// May this agent be provisioned, and as what? Every refusal has a code of its own; the guard holds whatever could or
-// could not be found (W-18). Pure.
-//   Existing agents keep profile, owner, worker target and tags: who they are is not for another agent to change.
+// Whether an agent may be provisioned, and as what. Every refusal has a code of its own. A fact that could not be found never
+// skips a check (W-18). Pure.
+//   Existing agents keep profile, owner, worker target and tags: another agent must not change who they are.
 
 import type { AgentWrite, Parties, Party } from "@toolplane/engine";
-import { isFilled, isRecord, type JsonObject, type JsonValue } from "@toolplane/protocol";
-import { type GuardedField, type Profile, parseAgentUpload, profileKey } from "@toolplane/protocol/registry";
+import { isFilled, type JsonObject, type JsonValue } from "@toolplane/protocol";
+import {
+  type GuardedField,
+  malformedProvision,
+  type Profile,
+  type ProvisionAction,
+  parseAgentUpload,
+  profileKey,
+} from "@toolplane/protocol/registry";
 import { checkDelegation } from "./plan-target.ts";
-
-const PROVISION_ACTIONS = ["ensure", "create", "derive"] as const;
-export type ProvisionAction = (typeof PROVISION_ACTIONS)[number];
 
 export const PROVISION_REFUSALS = [
   "invalid_action",
@@ -51,9 +55,7 @@ export const isRefused = (value: object): value is Refused => "refused" in value
 
 const textOf = (value: JsonValue | undefined): string | undefined => (isFilled(value) ? value.trim() : undefined);
 
-const isTags = (value: JsonValue): value is readonly string[] => Array.isArray(value) && value.every(isFilled);
-
-/** Ids, names and tags have the form the roster asks of everybody; `bad_request` says which has not. */
+/** Ids, names and tags must have the form that the roster asks for; `bad_request` names the wrong one. */
 const checkForm = (ask: ProvisionAsk): void => {
   parseAgentUpload({
     agent_id: ask.agentId,
@@ -68,21 +70,15 @@ const checkForm = (ask: ProvisionAsk): void => {
 };
 
 export const parseProvision = (args: JsonObject): ProvisionAsk | Refused => {
-  const action = args.action as ProvisionAction;
-  if (!PROVISION_ACTIONS.includes(action)) return refused("invalid_action");
-  const agentId = textOf(args.agent_id);
-  if (agentId === undefined) return refused("missing_agent_id");
-  const derivedFrom = textOf(args.derived_from);
-  if (action === "derive" && derivedFrom === undefined) return refused("missing_derived_from");
+  const malformed = malformedProvision(args);
+  if (malformed !== undefined) return refused(malformed);
   const { tags, metadata } = args;
-  if (tags !== undefined && tags !== null && !isTags(tags)) return refused("invalid_tags");
-  if (metadata !== undefined && metadata !== null && !isRecord(metadata)) return refused("invalid_metadata");
   const ask: ProvisionAsk = {
-    action,
-    agentId,
+    action: args.action as ProvisionAction,
+    agentId: textOf(args.agent_id) ?? "",
     profileName: textOf(args.profile_name),
     profileBoxId: textOf(args.profile_box_id),
-    derivedFrom,
+    derivedFrom: textOf(args.derived_from),
     displayName: textOf(args.display_name),
     ownerAgentId: textOf(args.owner_agent_id),
     workerTarget: textOf(args.worker_target),
@@ -101,7 +97,7 @@ interface ResolvedProfile {
 
 const sameName = (a: string, b: string): boolean => profileKey(a) === profileKey(b);
 
-/** Named, or by box; both only when they mean one profile. */
+/** By name or by box; both only when they mean the same profile. */
 const resolveNamed = (ask: ProvisionAsk, parties: Parties): ResolvedProfile | Refused | undefined => {
   const { profileName, profileBoxId } = ask;
   const named = profileName === undefined ? undefined : parties.profiles.get(profileKey(profileName));
@@ -131,7 +127,7 @@ const resolveProfile = (
   return named ?? derived;
 };
 
-/** What only we write about an agent; nobody gets it by asking. */
+/** Metadata that only the plane writes; a request cannot set it. */
 const OWN_METADATA: ReadonlySet<string> = new Set([
   "profile_name",
   "spawned_by",
@@ -218,7 +214,7 @@ const planNew = (input: ProvisionInput, { profile, profileBoxId }: ResolvedProfi
   };
 };
 
-/** Throws what the guard refuses. */
+/** Throws the refusal of the guard. */
 export const planProvision = (input: ProvisionInput): ProvisionPlan | Refused => {
   const { ask, callerId, parties } = input;
   const existing = parties.agents.get(ask.agentId);
@@ -230,7 +226,7 @@ export const planProvision = (input: ProvisionInput): ProvisionPlan | Refused =>
   checkDelegation(caller, resolved?.profile);
   if (existing === undefined)
     return resolved === undefined ? refused("missing_profile_name") : planNew(input, resolved);
-  // The guard is about who the agent is now, whatever profile was named for it.
+  // The guard checks the agent's present identity, whatever profile the request names.
   checkDelegation(caller, existing.profile);
   return planExisting(ask, existing);
 };

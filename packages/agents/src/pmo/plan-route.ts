@@ -1,5 +1,5 @@
-// Is this a command the project manager takes? The definition says so, the subject names the function, and both must
-// agree with what the command says about itself.
+// Whether the project manager takes this command. The definition must say so, the subject names the function, and both must agree
+// with what the command says about itself.
 
 import { planAfterExecution, type ToolDefinition, ToolplaneError, tryParseSubject } from "@toolplane/protocol";
 import { PMO_TOOL_NAMES, type PmoToolName } from "@toolplane/protocol/registry";

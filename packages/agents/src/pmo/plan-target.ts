@@ -1,5 +1,5 @@
-// Whom a task goes to, and what it may take along. Pure: what was found in the database comes in, a plan or a refusal
-// goes out. What could not be found never skips a check (W-18).
+// The agent that a task goes to, and the cards it may take along. Pure: facts from the database come in, a plan or a refusal goes
+// out. A fact that could not be found never skips a check (W-18).
 
 import type { AgentWrite, Parties, Party } from "@toolplane/engine";
 import { type ErrorCode, ToolplaneError } from "@toolplane/protocol";
@@ -145,7 +145,7 @@ export const askedOf = (callerId: string, tasks: readonly TaskAsk[]) => ({
   profileNames: tasks.flatMap(({ strategy, ref }) => (strategy === "new" ? [ref] : [])),
 });
 
-/** The boxes whose existence decides: those named, and the outputs clones start from. */
+/** The boxes that must exist: those that are named, and the outputs that clones start from. */
 export const boxesOf = (tasks: readonly TaskAsk[], parties: Parties): string[] =>
   tasks.flatMap(({ strategy, ref, contextBoxId }) => {
     const source = strategy === "clone" ? parties.agents.get(ref) : undefined;

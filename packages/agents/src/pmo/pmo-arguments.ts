@@ -33,7 +33,7 @@ const text = (args: JsonObject, key: string, refuse: Refuse, path = key): string
   return value.trim();
 };
 
-/** Names and ids are shorter; what is longer would come back in every sentence about it. */
+/** Names and ids are shorter; a longer text would appear in every sentence about it. */
 const MAX_NAME_LENGTH = 255;
 
 const name = (args: JsonObject, key: string, refuse: Refuse, path = key): string => {
@@ -75,7 +75,7 @@ export const parseLaunch = (args: JsonObject): TaskAsk => {
 const YES: ReadonlySet<unknown> = new Set([true, 1, "1", "true", "yes", "on"]);
 const NO: ReadonlySet<unknown> = new Set([false, 0, "0", "false", "no", "off", "", null, undefined]);
 
-/** Models write flags in many ways; what cannot be read as one is refused. */
+/** Models write flags in many ways; text that cannot be read as a flag is refused. */
 const flag = (args: JsonObject, key: string, refuse: Refuse): boolean => {
   const value = args[key];
   const folded = typeof value === "string" ? value.trim().toLowerCase() : value;
@@ -109,7 +109,7 @@ const refuseUnknown = (args: JsonObject, known: ReadonlySet<string>, refuse: Ref
   if (unknown !== undefined) throw refuse(`${at}${unknown.slice(0, MAX_NAME_LENGTH).toWellFormed()}`, "is not known");
 };
 
-/** Two turns of one agent follow each other, so one batch may name it once. */
+/** Two turns of one agent run one after the other, so a batch may name an agent only once. */
 const refuseTwice = (tasks: readonly TaskAsk[], refuse: Refuse): void => {
   const seen = new Set<string>();
   for (const [index, { strategy, ref }] of tasks.entries()) {

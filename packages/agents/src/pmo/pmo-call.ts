@@ -1,5 +1,5 @@
-// A call of the project manager's tools, reduced to what they need: who asks, from where, under which lease. Ids of what
-// a call makes are derived from the call, so that a run that comes again finds what the first one made.
+// A call of the project manager's tools, reduced to what they need: caller, place, lease. Ids of what a call makes are derived
+// from the call, so that a repeated run finds what the first one made.
 
 import { violation } from "@toolplane/protocol";
 import type { ToolCall } from "@toolplane/sdk";
@@ -21,7 +21,7 @@ export interface PmoCall {
 
 export const pmoCallOf = (call: ToolCall): PmoCall => {
   const { context, leaseId } = call;
-  // Without a lease two runs could write at once; there is no way to get here but a gateway that hands out none.
+  // Without a lease two runs could write at once. Only a gateway that gives no leases could bring us here.
   if (leaseId === undefined) throw violation("the project manager works under a lease only");
   return {
     projectId: context.projectId,

@@ -1,15 +1,15 @@
-// The project manager: the tools with which agents manage agents. They run through the runner every tool runs through,
-// on target `pmo` as `sys.pmo`; what they have beside it is the engine.
+// The project manager: the tools with which agents manage agents. They run through the same runner as every tool, on target `pmo`
+// as `sys.pmo`; in addition they have the engine.
 //
 //   const pmo = createPmo({ engine });
 //   const runner = createRunner({ gateway, executor: pmo.executor, ...PMO_SERVICE });
 //   const listening = await pmo.listen();
 //
-//   PM1. Everything a tool does is one transaction under its call's lease: a command that comes again, or a run that
-//        lost its lease, makes no second child.
-//   PM2. Task events only say when to look; a batch that hears of none is looked at by the watchdogs all the same. Without a
-//        bus beside the database nobody listens: whichever process ends a task's turn moves its batch on.
-//   PM3. A command on the bus is a bell: its tools run from rows. One that breaks the protocol is terminated.
+//   PM1. Everything a tool does is one transaction under its call's lease: a repeated command, or a run that lost its lease,
+//        makes no second child.
+//   PM2. Task events only say when to look; the watchdogs look at every batch anyway. Without a bus beside the database there is
+//        no listener: the process that ends a task's turn moves its batch on.
+//   PM3. A command on the bus is only a bell: the tools run from rows. A command that breaks the protocol is terminated.
 
 import { createIds, type Engine, type Ids, type JudgeCommand, PMO_ACTOR, sha256 } from "@toolplane/engine";
 import {
@@ -31,7 +31,7 @@ import { parseDelegate, parseExpert, parseLaunch } from "./pmo-arguments.ts";
 import { type PmoCall, pmoCallOf } from "./pmo-call.ts";
 import { createProvision } from "./provision.ts";
 
-/** How the project manager's runner is made: whose commands it takes, and under which name it answers. */
+/** How the project manager's runner is made: the commands it takes, and the name it answers under. */
 export const PMO_SERVICE = { target: "pmo", component: "sys", actor: PMO_ACTOR } as const;
 
 export interface PmoOptions {
@@ -95,7 +95,7 @@ export const createPmo = (options: PmoOptions): Pmo => {
 
   return {
     executor: {
-      // Whatever is asked for is looked at: what it is not, the route says.
+      // Every command is looked at; the route refuses what is not ours.
       find: () => PROFILE,
       async execute(call) {
         const tool = await engine.tools.getTool(call.context.projectId, call.toolName, true);
@@ -123,7 +123,7 @@ export const createPmo = (options: PmoOptions): Pmo => {
             const { agent_turn_id: agentTurnId } = parseTaskEvent(JSON.parse(payload));
             await engine.batches.turnEnded(parseSubject(subject).projectId, agentTurnId);
           } catch (error) {
-            // A bell that rings in vain is no dead letter; the next look finds what it was about.
+            // A bell without work is not a dead letter; the next look finds what it was about.
             log.warn("a task event could not be followed", { subject, ...errorTrace(error) });
           }
         },

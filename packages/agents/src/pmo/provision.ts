@@ -1,5 +1,5 @@
-// provision_agent: the roster row, its identity edge and an idle head, or a refusal with its code. The roster stands
-// still while it is decided, so that two who provision one agent see each other.
+// provision_agent: writes the roster row, its identity edge and an idle head, or refuses with a code. The roster is locked while
+// it is decided, so that two requests for one agent see each other.
 
 import type { HeldCall, Queryer } from "@toolplane/engine";
 import type { JsonObject } from "@toolplane/protocol";

@@ -1,8 +1,8 @@
-// What came from outside is shown to a model between two marks, with a sentence that it is data.
-//   FN1. The mark is made from the content, so nobody who writes the content can know it; and should it occur in there, that
-//       occurrence is replaced. Whatever stands between the marks cannot end the fence.
-//   FN2. Spellings that model servers read as the frame of a conversation (<|im_start|>) and invisible tag characters lose
-//       their power inside.
+// Text from outside is shown to a model between two marks, with a sentence that it is data.
+//   FN1. The mark is computed from the content, so the author of the content cannot know it; if it occurs in the content, that
+//       occurrence is replaced. So nothing between the marks can end the fence.
+//   FN2. Spellings that model servers read as the frame of a conversation (<|im_start|>) and invisible tag characters are made
+//       harmless inside.
 
 import { createHash } from "node:crypto";
 import { isToolName } from "@toolplane/protocol/registry";
@@ -13,7 +13,7 @@ export interface Provenance {
   readonly version?: number | undefined;
 }
 
-/** 80 bits: a text that contains its own mark cannot be found by trying. */
+/** 80 bits: a text that contains its own mark cannot be found by trial. */
 const MARK_LENGTH = 20;
 
 export const fenceMark = (cardId: string, text: string): string =>
@@ -23,7 +23,7 @@ const OPEN = "<<<data ";
 const CLOSE = "<<<end ";
 const SHUT = ">>>";
 
-/** The longest name of a frame token; what is longer between <| and |> is somebody's program text. */
+/** The longest name of a frame token; a longer text between <| and |> is ordinary program text. */
 const MAX_TOKEN = 40;
 
 const isTokenUnit = (unit: number): boolean =>

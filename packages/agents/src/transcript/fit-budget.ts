@@ -1,15 +1,15 @@
-// Keeps a transcript within a size. Nothing is ever left out: pairs of calls and answers stay whole, only texts get shorter.
+// Keeps a transcript within a size. No message is removed: pairs of calls and answers stay whole, only texts get shorter.
 //   1. tool results, oldest first, down to a short excerpt (`read_card` still reads them whole)
 //   2. reasoning, oldest first, is dropped
 //   3. other texts, oldest first, except the last user message (the instruction) and the last message
-// What does not fit after all that is sent as it is and reported: the provider's refusal is clearer than our guess.
+// A transcript that still does not fit is sent as it is and reported: the provider's refusal is clearer than our guess.
 
 import type { ModelMessage } from "@toolplane/protocol/agents";
 import { excerpt } from "./slice-text.ts";
 
 export interface BudgetItem {
   readonly message: ModelMessage;
-  /** The same message in few words; only results have one. */
+  /** A shorter form of the same message; only results have one. */
   readonly shorten?: (() => ModelMessage) | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface FittedTranscript {
   readonly overBudget: boolean;
 }
 
-/** What is left of an old text. */
+/** The length that an old text is cut to. */
 const SHORT_CHARS = 1000;
 
 /** Role, id and punctuation around a message. */

@@ -1,8 +1,8 @@
-// Which cards a step sees, and in which order: the output box first, then what the context box adds.
-//   OX1. A card that is in both boxes, or twice in one, is shown once, where it stood first.
-//   OX2. The order is the one the turn began with. What the turn itself wrote comes after the context: a conversation that
-//       shows the answers before the question is refused by some providers and misread by others. The transcript of a
-//       turn therefore only grows at its end.
+// Which cards a step sees, and in which order: the output box first, then the further cards of the context box.
+//   OX1. A card that is in both boxes, or twice in one, is shown once, at its first place.
+//   OX2. The order is the one the turn began with. What the turn itself wrote comes after the context: some providers refuse a
+//       conversation that shows answers before the question, and others misread it. So the transcript of a turn only grows at
+//       its end.
 
 import type { Card } from "@toolplane/protocol";
 

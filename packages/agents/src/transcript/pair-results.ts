@@ -1,7 +1,7 @@
-// Which result answers which call of a thought. Providers refuse a conversation in which an assistant's call has no answer,
-// two answers, or an answer that stands elsewhere, and one in which two calls share an id.
+// Which result answers which call of a thought. Providers refuse a conversation in which a call has no answer, two answers, or an
+// answer in another place, and one in which two calls share an id.
 //   PR1. Every call of a thought is paired with at most one result card, and a result card with at most one call.
-//   PR2. The id of a call in the transcript is the provider's, made distinct where it repeats itself in the conversation.
+//   PR2. The id of a call in the transcript is the provider's; a repeated id is made distinct.
 
 import { CARD_TYPES, type Card } from "@toolplane/protocol";
 import { freshId, readToolCall, type ShownToolCall } from "./tool-calls.ts";
@@ -14,13 +14,13 @@ export interface PairedCall extends ShownToolCall {
 export interface Pairing {
   /** Thought card id -> its calls, in order. */
   readonly calls: ReadonlyMap<string, readonly PairedCall[]>;
-  /** Card ids of results that answer a call, or repeat an answer: they are not shown on their own. */
+  /** Card ids of results that answer a call, or repeat an answer: they are not shown separately. */
   readonly taken: ReadonlySet<string>;
 }
 
 const isThought = (card: Card): boolean => card.tool_calls !== null && card.tool_calls.length > 0;
 
-/** A result is whatever carries a call id and is not the call. */
+/** A result is any card that carries a call id and is not the call itself. */
 const isResult = (card: Card): boolean => card.tool_call_id !== null && card.content.__type__ !== "ToolCallContent";
 
 const answersTo = (card: Card, id: string): boolean =>

@@ -1,7 +1,7 @@
-// read_card: the built-in way to read what a preview left out. A plan, no I/O: the worker hands in the cards of the turn.
-//   RC1. Only a card the turn can see is read; any other id does not exist, whatever project it is of (I7).
-//   RC2. Reading on from `next_offset` until there is none gives the whole text, every character once.
-//   RC3. What is read keeps the trust of the card it comes from (see transcript.ts).
+// read_card: the built-in way to read what an excerpt left out. A plan without I/O: the worker passes in the cards of the turn.
+//   RC1. Only cards that the turn can see are read; any other id does not exist, whatever its project (I7).
+//   RC2. Reading from each `next_offset` until there is none gives the whole text, every character once.
+//   RC3. A piece that is read keeps the trust of its card (see transcript.ts).
 
 import { type Card, type JsonObject, parseRawArguments, parseWith, ToolplaneError } from "@toolplane/protocol";
 import type { ModelToolSpec } from "@toolplane/protocol/agents";
@@ -10,7 +10,7 @@ import { cardFullText } from "./card-text.ts";
 import { READ_CARD } from "./read-card-name.ts";
 import { characterEdge } from "./slice-text.ts";
 
-/** What one reading may bring into the conversation: about 2000 tokens. */
+/** How much one reading may add to the conversation: about 2000 tokens. */
 export const MAX_READ_CHARS = 8000;
 
 export const readCardSpec = (): ModelToolSpec => ({
@@ -32,7 +32,7 @@ export const readCardSpec = (): ModelToolSpec => ({
   },
 });
 
-/** A model that asks for more than there is gets less; one that asks for nonsense is told. */
+/** A model that asks for more than there is gets less; one that asks with a bad number gets an error. */
 const argumentsSchema = z.strictObject({
   card_id: z.string().min(1),
   offset: z.int().nonnegative().default(0),

@@ -9,7 +9,7 @@ import { excerpt } from "./slice-text.ts";
 import type { ToolTrust } from "./trust.ts";
 
 export interface ShowOptions {
-  /** Whose transcript it is; only what its own worker wrote as a reading is one. */
+  /** The agent of this transcript; only a card that its own worker wrote counts as a reading. */
   readonly agentId: string;
   readonly limit: number;
   readonly trust: ToolTrust;
@@ -23,17 +23,17 @@ interface Shown {
   readonly note?: string | undefined;
 }
 
-/** Our sentences stand outside the fence, so nothing of a stranger's making may be in them: ids that are words are not shown. */
+/** Our sentences stand outside the fence, so they must hold no foreign text: ids that are words are not shown. */
 const isPlainId = (id: unknown): id is string => isToken(id) && id.length <= 64;
 
 const pointer = (cardId: string, offset: number): string =>
   isPlainId(cardId) ? ` Read more with ${READ_CARD} ${JSON.stringify({ card_id: cardId, offset })}.` : "";
 
-/** A tool of the same name must not pass for the built-in one: its result would choose its own trust. */
+/** A foreign tool with this name must not count as the built-in one: its result would choose its own trust. */
 export const isReading = (card: Card, agentId: string): boolean =>
   card.metadata.function_name === READ_CARD && card.author_id === agentId;
 
-/** A reading says where it stands; the piece itself is never shortened again, its length was chosen. */
+/** A reading says its position; the piece itself is never shortened again, because its length was chosen. */
 const showPiece = (card: Card, agentId: string): Shown | undefined => {
   if (!isReading(card, agentId) || card.content.__type__ !== "ToolResultContent") return undefined;
   const { result } = card.content;

@@ -1,4 +1,4 @@
-// Pieces of a long text. A cut never falls inside a surrogate pair: half a character can be neither stored nor sent.
+// Pieces of a long text. A cut never falls inside a surrogate pair: half a character can not be stored or sent.
 
 const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
 const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
@@ -18,7 +18,7 @@ export interface Excerpt {
   readonly to: number;
 }
 
-/** Of the room for an excerpt, the share of the beginning: an answer mostly says what it is at its start. */
+/** The share of an excerpt that its beginning gets: an answer mostly says at its start what it is. */
 const HEAD_SHARE = 0.7;
 
 /** Beginning and end of a text that is longer than `limit`; undefined when it fits. */

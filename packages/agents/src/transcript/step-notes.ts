@@ -1,4 +1,4 @@
-// What this system itself tells a model between steps: the budget is ending, the turn must end with a tool, fields are due.
+// What this system tells a model between steps: the budget is ending, the turn must end with a tool, fields are required.
 
 import { CARD_TYPES, type Card } from "@toolplane/protocol";
 import type { ModelToolSpec, ResultField } from "@toolplane/protocol/agents";

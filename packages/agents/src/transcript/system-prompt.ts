@@ -1,5 +1,5 @@
-// The system prompt of a step. Known placeholders are filled in once; everything else in braces is the author's text, be it
-// an unknown name or a JSON example (W-35): nothing a template says can make a step fail.
+// The system prompt of a step. Known placeholders are filled in once; everything else in braces is the author's text, for
+// example an unknown name or a JSON example (W-35): no template can make a step fail.
 
 import type { ResultField } from "@toolplane/protocol/agents";
 
@@ -18,7 +18,7 @@ const LONGEST = Math.max(...PROMPT_PLACEHOLDERS.map((name) => name.length));
 const placeholderValue = (name: string, values: PromptValues): string | undefined =>
   (PROMPT_PLACEHOLDERS as readonly string[]).includes(name) ? values[name as PromptPlaceholder] : undefined;
 
-/** A placeholder without a value is kept like an unknown one: a hole in a sentence tells nobody what is missing. */
+/** A placeholder without a value is kept like an unknown one: a hole in a sentence would not say what is missing. */
 export const fillPlaceholders = (template: string, values: PromptValues): string => {
   let filled = "";
   let from = 0;

@@ -13,10 +13,10 @@ export interface NamedToolCall {
   readonly arguments: unknown;
 }
 
-/** Providers end at 40 to 64 characters; a longer one would be refused when it is shown back. */
+/** Providers accept 40 to 64 characters; a longer id would be refused when it is shown to them again. */
 const MAX_ID_LENGTH = 64;
 
-/** From the space to the tilde: what is left can be stored, shown back, and told from any other. */
+/** From the space to the tilde: the remaining ids can be stored, shown again and told apart. */
 const isPlain = (text: string): boolean => [...text].every((char) => char >= " " && char <= "~");
 
 const isUsableId = (id: unknown): id is string => isFilled(id) && id.length <= MAX_ID_LENGTH && isPlain(id);
@@ -24,7 +24,7 @@ const isUsableId = (id: unknown): id is string => isFilled(id) && id.length <= M
 /** The longest name every provider takes. */
 const MAX_SHOWN_NAME = 64;
 
-/** A name as it can be shown back: providers refuse a whole conversation for one that no tool could have. */
+/** A name that can be shown to a provider again: providers refuse a whole conversation for one impossible name. */
 export const shownToolName = (name: string): string => {
   const isName: boolean = isToolName(name);
   if (isName) return name;

@@ -1,4 +1,4 @@
-// Cards of a turn as the messages of one model call. Pure: the same cards give the same messages, on any process.
+// The cards of a turn as the messages of one model call. Pure: the same cards give the same messages, in any process.
 //   TR1. Every call of an assistant message is answered by exactly one tool message, right after it and in the order of the
 //       calls; where no result was recorded a note says so.
 //   TR2. A result without a call in this conversation (inherited from elsewhere) is shown as a message of its own.
@@ -32,7 +32,7 @@ export interface TranscriptInput extends ContextCards {
   readonly trustOf: (toolName: string) => ToolTrust;
   /** `read_card` is among the tools of this step. */
   readonly canReadMore: boolean;
-  /** Sentences of ours at the end: the step budget. */
+  /** Our own sentences at the end: the step budget. */
   readonly notes?: readonly string[] | undefined;
   readonly limits?: Partial<TranscriptLimits> | undefined;
 }
@@ -53,7 +53,7 @@ interface Setting {
   readonly visible: ReadonlyMap<string, Card>;
 }
 
-/** A reading has the trust of what was read. */
+/** A reading has the trust of the card that was read. */
 const trustOfCard = (card: Card, { input, visible }: Setting): ToolTrust => {
   if (!isReading(card, input.agentId)) return resultTrust(card, input.trustOf, input.agentId);
   const result = card.content.__type__ === "ToolResultContent" ? card.content.result : null;

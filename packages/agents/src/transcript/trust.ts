@@ -1,4 +1,4 @@
-// Where a result comes from, and whether it is ours. Fail closed: what nobody vouched for is from outside (SEC-15).
+// Where a result comes from, and whether it is ours. Fail closed: a result of unknown origin is from outside (SEC-15).
 
 import { CARD_AUTHORS, type Card, type ToolDefinition, tryParseSubject } from "@toolplane/protocol";
 
@@ -24,7 +24,7 @@ export interface TrustInput {
   readonly bundledTargets?: ReadonlySet<string> | undefined;
 }
 
-/** A template names its project by a placeholder, which is no token; only the target counts here. */
+/** A template has a placeholder for its project; only the target counts here. */
 const targetOf = (template: string): string | undefined =>
   tryParseSubject(template.replaceAll("{project_id}", "p").replaceAll("{channel_id}", "c"))?.target;
 
@@ -44,8 +44,8 @@ export const planTrust = ({ definition, source, version, bundledTargets }: Trust
 };
 
 /**
- * The trust of one result card. What the worker, the watchdog or the engine wrote is this system's own word. The answer of
- * another agent is not, though the project manager delivers it: a model wrote it, after reading who knows what.
+ * The trust of one result card. What the worker, the watchdog or the engine wrote is this system's own. The answer of another
+ * agent is not, although the project manager delivers it: a model wrote it, after reading foreign text.
  */
 export const resultTrust = (
   card: Pick<Card, "author_id" | "metadata">,

@@ -33,11 +33,11 @@ const no = (errorCode: string, error: string): Admission => ({ refused: { status
 
 const isObject = (value: unknown): value is JsonObject => isRecord(value);
 
-/** The identity an acknowledgement is addressed to; without it nobody can be told. */
+/** The identity that an acknowledgement is addressed to; without it there is no receiver. */
 export const actionIdOf = (payload: Readonly<Record<string, unknown>>): string | undefined =>
   isFilled(payload.action_id) ? payload.action_id : undefined;
 
-/** `facts` may hold what was not read yet for a malformed action: shape is looked at first. */
+/** For a malformed action `facts` may be unread: the shape is checked first. */
 export const planAdmission = (facts: ActionFacts, workerTarget: string): Admission => {
   const { payload } = facts;
   const actionId = actionIdOf(payload);

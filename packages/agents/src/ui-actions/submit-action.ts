@@ -1,14 +1,14 @@
-// An action of a person, from whichever door it comes: admitted, written as a turn, and answered.
-//   UI1. An action is carried out once. Asked again it is told how it ended, or that it still runs; a repeated action
-//       never touches the head (W-41): the turn under its correlation is found before anything is leased. Its action_id names
-//       it, and its message_id does so too: a person who clicks twice in one message acts once.
-//   UI2. Its turn is its row: once the turn is written, the plane carries the action out, also when the caller has gone.
+// A person's action, over HTTP or NATS: admitted, stored as a turn, and answered.
+//   UI1. An action is carried out once. A repeated action is told how the first ended, or that it still runs; it never touches
+//       the head (W-41), because the turn under its correlation is found before anything is leased. Its action_id names it, and
+//       so does its message_id: a person who clicks twice in one message acts once.
+//   UI2. The turn is the action's row: once the turn is stored, the plane carries the action out, even when the caller has gone.
 //   UI3. An answer carries a code and one sentence, never the text of an exception.
 //   UI4. Headers that contradict what the plane decides (depth, parents, ids of the call) are refused at every door.
 //   UI5. The action's trace goes on in its turn, its command and its acknowledgements.
 // The turn itself is run by the worker of the agent's pool, and the engine tells how it ended when the head has moved.
 
-import { type Engine, type Log, type SpawnedTurn, uiEndStatus } from "@toolplane/engine";
+import { type Engine, type Log, type SpawnedTurn, uiOutcome } from "@toolplane/engine";
 import { type Card, type CGContext, HEADERS, isToolplaneError, resolveOptions } from "@toolplane/protocol";
 import { checkCallerIdentity, type UiActionAck } from "@toolplane/protocol/agents";
 import { errorTrace } from "../worker/error-trace.ts";
@@ -45,7 +45,7 @@ const refusalOf = (error: unknown): Refusal => {
   return { status: "rejected", errorCode: "internal_error", error: "the action could not be carried out" };
 };
 
-/** Rejects only when the database is away: then the action may be asked for again. */
+/** Rejects only when the database is away: then the action may be sent again. */
 export const createSubmitAction = (means: SubmitActionMeans): ((asked: AskedAction) => Promise<ActionAnswer>) => {
   const { engine, log, workerTarget = UI_WORKER_TARGET } = means;
 
@@ -97,7 +97,7 @@ export const createSubmitAction = (means: SubmitActionMeans): ((asked: AskedActi
     return (await engine.cards.getCards(projectId, [resultCardId]))[0];
   };
 
-  /** What a repeated action hears: how it ended, in the words of the first time, or that it still runs. */
+  /** The answer to a repeated action: how it ended, in the words of the first time, or that it still runs. */
   const repeated = async (turn: SpawnedTurn): Promise<Omit<UiActionAck, "action_id" | "agent_id">> => {
     const view = await engine.turns.get(turn);
     if (view === undefined || view.endedAt === null)
@@ -106,7 +106,7 @@ export const createSubmitAction = (means: SubmitActionMeans): ((asked: AskedActi
     const pointer = card === undefined ? {} : { tool_result_card_id: card.card_id };
     if (view.status === "success") {
       const deliverable = card?.content.__type__ === "ToolResultContent" ? card.content.result : undefined;
-      return { status: uiEndStatus({ status: "success", deliverable }), ...pointer };
+      return { ...uiOutcome({ status: "success", deliverable }), ...pointer };
     }
     return {
       status: "rejected",

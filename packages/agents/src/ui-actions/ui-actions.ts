@@ -95,7 +95,7 @@ export const startUiActions = async (options: UiActionsOptions): Promise<Listeni
       return;
     }
     const { turn, ack } = await submit({ context, actionId, payload });
-    // That it was accepted is said with the turn. The same command again means: we were not sure the first time.
+    // The turn itself says that the action was accepted. The same command again means that its first acknowledgement was lost.
     const isTold = turn !== undefined && (!turn.idempotent || delivery.attempt > 1);
     if (!isTold) await publishAck(context, ack);
   };

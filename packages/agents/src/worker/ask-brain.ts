@@ -1,11 +1,11 @@
-// The question of one step: the profile's brain, asked with what the step shows, its words streamed while it speaks.
+// Asks the profile's brain with what the step shows, and streams its words while it speaks.
 
 import type { Clock, Engine, Log, Work } from "@toolplane/engine";
 import { type JsonObject, ToolplaneError } from "@toolplane/protocol";
 import type { Profile } from "@toolplane/protocol/registry";
 import type { BrainAnswer, BrainSource } from "../brains/brain.ts";
 import { createChunkStream, SILENT_CHUNKS, shownSettings } from "./chunks.ts";
-import type { StepPlan } from "./plan-step.ts";
+import type { QuestionPlan } from "./plan-question.ts";
 import { readAnswer } from "./read-answer.ts";
 import { think } from "./think.ts";
 import type { StepTiming } from "./timing.ts";
@@ -25,7 +25,7 @@ export interface Question {
   readonly signal: AbortSignal;
   readonly stepId: string;
   readonly profile: Profile;
-  readonly plan: StepPlan;
+  readonly plan: QuestionPlan;
   readonly timing: StepTiming;
 }
 

@@ -1,6 +1,6 @@
-// The calls of a brain's answer as the worker goes on with them: every one has a name a tool could have, an alias that is
-// its own within the step, and arguments that are an object - or the reason why they are none.
-//   The alias is what the model knows the call by. Models leave ids out and repeat them (W-03), so it is never a key.
+// The calls of a brain's answer in the form that the worker uses: each has a possible tool name, an alias that is unique within
+// the step, and arguments that are an object - or the reason why they are not.
+//   The model knows the call by its alias. Models leave ids out and repeat them (W-03), so the alias is never a key.
 
 import { type JsonObject, parseRawArguments, storableText, ToolplaneError } from "@toolplane/protocol";
 import { isToolName } from "@toolplane/protocol/registry";
@@ -9,7 +9,7 @@ import { planToolCalls, shownToolName, thoughtToolCalls } from "../transcript/to
 
 export interface AskedCall {
   readonly alias: string;
-  /** What the model wrote, made fit to be shown where it is no tool's name; `fault` says so. */
+  /** The model's text, made fit to be shown when it is not a tool name; `fault` says so. */
   readonly name: string;
   /** `{_raw}` when it is no object; `fault` says why. */
   readonly arguments: JsonObject;
@@ -20,7 +20,7 @@ export interface AskedCall {
 
 /** What is kept of arguments that are no JSON. */
 const MAX_RAW_CHARS = 4000;
-/** Beyond this a model repeats itself; what it says there is nobody's wish. */
+/** Beyond this many calls a model is repeating itself, so the rest is dropped. */
 const MAX_KEPT_CALLS = 256;
 
 /**

@@ -1,5 +1,5 @@
-// A brain's words while it speaks, on `str.agent.{agent}.chunk`: start, pieces, end. Shown to whoever listens; nothing
-// depends on them, and a piece that cannot be carried is not worth the step it belongs to.
+// A brain's words while it speaks, on `str.agent.{agent}.chunk`: start, pieces, end. They are shown to listeners and nothing
+// depends on them, so a piece that cannot be sent never fails the step.
 
 import type { Engine, Log, Work } from "@toolplane/engine";
 import { chunkStreamSubject, type JsonObject, type JsonValue, storableText } from "@toolplane/protocol";

@@ -1,6 +1,6 @@
-// What an unexpected error was and where it came from, for the log: its name, its code, its frames, and the same of what
-// caused it. Words that somebody chose are left out: they may quote a prompt, an argument or a key (I8). The runtime's own
-// words about files and modules are kept, because nothing else says what is missing.
+// What an unexpected error was and where it came from, for the log: its name, its code, its frames, and the same of its cause.
+// Free text is left out: it may quote a prompt, an argument or a key (I8). The runtime's own messages about files and modules
+// are kept, because nothing else says what is missing.
 
 import { isRecord, isToolplaneError } from "@toolplane/protocol";
 
@@ -18,7 +18,7 @@ const MAX_CAUSES = 3;
 const MAX_WORDS = 300;
 const MAX_CODE = 48;
 
-/** Of an import that did not succeed: the words name files and packages. */
+/** For a failed import: the message names files and packages. */
 const LOADER_CODES: ReadonlySet<string> = new Set([
   "MODULE_NOT_FOUND",
   "ERR_MODULE_NOT_FOUND",
@@ -30,7 +30,7 @@ const LOADER_CODES: ReadonlySet<string> = new Set([
   "ERR_INVALID_PACKAGE_CONFIG",
   "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX",
 ]);
-/** A module without the name that was asked of it has no code of its own. */
+/** The error for a missing export has no code of its own. */
 const MISSING_EXPORT = "The requested module '";
 
 /** `ECONNREFUSED`, `ERR_MODULE_NOT_FOUND`; a code of another shape may be anything. */

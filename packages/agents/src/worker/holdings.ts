@@ -1,8 +1,9 @@
-// Work in hand: one heartbeat statement for all of it, and an aborted signal for what is gone (stopped, or taken over).
-//   HD1. A ring for an agent in hand beats for that work at once, so a stop interrupts a model call in milliseconds and
-//       not after the next beat. Rings that come while a beat is under way are one beat more.
-//   HD2. A beat that fails says nothing: the claim may still be ours, and every commit is fenced by the engine.
-//   HD3. No clock decides who is beaten for: one that is set back must not let the claims of what is in hand lapse.
+// The work that this worker holds: one heartbeat statement for all of it, and an aborted signal for work that is gone (stopped,
+// or taken over by another worker).
+//   HD1. A ring for an agent whose work is held sends a heartbeat for that work at once, so a stop interrupts a model call in
+//       milliseconds and not at the next heartbeat. Rings during a heartbeat cause one more.
+//   HD2. A failed heartbeat changes nothing: the claim may still be ours, and the engine fences every commit.
+//   HD3. Heartbeats cover all work that is held, whatever its age, so a clock that is set back cannot let claims lapse.
 
 import type { Clock, Log, Turns, Work } from "@toolplane/engine";
 import { isToolplaneError } from "@toolplane/protocol";
@@ -39,7 +40,7 @@ export interface HoldingsOptions {
 
 interface Entry extends Holding {
   readonly controller: AbortController;
-  /** It was there at the last beat. */
+  /** It was already held at the last heartbeat. */
   old: boolean;
 }
 
@@ -64,7 +65,7 @@ export const createHoldings = ({ turns, clock, log, everyMs }: HoldingsOptions):
   };
 
   const checkRung = async (): Promise<void> => {
-    // The end of this tick, so that rings that arrive together are one beat.
+    // At the end of this tick, so that rings that arrive together cause one heartbeat.
     await Promise.resolve();
     while (rung.size > 0) {
       const asked = rung;
@@ -74,7 +75,7 @@ export const createHoldings = ({ turns, clock, log, everyMs }: HoldingsOptions):
     checking = undefined;
   };
 
-  /** Most work is over before its first beat is due: that comes one to two pauses after it was taken. */
+  /** Most work is over before its first heartbeat, which comes one to two pauses after it was taken. */
   const overdue = (): readonly Work[] => {
     const due: Work[] = [];
     for (const entry of entries.values()) {

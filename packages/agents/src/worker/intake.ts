@@ -1,11 +1,11 @@
-// The intake: which agents are looked at, and when. Rings come from the bus, from the slow look at what is due, and from
-// work that ends.
-//   IN1. An agent is scanned by one scan at a time; rings meanwhile are one more scan afterwards, however many they were.
-//   IN2. Work is taken only where there is room for it. Without room a ring still applies results, and the agent waits here
-//       for a place; one that was only found by looking waits at once. What does not fit is found again later.
-//   IN3. A ring for an agent whose work is in hand is passed on at once (a stop rings), and scanned when the work ends:
-//       a fast tool answers before its caller has learnt that the step was committed.
-//   IN4. Nothing is kept about an agent that has nothing to do.
+// The intake: which agents are looked at, and when. Rings come from the bus, from the slow look for due work, and from work that
+// ends.
+//   IN1. Only one scan of an agent runs at a time; any number of rings during it cause one more scan.
+//   IN2. Work is taken only when there is room for it. Without room a ring still applies results, and the agent waits here for a
+//       place. An agent that was only found by a look waits without a scan. What does not fit is found again later.
+//   IN3. A ring for an agent whose work is held is passed on at once (a stop rings), and the agent is scanned when the work
+//       ends: a fast tool may answer before its caller knows that the step was committed.
+//   IN4. Nothing is kept about an agent without work.
 
 import type { Advanced, AgentKey, Work } from "@toolplane/engine";
 
@@ -31,9 +31,9 @@ export interface IntakeStats {
 
 export interface Intake {
   ring(key: AgentKey): void;
-  /** Found by looking, not rung: it is scanned when there is room, if nobody was quicker. */
+  /** Found by a look, not rung: it is scanned when there is room, unless another worker was faster. */
   offer(key: AgentKey): void;
-  /** A place for work of this agent that somebody else is about to take for us; rings meanwhile wait for it. */
+  /** Keeps a place for work of this agent that another part is about to take for us; rings meanwhile wait for it. */
   reserve(key: AgentKey): Seat | undefined;
   /** Takes no more; resolves when nothing is in hand and no scan is under way. */
   close(): Promise<void>;
@@ -52,7 +52,7 @@ interface Held {
   again: boolean;
 }
 
-/** The engine joins them into few statements; more at once than fit into two of those only wait in memory. */
+/** The engine joins them into few statements; more at once than two statements hold would only wait in memory. */
 const MAX_SCANS = 512;
 /** Keys, not agents: some hundred bytes each. */
 const MAX_WAITING = 10_000;
@@ -167,13 +167,13 @@ export const createIntake = (options: IntakeOptions): Intake => {
     };
   };
 
-  /** Those that wait for a place come first: they were rung earlier. */
+  /** Agents that wait for a place come first: they were rung earlier. */
   const next = (): { readonly key: AgentKey; readonly takeWork: boolean } | undefined => {
     if (room() > 0) {
       const key = takeFirst(waiting) ?? takeFirst(dirty);
       return key === undefined ? undefined : { key, takeWork: true };
     }
-    // Places are reserved by scans that will soon have answered: most bring no work.
+    // These places are reserved by scans that will answer soon; most scans bring no work.
     if (reserved > 0 && held.size < capacity) return undefined;
     const key = takeFirst(dirty);
     return key === undefined ? undefined : { key, takeWork: false };

@@ -1,11 +1,11 @@
-// What a turn may use up. A profile cannot raise these: they are the operator's, as the machine is.
+// What a turn may use up. A profile cannot raise these limits: they belong to the operator of the machine.
 
 export interface TurnLimits {
   /** Steps of one turn. */
   readonly maxSteps: number;
   /** A turn this deep is not begun. */
   readonly maxDepth: number;
-  /** Calls of one step that are looked at; the ones after are refused, each with its own result. */
+  /** Calls of one step that are considered; further ones are refused, each with its own result. */
   readonly maxCallsPerStep: number;
   /** How long one answer of a brain may take. */
   readonly thinkMs: number;
@@ -14,8 +14,8 @@ export interface TurnLimits {
 export const DEFAULT_LIMITS: TurnLimits = {
   maxSteps: 8,
   maxDepth: 20,
-  // More at once than any model plans for; a loop in a model's output ends here and not in the database.
+  // More at once than any model plans for; a loop in a model's output is cut off here.
   maxCallsPerStep: 64,
-  // Reasoning models take minutes; a connection that died without saying so must not hold its turn for ever.
+  // Reasoning models take minutes; a connection that died silently must not hold its turn for ever.
   thinkMs: 15 * 60_000,
 };

@@ -1,13 +1,10 @@
-// Writing through a database that is away for a moment. What a brain said may have cost minutes and money, so it is not
-// dropped for a reconnect; every write of a turn may be asked for again (T4 of turns).
+// Writing through a database that is away for a moment. A brain's answer may have cost minutes and money, so it is not dropped
+// for a reconnect; every write of a turn may be repeated (T4).
 
-import type { Clock } from "@toolplane/engine";
-import { isToolplaneError } from "@toolplane/protocol";
+import { type Clock, isAway } from "@toolplane/engine";
 
 /** About seven seconds in all: a failover of a database, shorter than a claim. */
 const PAUSES_MS = [50, 200, 500, 1_000, 2_000, 3_000];
-
-export const isAway = (error: unknown): boolean => isToolplaneError(error) && error.code === "storage_error";
 
 export const persist = async <T>(clock: Clock, signal: AbortSignal, write: () => Promise<T>): Promise<T> => {
   for (const pause of PAUSES_MS) {

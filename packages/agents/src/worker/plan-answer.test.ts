@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readAskedCalls } from "./asked-calls.ts";
 import { type AnswerInput, type Fate, planAnswer } from "./plan-answer.ts";
-import { BUILT_IN_TOOLS } from "./plan-step.ts";
+import { BUILT_IN_TOOLS } from "./plan-question.ts";
 
 type Ask = { name: string; arguments?: unknown };
 

@@ -1,7 +1,7 @@
-// What becomes of a brain's answer. Pure: every call of it gets exactly one fate, so that a model sees one result per call
+// What is done with a brain's answer. Pure: every call of it gets exactly one fate, so that a model sees one result per call
 // (W-14), whatever it asked for.
 //   - Nothing is dispatched that the profile does not allow, or that was not offered in this step (W-20).
-//   - submit_result is called alone; beside another call nothing of the step is done.
+//   - submit_result must be called alone; together with another call nothing of the step is done.
 //   - A built-in tool is never dispatched and leaves no tool.call card.
 
 import { type JsonObject, ToolplaneError } from "@toolplane/protocol";
@@ -57,7 +57,7 @@ const faultOf = (call: AskedCall, index: number, input: AnswerInput): ToolplaneE
     return refusal("auth_failed", `the agent's profile does not allow ${name}; use one of the tools that are offered`);
   if (input.restricted)
     return refusal("bad_request", `this is the last step: only ${SUBMIT_RESULT} can be called; hand in what there is`);
-  // Allowed and unknown here: the engine says not_found, or knows a tool that was registered a moment ago.
+  // Allowed by the profile and unknown here: the engine answers not_found, or knows a tool that was registered a moment ago.
   return fault;
 };
 

@@ -1,5 +1,5 @@
-// The values of the placeholders about other agents: whom this agent may hand work to, as its delegation policy says.
-// Read only for templates that ask for it, and remembered for a while: a list of names may be some seconds old.
+// Values of placeholders about other agents: to whom this agent may delegate, by its delegation policy. Read only for templates
+// that ask for it, and remembered for some seconds.
 
 import type { Clock, Engine } from "@toolplane/engine";
 import { type Profile, policyAllows } from "@toolplane/protocol/registry";
@@ -14,7 +14,7 @@ export interface PromptSourceOptions {
   readonly clock: Pick<Clock, "now">;
 }
 
-/** More than a model keeps apart. */
+/** More names than a model can tell apart. */
 const MAX_LINES = 50;
 const MAX_REMEMBERED = 200;
 const FRESH_MS = 10_000;
@@ -64,7 +64,7 @@ export const createPromptSource = ({ engine, clock }: PromptSourceOptions): Prom
       const key = `${projectId}/${profile.name}`;
       const known = remembered.get(key);
       const age = clock.now() - (known?.readAt ?? 0);
-      // A clock that was set back makes nothing younger.
+      // Ages never go below zero, even when the system clock is set back.
       if (known !== undefined && age >= 0 && age < FRESH_MS) return known.values;
       const values = await read(projectId, profile);
       if (remembered.size >= MAX_REMEMBERED) remembered.clear();

@@ -1,13 +1,13 @@
-// A brain's answer as a step can keep it. A brain may be somebody's function: what cannot be stored is mended where that
-// loses nothing that matters, and an answer that is none ends the turn with a sentence that says so.
+// A brain's answer in a form that a step can store. A brain may be a user's function: text that cannot be stored is repaired
+// where nothing important is lost, and a value that is no answer ends the turn with a sentence that says so.
 
 import { copyJson, isRecord, type JsonObject, storableText, ToolplaneError } from "@toolplane/protocol";
 import type { BrainAnswer } from "../brains/brain.ts";
 
-/** Of its counts, in bytes of JSON: they travel in every event of the step. */
+/** The limit for its counts, in bytes of JSON: they travel in every event of the step. */
 const MAX_USAGE_BYTES = 8 * 1024;
 const MAX_MODEL_CHARS = 200;
-/** As much as one card has room for beside everything else; nobody reads that far. */
+/** As much as fits into one card beside everything else. */
 const MAX_REASONING_CHARS = 96 * 1024;
 
 const cut = (text: string, length: number): string => storableText(text.slice(0, length));
@@ -17,7 +17,7 @@ const asCounts = (usage: unknown): JsonObject | undefined => {
     const copy = isRecord(usage) ? copyJson(usage, { maxBytes: MAX_USAGE_BYTES }) : undefined;
     return isRecord(copy) ? (copy as JsonObject) : undefined;
   } catch {
-    // Numbers for people; never worth a turn.
+    // These are numbers for people, so a bad one never fails a turn.
     return undefined;
   }
 };

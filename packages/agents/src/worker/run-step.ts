@@ -1,6 +1,6 @@
-// One step of a turn: read, show, think, carry out. What is decided is decided by planStep and planAnswer; here is what
-// touches the world, in the order of the protocol.
-//   I8. What is logged are ids and codes, never a prompt, an answer or an argument.
+// One step of a turn: read, show, think, carry out. planQuestion and planAnswer decide; this file has the effects, in the order
+// of the protocol.
+//   I8. Only ids and codes are logged, never a prompt, an answer or an argument.
 
 import {
   type Clock,
@@ -24,7 +24,7 @@ import type { Holding } from "./holdings.ts";
 import type { TurnLimits } from "./limits.ts";
 import { persist } from "./persist.ts";
 import { type AnswerPlan, type Fate, planAnswer } from "./plan-answer.ts";
-import { BUILT_IN_TOOLS, planFailure, planStep, profileNotFound, type StepPlan } from "./plan-step.ts";
+import { BUILT_IN_TOOLS, planFailure, planQuestion, profileNotFound, type QuestionPlan } from "./plan-question.ts";
 import type { PromptSource } from "./prompt-source.ts";
 import * as cards from "./step-cards.ts";
 import type { StepReader } from "./step-reader.ts";
@@ -49,7 +49,7 @@ export type StepOutcome =
   /** `blocked`: a tool that ends the turn was refused, because the inbox must be drained first. */
   | { readonly next: "running"; readonly stepCount: number; readonly blocked: boolean }
   | { readonly next: "suspended" }
-  /** `instead`: what the step leaves when the turn may not end yet. */
+  /** `instead`: what the step writes when the turn may not end yet. */
   | { readonly next: "end"; readonly end: TurnFinish; readonly instead?: (error: ToolplaneError) => StepCommit };
 
 export interface StepAsk {
@@ -68,7 +68,7 @@ interface Scene {
   readonly stepId: string;
   readonly profile: Profile;
   readonly boxes: TurnBoxes;
-  readonly plan: StepPlan;
+  readonly plan: QuestionPlan;
   readonly timing: StepTiming;
 }
 
@@ -203,13 +203,13 @@ export const createRunStep = (deps: StepDeps): RunStep => {
         work.begunStepId === stepId ? undefined : engine.turns.beginStep(work, stepId),
       ]),
     );
-    const plan = planStep({ ...deps, work, profile, boxes, definitions, promptValues });
+    const plan = planQuestion({ ...deps, work, profile, boxes, definitions, promptValues });
     const scene: Scene = { work, holding, stepId, profile, boxes, plan, timing };
     let answer: BrainAnswer;
     try {
       answer = await askBrain(asking, { ...scene, signal });
     } catch (error) {
-      // Gone, or told to stop: not the brain's fault, and not an end of the turn.
+      // The work is gone, or the worker must stop: that is not the brain's fault, and does not end the turn.
       if (holding.interruption() !== undefined) throw error;
       return failureOf(error, scene);
     }

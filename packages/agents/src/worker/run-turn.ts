@@ -1,13 +1,13 @@
-// Work from the claim to where it can go no further: suspended, ended, given back, or gone.
-//   Every failure ends the turn with a status, a code and a deliverable (W-13, W-35). Two things do not: a claim that is
-//   gone (somebody else has the turn, or it was stopped) and a database that is away (the claim lapses and the turn goes on).
+// Runs work from its claim until it cannot go on: suspended, ended, given back, or gone.
+//   Every failure ends the turn with a status, a code and a deliverable (W-13, W-35), except two: a lost claim (another worker
+//   has the turn, or it was stopped) and a database that is away (the claim lapses and the turn goes on later).
 
-import type { TurnFinish, Work } from "@toolplane/engine";
+import { isAway, type TurnFinish, type Work } from "@toolplane/engine";
 import { isToolplaneError, type ToolplaneError } from "@toolplane/protocol";
 import { errorTrace } from "./error-trace.ts";
 import type { Holding } from "./holdings.ts";
-import { isAway, persist } from "./persist.ts";
-import { planFailure, planTurnLimit } from "./plan-step.ts";
+import { persist } from "./persist.ts";
+import { planFailure, planTurnLimit } from "./plan-question.ts";
 import { createRunStep, type StepDeps, type StepOutcome } from "./run-step.ts";
 import { runUiAction } from "./ui-action.ts";
 import { turnStats } from "./usage.ts";
@@ -18,15 +18,15 @@ export type TurnOutcome = "suspended" | "finished" | "failed" | "lost" | "releas
 export interface TurnDeps extends StepDeps {
   readonly engine: Pick<WorkerEngine, "turns" | "bus" | "definitions">;
   readonly stepDone: () => void;
-  /** What is not finished at the end of a step is left to others. */
+  /** At the end of a step the remaining work is left to other workers. */
   readonly isDraining: () => boolean;
 }
 
-/** The claim, the turn or the epoch is not current any more (T2): whoever has it now goes on. */
+/** The claim, the turn or the epoch is not current any more (T2): the worker that has the turn now goes on. */
 const isGone = (error: unknown): boolean =>
   isToolplaneError(error) && (error.code === "lease_lost" || error.code === "conflict");
 
-/** The inbox holds what the turn has not seen: it goes on when that was drained. */
+/** The inbox holds messages that the turn has not seen: it goes on when they were drained. */
 const isBlocked = (error: unknown): error is ToolplaneError =>
   isToolplaneError(error) && error.code === "inbox_not_empty";
 
@@ -52,7 +52,7 @@ export const createRunTurn = (deps: TurnDeps): ((holding: Holding) => Promise<Tu
       return end.status === "success" ? "finished" : "failed";
     } catch (error) {
       if (isGone(error) || isAway(error) || isBlocked(error)) throw error;
-      // What it brings cannot be stored: the turn ends without it.
+      // The answer cannot be stored: the turn ends without it.
       log.error("a turn's end could not be written as it was", { agentTurnId: work.agentTurnId, ...errorTrace(error) });
       await write({ ...planFailure(error), stepId: end.stepId, stats: end.stats });
       return "failed";

@@ -1,6 +1,6 @@
-// The cards of a step. Each is written once, with the step (T3 of turns).
-//   The prompt and the list of tools rarely change from step to step. A thought names the cards it was shown, so a step
-//   whose texts an earlier thought of the turn has seen names those cards and writes none.
+// The cards of a step. Each is written once, with the step (T3).
+//   The prompt and the list of tools rarely change from step to step. A thought names the cards that were shown to the brain.
+//   When an earlier thought of the turn was shown the same text, the step names that card and writes no new one.
 
 import { type StepEntry, sha256, type Work } from "@toolplane/engine";
 import {
@@ -43,7 +43,7 @@ const originOf = ({ work, now, cardId }: CardMaker) => ({
   authorId: work.agentId,
 });
 
-/** What the brain was given: named by its thought, kept out of the output box. */
+/** The cards the brain was given: its thought names them, and the output box does not show them. */
 export interface RequestCards {
   readonly promptCardId: string;
   readonly toolsCardId: string;
@@ -122,7 +122,7 @@ export const thoughtCard = (
 export const reminderCard = (maker: CardMaker, text: string): Card =>
   createMustEndWithCard({ ...originOf(maker), text, lineage: lineageOf(maker) });
 
-/** Results of built-in tools are the agent's own: there is no call to settle, and no tool.call card. */
+/** Results of built-in tools belong to the agent: they have no call to settle and no tool.call card. */
 const resultContext = (
   maker: CardMaker,
   call: AskedCall,

@@ -1,10 +1,17 @@
 // What a step reads: the turn's two boxes with their cards, the profile, the definitions of the tools it allows.
-// Boxes of many turns are read together. Profiles and lists of tools are remembered, within a bound; a box and its profile
-// card never change, a list of tools is forgotten when the registry rings or grows old (a ring may be lost, I13).
+// Boxes of many turns are read together. Profiles and lists of tools are remembered, within a bound: a box and its profile card
+// never change; a list of tools is dropped when the registry rings or when it is old (a ring may be lost, I13).
 
-import type { Clock, CompiledDefinition, Engine, TurnBoxes, TurnBoxesAsk, Turns } from "@toolplane/engine";
+import {
+  type Clock,
+  type CompiledDefinition,
+  createCoalescer,
+  type Engine,
+  type TurnBoxes,
+  type TurnBoxesAsk,
+  type Turns,
+} from "@toolplane/engine";
 import type { Profile } from "@toolplane/protocol/registry";
-import { joinReads } from "./join-reads.ts";
 
 export type StepReaderEngine = Pick<Engine, "profiles" | "definitions" | "tools" | "doorbell"> & {
   readonly turns: Pick<Turns, "readBoxes">;
@@ -27,7 +34,7 @@ export interface StepReaderOptions {
 const STEPS_PER_READ = 50;
 const MAX_PROFILES = 500;
 const MAX_PROJECTS = 200;
-/** A tool registered elsewhere while a ring was lost is seen this much later. */
+/** When a ring was lost, a tool registered elsewhere is seen this much later. */
 const TOOL_LIST_MS = 15_000;
 /** As many as one answer of the registry has. */
 const PAGE = 500;
@@ -46,15 +53,15 @@ export const createStepReader = ({ engine, clock }: StepReaderOptions): StepRead
     toolLists.clear();
   });
 
-  const boxes = joinReads<TurnBoxesAsk, TurnBoxes>({
+  const { submit: boxes } = createCoalescer<TurnBoxesAsk, TurnBoxes>({
     maxItems: STEPS_PER_READ,
-    read: (asks) => engine.turns.readBoxes(asks),
+    flush: (asks) => engine.turns.readBoxes(asks),
   });
 
   const listAll = async (projectId: string): Promise<readonly string[]> => {
     const known = toolLists.get(projectId);
     const age = clock.now() - (known?.readAt ?? 0);
-    // A clock that was set back makes nothing younger.
+    // Ages never go below zero, even when the system clock is set back.
     if (known !== undefined && age >= 0 && age < TOOL_LIST_MS) return known.names;
     const names: string[] = [];
     let cursor: string | undefined;

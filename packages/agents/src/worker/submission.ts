@@ -34,7 +34,7 @@ const fieldsOfList = (list: readonly JsonValue[]): Field[] => {
   return list.filter(isNamed).map(({ name, value }) => ({ name: name.trim(), value: asText(value) }));
 };
 
-/** Models like to send a document as its own text. */
+/** Models often send a document as JSON text. */
 const unwrapText = (result: JsonValue): JsonValue => {
   if (typeof result !== "string") return result;
   const parsed = tryParseJsonStrict(result) as JsonValue | undefined;
@@ -73,7 +73,7 @@ const passThrough = (result: JsonValue): Submission => {
   return { ...document, fields: fieldsOfList(document.fields as readonly JsonValue[]) as unknown as JsonValue };
 };
 
-/** What a deliverable's card has room for. */
+/** The room in a deliverable's card. */
 const MAX_RESULT_BYTES = 896 * 1024;
 
 /** Throws `bad_request`, which the model is told; the turn goes on. */

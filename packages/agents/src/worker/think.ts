@@ -1,8 +1,9 @@
 // One question to a brain: bounded in time, and given up at once when the work is gone.
-//   The brain gets a signal that is chained by hand and unchained at the end, not one made by `AbortSignal.any`. Node keeps
-//   such a signal, with its listener, as long as a source lives and the listener is not removed (Node 24: 0 of 20,000 were
-//   collected, all but the youngest once the listener was removed). The source here lives as long as the worker, and a brain is foreign
-//   code that may leave its listener. `AbortSignal.any` is right where our own code listens and removes what it added.
+//   The brain gets a signal that is chained by hand and unchained at the end, not one made by `AbortSignal.any`. Node keeps such
+//   a signal together with its listener while a source lives and the listener is not removed (measured on Node 24: of 20,000
+//   signals none was collected; with the listener removed nearly all were). Here the source lives as long as the worker, and a
+//   brain is foreign code that may leave its listener. `AbortSignal.any` is right where our own code removes the listener it
+//   added.
 
 import type { Clock } from "@toolplane/engine";
 import { ToolplaneError } from "@toolplane/protocol";
@@ -22,7 +23,7 @@ const tooLong = (ms: number): ToolplaneError =>
 
 const givenUp = (): ToolplaneError => new ToolplaneError("canceled", "the thinking was interrupted");
 
-/** A brain that does not listen to its signal is left to itself; what it says later is dropped (BR1). */
+/** When a brain ignores its signal, the wait ends all the same and its late answer is dropped (BR1). */
 export const think = async ({ brain, request, signal, clock, thinkMs }: ThinkOptions): Promise<BrainAnswer> => {
   const own = new AbortController();
   const interrupted = Promise.withResolvers<never>();

@@ -1,6 +1,6 @@
 // Timing fields, for people who look for where the time went. Nothing is added unless it is switched on; each kind has a
 // switch of its own that follows the main one.
-//   Times of the inbox are the database's, times of the step are this process's; a difference is made only within one clock.
+//   Times of the inbox come from the database, times of the step from this process; only times of one clock are subtracted.
 
 import type { Clock, Work } from "@toolplane/engine";
 import type { JsonObject, JsonValue } from "@toolplane/protocol";

@@ -1,5 +1,5 @@
 // A ui_action: a person's click, carried out as a turn of one call. No brain is asked.
-//   First the call is made, as a step of its own; when its result was applied the turn ends as the call did.
+//   First the call is made, as a step of its own; when its result has been applied, the turn ends with the call's status.
 
 import { type CommittedStep, stepIdOf, type TurnBoxes, type TurnFinish, type Work } from "@toolplane/engine";
 import { type Card, isFilled, isRecord, isResultStatus, type JsonValue, ToolplaneError } from "@toolplane/protocol";

@@ -13,7 +13,7 @@ const MAX_DEPTH = 4;
 const isObject = (value: JsonValue | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Numbers add up, groups of numbers by group; anything else is not a count and is left out. */
+/** Numbers are added up, and groups of numbers group by group; other values are left out. */
 const add = (sum: JsonObject, more: JsonObject, depth = 0): JsonObject => {
   const total: Record<string, JsonValue> = { ...sum };
   for (const [key, value] of Object.entries(more)) {

@@ -1,7 +1,7 @@
-// The agent worker: rings in, turns run. All state that matters is rows; this process may die at any moment and another
-// one goes on from the last committed step.
-//   I13. A ring that is lost costs time: what is due is looked for on start, now and then, and whenever there is room and
-//        the last look had more than it could take.
+// The agent worker: takes rings, runs turns. All important state is in rows; this process may die at any moment, and another one
+// continues from the last committed step.
+//   I13. A lost ring costs time: the worker looks for due work at its start, from time to time, and when there is room and the
+//        last look found more than it could take.
 //   One worker serves any number of pools; any number of workers serve one pool.
 
 import {
@@ -23,7 +23,7 @@ import { errorTrace } from "./error-trace.ts";
 import { createHoldings } from "./holdings.ts";
 import { createIntake, type IntakeStats } from "./intake.ts";
 import { DEFAULT_LIMITS, type TurnLimits } from "./limits.ts";
-import { planTurnLimit } from "./plan-step.ts";
+import { planTurnLimit } from "./plan-question.ts";
 import { createPromptSource } from "./prompt-source.ts";
 import { createRunTurn, type TurnOutcome } from "./run-turn.ts";
 import { createStepReader } from "./step-reader.ts";
@@ -41,9 +41,9 @@ export interface WorkerOptions {
   readonly limits?: Partial<TurnLimits> | undefined;
   readonly timing?: TimingSwitches | undefined;
   readonly heartbeatMs?: number | undefined;
-  /** How often to look for what no ring told of. */
+  /** How often to look for work that no ring announced. */
   readonly lookMs?: number | undefined;
-  /** Targets this installation serves with code of its own: what they say is not fenced as foreign. */
+  /** Targets that this installation serves with its own code: their results are not fenced as foreign. */
   readonly bundledTargets?: ReadonlySet<string> | undefined;
   readonly clock?: Clock | undefined;
   readonly ids?: Ids | undefined;
@@ -59,7 +59,7 @@ export interface WorkerStats extends IntakeStats {
 }
 
 export interface StopOptions {
-  /** How long what is in hand may take; then it is interrupted and given back. */
+  /** How long held work may take; then it is interrupted and given back. */
   readonly drainMs?: number | undefined;
 }
 
@@ -72,14 +72,14 @@ export interface Worker {
 }
 
 const DEFAULT_TARGET = "worker_generic";
-/** Thinking is mostly waiting for somebody else's computer. */
+/** Thinking is mostly waiting for another computer. */
 const DEFAULT_CONCURRENCY = 16;
-/** A claim lives for many of these; a stop whose ring went elsewhere interrupts a model call this much later. */
+/** A claim lasts for many of these. When the ring of a stop was lost, the model call is interrupted this much later. */
 const HEARTBEAT_MS = 1_000;
-/** How late an idle worker notices that the others have more than they can take. */
+/** How late an idle worker notices that others have more than they can take. */
 const LOOK_MS = 1_000;
 const BUSY_LOOK_MS = 5_000;
-/** What is found beyond the room is there when a place frees, unless somebody was quicker. */
+/** Work beyond the room is taken when a place is free, unless another worker was faster. */
 const LOOK_AHEAD = 4;
 const LEAST_LOOK = 16;
 const MOST_LOOK = 500;
@@ -151,7 +151,7 @@ export const createWorker = (options: WorkerOptions): Worker => {
       log.warn("an agent's inbox could not be drained; it is looked at again", { ...key, ...errorTrace(error) });
     },
     hungry: () => {
-      // Only when the last look was worth it: what is due and cannot be taken must not be looked at in a circle.
+      // Only when the last look brought work: due work that cannot be taken must not be looked at in a tight loop.
       if (moreDue && intake.stats().taken > takenThen) void look();
     },
   });
@@ -195,7 +195,7 @@ export const createWorker = (options: WorkerOptions): Worker => {
     },
     look() {
       rings++;
-      // What came after a look began may not be in it.
+      // A row that came after the look began may be missing in it.
       lookAgain = true;
       void look();
     },
@@ -218,7 +218,7 @@ export const createWorker = (options: WorkerOptions): Worker => {
 
   const stop = async (drainMs: number): Promise<void> => {
     ending.abort();
-    // Nothing new is taken from this moment; rings for what is in hand are still heard until it is over.
+    // From now on no new work is taken; rings for held work are heard until it is over.
     const drained = intake.close();
     const inTime = new AbortController();
     await Promise.race([drained.finally(() => inTime.abort()), clock.sleep(drainMs, inTime.signal)]);

@@ -1,7 +1,7 @@
-// The tools of a host as definitions of the plane. Pure: what a host says about itself goes in, uploads come out.
+// The tools of a host as definitions of the plane. Pure: the host's description goes in, uploads come out.
 //   HT1. A tool is `{host}__{tool}` unless a prefix says otherwise, on `cmd.tool.host_<name>.<tool>`.
 //   HT2. A tool that cannot be registered is reported by name and left out; the others work.
-//   HT3. What the operator decides (deadline, safety, session, control) comes from the configuration, never from the host.
+//   HT3. The operator's decisions (deadline, safety, session, control) come from the configuration, never from the host.
 
 import {
   definitionHash,
@@ -41,7 +41,7 @@ export interface DefinedHostTool {
   readonly hostTool: string;
   readonly definition: ToolDefinition;
   readonly definitionHash: string;
-  /** The argument that names the session is ours: the host did not ask for it and does not get it. */
+  /** The argument that names the session is ours: it is removed before the host is called. */
   readonly ownsSessionArgument: boolean;
 }
 

@@ -1,8 +1,8 @@
-// The executor of a host's tools: one request to the host per call, and what the host says about showing its answer.
-//   HX1. The host runs again what may run again; the runner must not multiply that (give it one attempt).
-//   HX2. A call that succeeded stays so whatever becomes of its views.
-//      One that will not fit into a card is not sent back to be shown: writing it takes as long as reading it did.
-//   HX3. The state goes to the session only where the configuration has sessions; otherwise it is dropped here already.
+// The executor of a host's tools: one request to the host per call, and the host's views of its answer.
+//   HX1. The host itself repeats what may be repeated; the runner must not repeat it again (give it one attempt).
+//   HX2. A call that succeeded stays a success, whatever happens to its views.
+//      A result that will not fit into a card is not sent back for a view: writing it takes as long as reading it.
+//   HX3. The state goes to the session only where the configuration has sessions; otherwise it is dropped here.
 
 import { type JsonObject, type JsonValue, type ResultViews, resolveOptions, ToolplaneError } from "@toolplane/protocol";
 import type { FormattedResult } from "@toolplane/protocol/host";
@@ -16,7 +16,7 @@ export interface HostExecutorOptions {
   readonly now: () => number;
 }
 
-/** Showing a result must not cost more patience than a person has. */
+/** A view must not take longer than a person waits. */
 const VIEW_MS = 5_000;
 
 const SESSION_ARGUMENT = "session_id";
@@ -24,7 +24,7 @@ const SESSION_ARGUMENT = "session_id";
 /** A card has at most 1 MiB. */
 const MOST_SHOWN = 1024 * 1024;
 
-/** How many more characters and values it may have; below zero when there are too many, and then the rest is not looked at. */
+/** How many more characters and values fit; below zero means too many, and the rest is not looked at. */
 const roomAfter = (value: JsonValue, room: number): number => {
   if (typeof value === "string") return room - value.length;
   // Written out, a fraction or a large number has some twenty characters.
@@ -110,7 +110,7 @@ export const createHostExecutor = ({ host, tools, now }: HostExecutorOptions): E
       });
       if (outcome.status === "failed") throw outcome.error;
       const { result } = outcome;
-      // The state goes along with each request for a view.
+      // The state is sent with each request for a view.
       const isShown = roomAfter([result, state ?? null], MOST_SHOWN) >= 0;
       const views = isShown ? await viewsOf(call, { hostTool, arguments: args, result }, state, context) : undefined;
       const keeps = resolveOptions(definition.options).session !== "none";

@@ -1,8 +1,8 @@
-// The border: every word of a host passes here before anything else reads it. What has passed holds none of the secrets the
-// host was given (I8, SEC-7), so nothing behind it - cards, definitions, errors, GET /hosts, the log - has to think of them.
-//   BO1. A state goes back to the host it came from, and stays as it is; the runner removes secrets from one that is stored.
-//   BO2. In definitions very short values are left alone: 1, eu and true are words of any schema, and a tool would be lost.
-//   BO3. A line that cannot hold a secret is looked at once, as the text it came as.
+// The border: every message of a host passes here before anything else reads it. Afterwards it holds none of the secrets that the
+// host was given (I8, SEC-7), so the code behind it - cards, definitions, errors, GET /hosts, the log - need not remove them.
+//   BO1. A state goes back to its host unchanged; the runner removes secrets from a state that is stored.
+//   BO2. In definitions very short values are left alone: 1, eu and true occur in any schema, and the tool would be lost.
+//   BO3. A line that cannot hold a secret is searched once, as text.
 
 import type { JsonValue } from "@toolplane/protocol";
 import type { HostMessage } from "@toolplane/protocol/host";
@@ -13,10 +13,10 @@ export interface Border extends Pick<Scrubber, "text" | "start"> {
   message(line: string, message: HostMessage, method: string | undefined): HostMessage;
 }
 
-/** As short as this a value is matched in texts only where it stands alone (secret-forms); BO2 is about the same ones. */
+/** Values this short are matched in texts only where they stand alone (secret-forms); BO2 is about the same values. */
 const LEAST_IN_DEFINITION = 5;
 
-/** What these are answered with becomes part of definitions. */
+/** The answers to these methods become part of definitions. */
 const DEFINING: ReadonlySet<string> = new Set([
   "get_tool_schemas",
   "get_config_schema",
@@ -28,13 +28,13 @@ const DEFINING: ReadonlySet<string> = new Set([
 const isNumber = (text: string): boolean => Number.isFinite(Number(text));
 
 /**
- * Whether one look at the line shows that it has no secret. Escapes that other writers than ours use (`\u0041`, `\/`) could
- * hide one, and so could a number written in another way (`1e3`).
+ * Whether a search of the line shows that it holds no secret. Escapes that other writers use (`\u0041`, `\/`) could hide one, and
+ * so could a number in another notation (`1e3`).
  */
 const createQuickLook = ({ forms }: Scrubber): ((line: string) => boolean) => {
   const texts = forms.map(({ text }) => text);
   if (texts.some(isNumber)) return () => false;
-  // A pattern: looking for "\\u" as a text takes ten times as long in a line of backslashes.
+  // A pattern, because searching for "\\u" as a text takes ten times as long in a line of backslashes.
   return (line) => !/\\[u/]/.test(line) && !texts.some((text) => line.includes(text));
 };
 

@@ -54,7 +54,7 @@ const createDeps = (options: HostOptions, ports: HostPorts): CrewDeps => {
 
 type Params = Question["params"];
 
-/** The optional questions; a method the host said it lacks is not asked again. */
+/** The optional requests; a method that the host lacks is not asked for again. */
 const createQuestions = (name: string, pool: HostPool, callMs: number) => {
   const notOffered = new Set<string>();
   const submit = (method: string, params: Params, given: AskOptions): Promise<HostResponse> =>

@@ -1,8 +1,8 @@
 // The processes of one host: started as needed, replaced when they crash, stopped when they have nothing to do.
-// CW1. A host that crashes again and again is left alone (plan-restart); whoever waits is told.
-// CW2. What the first process says about the host holds for all; every process has its own init.
-// CW3. A host that does not answer hello, or dies of it, is started again as plain v1; for good, unless its start was so slow
-//     that the silence said nothing (plan-hello); then it is asked once more before it is served.
+// CW1. A host that crashes again and again is not restarted for a while (plan-restart); waiting calls are told.
+// CW2. The description by the first process holds for all; every process has its own init.
+// CW3. A host that does not answer hello, or dies of it, is started again as plain v1. That is final, unless its start was so
+//     slow that the silence meant nothing (plan-hello); then it is asked once more before it is served.
 
 import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
 import type { HostDescription, HostStatus } from "./host.ts";
@@ -67,7 +67,7 @@ export class HostCrew {
     return this.#lastFailure;
   }
 
-  /** Only one call may be out: it decides whether the host works again. */
+  /** Only one call may be sent: it decides whether the host works again. */
   get probing(): boolean {
     return this.#restart.breaker === "half_open";
   }
@@ -76,7 +76,7 @@ export class HostCrew {
   async start(): Promise<HostDescription> {
     const { name } = this.#deps;
     if (this.#closed) throw closedError(name);
-    // Whoever asks for a start by name does not wait for a backoff; it is the breaker's probe.
+    // An explicit start does not wait for a backoff; it is the breaker's probe.
     if (this.#restart.breaker === "open") this.#restart = { ...this.#restart, breaker: "half_open" };
     const ready = this.processes.some(({ state }) => state === "ready");
     if (!ready || this.#description === undefined) await (this.#opening ?? this.#startProcess());
@@ -100,7 +100,7 @@ export class HostCrew {
     return false;
   }
 
-  /** The breaker refuses only when there is nobody left who could do it. */
+  /** The breaker refuses only when no process is left that could run the call. */
   refusal(): ToolplaneError | undefined {
     if (this.#restart.breaker !== "open" || this.processes.some(({ state }) => state !== "stopping")) return undefined;
     const plan = planStart(this.#restart, this.#deps.timers.now());
@@ -180,7 +180,7 @@ export class HostCrew {
     if (silentMs !== undefined) this.#judgeSilence(process.firstAnswerMs, silentMs);
     else if (this.#mode === "unknown") this.#mode = opened.extensions.length > 0 ? "extended" : "plain";
     const known = this.#description;
-    // A later process may have answered the hello that the first one was too slow for.
+    // A later process may have answered the hello for which the first one was too slow.
     if (known?.extensions.length === 0) this.#description = { ...known, extensions: opened.extensions };
     if (opened.description !== undefined) this.#description ??= { ...opened.description, pid: process.pid ?? 0 };
     if (silentMs !== undefined && how.describe && this.#mode === "unknown") await this.#askAgain(process);
@@ -188,12 +188,12 @@ export class HostCrew {
     this.#listener.onRoom();
   }
 
-  /** At once: the process it has would be served as one that cannot cancel, for as long as it lives. */
+  /** At once: otherwise its present process would be used as one that cannot cancel, for as long as it lives. */
   async #askAgain(plain: HostProcess): Promise<void> {
     try {
       await this.#openProcess();
     } catch {
-      // The one it has works.
+      // The present process works.
       return;
     }
     if (plain.inFlight === 0) this.#track(plain.stop("another process has taken its place"));

@@ -1,5 +1,5 @@
-// Many deadlines, one timer. Most calls end long before theirs, so nothing is kept per call: the timer is moved only for
-// an earlier deadline, and when it rings the open calls are looked through and it is set for the next.
+// Many deadlines, one timer. Most calls end long before their deadline, so nothing is kept per call: the timer is moved only for
+// an earlier deadline; when it fires, the open calls are looked through and it is set for the next deadline.
 
 import type { Timers } from "./timers.ts";
 
@@ -14,7 +14,7 @@ export interface DeadlineBook {
   close(): void;
 }
 
-/** Timers of JavaScript fire at once when asked to wait longer. */
+/** A JavaScript timer with a longer delay fires at once. */
 const MAX_WAIT_MS = 2 ** 31 - 1;
 
 export const createDeadlineBook = <Item extends Dated>(
@@ -30,7 +30,7 @@ export const createDeadlineBook = <Item extends Dated>(
     callOff();
     ringsAt = at;
     const wait = Math.min(Math.max(at - timers.now(), 0), MAX_WAIT_MS);
-    // Rounded up: a timer that rings a fraction early would only be set again.
+    // Rounded up: a timer that fires a fraction early would only have to be set again.
     callOff = timers.afterQuietly(Math.ceil(wait), ring);
   };
 

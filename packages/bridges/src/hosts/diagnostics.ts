@@ -1,5 +1,5 @@
-// What hosts do wrong without breaking a call, told to the log and to whoever wants to know - so many times and no more.
-// Excerpts of output are short, scrubbed and on one line.
+// What hosts do wrong without breaking a call, reported to the log and to listeners, a limited number of times. Excerpts of
+// output are short, scrubbed and on one line.
 
 import type { Log } from "@toolplane/sdk";
 import type { Border } from "./border.ts";
@@ -39,7 +39,7 @@ const oneLine = (text: string): string => {
 
 /** The beginning of a text, for people. */
 export const excerpt = (text: string, border: Border): string => {
-  // Scrubbed before it is cut: half a secret is still one.
+  // Scrubbed before it is cut: half a secret is still secret.
   const most = EXCERPT_CHARACTERS * 4;
   const scrubbed = text.length > most ? border.start(text.slice(0, most)) : border.text(text);
   const short = scrubbed.length > EXCERPT_CHARACTERS ? `${scrubbed.slice(0, EXCERPT_CHARACTERS)}...` : scrubbed;

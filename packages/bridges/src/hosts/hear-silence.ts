@@ -1,19 +1,19 @@
-// Silence that means something. A host that is still starting cannot answer, and six that start at once on a busy machine
-// take their time: only time in which its process had nothing to do counts.
-//   Where the system does not say how busy a process is, all of it counts.
+// Decides when a host's silence means something. A host that is still starting cannot answer, and six that start at once on a
+// busy machine take long. So only time in which its process was idle counts.
+//   Where the system does not say how busy a process is, all time counts.
 
 import type { Timers } from "./timers.ts";
 
 export interface Silence {
-  /** So long without work and without a word. */
+  /** The limit for time without work and without output. */
   readonly silentMs: number;
-  /** However busy it is: one that works without end and never answers is silent too. */
+  /** The limit for all time: a process that works without end and never answers counts as silent too. */
   readonly atMostMs: number;
   /** The processor time it has had, in any unit. */
   readonly cpuTime: () => number | undefined;
 }
 
-/** Often enough that a pause of the machine is seen as one, and costs one small read each time. */
+/** Short enough to notice a pause of the machine; each look costs one small read. */
 const LOOKS = 4;
 
 /** Calls `heard` when it was silent; the returned function ends the listening. */

@@ -1,10 +1,10 @@
 // The child process of a host: its start, its pipes, and the moment it is really over.
-// CH1. It is started behind the guard, in a group of its own; what is left of the group goes with it.
-// CH2. `onGone` is said once, after everything that was in its pipe has been read - or after a short while, because a
-//     grandchild may hold the pipe open.
-// CH3. As root it gets a user of its own, unless it was told to use ours: then it can read neither our environment nor our
-//     files. A program that user cannot reach is not started as us instead; it is refused, and the error says what to do.
-// CH4. Without its pipes it is of no use: it is ended. Most often they break because it is exiting, which says more.
+// CH1. It is started behind the guard, in a group of its own; the rest of the group ends with it.
+// CH2. `onGone` is called once, after everything in its pipe has been read - or after a short while, because a grandchild may
+//     hold the pipe open.
+// CH3. As root it gets a user of its own, which can read neither our environment nor our files; `user: inherit` turns that off. A
+//     program that this user cannot reach is refused, with what to do; it is never started as root instead.
+// CH4. A process without its pipes is ended. Most often pipes break because it is exiting; then the exit is reported.
 
 import {
   type ExitStatus,
@@ -54,9 +54,9 @@ export interface HostChild {
   end(signal: "SIGTERM" | "SIGKILL"): void;
 }
 
-/** How long the last words of a process may take, and how long a broken pipe waits for the exit that explains it. */
+/** How long the last output may take, and how long a broken pipe waits for the exit that explains it. */
 const LAST_WORDS_MS = 200;
-/** When we die the guard ends it within two seconds, however long it may take while we live. */
+/** When this process dies, the guard ends the host within two seconds, whatever grace it has otherwise. */
 const GUARD_GRACE_MS = 1_000;
 
 const describeExit = ({ code, signal }: ExitStatus): string =>
@@ -115,7 +115,7 @@ export const spawnHostChild = async (deps: ChildDeps, listener: ChildListener): 
     });
     void guarded.exited.then(callOff);
   };
-  // What the connection reports is a line that was of no use.
+  // The connection reports a line that was useless.
   let wasted = 0;
   const counted: Diagnostics = {
     report: (...what) => {
@@ -160,7 +160,7 @@ export const spawnHostChild = async (deps: ChildDeps, listener: ChildListener): 
     });
     listener.onGone(brokenBy ?? describeExit(status), brokenBy === undefined && status.code === 0);
     await guarded.ended;
-    // A grandchild that had our pipes open is gone by now.
+    // A grandchild that held our pipes open has been ended by now.
     for (const pipe of [stdin, stdout, stderr]) pipe.destroy();
   };
   return { pid: guarded.pid, connection, ended: watchEnd(), end };

@@ -1,10 +1,10 @@
-// One host process as a conversation: requests out, answers and events in.
-// HC1. An id is answered once, and only an id that was sent (SEC-9); everything else is dropped and reported.
+// The conversation with one host process: requests out, answers and events in.
+// HC1. An id is answered once, and only an id that was sent (SEC-9); every other answer is dropped and reported.
 // HC2. An event reaches its request only before the answer.
-// HC3. Text that is no message changes nothing: it is reported, and the calls go on.
-// HC4. A message for an open request that cannot be understood ends that request: its answer will not come a second time.
-// HC5. A message is scrubbed before anything of it is read but its id (border.ts).
-// HC6. A long line is read in steps, with turns for others between them; what follows it waits, and keeps its order.
+// HC3. Text that is not a message changes nothing: it is reported, and the calls go on.
+// HC4. A message for an open request that cannot be understood ends that request: no second answer will come.
+// HC5. Of a message only the id is read before it is scrubbed (border.ts).
+// HC6. A long line is read in steps, and other work runs between them; later lines wait, and keep their order.
 
 import { setImmediate as breathe } from "node:timers/promises";
 import {
@@ -16,10 +16,10 @@ import {
   violation,
 } from "@toolplane/protocol";
 import { type HostMessage, type HostResponse, parseHostLine, parseHostLineInTurns } from "@toolplane/protocol/host";
+import { createLineSplitter, type LineSplitter } from "@toolplane/sdk/host";
 import { AskTable, type Tabled } from "./ask-table.ts";
 import type { Border } from "./border.ts";
 import type { Diagnostics } from "./diagnostics.ts";
-import { createLineSplitter, type LineSplitter } from "./line-splitter.ts";
 import { createLineWriter, type LineWriter, type Outgoing, type WriteStream } from "./line-writer.ts";
 import { createTurnQueue, type TurnQueue } from "./turn-queue.ts";
 
@@ -30,7 +30,7 @@ export interface Ask extends Outgoing, Tabled {
   onAnswer(response: HostResponse): void;
   /** The answer came and cannot be used. */
   onFault(error: ToolplaneError): void;
-  /** The host is writing more about it than a line may hold; the request stays open until the line ends. */
+  /** The host writes a line about it that is longer than allowed; the request stays open until the line ends. */
   onTooLong(): void;
 }
 
@@ -64,9 +64,9 @@ export interface HostConnection {
   linesRead(): number;
 }
 
-/** Deep enough that an answer too deep for a card is still understood, and refused by name. */
+/** Deep enough that an answer too deep for a card is still understood and refused by name. */
 const MAX_DEPTH = 512;
-/** To tell "answered twice" from "never asked"; more would only cost memory. */
+/** Enough to tell "answered twice" from "never asked"; more would only cost memory. */
 const REMEMBERED_IDS = 256;
 /** A shorter line is read in a few milliseconds. */
 const READ_IN_TURNS = 512 * 1_024;
@@ -75,10 +75,10 @@ const HEAD_LENGTH = 1_024;
 const NOT_UTF8 = violation("a line is not UTF-8");
 const STRAY = "it wrote to stdout what is no message";
 
-/** What a line that breaks the rules would have been: only an answer ends a request, and that may still come. */
+/** What a line that breaks the rules would have been: only an answer ends a request, and a real answer may still come. */
 const readBroken = (text: string): { readonly id: string | undefined; readonly isAnswer: boolean } => {
   try {
-    // Not ours to keep, so nothing is checked: it may be deeper than we read.
+    // It is not stored, so nothing is checked: it may be deeper than we read.
     const message: unknown = JSON.parse(text);
     if (!isRecord(message) || typeof message.id !== "string") return { id: undefined, isAnswer: false };
     return { id: message.id, isAnswer: message.method === undefined && message.event === undefined };
@@ -87,7 +87,7 @@ const readBroken = (text: string): { readonly id: string | undefined; readonly i
   }
 };
 
-/** Whether it is worth reading: every message is an object with an id. Refusing a text by reading it costs a hundred times more. */
+/** Whether it is worth parsing: every message is an object with an id. Refusing a text by parsing costs a hundred times more. */
 const mayBeMessage = (text: string): boolean =>
   text.trimStart().startsWith("{") && (text.includes('"id"') || text.includes("\\u"));
 
@@ -95,7 +95,7 @@ class Connection implements HostConnection {
   readonly #options: ConnectionOptions;
   readonly #asks = new AskTable<Ask>();
   readonly #caps: JsonCaps;
-  /** A ring: the oldest is overwritten. */
+  /** A ring buffer: the oldest entry is overwritten. */
   readonly #answered: string[] = [];
   #answeredAt = 0;
   readonly #splitter: LineSplitter;
@@ -110,10 +110,12 @@ class Connection implements HostConnection {
     this.#writer = createLineWriter(options.stdin, options.onBroken);
     this.#turns = createTurnQueue(options.onBusy ?? (() => undefined));
     this.#splitter = createLineSplitter(options.lineBytes, {
-      line: (text, bytes, valid) =>
+      line: (text, bytes, valid) => {
+        if (text === "") return;
         this.#turns.run(() =>
           (text.length < READ_IN_TURNS ? this.#read : this.#readInTurns).call(this, text, bytes, valid),
-        ),
+        );
+      },
       tooLong: (head) => this.#turns.run(() => this.#startTooLong(head)),
       tooLongEnded: (head, tail) => this.#turns.run(() => this.#endTooLong(head, tail)),
     });
@@ -178,7 +180,7 @@ class Connection implements HostConnection {
     else this.#unreadable(text, NOT_UTF8);
   }
 
-  /** The same in steps. Decoding it was one before, and whoever is told of the answer has work of its own. */
+  /** The same in steps, because decoding was one long step already, and the receiver of the answer has work of its own. */
   async #readInTurns(text: string, bytes: number, valid: boolean): Promise<void> {
     this.#lines += 1;
     if (!mayBeMessage(text)) {
@@ -234,7 +236,7 @@ class Connection implements HostConnection {
   }
 
   #unreadable(text: string, error: unknown): void {
-    // Reading it once more to learn its id would cost what the refusal saves.
+    // Parsing it once more to learn its id would cost what the refusal saves.
     if (isToolplaneError(error) && error.code === "payload_too_large") {
       this.#startTooLong(text);
       this.#endTooLong(text.slice(0, HEAD_LENGTH), "");
@@ -267,13 +269,13 @@ class Connection implements HostConnection {
     const ask = known ?? this.#findByText(tail);
     if (ask === undefined || this.#asks.get(ask.id) !== ask) return;
     if (known === undefined) ask.onTooLong();
-    // An event leaves the request running; anything else was its answer.
+    // An event leaves the request running; any other message was its answer.
     if (head.includes('"event"')) return;
     this.#close(ask);
     ask.onFault(new ToolplaneError("result_too_large", "a line of the host is too long"));
   }
 
-  /** Ids are random, so a text that has one is about its request. */
+  /** Ids are random, so a text that contains one is about its request. */
   #findByText(text: string): Ask | undefined {
     return this.#asks.list().find(({ id }) => text.includes(`"${id}"`));
   }

@@ -14,13 +14,13 @@ export interface HostLimits {
   readonly lineBytes: number;
   /** From the start of a process to its answer to init. */
   readonly startupMs: number;
-  /** How long a process that has nothing else to do may owe the answer to hello; a silent one is started again as plain v1. */
+  /** How long an idle process may take to answer hello; a silent one is started again as plain v1. */
   readonly helloMs: number;
-  /** A call that brings no deadline of its own. */
+  /** For a call without a deadline of its own. */
   readonly callMs: number;
-  /** From cancel to the end of our patience, and from SIGTERM to SIGKILL. */
+  /** From cancel to killing, and from SIGTERM to SIGKILL. */
   readonly graceMs: number;
-  /** A process that does not even answer a ping for so long while calls of it are stuck is killed at once. */
+  /** While calls are stuck: a process that does not even answer a ping for this long is killed at once. */
   readonly unresponsiveMs: number;
   /** A process without work is stopped after this. */
   readonly idleMs: number;
@@ -44,7 +44,7 @@ export interface HostLimits {
 
 export const DEFAULT_HOST_LIMITS: HostLimits = {
   pool: 1,
-  // Enough to keep a host busy that waits for other systems, few enough that one crash does not take hundreds of calls.
+  // Enough to keep a host busy that waits for other systems; few enough that one crash does not lose hundreds of calls.
   inFlight: 64,
   queue: 1_000,
   // Two of the longest lines: large calls overlap, a burst of them does not fill the memory.
@@ -55,7 +55,7 @@ export const DEFAULT_HOST_LIMITS: HostLimits = {
   callMs: 30_000,
   graceMs: 1_000,
   unresponsiveMs: 5_000,
-  // Longer than a conversation pauses, shorter than a night.
+  // Longer than the pauses of a conversation, shorter than a night.
   idleMs: 300_000,
   attempts: 3,
   // A process takes about this long to start; waiting less would only burn processor time.
@@ -64,14 +64,14 @@ export const DEFAULT_HOST_LIMITS: HostLimits = {
   breakerCrashes: 5,
   breakerWindowMs: 60_000,
   breakerOpenMs: 30_000,
-  // A stream a person could read has fewer; a loop without end has more.
+  // A stream that a person could read has fewer; an endless loop has more.
   parts: 10_000,
   partBytes: 16 * 1024 * 1024,
   stderrBytesPerSecond: 4 * 1024 * 1024,
   stderrLinesPerSecond: 100,
 };
 
-/** Timers of JavaScript fire at once when asked to wait longer. */
+/** A JavaScript timer with a longer delay fires at once. */
 const MAX_MS = 2 ** 31 - 1;
 
 const isCount = (name: string): boolean => !name.endsWith("Ms");

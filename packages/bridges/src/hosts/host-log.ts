@@ -1,19 +1,19 @@
-// A host's own words - stderr and log events - as log lines.
-// LO1. Bounded in every direction: a line is cut, so many lines per second are passed on and the rest is counted, so many
-//     bytes per second are read and then the host waits, and only the last lines are remembered.
+// A host's own output - stderr and log events - as log lines.
+// LO1. Everything is bounded: a line is cut; a limited number of lines per second is passed on and the rest counted; a limited
+//     number of bytes per second is read and then the host waits; only the last lines are remembered.
 // LO2. Secrets are removed before anything is kept (I8).
 
 import type { Readable } from "node:stream";
 import type { HostLog } from "@toolplane/protocol/host";
 import type { Log } from "@toolplane/sdk";
+import { createLineSplitter } from "@toolplane/sdk/host";
 import type { Border } from "./border.ts";
 import type { HostLimits } from "./host-limits.ts";
-import { createLineSplitter } from "./line-splitter.ts";
 import type { Timers } from "./timers.ts";
 
 /** Longer than any sensible log line; a stack trace has many lines, not one. */
 const LINE_BYTES = 8 * 1_024;
-/** What a person needs to see why a process died. */
+/** Enough for a person to see why a process died. */
 const KEPT_LINES = 20;
 const KEPT_CHARACTERS = 500;
 /** What is shown of a line that is too long. */
@@ -83,7 +83,9 @@ export const createHostWords = (host: string, limits: HostLimits, ports: HostLog
   return {
     follow: (stream, pid) => {
       const splitter = createLineSplitter(LINE_BYTES, {
-        line: (text) => passOn(text, pid),
+        line: (text) => {
+          if (text !== "") passOn(text, pid);
+        },
         tooLong: (head) => passOn(head, pid, true),
         tooLongEnded: () => undefined,
       });
@@ -111,7 +113,7 @@ export const createHostWords = (host: string, limits: HostLimits, ports: HostLog
   };
 };
 
-/** Scrubbed before it is cut: half a secret is still one. */
+/** Scrubbed before it is cut: half a secret is still secret. */
 const shorten = (text: string, border: Border): string => {
   const most = 2 * LINE_BYTES;
   const clean = text.length > most ? border.start(text.slice(0, most)) : border.text(text);

@@ -1,10 +1,10 @@
 // One process of a host, from its start to its end.
-// States: starting (the first words) -> ready -> draining (a call of it is stuck: no new ones) -> ready again, or
-// stopping (told to end) -> gone. Any of them -> gone when it dies.
-// HP1. It is ended together with its whole group; `gone` is said once, after everything it wrote has been read.
-// HP2. A call that was given up keeps its place until the host has answered it: a host is not given more than it can do.
-// HP3. A host that cannot cancel is ended when its call is given up; one that can has a grace, and its other calls go on
-//     until only stuck ones are left, or until it does not even answer a ping.
+// States: starting (the first messages) -> ready -> draining (one of its calls is stuck: no new ones) -> ready again, or stopping
+// (told to end) -> gone. From any state -> gone when it dies.
+// HP1. It is ended together with its whole group; `gone` is reported once, after everything it wrote has been read.
+// HP2. A call that was given up keeps its place until the host has answered it, so a host never gets more than it can do.
+// HP3. A host that cannot cancel is ended when its call is given up. A host that can cancel gets a grace, and its other calls go
+//     on until only stuck ones are left, or until it does not even answer a ping.
 
 import { tryReadCpuTime } from "@toolplane/processes";
 import { exceedsBytes, type JsonObject, type JsonValue, ToolplaneError } from "@toolplane/protocol";
@@ -124,7 +124,7 @@ export class HostProcess implements FeedView, JobPlace {
     return running;
   }
 
-  /** The caller no longer waits: its deadline or a cancellation came first. */
+  /** The caller has stopped waiting: its deadline or a cancellation came first. */
   abandon(running: Attempt): void {
     if (running.abandoned || !this.#isOpen(running)) return;
     running.abandoned = true;
@@ -137,7 +137,7 @@ export class HostProcess implements FeedView, JobPlace {
     }
   }
 
-  /** A call that is over here must soon be over there. */
+  /** A call that is over here must end in the host soon. */
   giveUp(running: Attempt): void {
     if (this.cancels) this.#quietly("cancel", { id: running.id });
     this.#deps.timers.afterQuietly(this.#deps.limits.graceMs, () => {
@@ -154,7 +154,7 @@ export class HostProcess implements FeedView, JobPlace {
     if (this.inFlight === 0) this.idleSince = this.#deps.timers.now();
     this.#checkDrained();
     if (!running.abandoned) return;
-    // The one whose answer is told pumps by itself.
+    // The job whose answer is being reported fills the places itself.
     this.#deps.onRoom();
   }
 
@@ -193,14 +193,14 @@ export class HostProcess implements FeedView, JobPlace {
 
   async #spawn(): Promise<void> {
     const child = await spawnHostChild(this.#deps, {
-      // Whatever comes of it: it is given nothing more.
+      // Whatever the outcome, it gets no more calls.
       onBroken: () => {
         if (this.state === "ready" || this.state === "draining") this.state = "stopping";
       },
       onGone: (why, clean) => this.#gone(why, clean),
     });
     this.#child = child;
-    // Startup may have run out of time while the guard was asked.
+    // The startup time may have ended while the guard was asked.
     if (this.#ending !== undefined) child.end("SIGKILL");
   }
 
@@ -208,7 +208,7 @@ export class HostProcess implements FeedView, JobPlace {
     return this.#child?.connection.open().get(running.id) === running;
   }
 
-  /** The calls it has that somebody waits for. */
+  /** Its calls that a caller still waits for. */
   tasks(): readonly PoolTask[] {
     return this.#openJobs().flatMap(({ abandoned, task }) => (abandoned ? [] : [task]));
   }
@@ -224,9 +224,9 @@ export class HostProcess implements FeedView, JobPlace {
     const why = this.#ending ?? reason;
     this.#lastWhy = why;
     for (const give of [...this.#questions]) give(why);
-    // Backwards: each that may run again goes to the front of the queue.
+    // Backwards, because each call that may run again goes to the front of the queue.
     const lost = this.#openJobs().reverse();
-    // A host that leaves between two calls has not crashed.
+    // A host that exits between two calls has not crashed.
     const asked = this.#ending !== undefined || (clean && lost.length === 0);
     this.inFlight = 0;
     this.bytes = 0;
@@ -235,7 +235,7 @@ export class HostProcess implements FeedView, JobPlace {
       this.#child?.connection.forget(running);
       running.onLost(why);
     }
-    // A process that never was ready is reported by its start.
+    // A process that never became ready is reported by its start.
     if (this.#wasReady) this.#deps.onGone(this, { asked, why });
   }
 
@@ -276,7 +276,7 @@ export class HostProcess implements FeedView, JobPlace {
     const id = this.#deps.newId();
     const question = createQuestion(id, method, encodeHostRequest(id, method, params), () => undefined);
     this.#child?.connection.send(question);
-    // Some hosts take it for a notice and never answer.
+    // Some hosts take it for a notification and never answer.
     this.#deps.timers.afterQuietly(this.#deps.limits.unresponsiveMs, () => this.#child?.connection.forget(question));
   }
 

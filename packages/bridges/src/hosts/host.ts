@@ -3,7 +3,7 @@
 //   HS1. `execute` always ends, at its deadline at the latest, with a result or an error that has a code; it never rejects.
 //   HS2. A call whose request may have reached a process that died is run again only if its tool is `retrySafe`.
 //   HS3. No process outlives `close`, a deadline it ignored, or this process.
-//   HS4. Whatever a host writes, the memory it costs here is bounded by the limits.
+//   HS4. Whatever a host writes, its memory use here is bounded by the limits.
 
 import type { Guard } from "@toolplane/processes";
 import type { JsonObject, JsonValue, ToolplaneError } from "@toolplane/protocol";
@@ -45,7 +45,7 @@ export interface HostOptions {
   readonly limits?: Partial<HostLimits>;
 }
 
-/** Something a host did that breaks no call but that somebody should know. */
+/** Something a host did that breaks no call but that the operator should know. */
 const DIAGNOSTICS = [
   "stray_output",
   "line_too_long",
@@ -71,8 +71,8 @@ export interface HostDiagnostic {
 }
 
 /**
- * The issues of a value, none without one; rejects when it is no usable schema. It answers later, because a host's schema
- * may take long to read.
+ * The problems of a value, or none; rejects when the schema itself cannot be used. Asynchronous, because a host's schema may take
+ * long to read.
  */
 export type CheckSchema = (schema: JsonObject, value?: JsonValue) => Promise<readonly SchemaIssue[]>;
 
@@ -84,9 +84,9 @@ export interface HostPorts {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly timers?: Timers;
   readonly random?: Random;
-  /** A request id nobody can guess. */
+  /** A request id that cannot be guessed. */
   readonly newId?: () => string;
-  /** Name -> value of what the host was given and must not say: removed from every word of it. */
+  /** Name -> value of the host's secrets: they are removed from everything it says. */
   readonly secrets?: ReadonlyMap<string, string>;
   readonly onDiagnostic?: (diagnostic: HostDiagnostic) => void;
   readonly guard?: Guard;
@@ -128,7 +128,7 @@ export type HostOutcome =
   | {
       readonly status: "failed";
       /**
-       * `tool_error`: the tool said no. `internal_error` (detail `{type, detail}`): the host did. `outcome_unknown`,
+       * `tool_error`: the tool refused. `internal_error` (detail `{type, detail}`): the host failed. `outcome_unknown`,
        * `upstream_unavailable`: a process died. `tool_timeout`, `canceled`, `result_too_large`, `protocol_violation`,
        * `rate_limited` (queue full), `breaker_open`, `not_found` (no such program).
        */
@@ -173,7 +173,7 @@ export interface HostStatus {
   readonly breaker: { readonly state: "closed" | "open" | "half_open"; readonly retryInMs: number };
   /** The last lines of stderr, scrubbed and cut, oldest first; those of processes that are gone included. */
   readonly lastStderr: readonly string[];
-  /** Why the last process that failed did, in one sentence. */
+  /** Why the last failed process failed, in one sentence. */
   readonly lastFailure: string | undefined;
 }
 
@@ -206,6 +206,6 @@ export interface ToolHost extends AsyncDisposable {
   ): Promise<JsonObject | undefined>;
   tagsFor(models: readonly JsonObject[], options?: AskOptions): Promise<readonly string[] | undefined>;
   status(): HostStatus;
-  /** Fails what waits, asks the processes to finish, ends them; resolves when none is left. */
+  /** Fails waiting calls, asks the processes to finish, ends them; resolves when none is left. */
   close(): Promise<void>;
 }

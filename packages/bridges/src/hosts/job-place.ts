@@ -7,7 +7,7 @@ export interface Attempt extends Ask {
   readonly place: JobPlace;
   /** Characters of its request. */
   readonly size: number;
-  /** Nobody waits for it any more. */
+  /** The caller has stopped waiting. */
   abandoned: boolean;
 }
 
@@ -20,8 +20,8 @@ export interface JobPlace {
   hear(payload: JsonValue): void;
   tooLong(): ToolplaneError;
   jobDone(running: Attempt, answered: boolean): void;
-  /** The caller no longer waits: its deadline or a cancellation came first. */
+  /** The caller has stopped waiting: its deadline or a cancellation came first. */
   abandon(running: Attempt): void;
-  /** The call is over here and must soon be over there. */
+  /** The call is over here and must end in the host soon. */
   giveUp(running: Attempt): void;
 }

@@ -3,6 +3,7 @@ import type { HostOptions } from "./host.ts";
 import { planHostEnv, planLaunch } from "./launch.ts";
 import { planSandboxArgs } from "./sandbox.ts";
 import type { SandboxEntry, SandboxFiles } from "./sandbox-files.ts";
+import { GUARD_ARGS } from "./sandbox-guard.ts";
 
 const OURS = { PATH: "/bin", HOME: "/h", TMPDIR: "/t", LANG: "C", SECRET: "s", MORE: "m", EMPTY: "", GONE: undefined };
 
@@ -76,6 +77,7 @@ describe("a sandbox", () => {
     expect(args).toEqual([
       "--permission",
       "--disable-sigusr1",
+      ...GUARD_ARGS,
       "--allow-fs-read=/app/src/host.ts",
       "--allow-fs-read=/app/src/package.json",
       "--allow-fs-read=/app/package.json",
@@ -95,7 +97,7 @@ describe("a sandbox", () => {
       FILES,
     );
     expect(args).toContain("--allow-fs-read=/app/lib");
-    expect(args.filter((arg) => arg.includes("data"))).toEqual([
+    expect(args.filter((arg) => arg.endsWith("data"))).toEqual([
       "--allow-fs-read=/app/data",
       "--allow-fs-read=/mnt/data",
       "--allow-fs-write=/app/data",

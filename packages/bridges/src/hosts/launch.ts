@@ -1,4 +1,4 @@
-// What a host is started as: an argv, its variables, its folder. No shell, nothing inherited by accident (SEC-9).
+// How a host is started: an argv, its variables, its folder. No shell, and nothing is inherited by accident (SEC-9).
 
 import { isAbsolute } from "node:path";
 import { ToolplaneError, UsageError } from "@toolplane/protocol";
@@ -13,7 +13,7 @@ export interface Launch {
   readonly ownUser: boolean;
 }
 
-/** What no program can do without: where programs are, where a home and a temporary folder are, which language it is. */
+/** What every program needs: where programs, home and temporary folder are, and the language. */
 const ALWAYS_PASSED = ["PATH", "HOME", "TMPDIR", "LANG"] as const;
 
 export const planHostEnv = (

@@ -1,10 +1,10 @@
-// Writes lines to a host's stdin: everything of one tick in one write, and the next write only when the last was taken.
-// LW1. A line counts as written from the moment its write begins: from then on the host may have read it.
-//     Except the last line of a write that failed: its line feed did not arrive, so no host can have taken it for a line.
-// LW2. What has not been written can be taken back, and a host that does not read makes nothing pile up in the stream.
+// Writes lines to a host's stdin: all lines of one tick in one write, and the next write only when the last was taken.
+// LW1. A line counts as written from the moment its write begins: from then on the host may have read it. Exception: the last
+//     line of a write that failed. Its line feed did not arrive, so no host can have read it as a line.
+// LW2. A line that has not been written can be taken back. When a host does not read, nothing piles up in the stream.
 
 export interface Outgoing {
-  /** Empty once it is written: a call waits long for its answer, and its request need not wait with it. */
+  /** Empty once it is written: a call waits long for its answer, and its request should not use memory meanwhile. */
   line: string;
   /** Set when the write that holds the line begins. */
   written: boolean;
@@ -23,7 +23,7 @@ export interface WriteStream {
   end(): unknown;
 }
 
-/** Several times what a pipe holds, so that it never runs dry; the rest of a large queue can still be taken back. */
+/** Several times what a pipe holds, so that the pipe never runs empty; the rest of a large queue can still be taken back. */
 const BATCH_CHARACTERS = 1_024 * 1_024;
 
 class Writer implements LineWriter {

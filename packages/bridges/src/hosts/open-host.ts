@@ -1,7 +1,8 @@
-// The first words with a new process: hello, its config's schema, init, and what it offers.
-//   OH1. The config is checked against the host's own schema before init sees it.
-//   OH2. A method the host lacks is "not offered"; an optional one that fails is reported and counts as not offered.
-//   OH3. Extensions are what the host answered and no more; an error means plain v1, silence or death a new start as that.
+// The first messages with a new process: hello, its config's schema, init, and its description.
+//   OH1. The config is checked against the host's own schema before init gets it.
+//   OH2. A method that the host lacks is "not offered"; an optional method that fails is reported and counts as not offered.
+//   OH3. Only extensions that the host confirmed are used. An error means plain v1; silence or death means a new start as plain
+//       v1.
 
 import { isToolplaneError, type JsonObject, type JsonValue, ToolplaneError } from "@toolplane/protocol";
 import {
@@ -55,7 +56,7 @@ const sayHello = async (talk: Talk, options: OpenOptions): Promise<readonly Host
     const response = await talk.ask("hello", { extensions: HOST_EXTENSIONS }, limit);
     return response.ok ? agreedExtensions(response.value) : [];
   } catch (error) {
-    // An answer that breaks the protocol is an answer of a host that does not know hello.
+    // An answer that breaks the protocol comes from a host that does not know hello.
     if (isToolplaneError(error) && error.code === "protocol_violation") return [];
     if (options.mode === "extended") throw error;
     return undefined;
@@ -109,7 +110,7 @@ const required = (name: string, method: string, response: HostResponse): Extract
   });
 };
 
-/** Schemas that no call could be held to are left out, by name. */
+/** Schemas that cannot be used to check a call are left out, by name. */
 const checkTools = async ({ tools, refused }: HostTools, checkSchema: CheckSchema | undefined): Promise<HostTools> => {
   if (checkSchema === undefined) return { tools, refused };
   const faults = new Map<string, string>();

@@ -1,9 +1,9 @@
-// A host that floods stdout with what is no message is read slowly: this process has other hosts, and other work.
-// OB1. Reading useless lines may take so much of a second; then its pipe is left alone until the second is over, and the
-//     host waits in its write. A tool that prints a lot by mistake is not slowed down by this: refusing a line is quick.
-// OB2. While it floods it is read in small pieces, so that it is stopped soon and not when all that a pipe holds is read.
-// OB3. Once it has ended, what is left of its words is read at once: there may be an answer behind the flood.
-// OB4. While a long line is worked on in turns the pipe is left alone too, so that little waits behind it.
+// A host that floods stdout with text that is not a message is read slowly, because this process has other hosts and other work.
+// OB1. Reading useless lines may take a limited part of each second; then its pipe is not read until the second is over, and the
+//     host waits in its write. A tool that prints a lot by mistake is not slowed down, because refusing a line is quick.
+// OB2. During a flood small pieces are read, so that it can be stopped soon and not only after a whole pipe was read.
+// OB3. Once the host has ended, the rest of its output is read at once: an answer may come after the flood.
+// OB4. While a long line is read in steps, the pipe is not read either, so that little waits behind the line.
 
 import type { Readable } from "node:stream";
 import type { Timers } from "./timers.ts";
@@ -12,7 +12,7 @@ export interface BrakeOptions {
   readonly stream: Pick<Readable, "pause" | "resume" | "unshift">;
   readonly timers: Timers;
   readonly take: (chunk: Buffer) => void;
-  /** Lines so far that were of no use to anybody. */
+  /** Useless lines so far. */
   readonly wasted: () => number;
 }
 
@@ -25,7 +25,7 @@ export interface OutputBrake {
   release(): void;
 }
 
-/** What others hardly notice, and time enough for a few hundred thousand lines. */
+/** Short enough that others hardly notice, long enough for a few hundred thousand lines. */
 const SPENT_MS_PER_SECOND = 200;
 const SECOND_MS = 1_000;
 /** A few hundred of the shortest lines. */

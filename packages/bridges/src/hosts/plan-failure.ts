@@ -1,12 +1,12 @@
-// What becomes of a call when something goes wrong: tried again, or failed with a code.
-//   PF1. Tried again only if its request never reached a process, or its tool says that running twice does no harm.
-//   PF2. Never after its deadline or a cancellation: those end it at once.
+// What happens to a call when something goes wrong: tried again, or failed with a code.
+//   PF1. It is tried again only if its request never reached a process, or if its tool says that running twice does no harm.
+//   PF2. It is never tried again after its deadline or a cancellation: those end it at once.
 //   PF3. A message names the host and the reason; never a stack, an argument or a piece of output (I8).
 
 import { ToolplaneError } from "@toolplane/protocol";
 import type { HostFailure } from "@toolplane/protocol/host";
 
-/** For a sentence that has named the host already. */
+/** For a sentence that has already named the host. */
 export const withoutHostName = (host: string, message: string): string => {
   const prefix = `host ${host}: `;
   return message.startsWith(prefix) ? message.slice(prefix.length) : message;

@@ -1,7 +1,7 @@
 // Which process gets the next request, and whether another one is needed.
 //   FD1. A process that cannot cancel never has two requests; others have no more than the limit, in number and in bytes.
-//   FD2. An idle process first, then the one with the least to do; a new one is started while everybody has something.
-//   FD3. While the breaker is half open only one request is out: it is the probe.
+//   FD2. An idle process comes first, then the one with the least to do; a new one is started while all are busy.
+//   FD3. While the breaker is half open, only one request is sent: the probe.
 
 export interface FeedView {
   readonly state: "starting" | "ready" | "draining" | "stopping";
@@ -45,7 +45,7 @@ export const planFeed = (
     feed = index;
     least = view.inFlight;
   }
-  // Never more on their way than calls that wait: starting is what costs, and the first that is ready may do it all.
+  // Never start more than there are waiting calls: starting is expensive, and the first process that is ready may run them all.
   const start = least > 0 && starting < waiting && views.length < (probing ? 1 : limits.pool);
   return { feed, start };
 };

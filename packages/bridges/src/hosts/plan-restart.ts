@@ -1,8 +1,8 @@
 // When a process may be started again after others crashed.
 //   RS1. Each crash in a row doubles the wait, up to a maximum; an answered call ends the row.
-//   RS2. So many crashes within the window open the breaker, whatever was answered in between: then nothing is started.
-//   RS3. An open breaker lets one probe through when its time is over (half open): an answered call closes it and forgets
-//       the crashes, another crash opens it again.
+//   RS2. So many crashes within the window open the breaker, even if calls were answered in between: then nothing is started.
+//   RS3. An open breaker lets one probe through when its time is over (half open): an answered call closes it and forgets the
+//       crashes; another crash opens it again.
 
 import { backoff } from "@toolplane/protocol";
 import type { HostLimits } from "./host-limits.ts";
@@ -41,7 +41,7 @@ export const planCrash = (
   return { crashes, row, notBefore: now + backoff(wait, row, () => chance), breaker: "closed" };
 };
 
-/** A call was answered: the host works. While the breaker is open that says nothing about a new process. */
+/** A call was answered: the host works. While the breaker is open, that says nothing about a new process. */
 export const planAnswered = (state: RestartState): RestartState => {
   if (state.breaker === "half_open") return NO_CRASHES;
   if (state.breaker === "open") return state;
@@ -50,9 +50,9 @@ export const planAnswered = (state: RestartState): RestartState => {
 
 export type StartPlan =
   | { readonly kind: "start"; readonly state: RestartState }
-  /** A backoff: what waits goes on waiting. */
+  /** A backoff: waiting calls go on waiting. */
   | { readonly kind: "wait"; readonly ms: number }
-  /** The breaker is open: what waits is refused. */
+  /** The breaker is open: waiting calls are refused. */
   | { readonly kind: "refuse"; readonly ms: number };
 
 export const planStart = (state: RestartState, now: number): StartPlan => {

@@ -9,7 +9,7 @@ import { hostSaidError, timeoutError } from "./plan-failure.ts";
 
 const NOTHING = (): void => {};
 
-/** With `deadline` negotiated a host may notice first that the time is over. It is the same deadline. */
+/** With `deadline` negotiated, the host may notice the end of the time first. It is the same deadline. */
 const DEADLINE_TYPE = "DeadlineExceeded";
 
 export abstract class PoolTask {

@@ -1,6 +1,6 @@
-// The calls of one host: which waits, which runs where, what becomes of it when its process dies.
+// The calls of one host: which wait, which run where, and what happens to them when their process dies.
 // Q1. Every call is settled once, at its deadline at the latest.
-// Q2. A lost call goes to the front and to another process, if it may run again at all (plan-failure).
+// Q2. A call whose process died goes to the front of the queue and to another process, if it may run again (plan-failure).
 
 import { isToolplaneError, type JsonValue, ToolplaneError } from "@toolplane/protocol";
 import type { HostResponse } from "@toolplane/protocol/host";
@@ -23,7 +23,7 @@ const unwritable = (error: unknown): ToolplaneError =>
     ? error
     : new ToolplaneError("bad_request", "the arguments or the state cannot be written as JSON", { cause: error });
 
-/** Whoever listens to parts has its own faults; they are not the host's. */
+/** A listener of parts may throw; that is not the host's fault. */
 const emitSafely = (emit: (part: JsonValue) => void, part: JsonValue): void => {
   try {
     emit(part);
@@ -66,7 +66,7 @@ export class HostPool implements JobOwner, CrewListener {
     this.#queue.push(task);
     this.onRoom();
     const { name, limits } = this.#deps;
-    // Only one that has to wait can be one too many.
+    // Only a call that would have to wait can exceed the queue.
     if (this.#queue.length > limits.queue && this.#queue.remove(task))
       this.#fail(task, queueFullError(name, limits.queue));
   }
@@ -82,7 +82,7 @@ export class HostPool implements JobOwner, CrewListener {
     this.#deadlines.close();
   }
 
-  /** Gives out what can be given out. */
+  /** Gives waiting calls to processes, as far as possible. */
   onRoom(): void {
     const { crew } = this;
     while (this.#queue.length > 0) {
@@ -182,7 +182,7 @@ export class HostPool implements JobOwner, CrewListener {
     const plan = planLost({ written, retrySafe, attempts, maxAttempts: limits.attempts });
     if (!plan.again) this.#fail(task, lostError(plan.code, name, why, attempts));
     else if (this.#closed) this.#fail(task, closedError(name));
-    // The process says that it is gone right after; then it is given out again.
+    // The process reports its end right after this; then the call is given out again.
     else this.#queue.pushFront(task);
   }
 

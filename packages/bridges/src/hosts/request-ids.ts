@@ -1,4 +1,4 @@
-// Ids of requests: random, so that no line of a stranger on the same pipe can answer one (SEC-9).
+// Ids of requests: random, so that no other writer on the same pipe can answer one (SEC-9).
 // Random bytes are drawn for many ids at once: a request then costs a slice of a text, a third of a UUID.
 
 import { randomBytes } from "node:crypto";

@@ -30,7 +30,7 @@ export const createRetrySafe = (globs: readonly string[]): ((toolName: string) =
   const known = new Map<string, boolean>();
   return (toolName) => {
     const answer = known.get(toolName) ?? globs.some((glob) => matches(glob, toolName));
-    // Names come from callers too: what is remembered stays small.
+    // Names come from callers too, so the memory is bounded.
     if (known.size < 1_000) known.set(toolName, answer);
     return answer;
   };

@@ -1,5 +1,5 @@
-// One attempt of a call while it is in a process: what it is told, and by whom.
-// RJ1. It ends once; what comes after it was given up changes nothing.
+// One attempt of a call while it runs in a process: the messages it gets, and their order.
+// RJ1. It ends once; messages after it was given up change nothing.
 
 import type { JsonValue, ToolplaneError } from "@toolplane/protocol";
 import type { HostResponse } from "@toolplane/protocol/host";
@@ -7,7 +7,7 @@ import type { Ask } from "./host-connection.ts";
 import type { Attempt, JobPlace } from "./job-place.ts";
 import type { PoolTask } from "./pool-task.ts";
 
-/** Who gave the job out. */
+/** The owner that gave the job out. */
 export interface JobOwner {
   onPart(task: PoolTask, payload: JsonValue, bytes: number): void;
   onAnswer(task: PoolTask, response: HostResponse): void;

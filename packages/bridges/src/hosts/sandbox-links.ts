@@ -29,7 +29,7 @@ const refuse = (named: string, problem: string): never => {
   throw new ToolplaneError("bad_request", `the sandbox names ${named}, ${problem}`);
 };
 
-/** What is wrong with a link, or undefined. A link to a file is a way to that file only. */
+/** What is wrong with a link, or undefined. A link to a file only leads to that file. */
 const planLink = (path: string, allowed: readonly string[], { files, closed }: LinkSearch): string | undefined => {
   const target = files.tryRealPath(path);
   if (target === undefined) return "is a link to nothing";

@@ -1,18 +1,21 @@
 // What a sandboxed Node host is started with: Node's permission model, everything denied but what is named.
 // SB1. Added without being named: the files on the command line, the package.json files above them (Node reads those to
 //     learn a file's kind), the node_modules folders beside those, and what is linked into them (a workspace's packages).
-// SB2. Nothing else of the host's folder: a neighbour file may hold a secret; who imports one names it under `read`.
+// SB2. Nothing else of the host's folder: a neighbouring file may hold a secret. A host that imports one must name it under
+//     `read`.
 // SB3. Never opened: /proc, where other processes can be read, and the closed folders. A folder above one of them is opened
 //     entry by entry, without it, as it is when the host starts.
 // SB4. No link to a directory in an opened folder: Node compares paths as text, so `link/..` would lead anywhere. A named
-//     folder that holds one is refused; node_modules that holds one is opened package by package, two levels deep.
+//     folder that holds one is refused; node_modules that holds one is opened around it (sandbox-packages.ts).
 // SB5. The model binds the Node process; it is a fence around mistakes and curious tools, not a jail for native code.
 
 import { dirname, join, resolve } from "node:path";
 import { ToolplaneError } from "@toolplane/protocol";
 import type { HostSandbox } from "./host.ts";
 import { isWithin, type SandboxFiles, systemFiles } from "./sandbox-files.ts";
+import { GUARD_ARGS } from "./sandbox-guard.ts";
 import { refuseLinks } from "./sandbox-links.ts";
+import { openPackages } from "./sandbox-packages.ts";
 
 const foldersAbove = (path: string): readonly string[] => {
   const folders: string[] = [];
@@ -20,17 +23,6 @@ const foldersAbove = (path: string): readonly string[] => {
     folders.push(folder);
     if (dirname(folder) === folder) return folders;
   }
-};
-
-/** A folder of packages. Where packages are links (npm does this for workspaces) it is opened package by package. */
-const openPackages = (folder: string, files: SandboxFiles): readonly string[] => {
-  const entries = [...files.entries(folder)].map(({ name, kind }) => ({ name, kind, path: join(folder, name) }));
-  const opened = entries.map(({ name, kind, path }) => {
-    if (kind === "link") return [path, files.tryRealPath(path) ?? path];
-    return kind === "directory" && name.startsWith("@") ? openPackages(path, files) : [path];
-  });
-  const isWhole = opened.every((paths, index) => paths.length === 1 && paths[0] === entries[index]?.path);
-  return isWhole ? [folder] : opened.flat();
 };
 
 const ALWAYS_CLOSED = ["/proc"] as const;
@@ -73,7 +65,7 @@ export const planSandboxArgs = (
   const readable = (sandbox.read ?? []).map((path) => resolve(cwd, path));
   const writable = (sandbox.write ?? []).map((path) => resolve(cwd, path));
   refuseLinks(readable, [...readable, ...writable], { files, closed });
-  // A link to a file that may only be read would make it writable.
+  // A link to a file that may only be read would make that file writable.
   refuseLinks(writable, writable, { files, closed });
   const both = (path: string): readonly string[] => [path, files.tryRealPath(path) ?? ""];
   const read = new Set([
@@ -85,6 +77,7 @@ export const planSandboxArgs = (
     "--permission",
     // On this signal Node opens its debugger: a neighbour of the same user could send it.
     "--disable-sigusr1",
+    ...GUARD_ARGS,
     ...opened(read).map((path) => `--allow-fs-read=${path}`),
     ...opened(write).map((path) => `--allow-fs-write=${path}`),
     ...(sandbox.childProcess === true ? ["--allow-child-process"] : []),

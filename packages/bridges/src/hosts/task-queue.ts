@@ -1,5 +1,5 @@
-// Calls that wait, first come first served; one that was lost with its process goes to the front. Taking is constant
-// time: the front moves, and the array is cut only now and then.
+// Calls that wait, first come first served; a call whose process died goes to the front. Taking one is constant time: the front
+// moves, and the array is cut only from time to time.
 
 export interface TaskQueue<Item> {
   readonly length: number;
@@ -12,7 +12,7 @@ export interface TaskQueue<Item> {
   list(): readonly Item[];
 }
 
-/** Cutting costs as much as what is left; so it is done when most of the array is behind us. */
+/** Cutting costs as much as the rest is long, so it is done when most of the array is used up. */
 const CUT_AFTER = 1_024;
 
 export const createTaskQueue = <Item>(): TaskQueue<Item> => {
@@ -37,7 +37,7 @@ export const createTaskQueue = <Item>(): TaskQueue<Item> => {
     shift: () => {
       if (first === items.length) return undefined;
       const item = items[first];
-      // The array is old and the call is done soon: it must not be kept by it.
+      // The array lives long and the call is short: the array must not keep a reference to it.
       items[first] = undefined;
       first += 1;
       if (first === items.length || (first > CUT_AFTER && first * 2 > items.length)) {

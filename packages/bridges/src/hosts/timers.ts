@@ -1,11 +1,11 @@
-// Time as a parameter, in the form a supervisor needs it: many waits that are usually called off.
+// Time as a parameter, in the form a supervisor needs: many timers that are usually canceled.
 
 export interface Timers {
   /** Milliseconds; only differences mean anything. */
   now(): number;
-  /** Runs once after `ms`; the returned function calls it off. */
+  /** Runs once after `ms`; the returned function cancels it. */
   after(ms: number, run: () => void): () => void;
-  /** The same for what is only housekeeping: it keeps no program alive. */
+  /** The same for housekeeping: such a timer does not keep a program alive. */
   afterQuietly(ms: number, run: () => void): () => void;
 }
 

@@ -1,13 +1,13 @@
-// Work on what a host says, in the order in which the host said it. Work that takes long is done in turns with others, as a
-// promise; what comes meanwhile waits behind it.
-//   TQ1. Work that is done at once is done at once when nothing waits: short lines cost no turn of the event loop.
-//   TQ2. While it works in turns it says so, and nothing more is read from the host: what waits stays small.
+// Works on a host's messages in the order in which they came. Long work is done in steps, as a promise, with other work in
+// between; later messages wait.
+//   TQ1. When nothing waits, short work is done at once: short lines cost no turn of the event loop.
+//   TQ2. While it works in steps it says so, and nothing more is read from the host: little waits.
 
 type Work = () => Promise<void> | void;
 
 export interface TurnQueue {
   run(work: Work): void;
-  /** When everything so far is done; at once if it is. */
+  /** Called when everything so far is done; at once if it is. */
   whenIdle(then: () => void): void;
 }
 

@@ -1,11 +1,14 @@
-// The addresses of a NATS server or cluster, and the secrets that may stand in them. After this nobody sees the text
-// again: servers are host and port, errors name those and nothing else (I8).
+// The addresses of a NATS server or cluster, and the secrets that may stand in them. Errors show none of them (I8).
 
 import { UsageError } from "@toolplane/protocol";
 
 export interface NatsAddress {
   /** `host:port`, without secrets. */
   readonly servers: readonly string[];
+  /** What was parsed, in one form. */
+  readonly url: string;
+  /** The same without user and password. */
+  readonly shown: string;
   readonly user?: string;
   readonly password?: string;
   readonly token?: string;
@@ -14,39 +17,45 @@ export interface NatsAddress {
 }
 
 const DEFAULT_PORT = "4222";
-const FORM = "a NATS address is nats://host:port or tls://host:port, several are separated by commas";
+const SCHEMES: ReadonlySet<string> = new Set(["nats:", "tls:"]);
+const FORM = "it looks like nats://user@host:4222, several with commas between them";
 
-const parseOne = (text: string): URL => {
+/** Whether an address, or the first of several, is one of NATS. */
+export const isNatsUrl = (text: string): boolean => /^\s*(?:nats|tls):/iu.test(text);
+
+const parseOne = (text: string, name: string): URL => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  const known = url?.protocol === "nats:" || url?.protocol === "tls:";
-  if (url === undefined || !known || url.hostname === "" || url.pathname.length > 1 || url.search + url.hash !== "")
-    throw new UsageError(FORM);
+  const hasMore = url === undefined || url.pathname.length > 1 || url.search + url.hash !== "";
+  if (hasMore || !SCHEMES.has(url.protocol) || url.hostname === "")
+    throw new UsageError(`${name} is not a NATS URL: ${FORM}`);
   return url;
 };
 
-const unescaped = (text: string): string => {
+/** A user without a password is a token, as NATS clients have it. */
+const secretsOf = (urls: readonly URL[], name: string): Pick<NatsAddress, "user" | "password" | "token"> => {
+  const logins = urls.filter(({ username, password }) => username + password !== "");
+  const [first] = logins;
+  if (first === undefined) return {};
+  if (logins.some(({ username, password }) => username !== first.username || password !== first.password))
+    throw new UsageError(`${name} names different users; give one user, for all of them`);
   try {
-    return decodeURIComponent(text);
+    const user = decodeURIComponent(first.username);
+    return first.password === "" ? { token: user } : { user, password: decodeURIComponent(first.password) };
   } catch {
-    throw new UsageError("the user or password in the NATS address has a % that is not an escape");
+    throw new UsageError(`user and password in ${name} must be URL-encoded: write %25 for %, %40 for @ and %2F for /`);
   }
 };
 
-/** A user without a password is a token, as NATS clients have it. */
-const secretsOf = ({ username, password }: URL): Pick<NatsAddress, "user" | "password" | "token"> => {
-  if (username === "") return {};
-  if (password === "") return { token: unescaped(username) };
-  return { user: unescaped(username), password: unescaped(password) };
-};
-
-export const parseNatsAddress = (text: string): NatsAddress => {
-  const urls = text.split(",").map((part) => parseOne(part.trim()));
-  const tls = urls.filter(({ protocol }) => protocol === "tls:").length;
-  if (tls > 0 && tls < urls.length) throw new UsageError("NATS addresses are all nats:// or all tls://");
-  const withSecrets = urls.find(({ username }) => username !== "");
+/** `name` is what an error calls the text: where it was set. */
+export const parseNatsAddress = (text: string, name = "the address"): NatsAddress => {
+  const urls = text.split(",").map((part) => parseOne(part.trim(), name));
+  if (new Set(urls.map(({ protocol }) => protocol)).size > 1)
+    throw new UsageError(`${name}: the addresses of NATS are all nats:// or all tls://`);
   return {
     servers: urls.map(({ hostname, port }) => `${hostname}:${port === "" ? DEFAULT_PORT : port}`),
-    ...(withSecrets === undefined ? {} : secretsOf(withSecrets)),
-    tls: tls > 0,
+    url: urls.map(({ href }) => href).join(","),
+    shown: urls.map(({ protocol, host }) => `${protocol}//${host}`).join(","),
+    ...secretsOf(urls, name),
+    tls: urls[0]?.protocol === "tls:",
   };
 };

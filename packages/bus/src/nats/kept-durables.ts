@@ -6,8 +6,8 @@ import type { CommandDurable } from "../bus.ts";
 import type { Clock } from "../clock.ts";
 import { planConsume } from "../consume-plan.ts";
 import type { Log } from "../log.ts";
-import type { DurableKeeper, DurablePlan } from "./durable-keeper.ts";
 import { failureCode } from "./handling.ts";
+import type { DurablePlan, NatsDurables } from "./nats-durables.ts";
 
 export interface KeptDurables {
   add(durables: readonly CommandDurable[]): Promise<void>;
@@ -18,7 +18,7 @@ export interface KeptDurables {
 }
 
 export interface KeptDurablesDeps {
-  readonly durables: DurableKeeper;
+  readonly durables: NatsDurables;
   readonly clock: Clock;
   readonly log: Log;
 }

@@ -11,10 +11,10 @@ import { planConsume } from "../consume-plan.ts";
 import type { Log } from "../log.ts";
 import { createCommandSource } from "./command-source.ts";
 import { type RunningConsumer, startConsumer } from "./consumer.ts";
-import { createDurableKeeper, type DurableKeeper } from "./durable-keeper.ts";
 import { createKeptDurables, type KeptDurables } from "./kept-durables.ts";
 import type { NatsLink } from "./link.ts";
 import { createLiveStreams } from "./live-streams.ts";
+import { createNatsDurables, type NatsDurables } from "./nats-durables.ts";
 import { createPublisher, type Publisher } from "./publisher.ts";
 import { createStreamKeeper, STREAM_CATEGORIES, type StreamKeeper } from "./stream-keeper.ts";
 import { wireOf } from "./wire.ts";
@@ -38,7 +38,7 @@ export interface NatsBus extends CarrierBus {
 
 interface Keepers {
   readonly streams: StreamKeeper;
-  readonly durables: DurableKeeper;
+  readonly durables: NatsDurables;
   readonly kept: KeptDurables;
   readonly publisher: Publisher;
 }
@@ -58,7 +58,7 @@ export const createNatsBus = (options: NatsBusOptions): NatsBus => {
 
   const keeping: Promise<Keepers> = jetstreamManager(wire.nc, { checkAPI: false }).then((jsm) => {
     const streams = createStreamKeeper(wire, jsm, replicas);
-    const durables = createDurableKeeper({ wire, jsm, streams, plane });
+    const durables = createNatsDurables({ wire, jsm, streams, plane });
     const kept = createKeptDurables({ durables, clock, log });
     const { requests, nc } = wire;
     const maxPayload = (): number | undefined => nc.info?.max_payload;

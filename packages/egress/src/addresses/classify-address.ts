@@ -1,5 +1,4 @@
-// What kind of address an IP address is. Fail closed: only what is known to be a public unicast address counts as public;
-// a range that nobody thought of is refused.
+// The kind of an IP address. Fail closed: only a known public unicast address counts as public; an unknown range is refused.
 
 import ipaddr from "ipaddr.js";
 
@@ -21,7 +20,7 @@ export interface ClassifiedAddress {
 
 type Parsed = ReturnType<typeof ipaddr.parse>;
 
-/** Services of cloud providers that give credentials to whoever asks. Some have addresses that look public or private. */
+/** Metadata services of cloud providers, which give credentials to any caller. Some have addresses that look public or private. */
 const METADATA: ReadonlySet<string> = new Set([
   "169.254.169.254",
   "169.254.170.2",
@@ -40,7 +39,7 @@ const LOCAL: Readonly<Record<string, string>> = {
   carrierGradeNat: "an address of a shared network",
 };
 
-/** Global unicast; whatever is outside was never given to anybody. */
+/** Global unicast; addresses outside of it are not assigned. */
 const GLOBAL_V6 = ipaddr.IPv6.parseCIDR("2000::/3");
 /** NAT64: the last 32 bits are an IPv4 address that a gateway connects to. Networks without IPv4 use it for everything. */
 const NAT64 = ipaddr.IPv6.parseCIDR("64:ff9b::/96");

@@ -1,5 +1,5 @@
 // An address that the operator of the plane allows beyond the rule: `http://127.0.0.1:11434`, `https://models.internal:8443`.
-// It may be plain http, have any port and be local. It is one scheme, one host and one port; nothing near it.
+// It may be plain http, have any port and be local. It is exactly one scheme, one host and one port.
 
 import { ToolplaneError } from "@toolplane/protocol";
 import { tryClassifyAddress } from "../addresses/classify-address.ts";

@@ -1,4 +1,4 @@
-// The decisions of the guard without the network: for configuration and registration, which load no HTTP client.
+// The decisions of the egress guard without the network: for configuration and registration, which load no HTTP client.
 
 export { type AllowedOrigin, parseAllowedOrigin } from "./allowed-origin.ts";
 export { hostOf, matchesHost, parseHostPattern } from "./host-name.ts";

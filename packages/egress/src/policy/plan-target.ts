@@ -1,5 +1,5 @@
-// Whether an address may be asked, from its text alone. Pure, so that it can be said when the address is registered and
-// again before every request and every redirect. What a name resolves to is checked when the connection is made.
+// Whether an address may be reached, from its text alone. Pure, so that it can be checked at registration and again before every
+// request and every redirect. What a name resolves to is checked when the connection is made.
 
 import { ToolplaneError } from "@toolplane/protocol";
 import { tryClassifyAddress } from "../addresses/classify-address.ts";
@@ -42,7 +42,7 @@ const parseTarget = (address: string | URL): { readonly url: URL; readonly origi
     throw malformed("this is not an http or https address");
   if (url.username !== "" || url.password !== "")
     throw malformed("an address must not hold a user or a password; they would end up in logs");
-  // Also what is left of "name..": no name ends with a dot once its own is taken off.
+  // Also catches "name..": after its final dot is removed, no name ends with a dot.
   if (origin.host.endsWith(".")) throw malformed("the host of this address is not a name");
   if (url.hostname.endsWith(".")) url.hostname = origin.host;
   return { url, origin };

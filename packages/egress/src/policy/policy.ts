@@ -1,5 +1,5 @@
-// What one user of the network may do: which hosts, which ports, how many redirects, how much and how long. A model
-// endpoint, an API tool and a webhook have a policy each. Without anything said, nothing may be asked.
+// What one kind of request may do: which hosts, which ports, how many redirects, how much and how long. Model endpoints, API
+// tools and webhooks each have a policy. Without settings, no address may be reached.
 
 import { UsageError } from "@toolplane/protocol";
 import type { AllowedOrigin } from "./allowed-origin.ts";

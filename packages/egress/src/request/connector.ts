@@ -1,4 +1,4 @@
-// Connections go to the addresses that were checked. The name is resolved once per connection, here; nothing below asks
+// Connections go only to addresses that were checked. The name is resolved once per connection, here; nothing below resolves it
 // again, so a resolver that changes its answer cannot lead a request elsewhere (DNS rebinding).
 
 import { isIP, type Socket } from "node:net";
@@ -29,7 +29,7 @@ export const createConnector = ({ policy, resolve, dial }: ConnectorOptions): bu
     const checked = planAddresses(isIP(host) === 0 ? await resolve(host) : [host], target);
     const { socket, reached } = await dial({ connection, host, checked, timeoutMs: policy.limits.connectMs });
     if (isAmong(reached, checked)) return socket;
-    // A second look, at the connection itself: whatever led the socket elsewhere, nothing is sent there.
+    // A second check, on the connection itself: if the socket ended elsewhere, nothing is sent.
     socket.destroy();
     throw new ToolplaneError("auth_failed", `the connection to ${host} ended at an address that was not checked`);
   };

@@ -1,4 +1,4 @@
-// Opens a connection to addresses that were checked. The socket is given them and asks no resolver; TLS asks for the name.
+// Opens a connection to checked addresses. The socket gets the addresses and resolves no name; TLS checks the name.
 
 import { isIP, type LookupFunction, type Socket } from "node:net";
 import { buildConnector } from "undici";
@@ -38,7 +38,7 @@ export const createDial =
   ({ connection, host, checked, timeoutMs }) => {
     const tls = ca === undefined ? {} : { ca };
     const connect = buildConnector({ timeout: timeoutMs, lookup: lookupOf(checked), ...tls });
-    // The name comes from the address alone: a Host header must not choose whose certificate is accepted.
+    // The name comes from the URL alone: a Host header must not choose which certificate is accepted.
     const { servername: _fromHeader, ...rest } = connection;
     const named = isIP(host) === 0 ? { ...rest, servername: host } : rest;
     return new Promise((dialed, failed) => {

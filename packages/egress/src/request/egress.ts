@@ -26,15 +26,15 @@ export interface Egress {
   readonly policy: EgressPolicy;
   /** As the global one, with bodies as text or bytes; rejects with a ToolplaneError, or with the reason of an abort. */
   readonly fetch: typeof globalThis.fetch;
-  /** For clients that bring their own requests; caps on redirects and unpacked bodies are then theirs. */
+  /** For clients that build their own requests; they must limit redirects and unpacked bodies themselves. */
   readonly dispatcher: Dispatcher;
-  /** Breaks off what is under way. */
+  /** Aborts requests under way. */
   close(): Promise<void>;
 }
 
 type Answer = Awaited<ReturnType<typeof undiciFetch>>;
 
-/** To one origin at once; the next ones wait for a connection. */
+/** Connections to one origin at once; further requests wait. */
 const MAX_CONNECTIONS = 128;
 const WITHOUT_BODY: ReadonlySet<number> = new Set([101, 204, 205, 304]);
 
@@ -53,7 +53,7 @@ const createDispatcher = (
   });
 };
 
-/** An answer packed twice can make work without end out of a few bytes; no server needs it. */
+/** A body that is packed twice can cause endless work with a few bytes; no server needs it. */
 const checkCoding = async (answer: Answer, host: string): Promise<void> => {
   if (answer.headers.get("content-encoding")?.includes(",") !== true) return;
   await answer.body?.cancel();
@@ -65,7 +65,7 @@ const finish = (answer: Answer, url: URL, context: FailureContext): Response => 
   const isEmpty = body === null || WITHOUT_BODY.has(status);
   const limited = isEmpty ? null : limitBody(body as ReadableStream<Uint8Array>, context);
   const response = new Response(limited, { status, statusText, headers: [...answer.headers] });
-  // After redirects it is not the address that was asked for.
+  // After redirects the final address differs from the requested one.
   Object.defineProperty(response, "url", { value: url.href });
   return response;
 };

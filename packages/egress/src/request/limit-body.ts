@@ -1,4 +1,4 @@
-// The body of an answer, counted as it is unpacked, so that a small packet that grows to gigabytes is cut where the limit is.
+// The body of an answer, counted while it is unpacked, so that a small packet that grows to gigabytes is cut at the limit.
 // Nothing is read ahead: the reader's pace reaches the socket.
 
 import { type FailureContext, tooLarge, understandFailure } from "./request-failure.ts";
@@ -18,7 +18,7 @@ export const limitBody = (body: ReadableStream<Uint8Array>, context: FailureCont
           return controller.error(understandFailure(error, context));
         }
         controller.error(tooLarge(context.host, context.limits));
-        // It fails only when it was canceled already.
+        // This fails only when the stream was already canceled.
         await reader.cancel().catch(() => undefined);
       },
       cancel: (reason) => reader.cancel(reason),

@@ -1,5 +1,5 @@
-// Where a redirect leads and with what. Methods change as the fetch standard says. To another origin go only headers that
-// say nothing about who asks: a list of what to drop would miss the next provider's name for a key.
+// Where a redirect leads and what is sent there. Methods change as the fetch standard says. Another origin gets only harmless
+// headers: a list of headers to drop would miss the next provider's name for a key.
 
 import { ToolplaneError } from "@toolplane/protocol";
 import { isSameOrigin, tryReadOrigin } from "../policy/allowed-origin.ts";
@@ -44,7 +44,7 @@ export const planRedirect = (hop: AskedHop, status: number, location: string): H
     ? { url, method: "GET", headers: without(hop.headers, (name) => OF_THE_BODY.has(name)), body: undefined }
     : { ...hop, url };
   if (isSameOrigin(from, to)) return next;
-  // A body may hold a key as well as a header may.
+  // A body may hold a key too, as a header may.
   if (next.body !== undefined) throw refuse("it would send the body of the request to another origin");
   return { ...next, headers: without(next.headers, (name) => !HARMLESS.has(name)) };
 };

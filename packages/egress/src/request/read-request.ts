@@ -1,5 +1,5 @@
-// A request as the guard sends it: checked before anything leaves, and kept so that it can be sent again to where a redirect
-// points. No sentence here shows a header's value: it may be a key.
+// A request as the guard sends it: checked before anything is sent, and kept so that it can be sent again after a redirect. No
+// error text here shows a header's value: it may be a key.
 
 import { ToolplaneError, UsageError } from "@toolplane/protocol";
 
@@ -16,10 +16,10 @@ export interface AskedHop extends Hop {
 }
 
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/u;
-/** Printable ASCII and tabs. A line end would begin a header, or a request, of the writer's choice. */
+/** Printable ASCII and tabs. A line break would let the writer start a header, or a request, of their own. */
 const VALUE = /^[\t\x20-\x7e]*$/u;
 
-/** Those that say how a message travels are the client's own; a foreign one could split it or name another site. */
+/** Headers about how a message travels belong to the HTTP client; a foreign one could split the message or name another site. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   "connection",
   "content-length",

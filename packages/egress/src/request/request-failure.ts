@@ -11,7 +11,7 @@ export interface FailureContext {
   readonly deadline: AbortSignal;
 }
 
-/** Causes of causes; a chain that bites its tail ends here. */
+/** The limit for following causes; a chain that refers to itself ends here. */
 const MAX_DEPTH = 6;
 
 const chainOf = (error: unknown): readonly unknown[] => {
@@ -29,7 +29,7 @@ const codeOf = (error: unknown): string =>
     ? (error as { code: string }).code
     : "";
 
-/** The address was tried in several families; the first reason is as good as another. */
+/** The address was tried in several families; the first reason is shown. */
 const reasonsOf = (error: unknown): readonly unknown[] =>
   error instanceof AggregateError ? [error, ...(error.errors as readonly unknown[])] : [error];
 
@@ -54,7 +54,7 @@ const sentenceOf = (codes: readonly string[], { host, limits }: FailureContext):
 export const tooLarge = (host: string, { bodyBytes }: EgressLimits): ToolplaneError =>
   new ToolplaneError("result_too_large", `the answer of ${host} is larger than ${bodyBytes} bytes`);
 
-/** An abort by the caller stays what the caller made it, as with any `fetch`. */
+/** An abort by the caller is thrown as it is, as with any `fetch`. */
 export const understandFailure = (error: unknown, context: FailureContext): unknown => {
   const { host, limits, signal, deadline } = context;
   if (signal?.aborted === true) return signal.reason;

@@ -1,4 +1,4 @@
-// How names become addresses: as every other program of this machine does it, with its hosts file.
+// How names become addresses: by the system's resolver, including its hosts file.
 
 import { lookup } from "node:dns/promises";
 

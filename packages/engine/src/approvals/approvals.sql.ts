@@ -3,6 +3,8 @@
 import { tellOf } from "../calls/call-events.sql.ts";
 import { offeredAt, RECHECK_PAUSED, WANTED_AT } from "../calls/offer.sql.ts";
 import { FACT_COLUMNS, type FactRow } from "../calls/read.sql.ts";
+import type { WeighedRow } from "../registry/page.ts";
+import { withinPage } from "../registry/page-bytes.sql.ts";
 import type { Statement } from "../sql/database.ts";
 
 /** A call for later, approved early, still waits for its time. */
@@ -11,14 +13,14 @@ const WANTED = `greatest(now(), ${WANTED_AT})`;
 /**
  * Into the queue, with the time the definition gives a call to wait there: the approval's own time is over.
  * $1 project, $2 call, $3 queue timeout in seconds, $4 the command's payload and $5 seconds until it is published again
- * (both null on the postgres bus).
+ * (both null on the postgres bus), $6 the hash of the decision's card.
  */
 export const APPROVE: Statement = {
   name: "approvals.approve",
   text: `
 with offered as (
   update state.live_calls c
-     set status = 'queued', available_at = ${offeredAt(WANTED)}, queue_timeout_seconds = $3::double precision,
+     set status = 'queued', approval_hash = $6, available_at = ${offeredAt(WANTED)}, queue_timeout_seconds = $3::double precision,
          queue_deadline = ${WANTED} + make_interval(secs => $3::double precision),
          run_deadline = case when c.plain then ${WANTED} + make_interval(secs => c.timeout_seconds) end,
          publishes = c.publishes + case when $4::text is null or ${offeredAt("now()")} = 'infinity' then 0 else 1 end,
@@ -39,7 +41,15 @@ sent as (
 select 1 as moved from offered`,
 };
 
-export interface WaitingRow extends FactRow {
+/** The settlement that follows links the decision before its result. $1 project, $2 call, $3 the hash of the decision's card. */
+export const NOTE_DENIAL: Statement = {
+  name: "approvals.note-denial",
+  text: `
+update state.live_calls set approval_hash = $3
+ where project_id = $1 and tool_call_id = $2 and status = 'awaiting_approval'`,
+};
+
+export interface WaitingRow extends FactRow, WeighedRow {
   readonly created_at: Date;
   readonly queue_deadline: Date;
   readonly call_body: string;
@@ -48,11 +58,12 @@ export interface WaitingRow extends FactRow {
 /** Oldest first: who waits longest is asked about first. $1 project, $2 after this id, $3 limit. */
 export const LIST_WAITING: Statement = {
   name: "approvals.list",
-  text: `
-select ${FACT_COLUMNS}, c.created_at, c.queue_deadline, k.body as call_body
+  text: withinPage(`
+select ${FACT_COLUMNS}, c.created_at, c.queue_deadline, k.body as call_body,
+       octet_length(k.body) as weight, row_number() over (order by c.tool_call_id) as place
   from state.live_calls c
  cross join lateral (select body from cards.cards x where x.project_id = $1 and x.card_id = c.call_card_id offset 0) k
  where c.project_id = $1 and c.status = 'awaiting_approval' and c.tool_call_id > $2::text
  order by c.tool_call_id
- limit $3`,
+ limit $3`),
 };

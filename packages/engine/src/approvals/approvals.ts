@@ -1,7 +1,7 @@
 // Approvals: a person says yes or no to a call of a tool with `approval: required`.
 //   AP1. Exactly one decision per call, the first; the same again by anybody is answered with it, the opposite is `conflict`.
-//   AP2. The decision is a card under an id derived from the call's, written in the transaction that moves the call (I7):
-//       who decided, what, when and why outlives the call's row.
+//   AP2. The decision is a card under an id derived from the call's, written in the transaction that moves the call (I7). The
+//       call remembers the card's hash: its turn's chain links the decision before the result. Retention removes both.
 //   AP3. A denied call was never in a queue, so nobody can have run it. It settles failed `approval_denied` with the reason,
 //       which is what the model is told.
 //   AP4. Time is the database's: a call whose time to be approved is over cannot be approved, also before a watchdog came by.
@@ -9,6 +9,7 @@
 import {
   type Card,
   isRecord,
+  type JsonCaps,
   type JsonObject,
   parseCard,
   resolveOptions,
@@ -22,7 +23,10 @@ import { ENGINE_ACTOR } from "../calls/cancel.ts";
 import { commandPayloadText } from "../calls/plan-call.ts";
 import { engineFailure } from "../calls/plan-settlement.ts";
 import type { Settlements } from "../calls/settlements.ts";
+import type { Sha256 } from "../calls/turn-chain.ts";
 import type { CardStore } from "../cards/card-store.ts";
+import { prepareCard } from "../cards/prepare-card.ts";
+import { readInTurns } from "../coalescer/in-turns.ts";
 import type { CallObserver } from "../ports/call-observer.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
@@ -30,7 +34,7 @@ import type { Faults } from "../ports/faults.ts";
 import type { Definitions } from "../registry/definition-cache.ts";
 import { type Page, type PageRequest, parsePage, toPage } from "../registry/page.ts";
 import type { Database, Queryer } from "../sql/database.ts";
-import { APPROVE, LIST_WAITING, type WaitingRow } from "./approvals.sql.ts";
+import { APPROVE, LIST_WAITING, NOTE_DENIAL, type WaitingRow } from "./approvals.sql.ts";
 
 export type Verdict = "approved" | "denied";
 
@@ -85,6 +89,8 @@ export interface ApprovalsDeps {
   readonly clock: Clock;
   readonly observe: CallObserver;
   readonly republishSeconds: number | null;
+  readonly sha256: Sha256;
+  readonly caps: JsonCaps;
 }
 
 const CARD_TYPE = "call.approval";
@@ -161,7 +167,7 @@ export const createApprovals = (deps: ApprovalsDeps): Approvals => {
   };
 
   /** Moves the call out of the waiting room, or says that somebody else did. */
-  const offer = async (tx: Queryer, view: CallView): Promise<boolean> => {
+  const offer = async (tx: Queryer, view: CallView, approvalHash: string): Promise<boolean> => {
     const pinned = await deps.definitions.resolveVersion(view.projectId, view.toolName, view.toolVersion);
     const { queueTimeoutSeconds } = resolveOptions(pinned?.definition.options ?? {});
     const payload =
@@ -172,11 +178,18 @@ export const createApprovals = (deps: ApprovalsDeps): Approvals => {
       queueTimeoutSeconds,
       payload,
       deps.republishSeconds,
+      approvalHash,
     ]);
     return rows.length > 0;
   };
 
-  const refuse = async (tx: Queryer, view: CallView, request: DecideRequest): Promise<boolean> => {
+  const refuse = async (
+    tx: Queryer,
+    view: CallView,
+    request: DecideRequest,
+    approvalHash: string,
+  ): Promise<boolean> => {
+    await tx.query(NOTE_DENIAL, [view.projectId, view.toolCallId, approvalHash]);
     const by = clean(request.by);
     const reason = clean(request.reason ?? "");
     const message = `${by} denied ${view.toolName}${reason === "" ? "" : `: ${reason}`}; it was not executed`;
@@ -205,12 +218,14 @@ export const createApprovals = (deps: ApprovalsDeps): Approvals => {
     if (clean(request.by) === "") throw new ToolplaneError("bad_request", "a decision names who made it");
     const view = await deps.calls.get(request);
     const now = new Date(deps.clock.now()).toISOString();
+    const card = decisionCard(view, request, verdict, now);
+    const { hash } = prepareCard(card, { projectId: view.projectId, ...deps, candidate: false });
     const moved =
       view.status === "awaiting_approval" &&
       (await db.transaction(async (tx) => {
-        const won = verdict === "approved" ? await offer(tx, view) : await refuse(tx, view, request);
+        const won = verdict === "approved" ? await offer(tx, view, hash) : await refuse(tx, view, request, hash);
         if (won) {
-          await deps.cards.putCards(view.projectId, [decisionCard(view, request, verdict, now)], { tx });
+          await deps.cards.putCards(view.projectId, [card], { tx });
           const act = verdict === "approved" ? "call.approved" : "call.denied";
           const detail = { tool_name: view.toolName, by: clean(request.by), ...reasonIn(request.reason) };
           await recordActs(tx, request.actor, [{ projectId: view.projectId, act, subject: view.toolCallId, detail }]);
@@ -241,7 +256,13 @@ export const createApprovals = (deps: ApprovalsDeps): Approvals => {
     async list(projectId, request) {
       const page = parsePage(request ?? {});
       const rows = await db.query<WaitingRow>(LIST_WAITING, [projectId, page.after, page.limit + 1]);
-      return toPage(rows, page, (row) => row.tool_call_id, waitingOf);
+      const shown = toPage(
+        rows,
+        page,
+        (row) => row.tool_call_id,
+        (row) => row,
+      );
+      return { ...shown, items: await readInTurns(shown.items, (row) => row.call_body.length, waitingOf) };
     },
   };
 };

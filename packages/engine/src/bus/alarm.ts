@@ -5,7 +5,7 @@ import { type Clock, WAIT_OVER } from "../ports/clock.ts";
 
 export interface Alarm {
   wake(): void;
-  /** Forgets a kept wake: call it before looking. */
+  /** Forgets a kept wake: called before looking, it saves a second look. */
   rest(): void;
   wait(ms: number): Promise<void>;
 }
@@ -23,13 +23,13 @@ export const createAlarm = (clock: Clock): Alarm => {
       rung = false;
     },
     async wait(ms) {
-      if (rung) return;
       const waiting = new AbortController();
       ring = () => {
         waiting.abort(WAIT_OVER);
       };
-      await clock.sleep(ms, waiting.signal);
+      if (!rung) await clock.sleep(ms, waiting.signal);
       ring = undefined;
+      rung = false;
     },
   };
 };

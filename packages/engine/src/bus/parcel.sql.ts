@@ -20,11 +20,3 @@ export const eventParts = (row: string): string => `
   union all
   select l.part::int, ${headersOf(row, "l.line")}, split_part(l.line, ${FIELD_END}, 3)
     from string_to_table(case when ${row}.events > 0 then ${row}.payload end, ${LINE_END}) with ordinality l (line, part)`;
-
-const lineOf = (row: string, part: string): string => `split_part(${row}.payload, ${LINE_END}, ${part})`;
-
-/** Headers and payload of one event of a message. */
-export const headersOfPart = (row: string, part: string): string =>
-  `case when ${part} = 0 then ${row}.headers else ${headersOf(row, lineOf(row, part))} end`;
-export const payloadOfPart = (row: string, part: string): string =>
-  `case when ${part} = 0 then ${row}.payload else split_part(${lineOf(row, part)}, ${FIELD_END}, 3) end`;

@@ -2,7 +2,7 @@
 
 /**
  * $1 age in ms, $2 how many. The log's order is nearly the order of age: what is not among its first rows is not old
- * enough either, or will be next time. Deliveries of the deleted events go with them.
+ * enough either, or will be next time.
  */
 export const TRIM_EVENTS = {
   name: "bus_trim_events",
@@ -13,12 +13,11 @@ gone as (
   delete from bus.messages m
    where m.id = any(array(
      select f.id from first f where f.created_at < now() - $1::float8 * interval '1 millisecond'))
-  returning m.id),
-untaken as (delete from bus.deliveries d where d.id = any(array(select g.id from gone g)))
+  returning 1)
 select count(*)::int as trimmed from gone`,
 };
 
-/** $1 age in ms, $2 how many. A command that somebody holds, or that waits out a nak, is left alone. */
+/** $1 age in ms, $2 how many. Commands that had not left when the plane was started without a bus beside its database. */
 export const TRIM_COMMANDS = {
   name: "bus_trim_commands",
   text: `

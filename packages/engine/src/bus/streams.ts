@@ -1,10 +1,11 @@
 // Lossy streams (B15). Subscribers of this process get an item at once; for other processes it goes through an UNLOGGED
-// table behind a buffer that drops when it is full, so that publishing never waits for the database.
+// table behind a buffer that drops when it is full, so that publishing never waits for the database. A process that is alone on
+// its database (D5) writes nothing.
 //
 // Readers remember the snapshot up to which they have read and ask for what is not in it. An id to read on from would
 // lose whatever a slower process commits with smaller ids.
 
-import { type BusCounters, checkStreamItem, type StreamItem } from "@toolplane/bus";
+import { type BusStats, checkStreamItem, type StreamItem } from "@toolplane/bus";
 import { matchesPattern, parsePattern, type SubjectPattern } from "@toolplane/protocol";
 import { createCoalescer } from "../coalescer/coalescer.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -25,16 +26,14 @@ export interface StreamsDeps {
   readonly doorbell: BusDoorbell;
   readonly clock: Clock;
   readonly log: Log;
-  readonly counters: BusCounters;
   /** Tells this bus's own items apart from the others'. */
   readonly origin: string;
-  /** Whether other processes shall see the items. */
-  readonly shared: boolean;
 }
 
 export interface Streams {
   publish(item: StreamItem): void;
   subscribe(pattern: string, handler: (item: StreamItem) => void): Promise<() => void>;
+  stats(): Omit<BusStats, "published">;
   close(): Promise<void>;
 }
 
@@ -52,13 +51,15 @@ const KEEP_MS = 60_000;
 const TRIM_EVERY_MS = 10_000;
 const TRIM_LIMIT = 10_000;
 
-export const createStreams = ({ db, doorbell, clock, log, counters, origin, shared }: StreamsDeps): Streams => {
+export const createStreams = ({ db, doorbell, clock, log, origin }: StreamsDeps): Streams => {
   const subscribers = new Set<Subscriber>();
   let snapshot: string | undefined;
   let reading: Promise<void> | undefined;
   let readAgain = false;
   let ringingMyself = false;
   let closed = false;
+  let streamItems = 0;
+  let streamItemsDropped = 0;
   let trimmedAt = clock.now();
 
   const emit = (item: StreamItem): void => {
@@ -94,7 +95,7 @@ export const createStreams = ({ db, doorbell, clock, log, counters, origin, shar
         ringOthers();
         await trim();
       } catch {
-        counters.streamItemsDropped += items.length;
+        streamItemsDropped += items.length;
       }
       return items.map(() => undefined);
     },
@@ -137,17 +138,17 @@ export const createStreams = ({ db, doorbell, clock, log, counters, origin, shar
     publish(item) {
       checkStreamItem(item);
       if (closed) return;
-      counters.streamItems++;
+      streamItems++;
       emit(item);
-      if (!shared) return;
-      if (writer.stats().waiting >= MAX_WAITING) counters.streamItemsDropped++;
+      if (doorbell.stats().alone) return;
+      if (writer.stats().waiting >= MAX_WAITING) streamItemsDropped++;
       else void writer.submit(item);
     },
     async subscribe(pattern, handler) {
       const subscriber = { pattern: parsePattern(pattern), handler };
       const first = subscribers.size === 0;
       subscribers.add(subscriber);
-      if (shared && first) {
+      if (first) {
         // From now on, not from where the last subscriber of an earlier time stopped.
         snapshot = undefined;
         await read();
@@ -156,6 +157,7 @@ export const createStreams = ({ db, doorbell, clock, log, counters, origin, shar
         subscribers.delete(subscriber);
       };
     },
+    stats: () => ({ streamItems, streamItemsDropped }),
     async close() {
       await writer.idle();
       closed = true;

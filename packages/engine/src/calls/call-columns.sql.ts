@@ -83,6 +83,8 @@ const COURSE = {
   availableAt: kept<Date | null>({ select: (column) => `nullif(${column}, 'infinity')` }),
   createdAt: kept<Date>(),
   startedAt: time(),
+  /** The card of the decision about it, linked before its result; only of calls that need one. */
+  approvalHash: kept<string | null>(),
 } as const;
 
 const OUTCOME = {

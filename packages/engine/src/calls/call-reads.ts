@@ -4,6 +4,7 @@
 
 import { showName, ToolplaneError } from "@toolplane/protocol";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
+import { notThere, readTombstones } from "../history/tombstones.ts";
 import type { Queryer } from "../sql/database.ts";
 import { type CallKey, type CallView, callKey } from "./call.ts";
 import { bindKeys, READ_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
@@ -25,7 +26,15 @@ export const createCallReads = (db: Queryer): CallReads => {
   const one = createCoalescer<CallKey, CallView>({
     flush: async (keys) => {
       const views = new Map((await find(keys)).map((view) => [callKey(view), view]));
-      return keys.map((key) => views.get(callKey(key)) ?? noCall(key));
+      const missing = keys.filter((key) => !views.has(callKey(key)));
+      const tombstones = await readTombstones(
+        db,
+        missing.map(({ projectId, toolCallId }) => ({ projectId, agentTurnId: `turn_${toolCallId}` })),
+      );
+      const errors = new Map(
+        missing.map((key, index) => [callKey(key), notThere("call", key.toolCallId, tombstones[index])]),
+      );
+      return keys.map((key) => views.get(callKey(key)) ?? errors.get(callKey(key)) ?? noCall(key));
     },
   });
   return { find, one };

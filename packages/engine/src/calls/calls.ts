@@ -10,6 +10,7 @@ import type { CallFacts, CallKey, CallView } from "./call.ts";
 import { answerOfSettled, type CallAnswer } from "./call-answer.ts";
 import { createFactMemory, type FactMemory } from "./call-facts.ts";
 import { type CallLease, readLeases } from "./call-leases.ts";
+import { type CallPlaces, createCallPlaces } from "./call-places.ts";
 import { createCallReads, noCall } from "./call-reads.ts";
 import type { CallRequest, Dispatched } from "./call-request.ts";
 import { type Canceled, type CancelRequest, createCancel } from "./cancel.ts";
@@ -66,6 +67,8 @@ export interface Calls {
   readonly watch: SettleWatch;
   /** For all that end calls beside their reports. */
   readonly settlements: Settlements;
+  /** For the calls that steps make. */
+  readonly places: CallPlaces;
   stats(): Readonly<Record<string, CoalescerStats>>;
   /** Nobody waits for work or results any more; what was submitted is finished. */
   drain(): Promise<void>;
@@ -115,7 +118,8 @@ export const createCalls = (deps: CallsDeps): Calls => {
     for (const key of targets) line.offer(key);
     for (const target of new Set(targets.map((key) => key.target))) across.offer(target);
   };
-  const dispatch = createDispatch({ ...deps, handover, remember, giveBack: unheard.giveBack, offer });
+  const places = createCallPlaces({ ...deps, handover, remember, giveBack: unheard.giveBack, offer });
+  const dispatch = createDispatch({ ...deps, places });
   const settlements = createSettlements({ ...deps, facts, watch });
   const settle = createSettle({ ...deps, facts, settlements });
   const cancel = createCancel({ ...deps, facts, settlements });
@@ -187,6 +191,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
     wait: watch.wait,
     watch,
     settlements,
+    places,
     stats: () => Object.fromEntries(Object.entries(coalescers).map(([name, coalescer]) => [name, coalescer.stats()])),
     async drain() {
       line.close();

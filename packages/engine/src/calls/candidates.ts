@@ -19,7 +19,7 @@ const tryReadCard = (body: string): Card | undefined => {
 };
 
 /** A card as a result of this call, or undefined if the rules for reports would refuse it. */
-const planCandidate = (facts: CallFacts, body: string): WrittenResult | undefined => {
+const planCandidate = (facts: CallFacts, { body, hash }: CandidateRow): WrittenResult | undefined => {
   const card = tryReadCard(body);
   if (card === undefined) return undefined;
   const content = card.content as ToolResultContent;
@@ -33,7 +33,7 @@ const planCandidate = (facts: CallFacts, body: string): WrittenResult | undefine
     card,
     expectedCall(facts),
   );
-  return verdict.ok ? { cardId: verdict.card.card_id, content } : undefined;
+  return verdict.ok ? { cardId: verdict.card.card_id, hash, content } : undefined;
 };
 
 export const readCandidates = async (
@@ -48,7 +48,7 @@ export const readCandidates = async (
     const key: CallKey = { projectId: row.project_id, toolCallId: row.tool_call_id };
     const facts = byKey.get(callKey(key));
     if (facts === undefined || found.has(callKey(key))) continue;
-    const written = planCandidate(facts, row.body);
+    const written = planCandidate(facts, row);
     if (written !== undefined) found.set(callKey(key), written);
   }
   return found;

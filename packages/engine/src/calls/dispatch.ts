@@ -22,9 +22,8 @@ import type { Ids } from "../ports/ids.ts";
 import type { Definitions } from "../registry/definition-cache.ts";
 import { createLeastRecentlyUsed } from "../registry/least-recently-used.ts";
 import { type Checked, finishCheck, LongCheck, withVerdict } from "../registry/schema-checks.ts";
-import type { TargetKey } from "../sessions/session-targets.ts";
 import type { Database, Statement } from "../sql/database.ts";
-import { factsOfMade } from "./call-columns.sql.ts";
+import type { CallPlaces } from "./call-places.ts";
 import type { CallRequest, Dispatched } from "./call-request.ts";
 import {
   bindDispatch,
@@ -43,8 +42,6 @@ import {
   type RefusalRow,
 } from "./dispatch.sql.ts";
 import { dispatchedOf, inLockOrder, keyedOutcome, madeOutcome, type Pending, refusalOf } from "./dispatch-outcome.ts";
-import type { Handover } from "./handover.ts";
-import { type LeasedCall, leasedCall } from "./leases.ts";
 import { checkIdempotencyKey, headlessOrigin, originChain, planCall } from "./plan-call.ts";
 import type { Sha256 } from "./turn-chain.ts";
 
@@ -60,17 +57,6 @@ export interface DispatchDeps {
   readonly caps: JsonCaps;
   /** Seconds until an unleased command is published again, on an external bus; null: the call row is the queue. */
   readonly republishSeconds: number | null;
-  readonly leaseSeconds: number;
-}
-
-/** The services that wait in this process. */
-export interface WaitingServices {
-  readonly handover: Pick<Handover, "reserve">;
-  readonly remember: (leased: LeasedCall) => void;
-  /** What these leases hold was never handed to anybody. */
-  readonly giveBack: (leaseIds: readonly string[]) => void;
-  /** Calls stand in the queue of these targets. */
-  readonly offer: (targets: readonly TargetKey[]) => void;
 }
 
 export interface Dispatch extends Omit<Coalescer<CallRequest, Dispatched>, "submit"> {
@@ -110,8 +96,8 @@ const retriesOf = (items: readonly Pending[]): (Act & { readonly by: Actor })[] 
     return [{ by, projectId, act: "call.retried", subject: retryOf, detail }];
   });
 
-export const createDispatch = (deps: DispatchDeps & WaitingServices): Dispatch => {
-  const { db, definitions, faults, ids, sha256, leaseSeconds } = deps;
+export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlaces }): Dispatch => {
+  const { db, definitions, faults, ids, sha256 } = deps;
   /** Agents that are deeper than 0, as far as they were met; the statement says when one is not that deep any more. */
   const depths = createLeastRecentlyUsed<{ readonly depth: number }>(MAX_DEPTHS);
 
@@ -224,73 +210,26 @@ export const createDispatch = (deps: DispatchDeps & WaitingServices): Dispatch =
     return run(DISPATCH);
   };
 
-  const leasedAtBirth = (row: DispatchRow, { leased, made_at }: DispatchedRow): LeasedCall | undefined => {
-    if (!leased || row.leaseId === null) return undefined;
-    const after = (seconds: number): Date => new Date(made_at.getTime() + seconds * 1_000);
-    return leasedCall({
-      facts: factsOfMade(row),
-      lease: { id: row.leaseId, expiresAt: after(leaseSeconds) },
-      attempt: 1,
-      runDeadline: after(row.timeoutSeconds),
-      cardBody: row.cardBody,
-      session: undefined,
-    });
-  };
-
   /** Writes the calls; those that a waiting service may have as leased to it, and hands them over. */
-  const insertMatched = async (open: readonly Pending[]): Promise<readonly DispatchedRow[]> => {
-    const wanted = open.map(({ row, free }) => ({ ...(row as DispatchRow), free }));
-    const reservation = deps.handover.reserve(wanted);
-    const leaseIds: string[] = [];
-    for (const [index, leaseHolder] of reservation.holders.entries()) {
-      const item = open[index];
-      if (item?.row === undefined || leaseHolder === undefined) continue;
-      const leaseId = ids.uuid();
-      leaseIds.push(leaseId);
-      item.row = { ...item.row, leaseId, leaseHolder, leaseSeconds };
-    }
-    let calls: (LeasedCall | undefined)[] = [];
+  const insertPlaced = async (open: readonly Pending[]): Promise<readonly DispatchedRow[]> => {
+    const placement = deps.places.place(open.map(({ row, free }) => ({ row: row as DispatchRow, free })));
+    for (const [index, item] of open.entries()) item.row = placement.rows[index];
+    let written: readonly DispatchedRow[];
     try {
-      const written = await insert(open);
-      if (leaseIds.length > 0) await faults.at("handover:before-telling");
-      for (const [index, { row }] of open.entries()) {
-        const answer = written[index];
-        if (row === undefined || answer?.inserted !== true) continue;
-        deps.observe(row);
-        const leased = leasedAtBirth(row, answer);
-        if (leased === undefined) continue;
-        deps.remember(leased);
-        deps.observe({ ...row, status: "running" });
-        calls[index] = leased;
-      }
-      return written;
+      written = await insert(open);
     } catch (error) {
-      calls = [];
-      if (leaseIds.length > 0) deps.giveBack(leaseIds);
+      placement.drop(true);
       throw error;
-    } finally {
-      reservation.hand(calls);
-      if (leaseIds.length > 0) await faults.at("handover:after-telling");
     }
-  };
-
-  const ring = (items: readonly Pending[]): void => {
-    const queued = items.flatMap(({ row, queued: isQueued }) => (isQueued && row !== undefined ? [row] : []));
-    if (queued.length === 0) return;
-    // A bus beside the database has its relay listen to the bell, and claims of sessions ask for more than their target.
-    if (deps.republishSeconds !== null || queued.some(({ session }) => session !== null)) {
-      deps.doorbell.ring(queued.some(({ session }) => session !== null) ? "sessions" : "queued");
-      return;
-    }
-    deps.offer(queued);
-    deps.doorbell.ring("queued", "elsewhere");
+    await placement.tell(written);
+    return written;
   };
 
   const write = async (items: readonly Pending[]): Promise<void> => {
     const open = inLockOrder(items.filter((item) => item.outcome === undefined && item.row !== undefined));
     if (open.length === 0) return findKeyed(items.filter((item) => item.outcome === undefined));
     await faults.at("dispatch:before-commit");
-    const written = await insertMatched(open);
+    const written = await insertPlaced(open);
     await faults.at("dispatch:after-commit");
     deps.doorbell.ring("events", "here");
     const clashed: Pending[] = [];
@@ -355,7 +294,7 @@ export const createDispatch = (deps: DispatchDeps & WaitingServices): Dispatch =
       await explain(items);
     }
     await faults.at("dispatch:before-doorbell");
-    ring(items);
+    deps.places.ring(items.flatMap(({ row, queued }) => (queued && row !== undefined ? [row] : [])));
     await faults.at("dispatch:after-doorbell");
     return items.map(({ outcome, request }) => outcome ?? keepsChanging(request.toolName));
   };

@@ -1,8 +1,9 @@
 // The synchronous match: a call that is dispatched where a service already waits for its target is written as leased to that
 // service and handed to it, without a doorbell and without a claim. Here is who waits; the statement of the dispatch decides.
-//   HO1. Only a service that rests is matched. One that looks for work itself may find some, and would get more than it asked for.
-//   HO2. Within a flush no call overtakes: once a call of a target goes to the queue, the ones after it do too. Across flushes the
-//        statement sees to it: it leases nothing while a due call waits for the target.
+//   HO1. Only a service that rests is matched. One that looks for work itself may find some, and would get more than it asked
+//       for.
+//   HO2. Within a flush no call overtakes: once a call of a target goes to the queue, the ones after it do too. Across flushes
+//        the statement sees to it: it leases nothing while a due call waits for the target.
 //   HO3. A service for which calls are being written waits for them, also when its time is over meanwhile: it gets the calls, or
 //        hears that there are none. A caller of `claim` that has gone away gives back what it gets, as ever.
 

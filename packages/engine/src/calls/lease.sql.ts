@@ -200,8 +200,8 @@ const held = inputOf(HELD_COLUMNS);
 
 /**
  * Extends live leases; what it does not return was lost, and why is read afterwards: this statement's own snapshot would
- * still show the call as it was before the change that took it away. A heartbeat lost in a server crash only shortens a lease, so it does not wait
- * for the disk.
+ * still show the call as it was before the change that took it away. A heartbeat lost in a server crash only shortens a lease,
+ * so it does not wait for the disk.
  */
 export const HEARTBEAT: Statement = {
   name: "calls.heartbeat",

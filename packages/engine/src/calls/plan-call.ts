@@ -125,8 +125,7 @@ export const headlessOrigin = (
   headless: true,
 });
 
-export const originChain = (origin: CallOrigin, sha256: Sha256): ChainLink =>
-  chainStart(origin.projectId, origin.agentTurnId, sha256);
+export const originChain = (origin: CallOrigin, sha256: Sha256): ChainLink => chainStart(origin, sha256);
 
 const variablesOf = (origin: CallOrigin, toolCallId: string, traceId: string): TemplateValues => ({
   project_id: origin.projectId,
@@ -223,7 +222,8 @@ export const planCall = (input: PlanCallInput): PlannedCall => {
   const planned = argumentsOf(input, variablesOf(origin, toolCallId, context.traceId ?? ""));
   const lineage = lineageMeta(context);
   const card = createToolCallCard({
-    // Made of the call's id: a request that is planned again after its answer was lost meets its card, whatever became of the call.
+    // Made of the call's id: a request that is planned again after its answer was lost meets its card, whatever became of the
+    // call.
     cardId: derivedUuid(toolCallId, "tool.call", sha256),
     projectId: origin.projectId,
     createdAt: now,

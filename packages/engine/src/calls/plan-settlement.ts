@@ -48,6 +48,7 @@ export interface GivenResult {
 /** A result card that exists already: the protocol's two steps, or a card found when its call ends without a report. */
 export interface WrittenResult {
   readonly cardId: string;
+  readonly hash: string;
   readonly content: ToolResultContent;
 }
 
@@ -65,8 +66,8 @@ export interface Settlement {
   readonly traceparent?: string | undefined;
   /** For a card made here: minted with the request, so that a second run of it finds the first. */
   readonly cardId?: string | undefined;
-  /** A card that says the same is written under `cardId` already: it is the result, and none is made. */
-  readonly stands?: boolean | undefined;
+  /** A card that says the same is written already: it is the result, and none is made. */
+  readonly standing?: { readonly cardId: string; readonly hash: string } | undefined;
 }
 
 export interface SettlementMeans {
@@ -179,7 +180,7 @@ export const planSettlement = (settlement: Settlement, means: SettlementMeans): 
   const kept = "given" in outcome ? withState(settlement, outcome.given, means) : undefined;
   const made = kept === undefined ? undefined : makeCard(settlement, kept.given, means);
   const content = made?.content ?? (outcome as { written: WrittenResult }).written.content;
-  const cardId = made?.cardId ?? (outcome as { written: WrittenResult }).written.cardId;
+  const { cardId, hash } = settlement.standing ?? made ?? (outcome as { written: WrittenResult }).written;
   return {
     projectId: facts.projectId,
     toolCallId: facts.toolCallId,
@@ -190,8 +191,8 @@ export const planSettlement = (settlement: Settlement, means: SettlementMeans): 
     settledBy: settlement.actorId,
     resultCardId: cardId,
     resultHash: resultHash(content, means.sha256),
-    cardHash: settlement.stands === true ? null : (made?.hash ?? null),
-    cardBody: settlement.stands === true ? null : (made?.body ?? null),
+    cardHash: hash,
+    cardBody: settlement.standing === undefined ? (made?.body ?? null) : null,
     agentTurnId: facts.agentTurnId,
     stepId: facts.stepId,
     dead: settlement.dead === true,

@@ -48,5 +48,5 @@ select card_id, hash, body from cards.cards
 
 export const READ_RESULT_CARD: Statement = {
   name: "reports.read-card",
-  text: "select body from cards.cards where project_id = $1 and card_id = $2",
+  text: "select hash, body from cards.cards where project_id = $1 and card_id = $2",
 };

@@ -125,19 +125,21 @@ export const createReports = (deps: ReportDeps): Reports => {
     async report(request) {
       const payload = parseCallbackPayload(request.payload, { boundary: "report" });
       const facts = await factsOf(request);
-      const rows = await deps.db.query<{ body: string }>(READ_RESULT_CARD, [
+      const rows = await deps.db.query<{ hash: string; body: string }>(READ_RESULT_CARD, [
         request.projectId,
         payload.tool_result_card_id,
       ]);
-      const body = rows[0]?.body;
-      const card = check(facts, body === undefined ? undefined : parseCard(JSON.parse(body)), request);
+      const [stored] = rows;
+      const card = check(facts, stored === undefined ? undefined : parseCard(JSON.parse(stored.body)), request);
       return deps.settle({
         projectId: request.projectId,
         toolCallId: request.toolCallId,
         actorId: request.actorId,
         leaseId: request.leaseId,
         traceparent: request.headers?.[HEADERS.traceparent],
-        outcome: { written: { cardId: card.card_id, content: card.content as ToolResultContent } },
+        outcome: {
+          written: { cardId: card.card_id, hash: stored?.hash ?? "", content: card.content as ToolResultContent },
+        },
       });
     },
   };

@@ -1,5 +1,6 @@
 // Who has asked for work lately: the answer to "does anybody serve this target". From memory: it is for people who look,
-// and a service that lives asks again within seconds. One that ends its question itself, as a service does that stops, is forgotten at once.
+// and a service that lives asks again within seconds. One that ends its question itself, as a service does that stops, is
+// forgotten at once.
 
 export interface SeenService {
   readonly projectId: string;

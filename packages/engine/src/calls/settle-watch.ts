@@ -1,5 +1,5 @@
-// Those who wait for calls to settle. A caller is told the result with the end: from the settlement that was committed here, or from
-// the one statement that asks about all who wait after a ring from elsewhere. Neither reads the call again.
+// Those who wait for calls to settle. A caller is told the result with the end: from the settlement that was committed here, or
+// from the one statement that asks about all who wait after a ring from elsewhere. Neither reads the call again.
 
 import type { ToolResultContent } from "@toolplane/protocol";
 import type { Clock } from "../ports/clock.ts";

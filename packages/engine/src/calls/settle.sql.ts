@@ -13,6 +13,7 @@ import type { Statement } from "../sql/database.ts";
 import { KEPT_COLUMNS, KEPT_OF_CALL } from "./call-columns.sql.ts";
 import { tellOf } from "./call-events.sql.ts";
 import { inHands } from "./offer.sql.ts";
+import { linkOf } from "./turn-chain.sql.ts";
 
 export type SettleMode = "report" | "cancel" | "deny" | "expire";
 
@@ -40,8 +41,8 @@ const RESULT = {
   settledBy: text(),
   resultCardId: text(),
   resultHash: text(),
+  cardHash: text(),
   /** Absent when the card was written before (the protocol's two steps). */
-  cardHash: textOrNull(),
   cardBody: textOrNull(),
   agentTurnId: text(),
   stepId: text(),
@@ -96,9 +97,16 @@ const settling = (source: string): string => `
             i.ord, i.mode, i.dead, i.status, i.error_code, i.settled_by, i.result_card_id, i.result_hash, i.card_hash, i.card_body,
             i.agent_turn_id as card_turn_id, i.step_id as card_step_id`;
 
+// The chain of a direct call: its card, the decision about it if it needed one, its result. No head is there to hold the end,
+// so the settlement writes it; the row that is settled has what came before.
+const BEFORE_RESULT = `case when approval_hash is null then chain_hash else ${linkOf("chain_hash", "approval_hash")} end`;
+
 const INTO_THE_PAST = `
-  insert into state.past_calls (${KEPT_COLUMNS}, lease_id, status, error_code, settled_by, settled_at, result_card_id, result_hash)
-  select ${KEPT_COLUMNS}, lease_id, status, error_code, settled_by, now(), result_card_id, result_hash
+  insert into state.past_calls (${KEPT_COLUMNS}, lease_id, status, error_code, settled_by, settled_at, result_card_id, result_hash,
+                                result_chain_seq, result_chain_hash)
+  select ${KEPT_COLUMNS}, lease_id, status, error_code, settled_by, now(), result_card_id, result_hash,
+         case when headless then case when approval_hash is null then 2 else 3 end end,
+         case when headless then ${linkOf(BEFORE_RESULT, "card_hash")} end
     from won`;
 
 // A card that is written here has an id minted for this settlement, which no other card can have: no conflict is asked for.

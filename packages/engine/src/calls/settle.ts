@@ -128,8 +128,7 @@ export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled
       messageType: "tool_result",
       outcome: request.outcome,
       traceparent: isFilled(request.traceparent) ? request.traceparent : undefined,
-      cardId: standing?.card_id,
-      stands: standing !== undefined,
+      standing: standing === undefined ? undefined : { cardId: standing.card_id, hash: standing.hash },
     });
     return { ...planned, request };
   };

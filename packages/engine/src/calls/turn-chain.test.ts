@@ -4,7 +4,10 @@ import { chainStart, extendChain } from "./turn-chain.ts";
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 const chain = (project: string, turn: string, cards: readonly string[]): string =>
-  cards.reduce((link, card) => extendChain(link, card, sha256), chainStart(project, turn, sha256)).hash;
+  cards.reduce(
+    (link, card) => extendChain(link, card, sha256),
+    chainStart({ projectId: project, agentTurnId: turn }, sha256),
+  ).hash;
 
 test("[ENG-chain] the chain changes with the project, the turn, any card, their order and their number", () => {
   const base = chain("p", "t", ["a", "b", "c"]);

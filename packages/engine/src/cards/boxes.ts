@@ -29,7 +29,7 @@ export interface Box {
 
 export interface HydratedBox extends Box {
   readonly hydratedCards?: readonly Card[];
-  /** Not all of the box is here: its ids, or its cards, begin later than it does. */
+  /** Not all of the box is here: its ids, or its cards, begin later than it does. Only so many cards come as fit into an answer. */
   readonly truncated: boolean;
 }
 
@@ -59,7 +59,7 @@ export interface Boxes {
   /** The given box if the project has it, else a new empty one. */
   ensureBox(projectId: string, boxId: string | null | undefined, tx?: Queryer): Promise<string>;
   loadBox(projectId: string, boxId: string, tx?: Queryer): Promise<Box | undefined>;
-  /** The newest cards of a box, oldest of them first; undefined when the project has no such box. */
+  /** The newest cards of a box that fit into an answer, oldest of them first; undefined when the project has no such box. */
   loadBoxCards(projectId: string, boxId: string, limit?: number): Promise<readonly Card[] | undefined>;
   loadBoxes(projectId: string, boxIds: readonly string[], options?: BoxBatchOptions): Promise<BoxBatch>;
 }
@@ -67,7 +67,7 @@ export interface Boxes {
 export interface BoxesOptions {
   readonly db: Database;
   readonly ids: Ids;
-  readonly cards: Pick<CardStore, "getCards">;
+  readonly cards: Pick<CardStore, "getCards" | "firstThatFit">;
 }
 
 const DEFAULT_TAIL = 200;
@@ -75,7 +75,7 @@ const MAX_TAIL = 500;
 const MAX_BOX_BATCH = 100;
 /** A step writes a few cards; a request with more is a mistake, and one statement should stay small. */
 const MAX_CARDS_AT_ONCE = 10_000;
-/** Cards of one answer; at the size cap of a card even these are gigabytes, in practice a few megabytes. */
+/** Cards of one answer, which is bounded in bytes as well. */
 const MAX_HYDRATED = 5_000;
 
 const missing = (boxId: string): ToolplaneError =>
@@ -119,6 +119,24 @@ export const createBoxes = ({ db, ids, cards }: BoxesOptions): Boxes => {
     return (await tx.query<BoxRow>(READ_BOXES, [projectId, possible, tail])).map(toBox);
   };
 
+  /** The ends of these lists whose cards fit into one answer; of earlier lists before those of later ones. */
+  const newestThatFit = async (
+    projectId: string,
+    lists: readonly (readonly string[])[],
+  ): Promise<readonly (readonly string[])[]> => {
+    let left = (
+      await cards.firstThatFit(
+        projectId,
+        lists.flatMap((list) => list.toReversed()),
+      )
+    ).length;
+    return lists.map((list) => {
+      const count = Math.min(list.length, left);
+      left -= count;
+      return list.slice(list.length - count);
+    });
+  };
+
   const create = async (projectId: string, cardIds: readonly string[], options: CreateBoxOptions): Promise<string> => {
     checkCardIds(cardIds);
     const boxId = dashed(ids.uuid());
@@ -158,7 +176,9 @@ export const createBoxes = ({ db, ids, cards }: BoxesOptions): Boxes => {
     },
     async loadBoxCards(projectId, boxId, limit = DEFAULT_TAIL) {
       const [box] = await read(projectId, [boxId], checkTail(limit), db);
-      return box === undefined ? undefined : cards.getCards(projectId, box.cardIds);
+      return box === undefined
+        ? undefined
+        : cards.getCards(projectId, (await newestThatFit(projectId, [box.cardIds]))[0] ?? []);
     },
     async loadBoxes(projectId, boxIds, { hydrate = false, limit } = {}) {
       const wanted = distinctIds(boxIds);
@@ -172,12 +192,14 @@ export const createBoxes = ({ db, ids, cards }: BoxesOptions): Boxes => {
         .map((box) => ({ ...box, truncated: box.cardIds.length < box.length }));
       const missingBoxIds = wanted.filter((id) => !found.has(id));
       if (!hydrate) return { boxes, missingBoxIds, missingCardIds: [] };
-      const shown = boxes.map((box) => ({ box, ids: box.cardIds.slice(-(tail ?? DEFAULT_TAIL)) }));
-      const cardIds = distinctIds(shown.flatMap((one) => one.ids));
-      if (cardIds.length > MAX_HYDRATED)
+      const tails = boxes.map((box) => box.cardIds.slice(-(tail ?? DEFAULT_TAIL)));
+      if (distinctIds(tails.flat()).length > MAX_HYDRATED)
         throw refused(`these boxes hold more than ${MAX_HYDRATED} cards: ask for fewer boxes or a lower limit`, {
           max: MAX_HYDRATED,
         });
+      const fitting = await newestThatFit(projectId, tails);
+      const shown = boxes.map((box, index) => ({ box, ids: fitting[index] ?? [] }));
+      const cardIds = distinctIds(shown.flatMap((one) => one.ids));
       const byId = new Map((await cards.getCards(projectId, cardIds)).map((card) => [card.card_id, card]));
       const hydrated = shown.map(({ box, ids: tailIds }) => ({
         ...box,

@@ -18,9 +18,11 @@ import { createCardReads } from "./card-reads.ts";
 import {
   bindCards,
   type CardRow,
+  type CardSize,
   PUT_CARDS,
   READ_CARDS_OF_CALLS,
   READ_LATEST_OF_STEP,
+  READ_SIZES,
   type StoredBody,
 } from "./cards.sql.ts";
 import { isPossibleId } from "./possible-id.ts";
@@ -43,6 +45,8 @@ export interface PutCardsOptions {
 export interface CardBatch {
   readonly cards: readonly Card[];
   readonly missingIds: readonly string[];
+  /** They are there, and would have made the answer too large: to be asked for again. */
+  readonly omittedIds: readonly string[];
 }
 
 export interface CardVerdict {
@@ -66,7 +70,9 @@ export interface StepCard {
 export interface CardStore {
   putCards(projectId: string, cards: readonly unknown[], options?: PutCardsOptions): Promise<readonly CardRef[]>;
   getCards(projectId: string, ids: readonly (string | null | undefined)[], tx?: Queryer): Promise<readonly Card[]>;
-  /** At most 100 distinct ids; each card once, in order of first mention. */
+  /** The first of these ids whose cards have at most `MAX_ANSWER_BYTES` together, one of them at least; ids without a card count nothing. */
+  firstThatFit(projectId: string, ids: readonly string[]): Promise<readonly string[]>;
+  /** At most 100 distinct ids; each card once, in order of first mention; so many as fit into an answer. */
   getCardBatch(projectId: string, ids: readonly string[]): Promise<CardBatch>;
   /** Calls' cards, unreported results included; newest first. */
   getCardsOfCalls(projectId: string, toolCallIds: readonly string[], filter?: CardFilter): Promise<readonly Card[]>;
@@ -84,6 +90,19 @@ export interface CardStoreOptions {
 /** What one request may ask for, and what one statement should carry. */
 const MAX_CARD_BATCH = 100;
 const MAX_BATCH_BYTES = 32 * 1024 * 1024;
+/** What the cards of one answer may have together. */
+export const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+
+const planFitting = (ids: readonly string[], sizes: readonly CardSize[]): readonly string[] => {
+  const bytesOf = new Map(sizes.map(({ card_id, bytes }) => [card_id, bytes]));
+  let taken = 0;
+  const end = ids.findIndex((id) => {
+    const before = taken;
+    taken += bytesOf.get(id) ?? 0;
+    return before > 0 && taken > MAX_ANSWER_BYTES;
+  });
+  return end === -1 ? ids : ids.slice(0, end);
+};
 
 // The text was checked when it was written and its columns are ours alone.
 const readCard = ({ body }: StoredBody): Card => JSON.parse(body) as Card;
@@ -128,7 +147,14 @@ export const createCardStore = ({ db, sha256, caps = DEFAULT_CARD_CAPS }: CardSt
   const readByIds = (projectId: string, ids: readonly string[], tx?: Queryer): Promise<readonly StoredBody[]> =>
     read(projectId, ids.filter(isPossibleId), tx);
 
+  const firstThatFit = async (projectId: string, ids: readonly string[]): Promise<readonly string[]> => {
+    const wanted = distinctIds(ids).filter(isPossibleId);
+    if (wanted.length < 2) return ids;
+    return planFitting(ids, await db.query<CardSize>(READ_SIZES, [projectId, wanted]));
+  };
+
   return {
+    firstThatFit,
     async putCards(projectId, cards, { tx = db, candidate = false } = {}) {
       if (cards.length > MAX_CARD_BATCH) throw tooMany("cards", MAX_CARD_BATCH);
       const rows = cards.map((card) => prepareCard(card, { projectId, caps, sha256, candidate }));
@@ -150,9 +176,11 @@ export const createCardStore = ({ db, sha256, caps = DEFAULT_CARD_CAPS }: CardSt
     async getCardBatch(projectId, ids) {
       const wanted = distinctIds(ids);
       if (wanted.length > MAX_CARD_BATCH) throw tooMany("card_ids", MAX_CARD_BATCH);
-      const cards = orderAsRequested(wanted, await readCards(await readByIds(projectId, wanted)));
+      const fitting = await firstThatFit(projectId, wanted);
+      const cards = orderAsRequested(fitting, await readCards(await readByIds(projectId, fitting)));
       const found = new Set(cards.map(({ card_id }) => card_id));
-      return { cards, missingIds: wanted.filter((id) => !found.has(id)) };
+      const missingIds = fitting.filter((id) => !found.has(id));
+      return { cards, missingIds, omittedIds: wanted.slice(fitting.length) };
     },
     async getCardsOfCalls(projectId, toolCallIds, filter = {}) {
       const wanted = distinctIds(toolCallIds).filter(isPossibleId);

@@ -76,6 +76,21 @@ select i.ord::int as ord, c.card_id, c.hash, c.body
  where ${LIVE}`,
 };
 
+export interface CardSize {
+  readonly card_id: string;
+  readonly bytes: number;
+}
+
+/** What cards have, without reading them. $1 project, $2 cards. */
+export const READ_SIZES: Statement = {
+  name: "cards.read-sizes",
+  text: `
+select c.card_id, octet_length(c.body) as bytes
+  from unnest($2::text[]) as i (card_id)
+ cross join lateral (select * from cards.cards x where x.project_id = $1 and x.card_id = i.card_id offset 0) c
+ where ${LIVE}`,
+};
+
 // A call knows its two cards; a result that was written but not reported is found by the call it names. "offset 0" keeps
 // that a lookup: a plan made while there are no such results would read all of them ever after.
 const OF_CALLS = `

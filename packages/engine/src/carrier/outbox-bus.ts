@@ -1,6 +1,6 @@
 // The bus of an engine with a carrier: publishing writes to the outbox, so that a message is sent because it was
-// committed, whoever publishes it and whether the carrier is there or not (I3). Everything else is the carrier's. So a
-// new durable begins at what the relay brings there from then on, which may have been published a moment before (B11).
+// committed, whoever publishes it and whether the carrier is there or not (I3). Streams are the carrier's. A new durable of the
+// carrier begins at what the relay brings there from then on, which may have been published a moment before (B11).
 
 import type { Bus, CarrierBus, DrainOptions } from "@toolplane/bus";
 import { ToolplaneError } from "@toolplane/protocol";
@@ -22,8 +22,6 @@ export const createOutboxBus = (carrier: CarrierBus, writer: MessageWriter): Bus
       if (closed) throw new ToolplaneError("storage_error", "the bus is closed");
       await writer.publish(messages);
     },
-    consume: (options, handler) => carrier.consume(options, handler),
-    dropDurable: (durable) => carrier.dropDurable(durable),
     publishStream: (item) => {
       carrier.publishStream(item);
     },

@@ -12,10 +12,22 @@ update bus.carrier
  where one and kind <> $1`,
 };
 
-/** Wakeups that nobody will carry; the inbox rows they were rung for are found by looking. */
-export const DROP_WAKEUPS: Statement = {
-  name: "carrier.drop-wakeups",
-  text: "delete from bus.messages where category = 'cmd' and component = 'agent'",
+/**
+ * Commands that nobody takes without a bus. What a wakeup was rung for is found by looking. Commands of calls wait for a bus to come
+ * back, for a day: a service that leases claims the call meanwhile. Any other becomes a dead letter that can be replayed.
+ * $1 an id of this moment.
+ */
+export const DROP_COMMANDS: Statement = {
+  name: "carrier.drop-commands",
+  text: `
+with gone as (
+  delete from bus.messages where category = 'cmd' and (component = 'agent' or headers::json ->> 'CG-Tool-Call-Id' is null)
+  returning id, project_id, subject, component, headers, payload, deliveries)
+insert into state.dead_letters (project_id, dead_letter_id, kind, subject, headers, payload, code, reason, attempts)
+select project_id, 'dead_' || $1::text || '-' || id, 'message', subject, headers, payload, 'upstream_unavailable',
+       'the plane was started without a bus beside its database, and nobody takes commands there', deliveries
+  from gone
+ where component <> 'agent'`,
 };
 
 export interface MovedRow {
@@ -24,8 +36,7 @@ export interface MovedRow {
 }
 
 /**
- * Moves the next events of before the change, with what their durables had not finished; when there are none left the
- * change is over. What another process is just moving is left to it. $1 how many.
+ * Moves the next events of before the change; when there are none left the change is over. What another process is just moving is left to it. $1 how many.
  */
 export const MOVE_OLD_EVENTS: Statement = {
   name: "carrier_move_old_events",
@@ -38,7 +49,6 @@ picked as materialized (
 gone as (
   delete from bus.messages m where m.id = any(array(select p.id from picked p))
   returning m.xid, m.id, m.project_id, m.subject, m.headers, m.payload, m.events, m.created_at),
-untaken as (delete from bus.deliveries d where d.id = any(array(select p.id from picked p))),
 kept as (
   insert into bus.sent_events (xid, id, project_id, subject, headers, payload, events, created_at)
   select xid, id, project_id, subject, headers, payload, events, created_at from gone),

@@ -5,15 +5,16 @@
 //   Back to the database: the rows of calls and inboxes are claimed as they are. Wakeups that have not left, or that an
 //   earlier version wrote here, are dropped: a worker that serves a pool looks at what is due when it starts.
 
+import type { Ids } from "../ports/ids.ts";
 import type { Queryer } from "../sql/database.ts";
-import { DROP_WAKEUPS, MOVE_OLD_EVENTS, type MovedRow, SET_CARRIER } from "./take-over.sql.ts";
+import { DROP_COMMANDS, MOVE_OLD_EVENTS, type MovedRow, SET_CARRIER } from "./take-over.sql.ts";
 
 /** Some tens of milliseconds of work per statement. */
 const STEP = 2_000;
 
-export const setCarrier = async (db: Queryer, kind: "postgres" | "external"): Promise<void> => {
+export const setCarrier = async (db: Queryer, kind: "postgres" | "external", ids: Ids): Promise<void> => {
   await db.query(SET_CARRIER, [kind]);
-  if (kind === "postgres") await db.query(DROP_WAKEUPS);
+  if (kind === "postgres") await db.query(DROP_COMMANDS, [ids.uuid()]);
 };
 
 /** Any number of processes may do it at once, and one that dies leaves the rest to the next. */

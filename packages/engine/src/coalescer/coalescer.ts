@@ -13,7 +13,8 @@
 //   C5. A flush leaves in the order of its keys: whoever flushes, here or in another process, locks rows in the same order
 //       and two of them never wait for each other.
 
-import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
+import { ToolplaneError } from "@toolplane/protocol";
+import { isAway } from "../sql/database-error.ts";
 
 export interface CoalescerOptions<Item, Outcome> {
   /** One transaction for all items; an outcome per item, in order. An outcome that is an Error rejects its caller. */
@@ -54,13 +55,11 @@ interface Entry<Item, Outcome> {
 const DEFAULT_MAX_ITEMS = 256;
 const DEFAULT_MAX_BYTES = 4 * 1024 * 1024;
 
-const isUnanswered = (error: unknown): boolean => isToolplaneError(error) && error.code === "storage_error";
-
 // What the server says while it is there: a deadlock, a lock it waited for too long. Such an item fails alone.
 const ITS_OWN_TROUBLE = new Set(["40001", "40P01", "55P03", "57014"]);
 
-const isAway = (error: unknown): boolean =>
-  isToolplaneError(error) && error.code === "storage_error" && !ITS_OWN_TROUBLE.has(String(error.detail?.sqlstate));
+const isAwayForAll = (error: unknown): boolean =>
+  isAway(error) && !ITS_OWN_TROUBLE.has(String((error as ToolplaneError).detail?.sqlstate));
 
 // From this many on the fixed part of a statement (some 0.2 ms) is small against its rows, even when they are halved.
 const WORTH_SHARING = 128;
@@ -129,7 +128,7 @@ export const createCoalescer = <Item, Outcome>(options: CoalescerOptions<Item, O
         answer([entry], await flush([entry.item]));
       } catch (error) {
         entry.reject(error);
-        if (!isAway(error)) continue;
+        if (!isAwayForAll(error)) continue;
         for (const rest of entries.slice(index + 1)) rest.reject(error);
         return;
       }
@@ -142,7 +141,7 @@ export const createCoalescer = <Item, Outcome>(options: CoalescerOptions<Item, O
     try {
       answer(entries, await flush(entries.map((entry) => entry.item)));
     } catch (error) {
-      if (entries.length === 1 && !isUnanswered(error)) entries[0]?.reject(error);
+      if (entries.length === 1 && !isAway(error)) entries[0]?.reject(error);
       else await runSingly(entries);
     }
   };

@@ -2,7 +2,7 @@
 // `retry_of`; the old one stays settled (I1) and its turn is never fed. Replaying twice gives the same new call: the
 // letter's id is its idempotency key.
 
-import { type JsonObject, showName, ToolplaneError } from "@toolplane/protocol";
+import { type JsonObject, showName, ToolplaneError, tryParseSubject } from "@toolplane/protocol";
 import { type Actor, recordActs } from "../audit/audit.ts";
 import type { CallRequest, Dispatched } from "../calls/call-request.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
@@ -83,10 +83,21 @@ const callerArguments = (cardBody: string): JsonObject => {
   return Object.fromEntries(Object.entries(card.content.arguments).filter(([name]) => !added.includes(name)));
 };
 
+const isCommand = ({ kind, subject }: DeadLetter): boolean =>
+  kind === "message" && tryParseSubject(subject)?.category === "cmd";
+
+const noBus = ({ deadLetterId }: DeadLetter): ToolplaneError =>
+  new ToolplaneError(
+    "conflict",
+    `dead letter ${deadLetterId} is a command, and this plane has no bus beside its database: nobody would take it`,
+  );
+
 export const createDeadLetters = (deps: {
   readonly db: Database;
   readonly doorbell: Doorbell;
   readonly faults: Faults;
+  /** A bus beside the database carries commands. */
+  readonly external: boolean;
   readonly dispatch: (request: CallRequest) => Promise<Dispatched>;
 }): DeadLetters => {
   const { db, faults } = deps;
@@ -138,6 +149,7 @@ export const createDeadLetters = (deps: {
     async replay(projectId, deadLetterId, by) {
       const letter = await get(projectId, deadLetterId);
       if (letter.replayedAs !== null) return { replayedAs: letter.replayedAs };
+      if (!deps.external && isCommand(letter)) throw noBus(letter);
       await faults.at("replay:before-commit");
       if (letter.kind === "message") {
         await mark(REPUBLISH, letter, `replay-${deadLetterId}`, by);

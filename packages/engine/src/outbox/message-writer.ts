@@ -13,6 +13,8 @@ export interface MessageWriterOptions {
   readonly db: Queryer;
   readonly doorbell: Doorbell;
   readonly faults: Faults;
+  /** Throws for a message that is not carried here, though it is sound. */
+  readonly check?: ((message: BusMessage) => void) | undefined;
   /** How many of a flush were new. */
   readonly written?: ((count: number) => void) | undefined;
 }
@@ -23,7 +25,7 @@ export interface MessageWriter {
   idle(): Promise<void>;
 }
 
-export const createMessageWriter = ({ db, doorbell, faults, written }: MessageWriterOptions): MessageWriter => {
+export const createMessageWriter = ({ db, doorbell, faults, check, written }: MessageWriterOptions): MessageWriter => {
   const writer = createCoalescer<MessageRow, undefined>({
     bytesOf: ({ headers, payload }) => headers.length + payload.length,
     flush: failTogether(async (rows) => {
@@ -38,6 +40,7 @@ export const createMessageWriter = ({ db, doorbell, faults, written }: MessageWr
   return {
     async publish(messages) {
       const rows = messages.map(planMessageRow);
+      if (check !== undefined) messages.forEach(check);
       await Promise.all(rows.map((row) => writer.submit(row)));
     },
     idle: () => writer.idle(),

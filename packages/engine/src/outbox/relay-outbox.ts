@@ -10,15 +10,22 @@
 import type { Bus, BusMessage } from "@toolplane/bus";
 import { type Backoff, backoff, type HeaderMap, isToolplaneError } from "@toolplane/protocol";
 import { createAlarm } from "../bus/alarm.ts";
-import type { Claim } from "../bus/claim.ts";
-import { createSettlement } from "../bus/settlement.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import type { Database } from "../sql/database.ts";
-import { CLAIM_OUTBOX, MARK_PUBLISHED, NEXT_DUE, type PublishedRow, type RelayRow } from "./relay.sql.ts";
+import {
+  BURY_REFUSED,
+  CLAIM_OUTBOX,
+  EXTEND_CLAIM,
+  MARK_PUBLISHED,
+  NEXT_DUE,
+  PUT_OFF,
+  type PublishedRow,
+  type RelayRow,
+} from "./relay.sql.ts";
 
 export interface RelayWatch {
   /** Commands have left whose calls were started without them. */
@@ -91,10 +98,13 @@ const messageOf = (row: RelayRow): BusMessage => ({
 /** One row for each message of the outbox, whatever it is made of. */
 const firstsOf = (rows: readonly RelayRow[]): readonly RelayRow[] => rows.filter(({ part }) => part <= 1);
 
-const claimOf = (id: string, claimId: string): Claim => ({ durable: undefined, id, part: 0, claimId });
-
 /** Undefined when it was published. */
 type PublishOutcome = { readonly error: unknown } | undefined;
+
+interface Failure {
+  readonly row: RelayRow;
+  readonly error: unknown;
+}
 
 const isFinal = (error: unknown): boolean => isToolplaneError(error) && error.retry === "never";
 
@@ -103,7 +113,6 @@ const codeOf = (error: unknown): string => (isToolplaneError(error) ? error.code
 export const relayOutbox = (options: RelayOptions): Relay => {
   const { db, bus, doorbell, ids, clock, log, faults, watch } = options;
   const { batch = DEFAULT_BATCH, claimMs = DEFAULT_CLAIM_MS, lookAgainMs = DEFAULT_LOOK_AGAIN_MS } = options;
-  const settlement = createSettlement(db, faults);
   const alarm = createAlarm(clock);
   const stopping = new AbortController();
   let published = 0;
@@ -112,13 +121,6 @@ export const relayOutbox = (options: RelayOptions): Relay => {
   let buried = 0;
   let outages = 0;
   let helping: Promise<void> | undefined;
-
-  const bury = async (row: RelayRow, claim: Claim, error: unknown): Promise<void> => {
-    const code = codeOf(error);
-    log.error("the bus refuses a message for good", { subject: row.subject, code });
-    await settlement.bury(claim, { code, reason: "the bus refuses this message" });
-    buried++;
-  };
 
   /** What became of each row: published, or the error. */
   const publishAll = async (rows: readonly RelayRow[]): Promise<readonly PublishOutcome[]> => {
@@ -140,7 +142,7 @@ export const relayOutbox = (options: RelayOptions): Relay => {
         await clock.sleep(claimMs / EXTENSIONS, over.signal);
         if (over.signal.aborted) return;
         // A claim that could not be extended lapses: another relay publishes under the same ids.
-        await Promise.allSettled(firstsOf(rows).map(({ id }) => settlement.extend(claimOf(id, claimId), claimMs)));
+        await db.query(EXTEND_CLAIM, [firstsOf(rows).map(({ id }) => id), claimId, claimMs]).catch(() => {});
       }
     })();
     try {
@@ -152,16 +154,23 @@ export const relayOutbox = (options: RelayOptions): Relay => {
     }
   };
 
-  /** Buries or puts off a row that was not published; returns in how many ms it is due again. */
-  const putOff = async (row: RelayRow, claim: Claim, error: unknown): Promise<number> => {
-    if (isFinal(error)) {
-      await bury(row, claim, error);
-      return Number.POSITIVE_INFINITY;
-    }
-    failed++;
-    const dueMs = backoff(RETRY_MS, row.deliveries);
-    await settlement.delay(claim, dueMs);
-    return dueMs;
+  const bury = async (refused: readonly Failure[], claimId: string): Promise<number> => {
+    if (refused.length === 0) return Number.POSITIVE_INFINITY;
+    const codes = refused.map(({ error }) => codeOf(error));
+    for (const [index, { row }] of refused.entries())
+      log.error("the bus refuses a message for good", { subject: row.subject, code: codes[index] });
+    await db.query(BURY_REFUSED, [refused.map(({ row }) => row.id), claimId, codes]);
+    buried += refused.length;
+    return Number.POSITIVE_INFINITY;
+  };
+
+  /** Resolves to the ms until the first of them is due again. */
+  const putOff = async (unsent: readonly Failure[], claimId: string): Promise<number> => {
+    if (unsent.length === 0) return Number.POSITIVE_INFINITY;
+    failed += unsent.length;
+    const due = unsent.map(({ row }) => backoff(RETRY_MS, row.deliveries));
+    await db.query(PUT_OFF, [unsent.map(({ row }) => row.id), claimId, due]);
+    return Math.min(...due);
   };
 
   /** In how many ms the next row is due, which may have come a moment ago. */
@@ -190,16 +199,27 @@ export const relayOutbox = (options: RelayOptions): Relay => {
     const outcomes = await publishHeld(rows, claimId);
     await faults.at("relay:after-publish");
     // A parcel has left when all of it has.
-    const failures = new Map(
-      rows.flatMap(({ id }, index) => (outcomes[index] === undefined ? [] : [[id, outcomes[index]]])),
+    const errors = new Map(
+      rows.flatMap(({ id }, index) => {
+        const outcome = outcomes[index];
+        return outcome === undefined ? [] : [[id, outcome] as const];
+      }),
     );
-    const done = messages.filter(({ id }) => !failures.has(id));
+    const done = messages.filter(({ id }) => !errors.has(id));
+    const failures = messages.flatMap((row): readonly Failure[] => {
+      const outcome = errors.get(row.id);
+      return outcome === undefined ? [] : [{ row, error: outcome.error }];
+    });
     const due = await Promise.all([
       markPublished(done, claimId),
-      ...messages.flatMap((row) => {
-        const failure = failures.get(row.id);
-        return failure === undefined ? [] : [putOff(row, claimOf(row.id, claimId), failure.error)];
-      }),
+      bury(
+        failures.filter(({ error }) => isFinal(error)),
+        claimId,
+      ),
+      putOff(
+        failures.filter(({ error }) => !isFinal(error)),
+        claimId,
+      ),
     ]);
     await faults.at("relay:after-mark");
     batches++;

@@ -79,6 +79,41 @@ select (${DUE_MS} and m.id <> all($1::bigint[]) order by m.available_at, m.id li
        (select coalesce(json_agg(json_build_array(a.component, a.project_id, a.target)), '[]') from answered a) as answered`,
 };
 
+// A claim that lapsed has another id by now, and then none of these does anything. $1 ids, $2 claim id.
+const MINE = "m.id = any($1::bigint[]) and m.claim_id = $2::text";
+
+/** What belongs to a row, in the order of $1. */
+const own = (values: string): string => `(${values})[array_position($1::bigint[], m.id)]`;
+
+/** $3 for how many ms from now. */
+export const EXTEND_CLAIM = {
+  name: "outbox_extend_claim",
+  text: `update bus.messages m set available_at = now() + $3::float8 * interval '1 millisecond' where ${MINE}`,
+};
+
+/** $3 in how many ms each is due again. */
+export const PUT_OFF = {
+  name: "outbox_put_off",
+  text: `
+update bus.messages m
+   set available_at = now() + ${own("$3::float8[]")} * interval '1 millisecond', claim_id = null
+ where ${MINE}`,
+};
+
+/** $3 codes. A letter's id goes on with the claim's time-ordered id, like a call's: letters of all kinds sort by when they died. */
+export const BURY_REFUSED = {
+  name: "outbox_bury_refused",
+  text: `
+with gone as (
+  delete from bus.messages m where ${MINE}
+  returning m.id, m.project_id, m.subject, m.headers, m.payload, m.events, m.deliveries, ${own("$3::text[]")} as code)
+insert into state.dead_letters (project_id, dead_letter_id, kind, tool_call_id, subject, headers, payload, code, reason, attempts)
+select g.project_id, 'dead_' || $2::text || '-' || g.id || case when e.part = 0 then '' else '-' || e.part end, 'message',
+       g.headers::json ->> 'CG-Tool-Call-Id', g.subject, e.headers, e.payload, g.code, 'the bus refuses this message', g.deliveries
+  from gone g
+ cross join lateral (${eventParts("g")}) e`,
+};
+
 export interface StuckRow {
   readonly category: "cmd" | "evt";
   readonly project_id: string;
@@ -88,25 +123,15 @@ export interface StuckRow {
   readonly oldest_ms: number;
 }
 
-const grouped = (rows: string): string => `
-select category, project_id, component, target, count(*)::int as messages,
-       (extract(epoch from now() - min(available_at)) * 1000)::float8 as oldest_ms
-  from (${rows}) waiting
- group by category, project_id, component, target
- order by oldest_ms desc`;
-
-// $1 age in ms, $2 how many rows are looked at
-export const STUCK_COMMANDS = {
-  name: "outbox_stuck_commands",
-  text: grouped(`
-    select category, project_id, component, target, available_at from bus.messages
-     where category = 'cmd' and available_at < now() - $1::float8 * interval '1 millisecond'
-     order by component, target, available_at, id limit $2`),
-};
-
+/** $1 age in ms, $2 how many rows are looked at. */
 export const STUCK_MESSAGES = {
   name: "outbox_stuck_messages",
-  text: grouped(`
+  text: `
+select category, project_id, component, target, count(*)::int as messages,
+       (extract(epoch from now() - min(available_at)) * 1000)::float8 as oldest_ms
+  from (
     select category, project_id, component, target, available_at from bus.messages
-     where available_at < now() - $1::float8 * interval '1 millisecond' order by available_at, id limit $2`),
+     where available_at < now() - $1::float8 * interval '1 millisecond' order by available_at, id limit $2) waiting
+ group by category, project_id, component, target
+ order by oldest_ms desc`,
 };

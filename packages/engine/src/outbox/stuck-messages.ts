@@ -1,10 +1,10 @@
-// Messages that could be taken for some time and were not: nobody consumes them, or the relay does not get through.
-// For the watchdog, for `stats`, and for "why is my call stuck".
+// Messages that could have left for some time and did not: the relay does not get through. Without a bus beside the database
+// nothing has to leave. For the watchdog, for `stats`, and for "why is my call stuck".
 
 import type { Queryer } from "../sql/database.ts";
-import { STUCK_COMMANDS, STUCK_MESSAGES, type StuckRow } from "./relay.sql.ts";
+import { STUCK_MESSAGES, type StuckRow } from "./relay.sql.ts";
 
-/** Who carries messages: with `postgres` events stay in the table by design, with `external` nothing should. */
+/** Where messages are: with `postgres` events stay in the table by design, with `external` nothing should. */
 export type CarriedBy = "postgres" | "external";
 
 export interface StuckOptions {
@@ -30,8 +30,8 @@ const DEFAULT_LIMIT = 1000;
 /** One entry per receiver, the longest waiting first. */
 export const stuckMessages = async (options: StuckOptions): Promise<readonly StuckMessages[]> => {
   const { db, carrier, olderThanMs, limit = DEFAULT_LIMIT } = options;
-  const statement = carrier === "postgres" ? STUCK_COMMANDS : STUCK_MESSAGES;
-  const rows = await db.query<StuckRow>(statement, [olderThanMs, limit]);
+  if (carrier === "postgres") return [];
+  const rows = await db.query<StuckRow>(STUCK_MESSAGES, [olderThanMs, limit]);
   return rows.map((row) => ({
     category: row.category,
     projectId: row.project_id,

@@ -3,6 +3,7 @@
 import type { JsonObject } from "@toolplane/protocol";
 import type { RosterAgent } from "@toolplane/protocol/registry";
 import type { Statement } from "../sql/database.ts";
+import { MAX_PAGE_BYTES, type WeighedRow } from "./page.ts";
 
 export interface AgentRow {
   readonly agent_id: string;
@@ -50,14 +51,31 @@ export const INIT_HEAD: Statement = {
   text: "insert into state.heads (project_id, agent_id, active_channel_id) values ($1, $2, $3) on conflict do nothing",
 };
 
-/** $1 project, $2 after, $3 limit, $4 worker target, $5 tag, $6 status (null: any). */
+/** The next agent after `after` that is asked for. */
+const nextAgent = (after: string): string => `
+  select ${COLUMNS}, octet_length(metadata::text)::float8 as weight
+    from resource.agents
+   where project_id = $1 and agent_id > ${after}
+     and ($4::text is null or worker_target = $4) and ($5::text is null or $5 = any (tags)) and ($6::text is null or status = $6)
+   order by agent_id
+   limit 1`;
+
+/**
+ * $1 project, $2 after, $3 limit, $4 worker target, $5 tag, $6 status (null: any). One after the other, because metadata is jsonb: its
+ * length is only known when it is written out, and that shall not be done for more rows than the page has.
+ */
 export const LIST_AGENTS: Statement = {
   name: "agents.list",
   text: `
-select ${COLUMNS}
-  from resource.agents
- where project_id = $1 and agent_id > $2
-   and ($4::text is null or worker_target = $4) and ($5::text is null or $5 = any (tags)) and ($6::text is null or status = $6)
- order by agent_id
- limit $3::int`,
+with recursive page as (
+  (select q.*, q.weight as taken, 1 as place from (${nextAgent("$2")}) q)
+  union all
+  select n.*, p.taken + n.weight, p.place + 1
+    from page p
+   cross join lateral (${nextAgent("p.agent_id")}) n
+   where p.place < $3::int and (p.taken <= ${MAX_PAGE_BYTES} or p.place = 1)
+)
+select * from page order by place`,
 };
+
+export type ListedAgentRow = AgentRow & WeighedRow;

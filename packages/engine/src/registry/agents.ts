@@ -14,7 +14,15 @@ import {
 import { type Act, type Actor, recordActs } from "../audit/audit.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Database, Queryer } from "../sql/database.ts";
-import { type AgentRow, INIT_HEAD, KEEP_AGENT, LIST_AGENTS, READ_AGENT, WRITE_AGENT } from "./agents.sql.ts";
+import {
+  type AgentRow,
+  INIT_HEAD,
+  KEEP_AGENT,
+  LIST_AGENTS,
+  type ListedAgentRow,
+  READ_AGENT,
+  WRITE_AGENT,
+} from "./agents.sql.ts";
 import { type Page, type PageRequest, parsePage, toPage } from "./page.ts";
 import type { Profiles } from "./profiles.ts";
 import { withProject } from "./with-project.ts";
@@ -183,7 +191,7 @@ export const createAgents = ({ db, doorbell, profiles }: AgentsOptions): Agents 
       const bounds = parsePage(page);
       if (!mayMatch(workerTarget) || !mayMatch(tag)) return { items: [] };
       const filters = [workerTarget ?? null, tag ?? null, status ?? null];
-      const rows = await db.query<AgentRow>(LIST_AGENTS, [projectId, bounds.after, bounds.limit + 1, ...filters]);
+      const rows = await db.query<ListedAgentRow>(LIST_AGENTS, [projectId, bounds.after, bounds.limit + 1, ...filters]);
       return toPage(
         rows,
         bounds,

@@ -26,24 +26,23 @@ with gone as (
 select count(*)::int as removed from gone`,
 });
 
-/** Events take along what consumers have been handed of them. */
-const SWEEP_MESSAGES: Statement = {
-  name: "projects.sweep-messages",
-  text: `
-with picked as materialized (select id from bus.messages where project_id = $1 limit $2::int),
-untaken as (delete from bus.deliveries where id = any (array(select id from picked))),
-gone as (delete from bus.messages where id = any (array(select id from picked)) returning 1)
-select count(*)::int as removed from gone`,
-};
-
 /** Calls first: without them nothing is offered any more. Boxes take their entries along, batches their tasks. */
 export const SWEEPS: readonly Statement[] = [
   ...["live_calls", "past_calls", "call_keys", "call_leases"].map((noun) => sweep(`state.${noun}`)),
-  SWEEP_MESSAGES,
+  sweep("bus.messages"),
   sweep("bus.sent_events"),
-  ...["inbox", "turns", "steps", "edges", "identity_edges", "batches", "heads", "dead_letters", "sessions"].map(
-    (noun) => sweep(`state.${noun}`),
-  ),
+  ...[
+    "inbox",
+    "turns",
+    "steps",
+    "edges",
+    "identity_edges",
+    "batches",
+    "heads",
+    "dead_letters",
+    "sessions",
+    "tombstones",
+  ].map((noun) => sweep(`state.${noun}`)),
   sweep("cards.boxes"),
   sweep("cards.cards"),
 ];

@@ -1,5 +1,6 @@
-// Projects that were seen a moment ago, so that a service which asks for work again and again does not have its project looked for
-// each time. A project that is deleted rings the registry's bell; a lost ring costs a service seconds of waiting for nothing (I13).
+// Projects that were seen a moment ago, so that a service which asks for work again and again does not have its project looked
+// for each time. A project that is deleted rings the registry's bell; a lost ring costs a service seconds of waiting for nothing
+// (I13).
 
 import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";

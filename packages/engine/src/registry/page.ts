@@ -1,5 +1,7 @@
 // Lists in pages by key: the cursor is the last key seen, so a page costs the same wherever it is, and rows that come or
 // go in between never shift the others. Filters belong into the statement, before the limit (W-30).
+// A page is also bounded in bytes: the statement says what the rows have up to each of them, and ends after the first that is
+// too much (page-bytes.sql.ts). One row always comes, whatever it has.
 
 import { ToolplaneError } from "@toolplane/protocol";
 
@@ -18,6 +20,15 @@ export interface PageBounds {
   /** Everything greater than this key; the empty string is below every key. */
   readonly after: string;
   readonly limit: number;
+}
+
+/** What the documents of one page may have together. */
+export const MAX_PAGE_BYTES = 4 * 1024 * 1024;
+
+/** A row of a list whose documents may be large. */
+export interface WeighedRow {
+  /** The bytes of the documents of the page, up to this row. */
+  readonly taken: number;
 }
 
 const DEFAULT_LIMIT = 100;
@@ -42,14 +53,14 @@ export const parsePage = ({ limit = DEFAULT_LIMIT, cursor }: PageRequest): PageB
 
 /** From up to limit + 1 rows to a page. */
 export const toPage = <Row, Item>(
-  rows: readonly Row[],
+  rows: readonly (Row & Partial<WeighedRow>)[],
   { limit }: PageBounds,
   keyOf: (row: Row) => string,
   toItem: (row: Row) => Item,
 ): Page<Item> => {
-  const shown = rows.slice(0, limit);
+  const shown = rows.slice(0, limit).filter(({ taken = 0 }, index) => index === 0 || taken <= MAX_PAGE_BYTES);
   const last = shown.at(-1);
   const items = shown.map(toItem);
-  if (rows.length <= limit || last === undefined) return { items };
+  if (rows.length <= shown.length || last === undefined) return { items };
   return { items, nextCursor: Buffer.from(keyOf(last)).toString("base64url") };
 };

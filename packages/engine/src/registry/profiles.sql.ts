@@ -1,6 +1,7 @@
 // Statements of profiles. name_key is the folded name, so a lookup can never find two (W-30).
 
 import type { Statement } from "../sql/database.ts";
+import { withinPage } from "./page-bytes.sql.ts";
 
 export interface ProfileRow {
   readonly name_key: string;
@@ -22,8 +23,9 @@ export const READ_PROFILE: Statement = {
 /** $1 project, $2 after, $3 limit. */
 export const LIST_PROFILES: Statement = {
   name: "profiles.list",
-  text: `
-select ${COLUMNS} from resource.profiles where project_id = $1 and name_key > $2 order by name_key limit $3::int`,
+  text: withinPage(`
+select ${COLUMNS}, octet_length(system_prompt) as weight, row_number() over (order by name_key) as place
+  from resource.profiles where project_id = $1 and name_key > $2 order by name_key limit $3::int`),
 };
 
 /** $1 project, $2 key, $3 name, $4 box, $5 worker target, $6 tags, $7 prompt. */

@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 
 const versionsOf = async (toolName: string): Promise<readonly number[]> =>
-  (await world.tools.listToolVersions(A, toolName)).map(({ version }) => version);
+  (await world.tools.listToolVersions(A, toolName)).items.map(({ version }) => version);
 
 describe("pausing", () => {
   const stateOf = async (toolCallId: string) =>

@@ -3,6 +3,7 @@
 import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
 import type { ToolStatus } from "./definition-cache.sql.ts";
+import { withinPage } from "./page-bytes.sql.ts";
 
 export interface ToolRow {
   readonly tool_name: string;
@@ -62,14 +63,16 @@ ${WITH_VERSIONS}`,
  */
 export const LIST_TOOLS: Statement = {
   name: "tools.list",
-  text: `
-select ${COLUMNS}
+  text: withinPage(`
+select ${COLUMNS},
+       octet_length(v.definition) + coalesce(octet_length(g.definition), 0) + coalesce(octet_length(p.definition), 0) as weight,
+       row_number() over (order by t.tool_name) as place
   from resource.tools t
 ${WITH_VERSIONS}
  where t.project_id = $1 and t.tool_name > $2 and ($4::boolean or not t.internal)
    and case when $5::boolean then t.pending_version is not null else t.status <> 'deleted' end
  order by t.tool_name
- limit $3::int`,
+ limit $3::int`),
 };
 
 export interface ToolWrite {
@@ -234,13 +237,14 @@ export interface VersionRow {
 /** $1 project, $2 tool, $3 below this version, $4 limit; newest first. */
 export const LIST_VERSIONS: Statement = {
   name: "tools.list-versions",
-  text: `
+  text: withinPage(`
 select v.version, v.definition_hash, v.definition, v.created_at,
+       octet_length(v.definition) as weight, row_number() over (order by v.version desc) as place,
        case when v.version = t.pending_version then 'pending'
             when v.version = t.version and t.status <> 'deleted' then 'accepted' else 'past' end as state
   from resource.tools t
   join resource.tool_versions v on v.project_id = any (array[t.project_id]) and v.tool_name = t.tool_name
  where t.project_id = $1 and t.tool_name = $2 and v.version < $3::int
  order by v.version desc
- limit $4::int`,
+ limit $4::int`),
 };

@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 
 const versionsOf = async (toolName: string): Promise<readonly number[]> =>
-  (await world.tools.listToolVersions(A, toolName)).map(({ version }) => version);
+  (await world.tools.listToolVersions(A, toolName)).items.map(({ version }) => version);
 
 describe("registering", () => {
   test("[UTP-5.1-E1] a new definition is version 1 and rings the registry", async () => {
@@ -67,7 +67,7 @@ describe("registering", () => {
       changed: [field],
     });
     expect(await versionsOf(name)).toEqual([2, 1]);
-    const [, first] = await world.tools.listToolVersions(A, name);
+    const [, first] = (await world.tools.listToolVersions(A, name)).items;
     expect(first?.definition.description).toBe("Counts words");
   });
 
@@ -152,7 +152,7 @@ describe("at once", () => {
       Array.from({ length: 30 }, (_, i) => i + 1),
     );
     expect(results.filter(({ outcome }) => outcome === "created")).toHaveLength(1);
-    const versions = await world.tools.listToolVersions(A, "busy");
+    const versions = (await world.tools.listToolVersions(A, "busy")).items;
     expect(versions.map(({ version }) => version)).toEqual(Array.from({ length: 30 }, (_, i) => 30 - i));
     const current = await world.tools.getTool(A, "busy");
     expect(current).toMatchObject({ version: 30, definitionHash: versions[0]?.definitionHash });
@@ -198,7 +198,7 @@ describe("reading", () => {
   test("[SEC-14-E2] tools of another project do not exist", async () => {
     await world.tools.upsertTool(A, sampleTool("private"));
     expect(await world.tools.getTool(B, "private")).toBeUndefined();
-    expect(await world.tools.listToolVersions(B, "private")).toEqual([]);
+    expect((await world.tools.listToolVersions(B, "private")).items).toEqual([]);
     await expect(world.tools.deleteTool(B, "private")).rejects.toMatchObject({ code: "not_found" });
     await expect(world.tools.pauseTool(B, "private")).rejects.toMatchObject({ code: "not_found" });
   });

@@ -86,12 +86,7 @@ export interface Tools {
   findTool(projectId: string, toolName: string): Promise<RegisteredTool | undefined>;
   listTools(projectId: string, request?: ListToolsRequest): Promise<Page<RegisteredTool>>;
   /** Newest first, of a deleted tool as well. */
-  listToolVersions(
-    projectId: string,
-    toolName: string,
-    limit?: number,
-    below?: number,
-  ): Promise<readonly ToolVersion[]>;
+  listToolVersions(projectId: string, toolName: string, page?: PageRequest): Promise<Page<ToolVersion>>;
   /**
    * Puts the version that waits in force; `conflict` when it is not the one named, or none is named and several came since a
    * person last decided. `accepted` is what it changed.
@@ -115,8 +110,14 @@ export interface ToolsOptions {
 
 /** A whole OpenAPI import goes in one request. */
 const MAX_TOOLS_AT_ONCE = 500;
-const MAX_VERSIONS = 500;
 const NO_VERSION_LIMIT = 2 ** 31 - 1;
+
+const versionBelow = (cursor: string): number => {
+  if (cursor === "") return NO_VERSION_LIMIT;
+  const version = Number(cursor);
+  if (Number.isInteger(version) && version > 0 && version <= NO_VERSION_LIMIT) return version;
+  throw new ToolplaneError("bad_request", "cursor is not one this list has given", { detail: { path: "$.cursor" } });
+};
 
 const noTool = (projectId: string, toolName: string): ToolplaneError =>
   new ToolplaneError("not_found", `project ${projectId} has no tool ${showName(toolName)}`);
@@ -260,10 +261,17 @@ export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOpt
       );
       return { ...shown, items };
     },
-    async listToolVersions(projectId, toolName, limit = 100, below = NO_VERSION_LIMIT) {
-      const { limit: checked } = parsePage({ limit: Math.min(limit, MAX_VERSIONS) });
-      const rows = await db.query<VersionRow>(LIST_VERSIONS, [projectId, toolName, below, checked]);
-      return readInTurns(rows, (row) => row.definition.length, toToolVersion);
+    async listToolVersions(projectId, toolName, page = {}) {
+      const bounds = parsePage(page);
+      const asked = [projectId, toolName, versionBelow(bounds.after), bounds.limit + 1];
+      const rows = await db.query<VersionRow>(LIST_VERSIONS, asked);
+      const shown = toPage(
+        rows,
+        bounds,
+        (row) => String(row.version),
+        (row) => row,
+      );
+      return { ...shown, items: await readInTurns(shown.items, (row) => row.definition.length, toToolVersion) };
     },
     async acceptTool(projectId, toolName, version, by) {
       const accepted = await withProject(db, projectId, async (tx) => {

@@ -1,9 +1,10 @@
 // Forgetting turns that ended: with their calls, steps, inbox rows and edges, the cards they wrote and the boxes that were
-// made for them. A card that a turn only inherited belongs to another, and stays.
+// made for them. A card that a turn only inherited belongs to another, and stays. A tombstone says where the chain ended.
 //   What an open turn was given to begin with, a whole box of another turn or cards of it, stays as long as it is open.
 //   An agent may go on writing where an earlier turn of it left its output: then the box goes with the last of them.
 //   Nobody is waited for: what others hold is left to the next run.
 
+import { leaveTombstones } from "../history/tombstones.sql.ts";
 import type { Statement } from "../sql/database.ts";
 
 export interface NeededRow {
@@ -48,7 +49,8 @@ export const FORGET_TURNS: Statement = {
   name: "retention.forget-turns",
   text: `
 with aged as materialized (
-  select project_id, agent_turn_id, agent_id, context_box_id, output_box_id, context_owned, output_owned, deliverable_card_id, correlation_id
+  select project_id, agent_turn_id, agent_id, context_box_id, output_box_id, context_owned, output_owned, deliverable_card_id, correlation_id,
+         chain_hash, chain_seq, ended_at
     from state.turns
    where project_id = $1 and agent_turn_id < $2 and ended_at < now() - make_interval(secs => $3::double precision)
      and (agent_turn_id = any ($5::text[])) is not true
@@ -107,21 +109,24 @@ inherited as (
 ),
 said as (
   delete from cards.cards k using (
-    select o.project_id, c.card_id from old o cross join lateral (
-      select unnest(array[q.call_card_id, q.result_card_id]) as card_id from state.past_calls q
+    select o.project_id, o.agent_turn_id, c.card_id from old o cross join lateral (
+      select unnest(array[q.call_card_id, q.result_card_id, 'approval_' || q.tool_call_id]) as card_id from state.past_calls q
        where q.project_id = o.project_id and q.agent_turn_id = o.agent_turn_id and not q.headless offset 0) c
     union
-    select o.project_id, u.card_id from old o cross join lateral (
+    select o.project_id, o.agent_turn_id, u.card_id from old o cross join lateral (
       select unnest(s.new_card_ids) as card_id from state.steps s
        where s.project_id = o.project_id and s.agent_turn_id = o.agent_turn_id offset 0) u
     union
-    select w.project_id, b.card_id from owned w cross join lateral (
+    select w.project_id, w.agent_turn_id, b.card_id from owned w cross join lateral (
       select x.card_id from cards.box_cards x cross join lateral (
         select q.agent_turn_id from cards.cards q where q.project_id = x.project_id and q.card_id = x.card_id offset 0) y
        where x.project_id = w.project_id and x.box_id = w.box_id and y.agent_turn_id = w.agent_turn_id offset 0) b
     union
-    select project_id, deliverable_card_id from old where deliverable_card_id is not null) s
+    select project_id, agent_turn_id, deliverable_card_id from old where deliverable_card_id is not null) s
    where k.project_id = any (array[s.project_id]) and k.card_id = s.card_id
+  returning s.agent_turn_id
+),
+left_behind as (${leaveTombstones({ chainHash: "chain_hash", links: "coalesce(chain_seq, 0)", endedAt: "ended_at" })}
 ),
 unboxed as (
   delete from cards.boxes b using owned w where b.project_id = any (array[w.project_id]) and b.box_id = w.box_id

@@ -1,11 +1,12 @@
 // Forgetting settled work. Ids sort by time, so the oldest calls of a project are the first keys of its range.
 
+import { leaveTombstones } from "../history/tombstones.sql.ts";
 import type { Statement } from "../sql/database.ts";
 
 // "offset 0" keeps the lookup of unreported results a lookup: a plan made while there are none would read all of them.
 /**
  * Looks at the next so many calls of a project and forgets the direct ones that settled long enough ago, with their
- * cards; what others hold is skipped. Calls of agents' turns are passed over: the limit counts them, so that no statement
+ * cards and the decisions about them; a tombstone says where their chains ended. What others hold is skipped. Calls of agents' turns are passed over: the limit counts them, so that no statement
  * is long where a project has little else.
  * $1 project, $2 no younger id than this, $3 seconds since settlement, $4 limit, $5 after this id.
  */
@@ -23,7 +24,8 @@ old as materialized (
   select c.*
     from looked l
    cross join lateral (
-     select project_id, tool_call_id, call_card_id, result_card_id, agent_id, tool_name, idempotency_key
+     select project_id, tool_call_id, call_card_id, result_card_id, agent_id, tool_name, idempotency_key, agent_turn_id, settled_at,
+            chain_hash, result_chain_hash, result_chain_seq
        from state.past_calls
       where project_id = $1 and tool_call_id = l.tool_call_id and headless
         and settled_at < now() - make_interval(secs => $3::double precision)
@@ -32,14 +34,23 @@ old as materialized (
 ),
 said as (
   delete from cards.cards k using (
-    select project_id, call_card_id as card_id from old
+    select project_id, agent_turn_id, call_card_id as card_id from old
     union all
-    select project_id, result_card_id from old where result_card_id is not null
+    select project_id, agent_turn_id, result_card_id from old where result_card_id is not null
     union all
-    select o.project_id, u.card_id from old o cross join lateral (
+    select project_id, agent_turn_id, 'approval_' || tool_call_id from old
+    union all
+    select o.project_id, o.agent_turn_id, u.card_id from old o cross join lateral (
       select card_id from cards.cards
        where project_id = o.project_id and tool_call_id = o.tool_call_id and candidate offset 0) u) s
    where k.project_id = any (array[s.project_id]) and k.card_id = s.card_id
+  returning s.agent_turn_id
+),
+left_behind as (${leaveTombstones({
+    chainHash: "coalesce(result_chain_hash, chain_hash)",
+    links: "coalesce(result_chain_seq, 1)",
+    endedAt: "settled_at",
+  })}
 ),
 unkeyed as (
   delete from state.call_keys k using old o

@@ -1,8 +1,9 @@
 // Retention: settled work older than a bound is forgotten, project by project, a few hundred rows per transaction, so
-// that no lock is held for long. Open calls are never touched, whatever their age, nor what open turns were given.
+// that no lock is held for long. A tombstone says of each turn and direct call where its chain ended. Open calls are never touched, whatever their age, nor what open turns were given.
 //   Calls of agents' turns go with their turns, when those have ended long enough ago. Where they are all that is left, a
 //   look goes on behind them the next time; now and then it begins at the beginning, for ids that do not sort by time.
 
+import { FORGET_TOMBSTONES } from "../history/tombstones.sql.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Faults } from "../ports/faults.ts";
 import { oldestUuidOf } from "../ports/ids.ts";
@@ -28,6 +29,8 @@ export interface Forgotten {
   readonly batches: number;
   /** Agents that were made for a task of which nothing is left. */
   readonly agents: number;
+  /** What was left of turns and calls that were forgotten long ago. */
+  readonly tombstones: number;
 }
 
 // Small enough to stay far below anybody's lock timeout, large enough to be worth a commit.
@@ -37,6 +40,8 @@ const TURN_BATCH = 50;
 const AGENT_BATCH = 200;
 /** Each was given a box of cards, mostly a few. */
 const OPEN_BATCH = 200;
+/** A tombstone is some 200 bytes; a busy plane leaves millions a month, and a history is asked for within a year or not at all. */
+const TOMBSTONE_SECONDS = 365 * 86_400;
 /** A call whose id sorts before its time (a caller may choose one) is forgotten at most this much later. */
 const FROM_THE_BEGINNING_MS = 3_600_000;
 
@@ -85,6 +90,19 @@ export const createRetention = (deps: { readonly db: Database; readonly clock: C
     }
   };
 
+  const forgetTombstones = async (projectId: string): Promise<number> => {
+    let total = 0;
+    for (;;) {
+      const [row] = await deps.db.query<{ forgotten: number }>(FORGET_TOMBSTONES, [
+        projectId,
+        TOMBSTONE_SECONDS,
+        BATCH,
+      ]);
+      total += row?.forgotten ?? 0;
+      if ((row?.forgotten ?? 0) < BATCH) return total;
+    }
+  };
+
   const forgetTurns = async (projectId: string, seconds: number): Promise<number> => {
     const newest = `turn_${newestOf(seconds)}`;
     const needed = new Set<string>();
@@ -130,6 +148,7 @@ export const createRetention = (deps: { readonly db: Database; readonly clock: C
     let turns = 0;
     let batches = 0;
     let agents = 0;
+    let tombstones = 0;
     if (deps.clock.now() - beganMs > FROM_THE_BEGINNING_MS) {
       passed.clear();
       beganMs = deps.clock.now();
@@ -143,7 +162,8 @@ export const createRetention = (deps: { readonly db: Database; readonly clock: C
       turns += await forgetTurns(project, seconds);
       batches += await drain(FORGET_BATCHES, project, "batch_", seconds);
       agents += await forgetAgents(project, seconds);
+      tombstones += await forgetTombstones(project);
     }
-    return { calls, deadLetters, sessions, turns, batches, agents };
+    return { calls, deadLetters, sessions, turns, batches, agents, tombstones };
   };
 };

@@ -1,5 +1,6 @@
 // Which session a call belongs to, decided when it is dispatched and never changed. Pure.
-//   SE1. A call without an alias belongs to no session: it starts from the service's own beginning, and what it leaves is dropped.
+//   SE1. A call without an alias belongs to no session: it starts from the service's own beginning, and what it leaves is
+//       dropped.
 //   SE2. The key names project, agent, target and alias (D-26): an alias is one agent's own, and a service's own.
 
 import { type JsonObject, type ResolvedToolOptions, ToolplaneError } from "@toolplane/protocol";

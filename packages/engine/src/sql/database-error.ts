@@ -33,6 +33,9 @@ export const isOfTheStatement = (error: unknown): boolean => {
   return isSqlState(code) && OF_THE_STATEMENT.some((start) => code.startsWith(start));
 };
 
+/** The database did not answer, or not in time: nothing is known to have happened. */
+export const isAway = (error: unknown): boolean => isToolplaneError(error) && error.code === "storage_error";
+
 export const understandDatabaseError = (error: unknown, statement: string): Error => {
   if (isToolplaneError(error) || error instanceof UsageError) return error;
   const { code, constraint } = (error ?? {}) as DriverError;

@@ -10,7 +10,7 @@ import {
   type ToolResultContent,
 } from "@toolplane/protocol";
 import { FALLBACK_SOURCES, TERMINATED_HEADLINE, taskErrorText, terminatedReason } from "@toolplane/protocol/agents";
-import { citeCard, type Ledger, type LedgerMeans, sayCard } from "./ledger.ts";
+import { citeResult, type Ledger, type LedgerMeans, sayCard } from "./ledger.ts";
 import type { LiveRow } from "./plan-advance.ts";
 import { type EndingRow, planEnd } from "./plan-end.ts";
 import { headInTurn, inboxChange } from "./plan-head.ts";
@@ -19,7 +19,7 @@ import type { TurnEnd, TurnKind, Work } from "./turn.ts";
 import { stateEvent, stepEvent } from "./turn-messages.ts";
 import { contextOfTurn, type HeadRow, parseDocument, type TurnRow } from "./turn-row.ts";
 
-export interface Claim {
+export interface WorkClaim {
   readonly claimId: string;
   readonly claimSeconds: number;
   readonly worker: string;
@@ -33,11 +33,16 @@ export const applyResults = (
 ): void => {
   const { turn, writes } = ledger;
   const places = new Map(
-    release.map((call) => [call.tool_call_id, citeCard(ledger, call.result_card_id, call.card_hash, sha256)]),
+    release.map(({ tool_call_id, result_card_id: cardId, card_hash: hash, approval_hash: approvalHash }) => [
+      tool_call_id,
+      citeResult(ledger, { cardId, hash, approvalHash }, sha256),
+    ]),
   );
   const touched = new Set([...apply, ...release].map(({ tool_call_id }) => tool_call_id));
-  for (const toolCallId of touched)
-    writes.applied.push({ projectId: turn.project_id, toolCallId, chainSeq: places.get(toolCallId) ?? null });
+  for (const toolCallId of touched) {
+    const { seq: chainSeq, hash: chainHash } = places.get(toolCallId) ?? { seq: null, hash: null };
+    writes.applied.push({ projectId: turn.project_id, toolCallId, chainSeq, chainHash });
+  }
 };
 
 /** One event for each result that leaves others awaited, however many were applied at once. */
@@ -117,7 +122,7 @@ const continuationOf = (
   turn: TurnRow,
   epoch: number,
   inboxId: string,
-  claim: Claim | undefined,
+  claim: WorkClaim | undefined,
   means: LedgerMeans,
 ) => ({
   projectId: turn.project_id,
@@ -141,7 +146,7 @@ export const runAgain = (
   ledger: Ledger,
   head: HeadRow,
   calls: readonly WaitedCall[],
-  row: { readonly inboxId: string; readonly claim: Claim | undefined },
+  row: { readonly inboxId: string; readonly claim: WorkClaim | undefined },
   means: LedgerMeans,
 ): number => {
   const { turn, chain, writes } = ledger;
@@ -154,7 +159,7 @@ export const runAgain = (
 };
 
 /** Work that waited is taken; the first time the turn begins to run. */
-export const takeWork = (ledger: Ledger, head: HeadRow, row: LiveRow, claim: Claim, means: LedgerMeans): void => {
+export const takeWork = (ledger: Ledger, head: HeadRow, row: LiveRow, claim: WorkClaim, means: LedgerMeans): void => {
   const { turn, chain, writes } = ledger;
   writes.changes.push(
     inboxChange(
@@ -178,7 +183,7 @@ export const takeWork = (ledger: Ledger, head: HeadRow, row: LiveRow, claim: Cla
 export const workOf = (
   turn: TurnRow,
   row: { readonly inboxId: string; readonly epoch: number; readonly createdMs: number; readonly nowMs: number },
-  claim: Claim,
+  claim: WorkClaim,
 ): Work => ({
   projectId: turn.project_id,
   agentId: turn.agent_id,

@@ -8,7 +8,7 @@ import type { TurnKey } from "./turn.ts";
 /** The calls of a turn of the project of `i` in one epoch, in the order it asked for them, with what became of them. */
 export const waitedCalls = (turn: string, epoch: string): string => `
     select c.tool_call_id, c.step_id, c.status, c.settled_at is not null as settled, c.applied_at is not null as applied,
-           c.result_chain_seq is not null as released, c.result_card_id, k.hash as card_hash,
+           c.result_chain_seq is not null as released, c.result_card_id, k.hash as card_hash, c.approval_hash,
            case when c.after_execution = 'terminate' or position('__cg_control' in k.body) > 0 then k.body end as body,
            s.new_card_ids as step_card_ids, s.metadata as step_metadata,
            floor(extract(epoch from coalesce(c.run_deadline, c.queue_deadline + make_interval(secs => c.timeout_seconds))) * 1000)::float8

@@ -7,13 +7,13 @@ import type { Coalescer } from "../coalescer/coalescer.ts";
 import type { Queryer } from "../sql/database.ts";
 import {
   applyResults,
-  type Claim,
   endByTool,
   endUnreadable,
   runAgain,
   stayWaiting,
   takeWork,
   tellWaiting,
+  type WorkClaim,
   workOf,
 } from "./advance-writes.ts";
 import { beginStep } from "./begin-step.ts";
@@ -115,7 +115,7 @@ export const createAdvance = (deps: TurnDeps & { readonly maxClaims: number }): 
     return { facts, queues };
   };
 
-  const claimFor = ({ request, mayTake }: Case): Claim | undefined =>
+  const claimFor = ({ request, mayTake }: Case): WorkClaim | undefined =>
     mayTake
       ? { claimId: request.claimId, claimSeconds: deps.claimSeconds, worker: request.workerId.slice(0, 200) }
       : undefined;

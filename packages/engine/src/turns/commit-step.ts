@@ -1,11 +1,13 @@
 // Commit of a step: its cards, its calls, its events, and the head running -> suspended, in one transaction. When every
 // call was refused, or there was none, the head stays running and the work goes on.
-//   T2. Only the holder of the claim, in the turn's current epoch.
-//   T4. A step that was committed answers with what was written; another step under its id is refused.
-//   I4. The calls become visible in the transaction that suspends the turn: no result can meet it running.
-//   A definition that was replaced under the plan is read again and the step planned again; nothing of the first try stays.
+//   Only the holder of the claim commits, in the turn's current epoch (T2).
+//   A step that was already committed is answered with what was written; another step under its id is refused (T4).
+//   I4. The calls become visible in the transaction that suspends the turn: no result can meet the turn running.
+//   When a tool's definition was replaced after the step was planned, the definition is read again and the step is planned
+//   again; the first plan leaves nothing behind.
 
 import { isErrorCode, isToolplaneError, type JsonObject, ToolplaneError } from "@toolplane/protocol";
+import type { CallPlaces, Placement } from "../calls/call-places.ts";
 import {
   bindDispatch,
   bindRefusals,
@@ -18,7 +20,6 @@ import {
 import { refusalOf } from "../calls/dispatch-outcome.ts";
 import type { Coalescer } from "../coalescer/coalescer.ts";
 import { roughBytes } from "../coalescer/rough-bytes.ts";
-import type { CallObserver } from "../ports/call-observer.ts";
 import type { Definitions } from "../registry/definition-cache.ts";
 import { type Checked, finishCheck, LongCheck, withVerdict } from "../registry/schema-checks.ts";
 import type { Queryer } from "../sql/database.ts";
@@ -37,7 +38,7 @@ import { storableJson, writeTurns } from "./turn-writes.ts";
 
 export interface CommitDeps extends TurnDeps {
   readonly definitions: Definitions;
-  readonly observe: CallObserver;
+  readonly places: CallPlaces;
   readonly republishSeconds: number | null;
 }
 
@@ -116,7 +117,7 @@ const stepRow = (
     parentStepId: turn.parent_step_id,
     traceId: turn.trace_id,
     status: done.next === "suspended" ? "suspended" : "completed",
-    toolCallIds: JSON.stringify(planned.rows.map(({ toolCallId }) => toolCallId)),
+    toolCallIds: JSON.stringify(planned.rows.map(({ row }) => row.toolCallId)),
     newCardIds: JSON.stringify(ledger.said),
     error: null,
     metadata: step.metadata === undefined ? null : storableJson(step.metadata),
@@ -195,8 +196,8 @@ export const createCommitStep = (deps: CommitDeps) => {
     const suspension = {
       activity: "awaiting_tool_result",
       waiting_tool_count: waiting,
-      waiting_tool_call_ids: planned.rows.map(({ toolCallId }) => toolCallId),
-      ...resumeDeadline(planned.rows.map((row) => head.now_ms + secondsAtMost(row) * 1000)),
+      waiting_tool_call_ids: planned.rows.map(({ row }) => row.toolCallId),
+      ...resumeDeadline(planned.rows.map(({ row }) => head.now_ms + secondsAtMost(row) * 1000)),
     };
     writes.messages.push(stateEvent(turn, { status: "suspended", epoch, metadata: suspension }, means));
     return done;
@@ -205,12 +206,13 @@ export const createCommitStep = (deps: CommitDeps) => {
   const dispatchCalls = async (
     tx: Queryer,
     planned: readonly { readonly item: number; readonly plan: PlannedStep }[],
-  ): Promise<void> => {
-    const rows = planned.flatMap(({ plan }) => plan.rows);
-    if (rows.length === 0) return;
+    placement: Placement,
+  ): Promise<readonly DispatchedRow[]> => {
+    const { rows } = placement;
+    if (rows.length === 0) return [];
     await deps.faults.at("commit:before-dispatch");
     const written = await tx.query<DispatchedRow>(DISPATCH, bindDispatch(rows, deps.republishSeconds));
-    if (written.every(({ inserted }) => inserted)) return;
+    if (written.every(({ inserted }) => inserted)) return written;
     let next = 0;
     const places = planned.flatMap(({ item, plan }) => {
       const dispatched = plan.calls.flatMap(({ refusal }, call) => (refusal === undefined ? [call] : []));
@@ -238,7 +240,12 @@ export const createCommitStep = (deps: CommitDeps) => {
     return new Map(ending.flatMap(({ index }, place) => (plans[place] === undefined ? [] : [[index, plans[place]]])));
   };
 
-  const attempt = async (tx: Queryer, items: readonly CommitItem[], grounds: readonly (readonly CallGround[])[]) => {
+  const attempt = async (
+    tx: Queryer,
+    items: readonly CommitItem[],
+    grounds: readonly (readonly CallGround[])[],
+    place: CallPlaces["place"],
+  ) => {
     const held = await holdWork(
       tx,
       items.map(({ work, step }) => ({ work, stepId: step.stepId })),
@@ -269,7 +276,7 @@ export const createCommitStep = (deps: CommitDeps) => {
         }
       }
     }
-    await dispatchCalls(tx, planned);
+    const dispatched = await dispatchCalls(tx, planned, place(planned.flatMap(({ plan }) => plan.rows)));
     const parts: TurnWrites[] = [];
     for (const { item, plan, ledger, held: one } of planned) {
       outcomes[item] = finishPlan(one, items[item] as CommitItem, ledger, plan);
@@ -277,7 +284,36 @@ export const createCommitStep = (deps: CommitDeps) => {
     }
     const written = await writeTurns(tx, mergeWrites(parts), deps);
     await deps.faults.at("commit:before-commit");
-    return { outcomes, rows: planned.flatMap(({ plan }) => plan.rows), written };
+    return { outcomes, dispatched, written };
+  };
+
+  /** One try, and what is told after its commit. A service gets its call before any bell rings. */
+  const commit = async (
+    items: readonly CommitItem[],
+    grounds: readonly (readonly CallGround[])[],
+  ): Promise<readonly Outcome[]> => {
+    let placement: Placement | undefined;
+    let isSent = false;
+    let done: Awaited<ReturnType<typeof attempt>>;
+    try {
+      done = await deps.db.transaction(async (tx) => {
+        const tried = await attempt(tx, items, grounds, (calls) => {
+          placement = deps.places.place(calls);
+          return placement;
+        });
+        isSent = true;
+        return tried;
+      });
+      await deps.faults.at("commit:after-commit");
+    } catch (error) {
+      placement?.drop(isSent);
+      throw error;
+    }
+    const { dispatched } = done;
+    await placement?.tell(dispatched);
+    deps.places.ring(placement?.rows.filter((_, index) => dispatched[index]?.leased === false) ?? []);
+    announce(deps, { ended: [], rang: true, ...done.written });
+    return done.outcomes;
   };
 
   /** Why calls were not taken: for good, or only because the definition moved. */
@@ -308,13 +344,7 @@ export const createCommitStep = (deps: CommitDeps) => {
     for (let round = 1; ; round++) {
       const grounds = await groundsOf(items, refused);
       try {
-        const done = await deps.db.transaction((tx) => attempt(tx, items, grounds));
-        await deps.faults.at("commit:after-commit");
-        for (const row of done.rows) deps.observe(row);
-        if (done.rows.length > 0)
-          deps.doorbell.ring(done.rows.some(({ session }) => session !== null) ? "sessions" : "queued");
-        announce(deps, { ended: [], rang: true, ...done.written });
-        return done.outcomes;
+        return await commit(items, grounds);
       } catch (error) {
         if (!(error instanceof UnreadyCalls) || round === MAX_REPLANS) throw error;
         await explain(items, error, refused);

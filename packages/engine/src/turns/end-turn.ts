@@ -22,7 +22,7 @@ import { type EndingRow, planEnd } from "./plan-end.ts";
 import { planResume, type WaitedCall } from "./plan-resume.ts";
 import type { EndedKey, TurnEnd } from "./turn.ts";
 import { stateEvent, wakeupOf } from "./turn-messages.ts";
-import { chainOfHead, type HeadRow, type QueuedRow, type TurnRow } from "./turn-row.ts";
+import { chainOfHead, chainOfTurn, type HeadRow, type QueuedRow, type TurnRow } from "./turn-row.ts";
 import { errorText, type Written, writeTurns } from "./turn-writes.ts";
 import { bindAgents, bindTurns, READ_ENDINGS, READ_QUEUED } from "./turns.sql.ts";
 
@@ -158,11 +158,11 @@ export const createEndTurn = (deps: EndDeps) => {
   };
 
   /** A turn that waits behind another; its agent's head is held by the caller. */
-  const endQueued = async (tx: Queryer, head: HeadRow, turn: TurnRow, asked: OutsideEnd): Promise<EndedTurn> => {
+  const endQueued = async (tx: Queryer, turn: TurnRow, asked: OutsideEnd): Promise<EndedTurn> => {
     const means = meansOf(deps);
     const how = { ...asked, error: errorText(asked.error) };
     await tx.query(SKIP_QUEUED, [turn.project_id, turn.agent_id, turn.agent_turn_id, how.error]);
-    const ledger = openLedger(turn, chainOfHead({ ...head, chain_hash: null }, turn, deps.sha256));
+    const ledger = openLedger(turn, chainOfTurn(turn, deps.sha256));
     const end = planEnding(ledger, how, 0, await readFacts(tx, turn), means);
     const written = await writeTurns(tx, closeLedger(ledger), deps);
     return { end, ended: [end], written };

@@ -1,6 +1,6 @@
 // Finish: the turn ends. One deliverable, one task event (I10), the head idle or already with the next turn.
 //   An end by the agent's own tool passes the terminal guard first.
-//   T4. Whoever ended the turn and was not told is answered with what was written.
+//   A worker that ended the turn and lost the answer asks again and gets what was written (T4).
 
 import { CARD_TYPES, isToolplaneError, type JsonObject, ToolplaneError } from "@toolplane/protocol";
 import { FALLBACK_SOURCES } from "@toolplane/protocol/agents";
@@ -15,8 +15,9 @@ import { type Ending, type EndingRow, planEnd } from "./plan-end.ts";
 import { inboxChange } from "./plan-head.ts";
 import { isCall } from "./plan-step.ts";
 import { inboxNotEmpty, readGuards } from "./terminal-guard.ts";
-import type { AgentKey, EndedKey, TurnEnd, TurnFinish, Work } from "./turn.ts";
+import type { AgentKey, EndedKey, EndNews, TurnEnd, TurnFinish, Work } from "./turn.ts";
 import { stateEvent, stepEvent } from "./turn-messages.ts";
+import { viewOfEnd } from "./turn-reads.ts";
 import { chainOfHead, type TurnRow } from "./turn-row.ts";
 import type { TurnWrites } from "./turn-write-rows.sql.ts";
 import { createTurnWrites, errorText, storableJson, writeTurns } from "./turn-writes.ts";
@@ -50,6 +51,12 @@ const endedBefore = (turn: TurnRow): TurnEnd => ({
   error: turn.error,
   errorCode: turn.error_code,
 });
+
+const newsOf = ({ turn, head }: HeldWork, end: TurnEnd, { writes }: Ledger): EndNews | undefined => {
+  const written = writes.turns.find(({ agentTurnId }) => agentTurnId === end.agentTurnId);
+  const card = writes.cards.find(({ cardId }) => cardId === end.deliverableCardId);
+  return written && { turn: viewOfEnd(turn, written, head.now_ms), deliverable: card?.body };
+};
 
 export const createFinish = (deps: TurnDeps) => {
   const endingOf = (item: FinishItem, held: HeldWork, facts: EndingRow | undefined): Ending => {
@@ -138,7 +145,11 @@ export const createFinish = (deps: TurnDeps) => {
     const idle = { status: "idle" as const, epoch: head.turn_epoch, ...(metadata === undefined ? {} : { metadata }) };
     ledger.writes.messages.push(stateEvent(turn, idle, means));
     const next = planDispatch(head, head.turn_epoch, held.queue, means, { lastOutputBoxId: turn.output_box_id });
-    return { end, parts: [closeLedger(ledger), ...next.parts], ended: [end, ...next.ended] };
+    return {
+      end,
+      parts: [closeLedger(ledger), ...next.parts],
+      ended: [{ ...end, news: newsOf(held, end, ledger) }, ...next.ended],
+    };
   };
 
   /** What one turn brings and cannot be written fails alone. */

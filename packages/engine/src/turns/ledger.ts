@@ -45,11 +45,16 @@ export const sayCard = (ledger: Ledger, card: Card, means: LedgerMeans, show = t
   if (show) ledger.shown.push(card.card_id);
 };
 
-/** A card that somebody else wrote - a result - is cited: the chain goes on over its hash. */
-export const citeCard = (ledger: Ledger, cardId: string, hash: string, sha256: Sha256): number => {
-  ledger.chain = extendChain(ledger.chain, hash, sha256);
-  ledger.shown.push(cardId);
-  return ledger.chain.seq;
+/** A result, which somebody else wrote, is cited: the chain goes on over the decision about its call, if there was one, and it. */
+export const citeResult = (
+  ledger: Ledger,
+  result: { readonly cardId: string; readonly hash: string; readonly approvalHash: string | null },
+  sha256: Sha256,
+): ChainLink => {
+  if (result.approvalHash !== null) ledger.chain = extendChain(ledger.chain, result.approvalHash, sha256);
+  ledger.chain = extendChain(ledger.chain, result.hash, sha256);
+  ledger.shown.push(result.cardId);
+  return ledger.chain;
 };
 
 /** All of it, with the output box grown at once. */

@@ -3,13 +3,12 @@
 
 import { isFilled, isRecord, isToolplaneError } from "@toolplane/protocol";
 import { FALLBACK_SOURCES, replay } from "@toolplane/protocol/agents";
-import { chainStart } from "../calls/turn-chain.ts";
 import { closeLedger, type LedgerMeans, openLedger } from "./ledger.ts";
 import { planEnd } from "./plan-end.ts";
 import { headInTurn, idleHead, inboxChange, turnGoesOn } from "./plan-head.ts";
 import type { TurnEnd } from "./turn.ts";
 import { stateEvent, wakeupOf } from "./turn-messages.ts";
-import { type HeadRow, parseDocument, type QueuedRow } from "./turn-row.ts";
+import { chainOfTurn, type HeadRow, parseDocument, type QueuedRow } from "./turn-row.ts";
 import type { TurnWrites } from "./turn-write-rows.sql.ts";
 import { createTurnWrites } from "./turn-writes.ts";
 
@@ -60,7 +59,7 @@ const faultOf = (row: QueuedRow, means: LedgerMeans): Fault | undefined => {
 };
 
 const endUnrunnable = (row: QueuedRow, fault: Fault, writes: TurnWrites[], means: LedgerMeans): TurnEnd => {
-  const ledger = openLedger(row, chainStart(row.project_id, row.agent_turn_id, means.sha256));
+  const ledger = openLedger(row, chainOfTurn(row, means.sha256));
   const end = planEnd(
     ledger,
     {

@@ -2,7 +2,7 @@
 // is also taken: the head runs, the inbox row is work under a claim, the first step has begun. The events are those of a turn
 // that was dispatched and taken one after the other.
 
-import { chainStart } from "../calls/turn-chain.ts";
+import { CHAIN_VERSION } from "../calls/turn-chain.ts";
 import { workOf } from "./advance-writes.ts";
 import type { Place } from "./agent-bells.ts";
 import { beginStep } from "./begin-step.ts";
@@ -24,6 +24,7 @@ const turnRowOf = (row: SpawnRow, epoch: number, nowMs: number): TurnRow => ({
   status: "active",
   correlation_id: row.correlationId,
   request_hash: row.requestHash,
+  source_agent_id: row.sourceAgentId,
   channel_id: row.channelId,
   recursion_depth: row.recursionDepth,
   trace_id: row.traceId,
@@ -46,6 +47,9 @@ const turnRowOf = (row: SpawnRow, epoch: number, nowMs: number): TurnRow => ({
   error: null,
   error_code: null,
   end_claim_id: null,
+  chain_version: CHAIN_VERSION,
+  chain_seq: row.chainSeq,
+  chain_hash: row.chainHash,
   created_ms: nowMs,
   dispatched_ms: nowMs,
 });
@@ -78,7 +82,7 @@ export const planFirstTurn = (
   }
   const { claimSeconds } = means;
   const claim = { claimId: `claim_${means.ids.uuid()}`, claimSeconds, worker: place.workerId.slice(0, 200) };
-  const chain = chainStart(row.projectId, row.agentTurnId, means.sha256);
+  const chain = { seq: row.chainSeq, hash: row.chainHash };
   writes.heads.push(headInTurn(turn, { status: "running", epoch, waiting: 0, chain }));
   writes.messages.push(stateEvent(turn, { status: "running", epoch, metadata: { activity: "thinking" } }, means));
   const taken = workOf(turn, { inboxId: row.inboxId, epoch, createdMs: head.now_ms, nowMs: head.now_ms }, claim);

@@ -11,6 +11,7 @@ const waited = (index: number, more: Partial<WaitedCall> = {}): WaitedCall => ({
   applied: false,
   released: false,
   result_card_id: null,
+  approval_hash: null,
   card_hash: null,
   body: null,
   step_card_ids: null,

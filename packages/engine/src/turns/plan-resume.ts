@@ -19,6 +19,7 @@ export interface WaitedCall {
   readonly released: boolean;
   readonly result_card_id: string | null;
   readonly card_hash: string | null;
+  readonly approval_hash: string | null;
   /** Only where it may end the turn. */
   readonly body: string | null;
   readonly step_card_ids: readonly string[] | null;

@@ -4,7 +4,6 @@
 //   The turn's id is minted here; a correlation names the request and never becomes the id (it may be the other way round).
 
 import {
-  type Card,
   canonicalText,
   childTraceparent,
   createContext,
@@ -18,22 +17,16 @@ import {
   ToolplaneError,
   violation,
 } from "@toolplane/protocol";
-import {
-  checkDepth,
-  createInstructionCard,
-  createResultFieldsCard,
-  type DepthPolicy,
-  planDepth,
-  saidDepthError,
-} from "@toolplane/protocol/agents";
-import { prepareCard } from "../cards/prepare-card.ts";
+import { checkDepth, type DepthPolicy, planDepth, saidDepthError } from "@toolplane/protocol/agents";
+import { CHAIN_VERSION, type Sha256 } from "../calls/turn-chain.ts";
 import type { LedgerMeans } from "./ledger.ts";
+import { openingCards } from "./opening-cards.ts";
+import { contextOfHashes, planOpening } from "./plan-opening.ts";
 import type { SpawnItem } from "./prepare-spawn.ts";
 import type { SpawnFacts, SpawnRow } from "./spawn.sql.ts";
 import type { SpawnedTurn, SpawnRequest, Work } from "./turn.ts";
 import type { TurnRow } from "./turn-row.ts";
 import type { TurnWrites } from "./turn-write-rows.sql.ts";
-import { createTurnWrites } from "./turn-writes.ts";
 import { uiAcceptedOf } from "./ui-ack.ts";
 
 /** The turn that this correlation named before. */
@@ -127,36 +120,6 @@ const descentOf = (request: SpawnRequest, facts: SpawnFacts): Descent => {
   return { depth: planDepth(facts.lineage_depth ?? 0, policy), parent: policy === "root" ? undefined : parent };
 };
 
-const openingCards = (
-  item: SpawnItem,
-  inherited: readonly string[],
-  means: LedgerMeans,
-): { readonly writes: TurnWrites; readonly cardIds: readonly string[]; readonly said: readonly Card[] } => {
-  const { request } = item;
-  const writes = createTurnWrites();
-  if ("boxId" in request.context) return { writes, cardIds: [], said: [] };
-  const { instruction, packedBy = request.sourceAgentId, resultFields = [], cards = [] } = request.context;
-  const origin = () => ({
-    cardId: means.ids.uuid(),
-    projectId: request.projectId,
-    createdAt: new Date(means.nowMs).toISOString(),
-    authorId: packedBy,
-    // Whose they are: a turn that inherits them does not own them.
-    extra: { agent_turn_id: item.agentTurnId },
-  });
-  const said = [
-    ...(instruction === "" ? [] : [createInstructionCard({ ...origin(), text: instruction })]),
-    ...(resultFields.length === 0 ? [] : [createResultFieldsCard({ ...origin(), fields: resultFields })]),
-    ...cards,
-  ];
-  for (const card of said) {
-    const options = { projectId: request.projectId, caps: means.caps, sha256: means.sha256, candidate: false };
-    const { candidate: _, ...row } = prepareCard(card, options);
-    writes.cards.push({ ...row, chainSeq: null, chainHash: null });
-  }
-  return { writes, cardIds: [...inherited, ...said.map(({ card_id }) => card_id)], said };
-};
-
 /** In the queue, behind another turn. */
 const WAITING = { turnEpoch: 0, inboxStatus: "queued", claimId: null, claimSeconds: null, worker: null } as const;
 
@@ -169,11 +132,21 @@ export interface PlannedSpawn {
   readonly opening: Work["opening"];
 }
 
-/** `inherited`: the cards of the boxes it inherits, in order. Throws what is refused. */
+const givenContext = (
+  { request }: SpawnItem,
+  facts: SpawnFacts,
+  inherited: ReadonlyMap<string, string>,
+  sha256: Sha256,
+) =>
+  "boxId" in request.context
+    ? { contextCards: facts.context_cards ?? 0, contextHash: facts.context_hash }
+    : contextOfHashes([...inherited.values()], sha256);
+
+/** `inherited`: the cards of the boxes it inherits with their hashes, in order. Throws what is refused. */
 export const planSpawn = (
   item: SpawnItem,
   facts: SpawnFacts,
-  inherited: readonly string[],
+  inherited: ReadonlyMap<string, string>,
   limits: { readonly maxDepth: number },
   means: LedgerMeans,
 ): PlannedSpawn => {
@@ -217,20 +190,26 @@ export const planSpawn = (
     metadata: request.metadata ?? {},
     ...(displayName === undefined ? {} : { display_name: displayName }),
   });
-  const opening = openingCards(item, inherited, means);
+  const asked = {
+    projectId: request.projectId,
+    agentTurnId: item.agentTurnId,
+    agentId: request.agentId,
+    kind,
+    sourceAgentId: request.sourceAgentId,
+    ...documents,
+    ...givenContext(item, facts, inherited, means.sha256),
+  };
+  const task = planOpening(asked, means.sha256);
+  const opening = openingCards(item, [...inherited.keys()], task.chain, means);
   const box = { projectId: request.projectId, fresh: true };
   if (!("boxId" in request.context))
     opening.writes.boxes.push({ ...box, boxId: item.contextBoxId, cardIds: JSON.stringify(opening.cardIds) });
   if (request.outputBoxId === undefined) opening.writes.boxes.push({ ...box, boxId: item.outputBoxId, cardIds: "[]" });
   const row: SpawnRow = {
-    projectId: request.projectId,
-    agentTurnId: item.agentTurnId,
-    agentId: request.agentId,
-    kind,
+    ...asked,
     correlationId: item.correlationId,
     aliasId: request.aliasId ?? null,
     requestHash: item.requestHash,
-    sourceAgentId: request.sourceAgentId,
     sourceTurnId: request.lineage?.agentTurnId ?? parent?.agentTurnId ?? null,
     sourceStepId: request.lineage?.stepId ?? null,
     channelId,
@@ -248,16 +227,19 @@ export const planSpawn = (
     contextOwned: !("boxId" in request.context),
     outputOwned: request.outputBoxId === undefined,
     displayName: displayName ?? null,
-    ...documents,
     inboxId: item.inboxId,
     contextHeaders: JSON.stringify(egress(context, means.ids, "topology")),
     inboxPayload,
     edgeId: `edge_${item.agentTurnId}`,
+    taskHash: task.taskHash,
+    chainVersion: CHAIN_VERSION,
+    chainSeq: opening.chain.seq,
+    chainHash: opening.chain.hash,
     ...WAITING,
   };
   const accepted = uiAcceptedOf(row, context, means);
   if (accepted !== undefined) opening.writes.messages.push(accepted);
-  const isWhole = !("boxId" in request.context) && inherited.length === 0 && request.outputBoxId === undefined;
+  const isWhole = !("boxId" in request.context) && inherited.size === 0 && request.outputBoxId === undefined;
   return { item, row, writes: opening.writes, opening: isWhole ? { context: opening.said, output: [] } : undefined };
 };
 

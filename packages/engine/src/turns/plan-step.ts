@@ -16,7 +16,7 @@ import {
   storableText,
   ToolplaneError,
 } from "@toolplane/protocol";
-import type { DispatchRow } from "../calls/dispatch.sql.ts";
+import type { PlacedCall } from "../calls/call-places.ts";
 import { type CallAsk, type PinnedDefinition, planCall } from "../calls/plan-call.ts";
 import { engineFailure } from "../calls/plan-settlement.ts";
 import { LongCheck } from "../registry/schema-checks.ts";
@@ -36,7 +36,7 @@ export interface PlanStepMeans extends LedgerMeans {
 export type CallGround = { readonly pinned: PinnedDefinition } | { readonly refusal: ToolplaneError };
 
 export interface PlannedStep {
-  readonly rows: readonly DispatchRow[];
+  readonly rows: readonly PlacedCall[];
   readonly calls: readonly CommittedCall[];
 }
 
@@ -157,7 +157,7 @@ export const planStep = (
 ): PlannedStep => {
   const origin = originOf(ledger.turn, epoch, step.stepId);
   const now = new Date(means.nowMs).toISOString();
-  const rows: DispatchRow[] = [];
+  const rows: PlacedCall[] = [];
   const calls: CommittedCall[] = [];
 
   const dispatchOrRefuse = (entry: CallEntry, ground: CallGround): CommittedCall => {
@@ -179,7 +179,7 @@ export const planStep = (
       ledger.chain = planned.chain;
       ledger.said.push(planned.row.callCardId);
       ledger.shown.push(planned.row.callCardId);
-      rows.push(planned.row);
+      rows.push(planned);
       const { callCardId, toolName, providerCallId } = planned.row;
       return { toolCallId, callCardId, toolName, providerCallId };
     } catch (error) {

@@ -87,7 +87,7 @@ export const createReap = (deps: EndDeps, { endActive, endQueued }: EndTurn) => 
       const ended =
         head.active_agent_turn_id === agentTurnId
           ? await endActive(tx, head, turn, how)
-          : await endQueued(tx, head, turn, how);
+          : await endQueued(tx, turn, how);
       await deps.faults.at("reap:before-commit");
       return ended;
     };

@@ -1,6 +1,7 @@
 // A head that is gone while a turn of its agent is open: no part of the plane removes it, so somebody did by hand, or a table was
 // restored without it. It is made again for one purpose, to end the turn: in the epoch the turn was last known in, so that
-// what still comes for it is late (I2). The links of the turn's chain are gone with the head; the end starts a new one.
+// what still comes for it is late (I2). The place of the turn's chain is gone with the head: the end
+// goes on from the opening that the turn's row has, and a check of the history says that links are missing.
 
 import { UsageError } from "@toolplane/protocol";
 import type { Queryer } from "../sql/database.ts";

@@ -4,6 +4,7 @@ import { agentDepth } from "../calls/dispatch.sql.ts";
 import type { Statement } from "../sql/database.ts";
 import { type SqlType, setInput } from "../sql/input.sql.ts";
 import { HELD_FLAGS, heldHead, QUEUED } from "./hold.sql.ts";
+import { NO_CARD } from "./plan-opening.ts";
 import type { HeadRow, QueuedRow, TurnRow } from "./turn-row.ts";
 import { TURN_COLUMNS } from "./turn-row.ts";
 
@@ -38,6 +39,9 @@ export interface SpawnFacts extends TurnRow {
   readonly source_depth: number | null;
   readonly source_turn_id: string | null;
   readonly has_context: boolean;
+  /** Of the box that is the turn's context as it is; null where a new one is made. */
+  readonly context_cards: number | null;
+  readonly context_hash: string | null;
   readonly has_output: boolean;
   readonly has_profile: boolean;
   readonly lineage_agent: string | null;
@@ -60,11 +64,42 @@ const lookups = setInput<SpawnLookup>([
   ["profileBoxId", "text"],
 ]);
 
+export interface InheritedBox {
+  readonly box_id: string;
+  readonly card_ids: readonly string[];
+  /** Of the cards, in the same order. */
+  readonly hashes: readonly string[];
+}
+
+/** $1 project, $2 boxes. */
+export const READ_INHERITED: Statement = {
+  name: "turns.read-inherited",
+  text: `
+select b.box_id, coalesce(x.card_ids, '{}') as card_ids, coalesce(x.hashes, '{}') as hashes
+  from unnest($2::text[]) as i (box_id)
+ cross join lateral (select q.box_id from cards.boxes q where q.project_id = $1 and q.box_id = i.box_id offset 0) b
+ cross join lateral (
+   select array_agg(c.card_id order by c.position) as card_ids, array_agg(coalesce(k.hash, '${NO_CARD}') order by c.position) as hashes
+     from cards.box_cards c
+     left join lateral (select q.hash from cards.cards q where q.project_id = $1 and q.card_id = c.card_id offset 0) k on true
+    where c.project_id = $1 and c.box_id = b.box_id) x`,
+};
+
 // A scalar subquery: an EXISTS may be planned as one scan of all boxes, and such a plan, made while there are few, would stay.
 const hasBox = (column: string): string =>
   `(${column} is null or coalesce((select true from cards.boxes b where b.project_id = i.project_id and b.box_id = ${column}), false))`;
 
-// The agent's head is waited for and held: see hold.sql.ts. A lineage is a turn of an agent, or the headless turn of a direct call, whose id is its call's.
+// The same as `contextOfHashes` makes of the hashes, without bringing them here: a box may have thousands of cards.
+const CONTEXT = `
+  left join lateral (
+    select count(*)::int as cards, encode(sha256(convert_to(string_agg(coalesce(k.hash, '${NO_CARD}'), E'\\n' order by b.position), 'UTF8')), 'hex') as hash
+      from cards.box_cards b
+      left join lateral (
+        select q.hash from cards.cards q where q.project_id = b.project_id and q.card_id = b.card_id offset 0) k on true
+     where b.project_id = i.project_id and b.box_id = i.context_box_id) given on true`;
+
+// The agent's head is waited for and held: see hold.sql.ts. A lineage is a turn of an agent, or the headless turn of a direct
+// call, whose id is its call's.
 export const READ_SPAWN: Statement = {
   name: "turns.read-spawn",
   text: `
@@ -74,12 +109,13 @@ select i.ord::int as ord, ${HELD_FLAGS}, case when h.version is not null then ro
        (select ${agentDepth("s")} from resource.agents s where s.project_id = i.project_id and s.agent_id = i.source_agent_id) as source_depth,
        (select s.active_agent_turn_id from state.heads s where s.project_id = i.project_id and s.agent_id = i.source_agent_id) as source_turn_id,
        ${hasBox("i.context_box_id")} as has_context, ${hasBox("i.output_box_id")} as has_output, ${hasBox("i.profile_box_id")} as has_profile,
+       given.cards as context_cards, given.hash as context_hash,
        coalesce(l.agent_id, c.agent_id) as lineage_agent, coalesce(l.recursion_depth, c.recursion_depth) as lineage_depth,
        coalesce(l.channel_id, c.channel_id) as lineage_channel,
        coalesce(l.traceparent, c.headers::json ->> 'traceparent') as lineage_traceparent,
        coalesce(l.tracestate, c.headers::json ->> 'tracestate') as lineage_tracestate,
        coalesce(l.parent_traceparent, c.headers::json ->> 'CG-Parent-Traceparent') as lineage_parent_traceparent, ${TURN_COLUMNS}
-  from ${lookups.from} ${heldHead("")}
+  from ${lookups.from} ${heldHead("")} ${CONTEXT}
   left join resource.projects p on p.project_id = any (array[i.project_id])
   left join resource.agents a on a.project_id = any (array[i.project_id]) and a.agent_id = i.agent_id
   left join state.turns l on l.project_id = any (array[i.project_id]) and l.agent_turn_id = i.lineage_turn_id
@@ -127,6 +163,12 @@ export interface SpawnRow {
   readonly contextHeaders: string;
   readonly inboxPayload: string;
   readonly edgeId: string;
+  readonly contextCards: number;
+  readonly contextHash: string | null;
+  readonly taskHash: string;
+  readonly chainVersion: number;
+  readonly chainSeq: number;
+  readonly chainHash: string;
   /** 0 while it waits behind another turn. */
   readonly turnEpoch: number;
   /** How its inbox row begins: in the queue, for the pool, or as work under a claim. */
@@ -169,6 +211,12 @@ export const SPAWN_COLUMNS: readonly (readonly [keyof SpawnRow & string, SqlType
   ["contextHeaders", "text"],
   ["inboxPayload", "text"],
   ["edgeId", "text"],
+  ["contextCards", "integer"],
+  ["contextHash", "text"],
+  ["taskHash", "text"],
+  ["chainVersion", "integer"],
+  ["chainSeq", "integer"],
+  ["chainHash", "text"],
   ["turnEpoch", "bigint"],
   ["inboxStatus", "text"],
   ["claimId", "text"],
@@ -185,11 +233,12 @@ begun as (
   insert into state.turns (
     project_id, agent_turn_id, agent_id, kind, status, correlation_id, alias_id, request_hash, source_agent_id, channel_id,
     recursion_depth, trace_id, traceparent, tracestate, parent_traceparent, parent_agent_id, parent_agent_turn_id, parent_step_id, profile_box_id, context_box_id,
-    output_box_id, context_owned, output_owned, display_name, payload, runtime_config, metadata, turn_epoch, dispatched_at)
+    output_box_id, context_owned, output_owned, display_name, payload, runtime_config, metadata, context_cards, context_hash, task_hash,
+    chain_version, chain_seq, chain_hash, turn_epoch, dispatched_at)
   select project_id, agent_turn_id, agent_id, kind, case when turn_epoch > 0 then 'active' else 'queued' end, correlation_id, alias_id, request_hash,
     source_agent_id, channel_id, recursion_depth, trace_id, traceparent, tracestate, parent_traceparent, parent_agent_id, parent_agent_turn_id,
     parent_step_id, profile_box_id, context_box_id, output_box_id, context_owned, output_owned, display_name, payload, runtime_config, metadata,
-    turn_epoch, case when turn_epoch > 0 then now() end
+    context_cards, context_hash, task_hash, chain_version, chain_seq, chain_hash, turn_epoch, case when turn_epoch > 0 then now() end
     from input
    order by ord
 ),

@@ -5,7 +5,6 @@
 //   Ids are minted with the request: a flush whose answer was lost may run again and finds itself.
 
 import { distinctIds, isToolplaneError, showName, ToolplaneError } from "@toolplane/protocol";
-import { type BoxRow, READ_BOXES } from "../cards/boxes.sql.ts";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
 import { roughBytes } from "../coalescer/rough-bytes.ts";
 import type { Queryer } from "../sql/database.ts";
@@ -14,9 +13,17 @@ import { announce, type Done, meansOf, type TurnDeps } from "./held-heads.ts";
 import { type LedgerMeans, mergeWrites } from "./ledger.ts";
 import { planDispatch } from "./plan-dispatch.ts";
 import { type FirstTurnMeans, planFirstTurn } from "./plan-first-turn.ts";
+import { NO_CARD } from "./plan-opening.ts";
 import { type PlannedSpawn, planRepeatedSpawn, planSpawn, spawnedOf } from "./plan-spawn.ts";
 import { lookupOf, prepareSpawn, type SpawnItem } from "./prepare-spawn.ts";
-import { bindLookups, READ_SPAWN, type SpawnFacts, type SpawnRow } from "./spawn.sql.ts";
+import {
+  bindLookups,
+  type InheritedBox,
+  READ_INHERITED,
+  READ_SPAWN,
+  type SpawnFacts,
+  type SpawnRow,
+} from "./spawn.sql.ts";
 import type { AgentKey, EndedKey, SpawnedTurn, SpawnRequest, Work } from "./turn.ts";
 import { agentKey } from "./turn-row.ts";
 import type { TurnWrites } from "./turn-write-rows.sql.ts";
@@ -27,7 +34,8 @@ type Outcome = SpawnedTurn | Error;
 
 export interface Spawn {
   readonly coalescer: Coalescer<SpawnItem, SpawnedTurn>;
-  submit(request: SpawnRequest): Promise<SpawnedTurn>;
+  /** Refuses what no database is needed to refuse, and mints the ids. */
+  prepare(request: SpawnRequest): SpawnItem;
   /** Inside the caller's transaction. */
   within(tx: Queryer, request: SpawnRequest): Promise<SpawnedTurn>;
 }
@@ -66,16 +74,21 @@ export const createSpawn = (deps: TurnDeps & { readonly maxDepth: number }): Spa
   const readFacts = (tx: Queryer, items: readonly SpawnItem[]): Promise<SpawnFacts[]> =>
     tx.query<SpawnFacts>(READ_SPAWN, bindLookups(items.map(lookupOf)));
 
-  /** Throws `not_found` when one of the boxes does not exist. */
-  const readInherited = async (tx: Queryer, item: SpawnItem): Promise<readonly string[]> => {
+  /** The cards of the boxes, each once, with their hashes. Throws `not_found` when one of the boxes does not exist. */
+  const readInherited = async (tx: Queryer, item: SpawnItem): Promise<ReadonlyMap<string, string>> => {
     const boxIds = boxesOf(item);
-    if (boxIds.length === 0) return [];
-    const rows = await tx.query<BoxRow>(READ_BOXES, [item.request.projectId, distinctIds(boxIds), null]);
-    const found = new Map(rows.map((row) => [row.box_id, row.card_ids]));
+    if (boxIds.length === 0) return new Map();
+    const rows = await tx.query<InheritedBox>(READ_INHERITED, [item.request.projectId, distinctIds(boxIds)]);
+    const found = new Map(rows.map((row) => [row.box_id, row]));
     const missing = boxIds.find((boxId) => !found.has(boxId));
     if (missing !== undefined)
       throw new ToolplaneError("not_found", `box ${showName(missing)} does not exist in this project`);
-    return distinctIds(boxIds.flatMap((boxId) => found.get(boxId) ?? []));
+    return new Map(
+      boxIds.flatMap((boxId) => {
+        const { card_ids = [], hashes = [] } = found.get(boxId) ?? {};
+        return card_ids.map((cardId, index) => [cardId, hashes[index] ?? NO_CARD] as const);
+      }),
+    );
   };
 
   const planAll = async (
@@ -212,6 +225,8 @@ export const createSpawn = (deps: TurnDeps & { readonly maxDepth: number }): Spa
     }
   };
 
+  const prepare = (request: SpawnRequest): SpawnItem => prepareSpawn(request, deps.ids, deps.sha256);
+
   const coalescer = createCoalescer<SpawnItem, SpawnedTurn>({
     flush,
     keyOf: ({ request, correlationId }) => `${agentKey(request)}/${correlationId}`,
@@ -222,11 +237,9 @@ export const createSpawn = (deps: TurnDeps & { readonly maxDepth: number }): Spa
 
   return {
     coalescer,
-    async submit(request) {
-      return coalescer.submit(prepareSpawn(request, deps.ids, deps.sha256));
-    },
+    prepare,
     async within(tx, request) {
-      const item = prepareSpawn(request, deps.ids, deps.sha256);
+      const item = prepare(request);
       const { outcomes } = await spawnAll(tx, [item]).catch((error: unknown) => {
         throw brokenRule(error) === OUTPUT_TAKEN ? outputTaken() : error;
       });

@@ -48,7 +48,7 @@ export const createStop = (deps: EndDeps & { readonly db: Database }, { endActiv
     const head = held ?? (await restoreHead(tx, turn));
     const done =
       turn.status === "queued"
-        ? await endQueued(tx, head, turn, howOf(request, true))
+        ? await endQueued(tx, turn, howOf(request, true))
         : await endActive(tx, head, turn, howOf(request, false));
     const { projectId, agentTurnId } = request;
     const detail = { agent_id: agentId, ...reasonIn(request.reason) };

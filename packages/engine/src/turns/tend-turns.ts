@@ -8,9 +8,10 @@
 //            queued before an idle agent. A turn whose head is gone ends when all that came for it was tried in vain
 // A row that cannot be read becomes `error` with the reason, and its turn is found by the third sweep.
 
-import { createContext, HEADERS, isToolplaneError, type WakeupReason } from "@toolplane/protocol";
+import { createContext, HEADERS, type WakeupReason } from "@toolplane/protocol";
 import { wakeupHeaders } from "../outbox/wakeup-headers.ts";
 import type { Queryer, Statement } from "../sql/database.ts";
+import { isAway } from "../sql/database-error.ts";
 import { announce, type TurnDeps } from "./held-heads.ts";
 import { replayFault } from "./plan-advance.ts";
 import { inboxChange } from "./plan-head.ts";
@@ -76,8 +77,6 @@ interface RowSweep {
 const TRACE_HEADERS = [HEADERS.traceparent, HEADERS.tracestate, HEADERS.parentTraceparent] as const;
 
 const BROKEN_RECHECK_SECONDS = 60;
-
-const isAway = (error: unknown): boolean => isToolplaneError(error) && error.code === "storage_error";
 
 const NOTHING: Tended = { looked: 0, requeued: 0, rung: 0, broken: 0, reaped: 0, resumed: 0 };
 

@@ -11,7 +11,7 @@ const keys = setInput<TurnKey>([
 ]);
 
 const VIEW = `${TURN_COLUMNS}, h.status as head_status, h.turn_epoch::float8 as head_epoch, h.waiting_tool_count,
-       t.source_agent_id, t.created_at, t.dispatched_at, t.ended_at`;
+       t.created_at, t.dispatched_at, t.ended_at`;
 
 const HEAD = `
   left join lateral (select q.status, q.turn_epoch, q.waiting_tool_count from state.heads q

@@ -15,13 +15,13 @@ import {
   READ_TURN_VIEWS,
 } from "./turn-reads.sql.ts";
 import type { HeadStatus, TurnRow } from "./turn-row.ts";
+import type { TurnWrite } from "./turn-write-rows.sql.ts";
 
 interface ViewRow extends TurnRow {
   readonly ord: number;
   readonly head_status: HeadStatus | null;
   readonly head_epoch: number | null;
   readonly waiting_tool_count: number | null;
-  readonly source_agent_id: string;
   readonly created_at: Date;
   readonly dispatched_at: Date | null;
   readonly ended_at: Date | null;
@@ -70,6 +70,25 @@ const viewOf = (row: ViewRow): TurnView => ({
   endedAt: row.ended_at?.toISOString() ?? null,
   headLost: row.status === "active" && row.head_status === null,
 });
+
+/** The turn as a read will find it once this is committed. */
+export const viewOfEnd = (turn: TurnRow, end: TurnWrite, nowMs: number): TurnView =>
+  viewOf({
+    ...turn,
+    status: end.status as TurnRow["status"],
+    step_count: end.stepCount,
+    turn_epoch: end.turnEpoch,
+    deliverable_card_id: end.deliverableCardId,
+    error: end.error,
+    error_code: end.errorCode,
+    ord: 0,
+    head_status: null,
+    head_epoch: null,
+    waiting_tool_count: null,
+    created_at: new Date(turn.created_ms),
+    dispatched_at: turn.dispatched_ms === null ? null : new Date(turn.dispatched_ms),
+    ended_at: new Date(nowMs),
+  });
 
 export const createTurnReads = (db: Database) => {
   const views = createCoalescer<TurnKey, TurnView | undefined>({

@@ -1,8 +1,7 @@
 // Turns and heads as they are stored, and the context a turn speaks in.
 
 import { type CGContext, createContext, HEADERS, type JsonObject, type ResultStatus } from "@toolplane/protocol";
-import type { ChainLink, Sha256 } from "../calls/turn-chain.ts";
-import { chainStart } from "../calls/turn-chain.ts";
+import { type ChainLink, type ChainVersion, chainStart, type Sha256 } from "../calls/turn-chain.ts";
 import type { TurnKind } from "./turn.ts";
 
 export type StoredStatus = "queued" | "active" | ResultStatus;
@@ -31,6 +30,7 @@ export interface TurnRow {
   readonly status: StoredStatus;
   readonly correlation_id: string;
   readonly request_hash: string;
+  readonly source_agent_id: string;
   readonly channel_id: string;
   readonly recursion_depth: number;
   readonly trace_id: string;
@@ -53,6 +53,10 @@ export interface TurnRow {
   readonly error: string | null;
   readonly error_code: string | null;
   readonly end_claim_id: string | null;
+  readonly chain_version: ChainVersion;
+  /** The opening of the chain while the turn is open, its end afterwards; null for an open turn of an earlier version. */
+  readonly chain_seq: number | null;
+  readonly chain_hash: string | null;
   readonly created_ms: number;
   readonly dispatched_ms: number | null;
 }
@@ -66,10 +70,11 @@ export interface QueuedRow extends TurnRow {
 
 /** For the alias `t`. */
 export const TURN_COLUMNS = `
-  t.project_id, t.agent_turn_id, t.agent_id, t.kind, t.status, t.correlation_id, t.request_hash, t.channel_id, t.recursion_depth,
-  t.trace_id, t.traceparent, t.tracestate, t.parent_traceparent, t.parent_agent_id, t.parent_agent_turn_id, t.parent_step_id, t.profile_box_id,
+  t.project_id, t.agent_turn_id, t.agent_id, t.kind, t.status, t.correlation_id, t.request_hash, t.source_agent_id, t.channel_id,
+  t.recursion_depth, t.trace_id, t.traceparent, t.tracestate, t.parent_traceparent, t.parent_agent_id, t.parent_agent_turn_id, t.parent_step_id, t.profile_box_id,
   t.context_box_id, t.output_box_id, t.display_name, t.payload, t.runtime_config, t.metadata, t.step_count,
   t.turn_epoch::float8 as turn_epoch, t.deliverable_card_id, t.error, t.error_code, t.end_claim_id,
+  t.chain_version, t.chain_seq, t.chain_hash,
   floor(extract(epoch from t.created_at) * 1000)::float8 as created_ms,
   floor(extract(epoch from t.dispatched_at) * 1000)::float8 as dispatched_ms`;
 
@@ -96,10 +101,14 @@ export const contextOfTurn = (turn: TurnRow, turnEpoch: number, stepId?: string)
     },
   });
 
+/** The chain of a turn that has said nothing yet. */
+export const chainOfTurn = (turn: TurnRow, sha256: Sha256): ChainLink =>
+  turn.chain_hash === null || turn.chain_seq === null
+    ? chainStart({ projectId: turn.project_id, agentTurnId: turn.agent_turn_id }, sha256, turn.chain_version)
+    : { seq: turn.chain_seq, hash: turn.chain_hash };
+
 export const chainOfHead = (head: HeadRow, turn: TurnRow, sha256: Sha256): ChainLink =>
-  head.chain_hash === null
-    ? chainStart(turn.project_id, turn.agent_turn_id, sha256)
-    : { seq: head.chain_seq, hash: head.chain_hash };
+  head.chain_hash === null ? chainOfTurn(turn, sha256) : { seq: head.chain_seq, hash: head.chain_hash };
 
 export const agentKey = (key: { readonly projectId: string; readonly agentId: string }): string =>
   `${key.projectId}/${key.agentId}`;

@@ -4,12 +4,12 @@ import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Queryer } from "../sql/database.ts";
 import { createEndWatch, type EndWatch } from "../waiting/end-watch.ts";
-import type { TurnKey } from "./turn.ts";
+import type { EndedKey, EndNews, TurnKey } from "./turn.ts";
 import { bindTurnKeys, READ_ENDED } from "./turn-reads.sql.ts";
 
-export interface TurnWatch extends Omit<EndWatch<TurnKey>, "tell"> {
+export interface TurnWatch extends Omit<EndWatch<TurnKey, EndNews>, "tell"> {
   /** Called after a commit of this process. */
-  ended(key: TurnKey): void;
+  ended(turn: EndedKey): void;
 }
 
 export const createTurnWatch = (deps: {
@@ -17,7 +17,7 @@ export const createTurnWatch = (deps: {
   readonly doorbell: Doorbell;
   readonly clock: Clock;
 }): TurnWatch => {
-  const { tell, ...watch } = createEndWatch<TurnKey>({
+  const { tell, ...watch } = createEndWatch<TurnKey, EndNews>({
     ...deps,
     // The end of a turn is an event, and events ring.
     rungBy: "messages",
@@ -30,5 +30,5 @@ export const createTurnWatch = (deps: {
       });
     },
   });
-  return { ...watch, ended: tell };
+  return { ...watch, ended: (turn) => tell(turn, turn.news) };
 };

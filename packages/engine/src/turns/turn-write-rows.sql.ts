@@ -235,14 +235,16 @@ export const arrivals: Columns<InboxInsert> = [
 export interface AppliedCall {
   readonly projectId: string;
   readonly toolCallId: string;
-  /** Its result's place in the chain, once it has one. */
+  /** Its result's link in the chain, once it has one. */
   readonly chainSeq: number | null;
+  readonly chainHash: string | null;
 }
 
 export const applied: Columns<AppliedCall> = [
   ["projectId", "text"],
   ["toolCallId", "text"],
   ["chainSeq", "integer"],
+  ["chainHash", "text"],
 ];
 
 export const messages: Columns<MessageRow> = [

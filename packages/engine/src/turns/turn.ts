@@ -66,8 +66,8 @@ export interface SpawnRequest extends AgentKey {
   readonly kind?: TurnKind | undefined;
   readonly lineage?: SpawnLineage | undefined;
   /**
-   * `descend` with a lineage, `root` without. An agent that asks without a lineage descends from the turn it is in; outside of its
-   * turns from itself, and a turn for itself is then as deep as it was made.
+   * `descend` with a lineage, `root` without. An agent that asks without a lineage descends from the turn it is in; outside of
+   * its turns from itself, and a turn for itself is then as deep as it was made.
    */
   readonly depthPolicy?: DepthPolicy | undefined;
   /** How deep the asking actor says it is; the turn is refused when the engine counts another depth (I9). */
@@ -245,6 +245,14 @@ export interface TurnFinish {
 /** A turn that has ended, and the name of what asked for it. */
 export interface EndedKey extends TurnKey {
   readonly correlationId: string;
+  /** The turn as it was written here, for callers that wait in this process. */
+  readonly news?: EndNews | undefined;
+}
+
+export interface EndNews {
+  readonly turn: TurnView;
+  /** The deliverable's card, canonical text. */
+  readonly deliverable: string | undefined;
 }
 
 export interface TurnEnd extends EndedKey {
@@ -302,6 +310,20 @@ export interface TurnView extends TurnKey {
   readonly headLost: boolean;
 }
 
+export interface AskedTurn {
+  readonly spawned: SpawnedTurn;
+  readonly turn: TurnView | undefined;
+  /** What it handed over, where that was written in this process; absent: look for the card. */
+  readonly deliverable: Card | undefined;
+}
+
+export interface AskOptions {
+  readonly waitMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** The correlation has named a turn before. Called before the wait, and may refuse it. */
+  readonly repeated?: ((key: TurnKey) => Promise<void>) | undefined;
+}
+
 export interface StepView {
   readonly stepId: string;
   readonly agentId: string;
@@ -325,6 +347,8 @@ export interface ListTurnsRequest {
 export interface Turns {
   /** Inside the caller's transaction when given one; call `ring` after its commit then. */
   spawn(request: SpawnRequest, tx?: Queryer): Promise<SpawnedTurn>;
+  /** Spawns a turn and waits for its end: the turn when it has ended, or as it is when the time is over. */
+  ask(request: SpawnRequest, options: AskOptions): Promise<AskedTurn>;
   advance(request: AdvanceRequest): Promise<Advanced>;
   /** Extends the claims; answers with those that are gone (stopped, lapsed, taken over): abort what they do. */
   heartbeat(work: readonly Work[]): Promise<readonly Work[]>;

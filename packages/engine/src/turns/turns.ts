@@ -1,10 +1,10 @@
 // Everything that can be done with a turn, in one place. Wires; decides nothing.
 
+import { parseCard } from "@toolplane/protocol";
 import { DEFAULT_MAX_RECURSION_DEPTH } from "@toolplane/protocol/agents";
 import type { CoalescerStats } from "../coalescer/coalescer.ts";
 import { createAdvance } from "./advance.ts";
 import { createBeginStep } from "./begin-step.ts";
-import { createClaims } from "./claims.ts";
 import { type CommitDeps, createCommitStep } from "./commit-step.ts";
 import { createDispatchNext } from "./dispatch-next.ts";
 import { createEndTurn, type EndDeps } from "./end-turn.ts";
@@ -20,6 +20,7 @@ import { createTurnReads } from "./turn-reads.ts";
 import type { HeadRow } from "./turn-row.ts";
 import { createTurnWatch } from "./turn-watch.ts";
 import { AWAIT_HEADS, bindAgents } from "./turns.sql.ts";
+import { createWorkClaims } from "./work-claims.ts";
 
 export interface TurnsOptions {
   /** How long a worker may be silent before its work is offered to others. */
@@ -78,7 +79,7 @@ export const createTurns = (given: TurnsDeps): TurnsService => {
     advance: (agent) => advance.submit({ ...agent, workerId: "watchdog", takeWork: false }),
     dispatchNext: createDispatchNext(deps),
   });
-  const claims = createClaims(deps);
+  const claims = createWorkClaims(deps);
   const reads = createTurnReads(deps.db);
   const coalescers = {
     spawn: spawn.coalescer,
@@ -90,7 +91,27 @@ export const createTurns = (given: TurnsDeps): TurnsService => {
   };
 
   return {
-    spawn: (request, tx) => (tx === undefined ? spawn.submit(request) : spawn.within(tx, request)),
+    spawn: async (request, tx) =>
+      tx === undefined ? spawn.coalescer.submit(spawn.prepare(request)) : spawn.within(tx, request),
+    async ask(request, { waitMs, signal, repeated }) {
+      const item = spawn.prepare(request);
+      const { projectId } = request;
+      // Before the turn exists, so that its end cannot be missed.
+      const expectation = watch.expect({ projectId, agentTurnId: item.agentTurnId });
+      try {
+        const spawned = await spawn.coalescer.submit(item);
+        const key = { projectId, agentTurnId: spawned.agentTurnId };
+        if (spawned.idempotent) {
+          await repeated?.(key);
+          await watch.wait(key, waitMs, signal);
+        } else await expectation.wait(waitMs, signal);
+        const news = expectation.news();
+        const deliverable = news?.deliverable === undefined ? undefined : parseCard(JSON.parse(news.deliverable));
+        return { spawned, turn: news?.turn ?? (await reads.get(key)), deliverable };
+      } finally {
+        expectation.leave();
+      }
+    },
     advance: advance.submit,
     heartbeat: claims.heartbeat,
     release: claims.release,

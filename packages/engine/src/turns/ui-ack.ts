@@ -26,11 +26,14 @@ export interface ActionEnd {
 
 const isAckStatus = (word: unknown): word is UiAckStatus => UI_ACK_STATUSES.some((status) => status === word);
 
-/** What a person is told of an action that ended: the tool's own word for its outcome, where it has one. */
-export const uiEndStatus = ({ status, deliverable }: Pick<ActionEnd, "status" | "deliverable">): UiAckStatus => {
-  if (status !== "success") return "rejected";
-  const said = isRecord(deliverable) ? deliverable.status : undefined;
-  return isAckStatus(said) ? said : "done";
+type Outcome = Pick<UiActionAck, "status" | "error_code">;
+
+/** What a person is told of an action that ended: the tool's own word for its outcome and its code, where it has them. */
+export const uiOutcome = ({ status, deliverable }: Pick<ActionEnd, "status" | "deliverable">): Outcome => {
+  if (status !== "success") return { status: "rejected" };
+  if (!isRecord(deliverable) || !isAckStatus(deliverable.status)) return { status: "done" };
+  const { status: said, error_code: code } = deliverable;
+  return isFilled(code) ? { status: said, error_code: code } : { status: said };
 };
 
 type Said = Omit<UiActionAck, "action_id" | "agent_id" | "message_id">;
@@ -76,7 +79,7 @@ export const uiEndedOf = (turn: TurnRow, epoch: number, ending: ActionEnd, means
     contextOfTurn(turn, epoch),
     "ended",
     {
-      status: uiEndStatus(ending),
+      ...uiOutcome(ending),
       ...(ending.toolResultCardId === undefined ? {} : { tool_result_card_id: ending.toolResultCardId }),
       ...(ending.errorCode === null ? {} : { error_code: ending.errorCode }),
       ...(ending.error === null ? {} : { error: ending.error }),

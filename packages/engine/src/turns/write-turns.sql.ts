@@ -165,7 +165,8 @@ landed as (
     text: (from) => `
 counted as (
   update state.past_calls c
-     set applied_at = coalesce(c.applied_at, now()), result_chain_seq = coalesce(i.chain_seq, c.result_chain_seq)
+     set applied_at = coalesce(c.applied_at, now()), result_chain_seq = coalesce(i.chain_seq, c.result_chain_seq),
+         result_chain_hash = coalesce(i.chain_hash, c.result_chain_hash)
     from ${from}
    where c.project_id = any (array[i.project_id]) and c.tool_call_id = i.tool_call_id
 )`,

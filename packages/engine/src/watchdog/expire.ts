@@ -2,7 +2,6 @@
 // skipped, so any number of processes may sweep at once; a sweep takes a bounded number. A sweep that fails is done again
 // call by call.
 
-import { isToolplaneError } from "@toolplane/protocol";
 import { type CallKey, callKey } from "../calls/call.ts";
 import { readCandidates } from "../calls/candidates.ts";
 import { commandPayloadText } from "../calls/plan-call.ts";
@@ -15,6 +14,7 @@ import type { Faults } from "../ports/faults.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import type { Database, Queryer } from "../sql/database.ts";
+import { isAway } from "../sql/database-error.ts";
 import { type DueCall, type Expiry, type ExpiryPolicy, planExpiry } from "./plan-expiry.ts";
 import {
   BURY,
@@ -72,8 +72,6 @@ const add = (a: Sweep, b: Sweep): Sweep => ({
   requeued: a.requeued + b.requeued,
   buried: a.buried + b.buried,
 });
-
-const isAway = (error: unknown): boolean => isToolplaneError(error) && error.code === "storage_error";
 
 interface Decided {
   readonly row: DueRow;

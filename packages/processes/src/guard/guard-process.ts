@@ -1,5 +1,5 @@
-// The guard's program: a small process in a session of its own that outlives its parent just long enough to end what
-// may not outlive it.
+// The guard's program: a small process in a session of its own that outlives its parent just long enough to end the parent's
+// child processes.
 // GD1. It learns of the parent's death from the end of its input, which the kernel delivers however the parent dies.
 // GD2. Everything written before that end is read before it, so no accepted entry is lost.
 // GD3. It ignores the signals that reach whole terminals and control groups; only the end of its input ends it.

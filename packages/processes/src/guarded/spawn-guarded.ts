@@ -1,10 +1,9 @@
 // Starts a child that cannot outlive us: in a process group of its own, known to the guard before it runs anything.
-// SG1. The program runs only after the guard has confirmed its process (the gate); there is no moment in which our death
-//     would leave it behind.
-// SG2. When the leader exits, what is left of its family is ended the same way, and only then is the entry forgotten.
-//     That includes what forked twice and left for a session of its own: it carries the mark of its ancestor, a random
-//     variable, and the user of its ancestor when that has one of its own (table/kin.ts).
-// SG3. No signal is sent to a group that has ended: its number may belong to somebody else.
+// SG1. The program runs only after the guard has confirmed its process (the gate), so our death never leaves it behind.
+// SG2. When the leader exits, the rest of its family is ended the same way, and only then is the entry removed. That includes
+//     processes that forked twice into a session of their own: they carry the mark of their ancestor, a random variable, and its
+//     user number when that is used by nothing else (table/kin.ts).
+// SG3. No signal is sent to a group that has ended: its number may belong to another group.
 
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -36,7 +35,7 @@ export interface GuardedOptions extends Farewell {
   readonly cwd?: string;
   readonly uid?: number;
   readonly gid?: number;
-  /** Nothing but this child runs under `uid`: then whatever does is ended with it. */
+  /** Only this child runs under `uid`: then every process with that uid is ended with it. */
   readonly soleUser?: boolean;
   /** As for child_process; all ignored unless given. At most nine descriptors. */
   readonly stdio?: StdioOptions;
@@ -118,7 +117,7 @@ export const spawnGuarded = async (argv: readonly string[], options: GuardedOpti
     await untilStarted(child, label);
     throw new UsageError(`${label}: started without a process number`);
   }
-  // Read before anything is awaited: until our event loop runs again the number is certainly our child's.
+  // Read before anything is awaited: until our event loop runs again, the number certainly belongs to our child.
   const leader = { pid, started: tryReadProcess(pid)?.started, ...kinship };
   const removal = removeDir === undefined ? {} : { removeDir };
   const watching = guard.watch({ label, pid, signal, graceMs, ...kinship, ...removal });
@@ -127,7 +126,7 @@ export const spawnGuarded = async (argv: readonly string[], options: GuardedOpti
     const status = await exited;
     await endFamilies([{ leader, signal, graceMs }]);
     over = true;
-    // A guard that is closed or has failed watches nothing; there is nothing to take back.
+    // A closed or failed guard watches nothing, so there is nothing to undo.
     await watching.then((watch) => watch.forget()).catch(() => undefined);
     return status;
   };

@@ -1,6 +1,6 @@
-// A directory for things that are dear to make and free to lose: copies of the programs, fresh empty clusters.
-// It has a guessable name under the temp directory, so it is used only when it is ours and nobody else can write to
-// it; otherwise somebody could plant programs for us to run.
+// A directory for things that are expensive to make and may be lost: copies of the programs, fresh empty clusters. It has a
+// guessable name under the temp directory, so it is used only when it is ours and nobody else can write to it; otherwise another
+// user could put programs there for us to run.
 
 import { chmodSync, lstatSync, mkdirSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ const isOurs = (path: string): boolean => {
   return stat.isDirectory() && stat.uid === process.getuid?.() && (stat.mode & 0o022) === 0;
 };
 
-/** The cache of this user; a private, unshared one when its place is taken by somebody else. */
+/** The cache of this user; a private one when another user has taken its place. */
 export const cacheDirectory = (runAs: RunAs | undefined): string => {
   const root = temporaryRoot(runAs);
   const path = join(root, `toolplane-cache-${process.getuid?.() ?? 0}`);

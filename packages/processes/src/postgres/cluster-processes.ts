@@ -1,5 +1,5 @@
-// Which processes are database servers at work on a cluster. A server changes into its cluster's directory and its
-// children say "postgres: <cluster name>: ..." as their title, so no file has to be believed.
+// Finds the processes of database servers at work on a cluster. A server changes into its cluster's directory, and its children
+// have titles like "postgres: <cluster name>: ...", so no file has to be trusted.
 
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
@@ -17,7 +17,7 @@ const CHILD_TITLE = "postgres: ";
 const tryReadFromProc = (name: string, directory: string): ClusterProcess | undefined => {
   try {
     if (readlinkSync(`/proc/${name}/cwd`) !== directory) return undefined;
-    // A shell or an editor may stand in the directory too.
+    // A shell or an editor may also have this working directory.
     if (readFileSync(`/proc/${name}/comm`, "latin1").trim() !== "postgres") return undefined;
     const row = tryReadProcess(Number(name));
     if (row === undefined || row.zombie) return undefined;

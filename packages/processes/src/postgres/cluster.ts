@@ -25,17 +25,17 @@ export interface ClusterOptions {
   readonly guard: Guard;
 }
 
-// A message worth showing is at the end; a child that never stops talking must not fill our memory.
+// The useful message is at the end; a child that never stops writing must not fill our memory.
 const OUTPUT_LIMIT = 64 * 1024;
 
-/** The line that says why; all of it where there is none. */
+/** The line that names the cause; the whole text when there is none. */
 const whyItFailed = (output: string): string =>
   output.split("\n").find((line) => /\b(?:FATAL|PANIC|ERROR|error): /.test(line)) ?? output.trim().slice(-2000);
 
 const mustRun = async (argv: readonly string[], guard: Guard, runAs?: RunAs): Promise<void> => {
   const started = await spawnGuarded(argv, {
     label: "initdb",
-    // LC_ALL=C: messages are shown in English whatever the machine speaks.
+    // LC_ALL=C: messages are in English, whatever the machine's language is.
     env: { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" },
     stdio: ["ignore", "pipe", "pipe"],
     guard,
@@ -55,7 +55,7 @@ const mustRun = async (argv: readonly string[], guard: Guard, runAs?: RunAs): Pr
   });
 };
 
-// Collation by code point in every version: the same order on every machine, and no reindexing when a library changes.
+// Collation by code point: the same order on every machine, and no reindexing when a system library changes.
 const localeFlags = (major: number): readonly string[] =>
   major >= 17 ? ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"] : ["--locale=C"];
 
@@ -98,7 +98,7 @@ const tryFindCached = async (cache: string, prefix: string): Promise<string | un
     const count = name.startsWith(prefix) ? Number(name.slice(prefix.length)) : Number.NaN;
     if (!Number.isSafeInteger(count)) continue;
     if ((await countEntries(join(cache, name))) === count) return join(cache, name);
-    // Some systems sweep old files out of temp directories one by one.
+    // Some systems delete old files in temp directories one by one.
     await rm(join(cache, name), { recursive: true, force: true });
   }
   return undefined;
@@ -117,13 +117,13 @@ const cachedCluster = async (options: ClusterOptions, cache: string, key: Server
     await rename(building, cached);
   } catch (cause) {
     await rm(building, { recursive: true, force: true });
-    // Somebody else made the same one first.
+    // Another process made the same one first.
     if (!existsSync(cached)) throw cause;
   }
   return cached;
 };
 
-/** What attempts left that were killed half-way. */
+/** Leftovers of attempts that were killed half-way. */
 const removeHalfMade = async (cluster: string): Promise<void> => {
   const directory = dirname(cluster);
   for (const name of await readdir(directory)) {
@@ -142,8 +142,8 @@ const syncDirectory = async (path: string): Promise<void> => {
 };
 
 /**
- * Makes the cluster unless it is there. It gets its name when it is complete, so a half-made one never has it. Returns the
- * key whose password the superuser has: of a copied cluster that is the cache's.
+ * Makes the cluster unless it exists. It gets its name when it is complete, so a half-made cluster never has it. Returns the key
+ * whose password the superuser has: for a copied cluster that is the cache's key.
  */
 export const ensureCluster = async (options: ClusterOptions): Promise<ServerKey> => {
   const { cluster, binaries, key, cache } = options;

@@ -15,11 +15,11 @@ export interface LivePostgres {
   login(user?: string): SocketLogin;
   /** The superuser's connection URL over the unix socket. */
   url(database?: string): string;
-  /** It lets its superuser in without a password, as those of earlier versions did. */
+  /** Whether it lets its superuser in without a password, as servers of earlier versions did. */
   isOpen(): Promise<boolean>;
-  /** Afterwards it asks for passwords, and the superuser's is the key's. */
+  /** Makes it ask for passwords, and gives the superuser the key's password. */
   secure(): Promise<void>;
-  /** All other logins lose their right to log in, and all sessions end but those of the server's processes in `keep`. */
+  /** All other logins lose their right to log in, and all sessions end, except those of the server processes in `keep`. */
   evict(keep?: readonly number[]): Promise<void>;
 }
 

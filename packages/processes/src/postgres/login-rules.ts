@@ -1,4 +1,4 @@
-// pg_hba.conf: who may log in, and how. Every login is asked for its password, whatever way it comes.
+// pg_hba.conf: which logins are let in, and how. Every login is asked for its password.
 
 import { randomBytes } from "node:crypto";
 import { closeSync, fchownSync, openSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ const LOGIN_RULES = {
   open: `${HEAD}local all ${SUPERUSER} trust\n`,
 } as const;
 
-/** Whether there are rules, and they are not of this making. */
+/** Whether rules exist that this version did not write. */
 export const areForeignRules = (cluster: string): boolean => {
   try {
     return !readFileSync(join(cluster, "pg_hba.conf"), "utf8").startsWith(HEAD);
@@ -27,7 +27,7 @@ export const writeLoginRules = (cluster: string, rules: keyof typeof LOGIN_RULES
   const { uid, gid } = statSync(cluster);
   const path = join(cluster, "pg_hba.conf");
   const fresh = `${path}.${randomBytes(6).toString("hex")}`;
-  // "wx": a name that another process of the cluster's owner prepared is not followed.
+  // "wx": fails if another process of the cluster's owner has put a file or link under this name.
   const file = openSync(fresh, "wx", 0o600);
   try {
     writeFileSync(file, LOGIN_RULES[rules]);

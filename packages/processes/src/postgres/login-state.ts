@@ -11,7 +11,7 @@ import { join } from "node:path";
 export type LoginState = "away" | "open" | "closed";
 
 const PROTOCOL_3 = 196_608;
-/** A server that listens and does not answer in this time is stopped or drowned. */
+/** A server that listens and does not answer within this time is stopped or overloaded. */
 const ANSWER_MS = 5000;
 const AUTHENTICATION = "R";
 const ERROR = "E";

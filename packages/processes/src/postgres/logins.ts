@@ -1,8 +1,8 @@
 // The logins of an embedded server, and what each is for.
 
-/** Made by initdb, and all-powerful: it makes the other logins, and nothing else is done as it. */
+/** Made by initdb, with all rights: it makes the other logins, and is used for nothing else. */
 export const SUPERUSER = "toolplane";
-/** Owns the database and its tables: migrations, and the operator's own way in. */
+/** Owns the database and its tables: for migrations, and for the operator. */
 export const OWNER = "toolplane_owner";
-/** What a plane runs as: it may do what the engine's role may. */
+/** The login that a plane runs as: it has the rights of the engine's role. */
 export const RUNTIME = "toolplane_runtime";

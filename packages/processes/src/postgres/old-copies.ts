@@ -1,8 +1,9 @@
-// Copies of the programs that nobody uses any more. Earlier versions made one for every data directory, sixty megabytes in
+// Copies of the programs that are not used any more. Earlier versions made one for every data directory, sixty megabytes in
 // <moved root>/<hash of the data directory>/programs-<version>-<arch>; now one beside those folders serves all of them.
-//   OC1. Only what is certainly ours: that name, a folder and no link, made by this user, with a server program inside.
-//   OC2. Never one that a process runs from; where that cannot be seen, nothing is removed.
-//   OC3. Never a database: it lies beside the copy and is found again by the path of its data directory.
+//   OC1. Only what is certainly ours is removed: that name, a folder and no link, made by this user, with a server program
+//       inside.
+//   OC2. A copy that a process runs from is never removed; where that cannot be seen, nothing is removed.
+//   OC3. A database is never removed: it lies beside the copy and is found again by the path of its data directory.
 
 import { randomBytes } from "node:crypto";
 import { existsSync, lstatSync, readdirSync, readlinkSync, renameSync, rmdirSync } from "node:fs";
@@ -11,7 +12,7 @@ import { join, sep } from "node:path";
 
 const HASH = /^[0-9a-f]{16}$/;
 const COPY = /^programs-[0-9][0-9A-Za-z.]{0,30}-[a-z0-9]{1,10}$/;
-/** A copy that is being removed; one that was left by a killed process is no copy any more. */
+/** The name of a copy that is being removed; a leftover with this name is not used as a copy. */
 const REMOVING = /^removing-[0-9a-f]{12}$/;
 
 const isOwnDirectory = (path: string): boolean => {
@@ -43,7 +44,7 @@ const readRunningPrograms = (): readonly string[] | undefined => {
 };
 
 const removeCopy = async (copy: string, home: string): Promise<void> => {
-  // Away under its name at once: half a copy could be taken for a whole one.
+  // Renamed first, so that half a copy is never taken for a whole one.
   const going = REMOVING.test(copy.slice(home.length + 1))
     ? copy
     : join(home, `removing-${randomBytes(6).toString("hex")}`);
@@ -55,7 +56,7 @@ const removeCopy = async (copy: string, home: string): Promise<void> => {
 const tidyHome = async (home: string, stop: AbortSignal): Promise<number | undefined> => {
   const copies = listDirectories(home, COPY).filter((copy) => existsSync(join(copy, "native", "bin", "postgres")));
   const left = listDirectories(home, REMOVING);
-  // Looked at for every home: removing takes time, and somebody may start meanwhile.
+  // Checked again for every home: removing takes time, and a server may start meanwhile.
   const running = copies.length + left.length === 0 ? [] : readRunningPrograms();
   if (running === undefined) return undefined;
   const unused = copies.filter((copy) => !running.some((file) => file.startsWith(copy + sep)));

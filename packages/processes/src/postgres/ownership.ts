@@ -1,9 +1,10 @@
-// Whose the files of a database are. Earlier versions ran the server as `nobody` when started as root; its files become
-// the database's own user's.
-//   OF1. Only what belonged to the previous user is given away: a link to another user's file stays that user's.
-//   OF2. A folder changes hands after what is in it, so one that was left half done is seen and finished at the next start.
-//   OF3. What is looked at is what changes hands. A process of the previous user may still hold a folder open and swap its
-//       entries, so on Linux every entry is held by a descriptor from the look to the change, and never found by its path again.
+// Changes the owner of a database's files. Earlier versions ran the server as `nobody` when started as root; its files are given
+// to the database's own user.
+//   OF1. Only files of the previous user are changed: a file of another user behind a link keeps its owner.
+//   OF2. A folder is changed after its content, so an interrupted change is seen and finished at the next start.
+//   OF3. The entry that was checked is the entry that is changed. A process of the previous user may still hold a folder open and
+//       swap its entries, so on Linux every entry is held by a descriptor from the check to the change, and not opened by path
+//       again.
 
 import {
   chownSync,
@@ -43,14 +44,14 @@ const refuseHardLink = (path: string): ToolplaneError =>
     },
   );
 
-/** A second name may be outside: the file of another program of the previous user would change hands with it. */
+/** A file with a second name: that name may be outside, and the file of another program would change its owner. */
 const isGiven = (path: string, stat: Stats, from: HandOver["from"]): boolean => {
   if (stat.uid !== from.uid) return false;
   if (stat.isFile() && stat.nlink > 1) throw refuseHardLink(path);
   return true;
 };
 
-/** Elsewhere than on Linux a path is all there is: a process of the previous user that still runs can swap an entry. */
+/** On other systems than Linux only paths are available: a running process of the previous user can swap an entry. */
 const handOverByPath = (path: string, giving: HandOver): void => {
   const stat = lstatSync(path);
   if (stat.isDirectory()) for (const name of readdirSync(path)) handOverByPath(join(path, name), giving);
@@ -67,7 +68,7 @@ const handOverHeld = (at: string, path: string, giving: HandOver): void => {
       for (const name of readdirSync(self)) handOverHeld(`${self}/${name}`, join(path, name), giving);
     const given = isGiven(path, stat, giving.from);
     giving.looked?.(path);
-    // This link of the kernel leads to the held file itself, also when that is a link.
+    // This kernel link leads to the held file itself, even when that is a link.
     if (given) chownSync(self, giving.to.uid, giving.to.gid);
   } finally {
     closeSync(held);
@@ -89,7 +90,7 @@ const openFolder = (path: string): number => {
   }
 };
 
-/** Changes a folder that must be a folder: a link that another user left in its place is refused, not followed. */
+/** Changes a folder and nothing else: a link that another user put in its place is refused, not followed. */
 export const changeFolder = (path: string, mode: number, owner: RunAs | undefined): void => {
   const held = openFolder(path);
   try {

@@ -1,7 +1,7 @@
-// Decides where a cluster and the programs live, and remembers it.
-// Normally: the cluster under the data directory, the programs where npm put them. When the server's user cannot reach
-// one of them (a checkout in a closed home directory), the cluster goes to /var/lib/toolplane/<hash of the data directory>,
-// a copy of the programs beside it, and <data>/location says so; once data has moved there, the note decides, whatever the
+// Decides where a cluster and the programs are, and remembers it.
+// Normally the cluster is under the data directory and the programs are where npm put them. When the server's user cannot reach
+// one of them (a checkout in a closed home directory), the cluster goes to /var/lib/toolplane/<hash of the data directory>, with
+// a copy of the programs beside it, and <data>/location says so. Once data has moved there, that note decides, whatever the
 // permissions say later.
 
 import { createHash } from "node:crypto";
@@ -31,7 +31,7 @@ export interface Location {
 }
 
 export interface Place {
-  /** Holds cluster/, socket/ and server.log; closed to others. The server's user can pass through it, as root not more. */
+  /** Holds cluster/, socket/ and server.log; closed to others. As root, the server's user can only pass through it. */
   readonly home: string;
   readonly binaries: PostgresBinaries;
   readonly location: Location | undefined;
@@ -95,17 +95,17 @@ const makeHome = (path: string, runAs: RunAs | undefined): void => {
   makePassage(path, runAs);
 };
 
-/** No server may be at work in it: it would lose its files under its hands. */
+/** No server may be running in it: its files would be moved while it uses them. */
 const takeOver = (home: string, runAs: RunAs | undefined): void => {
   const previous = pickPreviousRunAs();
   const owner = lstatSync(join(home, "cluster"), { throwIfNoEntry: false })?.uid;
   if (runAs === undefined || previous === undefined || owner !== previous.uid || owner === runAs.uid) return;
-  // Its owner changes last, and says at the next start whether all is done.
+  // Its own owner is changed last, and shows at the next start whether the change was finished.
   const names = readdirSync(home).filter((name) => name !== "cluster");
   for (const name of [...names, "cluster"]) handOver(join(home, name), { from: previous, to: runAs });
 };
 
-/** One copy of a version serves every data directory: it is sixty megabytes, and nobody throws it away with the data. */
+/** One copy of a version serves every data directory: it is sixty megabytes and is not deleted with the data. */
 const placePrograms = (options: PlaceOptions): PostgresBinaries => {
   const { binaries, runAs, movedRoot } = options;
   if (canReach(dirname(binaries.postgres), runAs, binaries.postgres)) return binaries;
@@ -122,7 +122,7 @@ export const preparePlace = (options: PlaceOptions): Place => {
   const noted = readLocation(dataDir);
   let home = join(noted?.data ?? dataDir, "postgres");
   makeHome(home, runAs);
-  // Data that is there already is never left behind for an empty cluster elsewhere; then we fail below.
+  // Existing data is never left behind for an empty cluster elsewhere; the start fails below instead.
   if (!canReach(home, runAs) && noted?.data === undefined && !existsSync(join(home, "cluster"))) {
     rmSync(home, { recursive: true });
     home = join(moved(), "postgres");

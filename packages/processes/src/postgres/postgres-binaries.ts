@@ -1,7 +1,7 @@
-// Finds the PostgreSQL server programs: the ones npm brought, or those of a given directory.
-// The npm package cannot carry symbolic links, so it lists them in pg-symlinks.json and makes them in a postinstall
-// script. Installers may skip that script; then the links are made here, or, where the folder cannot be written, in a
-// copy (PB1: a copy is complete before anybody sees it under its final name).
+// Finds the PostgreSQL server programs: those that npm installed, or those of a given directory.
+// The npm package cannot carry symbolic links, so it lists them in pg-symlinks.json and makes them in a postinstall script.
+// Installers may skip that script; then the links are made here, or, where the folder cannot be written, in a copy (PB1: a copy
+// is complete before it gets its final name).
 
 import { execFileSync } from "node:child_process";
 import {
@@ -127,7 +127,7 @@ const makeRunnable = (home: string): void => {
 const isComplete = (home: string): boolean =>
   missingLinks(home).length === 0 && ["initdb", "postgres"].every((name) => runnable(join(home, "bin", name)));
 
-/** Makes links and execute bits that the installer left out; false when the folder cannot be written. */
+/** Makes links and execute bits that the installer left out; false when the folder is not writable. */
 export const completeInPlace = (home: string): boolean => {
   if (isComplete(home)) return true;
   try {
@@ -139,7 +139,7 @@ export const completeInPlace = (home: string): boolean => {
   }
 };
 
-/** Everybody may read and enter, nobody else may write: the copy is made for another user, whatever our umask. */
+/** Readable for all users and writable for none but us: the copy is made for another user, whatever our umask. */
 const openToReaders = (path: string): void => {
   const stat = lstatSync(path);
   if (stat.isSymbolicLink()) return;
@@ -157,7 +157,7 @@ const countEntries = (path: string): number => (existsSync(path) ? readdirSync(p
 export const copyHome = (home: string, place: string): string => {
   // pg-symlinks.json names its links as native/..., so the copy keeps that folder name.
   const final = join(place, "native");
-  // Some systems sweep old files out of temp directories one by one; what is left of a copy then is no copy.
+  // Some systems delete old files in temp directories one by one; the rest of such a copy is not used.
   if (countEntries(final) >= countEntries(home)) return final;
   rmSync(final, { recursive: true, force: true });
   mkdirSync(place, { recursive: true });
@@ -171,7 +171,7 @@ export const copyHome = (home: string, place: string): string => {
   try {
     renameSync(native, final);
   } catch (cause) {
-    // Somebody else finished the same copy first: theirs is as good (PB1).
+    // Another process finished the same copy first; it is equal (PB1).
     if (!existsSync(final)) throw cause;
   } finally {
     rmSync(building, { recursive: true, force: true });
@@ -179,7 +179,7 @@ export const copyHome = (home: string, place: string): string => {
   return final;
 };
 
-/** The folder a copy of these programs gets below a place: one per version, so an upgrade is not held back by it. */
+/** The folder of a copy below a place: one per version, so an upgrade gets a new one. */
 export const copyName = (version: string): string => `programs-${version}-${process.arch}`;
 
 const packageVersion = (home: string): string =>

@@ -3,7 +3,7 @@
 
 export interface PostgresTuning {
   readonly maxConnections: number;
-  /** Loses the database when the machine (not only the process) stops; for tests and benchmarks of other things. */
+  /** Loses the database when the machine (not only the process) stops; for tests and for benchmarks of other parts. */
   readonly unsafeNoSync: boolean;
   readonly extra: Readonly<Record<string, string>>;
 }
@@ -16,28 +16,28 @@ export interface PostgresListening {
   readonly clusterName: string;
 }
 
-// With these a lost machine loses the database, so they have no way in but the option of that name.
+// With these settings a machine crash loses the database, so only the option of that name sets them.
 const NO_SYNC = { fsync: "off", full_page_writes: "off", synchronous_commit: "off" } as const;
 
 export const planSettings = (tuning: PostgresTuning, listening: PostgresListening): Record<string, string> => ({
   listen_addresses: listening.loopback ? "127.0.0.1" : "",
   port: String(listening.port),
   unix_socket_directories: listening.socketDir,
-  // The directory is 0700; this holds even if somebody opens it up.
+  // The directory is 0700; this holds even if a person opens it.
   unix_socket_permissions: "0700",
   cluster_name: listening.clusterName,
   max_connections: String(tuning.maxConnections),
-  // Enough to keep the live rows of a large project in memory, small enough for a laptop beside everything else.
+  // Enough to keep the live rows of a large project in memory, and small enough for a laptop.
   shared_buffers: "128MB",
   // Names in messages and timestamps do not depend on the machine.
   lc_messages: "C",
   timezone: "UTC",
   log_timezone: "UTC",
-  // Errors of statements go to whoever sent them, not to the log: their texts quote rows and arguments (I8).
+  // Statement errors go to their sender, not to the log: their texts quote rows and arguments (I8).
   log_min_messages: "log",
   log_error_verbosity: "terse",
   log_checkpoints: "off",
-  // A turn's flush is short; a connection that idles inside a transaction is a bug that would hold row locks for ever.
+  // A turn's flush is short; a connection that is idle inside a transaction is a bug and would hold row locks for ever.
   idle_in_transaction_session_timeout: "60s",
   ...(tuning.unsafeNoSync ? NO_SYNC : {}),
   ...tuning.extra,

@@ -1,6 +1,6 @@
 // Reads postmaster.pid and says whether a server is alive on a cluster.
-// The file outlives a killed server, and its process number may belong to somebody else by then; so the file names the
-// server, and the process itself has to be one.
+// The file survives a killed server, and its process number may belong to another program by then. So the file only names the
+// server, and the process itself is checked.
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,9 +1,9 @@
-// Makes room on a cluster for a new server: waits for one that is going down, clears what a killed one left.
-// PostgreSQL clears a stale postmaster.pid by itself, except when the number in it belongs to another program of the
-// same user by now; and it refuses to start while a backend of a killed server still runs (a backend notices the death
-// only between statements). Neither may need a person.
-// PV1. A file is removed only when PostgreSQL would stumble over it: two parents that start at the same moment must not
-//     take each other's fresh file for a stale one.
+// Makes room on a cluster for a new server: waits for one that is shutting down, removes what a killed one left.
+// PostgreSQL removes a stale postmaster.pid by itself, except when the number in it now belongs to another program of the same
+// user. And it refuses to start while a backend of a killed server still runs (a backend notices the death only between
+// statements). Both are handled here without a person.
+// PV1. A file is removed only when PostgreSQL would fail because of it: two parents that start at the same moment must not take
+//     each other's fresh file for a stale one.
 // PV2. Only a backend without a living server is ended; its transaction cannot commit any more.
 
 import { rm } from "node:fs/promises";

@@ -1,7 +1,8 @@
-// Who the database server runs as, and whether that user can reach a directory.
-// PostgreSQL refuses to run as root, so a root parent lends it a uid that nothing else on the machine runs under: with a
-// shared one such as `nobody` every other process of that user could read the database's files. Reachability is tried,
-// not computed: mode bits alone know nothing of access lists, mount options or user namespaces.
+// The user that the database server runs as, and whether that user can reach a directory.
+// PostgreSQL refuses to run as root, so a root parent gives it a uid that nothing else on the machine uses: with a shared user
+// such as
+// `nobody`, every other process of that user could read the database's files. Reachability is tried, not computed: mode bits do
+// not show access lists, mount options or user namespaces.
 
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";

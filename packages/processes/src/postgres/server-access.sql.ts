@@ -1,9 +1,9 @@
-// Statements of the superuser that close a server. Not prepared: each runs once. None can take parameters where a name or
-// a password stands, so values come through a setting of the session and are quoted by the server.
+// Statements of the superuser that close a server. Not prepared: each runs once. They cannot take parameters in place of a name
+// or a password, so values come through a setting of the session and are quoted by the server.
 
 import type { Client } from "pg";
 
-// A password must not be forgotten when the server is killed right after, also by a server that does not sync.
+// Synced, so that the password survives when the server is killed right after.
 const REMEMBER = `
 select set_config('toolplane.verifier', $1, false), set_config('synchronous_commit', 'on', false)`;
 const ASSIGN = `do $$ begin
@@ -21,7 +21,7 @@ export const reloadRules = async (client: Client): Promise<void> => {
   await client.query("select pg_reload_conf()");
 };
 
-/** A login that was made while the server was open must not stay a way in. */
+/** A login that was made while the server was open must not remain usable. */
 const SHUT_OUT = `do $$
 declare who name;
 begin
@@ -34,7 +34,7 @@ const END_OTHERS = `
 select count(pg_terminate_backend(pid, 5000)) from pg_stat_activity
  where backend_type = 'client backend' and pid <> all ($1::int[]) and pid <> pg_backend_pid()`;
 
-/** No other login may come in, and those that are in go. `keep`: the server's processes of connections that stay. */
+/** No other login is let in, and open sessions end. `keep`: the server processes of connections that stay. */
 export const evictOthers = async (client: Client, keep: readonly number[]): Promise<void> => {
   await client.query(SHUT_OUT);
   await client.query(END_OTHERS, [keep]);

@@ -1,9 +1,9 @@
-// Brings a live server to where only its key opens it. It may be one of an earlier version, which let everybody in who
-// reached its socket, or one whose key was lost.
-//   SA1. Password first, then the rules, then the sessions: a death in between leaves a server that lets the superuser in
-//       with the key or without it, and the next start does the rest.
-//   SA2. Done means that the server itself was asked and wants a password, not that a file was written.
-//   SA3. Sessions and logins from before are evicted: the new rules say nothing about connections that are open.
+// Closes a live server so that only its key opens it. The server may be of an earlier version, which let in every process that
+// reached its socket, or its key may be lost.
+//   SA1. Password first, then the rules, then the sessions: a crash in between leaves a server that lets the superuser in with or
+//       without the key, and the next start does the rest.
+//   SA2. Done means that the server itself was asked and wants a password, not only that a file was written.
+//   SA3. Earlier sessions and logins are ended, because the new rules do not affect open connections.
 
 import { setTimeout as delay } from "node:timers/promises";
 import { ToolplaneError } from "@toolplane/protocol";
@@ -58,7 +58,7 @@ const untilDoor = async (door: ServerDoor, wanted: LoginState): Promise<void> =>
   }
 };
 
-/** The key is not the server's (any more): the superuser is let in until it has the new password. */
+/** The server does not know the key: the superuser is let in without a password until it has the new one. */
 const openServer = async (door: ServerDoor): Promise<void> => {
   writeLoginRules(door.cluster, "open");
   process.kill(door.pid, "SIGHUP");

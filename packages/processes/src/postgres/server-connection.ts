@@ -34,7 +34,7 @@ export const isRefused = (error: unknown): boolean => {
 
 export const withClient = async <T>(url: string, body: (client: Client) => Promise<T>): Promise<T> => {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 5000 });
-  // A server that dies under an idle connection must not end us.
+  // A server that dies under an idle connection must not end this process.
   client.on("error", () => undefined);
   await client.connect();
   try {
@@ -44,7 +44,7 @@ export const withClient = async <T>(url: string, body: (client: Client) => Promi
   }
 };
 
-/** Resolves when the server takes connections; throws with its own words when it is gone or too slow. */
+/** Resolves when the server accepts connections; throws with the server's own message when it is gone or too slow. */
 export const untilReady = async (
   server: GuardedProcess,
   { socketDir, port }: Pick<SocketLogin, "socketDir" | "port">,
@@ -66,7 +66,7 @@ export const untilReady = async (
   }
 };
 
-/** A port of 127.0.0.1 nobody listens on now; somebody may take it before the server does, so the caller tries again. */
+/** A free port of 127.0.0.1; another program may take it before the server does, so the caller tries again. */
 export const findFreePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const server = createServer();

@@ -1,8 +1,8 @@
 // The secret of an embedded server: <data>/database-key, from which the password of each of its logins is derived.
-//   SK1. The file is 0600 from the moment it has a name, belongs to the user that runs us (root, not the server's user),
-//       and appears whole or not at all; of two processes that make it at the same moment both use the first one's.
-//   SK2. The server never sees a password: it is given the verifiers of SCRAM, which prove a password and are none.
-//   SK3. A key that is lost is made anew; the server is then brought over to it like one of an earlier version.
+//   SK1. The file is 0600 from the moment it has a name, belongs to the user that runs us (root, not the server's user), and
+//       appears whole or not at all. When two processes make it at the same moment, both use the first one's.
+//   SK2. The server never sees a password: it gets SCRAM verifiers, which can check a password and do not reveal it.
+//   SK3. A lost key is made again; the server is then upgraded to it like a server of an earlier version.
 
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto";
 import { chmodSync, linkSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { ToolplaneError } from "@toolplane/protocol";
 
 export interface ServerKey {
   passwordOf(login: string): string;
-  /** Tells keys apart without telling what they are. */
+  /** Tells keys apart without showing them. */
   readonly id: string;
 }
 
@@ -31,7 +31,7 @@ export const tryReadKey = (dataDir: string): ServerKey | undefined => {
   try {
     if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, MODE);
     const secret = readFileSync(path, "utf8").trim();
-    // What a full disk left is no key.
+    // A file that a full disk left incomplete is not a key.
     if (secret.length === 2 * KEY_BYTES) return toKey(secret);
     rmSync(path);
     return undefined;
@@ -61,12 +61,12 @@ export const ensureKey = (dataDir: string): ServerKey => {
   }
 };
 
-// A derived password has 256 random bits: no number of rounds makes it harder to guess, and each costs every connection.
+// A derived password has 256 random bits: more rounds would not make it harder to guess, and would slow down every connection.
 const ROUNDS = 1;
-/** What clients of other makers insist on. */
+/** What other clients require. */
 export const USUAL_ROUNDS = 4096;
 
-/** What PostgreSQL keeps of a password. */
+/** What PostgreSQL stores of a password. */
 export const makeVerifier = (password: string, rounds = ROUNDS): string => {
   const salt = randomBytes(16);
   const salted = pbkdf2Sync(password, salt, rounds, 32, "sha256");

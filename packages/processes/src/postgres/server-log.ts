@@ -1,5 +1,5 @@
-// The file a server writes its messages to. A file and not a pipe: a parent that is busy must not stall the server, and
-// one that died must not be missed by it.
+// The file a server writes its messages to. It is a file and not a pipe, so that a busy parent does not stall the server, and the
+// server does not notice a dead one.
 
 import { closeSync, existsSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
 

@@ -1,6 +1,6 @@
 // The directory of the unix socket: beside the cluster, or, when that path is too long for the kernel, a short one
 // under the temp directory (known to the guard, removed at the end; postmaster.pid says where it is).
-// It is 0700 and belongs to the server's user: what cannot enter it cannot even try a password.
+// It is 0700 and belongs to the server's user: a process that cannot enter it cannot even try a password.
 
 import { randomBytes } from "node:crypto";
 import { mkdirSync, rmSync } from "node:fs";

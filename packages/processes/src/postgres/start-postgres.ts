@@ -2,9 +2,9 @@
 // directory, optionally a loopback port. Every login has a password, derived from the key in the data directory.
 // SP1. Ready means that the server answered a connection, not that a log line was seen.
 // SP2. A killed server starts again without a manual step.
-// SP3. A live server is never killed or doubled: it is waited for briefly (it may be going down), then refused.
+// SP3. A live server is never killed or doubled: the start waits for it briefly (it may be shutting down) and then fails.
 // SP4. The server cannot outlive us: the guard shuts it down at once (no checkpoint; recovery at the next start).
-// SP5. A server that was made without passwords, by an earlier version, is closed before anybody hears that it runs.
+// SP5. A server that an earlier version made without passwords is closed before it is reported as running.
 
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -34,7 +34,7 @@ export interface PostgresOptions {
   readonly dataDir: string;
   /** The programs npm brought unless given. */
   readonly binaries?: PostgresBinaries;
-  /** Unless given: ourselves, or as root a user of its own. */
+  /** Unless given: our own user, or as root a user of its own. */
   readonly runAs?: RunAs;
   /** Also listen on a free port of 127.0.0.1. */
   readonly loopback?: boolean;
@@ -44,7 +44,7 @@ export interface PostgresOptions {
   /** Further server settings; they win over ours. */
   readonly settings?: Readonly<Record<string, string>>;
   readonly readyTimeoutMs?: number;
-  /** How long a server that is still on the cluster is given to go away. */
+  /** How long the start waits for another server on the cluster to go away. */
   readonly previousTimeoutMs?: number;
   /** Where things go that the server's user cannot reach; /var/lib/toolplane unless given. */
   readonly movedRoot?: string;
@@ -67,9 +67,9 @@ export interface RunningPostgres extends LivePostgres, AsyncDisposable {
 // Without a loopback port the number only names the socket file.
 const SOCKET_ONLY_PORT = 5432;
 const DEFAULT_MAX_CONNECTIONS = 100;
-// Crash recovery of a large log takes its time; a server that needs longer is stuck.
+// Crash recovery of a large log takes long; a server that needs more time than this is stuck.
 const READY_TIMEOUT_MS = 60_000;
-// Longer than the guard's grace, so that a parent started right after the last one's death finds the cluster free.
+// Longer than the guard's grace, so that a parent that starts right after the last one's death finds the cluster free.
 const PREVIOUS_TIMEOUT_MS = 8000;
 // Immediate shutdown is a matter of milliseconds; a backend in the kernel may take longer.
 const QUIT_GRACE_MS = 5000;
@@ -101,7 +101,7 @@ interface Launched {
   readonly door: ServerDoor;
 }
 
-/** With the key's password, and with no other way in. */
+/** Started with the key's password as the only way in. */
 const settleDoor = async (door: ServerDoor, clusterKey: ServerKey): Promise<void> => {
   if ((await readDoor(door)) === "open") {
     await secureServer(door);
@@ -146,7 +146,7 @@ const launch = async ({ options, place, runAs, guard, socketDir, key }: Launch):
   }
 };
 
-/** Somebody may take a free port before the server does; then another one is tried. */
+/** Another program may take a free port before the server does; then another one is tried. */
 const launchOnFreePort = async (launching: Launch): Promise<Launched> => {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -182,7 +182,7 @@ export const startPostgres = async (options: PostgresOptions): Promise<RunningPo
     const launching = { options, place, runAs, guard, socketDir: socket.path, key };
     const { server, door } = await launchOnFreePort(launching);
     const stopping = new AbortController();
-    // Only who uses that root looks after it, beside its work; what cannot be removed stays.
+    // Only a process that uses that root cleans it up, in the background; what cannot be removed stays.
     const tidied =
       throwAway || place.location === undefined
         ? undefined

@@ -1,4 +1,4 @@
-// How much processor time a process has had: whether it works, from outside. Only where there is /proc.
+// How much CPU time a process has had: shows from outside whether it works. Only where there is /proc.
 
 import { readFileSync } from "node:fs";
 

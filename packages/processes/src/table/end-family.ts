@@ -1,9 +1,9 @@
-// Ends process groups and everything that came out of them: a signal to the group, a grace, then SIGKILL for each.
-// EF1. The first signal goes to the group only: a server such as PostgreSQL ends its own children, and signalling them
-//     behind its back looks to it like a crash.
-// EF2. A group is signalled only right after somebody of it was seen: then its number cannot mean another group (FA2).
-// EF3. What left the group is ended with it, after the same grace (kin.ts).
-// EF4. SIGKILL is repeated until a look at the table finds nobody, because a process may fork between look and kill.
+// Ends process groups and all their descendants: a signal to the group, a grace, then SIGKILL for each.
+// EF1. The first signal goes to the group only: a server such as PostgreSQL ends its own children, and would take a signal to
+//     them for a crash.
+// EF2. A group is signalled only right after one of its members was seen: then its number cannot mean another group (FA2).
+// EF3. Processes that left the group are ended with it, after the same grace (kin.ts).
+// EF4. SIGKILL is repeated until the process table shows none of them, because a process may fork between look and kill.
 // This file is part of the guard's program: it imports nothing but Node and its neighbours.
 
 import { setTimeout as delay } from "node:timers/promises";
@@ -20,7 +20,7 @@ export interface Ending {
 
 // Short against every grace, long against one reading of the table (a few milliseconds).
 const POLL_MS = 20;
-// A process that does not go within this after SIGKILL hangs in the kernel; waiting longer helps nobody.
+// A process that has not ended this long after SIGKILL hangs in the kernel; waiting longer would not help.
 const KILL_PATIENCE_MS = 5000;
 
 const trySignal = (pid: number, signal: NodeJS.Signals): void => {
@@ -31,7 +31,7 @@ const trySignal = (pid: number, signal: NodeJS.Signals): void => {
   }
 };
 
-/** One family on its way out. Each step looks once and acts once; true when nobody is left or patience is. */
+/** One family that is being ended. Each step looks once and acts once; true when none is left or the time is over. */
 const createStep = ({ leader, signal, graceMs }: Ending): ((table: ProcessTable) => boolean) => {
   const seen = new Set<string>();
   const findKin = createKinFinder(leader);
@@ -52,7 +52,7 @@ const createStep = ({ leader, signal, graceMs }: Ending): ((table: ProcessTable)
   };
 };
 
-/** Ends all of them at the same time, reading the table once for all per look. */
+/** Ends all of them at the same time; each look reads the table once for all. */
 export const endFamilies = async (endings: readonly Ending[]): Promise<void> => {
   let steps = endings.map(createStep);
   while (steps.length > 0) {

@@ -1,9 +1,9 @@
-// Who belongs to a watched process: its group, its session, their descendants, and whoever was seen to belong before.
+// Which processes belong to a watched process: its group, its session, their descendants, and processes seen to belong before.
 // FA1. A number that now belongs to a later process is never touched: the start time must match.
-// FA2. While anybody is left in a group the kernel gives its number to nobody else; so when the leader is gone but the
-//     group is not, its members are still ours.
-// FA3. A descendant that left for a session of its own (a database backend, a daemon) still belongs, as long as it was
-//     seen once while its parent lived, or was found by what it inherited (kin.ts).
+// FA2. While a group has a member, the kernel gives its number to no other group. So when the leader is gone and the group is
+//     not, its members are still ours.
+// FA3. A descendant in a session of its own (a database backend, a daemon) still belongs, if it was seen once while its parent
+//     lived, or was found by what it inherited (kin.ts).
 // This file is part of the guard's program: it imports nothing but Node and its neighbours.
 
 import { identityOf, type Kinship } from "./kin.ts";
@@ -33,7 +33,7 @@ const childrenByParent = (table: ProcessTable): ReadonlyMap<number, readonly Pro
   return children;
 };
 
-/** The living members, each once. `seen` is what earlier calls returned, and is added to (FA3). */
+/** The living members, each once. `seen` holds what earlier calls returned, and is extended (FA3). */
 export const findFamily = (leader: Leader, table: ProcessTable, seen: Set<string>): readonly ProcessRow[] => {
   const reused = isReused(leader, table);
   const children = childrenByParent(table);

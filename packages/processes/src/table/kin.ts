@@ -1,8 +1,8 @@
-// Finds processes that left the family of a watched process: forked twice, in a session of their own, their parent gone.
-// No number ties them to it any more, but two things are inherited that a process cannot easily lose:
-// KN1. The mark: a random variable in the environment a guarded process is started with. It stays readable in the process
-//     table for as long as the process lives, unless it was started again with an environment made from nothing.
-// KN2. The user, when the process was given one that nobody else has. Only root can change it, so nothing gets away.
+// Finds processes that left the family of a watched process: forked twice, in a session of their own, their parent gone. No
+// process number connects them to it any more, but two inherited things are hard to lose:
+// KN1. The mark: a random variable in the environment of a guarded process. It stays readable in the process table while the
+//     process lives, unless the process was started again with an empty environment.
+// KN2. The user, when the process has one that nothing else uses. Only root can change it, so no process escapes.
 // This file is part of the guard's program: it imports nothing but Node and its neighbours.
 
 import { execFileSync, spawnSync } from "node:child_process";
@@ -13,7 +13,7 @@ import { hasProc, type ProcessRow, type ProcessTable } from "./process-table.ts"
 export const MARK_NAME = "TOOLPLANE_MARK";
 
 export interface Kinship {
-  /** The start of the process they come from, if it is known: nothing older is of its kind. */
+  /** The start time of their ancestor, if known: an older process is not a descendant. */
   readonly started: string | undefined;
   readonly mark?: string | undefined;
   /** A user under which nothing else runs. */
@@ -26,7 +26,7 @@ const readText = (path: string): string => {
   try {
     return readFileSync(path, "latin1");
   } catch {
-    // Gone, or of a user we may not look at; such a process is not ours.
+    // Gone, or owned by a user whose processes we may not read; such a process is not ours.
     return "";
   }
 };
@@ -70,7 +70,7 @@ const askPs = (kinship: Kinship): ReadonlySet<number> => {
 /** Start times are ticks where there is /proc; elsewhere they cannot be compared, and nothing counts as older. */
 const isOlder = (row: ProcessRow, started: string | undefined): boolean => Number(row.started) < Number(started);
 
-/** Looks at each process once: what was no kin when it was first seen does not become kin. */
+/** Looks at each process once: a process that was no descendant when first seen does not become one. */
 export const createKinFinder = (kinship: Kinship): ((table: ProcessTable) => readonly ProcessRow[]) => {
   if (kinship.mark === undefined && kinship.soleUid === undefined) return () => [];
   const strangers = new Set<string>();
@@ -86,7 +86,7 @@ export const createKinFinder = (kinship: Kinship): ((table: ProcessTable) => rea
   };
 };
 
-/** Ends everything of a user in one step of the kernel, so that processes which fork faster than we look end too. */
+/** Ends all processes of a user in one kernel call, so that processes that fork faster than we look end too. */
 export const killUser = (uid: number): void => {
   spawnSync("/bin/sh", ["-c", "kill -9 -1"], { uid, gid: uid, cwd: "/", env: {}, stdio: "ignore" });
 };

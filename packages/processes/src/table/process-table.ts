@@ -1,6 +1,6 @@
-// What processes exist right now: /proc where there is one, else ps.
-// A process is known by its number together with its start time: numbers are used again, pairs are not. A zombie is
-// listed but counts as gone: it runs nothing, and only its parent can remove it.
+// The processes that exist now: from /proc where there is one, else from ps.
+// A process is identified by its number together with its start time: numbers are reused, pairs are not. A zombie is listed but
+// counts as gone: it runs nothing, and only its parent can remove it.
 // This file is part of the guard's program: it imports nothing but Node.
 
 import { execFileSync } from "node:child_process";
@@ -12,7 +12,7 @@ export interface ProcessRow {
   readonly pgid: number;
   /** 0 where the system does not say. */
   readonly session: number;
-  /** Opaque; equal exactly when it is the same process. */
+  /** Opaque; equal if and only if it is the same process. */
   readonly started: string;
   readonly zombie: boolean;
 }

@@ -14,7 +14,7 @@ const removeAs = (path: string, uid: number): Promise<void> =>
       env: { PATH: "/usr/bin:/bin" },
       stdio: "ignore",
     });
-    // What cannot be removed stays: it is the lent user's own, and that user has ended.
+    // What cannot be removed stays: it belongs to the lent user, which has ended.
     child.once("error", () => done());
     child.once("exit", () => done());
   });

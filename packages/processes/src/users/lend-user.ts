@@ -1,7 +1,7 @@
-// The users that tool hosts run under when we are root. This file is the one place that decides it.
-// LU1. A host's user is neither ours nor the database's: it comes from a range of its own, and the database's is left out.
-// LU2. Every process gets another one, so hosts cannot look at each other, and whatever runs under that number came from it.
-// LU3. A number needs no account. It owns nothing but a home directory that is removed with it.
+// The user numbers that tool hosts run under when we are root. Only this file decides them.
+// LU1. A host's user is neither ours nor the database's: it comes from a range of its own, without the database's number.
+// LU2. Every process gets its own number, so hosts cannot read each other, and every process with that number came from it.
+// LU3. A number needs no account. It owns nothing but a home directory, which is removed with it.
 
 import { chmodSync, chownSync, mkdtempSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,9 +17,9 @@ export interface UidRange {
 }
 
 /**
- * Ranges that neither people nor systemd hand out (its table "Users, Groups, UIDs and GIDs" calls them unused). Chance finds
- * a free number in the first: it has 268 million. The second is for containers that map only the first 65,536; it begins after
- * the user of the database (run-as.ts).
+ * Ranges that neither people nor systemd assign (its table "Users, Groups, UIDs and GIDs" calls them unused). In the first
+ * range, of 268 million, a random number is practically always free. The second is for containers that map only the first
+ * 65,536; it begins after the user of the database (run-as.ts).
  */
 export const HOST_UIDS: readonly UidRange[] = [
   { first: 1_879_048_192, last: 2_147_352_575 },
@@ -41,7 +41,7 @@ export const parseUidMap = (text: string): readonly UidRange[] =>
   });
 
 export interface UidChoice {
-  /** What this system can give; undefined where it does not say, which means all. */
+  /** The numbers this system can give; undefined where it does not say, which means all. */
   readonly mapped: readonly UidRange[] | undefined;
   readonly taken: readonly number[];
   readonly random: () => number;
@@ -70,10 +70,10 @@ const readMapped = (): readonly UidRange[] | undefined => {
   }
 };
 
-/** Lent by this process and not taken back. */
+/** Numbers that this process has lent and not taken back. */
 const lent = new Set<number>();
 
-/** Undefined when we are not root: then nobody can be lent. */
+/** Undefined when we are not root: then no user can be lent. */
 export const lendUser = (random: () => number): LentUser | undefined => {
   if (process.getuid?.() !== 0) return undefined;
   const database = pickRunAs();

@@ -1,5 +1,5 @@
-// Whether another user can run a command: its folder, its program, and the files its arguments name.
-// It is tried, not computed: mode bits alone know nothing of access lists, mount options or user namespaces.
+// Whether another user can run a command: its folder, its program, and the files its arguments name. It is tried, not computed:
+// mode bits do not show access lists, mount options or user namespaces.
 
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -25,7 +25,7 @@ for file; do if [ -r "$file" ]; then :; else printf %s "$file"; exit; fi; done`;
 export const findUnreachable = (user: RunAs, { argv, cwd, path }: CommandPlace): string | undefined => {
   const [name = "", ...args] = argv;
   const program = tryFindProgram(name, path, cwd);
-  // That is said better by the start itself.
+  // The start itself reports this better.
   if (program === undefined) return undefined;
   const files = args
     .filter((arg) => !arg.startsWith("-"))

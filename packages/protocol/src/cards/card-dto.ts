@@ -1,5 +1,5 @@
-// A card as the HTTP API shows it: content without its `__type__`. Reading one back puts the kind where it can be told from
-// the card's type, or from the only key a text or JSON content has.
+// A card as the HTTP API shows it: content without its `__type__`. When such a card is read back, its kind is derived from the
+// card's type, or from the single key that a text or JSON content has.
 
 import { ToolplaneError } from "../errors/toolplane-error.ts";
 import { isRecord, type JsonCaps, type JsonObject, type JsonValue } from "../json/json-value.ts";
@@ -9,7 +9,7 @@ import { type CardContent, type ContentType, type JsonContent, jsonContent, type
 
 export type CardDto = Omit<Card, "content"> & { readonly content: JsonObject };
 
-/** Tool lists are shown as ordinary JSON: nobody outside the engine needs their own kind. */
+/** Tool lists are shown as ordinary JSON: only the engine needs their own kind. */
 const toolsAsJson = (content: ToolContent): JsonContent => jsonContent({ tools: content.tools });
 
 export const toCardDto = (card: Card): CardDto => {

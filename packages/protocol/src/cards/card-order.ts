@@ -1,6 +1,6 @@
 // Batch reads: one query over the distinct ids, an answer in the order that was asked for.
 
-/** The ids worth asking the store for: blanks left out, each once, in order of first mention. */
+/** The distinct ids to ask the store for, without blanks, in order of first mention. */
 export const distinctIds = (ids: readonly (string | null | undefined)[]): string[] => [
   ...new Set(ids.filter((id): id is string => typeof id === "string" && id !== "")),
 ];

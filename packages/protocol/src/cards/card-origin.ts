@@ -6,7 +6,7 @@ import type { Card } from "./card.ts";
 import { CARD_CONVENTIONS, type KnownCardType } from "./card-types.ts";
 import type { CardContent } from "./content.ts";
 
-/** Identity and time come from the caller: builders take nothing from the air. */
+/** Identity and time come from the caller: builders use no clock and no random source. */
 export interface CardOrigin {
   readonly cardId: string;
   readonly projectId: string;

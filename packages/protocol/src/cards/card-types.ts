@@ -1,5 +1,5 @@
-// The card types the protocol knows, what each may hold and which role it plays for a model. Other types may exist:
-// a card's type is an open word, these are only the ones whose meaning is fixed.
+// The card types that the protocol knows, what each may hold and which role it has for a model. Other types may exist: the type
+// is an open word, and only these have a fixed meaning.
 
 import type { ContentType } from "./content.ts";
 

@@ -34,7 +34,7 @@ export type Card = z.infer<typeof cardSchema>;
 export const parseCard = (input: unknown, caps: JsonCaps = {}): Card =>
   parseWith(cardSchema, copyJson(input, caps), "card");
 
-/** Either place may name the call; both must not name different ones. */
+/** Either field may name the call; both must not name different calls. */
 const requireCallId = (card: Card): void => {
   const inMetadata = card.metadata.tool_call_id ?? null;
   const callId = card.tool_call_id ?? inMetadata;
@@ -63,7 +63,7 @@ export const parseWritableCard = (input: unknown, caps: JsonCaps = {}): Card => 
   return card;
 };
 
-/** The text a card is stored as; absent optional fields are written as null, so both spellings are the same card. */
+/** The text a card is stored as; absent optional fields are written as null, so both forms are the same card. */
 export const cardText = (card: Card, caps: JsonCaps = {}): string =>
   canonicalText(
     {

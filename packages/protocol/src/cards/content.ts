@@ -15,7 +15,7 @@ const textContentSchema = z.strictObject({ __type__: z.literal("TextContent"), t
 
 const jsonContentSchema = z.strictObject({ __type__: z.literal("JsonContent"), data: jsonDocument }).readonly();
 
-/** A deliverable with more of them is a table and belongs into a result of its own. */
+/** A deliverable with more fields is a table and belongs into a result of its own. */
 const MAX_FIELDS = 1000;
 
 const fieldSchema = z
@@ -45,7 +45,7 @@ const errorFault = (status: string, error: unknown): string | undefined => {
 export const toolResultContentSchema = z
   .strictObject({
     __type__: z.literal("ToolResultContent"),
-    // The five words are enforced where results are written; a reader must be able to show what a stranger wrote.
+    // The five words are enforced where results are written; a reader must be able to show other words.
     status: z.string().trim().min(1),
     after_execution: z.enum(AFTER_EXECUTIONS),
     result: jsonValue.default(null),
@@ -59,7 +59,7 @@ export const toolResultContentSchema = z
 
 const toolContentSchema = z.strictObject({ __type__: z.literal("ToolContent"), tools: jsonObjects }).readonly();
 
-/** Files live in the store beside the protocol; their many optional keys are carried, not understood. */
+/** Files are kept in the store beside the protocol; their many optional keys are passed on unchecked. */
 const fileContentSchema = z
   .looseObject({
     __type__: z.enum([

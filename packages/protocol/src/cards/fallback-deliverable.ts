@@ -1,5 +1,5 @@
-// The deliverable of a turn that ended without writing one: every finished turn has exactly one (I10), so a reader always
-// finds the same shape and learns why it is only a stand-in.
+// The deliverable of a turn that ended without writing one. Every finished turn has exactly one (I10), so a reader always finds
+// the same shape, and learns why it is a substitute.
 
 import type { JsonObject, JsonValue } from "../json/json-value.ts";
 import type { ResultStatus } from "../results/value-sets.ts";
@@ -16,7 +16,7 @@ export type FallbackSource = (typeof FALLBACK_SOURCES)[keyof typeof FALLBACK_SOU
 
 export interface FallbackInput {
   readonly source: FallbackSource;
-  /** False only when the turn succeeded and merely left its deliverable to us. */
+  /** False only when the turn succeeded and left its deliverable to the plane. */
   readonly partial: boolean;
   readonly message: string;
   readonly summary: string;

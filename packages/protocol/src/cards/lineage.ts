@@ -18,6 +18,6 @@ export const copyLineage = (metadata: JsonObject | undefined): Lineage => {
   return lineage;
 };
 
-/** The first lineage key in which two cards differ; an absent key and null say the same. */
+/** The first lineage key in which two cards differ; an absent key equals null. */
 export const lineageDifference = (left: JsonObject, right: Lineage): LineageKey | undefined =>
   LINEAGE_KEYS.find((key) => (left[key] ?? null) !== (right[key] ?? null));

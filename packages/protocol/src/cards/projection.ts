@@ -1,5 +1,5 @@
-// Cards as the messages of a chat model. Pure; how a tool's answer is shown (previews, fences) and which id the
-// transcript uses are the caller's to decide through the options.
+// Cards as the messages of a chat model. Pure. The caller decides by options how a tool's answer is shown (previews, fences) and
+// which id the transcript uses.
 
 import { isRecord, type JsonObject, type JsonValue } from "../json/json-value.ts";
 import { readModelView } from "../results/result-views.ts";
@@ -35,7 +35,7 @@ export interface Projection {
 }
 
 export interface ProjectionOptions {
-  /** Last word on the text of a tool message: cut it, fence it, replace it by a pointer. */
+  /** Decides the final text of a tool message: it may cut it, fence it, or replace it by a pointer. */
   readonly showToolBody?: (body: string, card: Card) => string;
   /** The id the model knows a call by, where it is not ours. */
   readonly transcriptId?: (toolCallId: string) => string;
@@ -63,7 +63,7 @@ const successBody = (result: JsonValue): string => {
   return JSON.stringify(isRecord(result) ? cutStreams(result as JsonObject) : result);
 };
 
-/** A failure's result mostly repeats its error for readers of results alone; what is more than that belongs to the answer. */
+/** The result of a failure mostly repeats its error; anything beyond that belongs to the answer. */
 const isMirror = (result: JsonValue): boolean =>
   result === null || (isRecord(result) && Object.hasOwn(result, "error_code"));
 
@@ -72,7 +72,7 @@ const failureBody = ({ error, result }: ToolResultContent): string => {
   return JSON.stringify({ error, result: isRecord(result) ? cutStreams(result as JsonObject) : result });
 };
 
-/** The text of a tool message for a result. Of one that succeeded in part, what it has is shown beside what it lacks. */
+/** The text of a tool message for a result. A partial result is shown beside its error. */
 const toolResultBody = (content: ToolResultContent): string =>
   content.status === "success" ? successBody(content.result) : failureBody(content);
 

@@ -1,4 +1,4 @@
-// The cards of a task: what an agent is asked, what it thinks, what it hands over.
+// The cards of a task: the instruction, the thoughts, the deliverable.
 
 import type { JsonObject, JsonValue } from "../json/json-value.ts";
 import type { Card } from "./card.ts";

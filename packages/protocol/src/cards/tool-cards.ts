@@ -1,4 +1,4 @@
-// The two cards of a call: what was asked (tool.call) and how it ended (tool.result).
+// The two cards of a call: the request (tool.call) and its outcome (tool.result).
 
 import type { JsonObject } from "../json/json-value.ts";
 import type { Card } from "./card.ts";
@@ -23,7 +23,7 @@ export interface ToolCallCardInput extends CardOrigin {
   /** The definition the call was checked against. */
   readonly toolVersion?: number | undefined;
   readonly definitionHash?: string | undefined;
-  /** The id a model gave; ours is minted, because models repeat theirs. */
+  /** The id a model gave. Ours is a new one, because models repeat theirs. */
   readonly providerToolCallId?: string | undefined;
 }
 

@@ -65,7 +65,7 @@ const textOrNull = (value: unknown, name: string): string | null => {
   return text === "" ? null : text;
 };
 
-/** The depth header follows the depth, whatever it said before. */
+/** The depth header is set from the depth, whatever it was before. */
 const mirrorDepth = (headers: HeaderMap, depth: number): HeaderMap => {
   const said = headers[HEADERS.recursionDepth];
   return said === undefined || said === String(depth)

@@ -21,7 +21,7 @@ const filled = (metadata: Readonly<Record<string, unknown>>, name: string): stri
   return typeof value === "string" && value.trim() !== "" ? value : undefined;
 };
 
-/** Takes the lineage of a card's metadata; what the card leaves empty stays. */
+/** Takes the lineage of a card's metadata; fields that the card leaves empty are kept. */
 export const withLineageMeta = (
   context: CGContext,
   metadata: Readonly<Record<string, unknown>> | null | undefined,

@@ -1,4 +1,4 @@
-// Depth: how far a piece of work is from the person who asked. Computed here, never believed from a header (I9).
+// Depth: how far a piece of work is from the person who asked. It is computed here and never taken from a header (I9).
 
 import { ToolplaneError } from "../errors/toolplane-error.ts";
 
@@ -6,7 +6,7 @@ import { ToolplaneError } from "../errors/toolplane-error.ts";
 const DEPTH_POLICIES = ["descend", "peer", "root"] as const;
 export type DepthPolicy = (typeof DEPTH_POLICIES)[number];
 
-/** Agents that delegate to themselves stop here; honest chains are a handful deep. */
+/** Agents that delegate without end stop here; honest chains are a handful deep. */
 export const DEFAULT_MAX_RECURSION_DEPTH = 20;
 
 export const planDepth = (depth: number, policy: DepthPolicy): number => {

@@ -82,7 +82,7 @@ export const ERROR_NAMES: Readonly<Record<string, Meaning>> = {
   PermissionViolationError: busDenied,
 };
 
-/** Codes that name a mistake of the caller: what a tool did not declare never has one. */
+/** Codes that blame the caller: an error that a tool did not declare never gets one. */
 export const BLAMES_CALLER: ReadonlySet<ErrorCode> = new Set(["bad_request", "not_found", "conflict", "auth_failed"]);
 
 /** A JetStream API error carries a number of its own; these are the ones with a meaning for callers. */

@@ -4,9 +4,9 @@ import type { z } from "zod";
 import { formatJsonPath, shortText } from "../json/json-path.ts";
 import { ToolplaneError } from "./toolplane-error.ts";
 
-/** Enough to repair a message in one go; a hostile one with a thousand faults does not get a thousand lines. */
+/** Enough to repair a message in one go; a hostile message with a thousand faults does not get a thousand lines. */
 const MAX_ISSUES = 8;
-/** A complaint quotes what it found, for example the name of an unknown key, and that may be a megabyte long. */
+/** A complaint quotes what it found, for example an unknown key, which may be a megabyte long. */
 const MAX_ISSUE_LENGTH = 300;
 
 /** What zod, and libraries that follow its shape, put into an error. */
@@ -18,7 +18,7 @@ export interface SchemaIssue {
 const EXPECTED = "Invalid input: expected ";
 const ABSENT = ", received undefined";
 
-/** What is not there is called missing; people do not send "undefined". */
+/** An absent value is called missing, because people do not send "undefined". */
 export const describeSchemaMessage = (message: string): string => {
   if (!message.startsWith(EXPECTED) || !message.endsWith(ABSENT)) return shortText(message, MAX_ISSUE_LENGTH);
   const expected = message.slice(EXPECTED.length, -ABSENT.length);
@@ -40,8 +40,8 @@ export const fromSchemaIssues = (issues: readonly SchemaIssue[], what: string, c
 };
 
 /**
- * What a schema says of a value. zod asks for the length of whatever has a `length`, before it knows that it is text: a
- * value whose `length` cannot be compared with a number makes it throw, and that is the value's fault too.
+ * What a schema says about a value. zod reads `length` of any value that has one, before it knows that the value is text. A
+ * `length` that cannot be compared with a number makes zod throw; that counts as a fault of the value.
  */
 export const checkWith = <S extends z.ZodType>(
   schema: S,
@@ -67,7 +67,7 @@ const isMissing = (input: unknown, path: readonly PropertyKey[]): boolean => {
   return value === undefined;
 };
 
-/** Of a choice zod does not say whether it was made wrongly or not at all. */
+/** For a union zod does not say whether the value was wrong or missing. */
 const sayMissing = (input: unknown, issue: SchemaIssue): SchemaIssue =>
   issue.message.startsWith(OPTION) && isMissing(input, issue.path ?? [])
     ? { ...issue, message: `missing, ${issue.message.slice(OPTION.length)}` }

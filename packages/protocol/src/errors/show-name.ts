@@ -1,9 +1,9 @@
-// A name somebody sent, as it can stand in a sentence of ours: whatever it is, the reader sees what was asked for, and
-// neither its length nor a control character does any harm.
+// A name that a client sent, in a form that can stand in our sentences: the reader sees what was asked for, and neither its
+// length nor a control character does harm.
 
 import { isToken } from "../subjects/token.ts";
 
-/** Longer than any name of ours; more of it helps nobody. */
+/** Longer than any real name. */
 const MAX_SHOWN = 128;
 
 /** As it is when it could be a name, else quoted and escaped; cut when it is long. */

@@ -22,7 +22,7 @@ export class ToolplaneError extends Error {
   override readonly name = "ToolplaneError";
   readonly code: ErrorCode;
   readonly detail: ErrorDetail | undefined;
-  /** The call it is about, where one exists: what a caller's client throws has it. Not part of what crosses the wire. */
+  /** The call it is about, if one exists: set on errors that a caller's client throws. It does not cross the wire. */
   readonly callId: string | undefined;
 
   constructor(code: ErrorCode, message: string, options: ToolplaneErrorOptions = {}) {

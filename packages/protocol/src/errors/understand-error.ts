@@ -1,6 +1,6 @@
-// The one function that understands what other software throws. Whatever comes in, a ToolplaneError comes out; the original
-// stays as its cause, for the log. Unless the caller asks (tool code's own words are meant for the agent), a foreign
-// message does not cross: it may quote SQL, a path or a secret (I8).
+// The one function that translates errors of other software. Whatever comes in, a ToolplaneError comes out; the original stays
+// as its cause, for the log. A foreign message does not cross, because it may quote SQL, a path or a secret (I8); only for
+// exceptions of tool code, whose words are meant for the agent, the caller asks to keep it.
 
 import { isErrorCode } from "./error-table.ts";
 import { BLAMES_CALLER, BUS_CODES, ERROR_NAMES, type Meaning, SQL_STATES, SYSTEM_CODES } from "./foreign-errors.ts";
@@ -9,13 +9,13 @@ import { type ErrorDetail, ToolplaneError, UsageError } from "./toolplane-error.
 
 export interface UnderstandOptions {
   /**
-   * For exceptions thrown by a tool. A foreign error keeps its own text, which the tool's author wrote for the caller; and it
-   * is never the caller's mistake, because the tool did not say so (utp 8.8).
+   * For exceptions thrown by a tool. A foreign error keeps its own text, which the tool's author wrote for the caller. It never
+   * counts as the caller's mistake, because the tool did not declare it (utp 8.8).
    */
   readonly keepMessage?: boolean;
 }
 
-/** Wrapped errors are followed this far; a chain may be made endless. */
+/** The limit for following wrapped errors; a chain may be endless. */
 const MAX_CAUSES = 5;
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -77,7 +77,7 @@ const causesOf = (error: Fields): readonly unknown[] => {
   return [error.cause, inner];
 };
 
-/** A file that is missing where a tool works, or a schema its own data breaks, is the tool's business. */
+/** A missing file where a tool works, or a schema that its own data breaks, is the tool's fault. */
 const asBug = (error: ToolplaneError): ToolplaneError =>
   BLAMES_CALLER.has(error.code)
     ? new ToolplaneError("internal_error", error.message, { detail: error.detail, cause: error.cause })
@@ -122,7 +122,7 @@ export const understandError = (error: unknown, options: UnderstandOptions = {})
     const ofTool = options.keepMessage === true;
     return understandKnown(error, ofTool, MAX_CAUSES) ?? understandForeign(error, ofTool);
   } catch {
-    // An error that throws while being looked at (a hostile getter) is still only an error.
+    // An error that throws while it is read (a hostile getter) is still only an error.
     return new ToolplaneError("internal_error", "something failed that should not have");
   }
 };

@@ -1,10 +1,10 @@
-// Whether the headers of a request agree with the call they are about: one decision for reports, leases and everything else a
-// service asks about a call, whichever door it came through (2.3, 2.7, 6.2, 6.5).
-//   - A header that is given equals the call's. Numbers must be numbers, also where the call's is 0.
-//   - A header that is left out, or blank, says nothing: the call's row knows its own identity. A blank depth is refused, as it
-//     is at ingress.
+// Whether the headers of a request agree with the call they are about: one decision for reports, leases and every other request
+// about a call, over HTTP and NATS (2.3, 2.7, 6.2, 6.5).
+//   - A header that is given must equal the call's. Numbers must be numbers, also where the call's is 0.
+//   - A header that is left out, or blank, is not checked: the call's row has its own identity. A blank depth is refused, as at
+//     ingress.
 //   - The channel is the one of the command's subject, which is what a service reads (6.4).
-//   - The trace is judged where the request says something about it: see checkCallTrace.
+//   - The trace is checked only for requests that say something about it: see checkCallTrace.
 
 import { type ToolplaneError, violation } from "../errors/toolplane-error.ts";
 import { parseTraceparent } from "../trace/traceparent.ts";
@@ -54,8 +54,8 @@ export const checkCallIdentity = (headers: HeaderMap, call: CallIdentity): void 
 };
 
 /**
- * For a lease, a result and a report: their span belongs to the trace of the command. Over HTTP other requests carry whatever
- * trace the service's own HTTP client is in, which says nothing about the call.
+ * For a lease, a result and a report: their span must belong to the trace of the command. Other requests over HTTP carry the
+ * trace of the service's own HTTP client, which says nothing about the call.
  */
 export const checkCallTrace = (traceparent: string | undefined, call: Pick<CallIdentity, "traceId">): void => {
   const text = traceparent?.trim() ?? "";

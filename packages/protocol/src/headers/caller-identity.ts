@@ -12,7 +12,7 @@ import { parseCount } from "./decimal.ts";
 import type { HeaderMap } from "./header-map.ts";
 import { HEADERS } from "./header-names.ts";
 
-/** What the request says beside its headers; undefined: nothing. */
+/** What the request says besides its headers; undefined: nothing. */
 export interface CallerIdentity {
   readonly projectId: string;
   readonly channelId?: string | undefined;

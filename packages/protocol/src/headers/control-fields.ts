@@ -1,6 +1,6 @@
 // The identity fields that may travel only in headers. A command that carries one of them in its payload is refused,
 // so a payload can never disagree with the headers about who is calling (exact names, top level only).
-// Unknown keys that are not on the list are nobody's business here: they pass (D-04, W-36).
+// Unknown keys that are not on the list pass (D-04, W-36).
 
 import { violation } from "../errors/toolplane-error.ts";
 
@@ -25,7 +25,7 @@ export const CONTROL_FIELDS: readonly string[] = [
   "recursion_depth",
 ];
 
-/** What a resume refuses beyond the list: the source of a result is the row's, never the payload's. */
+/** What a resume refuses in addition: the source of a result is the row's, never the payload's. */
 export const RESUME_CONTROL_FIELDS: readonly string[] = [...CONTROL_FIELDS, "source_agent_id"];
 
 const CONTROL_SET: ReadonlySet<string> = new Set(CONTROL_FIELDS);
@@ -67,7 +67,7 @@ export const stripControlFields = (payload: Payload): Payload => {
   return Object.fromEntries(Object.entries(payload).filter(([key]) => !CONTROL_SET.has(key)));
 };
 
-/** Keys that look like headers in the wrong place. Worth a line in the log, no more. */
+/** Keys that look like headers in the wrong place. They are only logged. */
 export const headerLikeKeys = (payload: Payload): readonly string[] => {
   let found: string[] | undefined;
   for (const key of Object.keys(payload)) {

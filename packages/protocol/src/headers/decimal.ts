@@ -2,7 +2,7 @@
 
 import { type ErrorDetail, violation } from "../errors/toolplane-error.ts";
 
-/** Both end in 32-bit columns; a larger number is a forged one. */
+/** Both are stored in 32-bit columns; a larger number is forged. */
 const MAX_COUNT = 2_147_483_647;
 const MAX_DIGITS = 10;
 

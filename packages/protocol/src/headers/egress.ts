@@ -1,7 +1,6 @@
 // A context becomes the headers of the next message, or of a stored row.
-// The fields decide; inherited headers only fill what has no field. What was said about one message alone (its stamps,
-// its transport's own headers) is not repeated about the next: an inherited Nats-Msg-Id would make the server drop the
-// new message as a duplicate.
+// The fields decide; inherited headers only fill in what has no field. Headers about one single message (its stamps, its
+// transport's own headers) are not repeated: an inherited Nats-Msg-Id would make the server drop the new message as a duplicate.
 
 import type { CGContext } from "../context/context.ts";
 import { ensureTraceparent, type TraceIds } from "../trace/traceparent.ts";

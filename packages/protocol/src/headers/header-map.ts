@@ -1,7 +1,6 @@
-// Header maps: from whatever a transport hands over to plain text by name.
-// Blank names and null values are dropped, scalars become text. A name or value that could not be written to any
-// transport unchanged (CR, LF, control characters, anything beyond ASCII) is refused rather than cleaned: a cleaned
-// value would be another identity.
+// Header maps: from a transport's headers to plain text by name.
+// Blank names and null values are dropped, scalars become text. A name or value that not every transport carries unchanged (CR,
+// LF, control characters, anything beyond ASCII) is refused and not cleaned, because a cleaned value would be another identity.
 
 import { violation } from "../errors/toolplane-error.ts";
 import { isForeignSpelling, isProtocolHeader } from "./header-names.ts";
@@ -12,9 +11,9 @@ export type HeaderMap = Readonly<Record<string, string>>;
 export type RawHeaders = Readonly<Record<string, unknown>> | null | undefined;
 
 /**
- * Stored with every inbox row and sent with every message; without bounds one peer could fill both. The protocol's own
- * headers do not count: the plane adds them on the way, and a message that was let in must be let in again when it is
- * replayed.
+ * Headers are stored with every inbox row and sent with every message; without bounds one peer could fill both. The protocol's
+ * own headers do not count: the plane adds them on the way, and a message that was accepted once must be accepted again when it
+ * is replayed.
  */
 const MAX_OTHER_HEADERS = 128;
 const MAX_OTHER_CHARACTERS = 64 * 1024;
@@ -58,7 +57,7 @@ const headerValue = (name: string, value: unknown): string => {
     case "boolean":
       return String(value);
     default:
-      // An array is a header sent twice: which of the two is meant would be the reader's guess.
+      // An array is a header that was sent twice: it is unclear which one is meant.
       throw violation(`header ${name} has no single text value`);
   }
 };
@@ -83,7 +82,7 @@ export const normalizeHeaders = (raw: RawHeaders): Record<string, string> => {
     }
     if (count > MAX_OTHER_HEADERS) throw violation(`more than ${MAX_OTHER_HEADERS} headers beside the protocol's own`);
     if (characters > MAX_OTHER_CHARACTERS) throw violation(`more than ${MAX_OTHER_CHARACTERS} characters of headers`);
-    // A `__proto__` header vanishes here: only an object or null could become a prototype, and this is text.
+    // A `__proto__` header disappears here: only an object or null can become a prototype, and this is text.
     headers[name] = text;
   }
   return headers;

@@ -25,10 +25,10 @@ export type HeaderName = (typeof HEADERS)[keyof typeof HEADERS];
 
 export const HEADER_NAMES: readonly HeaderName[] = Object.values(HEADERS);
 
-/** Said by the publisher of one message about that message; never inherited by the next one. */
+/** The publisher sets these about one message; the next message never inherits them. */
 export const STAMP_HEADERS = [HEADERS.timestamp, HEADERS.version, HEADERS.msgType, HEADERS.sender] as const;
 
-/** Reserved by the protocol and read by nobody. */
+/** Reserved by the protocol and not read by any part. */
 export const RESERVED_HEADERS = ["CG-L0-Ack-Reply", "CG-User-ID", "CG-Context-ID"] as const;
 
 const CANONICAL: ReadonlyMap<string, HeaderName> = new Map(HEADER_NAMES.map((name) => [name.toLowerCase(), name]));
@@ -37,7 +37,7 @@ const EXACT: ReadonlySet<string> = new Set(HEADER_NAMES);
 /** A name the protocol gives a meaning to, spelled as on the bus. */
 export const isProtocolHeader = (name: string): boolean => EXACT.has(name);
 
-/** Once carried the trace id beside traceparent; it must not be honoured any more, in any spelling. */
+/** Once carried the trace id beside traceparent; it is ignored now, in any spelling. */
 const REMOVED = "cg-trace-id";
 
 /** The protocol's spelling of a name written in any case. */

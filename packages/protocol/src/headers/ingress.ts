@@ -1,6 +1,5 @@
-// A bus message becomes a context and a payload. The gate of the plane: after it identity is known, and known from
-// the headers and the subject alone (D-01, D-02).
-// Checks are written by hand because this runs for every message; the budget is 20 microseconds at the median.
+// Turns a bus message into a context and a payload. After this the identity is known, from the headers and the subject alone
+// (D-01, D-02). The checks are written by hand because they run for every message; the budget is 20 microseconds at the median.
 
 import { buildContext, type CGContext } from "../context/context.ts";
 import { violation } from "../errors/toolplane-error.ts";

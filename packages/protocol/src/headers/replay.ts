@@ -40,7 +40,7 @@ const decodeText = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
-    // JSON.parse quotes the text it stumbles over, and that text may hold anything: only our words leave here.
+    // JSON.parse quotes the text it fails on, which may hold secrets: only our own words are shown.
     throw violation("replay ingress: context_headers are not JSON");
   }
 };

@@ -4,7 +4,7 @@ import { PROTOCOL_VERSION } from "../subjects/subject.ts";
 import type { HeaderMap } from "./header-map.ts";
 import { HEADERS } from "./header-names.ts";
 
-/** What the sender is called when nothing was configured. */
+/** The sender's name when none was configured. */
 const DEFAULT_SENDER = "cg-nats-client";
 
 export interface Stamps {

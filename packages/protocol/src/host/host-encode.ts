@@ -1,7 +1,7 @@
 // Writes the lines of the tool host protocol. Values must be JSON already (`copyJson` says where they are not): a value
 // that JSON.stringify would quietly shorten must be refused before it gets here.
 //
-// The envelope of what is written for every call is text around its values: half of what one JSON.stringify of it all costs.
+// The envelope of the frequent lines is written as text around its values: half the cost of one JSON.stringify of everything.
 
 import type { JsonObject, JsonValue } from "../json/json-value.ts";
 import { HOST_PROTOCOL_VERSION, type HostError } from "./host-message.ts";

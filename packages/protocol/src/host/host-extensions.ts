@@ -26,7 +26,7 @@ export interface HostLog {
 
 const isLogLevel = (level: unknown): level is LogLevel => LOG_LEVELS.some((known) => known === level);
 
-/** The payload of a `log` event; a host that logs something odd is still heard. */
+/** The payload of a `log` event; odd values are converted, so that the entry is still logged. */
 export const readHostLog = (payload: JsonValue): HostLog => {
   if (!isRecord(payload)) return { level: "info", message: hostText(payload), fields: {} };
   const { level, message, ...fields } = payload;

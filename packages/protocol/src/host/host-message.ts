@@ -1,6 +1,6 @@
 // The lines of the tool host protocol, version 1: one JSON object per line, read the same way on both sides.
 // HM1. A line is a request (it has a method), an event, or a response (it has `ok`); anything else is refused.
-// HM2. Keys nobody knows are ignored; a plain v1 peer and an extended one read each other.
+// HM2. Unknown keys are ignored, so a plain v1 peer and an extended one can read each other.
 // HM3. Every refusal says which host error answers it, and for which request, so the reader can reply and go on.
 
 import { ToolplaneError } from "../errors/toolplane-error.ts";
@@ -111,7 +111,7 @@ const readSuccess = (line: Line, id: string): HostSuccess => {
   };
 };
 
-/** What a host says where a text belongs; most say a text, the rest is shown as JSON. */
+/** Where a text is expected, most hosts send a text; other values are shown as JSON. */
 export const hostText = (value: unknown): string => {
   if (value === undefined || value === null) return "";
   return typeof value === "string" ? value : JSON.stringify(value);
@@ -129,10 +129,10 @@ const readFailure = (line: Line, id: string | null): HostFailure => {
   };
 };
 
-/** Reads one line, either side; throws a ToolplaneError whose detail is the answer a host owes. */
+/** Reads one line, on either side; throws a ToolplaneError whose detail is the answer that a host must send. */
 export const parseHostLine = (text: string, caps: JsonCaps = {}): HostMessage => readMessage(readJson(text, caps));
 
-/** The same for a long line: `breathe` lets others have their turn between two steps of reading. */
+/** The same for a long line: `breathe` lets other work run between two steps of reading. */
 export const parseHostLineInTurns = async (
   text: string,
   breathe: () => Promise<unknown>,

@@ -1,4 +1,4 @@
-// What a parent may ask of a tool host. Three methods every host has, seven it may have, four that are negotiated.
+// The methods of a tool host: three that every host has, seven optional ones, four that are negotiated.
 
 import { z } from "zod";
 import { checkWith, fromSchemaIssues } from "../errors/parse-with.ts";
@@ -10,7 +10,7 @@ import { HOST_ERROR_TYPES, hostFault } from "./host-message.ts";
 const nothing = z.object({});
 const call = z.object({ tool_name: z.string().min(1), arguments: jsonObject, state: jsonObject });
 
-/** Params by method; keys nobody knows are dropped. */
+/** Params by method; unknown keys are dropped. */
 export const HOST_PARAMS = {
   init: z.object({ config: jsonObject }),
   get_tool_schemas: z.object({ state: jsonObject }),

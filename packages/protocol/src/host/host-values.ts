@@ -1,4 +1,4 @@
-// What a host answers, by method. A host is a stranger: an answer of another shape is a protocol violation, named.
+// A host's answers, by method. An answer of another shape is a protocol violation, and the error names it.
 
 import { z } from "zod";
 import { checkWith } from "../errors/parse-with.ts";
@@ -54,7 +54,7 @@ export const initialState = (response: HostSuccess): JsonObject => {
   return isRecord(response.value) ? (response.value as JsonObject) : {};
 };
 
-/** A host that lacks an optional method says so this way; it is an answer, not a failure. */
+/** How a host says that it lacks an optional method; this is an answer, not a failure. */
 export const isNotOffered = (response: HostFailure): boolean => response.error.type === HOST_ERROR_TYPES.method;
 
 const PROVIDER_NATIVE_TYPE = "provider_native_tool_result";

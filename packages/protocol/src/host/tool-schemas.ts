@@ -1,5 +1,5 @@
-// The tools a host offers, in either of the two forms hosts use, made one. A schema that cannot be used is reported by name and
-// left out; the others work.
+// The tools of a host, in one form made from the two that hosts use. A schema that cannot be used is reported by name and left
+// out; the others work.
 
 import { isFilled, isRecord, type JsonObject, type JsonValue } from "../json/json-value.ts";
 import { isToolName, MAX_TOOL_NAME_LENGTH } from "../tools/tool-name.ts";
@@ -57,7 +57,7 @@ const nameOf = (schema: unknown, index: number): string => {
   return isFilled(tool.name) ? tool.name.slice(0, MAX_TOOL_NAME_LENGTH).toWellFormed() : `#${index}`;
 };
 
-/** The answer to get_tool_schemas; of two tools with one name the first counts. */
+/** The answer to get_tool_schemas; of two tools with the same name the first counts. */
 export const readHostTools = (value: JsonValue): HostTools => {
   if (!Array.isArray(value)) return { tools: [], refused: [{ name: "*", reason: "the answer is not a list" }] };
   const tools: HostTool[] = [];

@@ -1,8 +1,8 @@
 // Turns any JavaScript value into a fresh JSON tree, or says exactly where it is not JSON.
 //
-// JC1. What comes out is plain data with sorted keys: no undefined, no prototype but Object's, nothing shared with the input.
-// JC2. Nothing is lost in silence. NUL, lone surrogates, NaN, Infinity, BigInt, functions, symbols, holes and undefined in
-//     arrays, Map, Set, Promise, Error, typed arrays, cycles and trees deeper than the cap are refused with their path.
+// JC1. The outcome is plain data with sorted keys: no undefined, no prototype but Object's, nothing shared with the input.
+// JC2. Nothing is silently lost. NUL, lone surrogates, NaN, Infinity, BigInt, functions, symbols, holes and undefined in arrays,
+//     Map, Set, Promise, Error, typed arrays, cycles and trees deeper than the cap are refused with their path.
 //     Kept as JSON.stringify keeps them: undefined properties are left out, -0 is 0, `toJSON` speaks for its object (Date).
 // JC3. A key named `__proto__` is dropped: copied by assignment it would replace a prototype. `constructor` is plain data.
 // JC4. Work is bounded by the byte cap even when the input shares subtrees (a small graph can be an enormous tree).
@@ -18,7 +18,7 @@ const SMALL_KEY_COUNT = 24;
 export interface CopyState {
   readonly maxDepth: number;
   readonly maxBytes: number;
-  /** Off when the caller looks at the finished text instead, which is cheaper than looking at every string. */
+  /** Off when the caller checks the finished text instead, which is cheaper than checking every string. */
   readonly checkStrings: boolean;
   readonly path: JsonPathSegment[];
   readonly parents: object[];
@@ -123,7 +123,7 @@ const copyContainer = (value: object, key: JsonPathSegment | undefined, depth: n
 
 const copyScalar = (value: unknown, key: JsonPathSegment | undefined, state: CopyState): JsonValue | undefined => {
   if (typeof value === "string") {
-    // Before the text is looked at: one that cannot fit is not read to its end.
+    // Checked before the text is read, so that a text that cannot fit is not read to its end.
     state.size += value.length + 2;
     if (state.size > state.maxBytes) throw tooLarge(state.maxBytes);
     const fault = state.checkStrings ? textFault(value) : undefined;
@@ -154,7 +154,7 @@ const copyAt = (
     : copyScalar(said, key, state);
 };
 
-/** The walk itself; what foreign code throws while being read (getters, proxies, toJSON) is a refusal like any other. */
+/** The walk itself; an exception of foreign code (getters, proxies, toJSON) counts as a refusal. */
 export const runCopy = (value: unknown, state: CopyState): JsonValue => {
   try {
     const copied = copyAt(value, undefined, 0, state);
@@ -176,7 +176,7 @@ const MAX_BYTES_PER_UNIT = 25;
 export const copyJson = (value: unknown, caps: JsonCaps = {}): JsonValue => {
   const state = createCopyState(caps, true);
   const copy = runCopy(value, state);
-  // Only a value that may be too large is written to find out; a copy that later fails to fit would strand its call.
+  // Only a value that may be too large is written out to measure it; a copy that does not fit would leave its call unsettled.
   if (state.size * MAX_BYTES_PER_UNIT > state.maxBytes && exceedsBytes(JSON.stringify(copy), state.maxBytes)) {
     throw tooLarge(state.maxBytes);
   }

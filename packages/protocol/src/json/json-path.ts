@@ -2,7 +2,7 @@
 
 export type JsonPathSegment = string | number;
 
-/** A path is for a person to read; one that is longer than this helps nobody. */
+/** A path is for people; a longer one is cut. */
 const MAX_PATH_LENGTH = 200;
 
 const isName = (key: string): boolean => {

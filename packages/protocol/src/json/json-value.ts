@@ -1,4 +1,4 @@
-// What JSON can say, and how much of it one document may hold.
+// JSON values, and how much one document may hold.
 
 export type JsonPrimitive = string | number | boolean | null;
 export type JsonValue = JsonPrimitive | readonly JsonValue[] | JsonObject;
@@ -16,7 +16,7 @@ export interface JsonCaps {
 /** Deep enough for real data, shallow enough that every recursive reader (ours, Postgres, a tool's) survives it. */
 export const MAX_JSON_DEPTH = 64;
 
-/** The longest line a tool host may write; a card that could not pass through a host line is of no use to anyone. */
+/** The longest line of a tool host; a card that did not fit into such a line could not be used with hosts. */
 export const MAX_JSON_BYTES = 16 * 1024 * 1024;
 
 /** An object in the JSON sense: not null, not an array. */

@@ -1,17 +1,16 @@
-// What reading a JSON text will cost, found by one pass over it and without building anything. Bytes say little: 16 MB of
-// one text take 50 ms, 12 MB of different member names take seconds. Two things are counted:
+// What reading a JSON text will cost, found in one pass without building anything. The number of bytes says little: 16 MB of one
+// text take 50 ms, 12 MB of different member names take seconds. Two things are counted:
 //   JW1. Values: every item, member, array and object.
-//   JW2. Shapes: members that are new after the members before them in their object. A thousand rows with the same columns
-//       have as many as one row; names that differ each time (a map of ids, or objects that are all different) are what
-//       makes a JavaScript engine slow.
-// The text need not be JSON; whether it is, JSON.parse says afterwards.
+//   JW2. Shapes: members whose name is new at their place in an object. A thousand rows with the same columns count as one row;
+//       names that differ each time (a map of ids, or objects that all differ) make a JavaScript engine slow.
+// The text need not be JSON; JSON.parse checks that afterwards.
 
-/** A card has at most 1 MiB; the densest one that somebody would write on purpose stays below this. */
+/** A card has at most 1 MiB; the densest real one stays below this. */
 export const MAX_JSON_VALUES = 250_000;
-/** Some 100 ms for everything that happens to a card, from reading it to its hash. */
+/** About 100 ms for all work on a card, from reading it to its hash. */
 export const MAX_JSON_SHAPES = 10_000;
 
-/** Texts below this cost less than counting saves: at most some 10 ms, whatever they hold. */
+/** Shorter texts are not counted: reading them takes at most some 10 ms, whatever they hold. */
 const SURELY_CHEAP = 32 * 1024;
 
 const BLANK = 32;
@@ -26,7 +25,7 @@ const CLOSE_LIST = 93;
 const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 
-/** The members that were seen to follow each other; exact, so that nobody can hide names behind a hash. */
+/** The member names that were seen to follow each other; exact, so that no sender can hide names behind a hash collision. */
 interface Shape {
   next: Map<string, Shape> | undefined;
 }
@@ -53,9 +52,9 @@ const afterPlain = (text: string, from: number, stop: number): number => {
 
 export type JsonExcess = "values" | "shapes";
 
-/** Weighs a text piece by piece, so that whoever has other things to do can do them in between. */
+/** Counts a text in steps, so that other work can run in between. */
 export interface JsonScale {
-  /** Looks at about that many characters more; false when it need not go on: all was seen, or too much of something. */
+  /** Looks at about so many characters more; false when it can stop: the text is done, or a limit was exceeded. */
   goOn(characters: number): boolean;
   /** What the text has too much of, as far as it was looked at. */
   readonly excess: JsonExcess | undefined;
@@ -149,7 +148,7 @@ export const weighJson = (text: string): JsonScale | undefined =>
 
 const SPACE = 32;
 
-/** How many colons follow a quote: as many as members, and more only where a text has `":` in it or begins with a colon. */
+/** How many colons follow a quote: at least the number of members; more only where a text contains `":` or begins with a colon. */
 const countColons = (text: string): number => {
   let count = 0;
   for (let at = text.indexOf(":"); at >= 0; at = text.indexOf(":", at + 1)) {
@@ -172,8 +171,8 @@ const countMembers = (text: string): number => {
 };
 
 /**
- * Whether some object of this valid JSON was given a name twice, told by how many members were read. Nearly all texts are
- * told by looking at their colons alone; the others are read once more.
+ * Whether an object of this valid JSON names a member twice, decided by the number of members that were read. For nearly all
+ * texts counting colons decides; the others are read once more.
  */
 export const namesTwice = (text: string, membersRead: number): boolean =>
   countColons(text) !== membersRead && countMembers(text) !== membersRead;

@@ -1,7 +1,8 @@
-// Reads JSON text that somebody else wrote.
+// Reads JSON text from outside.
 // PN1. Only ToolplaneError comes out: `payload_too_large` for the size cap, `bad_request` for everything else.
-// PN2. Of duplicate keys the last wins (as JSON.parse does), unless the reader asks for them to be refused; a key named `__proto__` is dropped at every level, however it
-//     was escaped; `constructor` and `prototype` are ordinary own properties. No prototype is ever touched.
+// PN2. Of duplicate keys the last wins (as JSON.parse does), unless the reader asks for them to be refused; a key named
+//     `__proto__` is dropped at every level, however it was escaped; `constructor` and `prototype` are ordinary own properties.
+//     No prototype is ever touched.
 // PN3. Error texts give a position, never a piece of the input: it may hold a secret (I8).
 // PN4. What would take too long to read (json-work.ts) is `payload_too_large`, before anything is built of it.
 
@@ -47,7 +48,7 @@ const settleTree = (value: unknown, levelsLeft: number, dropProto: boolean, maxD
 
 const AT = "in JSON at position ";
 
-/** Of JSON.parse's messages some end with a position and quote nothing; the others quote the input and stay behind. */
+/** Some messages of JSON.parse end with a position and quote nothing; the others quote the input and are not shown. */
 const positionOf = (error: unknown): string => {
   const message = error instanceof Error ? error.message : "";
   const start = message.lastIndexOf(AT);
@@ -78,7 +79,7 @@ export interface JsonReading extends JsonCaps {
   readonly namesOnce?: boolean;
 }
 
-/** The steps of reading, in their order; between two of them others may have their turn. Returns the tree. */
+/** The steps of reading, in order; other work may run between two of them. Returns the tree. */
 function* readJson(text: string, caps: JsonReading, atOnce: number): Generator<undefined, JsonValue, undefined> {
   const maxDepth = caps.maxDepth ?? MAX_JSON_DEPTH;
   const maxBytes = caps.maxBytes ?? MAX_JSON_BYTES;
@@ -114,7 +115,7 @@ export const parseJsonStrict = (text: string, caps: JsonReading = {}): JsonValue
 /** Some ten milliseconds to weigh. */
 const WEIGHED_AT_ONCE = 1024 * 1024;
 
-/** The same for a long text: `breathe` lets others have their turn between two steps, and before the value is used. */
+/** The same for a long text: `breathe` lets other work run between two steps, and before the value is used. */
 export const parseJsonInTurns = async (
   text: string,
   breathe: () => Promise<unknown>,

@@ -1,5 +1,5 @@
-// Text that PostgreSQL can store: without a NUL and without half a surrogate pair. Whatever came from outside is held to it
-// once, where it comes in, so that no field needs a check of its own.
+// Text that PostgreSQL can store: without a NUL and without half a surrogate pair. Everything from outside is checked once,
+// where it comes in, so that no field needs a check of its own.
 
 import { ToolplaneError } from "../errors/toolplane-error.ts";
 import { formatJsonPath, type JsonPathSegment } from "./json-path.ts";
@@ -17,8 +17,8 @@ export const storableText = (text: string, maxChars?: number): string =>
 export const isStorable = (text: string): boolean => textFault(text) === undefined;
 
 /**
- * JSON can say either only by an escape, since a text that was decoded from UTF-8 has no lone surrogate of its own: a text
- * without these escapes need not be searched. One with them may still be right: `\ud83d\ude00` is a whole pair.
+ * In JSON that was decoded from UTF-8, both need an escape: a text without these escapes need not be searched. A text with them
+ * may still be right: `\ud83d\ude00` is a whole pair.
  */
 export const mayBeUnstorable = (json: string): boolean =>
   json.includes("\\u0000") || json.includes("\\ud") || json.includes("\\uD");

@@ -1,4 +1,4 @@
-// Facts about agents and their turns that anybody may observe. Unknown keys are ignored: observers outlive versions.
+// Facts about agents and their turns that observers may read. Unknown keys are ignored, because observers outlive versions.
 
 import { z } from "zod";
 import { jsonObject, texts } from "../json/json-schemas.ts";
@@ -18,7 +18,7 @@ const taskEventSchema = z.object({
   error: z.string().optional(),
   error_code: z.string().optional(),
   stats: jsonObject.optional(),
-  /** The head of the turn's hash chain, for those who verify it later. */
+  /** The head of the turn's hash chain, for later verification. */
   chain_head: z.string().optional(),
 });
 export type TaskEvent = z.infer<typeof taskEventSchema>;

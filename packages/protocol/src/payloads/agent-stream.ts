@@ -40,7 +40,7 @@ export const encodeChunk = (chunk: ChunkInput): JsonObject => {
 export const partSchema = z.object({
   agent_turn_id: id,
   tool_call_id: id,
-  /** Counts the parts of one call from 0; a reader sees gaps and order by it. */
+  /** Counts the parts of one call from 0, so that a reader sees gaps and order. */
   index: z.number().int().nonnegative(),
   part: jsonValue,
 });

@@ -1,5 +1,5 @@
-// The callback payload: how the call ended and where its result card is. Exactly three fields are written; extensions by others
-// are ignored on reading, identity and inline data are refused. Written by hand because every call passes here.
+// The callback payload: how the call ended and where its result card is. Exactly three fields are written. On reading,
+// extensions are ignored, identity and inline data refused. Written by hand because every call passes here.
 
 import { ToolplaneError } from "../errors/toolplane-error.ts";
 import { isFilled, isRecord } from "../json/json-value.ts";

@@ -1,6 +1,6 @@
-// The command payload: which card to read, which tool it is for, what its end does to the turn. Nothing else; the call
-// row and the card are the truth, this is their doorbell. Written by hand because every call passes here.
-// Unknown keys are ignored (extensions are allowed), identity and inline data are refused.
+// The command payload: which card to read, which tool it is for, what its end does to the turn. Nothing else: the call row and
+// the card are the truth, and the command only says where to look. Unknown keys are ignored (extensions are allowed), identity
+// and inline data are refused. Written by hand because every call passes here.
 
 import { violation } from "../errors/toolplane-error.ts";
 import { isFilled, isRecord } from "../json/json-value.ts";
@@ -22,7 +22,7 @@ export interface CommandPolicy {
   readonly boundary?: string;
 }
 
-/** The name a command without one is logged under. */
+/** For the log, when a command has no name. */
 export const UNKNOWN_TOOL_NAME = "unknown";
 
 const KEYS: KeyRules = {
@@ -41,7 +41,7 @@ const missingFields = (payload: Readonly<Record<string, unknown>>, route: "tool"
   return missing;
 };
 
-/** What a lease repeats of its command: complete and the call's own, and refused like the command where it carries more. */
+/** A lease repeats its command's payload: it must be complete and the call's own, and is refused like a command if it carries more. */
 export const checkLeasePayload = (
   input: Readonly<Record<string, unknown>>,
   call: { readonly callCardId: string; readonly toolName: string },

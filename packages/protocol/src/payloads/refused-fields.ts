@@ -9,13 +9,13 @@ import { shortText } from "../json/json-path.ts";
 const INLINE_FIELDS = ["args", "arguments", "result"] as const;
 
 export const REFUSED_IN_COMMAND: ReadonlySet<string> = new Set([...CONTROL_FIELDS, ...INLINE_FIELDS]);
-/** Who reports is known from the connection, so the longer list of a resume holds here. */
+/** The connection says who reports, so the longer list of a resume applies here. */
 export const REFUSED_IN_CALLBACK: ReadonlySet<string> = new Set([...RESUME_CONTROL_FIELDS, ...INLINE_FIELDS]);
 
 export const badPayload = (boundary: string, message: string, detail: ErrorDetail = {}): ToolplaneError =>
   new ToolplaneError("bad_request", `${boundary}: ${message}`, { detail: { boundary, ...detail } });
 
-/** Enough to find the mistake; the names are a stranger's. */
+/** Enough to find the mistake; the names are foreign text. */
 const MAX_SHOWN_FIELDS = 16;
 const MAX_FIELD_LENGTH = 100;
 

@@ -1,4 +1,4 @@
-// What a user interface asks for, and what it hears back.
+// What a user interface sends, and the acknowledgement it gets.
 
 import { z } from "zod";
 import { jsonObject } from "../json/json-schemas.ts";
@@ -17,7 +17,7 @@ export const uiActionSchema = z.object({
 
 export type UiActionPayload = z.infer<typeof uiActionSchema>;
 
-/** The action's metadata joins its arguments; a key the arguments already have stays as it is. */
+/** The action's metadata is merged into its arguments; a key that the arguments already have is kept. */
 export const mergeActionMetadata = (action: UiActionPayload): JsonObject => {
   if (action.metadata === undefined) return action.args;
   const own = isRecord(action.args.metadata) ? (action.args.metadata as JsonObject) : {};

@@ -1,5 +1,5 @@
-// The doorbell: says that an agent has work, never what the work is. Losing one costs latency only (I13), so a consumer
-// that cannot read it rings anyway.
+// The doorbell: says that an agent has work, never what the work is. A lost one costs time only (I13), and a consumer that
+// cannot read one looks for work anyway.
 
 import { z } from "zod";
 import { jsonObject } from "../json/json-schemas.ts";
@@ -19,7 +19,7 @@ export type WakeupReason = (typeof WAKEUP_REASONS)[number];
 
 export const wakeupSchema = z.object({
   inbox_id: z.string().optional(),
-  /** An open word: the list above is what our own parts say. */
+  /** An open word; the list above is what our own parts use. */
   reason: z.string().optional(),
   metadata: jsonObject.optional(),
 });

@@ -120,7 +120,7 @@ export const bootstrapTools = ({
     parameters,
     target_subject: `cg.${version}.${PLACEHOLDERS}.cmd.sys.pmo.internal.${name}`,
     after_execution: "suspend",
-    // A call that is run again finds what it made the first time, so a manager that dies costs nothing but time.
+    // A repeated call finds what it made the first time, so a manager that dies costs only time.
     options: { retry: "safe", ...options },
   })),
   {

@@ -1,5 +1,5 @@
-// May this agent hand work to that profile, and give it those boxes? Both answers are "no" unless everything needed to
-// say "yes" is there: what could not be looked up never skips the check (W-18).
+// Whether an agent may delegate to a profile and pass on boxes. The answer is "no" unless every fact for a "yes" is there: a
+// fact that could not be looked up never skips the check (W-18).
 
 import type { ErrorCode } from "../errors/error-table.ts";
 import { type DelegationPolicy, type Profile, profileKey } from "./profile.ts";
@@ -12,7 +12,7 @@ export type GuardDecision =
 const ALLOWED: GuardDecision = { allowed: true };
 const deny = (code: ErrorCode, message: string): GuardDecision => ({ allowed: false, code, message });
 
-/** `target_profiles`: null is everyone, a list is those named. `target_tags`, when not empty, asks for one in common too. */
+/** `target_profiles`: null means all, a list those named. `target_tags`, when not empty, also requires one tag in common. */
 export const policyAllows = (policy: DelegationPolicy, target: Pick<Profile, "name" | "tags">): boolean => {
   const { target_profiles: profiles, target_tags: tags } = policy;
   const key = profileKey(target.name);
@@ -21,7 +21,7 @@ export const policyAllows = (policy: DelegationPolicy, target: Pick<Profile, "na
 };
 
 export interface DelegationInput {
-  /** Undefined for whatever could not be found. */
+  /** Undefined for each fact that could not be found. */
   readonly caller: Pick<RosterAgent, "agent_id" | "status"> | undefined;
   readonly callerProfile: Pick<Profile, "delegation_policy"> | undefined;
   readonly target: Pick<Profile, "name" | "tags"> | undefined;

@@ -1,5 +1,5 @@
-// Shapes shared by the rows of the registry. Ids that become subject tokens are checked as tokens here, at the door:
-// a dot or a wildcard in one would change who receives a message (W-31).
+// Shapes shared by the rows of the registry. Ids that become subject tokens are checked as tokens here: a dot or a wildcard in
+// one would change who receives a message (W-31).
 
 import { z } from "zod";
 import { isToken } from "../subjects/token.ts";
@@ -18,7 +18,7 @@ export const subjectToken = z
 
 const isReadable = (text: string): boolean => findHiddenCharacter(text) === undefined;
 
-/** What people read in lists and models read in prompts: one line without tricks. */
+/** Text that people read in lists and models in prompts: one line without control characters. */
 export const displayText = z
   .string()
   .trim()

@@ -1,7 +1,7 @@
 // Profiles: what an agent is told, which tools it may use, whom it may delegate to.
-// PP1. A profile says which tools it may use; saying nothing means none. Only a stored card may hold null for "all".
+// PP1. A profile lists the tools it may use; no list means none. Only a stored card may hold null for "all".
 // PP2. No secret is written into a profile, because a profile becomes a card: an API key is named as `env:NAME` (I8).
-// PP3. Names are one name whatever their case (W-30).
+// PP3. Names that differ only in case are the same name (W-30).
 
 import { z } from "zod";
 import { parseWith } from "../errors/parse-with.ts";
@@ -65,13 +65,13 @@ const profileShape = {
   llm_config: llmConfigSchema.prefault({}),
 };
 
-/** Keys beyond these are kept: a brain of the project's own may have settings of its own. */
+/** Further keys are kept: a project's own brain may have settings of its own. */
 const uploadSchema = z.looseObject({ ...profileShape, allowed_tools: names.default([]) }).readonly();
 const cardSchema = z.looseObject({ ...profileShape, allowed_tools: names.nullable().default([]) }).readonly();
 
 export type Profile = z.infer<typeof cardSchema>;
 
-/** `system_prompt` is another spelling, and an empty key in YAML is "not given" - except where null would mean more. */
+/** `system_prompt` is another spelling. An empty key in YAML means "not given", except where null has a meaning. */
 const foldAliases = (input: JsonObject): JsonObject => {
   const { system_prompt: alias, ...rest } = input;
   if (alias !== undefined && alias !== null) {
@@ -100,7 +100,7 @@ export const parseProfileCard = (data: unknown): Profile =>
 /** The key a profile is stored and found under. */
 export const profileKey = (name: string): string => foldName(name);
 
-/** What the dispatcher asks before a call, not only the prompt (W-20). */
+/** The dispatcher checks this before a call; the prompt alone is not trusted (W-20). */
 export const mayUseTool = (
   profile: Pick<Profile, "allowed_tools" | "allowed_internal_tools">,
   tool: string,

@@ -1,12 +1,12 @@
-// What a project may ask for at most. One key per limit: a key that is not known is refused by name, and one that is not
-// given has the default of the protocol.
+// The limits of a project. One key per limit: an unknown key is refused by name, and a key that is not given has the protocol's
+// default.
 
 import { z } from "zod";
 import type { JsonObject } from "../json/json-value.ts";
 
-/** Tasks of one fork_join; more than this are set by somebody who knows that the agents know when to stop. */
+/** Tasks of one fork_join. An operator who raises it should know that the agents stop by themselves. */
 export const DEFAULT_FORK_JOIN_TASKS = 8;
-/** The result of more would not fit into one card. */
+/** The result of more tasks would not fit into one card. */
 const MOST_FORK_JOIN_TASKS = 1_000;
 
 export const projectLimitsSchema = z.strictObject({

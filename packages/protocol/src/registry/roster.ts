@@ -1,5 +1,5 @@
-// The roster: which agents a project has and which worker pool serves each. Its `worker_target` is the only source of
-// routing for wakeups, so who may change it is decided here and not in each door (W-18).
+// The roster: which agents a project has and which worker pool serves each. Its `worker_target` alone routes wakeups, so the
+// right to change it is decided here and not at each door (W-18).
 
 import { z } from "zod";
 import { parseWith } from "../errors/parse-with.ts";
@@ -82,8 +82,8 @@ export type RosterPlan =
   | { readonly outcome: "refused"; readonly reason: `existing_agent_${GuardedField}_mutation_forbidden` };
 
 /**
- * Who is known already keeps its status and, unless the new entry brings one, its display name; metadata is merged key by
- * key; the rest is replaced. `mayReassign` is false for agents provisioning agents: identity is not theirs to change.
+ * An existing agent keeps its status and, unless the new entry has one, its display name; metadata is merged key by key; the
+ * rest is replaced. `mayReassign` is false for agents that provision agents: they may not change an agent's identity.
  */
 export const planRosterUpsert = (
   existing: RosterAgent | undefined,

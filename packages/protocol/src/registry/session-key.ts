@@ -1,5 +1,5 @@
 // A tool's `session_id` is an alias its caller chose; it names a session of that caller alone (D-26).
-// The real key joins it with whose it is. Written as a JSON list: joined by a separator, two pairs could meet in one key.
+// The real key joins it with its owner. It is written as a JSON list: with a separator, two different pairs could give one key.
 
 import { ToolplaneError } from "../errors/toolplane-error.ts";
 import { isStorable } from "../json/storable-text.ts";
@@ -7,7 +7,7 @@ import { isStorable } from "../json/storable-text.ts";
 export interface SessionOwner {
   readonly projectId: string;
   readonly agentId: string;
-  /** The tool host whose state it is, where one host's state must not be another's. */
+  /** The tool host whose state it is, where hosts must not share state. */
   readonly host?: string | undefined;
 }
 

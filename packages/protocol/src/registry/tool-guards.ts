@@ -1,10 +1,10 @@
-// What a program registers under the guards of a person. A definition has two parts. The program's part is what its code is:
-// description, parameters, where in its own target the command goes, after_execution (its results could say it anyway,
-// I11) and tags. Every other option is the person's part once a person has set it.
-//   TG1. An option the program leaves out stays as the person set it; one that is as strict or stricter is taken.
-//   TG2. An option that is less strict is named in `weakens`; the registry must not put such an outcome in force.
-//   TG3. Switches that are closed unless opened (control, retry, service, ui_allowed, secrets_in_url, session) and variables
-//        (envs) count as closed by the person also when the person did not mention them. Limits count only when set.
+// Merges what a program registers with what a person decided. A definition has two parts. The program's part describes its code:
+// description, parameters, where in its own target the command goes, after_execution (its results could say it anyway, I11) and
+// tags. Every other option is the person's part once a person has set it.
+//   TG1. An option that the program leaves out stays as the person set it; one that is as strict or stricter is taken.
+//   TG2. An option that is less strict is named in `weakens`; the registry must not put such a definition in force.
+//   TG3. Switches that are closed by default (control, retry, service, ui_allowed, secrets_in_url, session) and variables (envs)
+//        count as closed by the person even when the person did not mention them. Limits count only when set.
 
 import { canonicalText } from "../json/canonical-text.ts";
 import type { JsonValue } from "../json/json-value.ts";
@@ -41,7 +41,7 @@ const isApprovalWeaker: IsWeaker<"approval"> = (guard, wish) => {
 
 type WholeOption = Exclude<keyof ToolOptions, "args" | "envs" | "tags">;
 
-/** Every option must be here, in MAPS or be `tags`: the compiler refuses an option without a rule. */
+/** Every option must be here, in MAPS, or be `tags`: otherwise the code does not compile. */
 const IS_WEAKER: { readonly [Key in WholeOption]: IsWeaker<Key> } = {
   approval: isApprovalWeaker,
   control: isOpened<"allow" | "strip">("allow"),
@@ -58,14 +58,14 @@ const IS_WEAKER: { readonly [Key in WholeOption]: IsWeaker<Key> } = {
   timeout_s: isRaised,
   timeout: isRaised,
   rate: (guard, wish) => guard !== undefined && (wish.limit > guard.limit || wish.per_seconds < guard.per_seconds),
-  // Where a request goes and with which variables: nothing in them is stricter than something else.
+  // Where a request goes and with which variables: no value is stricter than another.
   jina: (guard, wish) => !isEqual(guard, wish),
   openapi: (guard, wish) => !isEqual(guard, wish),
 };
 
 type Values = Readonly<Record<string, JsonValue>>;
 
-/** The person's values stay; another value for one of their names, or a further name that may not be added, weakens. */
+/** The person's values stay; another value for one of their names, or a name that may not be added, counts as weaker. */
 const mergeValues = (guard: Values = {}, wish: Values = {}, mayAdd: (name: string) => boolean) => ({
   merged: { ...guard, ...wish },
   weakens: Object.entries(wish)
@@ -74,7 +74,7 @@ const mergeValues = (guard: Values = {}, wish: Values = {}, mayAdd: (name: strin
 });
 
 const mergeArgs = ({ args: guard = {}, envs = {} }: ToolOptions, { args: wish = {} }: ToolOptions) => {
-  // A program may fix a parameter of its own; one that has the person's default or variable would lose it by that.
+  // A program may fix a parameter of its own; but fixing one that has the person's default or variable would remove that.
   const isFree = (name: string): boolean => !Object.hasOwn(guard.defaults ?? {}, name) && !Object.hasOwn(envs, name);
   const fixed = mergeValues(guard.fixed, wish.fixed, isFree);
   const defaults = mergeValues(guard.defaults, wish.defaults, () => true);
@@ -119,7 +119,7 @@ const mergeOptions = (guard: ToolOptions, wish: ToolOptions) => {
 
 const targetOf = ({ target_subject: subject }: ToolDefinition): string => subject.split(".")[6] ?? "";
 
-/** The guard's options that an upload does not have in the same words. */
+/** The guard's options that the upload does not have in the same form. */
 const missingOptions = (guard: ToolOptions, wish: ToolOptions): readonly string[] =>
   (Object.keys(guard) as (keyof ToolOptions)[])
     .filter((key) => key !== "tags" && !isEqual(guard[key], wish[key]))
@@ -127,7 +127,7 @@ const missingOptions = (guard: ToolOptions, wish: ToolOptions): readonly string[
 
 const isUsable = (definition: ToolDefinition): boolean => {
   try {
-    // Which variables may be named was checked with each upload; both of them were.
+    // The variables that may be named were checked with each of the two uploads.
     checkOptions(definition, { projectId: "" });
     return true;
   } catch {
@@ -140,7 +140,7 @@ export const applyGuards = (guard: ToolDefinition, upload: ToolDefinition): Guar
   const { options, weakens } = mergeOptions(guard.options, upload.options);
   const moved = targetOf(guard) === targetOf(upload) ? [] : ["target_subject"];
   const merged: ToolDefinition = { ...upload, options };
-  // The new schema has no room for what the person fixed, or another spelling of it: only a person can give that up.
+  // The new schema has no place for what the person fixed, or another spelling of it: only a person may give that up.
   if (!isUsable(merged))
     return {
       definition: upload,

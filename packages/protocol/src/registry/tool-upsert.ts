@@ -26,7 +26,7 @@ const targetOf = (definition: ToolDefinition): string => definition.target_subje
 
 const findClash = (existing: StoredTool, incoming: SourcedDefinition): string | undefined => {
   const { tool_name: name } = incoming.definition;
-  // A person may take over any name knowingly; a program that registers by itself may not.
+  // A person may deliberately take over any name; a program that registers by itself may not.
   if (incoming.source === undefined) return undefined;
   if (existing.source !== undefined) {
     return existing.source === incoming.source

@@ -19,8 +19,8 @@ export interface StepVerdict {
 }
 
 /**
- * Over the results of every call of a step, locally failed ones included, in the order in which the step made the calls:
- * then the result named as the reason does not depend on who answered first either.
+ * Over the results of every call of a step, locally failed ones included, in the order in which the step made the calls. So the
+ * result named as the reason does not depend on which tool answered first.
  */
 export const aggregateStep = (results: readonly ToolResultContent[]): StepVerdict => {
   const terminating = results.filter((content) => effectiveAfterExecution(content) === "terminate");

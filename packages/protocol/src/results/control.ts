@@ -1,7 +1,8 @@
-// The control namespace of a result: keys that begin with `__cg_` at the top level of `result`. Only there are they read,
-// so only there are they stripped; deeper they are ordinary data.
-// I11. A tool service's own result keeps them. A body relayed from elsewhere (http, mcp, host) loses them unless the
-// definition allows control, because otherwise any web page could end an agent's turn.
+// The control namespace of a result: keys that begin with `__cg_` at the top level of `result`. They are read only there, so
+// they are removed only there; deeper they are ordinary data.
+// I11. A tool service's own result keeps them. A body relayed from elsewhere (http, mcp, host) loses them unless the definition
+//     allows
+// control; otherwise any web page could end an agent's turn.
 
 import { isRecord, type JsonObject, type JsonValue } from "../json/json-value.ts";
 import { type AfterExecution, isAfterExecution } from "./value-sets.ts";

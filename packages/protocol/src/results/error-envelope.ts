@@ -20,7 +20,7 @@ export interface ErrorEnvelope {
 }
 
 export interface NormaliseErrorOptions {
-  /** For errors that name no code: the tool answered, and the answer was no. */
+  /** For errors without a code: the tool answered with a refusal. */
   readonly defaultCode?: string;
   readonly source?: ErrorSource;
 }
@@ -28,7 +28,7 @@ export interface NormaliseErrorOptions {
 const DEFAULT_ERROR_CODE = "tool_error";
 export const UNKNOWN_ERROR: ErrorEnvelope = { code: "unknown_error", message: "unknown error" };
 
-/** An object that only says something in its own words is quoted up to here. */
+/** An object without known fields is quoted up to this length. */
 const MAX_QUOTED_CHARS = 2000;
 
 const codeText = (code: unknown): string | undefined => {

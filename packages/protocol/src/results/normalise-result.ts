@@ -1,5 +1,5 @@
-// From what a tool gave to what a tool.result card may hold. Seven steps in a fixed order; it never throws, so a call can
-// always settle (I1), and what comes out is always a valid ToolResultContent that fits into a card.
+// Turns what a tool gave into what a tool.result card may hold. Seven steps in a fixed order. It never throws, so a call can
+// always settle (I1), and the outcome is always a valid ToolResultContent that fits into a card.
 
 import type { ToolResultContent } from "../cards/content.ts";
 import type { ErrorCode } from "../errors/error-table.ts";
@@ -54,9 +54,9 @@ const ENVELOPE_DEPTH = 4;
 const MIRROR_DEPTH = 2;
 /** Room for the card's own fields and the error. */
 const ENVELOPE_BYTES = 128 * 1024;
-/** Codes and words; a body that somebody answered belongs into a result, cut to size. */
+/** Room for codes and words; a foreign answer's body belongs into a result, cut to size. */
 const MAX_ERROR_BYTES = 32 * 1024;
-/** What a person or a model reads of a message; programs are known to put their whole output into one. */
+/** Enough of a message for a person or a model; some programs put their whole output into one. */
 const MAX_MESSAGE_CHARS = 4000;
 const MAX_WISH_CHARS = 200;
 
@@ -123,7 +123,7 @@ const errorInResult = (result: unknown): Record<string, unknown> | undefined => 
 
 const isTooLarge = (fault: unknown): boolean => isToolplaneError(fault) && fault.code === "result_too_large";
 
-/** The error as JSON. Of one that is too large the code and the beginning of the message stay: they say what to do. */
+/** The error as JSON. When it is too large, the code and the beginning of the message are kept: they say what to do. */
 const copyError = (error: ErrorEnvelope, maxDepth: number): JsonObject => {
   const caps = { maxDepth, maxBytes: MAX_ERROR_BYTES };
   const { code, source } = error;

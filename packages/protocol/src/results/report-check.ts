@@ -30,7 +30,7 @@ export interface Report {
   /** The authenticated producer, never a name from the message. */
   readonly sourceActor: string;
   readonly sourceProjectId: string;
-  /** What the report says about whose call it is; what it leaves out is the call's own. */
+  /** What the report says about its call; a field that is left out counts as the call's own. */
   readonly headers?: HeaderMap | undefined;
 }
 
@@ -95,13 +95,13 @@ const check = (report: Report, card: Card | undefined, call: ExpectedCall): Repo
   return { ok: true, payload, card: found };
 };
 
-/** `card` is what the call's project holds under the report's pointer, already parsed; undefined when nothing does. */
+/** `card` is the parsed card under the report's pointer in the call's project; undefined when there is none. */
 export const planReportCheck = (report: Report, card: Card | undefined, call: ExpectedCall): ReportVerdict => {
   try {
     return check(report, card, call);
   } catch (error) {
     if (!(error instanceof ToolplaneError)) throw error;
-    // A report that is malformed breaks the protocol like any other bad report; only word lists have codes of their own.
+    // A malformed report counts as a protocol violation like any other bad report; only wrong status words have their own codes.
     const refused = error.code === "bad_request" ? violation(error.message, error.detail) : error;
     return { ok: false, error: refused };
   }

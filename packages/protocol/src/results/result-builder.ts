@@ -1,4 +1,4 @@
-// Builds the two things a tool service hands back: the tool.result card and the callback that points to it.
+// Builds the two things a tool service returns: the tool.result card and the callback that points to it.
 // I11. Card and callback repeat the command's after_execution, always; a wish for another value lives inside the result.
 // Lineage is copied from the tool.call card, verbatim; nothing about identity is taken from a payload.
 
@@ -19,7 +19,7 @@ export interface ResultContext {
   readonly projectId: string;
   readonly agentTurnId: string;
   readonly toolCallId: string;
-  /** The reporting actor, for example `tool.text`; a report by anybody else is refused. */
+  /** The reporting actor, for example `tool.text`; a report by any other actor is refused. */
   readonly authorId: string;
   /** The command's. */
   readonly toolName?: string | undefined;

@@ -1,8 +1,8 @@
 // Further ways to show a result, made by the tool itself: what a model reads instead of the raw value, what people see,
 // how the call reads in one line. They stand beside the result, in its card's metadata, so the value stays what it was.
 //   V1. Views never change what a result means: status, error and control live in the content alone.
-//   V2. Of a model's view only the explicit provider-native envelope stays structured; any other object is text.
-//   V3. What is no view is left out; a result is never refused for its views.
+//   V2. Of a model's view only the explicit provider-native envelope stays structured; any other object becomes text.
+//   V3. A value that is no view is left out; a result is never refused because of its views.
 
 import { type FormattedResult, readFormattedResult } from "../host/host-values.ts";
 import { copyJson } from "../json/json-copy.ts";
@@ -41,7 +41,7 @@ export const tryParseViews = (given: unknown): JsonObject | undefined => {
   }
 };
 
-/** What a model is to read of a result card; undefined when the tool did not say. */
+/** The text that a model reads instead of the result; undefined when the tool gave none. */
 export const readModelView = (metadata: JsonObject): FormattedResult | undefined => {
   const views = metadata[VIEWS_KEY];
   const model = isRecord(views) ? views.model : undefined;

@@ -1,4 +1,4 @@
-// A result card that was refused because its call has one of the same author already: the one that is there is reported
+// For a result card that was refused because its call already has a card of the same author: the existing card is reported
 // instead, so that two writers of one call agree (UTP 4.4).
 
 import { isToolplaneError } from "../errors/toolplane-error.ts";

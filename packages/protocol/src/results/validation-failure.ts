@@ -1,5 +1,5 @@
-// A command that cannot be accepted still deserves an answer, or its caller waits for nothing. The answer needs to know
-// whom it is for: from the headers, else from the tool.call card the payload points to; never from payload fields.
+// A command that cannot be accepted still needs an answer, or its caller waits in vain. The receiver of the answer is read from
+// the headers, else from the tool.call card that the payload points to; never from payload fields.
 
 import type { Card } from "../cards/card.ts";
 import { CARD_TYPES } from "../cards/card-types.ts";
@@ -36,13 +36,13 @@ export const planFailureIdentity = (
 const lineageOf = (card: Card | undefined): JsonObject | undefined =>
   card?.type === CARD_TYPES.toolCall ? card.metadata : undefined;
 
-/** A result that names another function than the call's tool is not accepted, so the card is asked before the default. */
+/** A result that names another function than the call's tool is refused, so the card's name is used before the default. */
 const toolNameOf = (card: Card | undefined): string | undefined =>
   card?.type === CARD_TYPES.toolCall && card.content.__type__ === "ToolCallContent"
     ? card.content.tool_name
     : undefined;
 
-/** The failed result to save and report, or undefined when nobody can be told. */
+/** The failed result to save and report, or undefined when no receiver is known. */
 export const buildValidationFailure = (input: ValidationFailureInput): BuiltResult | undefined => {
   const identity = planFailureIdentity(input.header, input.card);
   if (identity === undefined) return undefined;

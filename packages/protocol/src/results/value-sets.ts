@@ -6,7 +6,7 @@ export type ResultStatus = (typeof RESULT_STATUSES)[number];
 export const AFTER_EXECUTIONS = ["suspend", "terminate"] as const;
 export type AfterExecution = (typeof AFTER_EXECUTIONS)[number];
 
-/** A command that says nothing lets the turn go on. */
+/** A command without this field lets the turn go on. */
 export const DEFAULT_AFTER_EXECUTION: AfterExecution = "suspend";
 
 export const isResultStatus = (value: unknown): value is ResultStatus =>
@@ -15,5 +15,5 @@ export const isResultStatus = (value: unknown): value is ResultStatus =>
 export const isAfterExecution = (value: unknown): value is AfterExecution =>
   value === "suspend" || value === "terminate";
 
-/** A reader that must go on takes an unknown status for a failure. */
+/** For readers that cannot stop: an unknown status counts as a failure. */
 export const coerceStatus = (value: unknown): ResultStatus => (isResultStatus(value) ? value : "failed");

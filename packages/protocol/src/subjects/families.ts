@@ -4,7 +4,7 @@
 import { type Category, type Component, formatSubject, PROTOCOL_VERSION, type Subject } from "./subject.ts";
 import { actorToken, parseToken, streamToken } from "./token.ts";
 
-/** The part of a subject that says whose message it is. */
+/** The part of a subject that names project and channel. */
 export interface SubjectScope {
   readonly projectId: string;
   readonly channelId: string;

@@ -14,7 +14,7 @@ export interface StreamPlan {
   readonly maxAgeSeconds: number;
 }
 
-/** A command nobody took in a day is settled by its queue deadline anyway. */
+/** A command that was not taken within a day is settled by its queue deadline anyway. */
 const COMMAND_AGE_SECONDS = 24 * 60 * 60;
 /** Observers may be away over a weekend. */
 const EVENT_AGE_SECONDS = 7 * 24 * 60 * 60;
@@ -44,7 +44,7 @@ export interface StandingSubscription {
   readonly durable: string;
 }
 
-/** One target: a wildcard here would take the work of every other service. */
+/** Exactly one target: a wildcard here would take the work of every other service. */
 const one = (target: string): string => parseToken(target, "target");
 
 /** A worker pool's doorbell, over all projects. */

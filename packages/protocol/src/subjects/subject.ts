@@ -8,7 +8,7 @@ import { isToken, isTokenCode } from "./token.ts";
 
 export const PROTOCOL_VERSION = "v1r4";
 
-/** The channel of everything that names none. */
+/** The channel of a message that names none. */
 export const DEFAULT_CHANNEL = "public";
 
 /** `cmd` work queue, `evt` multicast fact, `str` lossy stream, `rpc` request/reply with the gateway (in no stream). */
@@ -97,7 +97,7 @@ export const formatSubject = (subject: Subject): string => {
   }
   const { version, projectId, channelId, category, component, target, suffix } = subject;
   const text = `cg.${version}.${projectId}.${channelId}.${category}.${component}.${target}.${suffix}`;
-  // The suffix, the category and their pairing are judged by the reader itself, so the two can never disagree.
+  // The parser itself checks the suffix, the category and their pairing, so writer and parser cannot disagree.
   parseSubject(text);
   return text;
 };

@@ -10,6 +10,7 @@ import { shortText } from "../json/json-path.ts";
 import type { JsonObject, JsonValue } from "../json/json-value.ts";
 import type { ToolDefinition } from "./definition.ts";
 import { foldName } from "./fold-name.ts";
+import { isJudgedByManager } from "./manager-arguments.ts";
 import type { SchemaIssue, ValidateValue } from "./parameters-schema.ts";
 import { parseRawArguments } from "./raw-arguments.ts";
 import { renderTemplate, type TemplateValues } from "./template.ts";
@@ -99,7 +100,7 @@ export const planArguments = (input: PlanArgumentsInput): ArgumentsPlan => {
     defaultsApplied.push(name);
   }
   for (const [name, value] of fixed) layered[name] = render(value, `options.args.fixed.${name}`);
-  checkArguments(definition.tool_name, validate(layered));
+  if (!isJudgedByManager(definition.tool_name, layered)) checkArguments(definition.tool_name, validate(layered));
   return {
     arguments: layered,
     metadata: {

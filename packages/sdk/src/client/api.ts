@@ -17,9 +17,9 @@ export interface ApiRequest {
   readonly upload?: { readonly text: string; readonly type: string } | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** How long the server may keep the question open, on top of the time an answer takes. */
+  /** How long the server may hold the request open (long poll), in addition to the normal time limit of an answer. */
   readonly waitMs?: number | undefined;
-  /** How long an answer may be silent once it has begun. */
+  /** The longest silence in the middle of an answer before it counts as broken. */
   readonly silenceMs?: number | undefined;
 }
 
@@ -29,11 +29,11 @@ export interface Api {
   request(request: ApiRequest): Promise<Body>;
   /** The open answer, for streams; the caller reads its body. */
   open(request: ApiRequest): Promise<PoolAnswer>;
-  /** What a connection that broke means. */
+  /** The error for a connection that broke. */
   lost(cause: unknown): ToolplaneError;
 }
 
-/** What to do about it, in the words of the program that asks. */
+/** Advice for the user, in the words of the program that made the request. */
 export interface ApiHints {
   readonly noServer: string;
   readonly notOurs: string;
@@ -53,7 +53,7 @@ export interface ApiOptions {
   readonly hints?: ApiHints | undefined;
 }
 
-/** A healthy server answers in milliseconds; a first request may meet one that is busy starting. */
+/** A healthy server answers in milliseconds; the limit is long because the server may just be starting. */
 const ANSWER_MS = 30_000;
 
 /** A path of ids and names, each of them encoded: `pathOf("projects", id, "calls")`. */
@@ -88,7 +88,7 @@ interface SaidError {
 const isSaid = (body: unknown): body is SaidError =>
   isRecord(body) && isRecord(body.error) && typeof body.error.message === "string";
 
-/** A code that this version does not know is one of a newer server. */
+/** A newer server may send a code that this version does not know. */
 const errorSaid = ({ code, message, detail }: SaidError["error"], retryAfterSeconds: number | undefined) => {
   const known = isErrorCode(code) ? code : "internal_error";
   const more = {
@@ -111,7 +111,7 @@ export const createApi = ({ url, send, readToken, hints = HINTS }: ApiOptions): 
       hints.notOurs,
     );
 
-  /** What went wrong on the way: given up by the caller, or nobody there. */
+  /** The error for a request that got no answer: the caller gave it up, or no server is there. */
   const lost = (cause: unknown, { signal }: Pick<ApiRequest, "signal">): ToolplaneError => {
     if (cause instanceof ToolplaneError) return cause;
     return signal?.aborted === true ? givenUp(cause) : noServer(cause);

@@ -1,18 +1,18 @@
-// Calls on their way to the server, together where they can be.
-//   CB1. What is asked for in the same moment travels in one request. While a request is on its way (until the server begins
-//       its answer) further calls wait for it and go with the next. There is no timer: a lone call is sent at once. One
-//       that is made while nothing else is under way is a request of its own kind, whose answer is no stream.
-//   CB2. The answers of one request come one by one, as the calls settle: a slow call holds up none of the others.
+// Sends calls to the server, several in one request where possible.
+//   CB1. Calls made in the same moment travel in one request. While a request is on its way (until the server begins its
+//       answer), further calls wait and go with the next request. There is no timer: a lone call is sent at once, by the
+//       route of a single call, whose answer is not a stream.
+//   CB2. The answers of one request come one by one, as the calls settle: a slow call does not hold up the others.
 //   CB3. A request is bounded in items and in bytes.
-//   CB4. Requests that wait for a few slow calls are gathered into one when there are many of them; a call is asked for
-//       again with the same key, so it is the same call.
-//   CB5. Nothing is tried again here: a request that fails, or ends too early, fails its open calls, and the client decides.
+//   CB4. When many requests each wait for a few slow calls, their calls are sent again together, in one request. A call is
+//       sent again with the same key, so it is the same call.
+//   CB5. Nothing is retried here: a request that fails or ends too early fails its open calls, and the client decides.
 
 import { isRecord, ToolplaneError } from "@toolplane/protocol";
 import type { PoolAnswer } from "../http/pool.ts";
+import { createLineSplitter } from "../lines/line-splitter.ts";
 import { givenUp } from "./api.ts";
 import { errorOf } from "./call-outcome.ts";
-import { readLines } from "./read-lines.ts";
 import { type Body, type CallAsk, jsonOf } from "./way.ts";
 
 export interface BatcherOptions {
@@ -34,11 +34,13 @@ const MAX_CHARS = 1024 * 1024;
 const LONE_CHARS = 512 * 1024;
 /** Requests on their way at once: the second is under way while the server reads the first. */
 const MAX_ON_THEIR_WAY = 2;
-/** Requests that wait for answers; beyond that small ones are gathered. */
+/** How many requests may wait for answers; beyond that, requests with few open calls are gathered (CB4). */
 const MAX_OPEN = 16;
 const GATHER_ITEMS = 16;
 /** The longest wait the API takes is 300 seconds. */
 const MAX_WAIT_SECONDS = 120;
+/** More than the largest result the plane stores. */
+const MAX_LINE_BYTES = 64 * 1024 * 1024;
 
 interface Entry {
   /** The call as JSON, without its wait and without the closing brace. */
@@ -122,10 +124,18 @@ export const createCallBatcher = ({ send, sendOne, now, lost }: BatcherOptions):
     onTheirWay += 1;
     const answer = await send(`[${entries.map(itemText).join(",")}]`, batch.stop.signal);
     leave(batch);
-    for await (const line of readLines(answer.body)) answered(batch, line);
+    const lines = createLineSplitter(MAX_LINE_BYTES, {
+      line: (text) => answered(batch, text),
+      tooLong() {
+        throw new ToolplaneError("upstream_unavailable", "the server sent a line without an end");
+      },
+      tooLongEnded: () => undefined,
+    });
+    for await (const chunk of answer.body) lines.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+    lines.end();
   };
 
-  /** Nothing waits for this request to be on its way: its answer begins when the call is over. */
+  /** Other calls do not wait for this request: its answer begins only when the call is over. */
   const runOne = async (batch: Batch, entry: Entry): Promise<void> => {
     const answer = await sendOne(itemText(entry), waitOf(entry) * 1000, batch.stop.signal);
     if (batch.open.delete(0)) entry.resolve(answer);
@@ -164,7 +174,7 @@ export const createCallBatcher = ({ send, sendOne, now, lost }: BatcherOptions):
     const { batch } = entry;
     if (batch === undefined) return;
     for (const [index, other] of batch.open) if (other === entry) batch.open.delete(index);
-    // Nobody waits for this request any more.
+    // All callers of this request have given up.
     if (batch.open.size === 0) batch.stop.abort();
   };
 
@@ -190,7 +200,7 @@ export const createCallBatcher = ({ send, sendOne, now, lost }: BatcherOptions):
       queue.push(entry);
       if (isScheduled || onTheirWay >= MAX_ON_THEIR_WAY) return;
       isScheduled = true;
-      // After everything that happens in this moment, before anything is waited for.
+      // Runs after all code of this moment, so that calls made together are sent together.
       process.nextTick(flush);
     });
 };

@@ -15,14 +15,14 @@ export const callIdOf = (call: Body): string => {
   return id;
 };
 
-/** When an error without a code of its own says only how the call ended. */
+/** For an error without a code of its own: the code that follows from how the call ended. */
 const BY_STATUS: Readonly<Record<string, ErrorCode>> = {
   canceled: "canceled",
   timeout: "tool_timeout",
   partial: "tool_error",
 };
 
-/** An error as the wire has it. A code that is the tool's own is a `tool_error` whose detail names it. */
+/** An error as the wire has it. When the code is the tool's own, the error is `tool_error` and its detail holds the code. */
 export const errorOf = (said: unknown, call: Body = {}): ToolplaneError => {
   const error = isRecord(said) ? said : {};
   const own = textOf(error.code);

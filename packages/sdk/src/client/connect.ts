@@ -1,4 +1,4 @@
-// connect: a client of callers over HTTP. Nothing is asked of the server before the first call.
+// connect: the callers' client over HTTP. It sends nothing before the first call.
 
 import { randomBytes } from "node:crypto";
 import { UsageError } from "@toolplane/protocol";
@@ -20,7 +20,7 @@ export interface ConnectOptions extends Pick<PlaneOptions, "startupMs" | "onRetr
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
-/** Keys of one client: a name that no other client has, and a number. They sort by time, which a database likes. */
+/** Keys of one client: a random name and a number. They sort by time, which keeps the database's index small. */
 export const createKeys = (prefix = "client"): (() => string) => {
   const name = `${prefix}-${Date.now().toString(36)}${randomBytes(12).toString("hex")}`;
   let count = 0;
@@ -37,7 +37,7 @@ export interface ApiPlaneOptions extends Omit<PlaneOptions, "way" | "makeKey"> {
   readonly close?: (() => Promise<void>) | undefined;
 }
 
-/** A client on an API that is there already. */
+/** A client over an API client that exists already. */
 export const createApiPlane = ({ api, projectId, close, ...options }: ApiPlaneOptions): Plane => {
   const { clock = systemClock, makeKey = createKeys() } = options;
   const way = createHttpWay({ api, projectId, clock, close: close ?? (async () => undefined) });

@@ -1,5 +1,5 @@
-// Reads server-sent events out of a byte stream: fields by line, an empty line ends an event, comments are dropped. What one
-// piece of the stream completes is given together. Bounded: an event that never ends must not fill the memory.
+// Reads server-sent events from a byte stream: fields by line, an empty line ends an event, comments are dropped. Events that one
+// chunk of the stream completes are given together. Bounded: an event that never ends must not fill the memory.
 
 import { ToolplaneError } from "@toolplane/protocol";
 import type { RawEvent } from "./way.ts";
@@ -46,7 +46,7 @@ export async function* readEvents(chunks: AsyncIterable<Uint8Array>): AsyncGener
         continue;
       }
       const { id, event, data } = draft;
-      // An id alone says where the log stands.
+      // An event with an id and no data says how far the log has come.
       if (data.length > 0 || id !== undefined) events.push({ id, event, data: data.join("\n") });
       draft = emptyDraft();
       size = rest.length;

@@ -1,12 +1,12 @@
-// What happens in a project, without a gap: a connection that is lost is taken up after the last event that was seen. Events
-// of the log (`evt`) are neither missed nor given twice; what merely streams by (`str`) may be missed.
+// The events of a project, without a gap: after a lost connection, reading continues after the last event that was seen. Events
+// of the log (`evt`) are neither missed nor given twice; stream items (`str`) are not stored and may be missed.
 
 import { isRecord } from "@toolplane/protocol";
 import type { Means } from "./means.ts";
 import type { RawEvent } from "./way.ts";
 
 export interface PlaneEvent {
-  /** Where to go on after this one; what merely streams by has none. */
+  /** Pass it as `after` to continue after this event. Stream items have none. */
   readonly id: string | undefined;
   readonly kind: "evt" | "str";
   readonly subject: string;
@@ -16,11 +16,11 @@ export interface PlaneEvent {
 export interface FollowOptions {
   readonly after?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Called when a connection stands: what happens from then on is heard. */
+  /** Called when the connection is open: events from then on are heard. */
   readonly opened?: (() => void) | undefined;
 }
 
-/** Before the next connection, so that a server that ends each one at once is not asked in a loop. */
+/** A pause before the next connection, so that a server that closes each one at once is not asked in a tight loop. */
 const PAUSE_MS = 100;
 
 const parseEvent = ({ id, event, data }: RawEvent): PlaneEvent | undefined => {
@@ -30,7 +30,7 @@ const parseEvent = ({ id, event, data }: RawEvent): PlaneEvent | undefined => {
   return { id, kind: event, subject: body.subject, payload: body.payload };
 };
 
-/** The same, with what came together given together. */
+/** The same, but events that arrived together are given together. */
 export async function* followPages(
   { way, clock, insist }: Means,
   { after, signal, opened }: FollowOptions,
@@ -47,11 +47,11 @@ export async function* followPages(
         for await (const page of pages) {
           const events = page.map(parseEvent).filter((event) => event !== undefined);
           if (events.length > 0) yield events;
-          // After they were given: what was not taken is given again.
+          // Only after the events were given: events that the reader did not take are given again.
           last = page.findLast(({ id }) => id !== undefined)?.id ?? last;
         }
       } catch (error) {
-        // A connection that breaks is taken up again; what the reader itself throws does not come here.
+        // A broken connection is opened again. Errors thrown by the reader itself do not come here.
         if (over.aborted) return;
         if (error instanceof SyntaxError) throw error;
       }
@@ -66,7 +66,7 @@ export async function* followEvents(means: Means, options: FollowOptions): Async
   try {
     for await (const page of followPages(means, options)) yield* page;
   } catch (error) {
-    // A reader that aborts wants no more events, and no error either.
+    // When the reader aborted, it wants neither events nor an error.
     if (options.signal?.aborted !== true) throw error;
   }
 }

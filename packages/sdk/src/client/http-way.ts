@@ -1,4 +1,4 @@
-// The way to a plane over HTTP: calls travel together (call-batcher.ts), everything else is a request of its own.
+// The way to a plane over HTTP: calls travel together (call-batcher.ts), every other operation is one request.
 
 import { isRecord } from "@toolplane/protocol";
 import type { Clock } from "../ports/clock.ts";
@@ -14,7 +14,7 @@ export interface HttpWayOptions {
   readonly close: () => Promise<void>;
 }
 
-/** The server says every 15 seconds that it is still there. */
+/** The server sends a sign of life every 15 seconds. */
 const SILENCE_MS = 40_000;
 /** The longest wait the API takes. */
 const MAX_WAIT_SECONDS = 300;

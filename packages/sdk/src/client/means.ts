@@ -1,4 +1,4 @@
-// What the parts of a client share: the way, the time, and patience with a plane that is away for a while.
+// What the parts of a client share: the way to the plane, the clock, and retrying while the plane is away.
 
 import { type Backoff, backoff, ToolplaneError, understandError } from "@toolplane/protocol";
 import { planRetry } from "../gateway/patience.ts";
@@ -13,19 +13,19 @@ export interface PlaneOptions {
   readonly makeKey: () => string;
   readonly clock?: Clock | undefined;
   readonly random?: Random | undefined;
-  /** How long a plane that never answered is looked for. */
+  /** How long to try a plane that has never answered. */
   readonly startupMs?: number | undefined;
-  /** Hears of every failed try that is followed by another one. */
+  /** Called for every failed try that is followed by another one. */
   readonly onRetry?: ((error: ToolplaneError) => void) | undefined;
 }
 
-/** A server that is just restarting is back by then; one that was never started should be heard of soon. */
+/** A server that is restarting is back by then; if no server was ever started, the user should hear of it soon. */
 const STARTUP_MS = 5_000;
-/** How long to try to hand over what nobody waits for. */
+/** How long to try a request whose result the caller does not wait for. */
 export const HAND_OVER_MS = 10_000;
 /** The longest single question. */
 const SLICE_MS = 120_000;
-/** A server that lets go of a wait much earlier is about to stop. */
+/** When the server ends a wait much earlier than asked, it is about to stop. */
 const EARLY = 0.5;
 const EARLY_PAUSE_MS: Backoff = { first: 200, longest: 3_200 };
 
@@ -33,7 +33,7 @@ export interface Means {
   readonly way: Way;
   readonly clock: Clock;
   readonly makeKey: () => string;
-  /** Tries until it succeeds, fails for good, or `untilMs`. */
+  /** Tries until the operation succeeds, fails for good, or `untilMs` is reached. */
   insist<T>(untilMs: number, signal: AbortSignal | undefined, operation: () => Promise<T>): Promise<T>;
   /** From now on nothing is asked or tried again. */
   close(): void;
@@ -91,7 +91,7 @@ export const createMeans = (options: PlaneOptions): Means => {
   };
 };
 
-/** Asks until what is asked for is over, or the time is. */
+/** Asks again until the thing asked for has ended or the time is over. */
 export const askUntilOver = async (
   { clock, insist }: Means,
   waitMs: number,

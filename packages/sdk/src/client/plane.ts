@@ -1,7 +1,7 @@
-// The client of callers: one interface, whichever way leads to the plane.
+// The callers' client: one interface, whichever way leads to the plane.
 //   CP1. Every call has a key, made once. A request whose answer was lost is sent again with it, so the tool runs once.
-//   CP2. What may pass (the error table) is tried again until the wait is over; everything else is the answer.
-//   CP3. A settled call is an answer, also a failed one: no call is made again because its tool failed.
+//   CP2. An error that may pass (by the error table) is retried until the wait is over; every other error is the answer.
+//   CP3. A settled call is an answer, also a failed one: the client never repeats a call because its tool failed.
 //   CP4. An aborted signal ends the wait at once. The call goes on unless its caller asked for a cancellation.
 
 import { type JsonValue, type ToolplaneError, UsageError, understandError } from "@toolplane/protocol";
@@ -26,7 +26,7 @@ export interface CallOptions extends WaitOptions {
   readonly agent?: string | undefined;
   /** The call starts at this time at the earliest. */
   readonly at?: Date | undefined;
-  /** An aborted signal also cancels the call on the plane; `call` rejects when the plane was told. */
+  /** An aborted signal also cancels the call on the plane; `call` then rejects after the plane has confirmed it. */
   readonly cancelOnAbort?: boolean | undefined;
 }
 
@@ -35,20 +35,20 @@ export interface ManyCall extends Pick<CallOptions, "key" | "agent" | "at"> {
   readonly args?: unknown;
 }
 
-/** One of many: its place in what was asked for, and what became of it. */
+/** The outcome of one of many calls, with its index in the list that was given. */
 export type Outcome =
   | { readonly index: number; readonly result: JsonValue; readonly error?: undefined }
   | { readonly index: number; readonly result?: undefined; readonly error: ToolplaneError };
 
 export interface EventOptions {
-  /** Goes on after this event; from now on unless given. */
+  /** Begins after this event; without it, with the next event that happens. */
   readonly after?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface Plane extends AsyncDisposable {
   readonly project: string;
-  /** Makes a durable call and gives its result; throws a `ToolplaneError` when it has none. */
+  /** Makes a durable call and gives its result; throws a `ToolplaneError` when the call did not succeed. */
   call<T = JsonValue>(tool: string, args?: unknown, options?: CallOptions): Promise<T>;
   /** Makes many calls; their outcomes come as they settle. */
   callMany(calls: Iterable<ManyCall>, options?: WaitOptions): AsyncIterable<Outcome>;
@@ -61,9 +61,9 @@ export interface Plane extends AsyncDisposable {
   cancel(callId: string, reason?: string): Promise<{ readonly canceled: boolean; readonly status: string }>;
   /** Where a call is and what it waits for. */
   why(callId: string): Promise<Body>;
-  /** Starts a turn of an agent: its steps and its text as they come, and what it hands over. */
+  /** Starts a turn of an agent: its steps and its text as they come, and its deliverable. */
   run(agent: string, instruction: string, options?: RunOptions): RunningTurn;
-  /** What happens in the project; a lost connection is taken up where it ended. */
+  /** The events of the project; after a lost connection it continues where it was. */
   events(options?: EventOptions): AsyncIterable<PlaneEvent>;
   /** The project's tools, in the shapes that models take. */
   tools(): Promise<ToolList>;
@@ -97,7 +97,7 @@ export const createPlane = (options: PlaneOptions): Plane => {
   const make = (ask: Omit<CallAsk, "untilMs">, waitMs: number, signal: AbortSignal | undefined): Promise<Body> =>
     askUntilOver(means, waitMs, signal, (untilMs) => way.makeCall({ ...ask, untilMs }, signal), isOver);
 
-  /** The key finds the call, or makes it: a call that had not arrived is then canceled before it runs. */
+  /** Sends the call again by its key, then cancels it: if the first request never arrived, the call is canceled before it runs. */
   const cancelByKey = async (ask: Omit<CallAsk, "untilMs">): Promise<string> => {
     const made = await make(ask, 0, undefined);
     const callId = callIdOf(made);
@@ -107,7 +107,7 @@ export const createPlane = (options: PlaneOptions): Plane => {
 
   const settled = async (tool: string, args: unknown, given: CallOptions): Promise<JsonValue> => {
     const { signal, cancelOnAbort = false } = given;
-    // Nothing is sent, so there is nothing to cancel.
+    // The call was never sent, so there is nothing to cancel.
     if (signal?.aborted === true) throw givenUp();
     const ask = askOf(means, tool, args, given);
     try {

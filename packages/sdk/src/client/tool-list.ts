@@ -25,7 +25,7 @@ export interface AnthropicTool {
   readonly input_schema: JsonObject & { readonly type: "object" };
 }
 
-/** What the `ai` package takes for a schema: it knows its own by this symbol. */
+/** The `ai` package recognises its own schema objects by this symbol. */
 const AI_SCHEMA = Symbol.for("vercel.ai.schema");
 
 export interface AiSchema {
@@ -54,7 +54,7 @@ export type RunTool = (name: string, args: unknown, signal: AbortSignal | undefi
 
 const aiSchema = (jsonSchema: JsonObject): AiSchema => ({
   [AI_SCHEMA]: true,
-  // It only carries a type, and no value.
+  // The property only carries a type, and no value.
   _type: undefined as unknown as JsonObject,
   jsonSchema,
   validate: undefined,

@@ -1,5 +1,5 @@
-// A turn of an agent as its caller follows it: steps and text as they come, then what the agent hands over. The turn is
-// written down before its first event: a lost connection, or a caller that goes away, ends only the watching.
+// A turn of an agent as its caller follows it: steps and text as they come, then the deliverable. The turn is stored before its
+// first event, so a lost connection, or a caller that goes away, ends only the watching.
 
 import { isErrorCode, isRecord, type JsonValue, ToolplaneError, understandError } from "@toolplane/protocol";
 import { givenUp } from "./api.ts";
@@ -24,15 +24,15 @@ type TurnNews =
   | { readonly type: "end"; readonly status: string }
   | { readonly type: "other" };
 
-/** What is said of the turn, and the event that said it. */
+/** What happened in the turn, and the event that said it. */
 export type TurnEvent = TurnNews & { readonly source: PlaneEvent };
 
-/** What is not read is kept, up to a thousand events. */
+/** Events that are not read are kept, up to a thousand. */
 export interface RunningTurn extends AsyncIterable<TurnEvent> {
   readonly id: Promise<string>;
-  /** What the agent hands over; throws a `ToolplaneError` when the turn did not succeed. */
+  /** The agent's deliverable; throws a `ToolplaneError` when the turn did not succeed. */
   deliverable(): Promise<JsonValue>;
-  /** The turn as the API shows it, when it is over or the wait is. */
+  /** The turn as the API shows it, when the turn is over or the wait is over. */
   ended(): Promise<Body>;
   stop(reason?: string): Promise<void>;
 }
@@ -115,7 +115,7 @@ export const runTurn = (means: Means, agentId: string, instruction: string, opti
   const pages = followPages(means, { signal: watching, opened: listening.resolve });
 
   const started = (async (): Promise<Body> => {
-    // Listening begins before the turn does: nothing of it is missed.
+    // Listening begins before the turn does, so no event of the turn is missed.
     await listening.promise;
     return insist(soon(means), signal, () => way.startTurn({ agentId, instruction, key, contextBoxId }));
   })();
@@ -141,7 +141,7 @@ export const runTurn = (means: Means, agentId: string, instruction: string, opti
       return;
     }
   };
-  // A wait that ends before the turn does ends the watching too.
+  // When the wait is over before the turn, the watching ends too.
   const stopWatching = (): void => watched.abort();
   ended.then((turn) => {
     if (!isOver(turn)) stopWatching();
@@ -158,7 +158,7 @@ export const runTurn = (means: Means, agentId: string, instruction: string, opti
       },
     )
     .finally(stopWatching);
-  // Each is told to those who ask for it.
+  // An error is thrown only to callers that ask for the end; without this handler Node would report an unhandled rejection.
   for (const one of [listening.promise, id, ended]) one.catch(() => undefined);
 
   return {

@@ -1,6 +1,5 @@
-// How a client reaches its plane: over HTTP, or inside the same process. A way carries one request at a time and judges
-// nothing; keys, patience, waiting and typed errors are the client's, and the same for both ways.
-// Bodies are those of the HTTP API.
+// How a client reaches its plane: over HTTP, or inside the same process. A way only carries requests; keys, retries, waiting and
+// typed errors are in the client, and the same for both ways. Bodies are those of the HTTP API.
 
 import { ToolplaneError } from "@toolplane/protocol";
 
@@ -14,7 +13,7 @@ export interface CallAsk {
   readonly agentId?: string | undefined;
   /** Not before this moment, as an ISO time. */
   readonly notBefore?: string | undefined;
-  /** When the answer is wanted at the latest, by the clock of this process. */
+  /** The latest time for the answer, by the clock of this process. */
   readonly untilMs: number;
 }
 
@@ -25,11 +24,11 @@ export interface TurnAsk {
   readonly contextBoxId?: string | undefined;
 }
 
-/** One event as it came: `evt` from the log, with the id to go on after; `str` as it passed, without one. */
+/** One event as it came: `evt` from the log, with an id to continue after; `str` items are not stored and have no id. */
 export interface RawEvent {
   readonly id: string | undefined;
   readonly event: string;
-  /** Empty when only the id was sent: where the log stands. */
+  /** Empty when only the id was sent: how far the log has come. */
   readonly data: string;
 }
 
@@ -47,12 +46,12 @@ export interface Way {
   stopTurn(turnId: string, reason: string | undefined): Promise<Body>;
   /** Every tool in force, as the API lists them. */
   listTools(): Promise<readonly Body[]>;
-  /** One connection to the events; what came together is given together. It ends when the connection does. */
+  /** One connection to the events; events that arrived together are given together. It ends when the connection does. */
   openEvents(after: string | undefined, signal: AbortSignal): Promise<AsyncIterable<readonly RawEvent[]>>;
   close(): Promise<void>;
 }
 
-/** The JSON of what a caller gave; what JSON cannot say is refused at once. */
+/** The JSON of what a caller gave; a value that JSON cannot express is refused at once. */
 export const jsonOf = (value: unknown): string => {
   try {
     return JSON.stringify(value) ?? "null";

@@ -1,5 +1,5 @@
-// What an answer that is not a success means, whichever way it came. The server says it as
-// {"error": {code, message, detail?, retryable}}; anything else (a proxy's page, an older server) is judged by its status.
+// The error that an unsuccessful answer stands for, over HTTP and NATS. The server sends {"error": {code, message, detail?,
+// retryable}}; any other body (a proxy's page, an older server) is judged by its status.
 
 import { type ErrorCode, type ErrorDetail, isErrorCode, isRecord, ToolplaneError } from "@toolplane/protocol";
 import { RETRY_AFTER_DETAIL } from "./patience.ts";
@@ -43,7 +43,7 @@ const saidError = (body: unknown): Record<string, unknown> | undefined =>
 export const errorFromAnswer = ({ status, body, retryAfterSeconds, request }: FailedAnswer): ToolplaneError => {
   const said = saidError(body);
   const known = isErrorCode(said?.code);
-  // A 5xx with a code of its own is still the server's trouble; a 4xx with one is the server's word.
+  // A code that this version does not know is replaced by the status's code: a 5xx is the server's trouble, a 4xx its decision.
   const code = known ? (said?.code as ErrorCode) : codeForStatus(status);
   const message =
     typeof said?.message === "string" && said.message !== "" ? said.message : `${request} answered ${status}`;

@@ -1,11 +1,11 @@
-// What a service has to say, together: results, heartbeats, releases and parts that are ready while a request is on its way go
-// with the next one. No timers: what is alone leaves at once, and requests grow as fast as the plane is slow.
-//   EX1. A flush is capped by number and by size; what is large leaves by its own operation and holds up nothing.
-//   EX2. Every item has an answer of its own. A flush that failed as a whole because the plane is away rejects its items, and each
-//       is as patient as it would have been alone. A flush that was refused as a whole is sent again item by item at once.
-//   EX3. A flush that takes long makes room for the next: a dead connection keeps no heartbeat back.
-//   EX4. Giving up an item gives up the flush only when nothing else is in it.
-//   EX5. A plane that does not know exchanges is asked by the single operations from then on.
+// Sends results, heartbeats, releases and parts of a service together: items that become ready while a request is on its way go
+// with the next request. No timers: a lone item is sent at once, and requests grow as fast as the plane is slow.
+//   EX1. A flush is capped by number and by size; a large item is sent by its own operation and holds up no other.
+//   EX2. Every item has an answer of its own. When a flush fails because the plane is away, its items fail, and each is retried
+//       as it would have been alone. When a flush is refused as a whole, its items are sent again one by one, at once.
+//   EX3. A flush that takes long does not count as in flight any more, so a dead connection holds back no heartbeat.
+//   EX4. Giving up an item aborts the flush only when the flush holds nothing else.
+//   EX5. When a plane does not know the exchange, the single operations are used from then on.
 
 import { ERROR_TABLE, isErrorCode, isRecord, ToolplaneError, understandError } from "@toolplane/protocol";
 import { type Clock, WAIT_OVER } from "../ports/clock.ts";
@@ -20,14 +20,14 @@ export type SaidKind = (typeof KINDS)[number];
 export interface Said<T> {
   readonly kind: SaidKind;
   readonly toolCallId: string;
-  /** The body of the single operation; an item has the call's id, and a result its span, beside it. */
+  /** The body of the single operation; in an exchange the item also has the call's id, and a result its span. */
   readonly body: Readonly<Record<string, unknown>>;
   readonly traceparent?: string | undefined;
   readonly read: (answer: Answer) => T;
-  /** The same by its own operation. */
+  /** Sends the same item by its own operation. */
   readonly alone: () => Promise<T>;
   readonly signal?: AbortSignal | undefined;
-  /** After which an answer is worth nothing any more. */
+  /** The time after which an answer is useless. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -36,21 +36,21 @@ export type Exchange = <T>(said: Said<T>) => Promise<T>;
 export interface ExchangeOptions {
   /** Sends one exchange, whose body the text is. */
   readonly send: (text: string, signal: AbortSignal) => Promise<Answer>;
-  /** Whether it is known for which target an exchange would be; until then everything is said alone. */
+  /** Whether the target of an exchange is known; until then every item is sent alone. */
   readonly isOpen?: (() => boolean) | undefined;
   readonly clock: Clock;
-  /** A transport that takes less than MAX_CHARS in one message says so. */
+  /** For a transport whose messages hold less than MAX_CHARS. */
   readonly maxChars?: (() => number) | undefined;
   readonly inFlight?: number | undefined;
 }
 
-/** Together below what a server parses in one go. */
+/** The sum of all items stays below what a server parses in one go. */
 const MAX_CHARS = 120 * 1024;
-/** What is larger gains nothing by company. */
+/** A larger item is sent alone: batching would not make it faster. */
 const LARGE_CHARS = 32 * 1024;
-/** What the plane takes in one list. */
+/** The most items the plane accepts in one list. */
 const MAX_ITEMS = 256;
-/** While one is committed the next is read: with one in flight service and plane would wait for each other in turns. */
+/** While the plane commits one flush it reads the next; with one in flight, service and plane would wait for each other. */
 const IN_FLIGHT = 2;
 /** Far longer than a healthy plane takes, far shorter than a lease. */
 const SLOW_MS = 2_000;
@@ -206,7 +206,7 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
       const { timeoutMs } = said;
       if (timeoutMs !== undefined) void clock.sleep(timeoutMs, over.signal).then(() => late(timeoutMs));
       waiting.push(item);
-      // The end of this tick, so that what is said together travels together.
+      // At the end of this tick, so that items of one moment travel together.
       if (!scheduled && running < inFlight) {
         scheduled = true;
         queueMicrotask(pump);
@@ -220,7 +220,7 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
   };
 };
 
-/** Says it with the others, and when that fails in a way that may pass, again and alone (G3). */
+/** Sends the item with the others; when that fails in a way that may pass, sends it again alone (G3). */
 export const sayPatiently = <T>(
   deps: PatienceDeps,
   exchange: Exchange,

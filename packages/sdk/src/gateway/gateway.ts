@@ -1,12 +1,12 @@
-// The gateway: everything a tool service may ask of the plane, and all it holds of it. One implementation speaks HTTP;
-// inside one process another joins service and engine directly. A gateway is bound to one project.
+// The gateway: everything a tool service may ask of the plane. One implementation speaks HTTP, one NATS; inside one process
+// another connects service and engine directly. A gateway is bound to one project.
 //
-//   G1. Claiming takes a lease: what `claim` returns is this service's to run, and nobody else's, until the lease ends.
-//       A claim whose answer cannot be handed over gives its leases back.
-//   G2. Times are on the service's own clock, whatever the other side's clock says; an implementation translates.
-//   G3. With `until` a failure that may pass (the network, a busy or restarting server) is tried again until then, with
-//       backoff; without it once. Every operation but `claim` and `register` may therefore be sent twice and must mean the
-//       same thing twice. A rejection is final, and is a ToolplaneError.
+//   G1. Claiming takes a lease: only this service may run what `claim` returns, until the lease ends. When the answer of a
+//       claim cannot be delivered, its leases are given back.
+//   G2. Times are on the service's own clock; an implementation translates the other side's times.
+//   G3. With `until`, a failure that may pass (the network, a busy or restarting server) is retried until then, with backoff;
+//       without `until` the operation is tried once. So every operation but `claim` and `register` may be sent twice, and
+//       the second time changes nothing. A rejection is final, and is a ToolplaneError.
 //   G4. `lease_lost`, `already_settled` and `not_found` mean: stop working on the call.
 //   G5. `sendParts` never waits and never fails; parts may be lost, results may not.
 
@@ -24,7 +24,7 @@ import type {
 /** How long an operation may keep trying. */
 export interface Patience {
   readonly signal?: AbortSignal | undefined;
-  /** Asked before every further try; a lease that is extended meanwhile extends it. */
+  /** Read before every further try: when the lease is extended meanwhile, the deadline moves with it. */
   readonly until?: (() => number) | undefined;
 }
 
@@ -76,7 +76,7 @@ export interface CardRef {
 }
 
 /** A result in one step; the plane makes the tool.result card from it. */
-export interface Settlement {
+export interface ServiceResult {
   readonly toolCallId: string;
   readonly leaseId?: string | undefined;
   readonly status: ResultStatus;
@@ -96,7 +96,7 @@ export interface Settlement {
 /** The first of the protocol's two steps: the tool.result card itself. */
 export interface WrittenCard {
   readonly card: Card;
-  /** The lease it is written under; a leased call takes it under no other. */
+  /** The lease it is written under; while a lease lives, the plane accepts the card only with that lease. */
   readonly leaseId?: string | undefined;
 }
 
@@ -133,9 +133,9 @@ export interface RegisteredTool {
 
 /** What became of a definition that was sent. */
 export interface Registration {
-  /** What calls run under; undefined when a person deleted the tool. It may have a person's options beside ours. */
+  /** The definition calls run under; undefined when a person deleted the tool. It may hold options that a person added. */
   readonly inForce: RegisteredTool | undefined;
-  /** The version that was sent, when it is not in force until a person accepts it. */
+  /** The version that was sent, when it waits for a person to accept it. */
   readonly pending?: { readonly version: number; readonly weakens: readonly string[] } | undefined;
 }
 
@@ -145,9 +145,9 @@ export interface ToolGateway {
   /** The card as the plane gave it, not yet checked; undefined when this project has none of that id. */
   readCard(ref: CardRef, patience?: Patience): Promise<unknown>;
   heartbeat(held: HeldCall, patience?: Patience): Promise<Beat>;
-  /** Gives back a call that was not started, or one that may be started again by somebody else. */
+  /** Gives back a call that was not started, or that another service may start again. */
   release(held: HeldCall, patience?: Patience): Promise<void>;
-  settle(settlement: Settlement, patience?: Patience): Promise<Settled>;
+  settle(settlement: ServiceResult, patience?: Patience): Promise<Settled>;
   putCard(written: WrittenCard, patience?: Patience): Promise<void>;
   report(report: Report, patience?: Patience): Promise<Settled>;
   sendParts(parts: CallParts): void;

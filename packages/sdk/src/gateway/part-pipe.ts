@@ -1,4 +1,4 @@
-// Parts on their way to the server: joined while a request is under way, bounded, and lost rather than waited for (G5).
+// Sends parts to the server: joined while a request is under way, bounded, and dropped instead of waited for (G5).
 
 import { isToolplaneError, type JsonValue } from "@toolplane/protocol";
 import type { Log } from "../ports/log.ts";
@@ -11,7 +11,7 @@ export interface IndexedPart {
 
 export type PostParts = (call: Omit<CallParts, "parts">, parts: readonly IndexedPart[]) => Promise<void>;
 
-/** A tool that produces faster than the network carries loses the oldest; its result is not concerned. */
+/** When a tool produces faster than the network carries, the oldest parts are dropped; the result is not affected. */
 const MAX_WAITING = 1_000;
 const MAX_PER_REQUEST = 100;
 
@@ -23,7 +23,7 @@ interface Lane {
 
 export const createPartPipe = (post: PostParts, log: Log): ((parts: CallParts) => void) => {
   const lanes = new Map<string, Lane>();
-  // Said once when it begins, not for every part.
+  // Logged once when it begins, not for every part.
   let failing = false;
 
   const drain = async (key: string, lane: Lane): Promise<void> => {

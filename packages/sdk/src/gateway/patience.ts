@@ -1,11 +1,11 @@
-// Trying again. One loop for every gateway (G3); which failures may pass is read off the error table.
+// Retrying. One loop for every gateway (G3); the error table says which failures may pass.
 
 import { type Backoff, backoff, ERROR_TABLE, ToolplaneError, understandError } from "@toolplane/protocol";
 import type { Clock } from "../ports/clock.ts";
 import type { Random } from "../ports/ids.ts";
 import type { Patience } from "./gateway.ts";
 
-/** Where a gateway notes how long the other side asked to be left alone. */
+/** Where a gateway notes how long the other side asked it to wait. */
 export const RETRY_AFTER_DETAIL = "retry_after_seconds";
 
 /** The first wait is short because most failures are a restart or a dropped connection. */
@@ -14,7 +14,7 @@ const GATEWAY_BACKOFF: Backoff = { first: 200, longest: 10_000 };
 /** A server that asks for more is asked again anyway: leases do not last longer. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
-/** Operations of a gateway mean the same thing twice, so everything that is the other side's trouble may be tried again. */
+/** Every operation of a gateway may be repeated, so every failure of the other side may be retried. */
 export const mayPass = (error: ToolplaneError): boolean =>
   ERROR_TABLE[error.code].http >= 500 || error.code === "rate_limited";
 
@@ -47,7 +47,7 @@ export interface PatienceDeps {
 const abortError = (signal: AbortSignal): ToolplaneError =>
   signal.reason instanceof ToolplaneError ? signal.reason : new ToolplaneError("canceled", "the request was given up");
 
-/** Runs the operation once, or until it succeeds, fails for good, runs out of time or is given up. */
+/** Runs the operation until it succeeds, fails for good, runs out of time or is given up; without `until` once. */
 export const withPatience = async <T>(
   { clock, random }: PatienceDeps,
   { signal, until }: Patience,

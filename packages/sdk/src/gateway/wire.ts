@@ -1,9 +1,16 @@
-// The bodies of the gateway's operations, the same over HTTP and NATS. Answers are read with the suspicion every foreign text
-// deserves. Unknown keys are ignored: a newer server may say more. What a command itself says is the runner's to judge; here
-// only the lease must be readable.
+// The bodies of the gateway's operations, the same over HTTP and NATS. Answers are checked like any foreign text. Unknown keys
+// are ignored, because a newer server may send more. The runner checks the command itself; here only the lease must be readable.
 
 import { type HeaderMap, isFilled, isRecord, type JsonObject, ToolplaneError } from "@toolplane/protocol";
-import type { Beat, CallParts, ClaimedCommand, RegisteredTool, Registration, Settled, Settlement } from "./gateway.ts";
+import type {
+  Beat,
+  CallParts,
+  ClaimedCommand,
+  RegisteredTool,
+  Registration,
+  ServiceResult,
+  Settled,
+} from "./gateway.ts";
 
 export interface Answer {
   readonly body: unknown;
@@ -63,7 +70,7 @@ export const readBeat = (answer: Answer): Beat => {
   if (!isRecord(body)) throw unreadable("heartbeat");
   const cancel = body.cancel === true;
   const expiresAt = localTime(body.expires_at, answer);
-  // A call that is over has no lease any more, and needs none.
+  // A call that is over has no lease, and `cancel` needs none.
   if (expiresAt === undefined && !cancel) throw unreadable("lease");
   return { expiresAt: expiresAt ?? 0, cancel };
 };
@@ -84,7 +91,7 @@ export const readRegistered = ({ body }: Answer): RegisteredTool => {
 
 export const readRegistration = (answer: Answer): Registration => {
   const { body } = answer;
-  // The definition is taken whatever the answer looks like; one that says nothing leaves us with our own hash.
+  // The definition was accepted, whatever else the answer holds; without a hash in it our own is used.
   if (!isRecord(body)) return { inForce: undefined };
   const inForce = body.status === "deleted" || !isFilled(body.definition_hash) ? undefined : readRegistered(answer);
   if (body.outcome !== "pending") return { inForce };
@@ -93,14 +100,14 @@ export const readRegistration = (answer: Answer): Registration => {
   return { inForce, pending: { version: Number(pending.version), weakens } };
 };
 
-export const settlementBody = (settlement: Settlement): Record<string, unknown> => ({
+export const serviceResultBody = (settlement: ServiceResult): Record<string, unknown> => ({
   ...(settlement.leaseId === undefined ? {} : { lease: settlement.leaseId }),
   status: settlement.status,
   result: settlement.result,
   ...(settlement.error === null ? {} : { error: settlement.error }),
   ...(settlement.sessionState === undefined ? {} : { session_state: settlement.sessionState }),
   ...(settlement.views === undefined ? {} : { views: settlement.views }),
-  // Few, and short: the plane's audit names them, it does not keep them.
+  // Only a few short names: the plane's audit names the keys and does not store their values.
   ...(settlement.strippedControl === undefined
     ? {}
     : { control_stripped: settlement.strippedControl.slice(0, 8).map((key) => key.slice(0, 64)) }),
@@ -115,6 +122,6 @@ export const partsBody = (
   parts,
 });
 
-/** Beside the protocol's own headers: a holder's card and report say under which lease it speaks. */
+/** In addition to the protocol's headers: the lease under which a holder writes its card and its report. */
 export const leaseHeader = (leaseId: string | undefined): HeaderMap =>
   leaseId === undefined ? {} : { "CG-Lease": leaseId };

@@ -1,5 +1,5 @@
-// The first of the protocol's two steps. A call has room for one result card of its actor: where another process of the service
-// was first, its card is the one to report.
+// The first of the protocol's two steps. A call takes one result card of its actor. When another process of the service wrote its
+// card first, that card is reported instead.
 
 import type { BuiltResult, CallbackPayload } from "@toolplane/protocol";
 import { tryStandingResult } from "@toolplane/protocol/agents";

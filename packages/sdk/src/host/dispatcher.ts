@@ -1,8 +1,8 @@
-// Takes the parent's lines one by one and sees to it that every request is answered exactly once.
+// Takes the parent's lines one by one; every request is answered exactly once.
 // DP1. Requests run at the same time; the order of answers is free.
-// DP2. Nothing a line says, and nothing plugin code throws, ends the host.
-// DP3. A canceled request is answered when its code has come back, not before: until then it is still running, and a parent
-//     that waits in vain knows that it must end the process.
+// DP2. Neither a bad line nor an exception of plugin code ends the host.
+// DP3. A canceled request is answered when its code has returned, not before: until then the code still runs, and a parent
+//     that gets no answer knows that it must end the process.
 
 import { isRecord, type JsonObject, MAX_JSON_DEPTH } from "@toolplane/protocol";
 import {
@@ -18,7 +18,6 @@ import {
   parseHostParams,
 } from "@toolplane/protocol/host";
 import { describeRefusal, describeThrown, FAULT_TYPES, type Fault, HostFault } from "./host-fault.ts";
-import type { LineFault } from "./line-reader.ts";
 import type { LineWriter } from "./line-writer.ts";
 import type { HostPlugin } from "./plugin.ts";
 import { callPlugin, isPluginMethod, offers, type PluginMethod, readReturned } from "./plugin-methods.ts";
@@ -42,13 +41,15 @@ export interface DispatcherDeps {
   readonly onShutdown: () => Promise<void>;
 }
 
+type LineFault = "too_long" | "not_utf8";
+
 export interface Dispatcher {
   takeLine(line: string): void;
   takeFault(fault: LineFault): void;
   running(): number;
   /** From now on requests are refused; resolves when nothing runs. */
   drain(): Promise<void>;
-  /** An error that plugin code let fall while it worked on this request. */
+  /** An error of plugin code that nothing caught, while it worked on this request. */
   crash(run: Run, error: unknown): void;
   /** Answers what still runs as canceled; what it returns later is dropped. */
   giveUp(): void;
@@ -59,7 +60,7 @@ const LINE_FAULTS: Readonly<Record<LineFault, string>> = {
   not_utf8: "the line is not UTF-8",
 };
 
-/** An answer under this id would be taken for the other request's, so it is answered under none. */
+/** The parent would take an answer under this id for the other request's, so the error is answered without an id. */
 class RepeatedId extends HostFault {
   constructor(id: string) {
     super(FAULT_TYPES.params, `a request with the id ${JSON.stringify(id.slice(0, 100))} is running`);
@@ -89,8 +90,8 @@ export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
     run.close();
     writer.writeAnswer(line);
     if (runs.size > 0) return;
-    // A map that has grown out of its table leaves the old one with a reference to the new: once the collector has moved
-    // one of them to the old generation, it keeps every later one and the requests in it until the next full collection.
+    // When a Map grows, its old table keeps a reference to the new one. Once the collector has moved an old table to the old
+    // generation, every later table and the requests in it stay in memory until the next full collection. So make a new Map.
     runs = new Map();
     if (whenIdle.length === 0) return;
     const idle = whenIdle;
@@ -172,7 +173,7 @@ export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
   const take = (message: HostMessage): void => {
     if (message.kind !== "request") throw new HostFault(FAULT_TYPES.params, "a host takes requests only");
     if (runs.has(message.id)) throw new RepeatedId(message.id);
-    // Nearly every line, and our own text for it: that of the line would have to be looked up again by everybody who uses it.
+    // Nearly every line has this method. Using our own constant spares the users of the line's text a lookup each.
     const method = message.method === "execute_tool" ? "execute_tool" : message.method;
     if (method !== "execute_tool" && control(message)) return;
     if (!isPluginMethod(method)) throw methodNotFound(method, message.id);

@@ -20,7 +20,7 @@ export const writeStderr = (text: string): void => {
   process.stderr.write(text);
 };
 
-/** A library that ends the process when it is displeased would end every other call with it. */
+/** A library that calls process.exit would end every other call with it. */
 const refuseExit = (): never => {
   throw new UsageError("a tool must not end its host: process.exit was refused");
 };

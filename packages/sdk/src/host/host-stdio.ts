@@ -1,6 +1,6 @@
-// The two ends of the protocol as streams, and the guard that keeps everybody else's output out of them.
-// The launcher has usually moved the protocol to other descriptors, so that 1 is the log: then nothing here has to be guarded.
-// Where it could not (a sandbox, a system without a shell) the ways on which JavaScript writes to 1 are led to stderr.
+// The two ends of the protocol as streams, and the guard that keeps all other output out of them.
+// The launcher has usually moved the protocol to other descriptors, so that descriptor 1 is the log and needs no guard. Where
+// it could not (a sandbox, a system without a shell), every way in which JavaScript writes to 1 is redirected to stderr.
 
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";

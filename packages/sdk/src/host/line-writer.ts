@@ -15,8 +15,8 @@ const PIECE = 48 * 1024;
 
 export interface LineWriter {
   /**
-   * Requests are being read: the next lines leave when the promises of this moment are through, because most answers that
-   * come at once have come by then, and waiting for the end of the turn costs a visit to the system.
+   * Requests are being read: the next lines are written after the promises of this moment, because most answers that need no
+   * waiting are ready by then. Writing at the end of the turn instead would cost another system call.
    */
   expectAnswers(): void;
   write(line: string): void;
@@ -24,7 +24,7 @@ export interface LineWriter {
   writeAnswer(line: string): void;
   /** Characters that have not left yet. */
   waiting(): number;
-  /** Resolves when there is less waiting than this, or when nobody will read any more. */
+  /** Resolves when less than this waits, or when the parent cannot read any more. */
   below(limit: number): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ interface Waiter {
 export const createLineWriter = (output: Writable): LineWriter => {
   let short: string[] = [];
   const long: string[] = [];
-  /** By limit: a tool that floods asks as often as it emits, and all wait for the same moment. */
+  /** Keyed by limit: a tool that floods asks as often as it emits, and all its questions wait for the same moment. */
   const waiters = new Map<number, Waiter>();
   let waitingChars = 0;
   /** Handed to the stream, not yet confirmed by it. */

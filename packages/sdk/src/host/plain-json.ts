@@ -1,7 +1,6 @@
-// What plugin code returns, made certain to be JSON: JSON.stringify alone would drop a function and write NaN as null without
-// a word. Almost everything a tool returns is plain already, so one walk without a copy decides; only what is not plain takes
-// the thorough way, which brings Dates and the like into shape or names the path of what cannot be; it is slower, so less may
-// go that way.
+// Makes certain that what plugin code returns is JSON: JSON.stringify alone would silently drop a function and write NaN as null.
+// Almost every value is plain already, so one walk without a copy decides. Other values take the thorough way, which converts
+// Dates and the like or names the path of what cannot be converted. It is slower, so its size limit is lower.
 
 import {
   copyJson,
@@ -77,7 +76,7 @@ export const toJson = (value: unknown, what: string): JsonValue => {
   try {
     if (isPlain(value, MAX_JSON_DEPTH, walk)) return value as JsonValue;
   } catch {
-    // A getter that throws: the thorough way says where.
+    // A getter threw: the thorough way names its path.
   }
   if (walk.left < 0) throw tooLarge(what);
   try {

@@ -14,7 +14,7 @@ const METHODS: ReadonlySet<string> = new Set([...REQUIRED_HOST_METHODS, ...OPTIO
 
 export const isPluginMethod = (method: string): method is PluginMethod => METHODS.has(method);
 
-/** The plugin's function for each method; one it lacks is a method the host lacks. */
+/** The plugin's function for each method; a method without one is answered as unknown. */
 const FUNCTIONS = {
   init: "init",
   get_tool_schemas: "getToolSchemas",

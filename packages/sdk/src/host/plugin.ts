@@ -15,18 +15,18 @@ export interface WrappedToolSchema {
   readonly function: HostToolSchema;
 }
 
-/** What executeTool returns. Without a `state` of its own the one that was given, changed in place or not, goes back. */
+/** What executeTool returns. Without a `state` in it, the state that was given goes back, with the changes made in place. */
 export type HostOutcome =
   | { readonly success: true; readonly result?: unknown; readonly state?: object | undefined }
   | { readonly success: false; readonly error: unknown; readonly state?: object | undefined };
 
-/** Shows progress. Whoever awaits it is slowed down to what the parent reads; whoever does not may lose parts. */
+/** Shows progress. Awaiting it slows the tool down to the parent's reading; without `await` parts may be lost. */
 export type EmitPart = (part: unknown) => Promise<void> | undefined;
 
 export interface HostToolCall<State = JsonObject> {
   readonly toolName: string;
   readonly arguments: JsonObject;
-  /** The session's own: what is changed here comes back with the next call. */
+  /** The session's own state: changes made here come back with the next call. */
   readonly state: State;
   readonly emit: EmitPart;
   /** Aborted by a cancellation, the deadline, or the end of the host. Pass it on. */

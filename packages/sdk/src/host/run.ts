@@ -1,6 +1,6 @@
-// One request while plugin code works on it: its signal, its parts, its log. Made for every request, so what most tools never
-// touch (a signal, a timer) is made when it is first asked for.
-// RN1. A request is answered once; parts and log events after the answer go nowhere.
+// One request while plugin code works on it: its signal, its parts, its log. It is made for every request, so parts that most
+// tools never use (a signal, a timer) are made when they are first asked for.
+// RN1. A request is answered once; parts and log events after the answer are dropped.
 
 import { isRecord, type JsonObject, type JsonValue } from "@toolplane/protocol";
 import { encodeHostEvent, type HostRequest } from "@toolplane/protocol/host";
@@ -9,17 +9,17 @@ import type { LineWriter } from "./line-writer.ts";
 import { toJson } from "./plain-json.ts";
 import type { EmitPart } from "./plugin.ts";
 
-/** A tool that awaits its parts goes on when less than this waits for the parent. */
+/** A tool that awaits its parts continues when less than this waits for the parent. */
 const PART_ROOM = 1024 * 1024;
-/** Parts of tools that do not await are dropped from here on: a slow parent must not cost unbounded memory. */
+/** From here on parts of tools that do not await are dropped: a slow parent must not cost unbounded memory. */
 const MAX_WAITING_PARTS = 16 * 1024 * 1024;
 
-/** Timers of JavaScript fire at once when asked to wait longer. */
+/** A JavaScript timer with a longer delay fires at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export interface RunDeps {
   readonly writer: LineWriter;
-  /** Where notes go that no event carries. */
+  /** For notes that no event carries. */
   readonly stderr: (text: string) => void;
   readonly now: () => number;
   /** Did the parent take the `log` extension? */
@@ -29,7 +29,7 @@ export interface RunDeps {
 const isEvent = (part: unknown): part is { readonly type: "part"; readonly payload: unknown } =>
   isRecord(part) && part.type === "part" && "payload" in part && Object.keys(part).length === 2;
 
-/** A field that is no JSON must not cost the entry. */
+/** A field that is not JSON must not cost the whole entry. */
 const fieldsOf = (fields: LogFields): JsonObject => {
   try {
     return toJson(fields, "the log entry") as JsonObject;
@@ -44,7 +44,7 @@ export class Run {
   readonly state: JsonObject | undefined;
   answered = false;
   canceled = false;
-  /** Its time is over; what it returns all the same still counts. */
+  /** The deadline has passed; a result that the tool returns all the same still counts. */
   late = false;
   readonly #deps: RunDeps;
   readonly #deadlineMs: number | undefined;
@@ -76,7 +76,7 @@ export class Run {
     return this.#controller.signal;
   }
 
-  /** From the request's arrival on, however late the signal is asked for. */
+  /** Counted from the arrival of the request, however late the signal is asked for. */
   #arm(deadlineMs: number): void {
     const left = deadlineMs - (this.#deps.now() - this.#startedAt);
     this.#timer = setTimeout(() => this.#expire(), Math.min(Math.max(left, 0), MAX_TIMER_MS));
@@ -92,7 +92,7 @@ export class Run {
     this.#controller?.abort(new DOMException(message, name));
   }
 
-  /** The answer is then Canceled, whenever the plugin's code comes back. */
+  /** The answer will be Canceled, whenever the plugin's code returns. */
   cancel(): void {
     this.canceled = true;
     this.#abort("AbortError", "the call was canceled");

@@ -1,13 +1,13 @@
-// A tool host from its first line to its last: reader, dispatcher and writer joined, and an end that is always reached.
-// SH1. When the parent stops writing, or asks for the end, what runs is finished within a bound; what is not is answered as
-//     canceled. Then everything that was answered leaves, within a bound of its own.
-// SH2. A parent that does not read is not read from either: answers that wait are bounded by what was in flight.
-// SH3. When nobody can read answers any more there is nothing to wait for.
+// A tool host from its first line to its last: reader, dispatcher and writer connected, and an end that is always reached.
+// SH1. When the parent stops writing, or asks for the end, running requests may finish within a time limit; the others are
+//     answered as canceled. Then all answers are written, within a time limit of their own.
+// SH2. While the parent does not read, the host does not read either: waiting answers are bounded by the requests in flight.
+// SH3. When the parent cannot read answers any more, the host ends at once.
 
 import type { Readable, Writable } from "node:stream";
+import { createLineSplitter } from "../lines/line-splitter.ts";
 import type { Clock } from "../ports/clock.ts";
 import { createDispatcher, MAX_LINE_BYTES } from "./dispatcher.ts";
-import { createLineReader } from "./line-reader.ts";
 import { createLineWriter } from "./line-writer.ts";
 import type { HostPlugin } from "./plugin.ts";
 import { createRunScope } from "./run-scope.ts";
@@ -62,10 +62,10 @@ export const serveHost = ({ plugin, input, output, stderr, clock, drainMs = DEFA
   };
 
   const dispatcher = createDispatcher({ plugin, writer, stderr, scope, now: clock.now, onShutdown: endOnce });
-  const reader = createLineReader({
-    maxBytes: MAX_LINE_BYTES,
-    onLine: dispatcher.takeLine,
-    onFault: dispatcher.takeFault,
+  const reader = createLineSplitter(MAX_LINE_BYTES, {
+    line: (text, _bytes, valid) => (valid ? dispatcher.takeLine(text) : dispatcher.takeFault("not_utf8")),
+    tooLong: () => dispatcher.takeFault("too_long"),
+    tooLongEnded: () => undefined,
   });
 
   input.on("data", (chunk: Buffer) => {

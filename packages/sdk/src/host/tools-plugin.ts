@@ -12,13 +12,13 @@ const PREVIEW_CHARS = 200;
 
 const textOf = (value: JsonValue): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-/** What the parent hands over may be the whole outcome or its result. */
+/** The parent may pass the whole outcome or only its result. */
 const innerOf = (result: JsonValue): JsonValue => {
   if (!isRecord(result) || typeof result.success !== "boolean") return result;
   return ((result.success ? result.result : result.error) ?? null) as JsonValue;
 };
 
-/** The lines of a host say nothing about the call they belong to; a made-up value would be worse than none. */
+/** The host protocol does not carry these values; a made-up value would be worse than an error. */
 const untold = (what: string): never => {
   throw new UsageError(`${what} is not known in a tool host: serve the tool with serveTools where it needs it`);
 };
@@ -56,7 +56,7 @@ const runTool = async (tool: Tool, call: HostToolCall): Promise<HostOutcome> => 
     const secrets = await readSecrets(needs, createEnvSecrets(process.env));
     return outcomeOf(await tool.run(injectSecrets(call.arguments, needs, secrets), contextOf(call, secrets)));
   } catch (error) {
-    // The tool said no, in words meant for the caller; anything else is a failure of the tool itself.
+    // The tool refused with words meant for the caller; any other error is a fault of the tool itself.
     if (isToolError(error)) return { success: false, error: error.message };
     throw error;
   }

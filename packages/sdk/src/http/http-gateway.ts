@@ -1,5 +1,5 @@
-// The gateway over HTTP: the routes of the API. What is said about calls goes together, by the exchange of the target that was
-// claimed for (gateway/exchange.ts); the rest is one request each. Which failures are tried again is gateway/patience.ts.
+// The gateway over HTTP: the routes of the API. Items about calls travel together, by the exchange of the target that was claimed
+// for (gateway/exchange.ts); every other operation is one request. gateway/patience.ts says which failures are retried.
 
 import { egress, isToolplaneError, type ToolDefinition, type TraceIds } from "@toolplane/protocol";
 import { createExchange, type Said, sayPatiently } from "../gateway/exchange.ts";
@@ -14,7 +14,7 @@ import {
   readRegistered,
   readRegistration,
   readSettled,
-  settlementBody,
+  serviceResultBody,
 } from "../gateway/wire.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Random } from "../ports/ids.ts";
@@ -26,7 +26,7 @@ export interface HttpGatewayOptions {
   readonly url: string;
   readonly token?: string | undefined;
   readonly projectId: string;
-  /** What is served; learnt from the first claim when it is not given. */
+  /** The target that is served; taken from the first claim when it is not given. */
   readonly target?: string | undefined;
   /** Who runs the calls, as people read it in `why`: a machine and a process. */
   readonly holder?: string | undefined;
@@ -36,9 +36,9 @@ export interface HttpGatewayOptions {
   readonly log: Log;
 }
 
-/** The server answers a claim at the end of its wait; this is for the way there and back. */
+/** Added to a claim's wait for the way there and back. */
 const CLAIM_MARGIN_MS = 10_000;
-/** A heartbeat that takes longer is worth less than the next one. */
+/** A heartbeat that takes longer is given up: the next one is sent instead. */
 const HEARTBEAT_TIMEOUT_MS = 5_000;
 /** Results may be as large as a card. */
 const SETTLE_TIMEOUT_MS = 30_000;
@@ -62,7 +62,7 @@ export const createHttpGateway = (options: HttpGatewayOptions): HttpGateway => {
   const callPath = (toolCallId: string, what: string): string =>
     `${project}/calls/${encodeURIComponent(toolCallId)}/${what}`;
 
-  /** An answer that cannot be read is a failed try like any other. */
+  /** An answer that cannot be read counts as a failed try. */
   const ask = <T>(request: HttpRequest, patience: Patience = {}, read: (answer: HttpAnswer) => T): Promise<T> =>
     withPatience({ clock, random }, patience, async () => read(await send({ ...request, signal: patience.signal })));
 
@@ -78,7 +78,7 @@ export const createHttpGateway = (options: HttpGatewayOptions): HttpGateway => {
     },
   });
 
-  /** With what else there is to say; alone it is the single route. */
+  /** Sent together with other items; a lone item uses the single route. */
   const about = <T>(
     verb: "result" | "heartbeat" | "release" | "parts",
     said: Omit<Said<T>, "alone">,
@@ -138,7 +138,7 @@ export const createHttpGateway = (options: HttpGatewayOptions): HttpGateway => {
 
     settle(settlement, patience) {
       const { toolCallId, traceparent } = settlement;
-      const body = settlementBody(settlement);
+      const body = serviceResultBody(settlement);
       return about("result", { kind: "results", toolCallId, body, traceparent, read: readSettled }, patience);
     },
 
@@ -149,7 +149,7 @@ export const createHttpGateway = (options: HttpGatewayOptions): HttpGateway => {
     },
 
     async report({ target, payload, leaseId }, patience) {
-      // Who reports is the token's actor; the headers say for which call, and the body keeps to its three fields.
+      // The token's actor is the reporter; the headers name the call, and the body has its three fields and no more.
       const headers = { ...egress(target, ids, "topology"), ...leaseHeader(leaseId) };
       return ask({ method: "POST", path: `${project}/reports`, body: payload, headers }, patience, readSettled);
     },
@@ -165,7 +165,7 @@ export const createHttpGateway = (options: HttpGatewayOptions): HttpGateway => {
     },
 
     async register(definition: ToolDefinition, patience) {
-      // As a service whatever the token may do: an administrator's token must not undo what people decided either.
+      // Registered as a service even with an administrator's token: it must not undo what people decided about the tool.
       const headers = { "toolplane-register-as": "service" };
       return ask({ method: "POST", path: `${project}/tools`, body: definition, headers }, patience, readRegistration);
     },

@@ -13,7 +13,7 @@ export interface PoolRequest {
   readonly signal?: AbortSignal | undefined;
   /** How long the server may take to begin its answer. */
   readonly answerMs: number;
-  /** How long it may be silent in the middle of its answer; the same unless given. */
+  /** How long the server may be silent in the middle of its answer; the same unless given. */
   readonly silenceMs?: number | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface HttpPool {
 }
 
 export interface HttpPoolOptions {
-  /** `http(s)://host:port`, with a path when the server is behind one; no slash at the end. */
+  /** `http(s)://host:port`, with a path when the server is behind one. */
   readonly url: string;
   readonly connections?: number | undefined;
 }
@@ -49,7 +49,7 @@ const MAX_CONNECTIONS = 256;
 
 export const createHttpPool = ({ url, connections = MAX_CONNECTIONS }: HttpPoolOptions): HttpPool => {
   const { origin, pathname } = new URL(url);
-  const prefix = pathname === "/" ? "" : pathname;
+  const prefix = pathname.replace(/\/$/, "");
   const pool = new Pool(origin, { connections });
   return {
     async send({ method, path, headers, body, signal, answerMs, silenceMs = answerMs }) {

@@ -1,5 +1,5 @@
-// For people who write their own loop: the context of a result from what a command and its card say, and the protocol's two
-// steps to hand a result over. The runner does the same and more; nothing here runs a tool.
+// For authors of their own loop: makes the context of a result from a command and its card, and hands a result over in the
+// protocol's two steps. The runner does the same and more; no tool is run here.
 
 import {
   asActor,
@@ -51,8 +51,8 @@ export interface ResultReport {
 }
 
 /**
- * Writes the card, then reports the pointer to it under a span of its own. Sending both again does no harm. Where the call has a
- * card of this actor already, that one is reported.
+ * Writes the card, then reports the pointer to it under a span of its own. Sending both again does no harm. When the call already
+ * has a card of this actor, that card is reported.
  */
 export const reportResult = async (
   gateway: Pick<ToolGateway, "putCard" | "report">,

@@ -1,5 +1,5 @@
-// One question to the plane's gateway over NATS: who asks, for which call, how long, and what the answer means. The subject
-// names project and actor; the NATS server lets nobody ask under another's.
+// One request to the plane's gateway over NATS: its subject, its time limit and the meaning of the answer. The subject names
+// project and actor; the NATS server lets a user publish only under its own.
 
 import type { NatsLink, NatsReply } from "@toolplane/bus/nats";
 import {
@@ -37,17 +37,17 @@ export interface AskGatewayOptions {
   readonly clock: Clock;
 }
 
-/** Nobody says when the one who had the question dies: it is asked again, several times within a lease. */
+/** When the process that took the request dies, no message says so. So the request is sent again, several times within a lease. */
 const REQUEST_TIMEOUT_MS = 5_000;
 /** More than any server lets through in one message. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
-/** The HTTP status of the answer, so that both ways say the same. */
+/** The header with the HTTP status of the answer, so that errors are the same over HTTP and NATS. */
 const STATUS_HEADER = "CG-Status";
 
 /** Subject, reply address and headers count too. */
 const HEADER_ROOM_BYTES = 2_048;
 
-/** Said here: the server would end the connection over it, and trying again would not help. */
+/** Checked here, because the server would close the connection over a message that is too large. */
 const checkSize = (payload: string, operation: GatewayOperation, max: number | undefined): void => {
   const bytes = Buffer.byteLength(payload) + HEADER_ROOM_BYTES;
   if (max === undefined || bytes <= max) return;
@@ -58,7 +58,7 @@ const checkSize = (payload: string, operation: GatewayOperation, max: number | u
   );
 };
 
-/** The answer was written somewhere between question and arrival. */
+/** The answer's timestamp lies somewhere between the request and the arrival of the answer. */
 const clockAhead = (headers: HeaderMap, askedAt: number, now: number): number => {
   const text = headers[HEADERS.timestamp];
   const theirs = text === undefined || text.trim() === "" ? Number.NaN : Number(text);

@@ -1,6 +1,6 @@
-// Commands from the durable that the engine keeps for a target of this project. While NATS is away it is waited for. The
-// plane makes the durable when a service attaches, and forgets one that nobody has attached to for long: so a service
-// attaches before its first fetch, when NATS was away, when a fetch fails, and now and then.
+// Fetches commands from the durable that the engine keeps for a target of this project. While NATS is away, the fetch waits. The
+// plane makes the durable when a service attaches, and drops it when no service has attached for long. So a service attaches
+// before its first fetch, after NATS was away, after a failed fetch, and from time to time.
 
 import type { Delivery, FetchOptions } from "@toolplane/bus";
 import type { NatsLink } from "@toolplane/bus/nats";
@@ -11,14 +11,14 @@ import type { AskGateway } from "./ask-gateway.ts";
 export interface FetchDeps {
   readonly link: Pick<NatsLink, "connected" | "onReconnect" | "commands">;
   readonly ask: AskGateway;
-  /** One whose waits end when NATS is back. */
+  /** A clock whose waits end when NATS is back. */
   readonly clock: Clock;
 }
 
 /** None when nothing came in time or the signal aborted. */
 export type FetchCommands = (target: string, options: FetchOptions) => Promise<readonly Delivery[]>;
 
-/** A small part of the day after which the plane forgets a durable. */
+/** A small part of the day after which the plane drops a durable. */
 const ATTACH_AGAIN_MS = 5 * 60 * 1000;
 
 interface Attached {
@@ -28,7 +28,7 @@ interface Attached {
 
 export const createCommandFetch = ({ link, ask, clock }: FetchDeps): FetchCommands => {
   const attached = new Map<string, Attached>();
-  // A server that comes back may have lost everything. Listens as long as the link lives.
+  // A server that comes back may have lost everything. This listener lives as long as the link.
   link.onReconnect(() => attached.clear());
 
   const attach = async (target: string, signal: AbortSignal | undefined): Promise<string> => {

@@ -1,14 +1,13 @@
-// From commands that were fetched to calls that are ours: each is leased through the gateway, all at once, and acknowledged
-// when it is.
-//   LC0. A command is a bell, and anybody who reaches the bus could have rung it. Nothing is run from its bytes: one that breaks
-//       the protocol is terminated, whatever call it names, and the call is none the worse. Its row is what the plane publishes
-//       a sound command from, by its own schedule, so a malformed command makes nobody publish anything.
-//   LC1. A command is settled in every case: acknowledged when leased or superfluous, given back otherwise. While the gateway
-//       is asked, the bus is told that somebody is at work.
-//   LC2. What is leased is handed over or released: an answer that comes after the others were handed over is too late.
-//   LC3. Losing an acknowledgement costs a repetition: the lease is refused then, and the command forgotten.
-//   LC4. Losing an answer costs time: asked again under the same ticket the lease is the same, and an unsafe tool that was
-//       never started is not taken for one whose outcome is unknown.
+// Turns fetched commands into leased calls: each command is leased through the gateway, all at once, and then acknowledged.
+//   LC0. A command is only a bell, and any user of the bus could have sent it. So nothing is run from its content. A command that
+//       breaks the protocol is terminated, and the call it names is not changed. The plane publishes a sound command again from
+//       the call's row, by its own schedule; a malformed command does not make the plane publish.
+//   LC1. Every command is settled: acknowledged when it was leased or is not needed, given back otherwise. While the gateway is
+//       asked, the bus is told that the command is being worked on.
+//   LC2. A leased call is handed over or released. A lease that is answered after the others were handed over is released.
+//   LC3. A lost acknowledgement brings the command again: its lease is then refused, and the command is dropped.
+//   LC4. A lost answer costs time only: asked again under the same ticket, the gateway gives the same lease. So an unsafe tool
+//       that was never started does not end as `outcome_unknown`.
 
 import type { Delivery } from "@toolplane/bus";
 import {
@@ -45,21 +44,21 @@ export interface LeaseDeps {
 
 export interface LeasedBatch {
   readonly commands: readonly ClaimedCommand[];
-  /** Why nothing can be leased at the moment, by whomever. */
+  /** Why no call can be leased at the moment, by any service. */
   readonly trouble: ToolplaneError | undefined;
 }
 
-/** A durable's patience is 30 s; told three times in that time, one word may be lost. */
+/** A durable redelivers after 30 s; told three times in that time, one message may be lost. */
 const IN_PROGRESS_MS = 10_000;
-/** Longer than a busy plane takes. The first calls of a batch wait for the last, and their leases run. */
+/** Longer than a busy plane takes. The first calls of a batch wait for the last, while their leases run. */
 const STRAGGLER_MS = 4_000;
-/** An answer that comes later than the batch is still good for giving the lease back. */
+/** An answer that comes after the batch is used to give the lease back. */
 const LEASE_TIMEOUT_MS = 20_000;
-/** Whoever had the question may have died with it. */
+/** The process that took the request may have died. */
 const ANSWER_MS = 5_000;
 const ASK_AGAIN_MS = 500;
 
-/** Nobody answered, which is not the same as nobody listened: the lease may be ours. */
+/** No answer does not mean that the request was not heard: the lease may be ours. */
 const UNANSWERED: ReadonlySet<unknown> = new Set(["timeout", "disconnected"]);
 
 /** What the gateway must know: whose call, and under which trace. */
@@ -91,7 +90,7 @@ export const leaseCommands = async (deliveries: readonly Delivery[], deps: Lease
   let trouble: ToolplaneError | undefined;
   let unsettled = false;
 
-  /** LC3: what could not be said is said by the next delivery. Said once: a lost connection concerns all of them. */
+  /** LC3: an acknowledgement that could not be sent is repeated at the next delivery. Logged once: it concerns all commands. */
   const settle = (delivery: Delivery, fate: CommandFate): void => {
     applyFate(delivery, fate).catch((thrown: unknown) => {
       if (unsettled) return;

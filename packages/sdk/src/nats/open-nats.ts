@@ -1,5 +1,5 @@
-// A gateway with a connection of its own. The client library is loaded here and only here, when a service really speaks
-// NATS: who uses HTTP never loads it.
+// A gateway with a connection of its own. The NATS client library is imported here and only here, so a service over HTTP never
+// loads it.
 
 import type { NatsLink, NatsOptions } from "@toolplane/bus/nats";
 import type { TraceIds } from "@toolplane/protocol";
@@ -8,7 +8,7 @@ import { withPatience } from "../gateway/patience.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Random } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
-import { createNatsToolGateway } from "./nats-gateway.ts";
+import { createNatsToolGateway } from "./nats-tool-gateway.ts";
 
 export interface OpenNatsOptions {
   /** One address or several, separated by commas; may carry user and password. */
@@ -40,7 +40,7 @@ const loadLink = async (options: NatsOptions, deps: { readonly log: Log }): Prom
   return openNatsLink(options, deps);
 };
 
-/** With patience a server that is not there yet is waited for. */
+/** With patience it waits for a server that is not there yet. */
 export const openNatsToolGateway = async (
   options: OpenNatsOptions,
   patience: Patience = {},

@@ -1,11 +1,11 @@
-// What becomes of a command whose call could not be leased. The command is only a pointer: the call itself is safe in the
-// plane, which says it again when somebody is needed.
+// What to do with a command whose call could not be leased. The command is only a pointer: the call itself is stored in the
+// plane, which publishes a command again when a service is needed.
 //
 // | the gateway says                                   | fate   | why                                                      |
 // |----------------------------------------------------|--------|----------------------------------------------------------|
 // | queued, but not now (not due, its session is busy) | later  | about a second                                           |
-// | held, over, unknown                                | forget | somebody else has it; if they fail, the plane says so    |
-// | away, busy; this service may not                   | later  | growing, and the claim fails: the same would meet all     |
+// | held, over, unknown                                | forget | another service has it; if that fails, the plane publishes |
+// | away, busy; this service may not                   | later  | growing, and the claim fails: all commands would meet it  |
 // | too large for NATS                                 | later  | growing; a service over HTTP can take it                  |
 // | anything else                                      | never  | the command itself is wrong                               |
 
@@ -47,7 +47,7 @@ export const planMalformed = (clause: string, { message }: ToolplaneError): Comm
   reason: `${clause}: ${message}`,
 });
 
-/** A command somebody else should take: of another project, whose services share the target's name. */
+/** A command that another service should take: it belongs to another project whose services have the same target. */
 export const planNotOurs = (attempt: number, random: Random): CommandFate => ({
   kind: "later",
   delayMs: backoff(NOT_OURS, attempt, random),

@@ -1,6 +1,6 @@
-// Runs a tool, again if that may help. Whether it may is the error table's word, the tool's own, and the clock's.
+// Runs a tool, and again when that may help. The error table, the tool's own word and the deadline decide whether it may.
 //   AT1. Only a tool declared `retry: safe` is tried again, and never after its deadline, a cancellation or a lost lease.
-//   AT2. A tool that ignores its signal is left behind: its slot is free, and what it gives later is dropped.
+//   AT2. When a tool ignores its signal, the runner stops waiting for it: its slot is free, and its late result is dropped.
 
 import { type Backoff, backoff, ERROR_TABLE, type ErrorEnvelope, isErrorCode } from "@toolplane/protocol";
 import type { Clock } from "../ports/clock.ts";
@@ -26,7 +26,7 @@ export type AttemptPlan =
 /** Tools call other systems; those need longer to recover than a dropped connection. */
 const TOOL_BACKOFF: Backoff = { first: 250, longest: 10_000 };
 
-/** `later` and `unsafe` both allow a safe tool to try again; a code of the tool's own needs the tool's own word. */
+/** `later` and `unsafe` both let a safe tool try again; for a code of the tool's own, the tool must say `retryable`. */
 const adviceAllows = (code: string, retryable: boolean | undefined): boolean =>
   retryable ?? (isErrorCode(code) && ERROR_TABLE[code].retry !== "never");
 
@@ -41,7 +41,7 @@ export const planAttempt = (failed: FailedAttempt, random: Random): AttemptPlan 
 export type RunEnd =
   | { readonly kind: "value"; readonly value: unknown }
   | { readonly kind: "error"; readonly error: ErrorEnvelope }
-  /** The signal was aborted first; its cause is known to whoever owns it. */
+  /** The signal was aborted first; its owner knows the cause. */
   | { readonly kind: "ended" };
 
 export interface AttemptsInput {
@@ -52,7 +52,7 @@ export interface AttemptsInput {
   readonly deadline: number;
   readonly clock: Clock;
   readonly random: Random;
-  /** A tool that did not stop when told to; called again with `false` should it end after all. */
+  /** Called with `true` for a tool that did not stop when told to, and with `false` when it ends after all. */
   readonly onLeftBehind: (running: boolean) => void;
   readonly onRetry: (attempt: number, error: ErrorEnvelope, waitMs: number) => void;
 }
@@ -77,7 +77,7 @@ const runOnce = async (
   const first = await Promise.race([work, aborted]);
   stop();
   if (first !== undefined) return signal.aborted ? undefined : first;
-  // A tool that heeds its signal ends in the same breath; only one that does not is worth a word.
+  // A tool that heeds its signal has ended by the next tick; only a tool that has not is logged.
   await new Promise((resolve) => setImmediate(resolve));
   if (!done) {
     onLeftBehind(true);

@@ -72,8 +72,8 @@ export const buildFailed = (
 };
 
 /**
- * The value as clean JSON, or as it is when it is no JSON: then building the result says what is wrong with it. Undefined
- * when it is too large, which is not found out twice: that takes as long as reading it did.
+ * The value as clean JSON. A value that is not JSON is returned as it is: building the result then names the fault. Undefined
+ * when the value is too large; measuring it a second time would take as long as the first.
  */
 const cleanResult = (
   value: unknown,
@@ -94,7 +94,7 @@ const NOTHING = { value: undefined, stripped: [] } as const;
 /** A failure that says how large the result was and shows its beginning. */
 export const buildTooLarge = (input: OutcomeInput, value: unknown, limit: string): ReadyResult => {
   const { scrubber, maxResultBytes } = input;
-  // A secret that begins before the cut is removed as a whole before anything is cut.
+  // Secrets are removed before the text is cut, so that no half of a secret is left at the cut.
   const margin = scrubber.forms[0]?.text.length ?? 0;
   const { text, bytes, exact } = previewJson(value, PREVIEW_CHARS + margin);
   const size = exact ? `${bytes} bytes` : `more than ${bytes} bytes`;
@@ -121,7 +121,7 @@ export const buildValue = (input: OutcomeInput, value: unknown): ReadyResult => 
   const built = buildResult(contextOf(input), { ...outcome, result: clean.value });
   const content = contentOf(built);
   if (isOverCap(content, maxResultBytes)) return tooLarge();
-  // Errors made on the way may quote what the tool gave.
+  // Errors made while building may quote what the tool gave, so they are scrubbed too.
   const ready = withContent(built, { ...content, error: input.scrubber.value(content.error) });
   return clean.stripped.length === 0 ? ready : { ...ready, strippedControl: clean.stripped };
 };
@@ -138,12 +138,12 @@ export const sessionStateOf = (
   try {
     return scrubber.value(copyJson(sessionState)) as JsonObject;
   } catch {
-    // State that is no JSON is not kept; the call has its result all the same.
+    // State that is not JSON is dropped; the call keeps its result.
     return undefined;
   }
 };
 
-/** The views of a prepared result that succeeded, clean of secrets (I8); in the two-step way there is no place for them. */
+/** The views of a prepared result that succeeded, without secrets (I8). The two-step way has no place for views. */
 export const viewsOf = (value: unknown, content: ToolResultContent, scrubber: Scrubber): JsonObject | undefined => {
   if (!(value instanceof PreparedResult) || content.status !== "success") return undefined;
   const views = value.fields.views === undefined ? undefined : tryParseViews(value.fields.views);

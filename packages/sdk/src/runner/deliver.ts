@@ -1,6 +1,6 @@
 // Hands a result over: in one step (settle) or in the protocol's two (write the card, report a pointer to it).
-//   DV1. One result per call. A second one is sent only when the first was refused for what it contains, and says so.
-//   DV2. It is tried until the lease is surely over, because the same result twice is one result.
+//   DV1. One result per call. A second one is sent only when the plane refused the content of the first; it says so.
+//   DV2. The delivery is retried until the lease is certainly over. That is safe, because the same result twice is one result.
 
 import {
   asActor,
@@ -39,7 +39,7 @@ export interface Deliverable {
   readonly patience: Patience;
 }
 
-/** `late`: the call had settled otherwise. `lost`: the lease, or the call, is gone. */
+/** `late`: the call had settled with another result. `lost`: the lease, or the call, is gone. */
 export type DeliveryEnd = "settled" | "late" | "lost" | "undelivered";
 
 export type Refusal = "late" | "lost" | "replace" | "undelivered";
@@ -55,7 +55,7 @@ const REPLACED: ReadonlySet<string> = new Set([
   "invalid_after_execution",
 ]);
 
-/** What a refused delivery means: who has no lease has nothing to say, and what cannot be taken is replaced by saying so. */
+/** What a refused delivery means: without a lease nothing can be reported; content that is refused is replaced by a failure. */
 export const planRefusal = ({ code }: ToolplaneError): Refusal => {
   if (code === "lease_lost" || code === "not_found" || code === "canceled") return "lost";
   if (code === "already_settled" || code === "conflict") return "late";
@@ -73,7 +73,7 @@ export const reportOf = (
   leaseId,
 });
 
-/** Gives what was sent: another writer's result where that one was first. */
+/** Returns what was sent; when another writer was first, that writer's result. */
 const send = async (result: ReadyResult, to: Deliverable, deps: DeliveryDeps): Promise<ReadyResult> => {
   const { gateway } = deps;
   if (deps.mode === "two-step") {

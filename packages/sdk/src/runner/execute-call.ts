@@ -1,5 +1,5 @@
-// From an accepted command to the end of its tool: the card is read and checked, secrets are put in, the tool runs.
-// Nothing here rejects: whatever goes wrong is how the run ended.
+// From an accepted command to the end of its tool: reads and checks the card, injects secrets, runs the tool.
+// Nothing here rejects: every failure is returned as the way the run ended.
 
 import { type ErrorEnvelope, normaliseError, ToolplaneError, understandError } from "@toolplane/protocol";
 import type { Patience } from "../gateway/gateway.ts";

@@ -1,5 +1,5 @@
-// From the end of a run to the end of its call: a result is built and handed over, or the call is given back, or there is
-// nothing to say because somebody else has ended it, or will.
+// From the end of a run to the end of its call: a result is built and delivered, or the call is given back, or nothing is
+// reported because another party has ended the call or will.
 
 import { type JsonObject, type ResultContext, ToolplaneError, understandError } from "@toolplane/protocol";
 import { scrubLog } from "../secrets/scrubber.ts";
@@ -93,7 +93,7 @@ const handOver = async (run: Run, result: ReadyResult, value: unknown): Promise<
     definitionHash: run.profile?.definitionHash,
     sessionState: sessionStateOf(value, result.content, run.scrubber),
     views: viewsOf(value, result.content, run.scrubber),
-    // Not by a signal: the news that the call is over may be the news of this very settlement, under way.
+    // No signal is passed: "the call is over" may be the news of this very settlement while it is under way.
     patience: {
       until: () => (run.signal.unwanted.aborted ? 0 : Math.max(keeper?.expiresAt() ?? 0, startedAt) + SETTLE_GRACE_MS),
     },
@@ -102,7 +102,7 @@ const handOver = async (run: Run, result: ReadyResult, value: unknown): Promise<
   const { result: sent, error } = delivered;
   const end = delivered.end === "undelivered" && run.signal.unwanted.aborted ? "lost" : delivered.end;
   const { status } = sent.payload;
-  // That the plane said "timeout" before we did is how it should be.
+  // The plane ended the call as `timeout` before we did, which is the expected order.
   if (error !== undefined && !(end === "late" && status === "timeout")) {
     const log = scrubLog(run.log, run.scrubber);
     log.warn("a result was refused", { end, code: error.code, reason: error.message });
@@ -131,7 +131,7 @@ export const finishCall = async (run: Run, end: RunEnd): Promise<CallEnd> => {
   }
   if (end.kind === "value") return handOver(run, buildValue(outcomeInput(run), end.value), end.value);
   if (end.kind === "error") {
-    // A host or a remote API counts the same deadline and may notice first: who did must not show in the call.
+    // A host or a remote API counts the same deadline and may notice it first; the call must look the same either way.
     const status = end.error.code === "tool_timeout" ? "timeout" : "failed";
     return handOver(run, buildFailed(outcomeInput(run), end.error, status), undefined);
   }

@@ -29,7 +29,7 @@ export interface HydrationInput {
   readonly toolCallId: string;
 }
 
-/** Lineage of a card that is wrong in some other way, so that even its refusal keeps the thread. */
+/** The lineage of a card that is wrong in another way, so that even its refusal belongs to the right trace. */
 export const recoverMetadata = (found: unknown): JsonObject | undefined =>
   isRecord(found) && found.type === CARD_TYPES.toolCall && isRecord(found.metadata)
     ? (found.metadata as JsonObject)

@@ -1,6 +1,6 @@
-// Keeps a lease alive while a call runs, and brings the news it may bear.
-//   LK1. A heartbeat every third of the lease: two may be lost before it ends.
-//   LK2. A failure to reach the plane is not a lost lease; the lease's own end is. Until then it is tried again.
+// Keeps a lease alive while a call runs, and passes on what the heartbeats learn.
+//   LK1. A heartbeat is sent every third of the lease: two may be lost before the lease ends.
+//   LK2. A plane that cannot be reached does not mean a lost lease. Heartbeats are retried until the lease's own end.
 //   LK3. `cancel` ends the run as canceled; a refusal (lease_lost and its kin) ends it as lost.
 
 import { isToolplaneError, ToolplaneError, understandError } from "@toolplane/protocol";
@@ -27,7 +27,7 @@ export interface LeaseKeeperDeps {
   readonly lease: Lease;
 }
 
-/** A server that gives very short leases must not make us spin. */
+/** A server that gives very short leases must not make us poll in a tight loop. */
 const MIN_INTERVAL_MS = 50;
 
 /** How long until the next heartbeat: a third of what is left after a success, a ninth after a failure. */
@@ -44,13 +44,13 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
   let expiresAt = deps.lease.expiresAt;
   let failing = false;
 
-  /** No answer by the time the lease ends is an answer too, even from a gateway that never gives up. */
+  /** When no answer has come by the end of the lease, the lease is over, even if the gateway never gives up. */
   const inTime = async <T>(work: Promise<T>): Promise<T> => {
     const done = new AbortController();
     const late = clock.sleep(Math.max(expiresAt - clock.now(), MIN_INTERVAL_MS), done.signal).then((): never => {
       throw new ToolplaneError("upstream_unavailable", "no answer to a heartbeat while the lease lasted");
     });
-    // Its only listener is the race, which may be over by then.
+    // Only the race listens to this promise, and it may be over by then.
     late.catch(() => {});
     return Promise.race([work, late]).finally(() => done.abort(WAIT_OVER));
   };
@@ -66,7 +66,7 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
     } catch (thrown) {
       if (stopped.signal.aborted) return "unreached";
       const error = isToolplaneError(thrown) ? thrown : understandError(thrown);
-      // Once when it begins: those that follow say nothing new.
+      // Logged once when it begins; later failures say nothing new.
       if (!failing) log.warn("a heartbeat failed", { code: error.code, reason: error.message });
       failing = true;
       return judgeBeatError(error);

@@ -6,7 +6,7 @@ import type { Log } from "../ports/log.ts";
 import { createPartScrubber } from "../secrets/part-scrubber.ts";
 import type { Scrubber } from "../secrets/scrubber.ts";
 
-/** A part is shown while it is news; what is larger belongs into the result. */
+/** A part is a short piece of progress; larger data belongs into the result. */
 const MAX_PART_BYTES = 64 * 1024;
 
 export interface PartsDeps {
@@ -20,7 +20,7 @@ export interface PartsDeps {
 
 export interface Parts {
   emit(part: JsonValue): void;
-  /** The run is over: what waits leaves, and nothing more is taken. */
+  /** The run is over: waiting parts are sent, and no more are accepted. */
   close(): void;
 }
 

@@ -1,16 +1,17 @@
-// What to do with a command, from its subject, headers and payload alone. One decision for every door: what the plane handed
-// over with a lease, what was fetched from NATS and is not leased yet, what a plain service heard on its subject.
+// What to do with a command, from its subject, headers and payload alone. One decision for every way a command comes: with a
+// lease from the plane, fetched from NATS without a lease yet, or heard on its subject by a plain service.
 //
 // | what is wrong                                            | plan    | why                                                |
 // |----------------------------------------------------------|---------|----------------------------------------------------|
 // | subject unreadable, or of another project, class, target | ignore  | it is not for us                                   |
-// | headers say nothing usable                               | swallow | nobody could be told; coming back would not help   |
+// | headers say nothing usable                               | swallow | no caller can be told; redelivery would not help   |
 // | payload carries identity or data, or lacks a field       | refuse  | the caller gets a failed result                    |
-// | no turn or call id in the headers                        | refuse  | the card may still say whom to tell                |
+// | no turn or call id in the headers                        | refuse  | the card may still name the caller                 |
 // | nothing                                                  | accept  |                                                    |
 //
-// What is refused or swallowed names the clause it breaks, by its id in the conformance kit. A command from NATS that is not
-// leased yet is only a bell that anybody may have rung: whatever is wrong with it, it is terminated (lease-commands.ts).
+// A refused or swallowed command names the clause it breaks, by its id in the conformance kit. A command from NATS that is not
+// leased yet is only a bell that any user of the bus may have sent: whatever is wrong with it, it is terminated
+// (lease-commands.ts).
 
 import {
   type CGContext,
@@ -89,7 +90,7 @@ const headerClause = (subject: Subject | undefined, headers: HeaderMap): string 
 
 const payloadClause = (payload: unknown, { code }: ToolplaneError): string => {
   if (!isRecord(payload)) return CLAUSE.noObject;
-  // Identity was looked for at ingress, so what may not be in the payload is data.
+  // Ingress has checked the payload for identity, so a forbidden field that is left is data.
   if (code === "protocol_violation") return CLAUSE.inlineData;
   return isFilled(payload.tool_call_card_id) ? CLAUSE.payloadFields : CLAUSE.noCard;
 };
@@ -103,7 +104,7 @@ export const planCommand = (command: ClaimedCommand, place: RunnerPlace, ids: Tr
     attempt(() => ingress({ subject, headers: command.headers, payload }, ids));
   const entered = enter(command.payload);
   if (isToolplaneError(entered)) {
-    // Perhaps only the payload is wrong: then the headers still say whom to tell.
+    // If only the payload is wrong, the headers still name the caller.
     const bare = enter({});
     return isToolplaneError(bare)
       ? { kind: "swallow", error: bare, clause: headerClause(subject, command.headers) }

@@ -7,7 +7,7 @@ export interface DeadlineInput {
   /** When the lease came. */
   readonly receivedAt: number;
   readonly timeoutSeconds: number | undefined;
-  /** The plane's own word; it settles the call then, whatever we think. */
+  /** The plane's own deadline: it settles the call then, whatever this service does. */
   readonly runDeadline: number | undefined;
 }
 

@@ -6,11 +6,11 @@ import { utf8Bytes } from "@toolplane/protocol";
 export interface Preview {
   readonly text: string;
   readonly bytes: number;
-  /** False: counting stopped there; it is at least that much. */
+  /** False when counting stopped early: the real size is at least this. */
   readonly exact: boolean;
 }
 
-/** Beyond it nobody cares how much too large it was, and counting would take longer than others should wait. */
+/** Counting further would take time and help no reader. */
 const MAX_COUNTED_BYTES = 1.25 * 1024 * 1024;
 /** As deep as JSON may be here; it also ends a cycle. */
 const MAX_DEPTH = 64;
@@ -21,7 +21,7 @@ interface Writer {
   bytes: number;
 }
 
-/** False when there is no use in going on. */
+/** False when the walk can stop. */
 const add = (writer: Writer, piece: string): boolean => {
   if (writer.text.length < writer.keep) writer.text += piece.slice(0, writer.keep - writer.text.length);
   writer.bytes += utf8Bytes(piece);

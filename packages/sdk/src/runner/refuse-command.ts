@@ -1,5 +1,5 @@
-// Answers a command that cannot be accepted, so that its caller does not wait for nothing. Whom to tell comes from the headers,
-// else from the tool.call card the payload points to; never from what the payload says about itself.
+// Answers a command that cannot be accepted, so that its caller does not wait in vain. The caller is read from the headers, else
+// from the tool.call card that the payload points to; never from what the payload says about itself.
 
 import {
   buildValidationFailure,
@@ -28,11 +28,11 @@ export interface RefusedCommand {
   readonly clause: string;
 }
 
-/** Whatever rule it breaks, for the caller it is a request that was malformed (UTP 8.8); the log has the clause. */
+/** For the caller every broken rule is a malformed request (UTP 8.8); the log has the clause. */
 const asBadRequest = ({ code, message, detail }: ToolplaneError): ToolplaneError =>
   new ToolplaneError("bad_request", message, { detail: { ...detail, refused: code } });
 
-/** Without a lease nothing says how long to try; a bus brings the command again anyway. */
+/** Without a lease there is no natural end of trying; a bus delivers the command again anyway. */
 const UNLEASED_PATIENCE_MS = 10_000;
 
 const isCallOf = (card: Card, context: CGContext): boolean => {
@@ -40,7 +40,7 @@ const isCallOf = (card: Card, context: CGContext): boolean => {
   return context.toolCallId === null || (card.tool_call_id ?? card.metadata.tool_call_id) === context.toolCallId;
 };
 
-/** The card helps, it is not needed: whatever goes wrong on the way there, there is just no card. */
+/** The card helps and is not required: any failure to read it counts as "no card". */
 const findCard = async (
   { command, context }: RefusedCommand,
   patience: Patience,

@@ -7,12 +7,12 @@ import type { ResultStatus } from "@toolplane/protocol";
  * late        the call had ended otherwise; the result was not taken
  * deferred    handed to another holder, which will settle it
  * canceled    the call was canceled or stopped while it ran
- * lost        the lease is gone; somebody else decides about the call
+ * lost        the lease is gone; another party decides about the call
  * released    given back: not started, or safe to start again elsewhere
  * ignored     not for this service
- * swallowed   nobody could be told what is wrong with it
- * returned    refused, and nobody could be told; whoever delivered it has it back
- * undelivered there is a result, and the plane could not be given it
+ * swallowed   wrong, and no caller could be told
+ * returned    refused, and no caller could be told; the sender has the command back
+ * undelivered there is a result, and the plane could not be reached with it
  */
 export type RunOutcome =
   | "settled"

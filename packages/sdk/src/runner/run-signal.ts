@@ -3,8 +3,8 @@
 import { ToolplaneError } from "@toolplane/protocol";
 
 /**
- * `lost`: the plane says the lease is gone. `expired`: nobody could be reached while it lasted. `shutdown`: the service must
- * stop and cannot wait any longer.
+ * `lost`: the plane says the lease is gone. `expired`: the plane could not be reached while the lease lasted. `shutdown`: the
+ * service must stop and cannot wait any longer.
  */
 export type EndCause = "deadline" | "canceled" | "lost" | "expired" | "shutdown";
 
@@ -19,7 +19,7 @@ const REASONS: Readonly<Record<EndCause, () => ToolplaneError>> = {
 export interface RunSignal {
   /** The tool's. */
   readonly signal: AbortSignal;
-  /** Aborted when the plane says that nobody wants the result any more, also after the tool was told to stop otherwise. */
+  /** Aborted when the plane says that the result is not wanted any more, even after the tool was stopped for another reason. */
   readonly unwanted: AbortSignal;
   cause(): EndCause | undefined;
   end(cause: EndCause): void;
@@ -42,7 +42,7 @@ export const createRunSignal = (): RunSignal => {
   };
 };
 
-/** Resolves when the signal aborts; `stop` removes the listener, so that a long-lived signal collects none. */
+/** Resolves when the signal aborts; `stop` removes the listener, so that a long-lived signal does not collect listeners. */
 export const onAbort = (signal: AbortSignal): { readonly aborted: Promise<void>; readonly stop: () => void } => {
   let listener = (): void => {};
   const aborted = new Promise<void>((resolve) => {
@@ -53,7 +53,7 @@ export const onAbort = (signal: AbortSignal): { readonly aborted: Promise<void>;
   return { aborted, stop: () => signal.removeEventListener("abort", listener) };
 };
 
-/** The work's outcome, or a rejection with the signal's reason when that comes first; the work itself goes on unheard. */
+/** The work's outcome, or a rejection with the signal's reason when that comes first; the work's late outcome is dropped. */
 export const raceAbort = async <T>(work: Promise<T>, signal: AbortSignal): Promise<T> => {
   const { aborted, stop } = onAbort(signal);
   try {

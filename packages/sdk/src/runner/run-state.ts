@@ -1,4 +1,4 @@
-// What is known about one run, growing as it goes. The runner's stages share it and nothing else.
+// What is known about one run; the stages of the runner add to it and share nothing else.
 
 import type { CGContext, CommandPayload, JsonObject } from "@toolplane/protocol";
 import type { ClaimedCommand, Report } from "../gateway/gateway.ts";
@@ -33,7 +33,7 @@ export interface Run extends AcceptedCommand {
   readonly log: Log;
   /** Of the tool.call card, as soon as there is one. */
   metadata: JsonObject | undefined;
-  /** Knows the service's own secrets from the start, the call's as soon as they were read. */
+  /** Knows the service's own secrets from the start, and the call's secrets as soon as they are read. */
   scrubber: Scrubber;
   /** The tool has been called. */
   started: boolean;

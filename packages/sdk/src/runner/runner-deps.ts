@@ -22,7 +22,7 @@ export interface RunnerDeps {
   readonly sha256: HashText;
   readonly log: Log;
   readonly secrets: SecretSource;
-  /** Values that must never be seen whatever a tool declares: the service's own token. */
+  /** Values that must never be shown, whatever a tool declares: the service's own token. */
   readonly ownSecrets: ReadonlyMap<string, string>;
   /** For calls that are given no further secrets. */
   readonly ownScrubber: Scrubber;

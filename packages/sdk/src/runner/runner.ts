@@ -1,5 +1,5 @@
-// The runner: one for all executors. It takes a command as it came and does everything the protocol asks of a tool service,
-// so that an executor is only the tool.
+// The runner: one for all executors. It takes a command and does everything the protocol asks of a tool service around the tool;
+// an executor only runs the tool.
 
 import { HEADERS, ToolplaneError, understandError } from "@toolplane/protocol";
 import type { ClaimedCommand, ToolGateway } from "../gateway/gateway.ts";
@@ -48,7 +48,7 @@ export interface Runner {
   leftBehind(): number;
 }
 
-/** The first try and two more: what does not recover within seconds will not within the deadline. */
+/** The first try and two more: a failure that lasts longer than seconds will probably last beyond the deadline. */
 const DEFAULT_MAX_ATTEMPTS = 3;
 
 type Accepted = Extract<CommandPlan, { kind: "accept" }>;
@@ -88,7 +88,7 @@ export const createRunner = (options: RunnerOptions): Runner => {
     return end;
   };
 
-  /** A plain service is told twice because its first report may have been lost; a settled lease needs no second word. */
+  /** A plain service reports twice, because its first report may have been lost; under a lease one report is enough. */
   const repeat = async ({ report, sent }: CallEnd): Promise<RunReport> => {
     if (deps.mode === "one-step" || sent === undefined) return report;
     await gateway.report(sent);
@@ -102,7 +102,7 @@ export const createRunner = (options: RunnerOptions): Runner => {
     return repeat(await known.end);
   };
 
-  /** It was not started, so whoever serves it should have it now rather than when the lease lapses. */
+  /** The call was not started, so it goes back at once; otherwise it would wait until its lease lapses. */
   const ignore = async (command: ClaimedCommand, reason: string): Promise<RunReport> => {
     const toolCallId = command.headers[HEADERS.toolCallId];
     log.warn("a command is not for this service", { reason, subject: command.subject });

@@ -1,6 +1,6 @@
 // Commands repeat: a bus delivers twice, an answer is sent twice. One command under one lease is one run.
-//   SN1. The same command under the same lease joins the run that is there, also when that has ended.
-//   SN2. The same call under another lease means that the old lease is over: the old run is told so, the new one starts.
+//   SN1. The same command under the same lease joins the existing run, also when that run has ended.
+//   SN2. The same call under another lease means that the old lease is over: the old run is told so, and a new run starts.
 
 import type { RunSignal } from "./run-signal.ts";
 import type { CallEnd } from "./run-state.ts";

@@ -1,7 +1,7 @@
-// Parts of one call, scrubbed also where a secret is cut in two between them. Texts at the same place of successive parts are
-// read as one stream; a part that ends with what may be the beginning of a secret waits for the next one.
-//   PS1. Parts leave in the order they came.
-//   PS2. At most MAX_HELD wait; then the doubtful end is taken for a secret and everything leaves.
+// Scrubs the parts of one call, also where a secret is cut in two between parts. Texts at the same place of successive parts are
+// read as one stream; a part that ends with the possible beginning of a secret waits for the next one.
+//   PS1. Parts are sent in the order they came.
+//   PS2. At most MAX_HELD parts wait; then the doubtful end is replaced as if it were a secret, and all of them are sent.
 
 import { isRecord, type JsonValue } from "@toolplane/protocol";
 import { findSecrets, openEnd, replacement, type Span } from "./find-secrets.ts";
@@ -9,11 +9,11 @@ import type { Scrubber } from "./scrubber.ts";
 
 export interface PartScrubber {
   push(part: JsonValue): void;
-  /** Nothing more comes: what waits leaves. */
+  /** No more parts come: waiting parts are sent. */
   flush(): void;
 }
 
-/** A stream of single characters is still joined over the length of a usual key. */
+/** Enough to join a stream of single characters over the length of a usual key. */
 const MAX_HELD = 256;
 
 interface Held {
@@ -55,7 +55,7 @@ const applySpans = (held: readonly Held[], place: string, spans: readonly Span[]
     for (const { start, end, name } of spans) {
       if (end <= offset || start >= offset + text.length) continue;
       clean += text.slice(from, Math.max(start - offset, 0));
-      // The replacement stands where the secret began; the rest of it just disappears.
+      // The replacement stands where the secret began; the rest of the secret is removed.
       if (start >= offset) clean += replacement(name);
       from = Math.min(end - offset, text.length);
     }
@@ -95,7 +95,7 @@ export const createPartScrubber = (scrubber: Scrubber, release: (part: JsonValue
     const waiting = spans.find(({ end }) => end > openStart);
     applySpans(held, place, certain);
     if (open === 0) return held.length;
-    // Positions moved by what was replaced: count from the end, where nothing was.
+    // Replacing moved the positions, so count from the end, which did not move.
     const waitFrom = text.length - Math.min(openStart, waiting?.start ?? openStart);
     return pieceAt(held, place, joined(place).length - waitFrom);
   };

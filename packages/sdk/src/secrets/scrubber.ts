@@ -9,7 +9,7 @@ import { type SecretForm, secretForms } from "./secret-forms.ts";
 export interface Scrubber {
   readonly forms: readonly SecretForm[];
   text(text: string): string;
-  /** A text that was cut: an end that may be the beginning of a secret goes as well. */
+  /** For a text that was cut: an end that may be the beginning of a secret is removed too. */
   start(text: string): string;
   value(value: JsonValue): JsonValue;
 }
@@ -42,7 +42,7 @@ export const createScrubber = (secrets: ReadonlyMap<string, string>): Scrubber =
   };
 };
 
-/** Fields of a log entry may be anything; what cannot be read is left out rather than written unseen. */
+/** A log field may be any value; a value that cannot be read is left out, because it could hold a secret. */
 const scrubField = (value: unknown, scrubber: Scrubber): unknown => {
   if (value === undefined || typeof value === "boolean") return value;
   if (value instanceof Error) return scrubber.text(value.message);

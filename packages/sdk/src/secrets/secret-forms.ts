@@ -1,9 +1,9 @@
-// How a secret may look in a text somebody hands back: as it is, JSON-escaped, URL-encoded, in base64 or hex. All are computed
-// from the value, never guessed by a pattern: an expression that looks for "things like keys" misses the odd one.
+// The forms in which a secret may appear in a text: as it is, JSON-escaped, URL-encoded, in base64 or hex. All forms are computed
+// from the value. A pattern for "things that look like keys" would miss unusual ones.
 
-/** Shorter values also occur as parts of ordinary words; those are matched only where they stand alone. */
+/** Shorter values also occur inside ordinary words, so they are matched only where they stand alone. */
 const WHOLE_WORD_BELOW = 5;
-/** A line of a key in several lines says as much as all of them; shorter ones may be words. */
+/** One line of a multi-line key is secret too; shorter lines may be ordinary words. */
 const MIN_LINE = 16;
 /** A piece of base64 this short would match by accident. */
 const MIN_BASE64_CORE = 8;
@@ -18,7 +18,7 @@ const jsonEscaped = (value: string): string => JSON.stringify(value).slice(1, -1
 
 const escapeUnit = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
-/** As writers do that keep to ASCII; they also often escape the slash. */
+/** Writers that keep to ASCII escape these; many also escape the slash. */
 const asciiEscaped = (value: string): string => {
   let text = "";
   for (const unit of jsonEscaped(value).split("")) text += unit > "~" ? escapeUnit(unit) : unit;
@@ -95,7 +95,7 @@ const textForms = (value: string): string[] => {
   ];
 };
 
-/** Texts are often handed on line by line: a key in several lines is also looked for by its lines. */
+/** Texts are often passed on line by line, so a multi-line key is also searched for by its lines. */
 const linesOf = (value: string): string[] =>
   value.includes("\n")
     ? value

@@ -1,6 +1,6 @@
-// Where the values of secrets come from, and which a tool may have. A name that the tool's own code does not declare is
-// refused whatever a definition or a card says: whoever can change a definition must not be able to read this process's
-// environment. A value that is missing is `auth_failed`, never an anonymous call (SEC-7).
+// Where the values of secrets come from, and which ones a tool may have. A variable that the tool's own code does not declare is
+// refused, whatever a definition or a card says: a person who can change a definition must not be able to read this process's
+// environment. A missing value is `auth_failed`, never an anonymous call (SEC-7).
 
 import { isRecord, type JsonObject, ToolplaneError } from "@toolplane/protocol";
 import { isEnvName, isOwnEnvName } from "@toolplane/protocol/registry";
@@ -58,7 +58,7 @@ export const readSecrets = async (needs: SecretNeeds, source: SecretSource): Pro
   return values;
 };
 
-/** The card's arguments with the injected values; an injected one replaces whatever the caller sent under its name. */
+/** The card's arguments with the injected values; an injected value replaces the caller's value of that name. */
 export const injectSecrets = (
   args: JsonObject,
   { envs }: SecretNeeds,

@@ -21,7 +21,7 @@ const OVER_HTTP: Sentences = {
   not_found: noProject,
 };
 
-/** Somebody may be there, only no Toolplane. */
+/** Another program may listen there that is not Toolplane. */
 const noPlane = ({ url }: ServiceSettings, { detail, message }: ToolplaneError): string =>
   detail?.reason === "nobody_listens" || detail?.reason === "timeout"
     ? `NATS answers at ${url}, but no Toolplane server: start one with "toolplane up --nats-url ${url}"`
@@ -36,7 +36,7 @@ const OVER_NATS: Sentences = {
   not_found: noProject,
 };
 
-/** The same code, and the original as the cause; a mistake of the settings speaks for itself. */
+/** Keeps the code, with the original error as the cause; a mistake in the settings needs no explanation. */
 export const explainStart = (thrown: unknown, settings: ServiceSettings, scrubber?: Scrubber): Error => {
   if (thrown instanceof UsageError) return thrown;
   const error = understandError(thrown);

@@ -1,4 +1,4 @@
-// The way to the plane that the address names: HTTP or NATS. Nothing else of a service knows which one it is.
+// Opens the gateway that the address asks for, HTTP or NATS. No other part of a service knows which one it is.
 
 import { readFileSync } from "node:fs";
 import { type TraceIds, UsageError } from "@toolplane/protocol";
@@ -26,7 +26,7 @@ export interface OpenGatewayDeps {
 }
 
 const CREDENTIALS = "TOOLPLANE_NATS_CREDENTIALS";
-/** The lines of a credentials file that say something: a signed user and its key. Shorter ones are words. */
+/** The lines of a credentials file that hold secrets: a signed user and its key. Shorter lines are words. */
 const MIN_CREDENTIAL_LENGTH = 40;
 
 const readCredentials = (path: string): string => {
@@ -54,7 +54,7 @@ const secretLines = (credentials: string): [string, string][] =>
 export interface Connection {
   /** The text of the credentials file, when there is one. */
   readonly credentials: string | undefined;
-  /** What the service itself holds and nobody may see. */
+  /** The service's own secrets, which must never be shown. */
   readonly secrets: ReadonlyMap<string, string>;
 }
 
@@ -82,7 +82,7 @@ export const openGateway = async (
     const gateway = createHttpGateway({ ...deps, url, token, projectId, target });
     return { gateway, close: () => gateway.close() };
   }
-  // A client library says what it likes.
+  // A client library may throw anything.
   const log = scrubLog(deps.log, createScrubber(secrets));
   const { url: address, inboxPrefix } = nats;
   const actor = `tool.${target}`;

@@ -1,5 +1,5 @@
-// SIGTERM and SIGINT stop a service properly. The first one drains and then ends the process; a second one meets nobody
-// listening, so the system ends the process at once.
+// SIGTERM and SIGINT stop a service properly. The first signal drains the service and then ends the process. The second finds no
+// handler any more, so the system ends the process at once.
 
 export interface ProcessPort {
   once(signal: NodeJS.Signals, listener: () => void): unknown;
@@ -15,7 +15,7 @@ export const stopOnSignals = (port: ProcessPort, stop: () => Promise<void>): (()
   const listeners = SIGNALS.map((signal) => {
     const listener = (): void => {
       forget();
-      // Whoever else listens has plans of their own for the process.
+      // When other listeners exist, they decide when the process ends.
       const alone = port.listenerCount(signal) === 0;
       void stop().then(() => {
         if (alone) port.exit(0);

@@ -1,6 +1,6 @@
-// Makes the plane know the tools: what is registered under the same hash is left alone, what is new or changed is sent, and a
-// name that belongs to another target is a conflict rather than a takeover. What a person decided about a tool stays: the
-// plane puts it beside what is sent, or lets what is sent wait.
+// Makes the tools known to the plane. A tool that is registered under the same hash is left alone; a new or changed one is sent;
+// a name that belongs to another target is a conflict and is not taken over. Options that a person set stay: the plane merges
+// them with what is sent, or lets the sent version wait for a person.
 
 import { definitionHash, type HashText, type ToolDefinition, ToolplaneError } from "@toolplane/protocol";
 import type { Patience, RegisteredTool, Registration, ToolGateway } from "../gateway/gateway.ts";
@@ -32,10 +32,10 @@ export const planRegistration = (
 export interface ServedTool {
   readonly toolName: string;
   readonly sent: boolean;
-  /** The definition the code here is that of, as far as a pinned call is concerned. */
+  /** The definition that this code implements; a pinned call must have been made under it. */
   readonly definitionHash: string;
   readonly pin: "strict" | "record" | undefined;
-  /** Why what is in force is not what was sent, and what to do; undefined when it is. */
+  /** Why the definition in force differs from the one that was sent, and what to do; undefined when they are the same. */
   readonly waits: string | undefined;
 }
 
@@ -47,7 +47,7 @@ const waitsOf = (toolName: string, { inForce, pending }: Registration): string |
   return `version ${pending.version} of ${toolName} waits for a person${why}; calls go on under the accepted one; ${todo}`;
 };
 
-/** In the order given. A version that waits for a person is no failure: the tool is served under the accepted one. */
+/** In the order given. A version that waits for a person is not a failure: the tool is served under the accepted one. */
 export const registerTools = async (
   definitions: readonly ToolDefinition[],
   gateway: Pick<ToolGateway, "findTool" | "register">,
@@ -67,7 +67,7 @@ export const registerTools = async (
     }
     const registration = await gateway.register(definition, patience);
     const { inForce, pending } = registration;
-    // What is in force may have a person's options beside ours and is still this code, unless ours was not taken.
+    // The definition in force may hold a person's options and still be this code's, unless our version was not accepted.
     const hash = pending === undefined ? (inForce?.definitionHash ?? own) : own;
     const sent =
       pending === undefined && (existing === undefined || inForce?.definitionHash !== existing.definitionHash);

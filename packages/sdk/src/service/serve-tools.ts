@@ -1,4 +1,4 @@
-// serveTools: connect, register what changed, serve until stopped. Everything a service is made of is put together here.
+// serveTools: connects, registers what changed, serves until stopped. The parts of a service are put together here.
 
 import { hostname } from "node:os";
 import { UsageError, understandError } from "@toolplane/protocol";
@@ -24,7 +24,7 @@ export interface ServeOptions extends ServiceSettingsInput {
   readonly log?: Log | undefined;
   /** How long running calls may take to end when the service stops. */
   readonly drainMs?: number | undefined;
-  /** How long to look for the server at the start; Infinity waits for it. Later it is looked for without end. */
+  /** How long to look for the server at the start; Infinity waits for it. After the start it is looked for without end. */
   readonly startupMs?: number | undefined;
   /** Drain on SIGTERM and SIGINT, then exit. On unless told otherwise. */
   readonly handleSignals?: boolean | undefined;
@@ -49,7 +49,7 @@ export interface Serving extends AsyncDisposable {
   running(): number;
 }
 
-/** A server that is just restarting is back by then; one that was never started should be heard of soon. */
+/** A server that is restarting is back by then; if no server was ever started, the user should hear of it soon. */
 const STARTUP_MS = 5_000;
 
 export const serveTools = async (tools: readonly Tool[], options: ServeOptions): Promise<Serving> => {
@@ -81,7 +81,7 @@ export const serveTools = async (tools: readonly Tool[], options: ServeOptions):
     const sent = registered.filter((tool) => tool.sent).map(({ toolName }) => toolName);
     if (sent.length > 0) log.info("registered", { tools: sent.join(", ") });
     for (const tool of registered) {
-      // Once: an idle service asks again and again.
+      // Logged once, because an idle service asks again and again.
       if (tool.waits !== undefined && served.get(tool.toolName)?.waits !== tool.waits) log.warn(tool.waits);
       served.set(tool.toolName, tool);
     }
@@ -98,7 +98,7 @@ export const serveTools = async (tools: readonly Tool[], options: ServeOptions):
         lacking = false;
       },
       (thrown: unknown) => {
-        // Once when it begins; an idle service would say it for ever.
+        // Logged once when it begins; an idle service would repeat it without end.
         if (!lacking)
           log.error("registering again failed", { reason: explainStart(thrown, settings, scrubber).message });
         lacking = true;
@@ -127,7 +127,8 @@ export const serveTools = async (tools: readonly Tool[], options: ServeOptions):
     clock,
     random,
     log,
-    // A server that came back may have come back empty. Over NATS nobody sees it go: an idle service looks now and then.
+    // A server that came back may be empty. Over NATS a service does not see the plane go, so an idle service registers from
+    // time to time.
     onReconnected: registerAgain,
     onIdle: settings.nats === undefined ? undefined : registerAgain,
   });

@@ -1,7 +1,8 @@
 // Where a service connects, from its options and the environment. A mistake is one sentence that says what to change.
 
+import { isNatsUrl } from "@toolplane/bus";
 import { isHeaderText, isToken, UsageError } from "@toolplane/protocol";
-import { isNatsUrl, type NatsSettings, planNatsSettings } from "./nats-settings.ts";
+import { type NatsSettings, planNatsSettings } from "./nats-settings.ts";
 
 export interface ServiceSettingsInput {
   readonly target: string;
@@ -12,7 +13,7 @@ export interface ServiceSettingsInput {
   readonly concurrency?: number | undefined;
   /** The path of a NATS credentials file. */
   readonly natsCredentials?: string | undefined;
-  /** Where answers of NATS come; needed when the NATS user may not use the default. */
+  /** The inbox for answers over NATS; needed when the NATS user may not use the default one. */
   readonly natsInbox?: string | undefined;
 }
 
@@ -29,7 +30,7 @@ export interface ServiceSettings {
 
 const DEFAULT_URL = "http://127.0.0.1:7420";
 const DEFAULT_PROJECT = "demo";
-/** Tools mostly wait for something else; a few at once keep a process busy without surprising its author. */
+/** Tools mostly wait for other systems; a few at once keep a process busy without surprising its author. */
 const DEFAULT_CONCURRENCY = 8;
 const MAX_CONCURRENCY = 1_000;
 

@@ -1,7 +1,7 @@
 // A tool service: claims commands of one target and lets the runner handle them.
-//   TS1. Lease = started: it claims no more than it can start at once, and gives back what it cannot start after all.
-//   TS2. It outlives its server: while nobody answers it asks again, for ever, less and less often.
-//   TS3. Stopping: no more claims, then the running calls may end by themselves, then they are told to.
+//   TS1. A lease means started: the service claims no more than it can start at once, and gives back what it cannot start.
+//   TS2. The service outlives its server: while no server answers it asks again without end, less and less often.
+//   TS3. Stopping: first no more claims, then running calls may end by themselves, then they are told to stop.
 
 import {
   type Backoff,
@@ -52,7 +52,7 @@ export interface ToolService {
 const CLAIM_WAIT_MS = 20_000;
 /** What a server hands out at once. */
 const MAX_PER_CLAIM = 256;
-/** Longer than most calls, shorter than a supervisor's patience. */
+/** Longer than most calls, shorter than the time after which supervisors kill a process. */
 const DRAIN_MS = 10_000;
 /** For the last results of calls that were told to stop. */
 const LAST_WORDS_MS = 5_000;
@@ -61,13 +61,13 @@ const CLAIM_BACKOFF: Backoff = { first: 250, longest: 5_000 };
 /** A server that answers "nothing" faster does not keep the question open. */
 const QUICK_ANSWER_MS = 100;
 
-/** Nothing was done for the call: it may come straight back. */
+/** Nothing was done for the call, so it may be delivered again at once. */
 const UNHANDLED: ReadonlySet<RunOutcome> = new Set(["ignored", "swallowed", "returned", "undelivered"]);
 
 export interface ClaimState {
   /** Claims in a row that failed. */
   readonly failures: number;
-  /** Claims in a row that brought nothing, at once. */
+  /** Claims in a row that came back empty at once. */
   readonly quickEmpty: number;
   /** Commands in a row that could not be handled. */
   readonly unhandled: number;
@@ -104,7 +104,7 @@ export const startToolService = (options: ToolServiceOptions): ToolService => {
   };
 
   const failed = (error: ToolplaneError): void => {
-    // One line when it begins; the attempts in between say nothing new.
+    // Logged once when it begins; the tries in between say nothing new.
     if (state.failures === 0)
       log.warn("claiming failed; trying again", { target, code: error.code, reason: error.message });
     state = { ...state, failures: state.failures + 1 };

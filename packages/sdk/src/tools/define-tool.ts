@@ -1,4 +1,4 @@
-// defineTool: a name, a description, a schema and a function become a tool. Mistakes are found here, when the program starts,
+// defineTool: makes a tool from a name, a description, a schema and a function. Mistakes are found here, when the program starts,
 // not by the first caller.
 
 import {
@@ -22,7 +22,7 @@ import { type ArgumentsOf, type ParametersSchema, readParameters, type ToolParam
 export interface ToolContext {
   /** Aborted by the deadline, a cancellation, a lost lease, or a service that must stop. Pass it on. */
   readonly signal: AbortSignal;
-  /** Shows a piece of progress to whoever watches; never waits, may be lost. */
+  /** Shows a piece of progress to programs that watch; never waits, may be lost. */
   readonly emit: (part: JsonValue) => void;
   /** The same for every run of this call and for no other call: give it to systems that take one. */
   readonly idempotencyKey: string;
@@ -42,11 +42,11 @@ export interface ToolOptionsInput<S> {
   readonly description: string;
   /** A schema of any library that can give JSON Schema, or plain JSON Schema. */
   readonly parameters: S;
-  /** `safe`: running it again does no harm. Anything else is never run twice after a crash. */
+  /** `safe`: running it again does no harm. Without it the tool is never run twice after a crash. */
   readonly retry?: "safe" | "never" | undefined;
   readonly timeoutSeconds?: number | undefined;
   readonly queueTimeoutSeconds?: number | undefined;
-  /** What the call's end does to the agent's turn; `suspend` lets it go on. */
+  /** What the end of the call does to the agent's turn; `suspend` lets the turn go on. */
   readonly afterExecution?: AfterExecution | undefined;
   /** `strict`: refuse calls made under another definition than this code's. */
   readonly pin?: "strict" | "record" | undefined;
@@ -86,7 +86,7 @@ const foldOptions = <S>({ options = {}, ...input }: ToolInput<S>): ToolOptions =
   return folded;
 };
 
-/** The schema itself is compiled by the engine when the tool is registered; here only its shape is looked at. */
+/** The engine compiles the schema when the tool is registered; here only its shape is checked. */
 const compileNothing = () => () => [];
 
 export interface DefinitionPlace {
@@ -108,7 +108,7 @@ export const definitionOf = (tool: Tool, { projectId, target }: DefinitionPlace)
     { projectId, version: PROTOCOL_VERSION, compileSchema: compileNothing },
   );
 
-/** Any place will do to see whether the definition is sound. */
+/** Any target works for checking the definition. */
 const PROBE: DefinitionPlace = { projectId: "project", target: "target" };
 
 const check = (tool: Tool): Tool => {

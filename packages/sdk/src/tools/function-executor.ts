@@ -7,7 +7,7 @@ import { type DefinitionPlace, definitionOf, type Tool } from "./define-tool.ts"
 export interface FunctionExecutorOptions extends DefinitionPlace {
   readonly tools: readonly Tool[];
   readonly sha256: HashText;
-  /** What the plane made of a tool's definition, once it is registered: a person may have pinned it. */
+  /** What the plane made of a tool's definition at registration: a person may have pinned it. */
   readonly served?: ((toolName: string) => Served | undefined) | undefined;
 }
 
@@ -23,7 +23,7 @@ const profileOf = (tool: Tool, { sha256, ...place }: Omit<FunctionExecutorOption
     timeoutSeconds,
     pin,
     definitionHash: definitionHash(definitionOf(tool, place), sha256),
-    // The author's own function says what its result means; nothing foreign is relayed.
+    // The result comes from the author's own function, not from a foreign system, so its control keys count.
     control: "allow",
     secrets: tool.secrets,
     envs: tool.options.envs ?? {},
@@ -46,7 +46,7 @@ export const createFunctionExecutor = (options: FunctionExecutorOptions): Execut
     async execute(call, context) {
       const found = byName.get(call.toolName);
       if (found === undefined) throw new ToolplaneError("not_found", `there is no tool ${call.toolName} here`);
-      // A copy for every attempt: a function that changes its arguments must not change those of the next try.
+      // A copy for every attempt: a function that changes its arguments must not change those of the next attempt.
       return found.tool.run(structuredClone(call.arguments), { ...context, call });
     },
   };

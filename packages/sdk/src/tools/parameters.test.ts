@@ -1,11 +1,11 @@
+import type { StandardJSONSchemaV1 } from "@standard-schema/spec";
 import type { JsonObject } from "@toolplane/protocol";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import { type ArgumentsOf, readParameters } from "./parameters.ts";
-import type { StandardJsonSchema } from "./standard-schema.ts";
 
 /** A library of another make: a function with the standard properties, as some have it. */
-const foreignSchema = (targets: readonly string[]): StandardJsonSchema<{ n: string }, { n: number }> => {
+const foreignSchema = (targets: readonly string[]): StandardJSONSchemaV1<{ n: string }, { n: number }> => {
   const schema = () => {};
   return Object.assign(schema, {
     "~standard": {
@@ -22,6 +22,7 @@ const foreignSchema = (targets: readonly string[]): StandardJsonSchema<{ n: stri
           if (!targets.includes(target)) throw new RangeError(`no ${target}`);
           return { $schema: target, type: "object", properties: { n: { type: "string" } } };
         },
+        output: () => ({ type: "object" }),
       },
     },
   });
@@ -101,7 +102,7 @@ describe("types", () => {
   test("[API-6-1] flow from a library's schema", () => {
     const schema = z.object({ text: z.string(), when: z.string().transform(Number) });
     expectTypeOf<ArgumentsOf<typeof schema>>().toEqualTypeOf<{ text: string; when: number }>();
-    expectTypeOf<ArgumentsOf<StandardJsonSchema<{ n: string }, { n: number }>>>().toEqualTypeOf<{ n: number }>();
+    expectTypeOf<ArgumentsOf<StandardJSONSchemaV1<{ n: string }, { n: number }>>>().toEqualTypeOf<{ n: number }>();
   });
 
   test("[API-6-1] flow from plain JSON Schema written in place", () => {

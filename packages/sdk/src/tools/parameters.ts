@@ -1,6 +1,7 @@
-// What a tool's parameters may be written as, and what becomes of them: JSON Schema for the plane, and for the tool the values
-// the schema library makes of the arguments (defaults filled in, transforms applied).
+// The forms in which parameters may be written, and what is made of them: JSON Schema for the plane; for the tool, the values
+// that the schema library makes of the arguments (defaults filled in, transforms applied).
 
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
 import {
   copyJson,
   formatJsonPath,
@@ -10,18 +11,20 @@ import {
   UsageError,
 } from "@toolplane/protocol";
 import type { JsonSchemaType } from "./json-schema-type.ts";
-import { hasStandard, type StandardIssue, type StandardJsonSchema, type StandardProps } from "./standard-schema.ts";
 import { ToolError } from "./tool-error.ts";
 
 /** Plain JSON Schema, as an object. */
 export type PlainSchema = { readonly [keyword: string]: unknown };
 
-export type ParametersSchema = StandardJsonSchema | PlainSchema;
+/** A schema that can describe itself as JSON Schema, and usually validates too: zod from 4.2, and any library that has both. */
+export type ParametersSchema = StandardJSONSchemaV1 | PlainSchema;
+
+type StandardProps = StandardJSONSchemaV1.Props & Partial<StandardSchemaV1.Props>;
 
 /** What `run` gets. */
 export type ArgumentsOf<S> =
-  S extends StandardJsonSchema<unknown, unknown>
-    ? NonNullable<S["~standard"]["types"]>["output"]
+  S extends StandardJSONSchemaV1<unknown, unknown>
+    ? StandardJSONSchemaV1.InferOutput<S>
     : S extends { readonly type: "object" }
       ? JsonSchemaType<S>
       : JsonObject;
@@ -32,7 +35,7 @@ export interface ToolParameters {
   parse(args: JsonObject): Promise<unknown>;
 }
 
-/** Newest first; a library says by throwing which it cannot write. */
+/** Newest first; a library throws for a draft that it cannot write. */
 const TARGETS = ["draft-2020-12", "draft-07"] as const;
 
 const describe = (standard: StandardProps, tool: string): JsonObject => {
@@ -48,15 +51,15 @@ const describe = (standard: StandardProps, tool: string): JsonObject => {
   throw new UsageError(`${tool}: ${standard.vendor} cannot describe these parameters as JSON Schema: ${why}`);
 };
 
-/** More would be noise; the first ones are usually enough to repair a call. */
+/** The first faults are usually enough to repair a call; more would be noise. */
 const MAX_ISSUES = 8;
 
-const segmentOf = (segment: PropertyKey | { readonly key: PropertyKey }): JsonPathSegment => {
+const segmentOf = (segment: PropertyKey | StandardSchemaV1.PathSegment): JsonPathSegment => {
   const key = typeof segment === "object" ? segment.key : segment;
   return typeof key === "number" ? key : String(key);
 };
 
-const refuse = (issues: readonly StandardIssue[]): ToolError => {
+const refuse = (issues: readonly StandardSchemaV1.Issue[]): ToolError => {
   const shown = issues
     .slice(0, MAX_ISSUES)
     .map(({ path, message }) => ({ path: formatJsonPath((path ?? []).map(segmentOf)), message }));
@@ -79,6 +82,10 @@ const fromPlain = (schema: PlainSchema): ToolParameters => ({
   jsonSchema: copyJson(schema) as JsonObject,
   parse: async (args) => args,
 });
+
+const hasStandard = (schema: unknown): schema is { readonly "~standard": Partial<StandardProps> } =>
+  ((typeof schema === "object" && schema !== null) || typeof schema === "function") &&
+  typeof (schema as { readonly "~standard"?: unknown })["~standard"] === "object";
 
 export const readParameters = (schema: unknown, tool: string): ToolParameters => {
   if (hasStandard(schema)) {

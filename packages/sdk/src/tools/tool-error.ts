@@ -1,5 +1,5 @@
-// How a tool says no. The code and the message are for the caller, so they cross; a plain Error's message does too, its
-// stack never. Codes of the error table bring their retry advice; a tool may use codes of its own.
+// How a tool fails on purpose. Its code and message reach the caller. The message of a plain Error reaches the caller too, its
+// stack never does. Codes of the error table bring their retry advice; a tool may use codes of its own.
 
 import { type ErrorEnvelope, isFilled, isRecord, normaliseError, withAdvice } from "@toolplane/protocol";
 
@@ -35,7 +35,7 @@ export interface UnderstoodError {
   readonly retryable: boolean | undefined;
 }
 
-/** Whatever a tool threw, as the error of a result. */
+/** Turns whatever a tool threw into the error of a result. */
 export const understandToolError = (error: unknown): UnderstoodError => {
   if (isToolError(error)) {
     const { code, message, detail, retryable } = error;

@@ -15,7 +15,7 @@ export interface ToolResultFields {
   readonly views?: ResultViews | undefined;
 }
 
-/** A class, so that data which happens to have the same keys is never taken for one. */
+/** A class, so that plain data with the same keys is never mistaken for it. */
 export class PreparedResult {
   readonly fields: ToolResultFields;
 

@@ -1,4 +1,4 @@
-// The worker of this process: it thinks for the agents of its pools, and hears the actions of people.
+// The worker of this process: it thinks for the agents of its pools, and takes the actions of people.
 
 import { createBrainSource, createWorker, startUiActions, UI_WORKER_TARGET } from "@toolplane/agents";
 import type { AllowedOrigin } from "@toolplane/egress/policy";
@@ -9,12 +9,12 @@ import type { EnvSource } from "../secrets/env-grants.ts";
 export interface RunAgentsOptions {
   readonly engine: Engine;
   readonly log: Log;
-  /** Pools beside the one of user interfaces. */
+  /** Pools in addition to the pool of user interfaces. */
   readonly workerTargets: readonly string[];
   readonly workerId: string;
-  /** Values of variables, for those who may have them. */
+  /** Values of variables, for projects that may use them. */
   readonly envSource: EnvSource;
-  /** Addresses that models may be asked at beyond public https. */
+  /** Addresses that models may be reached at, beyond public https. */
   readonly egressAllow: readonly AllowedOrigin[];
 }
 

@@ -1,4 +1,4 @@
-// The project manager of every project: its tools behind the runner, and the ears of its batches.
+// The project manager of every project: its tools behind the runner, and the listeners for ends of its batches.
 
 import { createPmo, PMO_SERVICE } from "@toolplane/agents";
 import { type ServiceMeans, serveAcross } from "../gateway/serve-across.ts";

@@ -6,7 +6,7 @@ import { type ServiceMeans, serveAcross } from "../gateway/serve-across.ts";
 import { BUNDLED_TARGET, BUNDLED_TOOLS } from "./bundled-tools.ts";
 import { createEmitMarker } from "./emit-marker.ts";
 
-/** They mostly wait; as many as one claim takes, so that a few long sleeps do not keep an echo waiting. */
+/** They mostly wait, so run as many as one claim takes: a few long sleeps must not keep an echo waiting. */
 const CONCURRENCY = 256;
 
 export const serveBundled = (means: ServiceMeans): ToolService => {

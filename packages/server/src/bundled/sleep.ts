@@ -1,11 +1,11 @@
-// sleep: takes its time, says how far it is, and stops when it is told to. For trying out long calls.
+// sleep: waits, reports its progress, and stops when it is canceled. For trying out long calls.
 
 import { defineTool, type Tool } from "@toolplane/sdk";
 import { z } from "zod";
 import { pause } from "./pause.ts";
 
 const MAX_SECONDS = 3_600;
-/** Longer than the longest sleep: who asks for an hour must not meet the deadline. */
+/** Longer than the longest sleep, so that a sleep of an hour does not meet its deadline. */
 const TIMEOUT_SECONDS = MAX_SECONDS + 60;
 const MAX_PARTS = 1_000;
 const DEFAULT_PARTS = 10;

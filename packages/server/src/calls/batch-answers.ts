@@ -1,5 +1,5 @@
-// The answers of a batch as JSON texts, a few at a time: a result may have a megabyte, and a batch may ask for one result 512 times.
-//   BA1. The text that is made at once is about AT_ONCE bytes: the answers after it are read again when the reader has taken these.
+// The answers of a batch as JSON texts, a few at a time: one result may be a megabyte, and a batch may ask for it 512 times.
+//   BA1. About AT_ONCE bytes of text are made at once; the next answers are read when the reader has taken these.
 //   BA2. Few results are read together, fewer after large ones. After a large text other requests get their turn.
 
 import { setImmediate as breathe } from "node:timers/promises";
@@ -9,7 +9,7 @@ import { callAnswer, resultCards } from "../routes/call-body.ts";
 
 export type ItemOutcome = CallAnswer | ToolplaneError;
 
-/** The texts of the first outcomes: of one at least, of as many as are small enough together. */
+/** The texts of the first outcomes: at least one, and as many as are small enough together. */
 export type AnswerTexts = (outcomes: readonly ItemOutcome[]) => Promise<readonly string[]>;
 
 const AT_ONCE = 512 * 1024;
@@ -38,7 +38,7 @@ export const createAnswerTexts = (engine: Pick<Engine, "cards">, projectId: stri
   return async (outcomes) => {
     const group = groupOf(outcomes, reads);
     const cards = await resultCards(engine, projectId, group.filter(isView)).catch((error: unknown) =>
-      // The calls are settled and their results cannot be read now: their caller asks again.
+      // The calls are settled, but their results cannot be read now: the caller asks again.
       error instanceof ToolplaneError ? error : new ToolplaneError("storage_error", "no result was read"),
     );
     if (cards instanceof ToolplaneError) return group.map((outcome) => errorText(isView(outcome) ? cards : outcome));
@@ -58,7 +58,7 @@ export const createAnswerTexts = (engine: Pick<Engine, "cards">, projectId: stri
   };
 };
 
-/** An answer without its result, for a reader that has been given enough; it reads the result by the call's id. */
+/** An answer without its result, for a list that is full; its caller reads the result by the call's id. */
 export const shortText = (outcome: ItemOutcome): string => {
   if (!isView(outcome)) return errorText(outcome);
   const hasResult = outcome.resultCardId !== null || outcome.content !== undefined;

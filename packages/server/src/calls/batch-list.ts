@@ -1,5 +1,5 @@
-// The answers of a batch as one list, when all items are answered. It is made while its reader reads, and it is bounded: what
-// comes after MAX_LIST_BYTES is answered without its result. A reader that takes nothing for a while is cut off.
+// The answers of a batch as one list, when all items are answered. The list is made while its reader reads, and it is bounded:
+// answers after MAX_LIST_BYTES come without their results. A reader that takes nothing for a while is cut off.
 
 import type { Engine } from "@toolplane/engine";
 import { createLineStream } from "../http/line-stream.ts";
@@ -10,9 +10,11 @@ export interface BatchListOptions {
   readonly engine: Pick<Engine, "cards">;
   readonly projectId: string;
   readonly outcomes: readonly ItemOutcome[];
-  /** How long the reader may leave what was written for it, and what is done then. */
+  /** How long the reader may leave written data untaken, and what happens then. */
   readonly slowMs: number;
   readonly cut: () => void;
+  /** Called once, when the last piece is written or the reader is given up. */
+  readonly ended: () => void;
 }
 
 const MAX_LIST_BYTES = 16 * 1024 * 1024;
@@ -45,6 +47,9 @@ export const streamBatchList = (options: BatchListOptions): ReadableStream<Uint8
     while (at < outcomes.length && !lines.gone())
       if (!(await writeWithin(lines, await next(), slowMs))) return options.cut();
   };
-  void run().finally(lines.end);
+  void run().finally(() => {
+    lines.end();
+    options.ended();
+  });
   return lines.body;
 };

@@ -1,15 +1,14 @@
-// The answers of a batch, one line for each item as it settles, so that a slow call holds up nobody.
-//   BS1. What settles in the same moment is read and written together, up to a size; nothing waits for it.
-//   BS2. What was not read yet stays where it is: results are only fetched when the reader has taken the lines before them.
+// The answers of a batch, one line for each item as it settles, so that a slow call does not hold up the others.
+//   BS1. Items that settle in the same moment are read and written together, up to a size; an item never waits for others.
+//   BS2. Results are fetched only when the reader has taken the lines before them, so unread results use no memory here.
 //   BS3. A reader that takes nothing for a while is cut off. Its calls go on, and it finds them again by their keys.
-//   BS4. When the token ends, the items that are left are refused and their results are not shown (APP6).
-//   BS5. An empty line now and then says that the server is still there.
+//   BS4. When the token ends, the remaining items are refused and their results are not shown (APP6).
+//   BS5. An empty line from time to time says that the server is still there.
 
-import type { Engine } from "@toolplane/engine";
+import { createAlarm, type Engine, systemClock } from "@toolplane/engine";
 import { ToolplaneError } from "@toolplane/protocol";
 import { createLineStream } from "../http/line-stream.ts";
 import { writeWithin } from "../http/readers.ts";
-import { createWake } from "../http/wake.ts";
 import { createAnswerTexts, type ItemOutcome } from "./batch-answers.ts";
 
 export interface BatchStreamOptions {
@@ -19,16 +18,16 @@ export interface BatchStreamOptions {
   readonly items: readonly Promise<ItemOutcome>[];
   /** Aborted when the token ends. */
   readonly tokenEnded: AbortSignal;
-  /** Called when the reader went away: nothing is waited for any more. */
+  /** Called when the reader went away: its calls are not waited for any more. */
   readonly heardGone: () => void;
-  /** How long the reader may leave what was written for it, and what is done then. */
+  /** How long the reader may leave written data untaken, and what happens then. */
   readonly slowMs: number;
   readonly cut: () => void;
   /** Called once, when the last line is written or the reader is given up. */
   readonly ended: () => void;
 }
 
-/** Proxies and our own client take a connection that is silent for longer for a dead one. */
+/** Proxies and our own client take a connection that is silent for longer for dead. */
 const KEEP_ALIVE_MS = 15_000;
 
 const endedToken = (): ToolplaneError =>
@@ -41,18 +40,18 @@ interface Ready {
 
 export const streamBatch = (options: BatchStreamOptions): ReadableStream<Uint8Array> => {
   const { engine, projectId, items, tokenEnded, slowMs } = options;
-  const wake = createWake();
+  const alarm = createAlarm(systemClock);
   const ready: Ready[] = [];
   let isAsleep = false;
-  // After everything that settles in the same moment (BS1).
+  // Runs after everything that settles in the same moment (BS1).
   const ring = (): void => {
     if (!isAsleep) return;
     isAsleep = false;
-    process.nextTick(wake.ring);
+    process.nextTick(alarm.wake);
   };
   const lines = createLineStream(() => {
     options.heardGone();
-    wake.ring();
+    alarm.wake();
   });
   const open = new Set(items.keys());
   items.forEach((item, index) => {
@@ -63,7 +62,7 @@ export const streamBatch = (options: BatchStreamOptions): ReadableStream<Uint8Ar
   });
 
   const answerTexts = createAnswerTexts(engine, projectId);
-  /** The lines of the first that are ready; the others stay where they are. */
+  /** The lines of the first items that are ready; the other items stay. */
   const nextLines = async (): Promise<string> => {
     const texts = await answerTexts(ready.map(({ outcome }) => (tokenEnded.aborted ? endedToken() : outcome)));
     const taken = ready.splice(0, texts.length);
@@ -75,7 +74,7 @@ export const streamBatch = (options: BatchStreamOptions): ReadableStream<Uint8Ar
     while (open.size > 0 && !lines.gone()) {
       if (ready.length === 0) {
         isAsleep = true;
-        await wake.wait(KEEP_ALIVE_MS);
+        await alarm.wait(KEEP_ALIVE_MS);
         isAsleep = false;
       }
       const text = ready.length === 0 ? "\n" : await nextLines();

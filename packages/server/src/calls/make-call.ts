@@ -1,5 +1,5 @@
-// Makes one call, whichever way it was asked for: the single route, an item of a batch, a program in this process. The checks
-// are the same for all of them because they are done here.
+// Makes one call, for every way it can be asked for: the single route, an item of a batch, a program in this process. The checks
+// are here, so they are the same for all.
 
 import type { CallAnswer, CallRequest, Engine } from "@toolplane/engine";
 import { DEFAULT_CHANNEL, isToolplaneError, parseWith, refuseUnstorable, ToolplaneError } from "@toolplane/protocol";
@@ -32,7 +32,7 @@ export interface Asked {
   readonly signal: AbortSignal;
 }
 
-/** A tool that is not there may wait for a person, or be one of a host that has not started yet: then that is the news. */
+/** A tool that is not found may wait for a person, or belong to a host that has not started yet: then the error says so. */
 const explainMissing = async (error: unknown, { engine, toolHosts }: Asked, request: CallRequest): Promise<unknown> => {
   if (!isToolplaneError(error) || error.code !== "not_found") return error;
   const { projectId, toolName } = request;
@@ -62,7 +62,7 @@ const requestOf = ({ caller, projectId }: Asked, body: CallBody, trace: Headers 
 });
 
 export interface Said {
-  /** The request's headers: what they say of the caller must agree with the call. */
+  /** The request's headers: what they say about the caller must agree with the call. */
   readonly headers?: Headers | undefined;
   /** True when the call joins the trace that the headers name; the calls of a batch have traces of their own. */
   readonly traced?: boolean | undefined;
@@ -86,7 +86,7 @@ export const makeCall = async (
   }
 };
 
-/** What nobody has looked at yet: an item of a batch, which is refused by itself. */
+/** An item of a batch, not checked yet: a bad item is refused alone. */
 export const parseCall = (input: unknown): CallBody => {
   refuseUnstorable(input, "the call");
   return parseWith(callBody, input, "the call");

@@ -1,4 +1,4 @@
-// Registering from files: each is answered for itself, so that one bad file does not keep the others out.
+// Registers from files. Each file has its own outcome, so one bad file does not keep the others out.
 
 import { type Body, pathOf } from "@toolplane/sdk/client";
 import type { CommandContext } from "./command.ts";
@@ -8,7 +8,7 @@ import { readInput } from "./input.ts";
 
 const applyOne = async ({ client, project, io }: CommandContext, file: string, kind: string): Promise<Body> => {
   const text = await readInput(io, file);
-  // JSON is YAML, so only a file that says it is JSON is sent as such, for its stricter reader.
+  // JSON is also YAML, so only a file named .json is sent as JSON, for its stricter reader.
   const type = file.endsWith(".json") ? "application/json" : "application/yaml";
   return client.request({ method: "POST", path: pathOf("projects", project, kind), upload: { text, type } });
 };

@@ -1,4 +1,4 @@
-// Reading answers: the server is ours, but its version may be another one, so nothing is taken for granted.
+// Reads answers of the server. The server is ours, but its version may differ, so every field is checked.
 
 import { isRecord, ToolplaneError } from "@toolplane/protocol";
 import type { Body } from "@toolplane/sdk/client";

@@ -1,5 +1,5 @@
-// Reads the command line: flags first, wherever they stand, then the command by its one or two words, then whether the two
-// belong together. Nothing is guessed: what is not known is wrong usage.
+// Reads the command line: flags first, wherever they stand, then the command (one or two words), then whether the flags fit the
+// command. Nothing is guessed: an unknown word or flag is wrong usage.
 
 import { parseArgs } from "node:util";
 import type { Command } from "./command.ts";
@@ -17,7 +17,7 @@ const PARSE_OPTIONS = {
   help: { type: "boolean", short: "h" },
 } as const;
 
-/** Whether the program's own version is asked for: `--version` and no command, of which some take a `--version N`. */
+/** Whether the program's own version is asked for: `--version` without a command (some commands take a `--version N`). */
 const asksForVersion = (argv: readonly string[]): boolean => {
   const options = { ...PARSE_OPTIONS, version: { type: "boolean" } } as const;
   const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true, strict: false });
@@ -26,7 +26,7 @@ const asksForVersion = (argv: readonly string[]): boolean => {
 
 const AMBIGUOUS = "argument is ambiguous";
 
-/** Node's messages end in advice about quoting that fits no terminal line. */
+/** Node's messages end with advice about quoting that is of no use here. */
 const firstSentence = (text: string): string => {
   const flag = text.split("'")[1] ?? "";
   if (text.includes(AMBIGUOUS)) return `${flag} needs a value; one that begins with a dash is written ${flag}=VALUE`;
@@ -96,7 +96,7 @@ const checkFlags = (command: Command, flags: Flags): void => {
 const checkArgs = ({ name, usage, least, most }: Command, args: readonly string[]): void => {
   if (args.length < least) throw new WrongUsage(`${name} needs ${usage}`, name);
   if (args.length > most) throw new WrongUsage(`${name} does not take "${args[most]}"`, name);
-  // An empty text would name the list instead of one thing in it.
+  // An empty argument would address the list instead of one thing in it.
   if (args.slice(0, least).some((arg) => arg.trim() === "")) throw new WrongUsage(`${name} needs ${usage}`, name);
 };
 

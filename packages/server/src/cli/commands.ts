@@ -37,7 +37,7 @@ export const COMMANDS: readonly Command[] = [
   ...hostCommands,
 ];
 
-/** Announced, and not there yet: they say so instead of being called unknown. */
+/** Announced commands that are not built yet: they say so instead of being unknown. */
 export const LATER_COMMANDS: ReadonlySet<string> = new Set([
   "verify",
   "trace",

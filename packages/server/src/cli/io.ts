@@ -1,5 +1,5 @@
-// What a command may touch of the world: streams, environment, files, time, network. Passed in, so that a test can be the
-// terminal. A program that brings only what `up` needs gets the real rest.
+// What a command may use of the outside world: streams, environment, files, time, network. It is passed in, so that a test can
+// play the terminal. A program that passes only what `up` needs gets the real rest.
 
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { processIo, type UpIo } from "../up/up-options.ts";
 
 export interface CliStream {
   write(text: string): unknown;
-  /** Somebody looks at it: colours and progress are welcome. */
+  /** A person looks at it: colours and progress may be shown. */
   readonly isTTY?: boolean | undefined;
 }
 
@@ -49,7 +49,7 @@ const readStdin = async (): Promise<string> => {
 /** A pipe and a terminal that were closed. */
 const READER_GONE: ReadonlySet<string | undefined> = new Set(["EPIPE", "EIO"]);
 
-/** `toolplane calls list | head` closes the pipe early: whoever reads has enough, and that is no failure. */
+/** `toolplane calls list | head` closes the pipe early: the reader has enough, and that is not a failure. */
 export const endQuietlyWithReader = (stream: NodeJS.WriteStream, exit: (code: number) => void): void => {
   stream.on("error", (error: NodeJS.ErrnoException) => {
     if (READER_GONE.has(error.code)) exit(0);
@@ -57,7 +57,7 @@ export const endQuietlyWithReader = (stream: NodeJS.WriteStream, exit: (code: nu
   });
 };
 
-/** A log nobody reads any more is no reason to end, least of all in the middle of ending well. */
+/** When the reader of the log has gone, the program goes on, above all while it stops. */
 export const goOnWithoutReader = (stream: NodeJS.WriteStream): void => {
   stream.on("error", () => undefined);
 };

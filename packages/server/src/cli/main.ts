@@ -1,4 +1,4 @@
-// The `toolplane` command: one command line in, one exit code out. Whatever goes wrong is one line on stderr.
+// The `toolplane` command: one command line in, one exit code out. Every error is one line on stderr.
 
 import { createApi, createApiPlane } from "@toolplane/sdk/client";
 import type { UpIo } from "../up/up-options.ts";

@@ -1,4 +1,4 @@
-// Every flag of every command. A name means the same wherever it is taken, so that one reader knows all of them.
+// Every flag of every command. A flag means the same in every command.
 
 export interface Option {
   readonly type: "string" | "boolean";

@@ -20,7 +20,7 @@ export interface Output {
   fields(entries: readonly (readonly [string, unknown])[]): void;
   /** A remark on stderr. */
   note(text: string): void;
-  /** A line that is written over again and again while somebody watches; empty text takes it away. */
+  /** A line that is overwritten again and again while a person watches; empty text removes it. */
   progress(text: string): void;
 }
 

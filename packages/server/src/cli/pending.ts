@@ -1,4 +1,4 @@
-// A version of a tool that waits for a person, as the command line tells of it.
+// How the command line shows a version of a tool that waits for a person.
 
 import type { Body } from "@toolplane/sdk/client";
 import { cellOf, textOf } from "./body.ts";
@@ -17,7 +17,7 @@ export const pendingOf = (tool: Body): Body => partOf(tool, "pending");
 
 const weakensOf = ({ weakens }: Body): readonly unknown[] => (Array.isArray(weakens) ? weakens : []);
 
-/** What became of a registration that waits; undefined when it does not. */
+/** What happened to a registration that waits; undefined when it does not wait. */
 export const sayWaiting = (tool: Body): string | undefined => {
   if (textOf(tool, "outcome") !== "pending") return undefined;
   const pending = pendingOf(tool);
@@ -31,7 +31,7 @@ export const sayWaiting = (tool: Body): string | undefined => {
   return `${name} version ${version} waits for an operator (${why}); ${inForce}; accept it with: toolplane tools accept ${name} --version ${version}`;
 };
 
-/** What waits beside what is in force, and what accepting it would change. */
+/** The waiting version beside the one in force, and what accepting it would change. */
 export const showPending = (output: Output, name: string, tool: Body): void => {
   const pending = pendingOf(tool);
   const version = cellOf(pending, "version");

@@ -1,7 +1,7 @@
-// Text of others on somebody's terminal. A tool's answer must not move the cursor, change colours, or read backwards, so
-// every character that does more than be seen is written as an escape.
+// Foreign text on a terminal. A tool's answer must not move the cursor, change colours or reverse the text, so every character
+// with an effect beyond being visible is written as an escape.
 
-/** Controls, formats (direction, joiners, tags: all that cannot be seen) and separators of lines and paragraphs. */
+/** Controls, invisible format characters (direction, joiners, tags) and separators of lines and paragraphs. */
 const ACTIVE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 const escapeUnit = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
@@ -17,7 +17,7 @@ export const oneLine = (text: string): string =>
 export const shorten = (text: string, width: number): string =>
   text.length <= width ? text : `${text.slice(0, Math.max(0, width - 3))}...`;
 
-/** JSON that is safe to look at: the same value, with every active character escaped. */
+/** JSON that is safe to show: the same value, with every character that has an effect escaped. */
 export const jsonText = (value: unknown, indent?: number): string => {
   const text = JSON.stringify(value, null, indent) ?? "null";
   // The line ends and blanks of the layout are outside of strings; inside, JSON has escaped them already.

@@ -1,6 +1,6 @@
-// Where the server is and who asks: flags, then the environment, then the data directory.
-//   The token of the data directory is a local administrator's. It is sent to this machine only: whoever names another
-//   server must bring a token for it.
+// Where the server is and which token is used: flags, then the environment, then the data directory.
+//   The token of the data directory is a local administrator's. It is sent to this machine only: for another server, the user
+//   must give a token.
 
 import { join, resolve } from "node:path";
 import type { CliIo } from "./io.ts";
@@ -17,7 +17,7 @@ export interface Settings {
   /** Without a slash at the end. */
   readonly url: string;
   readonly project: string;
-  /** Undefined when there is none; the server then says what it thinks of that. */
+  /** Undefined when there is none; the server's answer then says that a token is needed. */
   readToken(): Promise<string | undefined>;
 }
 

@@ -1,12 +1,12 @@
-// Waiting for a call. The call is written down, so nothing that happens to this wait hurts it: a server that goes away
-// meanwhile is asked again until the wait is over, and Ctrl-C ends only the wait.
+// Waiting for a call. The call is stored, so the end of this wait does not harm it: a server that goes away is asked again until
+// the wait is over, and Ctrl-C ends only the wait.
 
 import { type Body, isOver, isToolplaneError, type Plane } from "@toolplane/sdk/client";
 import { parseText, textOf } from "./body.ts";
 import type { CommandContext } from "./command.ts";
 import { EXIT } from "./exit-code.ts";
 
-/** One question; short enough that a watcher sees the status change. */
+/** The length of one request; short enough that a person sees the status change. */
 const SLICE_MS = 10_000;
 
 export interface Wait {
@@ -29,7 +29,7 @@ export const withWait = async <T>(
   }
 };
 
-/** A client that says once that the server is away, and what of it is written down. */
+/** A client that says once that the server is away, and which call or turn is stored. */
 export const openPatient = ({ openPlane, output, client }: CommandContext, what: () => string | undefined): Plane => {
   let told = false;
   return openPlane(() => {
@@ -40,7 +40,7 @@ export const openPatient = ({ openPlane, output, client }: CommandContext, what:
   });
 };
 
-/** The call as it is when it is over, when the time is, or when somebody pressed Ctrl-C. */
+/** The call when it is over, when the time is over, or when the user pressed Ctrl-C. */
 export const waitForCall = async (
   { io, output }: CommandContext,
   plane: Plane,

@@ -1,5 +1,5 @@
-// What the configuration says a project has: its tools, profiles and agents, brought into the registry at every start.
-// What is there already stays as it is; what is wrong stops the start and names the file.
+// Brings the tools, profiles and agents of the configuration into the registry at every start. What exists already and is
+// unchanged stays; a mistake stops the start and names the file.
 
 import type { Actor, Engine, Log } from "@toolplane/engine";
 import { isToolplaneError, ToolplaneError, understandError } from "@toolplane/protocol";
@@ -19,7 +19,7 @@ export interface ApplyConfigOptions {
   readonly log: Log;
 }
 
-/** Who owns what comes from the configuration: another program cannot take it over. */
+/** The owner of what comes from the configuration: other programs cannot take it over. */
 const SOURCE = "config";
 const OWNER = "sys.config";
 /** The operator's own files. */
@@ -51,7 +51,7 @@ export const ensureProject = async (
   }
 };
 
-/** Before anything is started: what cannot be read needs no database to be refused. */
+/** Runs before anything is started: a file that cannot be read is refused without a database. */
 export const readDefinitions = (
   { tools, profiles }: Pick<Settings, "tools" | "profiles">,
   cwd: string,
@@ -103,7 +103,7 @@ export const applyConfig = async (options: ApplyConfigOptions): Promise<void> =>
   if (!projectNamed && listed === 0 && limits === undefined) return;
   const made = await ensureProject(engine.projects, project, project);
   if (limits !== undefined) await engine.projects.patchProject(project, { limits });
-  // Agents name profiles, so those come first.
+  // Agents name profiles, so profiles come first.
   const applied = {
     tools: await applyTools(options),
     profiles: await applyProfiles(options),

@@ -2,6 +2,8 @@
 // the connection is made. A URL may hold a password, so no sentence here shows one.
 
 import { isAbsolute, join } from "node:path";
+import { parseNatsAddress } from "@toolplane/bus";
+import type { UsageError } from "@toolplane/protocol";
 import { refuseConfig } from "./refuse.ts";
 import { filled, readValue, type SettingsInput } from "./setting-value.ts";
 
@@ -19,54 +21,46 @@ export interface BusSetting {
   readonly replicas: number | undefined;
 }
 
-const SCHEMES: ReadonlySet<string> = new Set(["nats:", "tls:"]);
 /** What JetStream allows. */
 const MAX_REPLICAS = 5;
-const EXAMPLE = "it looks like nats://user@host:4222, several with commas between them";
 
-const isAddress = (text: string): boolean => {
-  if (!URL.canParse(text)) return false;
-  const { protocol, hostname, pathname, search } = new URL(text);
-  return SCHEMES.has(protocol) && hostname !== "" && (pathname === "" || pathname === "/") && search === "";
-};
+type Address = ReturnType<typeof parseNatsAddress>;
 
-const checkUrl = (url: string, where: string): string => {
-  const addresses = url.split(",").map((address) => address.trim());
-  if (!addresses.every(isAddress)) throw refuseConfig(`${where} is not a NATS URL: ${EXAMPLE}`);
-  const encrypted = addresses.filter((address) => address.toLowerCase().startsWith("tls:")).length;
-  if (encrypted > 0 && encrypted < addresses.length)
-    throw refuseConfig(`${where}: the addresses of NATS are all nats:// or all tls://`);
-  return addresses.join(",");
+const parseUrl = (url: string, where: string): Address => {
+  try {
+    return parseNatsAddress(url, where);
+  } catch (error) {
+    throw refuseConfig((error as UsageError).message);
+  }
 };
 
 /** Everybody on the machine can read the arguments of a process. */
-const refuseSecretInFlag = (url: string, hasPasswordFile: boolean): void => {
-  const addresses = url.split(",").map((address) => new URL(address));
-  if (addresses.some(({ password }) => password !== ""))
+const refuseSecretInFlag = ({ password, token }: Address, hasPasswordFile: boolean): void => {
+  if (password !== undefined)
     throw refuseConfig(
       "--nats-url holds a password, which every user of this machine can read in the list of processes: put the address into TOOLPLANE_NATS_URL, or write nats://USER@HOST and name a file with the password in TOOLPLANE_NATS_PASSWORD_FILE",
     );
   // The name is not shown: it may be a token.
-  if (!hasPasswordFile && addresses.some(({ username }) => username !== ""))
+  if (!hasPasswordFile && token !== undefined)
     throw refuseConfig(
       "--nats-url: NAME@HOST alone is a token, which every user of this machine can read in the list of processes; if NAME is a user, name the file with its password in TOOLPLANE_NATS_PASSWORD_FILE; if it is a token, put the address into TOOLPLANE_NATS_URL",
     );
 };
 
 /** The first who says it, by name: flags, then variables, then the file. */
-const readUrl = (input: SettingsInput, hasPasswordFile: boolean): string | undefined => {
+const readUrl = (input: SettingsInput, hasPasswordFile: boolean): Address | undefined => {
   const { flags, env, file } = input;
   const flag = filled(flags.natsUrl);
   if (flag !== undefined) {
-    const url = checkUrl(flag, "--nats-url");
-    refuseSecretInFlag(url, hasPasswordFile);
-    return url;
+    const address = parseUrl(flag, "--nats-url");
+    refuseSecretInFlag(address, hasPasswordFile);
+    return address;
   }
   const variable = filled(env.TOOLPLANE_NATS_URL);
-  if (variable !== undefined) return checkUrl(variable, "TOOLPLANE_NATS_URL");
+  if (variable !== undefined) return parseUrl(variable, "TOOLPLANE_NATS_URL");
   const path = ["bus", "url"];
   const value = readValue(input, path, file?.config.bus?.url);
-  return value === undefined ? undefined : checkUrl(value, `${file?.where(path)}: bus.url`);
+  return value === undefined ? undefined : parseUrl(value, `${file?.where(path)}: bus.url`);
 };
 
 const readReplicas = (input: SettingsInput): number | undefined => {
@@ -95,19 +89,19 @@ export const planBus = (input: SettingsInput): BusSetting | undefined => {
   const here = (path: string): string => (isAbsolute(path) ? path : join(cwd, path));
   const givenPassword = filled(env.TOOLPLANE_NATS_PASSWORD_FILE);
   const passwordFile = givenPassword === undefined ? pathOf("password_file") : here(givenPassword);
-  const url = readUrl(input, passwordFile !== undefined);
+  const address = readUrl(input, passwordFile !== undefined);
   const beside = Object.keys(section).find((key) => key !== "url");
-  if (url === undefined) {
+  if (address === undefined) {
     if (beside === undefined) return undefined;
     throw refuseConfig(
       `${file?.where(["bus", beside])}: bus.${beside} is about NATS, and nothing says where that is: set bus.url or --nats-url`,
     );
   }
-  if (passwordFile !== undefined && url.split(",").some((address) => new URL(address).username === ""))
+  if (passwordFile !== undefined && address.url.split(",").some((one) => new URL(one).username === ""))
     throw refuseConfig(
       "a file with the password of NATS is given, and the address names no user: write nats://USER@HOST",
     );
-  if (passwordFile !== undefined && url.split(",").some((address) => new URL(address).password !== ""))
+  if (passwordFile !== undefined && address.password !== undefined)
     throw refuseConfig("the address of NATS holds a password, and a file with one is given too: keep one of them");
   const given = filled(env.TOOLPLANE_NATS_CREDENTIALS);
   const inboxPrefix = filled(env.TOOLPLANE_NATS_INBOX) ?? value("inbox_prefix");
@@ -120,7 +114,7 @@ export const planBus = (input: SettingsInput): BusSetting | undefined => {
     throw refuseConfig(`${file?.where(["bus", has])}: bus.cert and bus.key come together`);
   }
   return {
-    url,
+    url: address.url,
     passwordFile,
     credentials: given === undefined ? pathOf("credentials") : here(given),
     ca: pathOf("ca"),

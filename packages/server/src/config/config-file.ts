@@ -1,5 +1,5 @@
-// toolplane.yaml: every key it may have, and what is wrong with one that has another. All of it is checked, also the parts
-// this version cannot run: those are refused by name when they are used, never passed over.
+// toolplane.yaml: every key it may have, and the errors for wrong ones. All keys are checked. A key of a part that this version
+// cannot run is refused by name when it is used, and never silently ignored.
 
 import { describeSchemaMessage, isRecord } from "@toolplane/protocol";
 import { projectLimitsSchema } from "@toolplane/protocol/registry";
@@ -28,7 +28,7 @@ const host = z.strictObject({
   sandbox: z
     .strictObject({ read: paths.optional(), write: paths.optional(), child_process: z.boolean().optional() })
     .optional(),
-  /** As root: the server's own user instead of one that only this host has. */
+  /** As root: run as the server's own user instead of a user that only this host has. */
   user: z.enum(["inherit"]).optional(),
   /** By their names in snake_case; checked where hosts are made. */
   limits: z.record(z.string(), z.number()).optional(),
@@ -139,7 +139,7 @@ export const parseConfigFile = (text: string, fileName: string): ConfigFile => {
   const file = parseYamlFile(text, fileName);
   const result = configSchema.safeParse(withoutNulls(file.value ?? {}));
   if (result.success) return { config: result.data, where: file.where };
-  // An unknown key is the likelier cause of everything else.
+  // An unknown key is the likeliest cause of the other errors, so it is named first.
   const issues = result.error.issues;
   const first = issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0];
   throw refuseConfig(first === undefined ? `${fileName}: not readable` : explain(first, file));

@@ -26,7 +26,7 @@ const readDefinition = (path: string, cwd: string): DefinitionFile => {
   return { name, value: parseYamlFile(text, name).value };
 };
 
-/** In the order of their names, each file once. A file that was named and is not there is an error, an empty pattern a warning. */
+/** In the order of their names, each file once. A named file that does not exist is an error, an empty pattern a warning. */
 export const readDefinitionFiles = (patterns: readonly string[], cwd: string, log: Log): readonly DefinitionFile[] => {
   const paths = new Set<string>();
   for (const pattern of patterns) {

@@ -1,5 +1,5 @@
 // Addresses that the operator of the plane allows beyond public https: `egress.allow` of the file, or TOOLPLANE_EGRESS_ALLOW in
-// its place. Without either nothing local can be asked (SEC-16).
+// its place. Without either, no local address can be reached (SEC-16).
 
 import { type AllowedOrigin, parseAllowedOrigin } from "@toolplane/egress/policy";
 import { understandError } from "@toolplane/protocol";

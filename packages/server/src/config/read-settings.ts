@@ -19,7 +19,7 @@ const readText = (path: string, shown: string): string => {
   }
 };
 
-/** The file is optional unless somebody names it. */
+/** The file is optional unless it was named explicitly. */
 const readFile = (named: string | undefined, cwd: string): SettingsInput["file"] => {
   const path = resolve(cwd, named ?? CONFIG_FILE);
   if (named === undefined && !existsSync(path)) return undefined;

@@ -1,4 +1,4 @@
-// What is wrong with the configuration or a flag: said with where it is, and always to be corrected by whoever starts us.
+// An error in the configuration or a flag: it names the place, and the operator who starts the server can correct it.
 
 import { ToolplaneError } from "@toolplane/protocol";
 

@@ -1,5 +1,5 @@
-// What is forgotten, and when. Nothing is deleted unless the file asks for it, so a number that cannot be meant is refused
-// and never rounded to one that deletes more.
+// What is deleted, and when. Nothing is deleted unless the file asks for it, so a number that cannot be meant is refused, and
+// never rounded to one that deletes more.
 
 import type { RetentionPolicy } from "@toolplane/engine";
 import { isToken } from "@toolplane/protocol";
@@ -8,7 +8,7 @@ import type { SettingsInput } from "./setting-value.ts";
 
 const KEEP = "forever";
 const DAY_SECONDS = 86_400;
-/** A quarter of an hour: whoever waits for a call, or sends it again under its idempotency key, has come by then. */
+/** A quarter of an hour: callers that wait for a call, or send it again under its key, have come by then. */
 const LEAST_DAYS = 0.01;
 /** A century; more is a slip of the finger, and `forever` says it better. */
 const MOST_DAYS = 36_500;

@@ -1,5 +1,5 @@
-// `secrets.allow_env` of the file: a plain name is for the project of the file and any host that may be asked; an object says
-// which projects and which hosts. Nothing else lets a variable out (SEC-16).
+// `secrets.allow_env` of the file: a plain name allows the variable for the file's project and any allowed host; an object names
+// projects and hosts. No other setting lets a variable out (SEC-16).
 
 import { parseHostPattern } from "@toolplane/egress/policy";
 import { isToken, type ToolplaneError, understandError } from "@toolplane/protocol";
@@ -26,8 +26,8 @@ export const planEnvGrants = ({ file }: SettingsInput, project: string): readonl
   });
 
 /**
- * A host's entry names its variables itself, and the same operator writes both. Where the two say different things the
- * narrower one is meant: a variable bound to other projects or to hosts is not given to a process that may send it anywhere.
+ * A host's entry names its variables itself, and the same operator writes both lists. Where the two disagree, the narrower one
+ * counts: a variable bound to other projects or to hosts is not given to a process that may send it anywhere.
  */
 export const checkHostEnv = (
   { file }: Pick<SettingsInput, "file">,

@@ -1,6 +1,6 @@
-// What the stack runs with, decided from the configuration file, the environment and the flags; later wins. Pure.
-//   CF1. What this version cannot do is refused with a sentence when it is asked for; nothing is ignored in silence.
-//   CF2. Fail closed: without configuration it binds to loopback, no variable may be named, and nothing local asked (SEC-16).
+// What the stack runs with, decided from the configuration file, the environment and the flags; the later source wins. Pure.
+//   CF1. A request for something that this version cannot do is refused with a sentence; nothing is silently ignored.
+//   CF2. Fail closed: without configuration it binds to loopback, lets out no variable and reaches no local address (SEC-16).
 
 import { isAbsolute, join, resolve } from "node:path";
 import type { AllowedOrigin } from "@toolplane/egress/policy";
@@ -29,13 +29,13 @@ export interface ConfigAgent {
 export interface Settings {
   readonly port: number;
   readonly host: string;
-  /** Further names clients may call this server by, such as the one of a proxy before it. */
+  /** Further names of this server in Host headers, such as the name of a proxy in front. */
   readonly allowedHosts: readonly string[];
   /** Absolute. */
   readonly data: string;
   /** Undefined: the embedded server. */
   readonly databaseUrl: string | undefined;
-  /** The login that owns the tables of a server of one's own; undefined: `databaseUrl` is also for migrations. */
+  /** The URL of the login that owns the tables, for a PostgreSQL of your own; undefined: `databaseUrl` also runs migrations. */
   readonly migrationDatabaseUrl: string | undefined;
   /** Undefined: everything travels over the database. */
   readonly bus: BusSetting | undefined;
@@ -44,24 +44,24 @@ export interface Settings {
   readonly ephemeral: boolean;
   /** Where the configuration's tools, profiles and agents go. */
   readonly project: string;
-  /** True when somebody named it: then it is made if it is missing. */
+  /** True when the project was named explicitly: then it is made if it is missing. */
   readonly projectNamed: boolean;
   /** Absolute file patterns. */
   readonly tools: readonly string[];
   readonly profiles: readonly string[];
   readonly agents: readonly ConfigAgent[];
-  /** What the file's project may ask for at most; undefined: the file does not say, and what was set before stays. */
+  /** Limits of the file's project; undefined: the file says nothing, and the stored limits stay. */
   readonly limits: ProjectLimits | undefined;
   /** The pools whose agents this process thinks for. */
   readonly workerTargets: readonly string[];
   readonly hosts: readonly HostSetting[];
-  /** Which variables which projects may use, and where to. */
+  /** Which projects may use which variables, and at which hosts. */
   readonly envGrants: readonly EnvGrant[];
-  /** Addresses that may be asked although they are local, plain http or on another port. */
+  /** Addresses that may be reached although they are local, plain http or on another port. */
   readonly egressAllow: readonly AllowedOrigin[];
-  /** How long who holds a call or a turn may be silent before it is offered to others; undefined: the engine decides. */
+  /** How long the holder of a call or a turn may be silent before it is offered to others; undefined: the engine's default. */
   readonly leaseSeconds: number | undefined;
-  /** Undefined: nothing is ever forgotten. */
+  /** Undefined: nothing is ever deleted. */
   readonly retention: RetentionPolicy | undefined;
   readonly logLevel: LogLevel;
 }
@@ -84,7 +84,7 @@ const parsePort = (text: string): number => {
   return port;
 };
 
-/** A process without the API is asked for its health alone, so that several find a place on one machine by themselves. */
+/** A process without the API only answers health checks, so it takes any free port: several fit on one machine. */
 const readPort = ({ flags, env }: SettingsInput, roles: readonly UpRole[]): number => {
   const given = flags.port === undefined ? filled(env.TOOLPLANE_PORT) : String(flags.port);
   return parsePort(given ?? String(roles.includes("api") ? DEFAULT_PORT : ANY_FREE_PORT));
@@ -101,7 +101,7 @@ const parseHosts = (text: string | undefined): readonly string[] =>
       return name;
     });
 
-/** Holders say that they live every third of it, and a worker every second. */
+/** The shortest lease: a service sends a heartbeat every third of it, and a worker every second. */
 const LEAST_LEASE_SECONDS = 3;
 const MOST_LEASE_SECONDS = 600;
 

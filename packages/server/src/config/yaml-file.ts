@@ -37,7 +37,7 @@ const offsetOf = (document: Document, path: readonly PropertyKey[], key: string 
     if (isNode(pair?.key)) return pair.key.range?.[0];
   }
   if (isNode(node) && node.range) return node.range[0];
-  // A value that is absent is looked for where it should be.
+  // A missing value has no place of its own, so the place of its parent is used.
   return path.length === 0 ? undefined : offsetOf(document, path.slice(0, -1), String(path.at(-1)));
 };
 

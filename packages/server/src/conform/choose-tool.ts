@@ -1,4 +1,4 @@
-// Which tool is called, and with what: what was said on the command line, else what the service registered.
+// Which tool is called, and with which arguments: those of the command line, else those of the service's registration.
 
 import type { ToolDefinition } from "@toolplane/protocol";
 import { WrongUsage } from "../cli/wrong-usage.ts";

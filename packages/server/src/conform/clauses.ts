@@ -75,9 +75,9 @@ export type ClauseId = Clause["id"];
 /** What carries commands and results between the plane and a service. */
 export type Transport = "http" | "nats";
 
-/** Over NATS the server knows a service by its user, so nobody sends a token. */
+/** Over NATS the server knows a service by its user, so no token is sent. */
 const TOKEN_CLAUSE: ClauseId = "UTP-C01";
 
-/** The clauses that can be held against a service that speaks so. */
+/** The clauses that apply to a service over this transport. */
 export const clausesOver = (transport: Transport): readonly Clause[] =>
   CLAUSES.filter(({ id, section }) => (transport === "nats" ? id !== TOKEN_CLAUSE : section !== "NATS"));

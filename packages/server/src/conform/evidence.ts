@@ -60,7 +60,7 @@ export interface Offer {
   readonly status: unknown;
   readonly result: unknown;
   readonly error: unknown;
-  /** The HTTP status it was answered with; over NATS the header CG-Status. */
+  /** The HTTP status of the answer; over NATS the header CG-Status. */
   readonly answered: number;
 }
 
@@ -80,7 +80,7 @@ export type SettlementWord = "ack" | "nak" | "term" | "progress";
 export interface SentCommand {
   readonly sequence: number;
   readonly words: { readonly order: number; readonly word: SettlementWord }[];
-  /** The service ended with it, or nobody fetches: not judged. */
+  /** The service ended with this command in hand, or it does not fetch: not judged. */
   abandoned: boolean;
 }
 
@@ -148,7 +148,7 @@ export const isPlain = ({ transport, service, calls }: Pick<Evidence, "transport
 export const callsOf = ({ calls }: Pick<Evidence, "calls">, scenario: string): readonly CallRecord[] =>
   calls.filter(({ call }) => call.scenario === scenario);
 
-/** A command of the stream that the service will not have again: it can be offered once more from the call's row. */
+/** A command of the stream that the service will not get again: it can be published again from the call's row. */
 export const isTerminated = ({ trace }: Pick<CallRecord, "trace">): boolean =>
   trace.commands.some(({ words }) => words.some(({ word }) => word === "term"));
 

@@ -1,5 +1,5 @@
-// Starts the service under test as a child that cannot outlive us, with the variables every service reads. What it
-// prints is kept, the last lines of it, for the case that it ends or never connects.
+// Starts the service under test as a child that cannot outlive us, with the variables every service reads. The last lines that it
+// prints are kept, for the error when it ends or never connects.
 
 import type { Readable } from "node:stream";
 import { type ExitStatus, spawnGuarded } from "@toolplane/processes";
@@ -77,7 +77,7 @@ export const launchCommand = async (options: LaunchCommandOptions): Promise<Laun
   };
   listen(service.child.stdout);
   listen(service.child.stderr);
-  // `close`, not `exit`: the last words are still in the pipe when the process is gone.
+  // `close`, not `exit`: the last output is still in the pipe when the process is gone.
   const closed = new Promise<void>((resolve) => service.child.once("close", () => resolve()));
   return {
     exited: Promise.all([service.ended, closed]).then(([status]) => describeExit(status)),

@@ -1,5 +1,5 @@
-// A call as conform makes it: a command, the card it points to, and how the plane will answer for it. A good call is the
-// default; what is wrong about a bad one is the difference that is passed in.
+// A call that conform makes: a command, the card it points to, and the plane's answers about it. The default is a good call; a
+// bad call is described by its difference.
 
 import {
   type AfterExecution,
@@ -23,7 +23,7 @@ export interface CallIds {
   readonly otherCallId: string;
 }
 
-/** Which of the general rules can be held against the results of this call. */
+/** Which of the general rules apply to the results of this call. */
 export interface CallRules {
   /** The command names its call. */
   readonly identity: boolean;
@@ -32,11 +32,11 @@ export interface CallRules {
   readonly lineage: boolean;
   /** The payload names the tool. */
   readonly toolName: boolean;
-  /** It can be leased, and what is said about it must name the lease. */
+  /** It can be leased, and messages about it must name the lease. */
   readonly lease: boolean;
 }
 
-/** `later`: queued and not due yet; `held`: somebody else runs it; `over`: it has ended. */
+/** `later`: queued and not due yet; `held`: another service runs it; `over`: it has ended. */
 export type LeaseAnswer = "granted" | "later" | "held" | "over";
 
 /** How a request of the service is answered: a code of the error table, or a page of some proxy. */

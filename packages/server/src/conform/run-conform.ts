@@ -1,5 +1,6 @@
 // `toolplane conform`: plays the plane for a foreign tool service, over HTTP or on a NATS server, and says, clause by clause,
-// whether it keeps the protocol. Exit code 0: nothing failed; 1: a clause failed; 2: wrong usage; 3: the service never asked for work.
+// whether it keeps the protocol. Exit code 0: nothing failed; 1: a clause failed; 2: wrong usage; 3: the service never asked for
+// work.
 
 import { isToken } from "@toolplane/protocol";
 import { isToolName } from "@toolplane/protocol/registry";
@@ -35,7 +36,7 @@ export interface ConformOptions {
   readonly timeoutMs?: number | undefined;
   /** The service's command line; empty when somebody else starts it. */
   readonly command?: readonly string[] | undefined;
-  /** Another way to start the service than a command line. */
+  /** A function that starts the service, instead of a command line. */
   readonly launch?: ((connection: Connection) => Promise<LaunchedService>) | undefined;
   /** How long the service may take to claim for the first time. */
   readonly connectMs?: number | undefined;
@@ -47,9 +48,9 @@ const CONFORM_EXIT = { ok: 0, failed: 1, neverConnected: 3 } as const;
 
 const PROJECT = "conform";
 const DEFAULT_TIMEOUT_MS = 10_000;
-/** An interpreter that starts on a busy machine. */
+/** Long enough for an interpreter that starts on a busy machine. */
 const LEAST_CONNECT_MS = 15_000;
-/** Somebody has to copy three lines into another terminal. */
+/** Long enough for a person to copy three lines into another terminal. */
 const BY_HAND_CONNECT_MS = 300_000;
 /** Services renew after a third or half of a lease, some not more often than every second. */
 const LEASE_MS = 3_000;
@@ -63,7 +64,7 @@ const checkOptions = ({ target, http, natsUrl, tool, arguments: given }: Conform
   if (given !== undefined) parseArguments(given);
 };
 
-/** Why nobody asked for work, as far as it can be told. */
+/** Why no request for work came, as far as it can be told. */
 const explainSilence = ({ plane, life, connection }: Workbench, target: string): string => {
   const { claims, requests } = plane.seen();
   const other = claims.find((claim) => claim.target !== target);

@@ -1,6 +1,6 @@
 // Runs the scenarios one after the other and keeps the service alive between them.
-//   RX1. A service that ends or stops answering fails the clauses of the scenario it happened in, and is started again.
-//   RX2. One that cannot be started again leaves the rest unjudged: what was not seen is neither good nor bad.
+//   RX1. When a service ends or stops answering, the clauses of that scenario fail, and the service is started again.
+//   RX2. When it cannot be started again, the remaining clauses are not judged.
 //   RX3. A service that answers no ordinary call is not asked anything else.
 
 import type { ClauseId } from "./clauses.ts";
@@ -12,9 +12,9 @@ import type { ServiceLife } from "./service-life.ts";
 import type { Session } from "./session.ts";
 
 export interface Troubles {
-  /** Clauses that failed because the service did not live through them. */
+  /** Clauses that failed because the service ended or hung. */
   readonly fatal: ReadonlyMap<ClauseId, string>;
-  /** Clauses nobody could look at, and why. */
+  /** Clauses that could not be judged, and why. */
   readonly unseen: ReadonlyMap<ClauseId, string>;
 }
 
@@ -56,7 +56,7 @@ export const runScenarios = async (options: ScenarioRunOptions): Promise<Trouble
     if (scenario === FIRST_SCENARIO) over = "not tried: the service answers no ordinary call";
     else if (!(await restart())) over = `not tried: ${trouble} before it (${scenario.name})`;
   }
-  // The last chance for what should not come any more.
+  // A last wait for messages that should not come any more.
   if (over === undefined) await isAlive();
   if (session.transport === "nats") await untilAcknowledged(session);
   return { fatal, unseen };

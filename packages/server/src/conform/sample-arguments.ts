@@ -1,5 +1,5 @@
-// Arguments to try a tool with: the ones that were given, or what its schema suggests; and a second set that differs, so that
-// it can be seen whose arguments a result was made from.
+// Arguments to try a tool with: those of the command line, or what its schema suggests; and a second, different set, so that a
+// result shows which arguments it was made from.
 
 import { isRecord, type JsonObject, type JsonValue } from "@toolplane/protocol";
 import { WrongUsage } from "../cli/wrong-usage.ts";
@@ -47,7 +47,7 @@ const sampleObject = (schema: Schema, which: Which, depth: number): JsonObject =
   const properties = asSchema(schema.properties);
   const required = Array.isArray(schema.required) ? schema.required : [];
   const names = Object.keys(properties).filter((name) => required.includes(name));
-  // A tool with nothing required still shows more when it is given something.
+  // A tool without required parameters still shows more when it gets an optional one.
   const chosen = names.length > 0 ? names : Object.keys(properties).slice(0, 1);
   return Object.fromEntries(chosen.map((name) => [name, sample(asSchema(properties[name]), which, depth + 1)]));
 };
@@ -77,7 +77,7 @@ const sample = (schema: Schema, which: Which, depth: number): JsonValue => {
   }
 };
 
-/** The value with the first thing in it that can be changed, changed; undefined when nothing can. */
+/** The value with the first changeable part changed; undefined when nothing can be changed. */
 const vary = (value: JsonValue): JsonValue | undefined => {
   if (typeof value === "string") return `${value} ${TEXTS[1]}`;
   if (typeof value === "number") return value + 1;

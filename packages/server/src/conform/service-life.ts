@@ -1,5 +1,5 @@
-// The life of the service under test: it is started, may end by itself, and is started again when it did or when it stopped
-// answering. A service somebody else runs is only watched.
+// The life of the service under test: it is started, may end by itself, and is started again when it ended or stopped answering.
+// A service that the user runs is only watched.
 
 import type { Watch } from "./watch.ts";
 
@@ -35,7 +35,7 @@ export const createServiceLife = (launch: LaunchService | undefined, watch: Watc
     service = started;
     ending = undefined;
     void started.exited.then((reason) => {
-      // One that was replaced or stopped by us has nothing to say any more.
+      // The end of a process that we replaced or stopped is not reported.
       if (service !== started) return;
       ending = reason;
       watch.changed();

@@ -44,7 +44,7 @@ export interface Session {
   claimSize(): number;
   /** Makes the next claims fail and waits until they did. */
   failClaims(): Promise<boolean>;
-  /** It asks for work; one that only listens does not. */
+  /** Whether it asks for work; a service that only listens does not. */
   isFetching(): boolean;
   /** The service hands results over by card and report. */
   isTwoStep(): boolean;

@@ -1,4 +1,4 @@
-// Waiting for something to be seen. Whoever writes evidence says so; whoever waits looks again. Every wait is bounded.
+// Waiting for evidence. The writer of evidence notifies; each waiter then looks again. Every wait is bounded.
 
 export interface Watch {
   /** Something new may be true. */

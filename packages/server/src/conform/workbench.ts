@@ -1,4 +1,4 @@
-// What a run needs around it: the scripted plane behind a door, the service, and everything put away at the end.
+// What a run needs around it: the scripted plane behind a door, the service, and the cleaning up at the end.
 
 import { readFileSync } from "node:fs";
 
@@ -17,7 +17,7 @@ export interface WorkbenchOptions {
   readonly port: number;
   /** Over NATS, at this address; over HTTP without one. */
   readonly natsUrl: string | undefined;
-  /** The tool is known without the service: one that registers nothing and only listens can be called. */
+  /** The tool is known without a registration, so a service that only listens can be called. */
   readonly mayOnlyListen: boolean;
   readonly command: readonly string[];
   readonly launch: ((connection: Connection) => Promise<LaunchedService>) | undefined;
@@ -37,9 +37,9 @@ export interface Workbench extends AsyncDisposable {
   restart(): Promise<boolean>;
 }
 
-/** Claims for other targets after which none for ours is expected; a service of several targets asks for all of them. */
+/** After so many claims for other targets none for ours is expected; a service of several targets asks for all of them. */
 const MANY_STRAYS = 4;
-/** A service that only listens shows nothing when it starts: an interpreter on a busy machine is there by then. */
+/** A service that only listens shows nothing when it starts; by then an interpreter on a busy machine is running. */
 const LISTENING_MS = 2_000;
 const CREDENTIALS = "TOOLPLANE_NATS_CREDENTIALS";
 
@@ -63,7 +63,7 @@ const openDoor = async (
   const { projectId, target, port, natsUrl: url } = options;
   const place = { plane, projectId, target, watch, sleep: io.sleep };
   if (url === undefined) return openHttpDoor({ ...place, port, token: `conform_${io.uuid().replaceAll("-", "")}` });
-  // Loaded here: it brings the NATS client along.
+  // Imported here, because it loads the NATS client.
   const { openNatsDoor } = await import("./plane/nats-door.ts");
   return openNatsDoor({ ...place, url, credentials: credentialsIn(io.env), now: io.now, uuid: io.uuid });
 };

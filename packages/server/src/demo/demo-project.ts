@@ -1,5 +1,5 @@
-// The demo project: something to run the minute after the first start, without a key or a network. Its agents follow
-// scripts; what they call are real tools, and what happens to them is what happens to everybody's.
+// The demo project: something to run a minute after the first start, without a key or a network. Its agents follow scripts; they
+// call real tools, and their calls are handled like all others.
 
 import type { Engine, Log } from "@toolplane/engine";
 import { isToolplaneError, type JsonObject } from "@toolplane/protocol";
@@ -8,7 +8,7 @@ import { ensureProject } from "../config/apply-config.ts";
 const DEMO_PROJECT = "demo";
 const WORKER_TARGET = "worker_generic";
 
-/** Counts the words of a part and says so: one of the hands the helper may ask for. */
+/** Counts the words of a part and reports them: one of the agents that the helper may ask. */
 const READER: JsonObject = {
   name: "reader",
   description: "Counts the words of what it is given (follows a script)",
@@ -82,7 +82,7 @@ const HELPER: JsonObject = {
   },
 };
 
-/** What people changed stays: only what is missing is made. */
+/** Only what is missing is made; what people changed stays. */
 const seedAgents = async ({ profiles, agents }: Engine): Promise<void> => {
   for (const upload of [READER, HELPER]) {
     if ((await profiles.getProfile(DEMO_PROJECT, String(upload.name))) === undefined)
@@ -95,7 +95,7 @@ const seedAgents = async ({ profiles, agents }: Engine): Promise<void> => {
 export const seedDemo = async (engine: Engine, log: Log): Promise<void> => {
   const made = await ensureProject(engine.projects, DEMO_PROJECT, "Demo");
   await seedAgents(engine).catch((error: unknown) => {
-    // Another process on the same database was quicker, or somebody archived the project: nothing to do here.
+    // Another process on the same database was faster, or a person archived the project: nothing to do here.
     if (!isToolplaneError(error) || error.code !== "conflict") throw error;
   });
   if (made === "created") log.info("the demo project was made", { project: DEMO_PROJECT, agent: "helper" });

@@ -1,19 +1,18 @@
-// What happens in a project, for one reader: every evt.* of the log from a position on, and every str.* as it passes; of both,
-// what the reader may see. A slow reader loses stream items, never events: those are read at its own pace, a bounded page at
-// a time.
+// The events of a project for one reader: every evt.* of the log from a position on, and every str.* as it passes; of both, only
+// what the reader may see. A slow reader loses stream items, never events: events are read at its own pace, a bounded page at a
+// time.
 
-import type { Engine } from "@toolplane/engine";
+import { createAlarm, type Engine, systemClock } from "@toolplane/engine";
 import { PROTOCOL_VERSION, parseToken, tryParseJsonStrict } from "@toolplane/protocol";
 import type { Own } from "../http/own.ts";
 import { ownEvents } from "../http/own-events.ts";
 import { createWaitingItems, type StreamItem } from "../http/waiting-items.ts";
-import { createWake } from "../http/wake.ts";
 
 export interface FeedEvent {
   readonly subject: string;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly payload: unknown;
-  /** Where the log goes on; a stream item has none. */
+  /** The position after this event; a stream item has none. */
   readonly position?: string;
 }
 
@@ -24,14 +23,14 @@ export interface FeedPage {
 }
 
 export interface EventFeed extends Disposable {
-  /** Where the log stands for this reader. */
+  /** How far this reader has come in the log. */
   position(): string;
   next(): Promise<FeedPage>;
-  /** Until something happens, or this long. */
+  /** Waits until something happens, or this long. */
   wait(ms: number): Promise<void>;
   /** Ends a wait. */
   readonly ring: () => void;
-  /** Nothing has streamed by since the last page. */
+  /** No stream item has passed since the last page. */
   isQuiet(): boolean;
 }
 
@@ -48,7 +47,7 @@ const RINGS = ["messages", "events", "queued", "sessions", "settled"] as const;
 /** A call that is handed over in another process rings no bell there until it is over: its events are found this late at worst. */
 const LOOK_AGAIN_MS = 5_000;
 
-/** On NATS anybody with the right publishes stream items; one that cannot be read is dropped, as any may be. */
+/** On NATS any permitted user publishes stream items; one that cannot be read is dropped, as any item may be. */
 const readItems = (items: readonly StreamItem[]): readonly FeedEvent[] =>
   items.flatMap(({ subject, payload }) => {
     const value = tryParseJsonStrict(payload);
@@ -61,14 +60,14 @@ export const startOf = ({ engine, projectId, after }: Omit<FeedOptions, "own">):
 export const openFeed = async (options: FeedOptions): Promise<EventFeed> => {
   const { engine, projectId, own } = options;
   let position = await startOf(options);
-  const wake = createWake();
+  const alarm = createAlarm(systemClock);
   const items = createWaitingItems();
   const subject = `cg.${PROTOCOL_VERSION}.${parseToken(projectId, "project")}.*.str.*.*.>`;
   const stopStream = await engine.bus.subscribeStream(subject, (item) => {
     items.push(item);
-    wake.ring();
+    alarm.wake();
   });
-  const stopBells = RINGS.map((kind) => engine.doorbell.listen(kind, wake.ring));
+  const stopBells = RINGS.map((kind) => engine.doorbell.listen(kind, alarm.wake));
   return {
     position: () => position,
     async next() {
@@ -78,8 +77,8 @@ export const openFeed = async (options: FeedOptions): Promise<EventFeed> => {
       const events = await ownEvents<FeedEvent>(own, [...logged, ...readItems(items.takeAll())]);
       return { events, isMore: read.length > 0 };
     },
-    wait: (ms) => wake.wait(Math.min(ms, LOOK_AGAIN_MS)),
-    ring: wake.ring,
+    wait: (ms) => alarm.wait(Math.min(ms, LOOK_AGAIN_MS)),
+    ring: alarm.wake,
     isQuiet: items.isEmpty,
     [Symbol.dispose]: () => {
       stopStream();

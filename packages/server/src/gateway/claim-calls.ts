@@ -1,6 +1,6 @@
-// Asking for work, once for the claim route and for the exchange.
-//   - A claim whose client has gone gives its leases back: what cannot be handed over must not wait for a lease to lapse.
-//   - Calls made under another definition than those the service names are given back at once, not counted as an attempt.
+// Asking for work, for the claim route and for the exchange.
+//   - When the client of a claim has gone, its leases are given back at once instead of waiting for them to lapse.
+//   - Calls made under a definition that the service does not name are given back at once; this does not count as an attempt.
 
 import { PMO_SERVICE } from "@toolplane/agents";
 import type { Engine, LeasedCall } from "@toolplane/engine";
@@ -14,7 +14,7 @@ import { plainText, refuseTarget, type ServiceCaller } from "./service-request.t
 const MAX_TARGET_LENGTH = 128;
 const MAX_WAIT_SECONDS = 60;
 export const MAX_CLAIM = 256;
-/** Calls that only others can run are looked at this often, not without pause. */
+/** How often calls that only other services can run are looked at again. */
 const OTHERS_PAUSE_MS = 1_000;
 
 /** The fields of a claim that mean the same in an exchange. */
@@ -38,12 +38,12 @@ export interface ClaimAsked {
   readonly signal: AbortSignal;
 }
 
-/** The target is one, and the caller serves it; the headers name no other project. */
+/** Checks that the target is valid, that the caller serves it, and that the headers name no other project. */
 export const checkTarget = (caller: ServiceCaller, target: string, projectId: string, headers: HeaderMap): void => {
-  // A claim for it would wait for ever for work that cannot come.
+  // A claim for such a target would wait for ever.
   if (!isToken(target) || target.length > MAX_TARGET_LENGTH)
     throw new ToolplaneError("bad_request", `a target is letters, digits, _ and -, not ${showName(target)}`);
-  // Its commands are cmd.sys, whatever targets a token names.
+  // Commands of this target are cmd.sys, whatever targets a token names.
   if (target === PMO_SERVICE.target)
     throw new ToolplaneError("auth_failed", "the project manager's commands are not handed to tool services");
   if (caller.targets?.includes(target) === false) throw refuseTarget(caller, target);
@@ -59,10 +59,10 @@ export const giveBackCalls = async ({ calls }: Pick<Engine, "calls">, leased: re
 export const claimCalls = async (asked: ClaimAsked): Promise<readonly LeasedCall[]> => {
   const { engine, projectId, target, holder, max, waitMs, definitions, signal } = asked;
   const request = { projectId, target, holder, max, definitions };
-  // Before the look, and mostly from memory: the look is the wait's own, and an empty queue is looked at once.
+  // Asked before the queue, mostly from memory: the wait itself reads the queue, and reads an empty queue only once.
   if (!(await engine.projects.isKnown(projectId))) throw noProject(projectId);
   const calls = await engine.calls.claim(request, waitMs, signal);
-  // The client went away while it waited: what it cannot receive goes back at once.
+  // The client went away while it waited: calls it cannot receive go back at once.
   if (signal.aborted && calls.length > 0) {
     await giveBackCalls(engine, calls);
     return [];

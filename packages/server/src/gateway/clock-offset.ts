@@ -1,5 +1,5 @@
-// How far the database's clock is ahead of this process's. Leases end on the database's clock; a service reckons on its
-// own. On one machine the two are the same; with a server elsewhere they are compared now and then.
+// How far the database's clock is ahead of this process's. Leases end on the database's clock; a service uses its own. On one
+// machine the two are the same; with a database elsewhere they are compared from time to time.
 
 import type { Clock } from "@toolplane/engine";
 
@@ -11,7 +11,7 @@ export interface ClockOffset {
 
 export const NO_OFFSET: ClockOffset = { aheadMs: () => 0, measure: async () => undefined };
 
-/** Clocks drift by milliseconds an hour; they are set by hand now and then. */
+/** Clocks drift by milliseconds an hour, and people set them by hand from time to time. */
 const MEASURE_EVERY_MS = 60_000;
 
 export const createClockOffset = (databaseNow: () => Promise<number>, clock: Clock): ClockOffset => {
@@ -23,7 +23,7 @@ export const createClockOffset = (databaseNow: () => Promise<number>, clock: Clo
     const before = clock.now();
     const theirs = await databaseNow();
     const after = clock.now();
-    // The answer was written somewhere between question and arrival.
+    // The answer's time lies somewhere between question and arrival.
     aheadMs = Math.round(theirs - (before + after) / 2);
     measuredAt = after;
   };
@@ -36,7 +36,7 @@ export const createClockOffset = (databaseNow: () => Promise<number>, clock: Clo
 
   return {
     aheadMs() {
-      // A database that is away is the business of whoever needs it.
+      // When the database is away, callers that need it report that.
       if (clock.now() - measuredAt > MEASURE_EVERY_MS) measureOnce().catch(() => {});
       return aheadMs;
     },

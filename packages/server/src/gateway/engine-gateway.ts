@@ -1,5 +1,5 @@
-// The gateway of services that live in this process: the sdk's port, answered by the engine without a network between.
-// The guarantees are the engine's; what is added here is patience (G3) and the service's own clock (G2).
+// The gateway of services in this process: the sdk's port, answered by the engine without a network in between. The engine keeps
+// the guarantees; this file adds retries (G3) and the service's own clock (G2).
 
 import type { Actor, CallKey, Engine, LeasedCall, RegisteredTool } from "@toolplane/engine";
 import { type CGContext, HEADERS, type HeaderMap, resolveOptions, ToolplaneError } from "@toolplane/protocol";
@@ -32,7 +32,7 @@ const registeredOf = ({ definition, definitionHash }: Pick<RegisteredTool, "defi
   pin: resolveOptions(definition.options).pin,
 });
 
-/** What the other gateways put into headers: the context as it stands. */
+/** The other gateways send this in headers: the context as it is. */
 const saidBy = (context: CGContext): HeaderMap => ({
   ...context.headers,
   [HEADERS.projectId]: context.projectId,
@@ -89,7 +89,7 @@ export const createEngineGateway = (options: EngineGatewayOptions): ToolGateway 
     },
 
     sendParts({ toolCallId, parts }) {
-      // G5: whoever looks has missed a part; the call has lost nothing.
+      // G5: a watcher misses a part; the call loses nothing.
       engine.emitParts(keyOf(toolCallId), parts).catch(() => {});
     },
 

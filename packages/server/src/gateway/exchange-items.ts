@@ -1,9 +1,9 @@
-// Many things a service says, in one request: results, heartbeats, releases, parts. Each item is judged by the operation that
-// judges it alone, under the same rights, and has an answer of its own, in the order in which it was sent.
-//   - One bad item refuses itself only. Only when the database answers none of them is the whole exchange refused.
-//   - The items of one call are dealt with one after the other: parts, heartbeat, result, release. Calls do not wait for
+// Many items of a service in one request: results, heartbeats, releases, parts. Each item goes through its single operation, with
+// the same rights and checks, and has an answer of its own, in the order in which it was sent.
+//   - A bad item is refused alone. The whole exchange is refused only when the database answers none of its items.
+//   - The items of one call are carried out one after the other: parts, heartbeat, result, release. Calls do not wait for
 //     each other.
-//   - A `traceparent` is a result's own. The one in the request's headers is of the client's trace and says nothing here.
+//   - A result has its own `traceparent` field. The header `traceparent` belongs to the client's trace and is ignored.
 
 import {
   exceedsBytes,
@@ -21,7 +21,7 @@ import { heartbeat, release } from "./lease-operations.ts";
 import { parts, settle } from "./result-operations.ts";
 import { plainText, type ServiceOperation, type ServiceRequest } from "./service-request.ts";
 
-/** In one list; a service with more to say sends another request. */
+/** In one list; a service with more items sends another request. */
 const MAX_ITEMS = 256;
 
 const named = { tool_call_id: plainText };
@@ -64,7 +64,7 @@ const tooLarge = (maxBytes: number): ToolplaneError =>
 
 type Envelope = Omit<ServiceRequest<unknown>, "toolCallId" | "body" | "leaseId">;
 
-/** The item as the question it would have been alone; throws what it would have been refused with. */
+/** The item as a single request; throws the error with which that request would have been refused. */
 const questionOf = ({ kind, given }: Item, envelope: Envelope): ServiceRequest<never> => {
   const { operation, item } = KINDS[kind];
   if (operation.maxBytes < settle.maxBytes && exceedsBytes(JSON.stringify(given) ?? "", operation.maxBytes))
@@ -84,7 +84,7 @@ const idOf = (given: unknown): string | undefined =>
 const itemsOf = (lists: ItemLists): readonly Item[] =>
   ITEM_KINDS.flatMap((kind) => lists[kind].map((given, index) => ({ kind, index, given, toolCallId: idOf(given) })));
 
-/** Those of one call stand together; an item that names no call stands alone. */
+/** Items of one call stand together; an item that names no call stands alone. */
 const byCall = (all: readonly Item[]): readonly (readonly Item[])[] => {
   const groups = new Map<unknown, Item[]>();
   for (const item of all) {
@@ -96,7 +96,7 @@ const byCall = (all: readonly Item[]): readonly (readonly Item[])[] => {
   return [...groups.values()];
 };
 
-/** The database did not do its part for any of them: the same as at every other route. */
+/** The database failed for every item: the same error as at every other route. */
 const checkStore = (count: number, refused: readonly ToolplaneError[]): void => {
   const [first] = refused;
   if (first !== undefined && refused.length === count && refused.every(({ code }) => code === "storage_error"))

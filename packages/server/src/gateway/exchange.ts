@@ -1,8 +1,8 @@
-// The exchange: what a service has to say and what it asks for, in one request, at both doors.
-//   - What is said is answered as soon as it is dealt with. Only an exchange that says nothing waits for work: no result waits
+// The exchange: items of a service and its request for work, in one request, over HTTP and NATS.
+//   - Items are answered as soon as they are carried out. Only an exchange without items waits for work, so no result waits
 //     behind a long poll.
-//   - Over NATS commands come from the target's durable and are leased one by one under a ticket, because an answer that is lost
-//     there would take the leases in it with it. An exchange over NATS therefore asks for no work.
+//   - An exchange over NATS asks for no work. Commands come from the target's durable there and are leased one by one under a
+//     ticket: an answer over NATS can be lost, and leases in it would be lost with it.
 
 import type { LeasedCall } from "@toolplane/engine";
 import { isToolplaneError, refuseUnstorable, ToolplaneError, understandError } from "@toolplane/protocol";
@@ -26,20 +26,20 @@ export interface Exchanged {
   /** The answers to what was said. */
   readonly said: Readonly<Record<string, unknown>>;
   readonly commands: readonly LeasedCall[];
-  /** What went wrong on our side, for the log. */
+  /** Errors on our side, for the log. */
   readonly faults: readonly ToolplaneError[];
 }
 
 const saysSomething = (body: ExchangeBody): boolean => ITEM_KINDS.some((kind) => body[kind].length > 0);
 
-/** How long the claim of an exchange waits: not at all beside items, which are to be answered. */
+/** How long an exchange waits for work: not at all when it has items, because their answers are awaited. */
 export const exchangeWaitMs = (body: ExchangeBody): number => (saysSomething(body) ? 0 : body.wait_seconds * 1_000);
 
 const asError = (thrown: unknown): ToolplaneError => (isToolplaneError(thrown) ? thrown : understandError(thrown));
 
 type Claimed = { readonly commands: readonly LeasedCall[]; readonly failed?: ToolplaneError };
 
-/** The answers of items are not lost over a claim that failed; without items its failure is the answer. */
+/** When the claim fails, the answers of the items are still sent; without items the failure is the answer. */
 const claimBeside = async (body: ExchangeBody, claim: () => Promise<readonly LeasedCall[]>): Promise<Claimed> => {
   if (body.max === 0) return { commands: [] };
   try {
@@ -67,7 +67,7 @@ export const carryOutExchange = async (
     throw error;
   });
   const { commands, failed } = await claiming;
-  // A claim that found nothing has asked for the project itself.
+  // A claim that found nothing has checked the project itself.
   if (body.max === 0 && (!saysSomething(body) || items.refused.some(({ code }) => code === "not_found")))
     await refuseUnknownProject(engine, projectId);
   const faults = items.refused.filter(({ http }) => http >= 500);

@@ -1,4 +1,4 @@
-// What a service does with a command: says where it wants them from, takes its call, reads the card, stays alive, gives it back.
+// What a service does with a command: attaches to a target, leases the call, reads the card, sends heartbeats, gives it back.
 
 import type { CallStatus, CallView, LeasedCall } from "@toolplane/engine";
 import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
@@ -45,7 +45,7 @@ const whyNotLeased = (toolCallId: string, status: CallStatus): string => {
 const notLeased = (toolCallId: string, status: CallStatus): ToolplaneError =>
   new ToolplaneError("lease_lost", whyNotLeased(toolCallId, status), { detail: { status } });
 
-/** A service on NATS says which target it serves, and hears where its commands are. */
+/** A service on NATS says which target it serves, and is told where its commands are. */
 export const attach = operation({
   body: z.strictObject({ target: plainText.optional() }),
   async run({ engine, caller, projectId, body }) {
@@ -80,9 +80,9 @@ export const lease = operation({
   },
 });
 
-/** A service reads the card of a call while it works on it: not of one that waits for others, or is over. */
+/** A service may read a call's card while it holds the call; not while the call is queued for others, and not afterwards. */
 const checkHeld = ({ toolCallId, status, plain }: CallView): void => {
-  // A plain service takes no lease: its call is queued until the result is there.
+  // A plain service takes no lease: its call stays queued until the result is there.
   if (status === "running" || (plain && status === "queued")) return;
   const why =
     status === "queued" ? `call ${toolCallId} is held by nobody; claim it first` : whyNotLeased(toolCallId, status);

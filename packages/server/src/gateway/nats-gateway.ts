@@ -1,10 +1,10 @@
-// The gateway on NATS: tool services that have no HTTP ask here, by request and reply. Any number of processes serve it
-// together; each request goes to one of them.
+// The gateway on NATS: tool services without HTTP send their requests here. Any number of processes serve it together; each
+// request goes to one of them.
 //   - Every request is answered once, with the answer or with one typed error; a refused one has changed nothing.
-//   - What is asked without a place for the answer is not done, except parts: nobody waits for those anyway.
-//   - What is in hand is bounded, by number and by size: a flood while the database hangs is refused at once, unread, with
-//     `rate_limited`; nothing of it happened, and it may be asked again.
-//   - `stop` takes no more and waits for what was begun.
+//   - A request without a reply address is not carried out, except parts, which have no answer.
+//   - Requests in hand are bounded, by number and by size: during a flood while the database hangs, further requests are
+//     refused at once and unread with `rate_limited`; nothing was changed, and the service may ask again.
+//   - `stop` takes no more requests and waits for those that were begun.
 
 import type { InboundRequest, NatsLink, NatsReply } from "@toolplane/bus/nats";
 import { type Clock, type Log, systemClock } from "@toolplane/engine";
@@ -34,12 +34,12 @@ export interface NatsGateway {
   stop(): Promise<void>;
 }
 
-/** Enough to see what goes on; whoever sends a million of them fills no log. */
+/** Enough to see what goes on; a sender of a million bad requests must not fill the log. */
 const MAX_WARNINGS = 100;
 
 /**
- * Far more than a database answers at once: who waits behind so many has given up before it is his turn. A body may be as
- * large as the largest result, so their characters count too.
+ * Far more than a database answers at once: a request behind so many others would have timed out before its turn. A body may be
+ * as large as the largest result, so their characters are counted too.
  */
 const MOST_IN_HAND = { requests: 1_024, characters: 64 * 1024 * 1024 };
 
@@ -85,7 +85,7 @@ export const createNatsGateway = async (options: NatsGatewayOptions): Promise<Na
 
   const fills = (share: number): boolean => running.size >= most.requests * share || held >= most.characters * share;
 
-  /** Whether another one may come in; the log has one line for each flood, not for each place that is free for a moment. */
+  /** Whether another request may come in; a flood is logged once, not each time a place is free for a moment. */
   const admits = (): boolean => {
     const full = fills(1);
     if (full && !isFull)

@@ -1,5 +1,5 @@
-// An answer on its way back over NATS: the body of the HTTP API, its status in a header, and the server's time, with which
-// a client on another clock can read the times in it.
+// An answer over NATS: the body of the HTTP API, its status in a header, and the server's time in another, with which a client
+// translates the times in it to its own clock.
 
 import type { NatsReply } from "@toolplane/bus/nats";
 import { HEADERS, ToolplaneError, utf8Bytes } from "@toolplane/protocol";
@@ -11,7 +11,7 @@ const STATUS_HEADER = "CG-Status";
 const HEADER_BYTES = 128;
 
 export interface ReplyMeans {
-  /** The clock the times in the answers are of. */
+  /** The clock that the times in answers come from. */
   readonly nowMs: number;
   readonly maxPayload: number | undefined;
 }
@@ -33,8 +33,8 @@ const withoutCard = (body: unknown): unknown => {
 };
 
 /**
- * A leased call whose card is too large for this server is handed over without it: the service asks for the card, is told
- * why it cannot have it, and settles the call. Refusing the lease would leave the call to wait for nobody.
+ * When the card of a leased call is too large for this NATS server, the call is handed over without it: the service asks for the
+ * card, gets the reason, and settles the call. If the lease were refused instead, the call would wait for ever.
  */
 export const planReply = ({ status, body }: ServiceAnswer, isLease: boolean, means: ReplyMeans): NatsReply => {
   const payload = JSON.stringify(body);

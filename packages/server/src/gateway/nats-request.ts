@@ -1,8 +1,8 @@
-// A request as it comes from NATS, read and judged before anything is asked of the engine.
-//   - Who asks is the subject's project and actor token: the NATS server lets a user publish only under its own.
-//   - Headers and body can agree with the subject or be refused; they can never say who asks.
-//   - The answer goes to an inbox of whoever asked. The sender chooses the reply subject, and we publish it with our own
-//     rights: unchecked, a service could have the plane ring a doorbell or delete a stream in its place.
+// A request from NATS, read and checked before the engine is asked.
+//   - The subject's project and actor say who asks: the NATS server lets a user publish only under its own.
+//   - Headers and body must agree with the subject, or the request is refused; they never say who asks.
+//   - The answer goes only to an inbox of the asking user. The sender chooses the reply subject, and we publish with our own
+//     rights: unchecked, a service could make the plane ring a doorbell or delete a stream.
 
 import type { InboundRequest } from "@toolplane/bus/nats";
 import {
@@ -34,7 +34,7 @@ export interface GatewayQuestion {
   readonly request: Omit<ServiceRequest<unknown>, "engine">;
 }
 
-/** What beside the subject a question cannot do without. */
+/** What a request needs besides its subject. */
 const REQUIRED: Readonly<Record<GatewayOperation, readonly string[]>> = {
   attach: [],
   lease: [HEADERS.toolCallId, HEADERS.turnId],
@@ -97,11 +97,11 @@ const checkCard = (body: unknown, toolCallId: string): void => {
     throw violation(`the card's tool_call_id is not the one in ${HEADERS.toolCallId}`);
 };
 
-/** The channel a question is asked in is the call's, like the header; `public` is also that of a service that knows none. */
+/** A request is asked in the call's channel, like the header; `public` is also accepted, for services that know no channel. */
 const saidChannel = (headers: HeaderMap, channelId: string): HeaderMap =>
   channelId === DEFAULT_CHANNEL ? headers : { ...headers, [HEADERS.channelId]: channelId };
 
-/** Throws what the answer will say. */
+/** Throws the error that becomes the answer. */
 export const readQuestion = (inbound: InboundRequest): GatewayQuestion => {
   const subject = parseSubject(inbound.subject);
   if (subject.category !== "rpc" || subject.version !== PROTOCOL_VERSION)

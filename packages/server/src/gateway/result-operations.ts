@@ -5,9 +5,9 @@ import { type JsonValue, MAX_JSON_BYTES } from "@toolplane/protocol";
 import { z } from "zod";
 import { anyObject, factsFor, keyOf, ok, operation, plainText, traceparentOf } from "./service-request.ts";
 
-/** A result larger than a card may be is refused by the engine with its own code; this only bounds what is read. */
+/** The engine refuses a result that is larger than a card, with its own code; this only bounds what is read. */
 export const MAX_RESULT_BYTES = MAX_JSON_BYTES;
-/** It was read from JSON: looking at each of its values again would take longer than reading it did. */
+/** It was read from JSON, so its values need no second check: that would take longer than reading it. */
 const anyValue = z.custom<JsonValue>((value) => value !== undefined, "is required");
 const MAX_PARTS = 1_000;
 
@@ -28,7 +28,7 @@ export const settle = operation({
     after_execution: z.unknown().optional(),
     definition_hash: z.string().max(128).optional(),
     control_stripped: z.array(z.string().max(64)).max(8).optional(),
-    /** What the next call of the session begins with; a call of no session has none to keep. */
+    /** The state for the next call of the session; ignored for a call without a session. */
     session_state: anyObject.optional(),
     /** Further ways to show the result: `model`, `display`, `preview`. */
     views: anyObject.optional(),

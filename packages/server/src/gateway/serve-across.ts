@@ -1,5 +1,5 @@
-// Serves one target in every project at once: one service, one line of work for all projects, and a runner per project
-// because a gateway is bound to one.
+// Serves one target in every project at once: one service with one queue for all projects, and a runner per project, because a
+// gateway is bound to one project.
 
 import type { Engine, LeasedCall } from "@toolplane/engine";
 import { tryParseSubject } from "@toolplane/protocol";
@@ -26,7 +26,7 @@ export interface ServiceMeans {
   readonly random: Random;
   readonly log: Log;
   readonly offset: ClockOffset;
-  /** While the store is away: when it is back. Asking it before would only make the service hesitate longer. */
+  /** While the store is away: resolves when it is back. Asking it earlier would only lengthen the service's pauses. */
   readonly storeBack?: (() => Promise<void> | undefined) | undefined;
   /** This process, as people read it in `why`. */
   readonly holder: string;
@@ -41,7 +41,7 @@ export interface ServeAcrossOptions extends ServiceMeans {
   readonly concurrency: number;
 }
 
-/** A runner is small; one that is forgotten only forgets which commands it has seen. */
+/** A runner is small; when one is dropped, only its memory of seen commands is lost. */
 const MAX_RUNNERS = 256;
 
 /** Until the store is back, or the service is to stop. */
@@ -59,7 +59,7 @@ export const serveAcross = (options: ServeAcrossOptions): ToolService => {
   const { engine, clock, random, log, offset, holder, target, actor } = options;
   const ids = createIds(clock.now);
   const runners = new Map<string, Runner>();
-  /** Whose the leases are that were not started yet. */
+  /** The project of each lease that was not started yet. */
   const projectOf = new Map<string, string>();
 
   const gatewayFor = (projectId: string): ToolGateway =>
@@ -78,7 +78,7 @@ export const serveAcross = (options: ServeAcrossOptions): ToolService => {
       ids,
       random,
       log,
-      // None of them needs one, and a definition that names one must not get it.
+      // These tools need no secret, and a definition that names one must not get it.
       secrets: () => undefined,
     });
     const oldest = runners.size >= MAX_RUNNERS ? runners.keys().next().value : undefined;

@@ -1,6 +1,6 @@
-// What a tool service may ask of the plane, once for every door: the HTTP routes and the NATS gateway only carry the
-// question here and the answer back. Claiming is not here: over NATS a command arrives by itself and is leased.
-// The fences (leases, first result wins, insert-only cards) are the engine's.
+// What a tool service may ask of the plane, once for HTTP and NATS: the routes and the NATS gateway only carry the request here
+// and the answer back. Claiming is not here, because over NATS commands are fetched and leased. The engine keeps the rules
+// (leases, first result wins, insert-only cards).
 
 import type { GatewayOperation } from "@toolplane/protocol";
 import { exchange } from "./exchange.ts";

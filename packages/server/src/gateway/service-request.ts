@@ -1,7 +1,7 @@
-// A question of a tool service, whichever door it came through, and who asks it.
-//   - A door says who asks; nothing in a body or a header can change it.
-//   - What the headers say about the call agrees with it, or the question is refused.
-//   - A service reaches the calls sent to its own actor in its own project; others do not exist for it, or are refused.
+// A request of a tool service, over HTTP or NATS, and the identity of the service.
+//   - The door (token or NATS subject) says who asks; nothing in a body or a header can change it.
+//   - What the headers say about the call must agree with the call, or the request is refused.
+//   - A service reaches only calls of its own actor in its own project; other calls are refused or do not exist for it.
 
 import type { Actor, CallFacts, CallKey, Engine } from "@toolplane/engine";
 import { HEADERS, type HeaderMap, showName, ToolplaneError } from "@toolplane/protocol";
@@ -26,9 +26,9 @@ export interface ServiceRequest<Body> {
   readonly projectId: string;
   /** Empty for the operations that concern no call. */
   readonly toolCallId: string;
-  /** The protocol's own, spelled as on the bus; those that are not given say nothing. */
+  /** The protocol's headers, spelled as on the bus; a header that is left out is not checked. */
   readonly headers: HeaderMap;
-  /** The lease a card or a report names beside its body. */
+  /** The lease of a card or a report, sent outside its body. */
   readonly leaseId?: string | undefined;
   readonly body: Body;
 }
@@ -36,7 +36,7 @@ export interface ServiceRequest<Body> {
 export interface ServiceAnswer {
   readonly status: 200 | 201 | 202;
   readonly body: unknown;
-  /** What went wrong on our side inside an answer that is none of the failures of the whole, for the log. */
+  /** An error on our side inside an answer that is otherwise a success, for the log. */
   readonly faults?: readonly ToolplaneError[] | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface ServiceOperation<Schema extends z.ZodType = z.ZodType> {
   readonly body: Schema;
   /** Larger bodies are refused unread. */
   readonly maxBytes: number;
-  /** Text the database cannot store is let through: the engine says what becomes of it. */
+  /** Text that the database cannot store is let through: the engine decides what to do with it. */
   readonly anyText?: boolean;
   run(request: ServiceRequest<z.infer<Schema>>): Promise<ServiceAnswer>;
 }
@@ -70,14 +70,14 @@ export const refuseTarget = ({ named, targets = [] }: ServiceCaller, target: str
 
 const mayServe = (caller: ServiceCaller, { actorId, target }: Pick<CallFacts, "actorId" | "target">): void => {
   if (caller.targets === undefined) return;
-  // By actor, not by target alone: the project manager's own calls have a target too.
+  // Compared by actor, not only by target: the project manager's own calls have a target too.
   if (!caller.targets.some((served) => actorId === `tool.${served}`))
     throw refuseTarget(caller, actorId === `tool.${target}` ? target : actorId);
 };
 
 export const keyOf = ({ projectId, toolCallId }: CallKey): CallKey => ({ projectId, toolCallId });
 
-/** Who asks may ask about this call, and says nothing else about it than is true. */
+/** Checks that the caller may ask about this call, and that its headers are true. */
 export const checkAsker = <Call extends CallFacts>({ caller, headers }: ServiceRequest<unknown>, call: Call): Call => {
   mayServe(caller, call);
   checkCallIdentity(headers, call);
@@ -90,7 +90,7 @@ export const traceparentOf = ({ headers }: Pick<ServiceRequest<unknown>, "header
 /** The call, if this caller may speak for its actor. */
 export const factsFor = async (request: ServiceRequest<unknown>): Promise<CallFacts> => {
   const { engine, ...key } = request;
-  // No id has one, and the database would refuse the whole statement.
+  // No id contains a NUL, and the database would refuse the whole statement.
   if (hasControl(key.toolCallId))
     throw new ToolplaneError("not_found", `there is no call ${showName(key.toolCallId)} in this project`);
   return checkAsker(request, await engine.calls.facts(keyOf(key)));

@@ -50,8 +50,8 @@ export const getTool = operation({
 });
 
 /**
- * A tool service registers for its own targets only, and owns what it registers. Somebody who may do more can register as a
- * service too: its definitions are then put under what people decided instead of replacing it.
+ * A tool service registers only for its own targets, and owns what it registers. A token with more rights can register as a
+ * service too: its definitions are then merged under what people decided, instead of replacing it.
  */
 const sourceOf = ({ named, targets }: ServiceCaller, upload: unknown, asService: boolean): string | undefined => {
   if (targets === undefined && !asService) return undefined;
@@ -78,7 +78,7 @@ export const registerTool = async (
 
 export const register = operation({
   maxBytes: MAX_DEFINITION_BYTES,
-  // Whatever was uploaded: the engine says what is wrong with it.
+  // Any upload is passed on: the engine says what is wrong with it.
   body: z.unknown(),
   run: (request) => registerTool(request, true),
 });

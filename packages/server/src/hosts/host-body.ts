@@ -1,11 +1,11 @@
-// A host as people and programs read it. The command's arguments are left out: they may hold what is nobody's business.
+// A host as people and programs read it. The command's arguments are left out, because they may hold secrets.
 
 import type { JsonObject } from "@toolplane/protocol";
 import { describeProcess, type PlaneProcess } from "../up/plane-processes.ts";
 import { planMissingRole, roleServing } from "../why/role-problem.ts";
 import type { HostView } from "./host-life.ts";
 
-/** What to do about a host that this process does not run: only the one that does knows how it is, and says so in its log. */
+/** What to do about a host that another process runs: only that process knows its state, and writes it to its log. */
 export const planElsewhere = (target: string, processes: readonly PlaneProcess[] | undefined): string => {
   const missing = planMissingRole("tools", processes);
   if (missing !== undefined) return `${missing.why}: ${missing.todo}`;

@@ -1,12 +1,12 @@
-// The life of one configured host: started, its tools registered, served; or not, and then it is said why and tried again.
+// The life of one configured host: started, its tools registered, served; or failed with a reason, and tried again.
 //
 // starting --described, registered--> ready
 //    |                                  (from here on its supervisor restarts what dies)
-//    +--anything wrong--> failed --backoff--> starting     a configuration the host refuses stays failed: nothing would change
+//    +--anything wrong--> failed --backoff--> starting     a configuration that the host refuses stays failed
 //
-//   HL1. Nothing that goes wrong here stops the stack; it is logged once per reason and shown by GET /hosts and by `why`.
-//   HL2. Tools the host used to have and has no more are deleted; those of a host that does not start stay registered.
-//   HL3. What a host was given is removed from everything that is said about it here, as it is from what it says (I8).
+//   HL1. No failure here stops the stack; it is logged once per reason and shown by GET /hosts and by `why`.
+//   HL2. Tools that the host no longer offers are deleted; tools of a host that does not start stay registered.
+//   HL3. The host's secrets are removed from everything that is said about it here, as from everything it says (I8).
 
 import {
   createHostExecutor,
@@ -92,7 +92,7 @@ export const createHostLife = (options: HostLifeOptions): HostLife => {
   let registered: readonly DefinedHostTool[] = [];
   let refused: readonly RefusedHostTool[] = [];
 
-  /** What the registry takes of what the host offers. */
+  /** The tools of the host that the registry accepted. */
   const register = async (description: HostDescription): Promise<void> => {
     const given = { ...setting, host: name, projectId: gateway.projectId };
     const isRetrySafe = (tool: string): boolean => host?.isRetrySafe(tool) ?? false;
@@ -145,7 +145,7 @@ export const createHostLife = (options: HostLifeOptions): HostLife => {
         log,
         secrets: () => undefined,
         ownSecrets: secrets,
-        // The supervisor tries again what may be tried again.
+        // The supervisor repeats what may be repeated.
         maxAttempts: 1,
       }),
       target,
@@ -182,13 +182,13 @@ export const createHostLife = (options: HostLifeOptions): HostLife => {
   const fail = (error: unknown): void => {
     const { code, message } = understandError(error, { keepMessage: true });
     const understood = new ToolplaneError(code, scrubber.text(message));
-    // Once per reason: a host that stays broken says nothing new every minute.
+    // Logged once per reason: a host that stays broken would log the same every minute.
     if (problem?.message !== understood.message)
       log.error("a host cannot be used", {
         host: name,
         code: understood.code,
         reason: understood.message,
-        // Why a program ended at once is usually the last thing it said.
+        // When a program ended at once, its last output usually says why.
         last_stderr: host?.status().lastStderr,
       });
     phase = "failed";

@@ -37,7 +37,7 @@ const readLimits = (entry: HostEntry, at: (...path: PropertyKey[]) => string): P
       throw refuseConfig(`${at("limits", key)}: there is no limit ${JSON.stringify(key)} of a host`);
     limits[name] = value;
   }
-  // A deadline of the runner's own comes with every call; this one is for the questions around it.
+  // The runner sends a deadline with every call; this one is for the other requests.
   if (entry.timeout_seconds !== undefined) limits.callMs ??= entry.timeout_seconds * 1_000;
   return limits;
 };
@@ -110,7 +110,7 @@ export const readHostSettings = (
   return hosts;
 };
 
-/** Variables everybody may know; what else a host is given counts as a secret and is removed from what it says (I8). */
+/** Variables that are not secret; every other variable of a host is a secret and is removed from what it says (I8). */
 const HARMLESS: ReadonlySet<string> = new Set(["PATH", "HOME", "TMPDIR", "LANG", "LANGUAGE", "TZ", "TERM", "NODE_ENV"]);
 
 export const hostSecrets = (

@@ -1,5 +1,5 @@
-// What becomes of a host's tool by its registration. Its calls run under what is in force in the registry, never under what
-// the host said: a person may have set stricter options, or not have accepted the new ones yet.
+// What a host's tool becomes by its registration. Its calls run under the definition in force in the registry, never under what
+// the host says: a person may have set stricter options, or may not have accepted the new ones yet.
 
 import type { DefinedHostTool } from "@toolplane/bridges";
 import type { ToolUpsertResult } from "@toolplane/engine";
@@ -29,7 +29,7 @@ export const planHostTool = (
       reason: `a person deleted ${toolName}; to bring it back run: ${acceptCommand(toolName)}`,
     };
   if (outcome !== "pending") return { tool: { ...tool, ...inForce }, waits: undefined };
-  // The code is not that of the definition in force, so a call pinned to it must see another hash.
+  // The host's code does not implement the definition in force, so a call pinned to that must see another hash.
   return {
     tool: { ...tool, definition: inForce.definition },
     waits: { tool: toolName, version, todo: acceptCommand(toolName) },

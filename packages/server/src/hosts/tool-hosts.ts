@@ -18,9 +18,9 @@ export interface HostProblem {
 export interface ToolHosts {
   /** The hosts of a project. */
   list(projectId: string): readonly HostView[];
-  /** Why nobody takes the calls of a target, if it is a host's and the host is not ready. */
+  /** Why the calls of a target are not taken, if the target is a host's and the host is not ready. */
   problemOf(projectId: string, target: string): HostProblem | undefined;
-  /** Resolves when each host has been tried once, well or not; what did not work is tried again behind it. */
+  /** Resolves when each host has been tried once, with or without success; failed hosts are tried again in the background. */
   readonly tried: Promise<void>;
   stop(drainMs: number): Promise<void>;
 }

@@ -1,6 +1,6 @@
-// What a token that is bound to an agent may set in motion: the tools its agent's profile allows, whichever way it calls
-// them, turns of its own agent, and turns of others as far as the profile's delegation policy goes. The same rules bind the
-// agent inside its turns; a token is no way around them.
+// What a token of an agent may start: the tools that the agent's profile allows, turns of its own agent, and turns of others as
+// far as the profile's delegation policy allows. The same rules bind the agent inside its turns, so a token is no way around
+// them.
 
 import type { Engine } from "@toolplane/engine";
 import { showName, ToolplaneError } from "@toolplane/protocol";
@@ -36,30 +36,26 @@ export interface TurnAsk {
   readonly boxId?: string | undefined;
 }
 
-/** What a turn is given its agent can read: a box with cards that are another's is given by no agent. */
-const checkMayGive = async (
-  boxes: Pick<Engine["boxes"], "loadBox">,
+/**
+ * The box that a turn is given. What a turn is given its agent can read, also what comes into the box later. So an agent gives a
+ * copy of what is in the box now, and no box with cards that are another's.
+ */
+const boxToGive = async (
+  boxes: Pick<Engine["boxes"], "loadBox" | "createBox">,
   own: Own,
   { projectId, boxId }: { readonly projectId: string; readonly boxId: string },
-): Promise<void> => {
-  await own.check("box", boxId);
-  if (own.self === undefined) return;
+): Promise<string> => {
+  if (own.self === undefined) return boxId;
   const cardIds = (await boxes.loadBox(projectId, boxId))?.cardIds ?? [];
   const visible = await own.among("card", cardIds);
-  if (cardIds.every((id) => visible.has(id))) return;
+  if (cardIds.every((id) => visible.has(id))) return boxes.createBox(projectId, cardIds, { parentIds: [boxId] });
   throw new ToolplaneError(
     "auth_failed",
     `box ${showName(boxId)} holds cards that are not this agent's own; start the turn with a box of its own turns, or repeat in the instruction what matters`,
   );
 };
 
-export const checkMayStart = async (
-  { agentProfiles, boxes }: Profiles & Pick<Engine, "boxes">,
-  who: Who,
-  own: Own,
-  ask: TurnAsk,
-): Promise<void> => {
-  if (ask.boxId !== undefined) await checkMayGive(boxes, own, { projectId: ask.projectId, boxId: ask.boxId });
+const checkMayDelegate = async ({ agentProfiles }: Profiles, who: Who, ask: TurnAsk): Promise<void> => {
   const self = boundAgent(who);
   if (self === undefined || self === ask.agentId) return;
   const [caller, target] = await Promise.all([
@@ -76,4 +72,17 @@ export const checkMayStart = async (
       decision.code,
       `agent ${self} may not start a turn of ${showName(ask.agentId)}: ${decision.message}`,
     );
+};
+
+/** Refuses, or gives the box that the turn begins with; undefined when none was named. */
+export const checkMayStart = async (
+  engine: Profiles & Pick<Engine, "boxes">,
+  who: Who,
+  own: Own,
+  ask: TurnAsk,
+): Promise<string | undefined> => {
+  const { projectId, boxId } = ask;
+  if (boxId !== undefined) await own.check("box", boxId);
+  await checkMayDelegate(engine, who, ask);
+  return boxId === undefined ? undefined : boxToGive(engine.boxes, own, { projectId, boxId });
 };

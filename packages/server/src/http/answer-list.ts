@@ -1,33 +1,80 @@
-// An answer with a list that may be long: each item is written apart, and after each few hundred kilobytes others get
-// their turn.
+// An answer with a list that may be long. Each item is written apart, and after each few hundred kilobytes others get their turn. A
+// long answer goes out piece by piece while its reader reads, and what the reader has not taken is counted for its token: a
+// reader that takes nothing cannot fill the memory with further answers.
 
 import { setImmediate as breathe } from "node:timers/promises";
 import type { Context } from "hono";
+import type { BodyShare } from "./body-budget.ts";
+
+export interface ListAnswer {
+  readonly context: Context;
+  /** What the answers of the caller's token hold. */
+  readonly openAnswer: () => BodyShare;
+}
 
 const AT_ONCE = 256 * 1024;
+const JSON_TYPE = { "Content-Type": "application/json" };
 
-export const listText = async (items: readonly unknown[]): Promise<string> => {
-  const texts: string[] = [];
-  let length = 0;
-  for (const item of items) {
-    const text = JSON.stringify(item) ?? "null";
-    texts.push(text);
-    length += text.length;
-    if (length <= AT_ONCE) continue;
-    await breathe();
-    length = 0;
-  }
-  return `[${texts.join(",")}]`;
+/** The pieces of a long answer; what each of them holds is given back when it was taken. */
+const streamPieces = (pieces: readonly Uint8Array[], share: BodyShare): ReadableStream<Uint8Array> => {
+  let at = 0;
+  const close = (): void => share[Symbol.dispose]();
+  return new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        const piece = pieces[at];
+        at += 1;
+        if (piece !== undefined) return controller.enqueue(piece);
+        close();
+        controller.close();
+      },
+      cancel: close,
+    },
+    { highWaterMark: 0 },
+  );
 };
 
+const answer = async (
+  { context, openAnswer }: ListAnswer,
+  opening: string,
+  items: readonly unknown[],
+  closing: string,
+): Promise<Response> => {
+  const encoder = new TextEncoder();
+  const share = openAnswer();
+  const pieces: Uint8Array[] = [];
+  let text = opening;
+  try {
+    for (const [index, item] of items.entries()) {
+      text += `${index === 0 ? "" : ","}${JSON.stringify(item) ?? "null"}`;
+      if (text.length <= AT_ONCE) continue;
+      const piece = encoder.encode(text);
+      share.take(piece.byteLength);
+      pieces.push(piece);
+      text = "";
+      await breathe();
+    }
+  } catch (error) {
+    share[Symbol.dispose]();
+    throw error;
+  }
+  if (pieces.length > 0)
+    return context.body(streamPieces([...pieces, encoder.encode(text + closing)], share), 200, JSON_TYPE);
+  share[Symbol.dispose]();
+  return context.body(text + closing, 200, JSON_TYPE);
+};
+
+/** The list alone. */
+export const answerItems = (call: ListAnswer, items: readonly unknown[]): Promise<Response> =>
+  answer(call, "[", items, "]");
+
 /** The list under its name, followed by the rest. */
-export const answerList = async (
-  context: Context,
+export const answerList = (
+  call: ListAnswer,
   name: string,
   items: readonly unknown[],
   rest: Readonly<Record<string, unknown>> = {},
 ): Promise<Response> => {
   const others = JSON.stringify(rest).slice(1);
-  const body = `{${JSON.stringify(name)}:${await listText(items)}${others === "}" ? "}" : `,${others}`}`;
-  return context.body(body, 200, { "Content-Type": "application/json" });
+  return answer(call, `{${JSON.stringify(name)}:[`, items, `]${others === "}" ? "}" : `,${others}`}`);
 };

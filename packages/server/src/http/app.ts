@@ -1,10 +1,11 @@
-// The application: every route of the table behind the same gate.
-//   APP1. Everything but /health and /live needs a bearer token; a token of one project does not reach another.
-//   APP2. A route says what it gives (route.ts); what is another's is refused before the handler runs and the body is read.
+// The application: every route of the table behind the same checks.
+//   APP1. Every route but /health and /live needs a bearer token; a token of one project does not reach another.
+//   APP2. A route says what it gives (route.ts); a thing of another owner is refused before the handler runs and the body is
+//       read.
 //   APP3. The Host header must be one we serve, and a request with an Origin must come from it (DNS rebinding).
 //   APP4. Bodies are bounded before they are read, parsed without prototype tricks, and checked before a handler sees them.
 //       No handler sees text that the database cannot store, unless its route says that it judges such text itself.
-//   APP5. What bodies and readers hold is counted for each token and in all (body-budget.ts, readers.ts).
+//   APP5. What bodies, long answers and readers hold is counted for each token and in all (body-budget.ts, readers.ts).
 //   APP6. Who waits with a token that ends is answered 401, and what it waited for is not shown.
 //   APP7. Every failure has the same shape (problem.ts).
 
@@ -14,7 +15,7 @@ import { type Context, Hono } from "hono";
 import type { z } from "zod";
 import { NO_TOOL_HOSTS, type ToolHosts } from "../hosts/tool-hosts.ts";
 import { type PlaneProcesses, UNKNOWN_PROCESSES } from "../up/plane-processes.ts";
-import { type BodyLimits, createBodyBudget, shareBody } from "./body-budget.ts";
+import { ANSWER_LIMITS, type BodyLimits, createBodyBudget, shareBody } from "./body-budget.ts";
 import { checkHost } from "./check-host.ts";
 import { createFailureLog } from "./failure-log.ts";
 import { explainNotFound } from "./known-project.ts";
@@ -39,6 +40,7 @@ export interface AppOptions {
   /** Aborted when the server drains. */
   readonly draining: AbortSignal;
   readonly bodies?: BodyLimits | undefined;
+  readonly answers?: BodyLimits | undefined;
   readonly readers?: ReaderLimits | undefined;
 }
 
@@ -94,15 +96,16 @@ export const createApp = (options: AppOptions): Hono => {
   const { log } = options;
   const failures = createFailureLog(log);
   const bodies = createBodyBudget(options.bodies);
+  const answers = createBodyBudget(options.answers ?? ANSWER_LIMITS, "answers");
   const readers = createReaders(options.readers);
   const batchReaders = createReaders(options.readers);
   for (const route of options.routes) checkRoute(route);
-  // A slash too many at the end is no other place.
+  // A trailing slash is ignored.
   const app = new Hono({ strict: false });
 
   const run = async (route: Route, context: Context): Promise<Response> => {
     const engine = options.engine();
-    // Answered, not thrown: whoever comes early has done nothing wrong, and nothing has failed.
+    // Answered, not thrown: a request before the start is complete is no error of the caller or of the server.
     if (engine === undefined) return answerEarly(context);
     const began = systemClock.now();
     const token = await engine.tokens.check(bearerOf(context));
@@ -129,6 +132,7 @@ export const createApp = (options: AppOptions): Hono => {
       const response = await route.handle({
         ...{ params, body, query, caller, own, engine, toolHosts, processes, readers, batchReaders, log, context },
         holdBody: share.hold,
+        openAnswer: () => answers.open(token.tokenId),
         // Made for a handler that waits; most routes answer at once.
         get signal() {
           if (waiting === undefined) {

@@ -1,4 +1,4 @@
-// Who holds how much memory with the bodies of its requests. A body is counted before it is read, and until its request is
+// Who holds how much memory with the bodies of its requests, and with answers that it has not taken. A body is counted before it is read, and until its request is
 // answered: what was parsed from it lives that long.
 //   BB1. One token holds at most its share, whatever it sends at once.
 //   BB2. All bodies together are bounded. Small ones always pass that bound, so that a few large ones do not shut out
@@ -11,18 +11,28 @@ export interface BodyLimits {
   readonly inAll: number;
 }
 
-/** Two of the largest results at once; a service that has more of them waits its turn. */
+/** Two of the largest results at once; a service with more of them gets `rate_limited`. */
 const BODY_LIMITS: BodyLimits = { perToken: 128 * 1024 * 1024, inAll: 384 * 1024 * 1024 };
+
+/** Long answers whose readers have not taken them: some pages of a list, or four of the largest. */
+export const ANSWER_LIMITS: BodyLimits = { perToken: 64 * 1024 * 1024, inAll: 384 * 1024 * 1024 };
 
 const SMALL_BYTES = 64 * 1024;
 
 /** The bytes of one request. */
 export interface BodyShare extends Disposable {
-  /** `rate_limited` when there is no room for so many more. */
+  /** Throws `rate_limited` when there is no room for so many more bytes. */
   take(bytes: number): void;
-  /** Counts the bytes until this is disposed too: for an answer that goes on after its request was handled. */
+  /** Keeps the bytes counted until this is disposed too: for an answer that continues after its request was handled. */
   hold(): Disposable;
 }
+
+/** For what must not be refused: commands that are leased to the reader by now. */
+export const UNCOUNTED: BodyShare = {
+  take: () => {},
+  hold: () => UNCOUNTED,
+  [Symbol.dispose]: () => {},
+};
 
 export interface BodyBudget {
   open(tokenId: string): BodyShare;
@@ -30,14 +40,18 @@ export interface BodyBudget {
   held(): number;
 }
 
-const refuse = (whose: string, limit: number): ToolplaneError =>
-  new ToolplaneError(
-    "rate_limited",
-    `${whose} hold more than ${limit} bytes at once; wait for answers, then send this again`,
-    { detail: { max_bytes: limit } },
-  );
+export type BudgetOf = "requests" | "answers";
 
-export const createBodyBudget = (limits: BodyLimits = BODY_LIMITS): BodyBudget => {
+const ADVICE: Readonly<Record<BudgetOf, string>> = {
+  requests: "wait for answers, then send this again",
+  answers: "read them, then ask again",
+};
+
+export const createBodyBudget = (limits: BodyLimits = BODY_LIMITS, of: BudgetOf = "requests"): BodyBudget => {
+  const refuse = (whose: string, limit: number): ToolplaneError =>
+    new ToolplaneError("rate_limited", `the ${of} of ${whose} hold more than ${limit} bytes at once; ${ADVICE[of]}`, {
+      detail: { max_bytes: limit },
+    });
   const byToken = new Map<string, number>();
   let inAll = 0;
 
@@ -69,10 +83,8 @@ export const createBodyBudget = (limits: BodyLimits = BODY_LIMITS): BodyBudget =
       };
       return {
         take(bytes) {
-          if ((byToken.get(tokenId) ?? 0) + bytes > limits.perToken)
-            throw refuse("the requests of this token", limits.perToken);
-          if (taken + bytes > SMALL_BYTES && inAll + bytes > limits.inAll)
-            throw refuse("the requests of all tokens", limits.inAll);
+          if ((byToken.get(tokenId) ?? 0) + bytes > limits.perToken) throw refuse("this token", limits.perToken);
+          if (taken + bytes > SMALL_BYTES && inAll + bytes > limits.inAll) throw refuse("all tokens", limits.inAll);
           taken += bytes;
           change(tokenId, bytes);
         },
@@ -87,10 +99,10 @@ export const createBodyBudget = (limits: BodyLimits = BODY_LIMITS): BodyBudget =
   };
 };
 
-// Beside the request instead of through every function that reads one: what reads bodies stays what it is.
+// Kept in a map beside the request, so that functions that read bodies need no further parameter.
 const shares = new WeakMap<Request, BodyShare>();
 
 export const shareBody = (request: Request, share: BodyShare): void => void shares.set(request, share);
 
-/** A request nobody counts is bounded by its route alone. */
+/** A request without a share is bounded by its route alone. */
 export const shareOf = (request: Request): Pick<BodyShare, "take"> | undefined => shares.get(request);

@@ -1,12 +1,12 @@
-// The bytes of a body, bounded: no more than the route takes, no more than there is room for (body-budget.ts), and not for
-// ever. A declared length is refused before anything is read; what is not declared is counted as it comes.
+// The bytes of a body, bounded: no more than the route takes, no more than there is room for (body-budget.ts), and within a time
+// limit. A declared length is refused before anything is read; undeclared bytes are counted as they come.
 
 import { showName, ToolplaneError } from "@toolplane/protocol";
 import { shareOf } from "./body-budget.ts";
 
-/** Read at once, without a stream of the web's kind: that costs more than all the rest of a small request. */
+/** Read in one piece, without a web stream: a web stream costs more than the rest of a small request. */
 const AT_ONCE_BYTES = 64 * 1024;
-/** A sender that is silent for longer in the middle of a body has gone. The server's own limit ends what merely trickles. */
+/** A sender that is silent for longer in the middle of a body has gone. The server's own limit ends bodies that only trickle. */
 const SILENCE_MS = 15_000;
 
 const tooLarge = (maxBytes: number): ToolplaneError =>
@@ -20,7 +20,7 @@ const silent = (ms: number): ToolplaneError =>
     `the body stopped in the middle: nothing came for ${ms / 1_000} seconds; send it again`,
   );
 
-/** A request's bytes stop coming for one reason: its sender has gone. Nothing of the server has failed. */
+/** When the bytes of a request stop coming, its sender has gone; that is no failure of the server. */
 const gone = (cause: unknown): ToolplaneError =>
   new ToolplaneError("canceled", "the connection was closed before the body had come; send it again", { cause });
 
@@ -63,7 +63,7 @@ const readPieces = async (body: ReadableStream<Uint8Array>, bounds: Bounds): Pro
       pieces.push(piece);
     }
   } catch (error) {
-    // The rest is not wanted; what it says about that is of no interest.
+    // The rest of the body is dropped; errors of dropping it do not matter.
     reader.cancel(error).catch(() => {});
     throw error;
   }

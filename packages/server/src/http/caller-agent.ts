@@ -1,14 +1,13 @@
-// In whose name a call is made. An agent's rights (what it may use and delegate, whose idempotency keys it repeats) hang on
-// that name, so it is not simply believed.
+// In whose name a call is made. An agent's rights (tools, delegation, idempotency keys) depend on that name, so it is checked.
 //   - A token of role agent speaks for the agent it is bound to, or for the API if it is bound to none.
-//   - People name any agent of their project; nobody outside speaks for a part of the plane itself (`sys.`, `tool.`).
+//   - People may name any agent of their project; no caller from outside may name a part of the plane itself (`sys.`, `tool.`).
 
 import { isTrustedActor, ToolplaneError } from "@toolplane/protocol";
 import { boundAgent, type Who } from "./own.ts";
 
 export const API_ACTOR = "sys.api";
 
-/** Undefined: nobody in particular, the API itself. */
+/** Undefined: no agent; the call is the API's own. */
 export const callerAgent = (caller: Who, asked: string | undefined): string | undefined => {
   const bound = boundAgent(caller);
   if (asked === undefined) return bound;

@@ -1,5 +1,5 @@
-// The protocol's headers of a request that makes a call or a turn: they agree with it, or it is refused. Trace headers are not
-// among them: they are those of the client's own trace.
+// The protocol's headers of a request that makes a call or a turn must agree with it, or the request is refused. Trace headers
+// are not checked: they belong to the client's own trace.
 
 import { headersFromHttp } from "@toolplane/protocol";
 import { type CallerIdentity, checkCallerIdentity } from "@toolplane/protocol/agents";

@@ -1,5 +1,5 @@
-// A web page must not be able to talk to a server on somebody's machine: a request names a host we serve, and one that
-// comes from a page comes from ours, by host and by port.
+// A web page must not be able to use a server on the user's machine. So the Host header must name a host we serve, and a request
+// from a page must come from our own host and port.
 
 import { isToken, showName, ToolplaneError } from "@toolplane/protocol";
 
@@ -11,7 +11,7 @@ const hostName = (authority: string): string | undefined => {
   return host === undefined || host === "" ? undefined : host.toLowerCase();
 };
 
-/** A name is written as it is; anything else a stranger may send is quoted. */
+/** A valid name is shown as it is; any other text is quoted. */
 const showHost = (name: string): string => (name.split(".").every((part) => isToken(part)) ? name : showName(name));
 
 const notOurName = (name: string | undefined): ToolplaneError =>
@@ -24,7 +24,7 @@ const notOurName = (name: string | undefined): ToolplaneError =>
 
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { "http:": "80", "https:": "443" };
 
-/** Of `name:port` and `name`: the same text for the same place, seen from a page of that scheme. */
+/** `name:port` and `name` in one form, with the default port of the page's scheme, so that they can be compared. */
 const placeOf = (authority: string, scheme: string): string => {
   const lower = authority.toLowerCase();
   const port = `:${DEFAULT_PORTS[scheme]}`;
@@ -32,8 +32,8 @@ const placeOf = (authority: string, scheme: string): string => {
 };
 
 /**
- * Whether the page was loaded from where the request goes: the same host and the same port, which is the scheme's when none
- * is written. The scheme itself is not compared: behind a proxy that speaks TLS this server does not know its own.
+ * Whether the page was loaded from the address that the request goes to: the same host and the same port (the scheme's default
+ * when none is written). The scheme itself is not compared: behind a proxy that speaks TLS, this server does not know its own.
  */
 const isOwnOrigin = (origin: string, host: string): boolean => {
   const end = origin.indexOf("://");

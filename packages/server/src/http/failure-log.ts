@@ -1,5 +1,5 @@
-// Failed requests in the log: one by one, except while the database is away. Then every request fails for the same reason, and
-// it is said once when that begins and once when it is over, with how many failed.
+// Logs failed requests: each one, except while the database is away. Then all fail for the same reason, so one line is logged
+// when it begins and one when it ends, with the number of failures.
 
 import { type Clock, type Log, systemClock } from "@toolplane/engine";
 import type { ErrorCode } from "@toolplane/protocol";
@@ -17,7 +17,7 @@ export interface FailureLog {
   answered(beganAt: number): void;
 }
 
-/** Requests that fail and others that do not, mixed, are one outage; one that began this long after the last failure ends it. */
+/** Failed and successful requests mixed are one outage; a success that began this long after the last failure ends it. */
 const QUIET_MS = 1_000;
 
 export const createFailureLog = (log: Log, clock: Pick<Clock, "now"> = systemClock): FailureLog => {

@@ -1,5 +1,5 @@
-// A project that is not there is named as such, whatever was asked of it. It is only looked for when nothing was found: what is
-// found belongs to a project that exists, and costs nothing more.
+// When a project does not exist, the error says so, whatever was asked of it. The project is looked up only after something was
+// not found, so a successful request costs nothing more.
 
 import type { Engine } from "@toolplane/engine";
 import { isToolplaneError, showName, ToolplaneError } from "@toolplane/protocol";
@@ -22,7 +22,7 @@ export const explainNotFound = async (
   projectId: string | undefined,
 ): Promise<unknown> => {
   if (projectId === undefined || !isToolplaneError(error) || error.code !== "not_found") return error;
-  // Whether it is there is a question beside the one that was asked: no answer to it changes nothing.
+  // This lookup is an extra: when it fails, the original error stands.
   const project = await projects.getProject(projectId).catch(() => null);
   return project === undefined ? noProject(projectId) : error;
 };

@@ -1,7 +1,7 @@
-// An answer that is written line by line while its reader reads. One stream of the web's kind, without the two more that a
-// general helper puts around it: they would cost more than the rest of a small answer.
+// An answer that is written line by line while its reader reads. One web stream, without the two more that a general helper adds:
+// they would cost more than the rest of a small answer.
 
-/** What waits for its reader before a writer is told to wait. */
+/** How much may wait for the reader before a writer has to wait. */
 const HIGH_WATER_BYTES = 64 * 1024;
 
 export interface LineStream {

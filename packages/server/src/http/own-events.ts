@@ -1,5 +1,5 @@
-// Which events a caller may see. Whoever is not bound by ownership sees all. An agent's token sees what is said about its
-// agent, and about turns that are its own; whose a turn is, is asked once for a page of events and then remembered.
+// Which events a caller may see. Callers that are not bound to an agent see all. An agent's token sees events about its agent and
+// about its own turns; the owners of turns are looked up once for a page of events and then remembered.
 
 import { HEADERS, isRecord, isTrustedActor, streamToken, tryParseSubject } from "@toolplane/protocol";
 import type { Own } from "./own.ts";
@@ -15,7 +15,7 @@ const turnOf = ({ headers, payload }: SeenEvent): string | undefined => {
   return typeof said === "string" ? said : undefined;
 };
 
-/** The subject names the agent; one of the plane's parts is named by a label that an agent could have as its id. */
+/** The subject names the agent. Parts of the plane are named by labels that an agent could also have as its id. */
 const isAbout = (self: string, { subject }: SeenEvent): boolean => {
   const parsed = isTrustedActor(self) ? undefined : tryParseSubject(subject);
   return parsed?.component === "agent" && parsed.target === streamToken(self);

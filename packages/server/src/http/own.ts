@@ -1,7 +1,7 @@
 // What a caller may see of a project's work.
 //   - People see all of it: admins, operators and viewers.
-//   - A token of role agent sees what its agent made, was given or started (the engine's ownership). One that names no agent
-//     speaks for the API: what was started over the API in nobody's name is its own.
+//   - A token of role agent sees what its agent made, was given or started (the engine's ownership). A token that names no agent
+//     speaks for the API, and sees what was started over the API without an agent.
 // A route says in the table what it gives (route.ts); the application asks here before the handler runs.
 
 import type { Engine, OwnedKind, Token } from "@toolplane/engine";
@@ -12,18 +12,18 @@ export interface Who {
   readonly actorId: string;
 }
 
-/** The agent a token speaks for; undefined for everybody else. */
+/** The agent a token speaks for; undefined for all other tokens. */
 export const boundAgent = ({ token, actorId }: Who): string | undefined =>
   token.role === "agent" && !isTrustedActor(actorId) ? actorId : undefined;
 
 export interface Own {
-  /** Whose work alone is shown; undefined: everybody's. */
+  /** The agent whose work alone is shown; undefined: all work. */
   readonly self: string | undefined;
-  /** Those of the ids that this caller may see. What does not exist may be among them for those who see everything. */
+  /** Those of the ids that this caller may see. For callers that see everything, ids that do not exist may be among them. */
   among(kind: OwnedKind, ids: readonly string[]): Promise<ReadonlySet<string>>;
-  /** The same for turns that are asked for again and again, by a stream. */
+  /** The same for turns that a stream asks for again and again. */
   turnsOfStream(turnIds: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Refuses what exists and is another's; what does not exist is for the handler to say. */
+  /** Refuses a thing that exists and belongs to another; for a thing that does not exist the handler answers. */
   check(kind: OwnedKind, id: string): Promise<void>;
 }
 
@@ -39,11 +39,11 @@ const notYours = (who: Who, what: string): ToolplaneError => {
 
 const all = async (ids: readonly string[]): Promise<ReadonlySet<string>> => new Set(ids);
 
-/** For those whose right does not depend on who made what. */
+/** For callers whose rights do not depend on ownership. */
 const EVERYTHING: Own = { self: undefined, among: (_kind, ids) => all(ids), turnsOfStream: all, check: async () => {} };
 
 export const createOwn = ({ ownership }: Pick<Engine, "ownership">, who: Who, projectId: string): Own => {
-  // A tool's token is bound to targets; the routes it reaches ask for these.
+  // A tool's token is bound to targets; its routes check those.
   if (who.token.role !== "agent") return EVERYTHING;
   const owner = { projectId, agentId: who.actorId };
   return {

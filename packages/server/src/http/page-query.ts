@@ -1,5 +1,5 @@
-// The query of every list: how many, and after which. A cursor is the last key of the page before, in a form that nothing
-// else has: one that was made up is refused instead of leading nowhere.
+// The query of every list: how many items, and after which. A cursor is the last key of the previous page, in a form that nothing
+// else has, so an invented cursor is refused instead of giving an empty page.
 
 import { ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";

@@ -1,5 +1,5 @@
 // Every error that leaves the API, in one shape: {"error": {code, message, detail?, retryable}} with the code's status.
-// What nobody foresaw is logged with its cause and shown without it (I8).
+// An unexpected error is logged with its cause and shown without it (I8).
 
 import { isToolplaneError, ToolplaneError, understandError } from "@toolplane/protocol";
 import type { Context } from "hono";
@@ -7,7 +7,7 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { RequestFailure } from "./failure-log.ts";
 
 export interface ProblemOptions {
-  /** Hears of what is the server's fault. */
+  /** Called for errors that are the server's fault. */
   readonly tell?: ((failure: RequestFailure) => void) | undefined;
   /** In place of the code's own. */
   readonly status?: ContentfulStatusCode | undefined;

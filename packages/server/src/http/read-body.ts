@@ -1,6 +1,6 @@
 // A request body as text and as JSON; its bytes are bounded where they are read (body-bytes.ts).
-// A large body takes tens of milliseconds to parse even when it is honest, so large ones are parsed one after the other and
-// in steps, and whatever else the server has to do comes between them.
+// A large body takes tens of milliseconds to parse even when it is honest. So large bodies are parsed one after the other and in
+// steps, and other work of the server runs between the steps.
 
 import { setImmediate as breathe } from "node:timers/promises";
 import {
@@ -14,7 +14,7 @@ import {
 } from "@toolplane/protocol";
 import { readBytes } from "./body-bytes.ts";
 
-/** One for all: it keeps nothing between whole texts, and making one costs as much as a small text. */
+/** One decoder for all: it keeps nothing between whole texts, and making one costs as much as decoding a small text. */
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
 const decode = (bytes: ArrayBuffer | Uint8Array): string => {
@@ -32,7 +32,7 @@ export const readBody = async (request: Request, maxBytes: number): Promise<stri
 const LARGE_TEXT = 128 * 1024;
 
 export interface BodyReading {
-  /** Text that cannot be stored is let through: who takes the body judges it piece by piece. */
+  /** Text that cannot be stored is let through: the route checks the body item by item. */
   readonly anyText?: boolean | undefined;
 }
 
@@ -71,7 +71,7 @@ const parseInTurn = (text: string, reading: BodyReading): Promise<JsonValue> => 
   return mine;
 };
 
-/** The JSON of a body; what is wrong with it is said of the body. */
+/** The JSON of a body; errors name the body. */
 export const parseBody = (text: string, reading: BodyReading = {}): JsonValue | Promise<JsonValue> => {
   if (text.length > LARGE_TEXT) return parseInTurn(text, reading);
   if (text.trim() === "") throw new ToolplaneError("bad_request", "the body is empty: send JSON");

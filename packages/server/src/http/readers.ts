@@ -1,7 +1,7 @@
-// Those who read streams: how many there may be, and what becomes of one that does not read.
-//   RD1. One token has at most so many open streams, and so has the process.
-//   RD2. What is written waits for its reader in bounded memory. A reader that takes nothing for a while is told why its
-//       stream ends, and is cut off soon after, whether it has read that or not.
+// The readers of streams: how many there may be, and what happens to a reader that does not read.
+//   RD1. The open streams of one token are limited, and those of the process.
+//   RD2. Written data waits for its reader in bounded memory. A reader that takes nothing for a while is told why its stream
+//       ends, and is cut off soon after, whether it has read that or not.
 
 import { ToolplaneError } from "@toolplane/protocol";
 import type { Context } from "hono";
@@ -9,9 +9,9 @@ import type { Context } from "hono";
 export interface ReaderLimits {
   readonly perToken: number;
   readonly inAll: number;
-  /** How long a reader may leave what was written for it. */
+  /** How long a reader may leave written data untaken. */
   readonly slowMs: number;
-  /** How long it may leave the last words. */
+  /** How long it may leave the last message untaken. */
   readonly cutMs: number;
 }
 
@@ -19,7 +19,7 @@ const READER_LIMITS: ReaderLimits = { perToken: 64, inAll: 1_024, slowMs: 30_000
 
 export interface Readers {
   readonly limits: ReaderLimits;
-  /** `rate_limited` when there are too many. */
+  /** Throws `rate_limited` when there are too many. */
   open(tokenId: string): Disposable;
 }
 
@@ -58,7 +58,7 @@ interface Writable {
   write(text: string): Promise<unknown>;
 }
 
-/** False when the reader has left it for too long. */
+/** False when the reader has left the data untaken for too long. */
 export const writeWithin = async (stream: Writable, text: string, ms: number): Promise<boolean> => {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {
@@ -75,10 +75,10 @@ interface NodeEnv {
   readonly outgoing?: { readonly writableFinished: boolean; destroy(): void } | undefined;
 }
 
-/** For a reader that has left what was written for it: the connection is closed, whatever waits in it. */
+/** For a reader that does not take its data: the connection is closed with everything that waits in it. */
 export const cutReader = (context: Context): void => ((context.env ?? {}) as NodeEnv).outgoing?.destroy();
 
-/** The last words of a stream. They are not waited for: the connection ends when they were read, or soon. */
+/** Writes the last message of a stream without waiting: the connection is closed when it was read, or soon after. */
 export const endStream = (context: Context, stream: Writable, why: ToolplaneError, cutMs: number): void => {
   void stream.write(`event: end\ndata: ${JSON.stringify({ error: why.toWire() })}\n\n`);
   const { outgoing } = (context.env ?? {}) as NodeEnv;

@@ -1,6 +1,5 @@
-// A route as data: what it is called with, who may call it, what it gives to whom, what it does. The table of routes is the
-// API; everything that must hold for all of them (auth, ownership, limits, error shape, input checks) is done once, by the
-// application.
+// A route as data: its input, the roles that may call it, what it gives to whom, its handler. The table of routes is the API; the
+// application does once what must hold for all routes (auth, ownership, limits, error shape, input checks).
 
 import { type Engine, type Log, OWNED_KINDS, type OwnedKind, type Role, type Token } from "@toolplane/engine";
 import { UsageError } from "@toolplane/protocol";
@@ -8,6 +7,7 @@ import type { Context } from "hono";
 import type { z } from "zod";
 import type { ToolHosts } from "../hosts/tool-hosts.ts";
 import type { PlaneProcesses } from "../up/plane-processes.ts";
+import type { BodyShare } from "./body-budget.ts";
 import type { Own } from "./own.ts";
 import type { Readers } from "./readers.ts";
 
@@ -22,14 +22,14 @@ export interface RouteCall<Body, Query> {
   readonly body: Body;
   readonly query: Query;
   readonly caller: Caller;
-  /** What of the project's work this caller may see. */
+  /** Which part of the project's work this caller may see. */
   readonly own: Own;
   readonly engine: Engine;
   readonly toolHosts: ToolHosts;
   readonly processes: PlaneProcesses;
-  /** Those who read streams of events of this process. */
+  /** The readers of event streams of this process. */
   readonly readers: Readers;
-  /** Those who read the answers of batches; they take no place from readers of events. */
+  /** The readers of batch answers; they take no place from readers of events. */
   readonly batchReaders: Readers;
   readonly log: Log;
   readonly context: Context;
@@ -37,6 +37,8 @@ export interface RouteCall<Body, Query> {
   readonly signal: AbortSignal;
   /** Counts the body's bytes until this is disposed: for an answer that is written after the handler returned. */
   holdBody(): Disposable;
+  /** Counts a long answer until its reader has taken it. */
+  openAnswer(): BodyShare;
 }
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
@@ -59,12 +61,10 @@ export interface Route {
   readonly gives: Gives;
   readonly body?: z.ZodType;
   readonly query?: z.ZodType;
-  /** Bodies larger than this are refused: 64 KiB, unless a route says that it needs more. */
+  /** Larger bodies are refused: 64 KiB, unless a route asks for more. */
   readonly maxBytes?: number;
   /** Text the database cannot store is let through: the handler turns it into a failed result or an item's own refusal. */
   readonly anyText?: boolean | undefined;
-  /** The body is parsed by the route itself (YAML, multipart). */
-  readonly rawBody?: boolean;
   handle(call: RouteCall<unknown, unknown>): Promise<Response> | Response;
 }
 
@@ -79,7 +79,7 @@ export interface RouteInput<Body extends z.ZodType, Query extends z.ZodType>
 export const route = <Body extends z.ZodType, Query extends z.ZodType>(input: RouteInput<Body, Query>): Route =>
   input as unknown as Route;
 
-/** Who may look, who may act, who may rule. A tool service only reaches the routes made for it. */
+/** Roles that may read, act or administer. A tool service only reaches the routes made for it. */
 export const READERS: readonly Role[] = ["admin", "operator", "agent", "viewer"];
 export const PEOPLE: readonly Role[] = ["admin", "operator", "viewer"];
 export const CALLERS: readonly Role[] = ["admin", "operator", "agent"];
@@ -87,7 +87,7 @@ export const OPERATORS: readonly Role[] = ["admin", "operator"];
 export const ADMINS: readonly Role[] = ["admin"];
 export const SERVICES: readonly Role[] = ["admin", "tool"];
 
-/** What a request may send without being anything special: ids, reasons, settings. */
+/** The size of an ordinary request: ids, reasons, settings. */
 export const SMALL_BODY_BYTES = 64 * 1024;
 /** Arguments, instructions, lists of ids. */
 export const LARGE_BODY_BYTES = 2 * 1024 * 1024;
@@ -96,12 +96,12 @@ export const LARGE_BODY_BYTES = 2 * 1024 * 1024;
 export const ownedKind = ({ gives }: Pick<Route, "gives">): OwnedKind | undefined =>
   OWNED_KINDS.find((kind) => kind === gives);
 
-/** What each declaration is for; anything else is refused before the server listens. */
+/** The roles that each declaration allows; any other combination is refused before the server listens. */
 const FOR_AGENTS: ReadonlySet<string> = new Set(["project", "own", ...OWNED_KINDS] satisfies readonly Gives[]);
 const FOR_TOOLS: ReadonlySet<string> = new Set(["project", "served"] satisfies readonly Gives[]);
 const KNOWN: ReadonlySet<string> = new Set([...FOR_AGENTS, ...FOR_TOOLS, "work"]);
 
-/** A route that does not say what it gives, or gives it to those who must not have it, is a mistake of ours. */
+/** A route that does not say what it gives, or gives it to a role that must not have it, is a programming error. */
 export const checkRoute = (one: Route): void => {
   const wrong = (what: string): UsageError => new UsageError(`${one.method} ${one.path} ${what}`);
   if (!KNOWN.has(one.gives)) throw wrong("does not say what it gives: set gives");

@@ -1,5 +1,5 @@
-// The stream items that wait for one reader, bounded in number and in size: what is more is dropped, oldest first. They are
-// lossy by nature; without the bound a thousand large ones would hold a gigabyte for a reader that does not read.
+// The stream items that wait for one reader, bounded in number and in size: beyond that the oldest are dropped. Stream items may
+// be lost anyway; without the bound a thousand large ones would hold a gigabyte for a reader that does not read.
 
 export interface StreamItem {
   readonly subject: string;

@@ -7,7 +7,7 @@ const show = (value: unknown): string => {
   return text === "" || text.includes(" ") ? JSON.stringify(text) : text;
 };
 
-/** A value from outside must not be able to move the cursor, colour the terminal or begin a line of its own. */
+/** A foreign value must not move the cursor, colour the terminal or begin a new line. */
 const plain = (text: string): string =>
   [...text].map((char) => (char < " " || (char >= "\u007f" && char < "\u00a0") ? "?" : char)).join("");
 

@@ -1,5 +1,5 @@
 // The program's log: one entry per line on stderr, JSON for machines, a short line for a person at a terminal.
-// I8. Fields are ids, codes, counts and times; whoever logs leaves arguments, results and secrets out.
+// I8. Fields are ids, codes, counts and times; arguments, results and secrets are never logged.
 
 import type { Log, LogFields } from "@toolplane/engine";
 import { pino } from "pino";

@@ -1,18 +1,18 @@
-// The way to a plane in the same process: the client's requests are answered by the engine, with the checks and the bodies of
-// the HTTP API. Its caller is the program that opened the plane, which may do what an administrator may.
+// The way to a plane in the same process: the engine answers the client's requests, with the checks and the bodies of the HTTP
+// API. The caller is the program that opened the plane; it has the rights of an administrator.
 
-import type { Actor, Engine } from "@toolplane/engine";
+import type { Actor, CallAnswer, Engine } from "@toolplane/engine";
+import type { Card } from "@toolplane/protocol";
 import { type Body, jsonOf, type RawEvent, type Way } from "@toolplane/sdk/client";
 import { makeCall, parseCall } from "../calls/make-call.ts";
-import { createResultReader } from "../calls/result-reader.ts";
 import { openFeed } from "../events/feed.ts";
 import { toolBody } from "../gateway/tool-operations.ts";
 import type { ToolHosts } from "../hosts/tool-hosts.ts";
 import { API_ACTOR } from "../http/caller-agent.ts";
 import { createOwn } from "../http/own.ts";
 import type { Caller } from "../http/route.ts";
-import { callAnswer, callDetail } from "../routes/call-body.ts";
-import { contextOf, detailOf, noTurn, readTurn } from "../turns/turn-body.ts";
+import { callAnswer, callDetail, resultCards } from "../routes/call-body.ts";
+import { askedDetail, contextOf, readTurn } from "../turns/turn-body.ts";
 import type { PlaneProcesses } from "../up/plane-processes.ts";
 import { explainCall } from "../why/explain-call.ts";
 
@@ -21,7 +21,7 @@ export interface EngineWayOptions {
   readonly toolHosts: ToolHosts;
   readonly processes: PlaneProcesses;
   readonly projectId: string;
-  /** Aborted when the plane closes: nobody waits any more. */
+  /** Aborted when the plane closes: waits end. */
   readonly closing: AbortSignal;
   readonly close: () => Promise<void>;
 }
@@ -30,7 +30,7 @@ const PAGE = 500;
 /** How long a reader of events sleeps when nothing rings. */
 const IDLE_MS = 60_000;
 
-/** The program itself. It has no token: nothing of it is stored. */
+/** The program itself. It has no token, so none is stored. */
 const PROGRAM: Caller = {
   actorId: API_ACTOR,
   token: {
@@ -49,12 +49,13 @@ const PROGRAM: Caller = {
 /** The same, as the audit writes it down. */
 const PERSON: Actor = { door: "service", tokenId: null, role: "admin", actor: "a program in the plane's process" };
 
-/** What JSON makes of it: the caller may change its own value afterwards, and gets no other types than over HTTP. */
+/** A copy by way of JSON: the caller may change its own value afterwards, and gets the same types as over HTTP. */
 const asJson = (value: unknown): unknown => JSON.parse(jsonOf(value));
 
 export const createEngineWay = (options: EngineWayOptions): Way => {
   const { engine, toolHosts, processes, projectId, closing } = options;
-  const readResult = createResultReader(engine);
+  const readResult = async (view: CallAnswer): Promise<Card | undefined> =>
+    (await resultCards(engine, projectId, [view])).get(view.resultCardId ?? "");
   const own = createOwn(engine, PROGRAM, projectId);
   const until = (signal: AbortSignal | undefined): AbortSignal =>
     signal === undefined ? closing : AbortSignal.any([signal, closing]);
@@ -94,16 +95,9 @@ export const createEngineWay = (options: EngineWayOptions): Way => {
       ...(await explainCall(engine, keyOf(callId), toolHosts, processes)),
     }),
     async startTurn({ agentId, instruction, key, contextBoxId }) {
-      const spawned = await engine.turns.spawn({
-        projectId,
-        agentId,
-        sourceAgentId: PROGRAM.actorId,
-        context: contextOf({ instruction, context_box_id: contextBoxId }, PROGRAM.actorId),
-        correlationId: key,
-      });
-      const turn = await engine.turns.get({ projectId, agentTurnId: spawned.agentTurnId });
-      if (turn === undefined) throw noTurn(spawned.agentTurnId);
-      return { ...(await detailOf(engine, turn)), idempotent: spawned.idempotent };
+      const context = contextOf({ instruction, context_box_id: contextBoxId }, PROGRAM.actorId);
+      const request = { projectId, agentId, sourceAgentId: PROGRAM.actorId, context, correlationId: key };
+      return askedDetail(engine, await engine.turns.ask(request, { waitMs: 0 }));
     },
     readTurn: (agentTurnId, waitMs, signal) =>
       readTurn({ engine, processes }, { projectId, agentTurnId }, waitMs, until(signal)),

@@ -1,8 +1,8 @@
 // openPlane: the whole plane inside the user's own process, as a library. The client is the one that `connect` gives, without
 // HTTP in between; tools are served in the same process; agents run in it.
-//   LP1. The data directory is this process's alone. Another owner is met with the sentence that `up` has for it.
-//   LP2. Closing drains what runs, and leaves no process. A process that is killed instead loses nothing: what was written
-//       down is there when the plane is opened again, and the guard ends the database meanwhile.
+//   LP1. The data directory belongs to this process alone. When another process owns it, the error is the one that `up` gives.
+//   LP2. Closing lets running work finish and leaves no process. A process that is killed loses nothing: what was stored is there
+//       when the plane is opened again, and the guard ends the database.
 
 import { hostname } from "node:os";
 import { type Log, systemClock } from "@toolplane/engine";
@@ -36,7 +36,7 @@ export interface OpenPlaneOptions {
 }
 
 export interface ServeHereOptions extends Pick<ServeOptions, "concurrency" | "secrets" | "maxResultBytes" | "signal"> {
-  /** What the tools are served as; `local` unless given. */
+  /** The target of the tools; `local` unless given. */
   readonly target?: string | undefined;
 }
 
@@ -120,7 +120,7 @@ export const openPlane = async (options: OpenPlaneOptions = {}): Promise<OwnPlan
   const servings = new Map<string, Serving>();
   let closed: Promise<void> | undefined;
   const end = async (): Promise<void> => {
-    // Tools first, while their results can still be handed over; then the callers that wait for a result.
+    // Tools first, while their results can still be delivered; then the waiting callers.
     await Promise.all([...servings.values()].map((serving) => serving.stop()));
     closing.abort();
     await stack.stop();
@@ -135,7 +135,7 @@ export const openPlane = async (options: OpenPlaneOptions = {}): Promise<OwnPlan
     failed: stack.failed,
     async serve(tools, given = {}) {
       const { target = DEFAULT_TARGET } = given;
-      // Two services of one target would claim each other's calls and not know their tools.
+      // Two services of one target would claim each other's calls and not have their tools.
       if (servings.has(target))
         throw new UsageError(
           `target ${target} is served here already: give all its tools to one serve, or name a target`,

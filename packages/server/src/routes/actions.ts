@@ -1,5 +1,5 @@
-// A person's action: one use of a tool in the name of an agent, from a user interface. It is a turn of its own; its
-// acknowledgements are events (`evt.sys.ui.action_ack`) whichever door it came by, and this answer is the first of them.
+// A person's action from a user interface: one use of a tool in the name of an agent. It is a turn of its own. Its
+// acknowledgements are events (`evt.sys.ui.action_ack`), over HTTP and NATS; the answer here is the first of them.
 
 import { createSubmitAction } from "@toolplane/agents";
 import { createIds, systemClock } from "@toolplane/engine";
@@ -78,7 +78,7 @@ export const actionRoutes: readonly Route[] = [
           projectId,
           agentId,
           channelId,
-          // No turn leads to it: this door needs none to name.
+          // Over HTTP no turn has to be named.
           agentTurnId: `action_${actionId}`,
           turnEpoch: 0,
           recursionDepth,
@@ -90,12 +90,12 @@ export const actionRoutes: readonly Route[] = [
       };
       const { ack, turn } = await submit(action);
       if (turn === undefined) throw refusal(ack.error_code ?? "internal_error", ack.error ?? "the action was refused");
-      // A name that another has used leads to a turn which is not shown to this caller.
+      // An action id that another caller has used leads to a turn that this caller may not see.
       if (turn.idempotent) await own.check("turn", turn.agentTurnId);
       const key = { projectId, agentTurnId: turn.agentTurnId };
       const view = await engine.turns.wait(key, waitSeconds * 1000, signal);
       const isOver = view !== undefined && view.endedAt !== null;
-      // Ended while it was waited for: asked once more, it says how.
+      // The action ended during the wait: asked once more, it says how.
       const isNews = isOver && !turn.idempotent;
       const said = isNews ? (await submit(action)).ack : ack;
       return context.json(

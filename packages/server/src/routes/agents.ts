@@ -53,7 +53,6 @@ export const agentRoutes: readonly Route[] = [
     path: "/projects/:project/profiles",
     roles: OPERATORS,
     gives: "project",
-    rawBody: true,
     handle: async ({ engine, params, caller, context }) => {
       const upload = await readUpload(context.req.raw, readYamlIn(engine.threads, params.project ?? ""));
       const by = actorOf(caller);

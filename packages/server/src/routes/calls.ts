@@ -45,7 +45,7 @@ const answer = async ({ engine, context }: RouteCall<unknown, unknown>, view: Ca
 
 type BatchCall = RouteCall<readonly unknown[], unknown>;
 
-/** Each item stands for itself: what is wrong with one is its own answer. What nobody foresaw is logged once for a batch. */
+/** Each item has its own answer: a bad item is refused alone. Unexpected errors are logged once for a batch. */
 const makeItems = (call: BatchCall, signal: AbortSignal): readonly Promise<ItemOutcome>[] => {
   const asked = askedBy(call, signal);
   const { headers } = call.context.req.raw;
@@ -68,7 +68,7 @@ const makeItems = (call: BatchCall, signal: AbortSignal): readonly Promise<ItemO
 const answerAsTheySettle = (call: BatchCall): Response => {
   const { context, engine, caller, batchReaders } = call;
   const place = batchReaders.open(caller.token.tokenId);
-  // The request is answered when its first line is; the token and the bytes of the body count for as long as it lasts.
+  // The request counts as answered with its first line, but its token is watched and its body counted until the last line.
   const watch = engine.tokens.watch(caller.token);
   const held = call.holdBody();
   const gone = new AbortController();
@@ -91,13 +91,20 @@ const answerAsTheySettle = (call: BatchCall): Response => {
 };
 
 const answerTogether = async (call: BatchCall): Promise<Response> => {
-  const { context, engine, params, batchReaders } = call;
+  const { context, engine, params, caller, batchReaders } = call;
+  // It waits as a stream does, and holds as much.
+  const place = batchReaders.open(caller.token.tokenId);
+  const held = call.holdBody();
   const body = streamBatchList({
     engine,
     projectId: params.project ?? "",
     outcomes: await Promise.all(makeItems(call, call.signal)),
     slowMs: batchReaders.limits.slowMs,
     cut: () => cutReader(context),
+    ended: () => {
+      place[Symbol.dispose]();
+      held[Symbol.dispose]();
+    },
   });
   return context.body(body, 200, { "Content-Type": "application/json" });
 };
@@ -140,7 +147,7 @@ export const callRoutes: readonly Route[] = [
     anyText: true,
     handle: async (call) => {
       const projectId = call.params.project ?? "";
-      // What is wrong for all of them refuses the batch; the channel and the agent are each item's own.
+      // What is wrong for all items refuses the batch; channel and agent are checked per item.
       checkCallerHeaders(call.context.req.raw.headers, { projectId });
       const isStream = call.context.req.header("accept")?.includes(NDJSON) === true;
       return isStream ? answerAsTheySettle(call) : answerTogether(call);
@@ -160,7 +167,7 @@ export const callRoutes: readonly Route[] = [
         before: keyOfCursor(query.cursor),
         status: query.status,
         toolName: query.tool_name,
-        // Of what an agent may see its own calls are listed; those of turns it started are found by their turn.
+        // Lists the agent's own calls; calls of turns that it started are found by their turn.
         agentId: call.own.self,
       });
       const items = views.map((view) => callDetail(view, undefined));

@@ -1,19 +1,21 @@
-// Cards and boxes, read only: they are written by calls, turns and tool services. In a batch, and in a box that a turn of the
-// caller's shares with earlier ones, what is another's is missing.
+// Cards and boxes, read only: calls, turns and tool services write them. In a batch, and in a box that the caller's turn shares
+// with earlier ones, cards of others are missing.
 
 import { distinctIds, showName, ToolplaneError, toCardDto } from "@toolplane/protocol";
 import { z } from "zod";
-import { answerList, listText } from "../http/answer-list.ts";
+import { answerItems, answerList } from "../http/answer-list.ts";
 import { refuseUnknownProject } from "../http/known-project.ts";
 import { LARGE_BODY_BYTES, READERS, type Route, route } from "../http/route.ts";
 
 const ids = z.array(z.string().min(1).max(128)).max(10_000);
 const tail = z.coerce.number().int().min(1).max(500).optional();
 
+const DEFAULT_TAIL = 200;
+
 const missing = (project: string, what: string, id: string): ToolplaneError =>
   new ToolplaneError("not_found", `project ${project} has no ${what} ${showName(id)}`);
 
-/** In the order asked: what is another's is not told from what is not there. */
+/** In the order asked. A card of another owner looks like one that does not exist. */
 const missingOf = (asked: readonly string[], found: readonly string[], visible: ReadonlySet<string>): string[] => {
   const shown = new Set(found.filter((id) => visible.has(id)));
   return distinctIds(asked).filter((id) => !shown.has(id));
@@ -38,14 +40,17 @@ export const cardRoutes: readonly Route[] = [
     gives: "own",
     body: z.strictObject({ card_ids: ids }),
     maxBytes: LARGE_BODY_BYTES,
-    handle: async ({ engine, params, body, own, context }) => {
-      const { cards } = await engine.cards.getCardBatch(params.project ?? "", body.card_ids);
+    handle: async (call) => {
+      const { engine, params, body, own } = call;
+      const { cards, omittedIds } = await engine.cards.getCardBatch(params.project ?? "", body.card_ids);
       if (cards.length === 0) await refuseUnknownProject(engine, params.project ?? "");
       const found = cards.map(({ card_id }) => card_id);
-      const visible = await own.among("card", found);
+      const visible = await own.among("card", [...found, ...omittedIds]);
       const shown = cards.filter(({ card_id }) => visible.has(card_id));
-      const missing = { missing_ids: missingOf(body.card_ids, found, visible) };
-      return answerList(context, "cards", shown.map(toCardDto), missing);
+      const omitted = omittedIds.filter((id) => visible.has(id));
+      const missing = missingOf(body.card_ids, [...found, ...omitted], visible);
+      const left = omitted.length === 0 ? {} : { omitted_ids: omitted };
+      return answerList(call, "cards", shown.map(toCardDto), { missing_ids: missing, ...left });
     },
   }),
   route({
@@ -66,13 +71,20 @@ export const cardRoutes: readonly Route[] = [
     roles: READERS,
     gives: "box",
     query: z.strictObject({ limit: tail }),
-    handle: async ({ engine, params, query, own, context }) => {
-      const cards = await engine.boxes.loadBoxCards(params.project ?? "", params.box ?? "", query.limit);
-      if (cards === undefined) throw missing(params.project ?? "", "box", params.box ?? "");
-      const ids = cards.map(({ card_id }) => card_id);
-      const visible = await own.among("card", ids);
+    handle: async (call) => {
+      const { engine, params, query, own, context } = call;
+      const asked = { hydrate: true, limit: query.limit ?? DEFAULT_TAIL };
+      const { boxes } = await engine.boxes.loadBoxes(params.project ?? "", [params.box ?? ""], asked);
+      const [box] = boxes;
+      if (box === undefined) throw missing(params.project ?? "", "box", params.box ?? "");
+      const cards = box.hydratedCards ?? [];
+      const visible = await own.among(
+        "card",
+        cards.map(({ card_id }) => card_id),
+      );
       const shown = cards.filter(({ card_id }) => visible.has(card_id));
-      return context.body(await listText(shown.map(toCardDto)), 200, { "Content-Type": "application/json" });
+      if (box.truncated) context.header("Toolplane-Truncated", "true");
+      return answerItems(call, shown.map(toCardDto));
     },
   }),
   route({
@@ -86,7 +98,8 @@ export const cardRoutes: readonly Route[] = [
       limit: z.number().int().min(1).max(500).optional(),
     }),
     maxBytes: LARGE_BODY_BYTES,
-    handle: async ({ engine, params, body, own, context }) => {
+    handle: async (call) => {
+      const { engine, params, body, own } = call;
       const batch = await engine.boxes.loadBoxes(params.project ?? "", body.box_ids, {
         hydrate: body.hydrate,
         limit: body.limit,
@@ -102,7 +115,7 @@ export const cardRoutes: readonly Route[] = [
         return {
           box_id: box.boxId,
           card_ids: cardIds,
-          // Cards that are another's are not counted either.
+          // Cards of others are not counted either.
           card_count: box.length - (box.cardIds.length - cardIds.length),
           truncated: box.truncated,
           ...(hydrated === undefined ? {} : { hydrated_cards: hydrated.map(toCardDto) }),
@@ -112,7 +125,7 @@ export const cardRoutes: readonly Route[] = [
         missing_box_ids: missingOf(body.box_ids, found, visible),
         missing_card_ids: batch.missingCardIds.filter((id) => held.has(id)),
       };
-      return answerList(context, "boxes", boxes, missing);
+      return answerList(call, "boxes", boxes, missing);
     },
   }),
 ];

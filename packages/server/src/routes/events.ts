@@ -1,7 +1,7 @@
-// Server-sent events: every evt.* of a project from the log, where Last-Event-ID goes on where a reader was, and every
-// str.* as it passes; of both, what the caller may see.
-//   A reader that is slow loses stream items, never events: those are read at its own pace, a bounded page at a time. One
-//   that takes nothing for a while is told so and let go; it comes back with Last-Event-ID.
+// Server-sent events: every evt.* of a project from the log (Last-Event-ID continues where a reader was), and every str.* as it
+// passes; of both, only what the caller may see.
+//   A slow reader loses stream items, never events: events are read at its own pace, a bounded page at a time. A reader that
+//   takes nothing for a while is told so and disconnected; it comes back with Last-Event-ID.
 
 import { systemClock } from "@toolplane/engine";
 import { ToolplaneError } from "@toolplane/protocol";
@@ -48,7 +48,7 @@ export const eventRoutes: readonly Route[] = [
         place[Symbol.dispose]();
         throw error;
       });
-      // The request is answered when the stream begins; the token is watched for as long as it lasts.
+      // The request counts as answered when the stream begins, but its token is watched until the stream ends.
       const watch = engine.tokens.watch(caller.token);
       for (const end of [signal, watch.ended]) end.addEventListener("abort", feed.ring, { once: true });
       return streamSSE(context, async (stream) => {
@@ -61,7 +61,7 @@ export const eventRoutes: readonly Route[] = [
           return writeWithin(stream, text, slowMs);
         };
         try {
-          // The id says where the log stands: a reader that is cut off before its first event goes on from here.
+          // The id says how far the log has come: a reader that is cut off before its first event continues from here.
           let isTaken = await send(`: connected\nid: ${feed.position()}\n\n`);
           while (isTaken && !isOver()) {
             const { events, isMore } = await feed.next();
@@ -69,7 +69,7 @@ export const eventRoutes: readonly Route[] = [
             if (events.length > 0) isTaken = await send(events.map(textOf).join(""));
             if (!isTaken || isMore) continue;
             await feed.wait(Math.max(sentAt + KEEP_ALIVE_MS - systemClock.now(), 0));
-            // The bell also rings for what this reader is not shown: that is no reason to write.
+            // The bell also rings for events that this reader may not see: then nothing is written.
             const isQuiet = feed.isQuiet() && systemClock.now() >= sentAt + KEEP_ALIVE_MS;
             if (isQuiet && !isOver()) isTaken = await send(": still here\n\n");
           }

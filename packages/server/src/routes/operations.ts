@@ -133,7 +133,7 @@ export const operationRoutes: readonly Route[] = [
     roles: PEOPLE,
     gives: "work",
     handle: async (call) => {
-      // Whoever asks for work of a project that is not there has been seen too.
+      // A service that claims for a project that does not exist was recorded too.
       await refuseUnknownProject(call.engine, call.params.project ?? "");
       const items = call.engine.calls.services(call.params.project ?? "").map(({ target, holder, lastSeenMs }) => ({
         target,

@@ -4,6 +4,7 @@ import type { Engine, RegisteredProject, RegisteredTool } from "@toolplane/engin
 import { z } from "zod";
 import { noTool, pendingBody, registerTool, toolBody } from "../gateway/tool-operations.ts";
 import { actorOf } from "../http/actor-of.ts";
+import { answerList } from "../http/answer-list.ts";
 import { answerPage } from "../http/answer-page.ts";
 import { noProject } from "../http/known-project.ts";
 import { pageQuery } from "../http/page-query.ts";
@@ -19,6 +20,16 @@ const projectBody = (project: RegisteredProject) => ({
   limits: project.limits,
   created_at: project.createdAt,
   updated_at: project.updatedAt,
+});
+
+type Version = Awaited<ReturnType<Engine["tools"]["listToolVersions"]>>["items"][number];
+
+const versionBody = (version: Version) => ({
+  version: version.version,
+  definition_hash: version.definitionHash,
+  definition: version.definition,
+  created_at: version.createdAt,
+  state: version.state,
 });
 
 /** Deleted tools are shown only to those who ask for what waits, and only while something does. */
@@ -93,7 +104,6 @@ export const registryRoutes: readonly Route[] = [
     path: "/projects/:project/tools",
     roles: [...OPERATORS, "tool"],
     gives: "served",
-    rawBody: true,
     handle: async ({ engine, params, caller, context }) => {
       const upload = await readUpload(context.req.raw, readYamlIn(engine.threads, params.project ?? ""));
       const asked = {
@@ -103,7 +113,7 @@ export const registryRoutes: readonly Route[] = [
         toolCallId: "",
         headers: {},
       };
-      // The definition is a program's, whoever's token the program uses.
+      // The definition counts as a program's, whatever token the program uses.
       const asService = context.req.header("toolplane-register-as") === "service";
       const { status, body } = await registerTool({ ...asked, body: upload }, asService);
       return context.json(body, status);
@@ -140,19 +150,18 @@ export const registryRoutes: readonly Route[] = [
     path: "/projects/:project/tools/:tool/versions",
     roles: READERS,
     gives: "project",
-    handle: async ({ engine, params, context }) => {
-      const versions = await engine.tools.listToolVersions(params.project ?? "", params.tool ?? "");
-      if (versions.length === 0) throw noTool(params.project ?? "", params.tool ?? "");
-      const items = versions.map((version) => ({
-        version: version.version,
-        definition_hash: version.definitionHash,
-        definition: version.definition,
-        created_at: version.createdAt,
-        state: version.state,
-      }));
+    query: pageQuery,
+    handle: async (call) => {
+      const { engine, params, query } = call;
+      const { items, nextCursor } = await engine.tools.listToolVersions(params.project ?? "", params.tool ?? "", query);
       const tool = await engine.tools.findTool(params.project ?? "", params.tool ?? "");
-      const { pending = null, deleted_by = null } = tool === undefined ? {} : toolBody(tool);
-      return context.json({ items, pending, deleted_by });
+      if (tool === undefined) throw noTool(params.project ?? "", params.tool ?? "");
+      const { pending = null, deleted_by = null } = toolBody(tool);
+      return answerList(call, "items", items.map(versionBody), {
+        next_cursor: nextCursor ?? null,
+        pending,
+        deleted_by,
+      });
     },
   }),
   route({
@@ -160,7 +169,7 @@ export const registryRoutes: readonly Route[] = [
     path: "/projects/:project/tools/:tool/accept",
     roles: OPERATORS,
     gives: "project",
-    /** The version that was looked at; another one that came meanwhile is not accepted by mistake. It may be left out while only one came. */
+    /** The version that the person read; a version that came later is not accepted by mistake. Optional while only one came. */
     body: z.strictObject({ version: z.number().int().positive().optional() }),
     handle: async ({ engine, params, body, caller, context }) => {
       const by = actorOf(caller);

@@ -1,6 +1,6 @@
-// What a tool service does: claim, read the card, heartbeat, release, settle; or the protocol's two steps.
-// What is done is in gateway/service-operations.ts, for this door and the one on NATS; here is only how it is asked for
-// over HTTP. A tool's token reaches only the targets it names.
+// The routes of a tool service: claim, read the card, heartbeat, release, settle; or the protocol's two steps.
+// gateway/service-operations.ts does the work, for HTTP and NATS; here is only how it is asked for over HTTP. A tool's token
+// reaches only the targets it names.
 
 import { type LeasedCall, readInTurns } from "@toolplane/engine";
 import { HEADERS, headersFromHttp, ToolplaneError } from "@toolplane/protocol";
@@ -18,11 +18,12 @@ import { carryOutExchange, exchangeWaitMs } from "../gateway/exchange.ts";
 import { commandBody } from "../gateway/lease-operations.ts";
 import { SERVICE_OPERATIONS } from "../gateway/service-operations.ts";
 import type { ServiceAnswer, ServiceOperation, ServiceRequest } from "../gateway/service-request.ts";
-import { answerList } from "../http/answer-list.ts";
+import { answerList, type ListAnswer } from "../http/answer-list.ts";
+import { UNCOUNTED } from "../http/body-budget.ts";
 import { type Method, type Route, type RouteCall, route, SERVICES } from "../http/route.ts";
 import { serviceCaller } from "../http/service-caller.ts";
 
-/** With its card a command can be started at once; cards beyond this are asked for one by one. */
+/** A command that comes with its card can be started at once; cards beyond this size are asked for one by one. */
 const MAX_CARD_CHARS = 8 * 1024 * 1024;
 
 const claimBody = (calls: readonly LeasedCall[]): Promise<unknown[]> => {
@@ -50,7 +51,7 @@ const requestOf = ({ engine, params, body, caller, context }: Asked): ServiceReq
   body,
 });
 
-/** Cards and reports have no room for it in their bodies. */
+/** The bodies of cards and reports have no field for the lease. */
 const leaseIn = ({ context }: Pick<Asked, "context">): string | undefined => context.req.header("cg-lease");
 
 const TARGET = "/projects/:project/tool-services/:target";
@@ -84,6 +85,12 @@ const onCall = (method: Method, verb: string, operation: ServiceOperation): Rout
     handle: async (call) => answer(call.context, await operation.run({ ...requestOf(call), body: call.body ?? {} })),
   });
 
+const answerCommands = (
+  { context }: Pick<ListAnswer, "context">,
+  commands: readonly unknown[],
+  said?: Record<string, unknown>,
+) => answerList({ context, openAnswer: () => UNCOUNTED }, "commands", commands, said);
+
 export const serviceRoutes: readonly Route[] = [
   route({
     method: "POST",
@@ -97,7 +104,7 @@ export const serviceRoutes: readonly Route[] = [
     }),
     handle: async (call) => {
       const calls = await claimCalls(claimOf(call, call.body, call.body.wait_seconds * 1_000));
-      return answerList(call.context, "commands", await claimBody(calls));
+      return answerCommands(call, await claimBody(calls));
     },
   }),
   route({
@@ -109,7 +116,7 @@ export const serviceRoutes: readonly Route[] = [
     maxBytes: SERVICE_OPERATIONS.exchange.maxBytes,
     anyText: SERVICE_OPERATIONS.exchange.anyText,
     handle: async (call) => {
-      const { body, context, log } = call;
+      const { body, log } = call;
       const asked = { ...requestOf(call), body };
       checkTarget(asked.caller, call.params.target ?? "", asked.projectId, asked.headers);
       const claim = () => claimCalls(claimOf(call, body, exchangeWaitMs(body)));
@@ -117,7 +124,7 @@ export const serviceRoutes: readonly Route[] = [
       const [fault] = faults;
       if (fault !== undefined)
         log.error("an item of an exchange failed", { code: fault.code, cause: String(fault.cause ?? fault) });
-      return answerList(context, "commands", await claimBody(commands), said);
+      return answerCommands(call, await claimBody(commands), said);
     },
   }),
   onCall("GET", "card", SERVICE_OPERATIONS.get_card),

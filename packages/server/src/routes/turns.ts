@@ -1,4 +1,4 @@
-// Turns: an agent is asked for something, and what became of it.
+// Turns: start one, list them, look at one, stop one.
 
 import { DEFAULT_CHANNEL, isTrustedActor, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
@@ -10,7 +10,7 @@ import { checkCallerHeaders } from "../http/caller-headers.ts";
 import type { Own } from "../http/own.ts";
 import { pageQuery } from "../http/page-query.ts";
 import { CALLERS, LARGE_BODY_BYTES, READERS, type Route, route } from "../http/route.ts";
-import { contextOf, detailOf, isOver, noTurn, readTurn, turnBody } from "../turns/turn-body.ts";
+import { askedDetail, contextOf, readTurn, turnBody } from "../turns/turn-body.ts";
 
 const TURN_STATUSES = [
   "queued",
@@ -31,7 +31,7 @@ const keyFrom = (params: Readonly<Record<string, string>>) => ({
   agentTurnId: params.turn ?? "",
 });
 
-/** Whose turns are looked through: an agent's own, unless it asks for those that came of a turn it may see. */
+/** An agent's own turns, unless it asks for the turns that came of a turn it may see. */
 const listedAgent = async (
   { self, check }: Own,
   query: { readonly agent_id?: string | undefined; readonly parent_agent_turn_id?: string | undefined },
@@ -74,26 +74,27 @@ export const turnRoutes: readonly Route[] = [
       const [projectId, agentId] = [params.project ?? "", params.agent ?? ""];
       const said = { projectId, channelId: body.channel_id ?? DEFAULT_CHANNEL, agentId: caller.actorId };
       const saidDepth = checkCallerHeaders(context.req.raw.headers, said);
-      await checkMayStart(engine, caller, own, { projectId, agentId, boxId: body.context_box_id });
+      const box = await checkMayStart(engine, caller, own, { projectId, agentId, boxId: body.context_box_id });
       const traceparent = context.req.header("traceparent");
-      const spawned = await engine.turns.spawn({
+      const request = {
         projectId,
         agentId,
         sourceAgentId: caller.actorId,
         saidDepth,
-        context: contextOf(body, caller.actorId),
+        context: contextOf({ ...body, context_box_id: box }, caller.actorId),
         channelId: body.channel_id,
         correlationId: body.correlation_id ?? context.req.header("idempotency-key"),
         traceparent,
         tracestate: traceparent === undefined ? undefined : context.req.header("tracestate"),
+      };
+      const asked = await engine.turns.ask(request, {
+        waitMs: (body.wait_seconds ?? 0) * 1000,
+        signal,
+        // A correlation that another caller has used leads to a turn that this caller may not see.
+        repeated: ({ agentTurnId }) => own.check("turn", agentTurnId),
       });
-      const key = { projectId, agentTurnId: spawned.agentTurnId };
-      // A correlation that another has used leads to a turn which is not shown to this caller.
-      if (spawned.idempotent) await own.check("turn", key.agentTurnId);
-      const turn = await engine.turns.wait(key, (body.wait_seconds ?? 0) * 1000, signal);
-      if (turn === undefined) throw noTurn(spawned.agentTurnId);
-      const status = isOver(turn) ? 200 : 202;
-      return context.json({ ...(await detailOf(engine, turn)), idempotent: spawned.idempotent }, status);
+      const detail = await askedDetail(engine, asked);
+      return context.json(detail, detail.ended_at === null ? 202 : 200);
     },
   }),
   route({

@@ -1,5 +1,5 @@
-// Whose a variable is and where its value may go (SEC-7). The operator of the plane says it in `secrets.allow_env`; a project's
-// own operators name variables in profiles and definitions and can widen nothing. Every use of a variable asks here.
+// Which project may use a variable and where its value may be sent (SEC-7). The operator of the plane says it in
+// `secrets.allow_env`; a project's own operators only name variables in profiles and definitions. Every use is checked here.
 
 import { matchesHost } from "@toolplane/egress/policy";
 import { ToolplaneError } from "@toolplane/protocol";
@@ -25,7 +25,7 @@ const reaches = ({ hosts }: EnvGrant, destination: EnvUse["destination"]): boole
   return destination !== "program" && hosts.some((pattern) => matchesHost(pattern, destination.host));
 };
 
-/** Undefined: it may. Otherwise one sentence with the variable, the project and what to set. Says nothing about the value. */
+/** Undefined: allowed. Otherwise one sentence with the variable, the project and what to set; never with the value. */
 export const planEnvUse = (grants: readonly EnvGrant[], use: EnvUse): string | undefined => {
   const { name, projectId, destination } = use;
   if (!isEnvName(name) || isOwnEnvName(name)) return "a variable of the system itself is never given away";

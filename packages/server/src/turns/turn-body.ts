@@ -1,7 +1,7 @@
 // A turn as the API shows it, whichever way it was asked for.
 
-import type { Engine, TurnView } from "@toolplane/engine";
-import { type Card, showName, ToolplaneError } from "@toolplane/protocol";
+import { type AskedTurn, type Engine, notThere, type TurnView } from "@toolplane/engine";
+import { type Card, ToolplaneError } from "@toolplane/protocol";
 import type { PlaneProcesses } from "../up/plane-processes.ts";
 import { explainTurn } from "../why/explain-turn.ts";
 
@@ -30,7 +30,7 @@ export const turnBody = (turn: TurnView) => ({
   ended_at: turn.endedAt,
 });
 
-/** What the turn handed over: a text, or a document. */
+/** The turn's deliverable: a text, or a document. */
 const deliverableOf = (card: Card | undefined): unknown => {
   if (card?.content.__type__ === "TextContent") return card.content.text;
   return card?.content.__type__ === "JsonContent" ? card.content.data : null;
@@ -41,10 +41,16 @@ export const detailOf = async (engine: Pick<Engine, "cards">, turn: TurnView) =>
   return { ...turnBody(turn), deliverable: deliverableOf(card) };
 };
 
-export const isOver = (turn: TurnView): boolean => turn.endedAt !== null;
+export const noTurn = (turnId: string): ToolplaneError => notThere("turn", turnId, undefined);
 
-export const noTurn = (turnId: string): ToolplaneError =>
-  new ToolplaneError("not_found", `there is no turn ${showName(turnId)} in this project`);
+/** A turn that was asked for; its deliverable is looked for only if it was not written here. */
+export const askedDetail = async (engine: Pick<Engine, "cards">, { spawned, turn, deliverable }: AskedTurn) => {
+  if (turn === undefined) throw noTurn(spawned.agentTurnId);
+  const { idempotent } = spawned;
+  return deliverable === undefined
+    ? { ...(await detailOf(engine, turn)), idempotent }
+    : { ...turnBody(turn), deliverable: deliverableOf(deliverable), idempotent };
+};
 
 export interface TurnContext {
   readonly instruction?: string | undefined;
@@ -52,7 +58,7 @@ export interface TurnContext {
   readonly result_fields?: readonly { readonly name: string; readonly description?: string | undefined }[] | undefined;
 }
 
-/** An instruction makes a new box, after what a given one holds; a box alone is taken as it is. */
+/** An instruction makes a new box, after the cards of a given box; a box alone is used as it is. */
 export const contextOf = (body: TurnContext, packedBy: string) => {
   const { instruction, context_box_id: boxId, result_fields: resultFields } = body;
   if (instruction !== undefined)
@@ -63,11 +69,11 @@ export const contextOf = (body: TurnContext, packedBy: string) => {
 };
 
 export interface TurnReading {
-  readonly engine: Pick<Engine, "turns" | "cards" | "agents" | "calls">;
+  readonly engine: Pick<Engine, "turns" | "cards" | "agents" | "calls" | "history">;
   readonly processes: PlaneProcesses;
 }
 
-/** The turn with its steps, and what it waits for; after a wait for its end if one is given. */
+/** The turn with its steps and what it waits for; with a wait for its end, if one is given. */
 export const readTurn = async (
   { engine, processes }: TurnReading,
   key: { readonly projectId: string; readonly agentTurnId: string },
@@ -75,7 +81,7 @@ export const readTurn = async (
   signal?: AbortSignal,
 ): Promise<Record<string, unknown>> => {
   const turn = waitMs <= 0 ? await engine.turns.get(key) : await engine.turns.wait(key, waitMs, signal);
-  if (turn === undefined) throw noTurn(key.agentTurnId);
+  if (turn === undefined) throw notThere("turn", key.agentTurnId, await engine.history.tombstone(key));
   const taken = await engine.turns.steps(key);
   const steps = taken.map((step) => ({
     step_id: step.stepId,

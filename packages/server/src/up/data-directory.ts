@@ -8,17 +8,17 @@ import { checkOwnFiles } from "./own-files.ts";
 
 export interface DataDirectory {
   readonly path: string;
-  /** Removes a throw-away one; leaves any other. */
+  /** Removes a throw-away directory; keeps any other. */
   end(): Promise<void>;
 }
 
 /**
- * Closed to others. As root the database runs as another user, who must be able to pass through (not to list): a
- * directory that is closed to it makes the database move elsewhere.
+ * Closed to others. As root the database runs as another user, which must be able to pass through the directory (not to list it):
+ * if it cannot, the database is stored elsewhere.
  */
 const MODE = process.getuid?.() === 0 ? 0o711 : 0o700;
 
-/** A token in a repository is a token on the internet. */
+/** Ignored by git, because a token in a repository is soon public. */
 const IGNORE_EVERYTHING = "*\n";
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -33,7 +33,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: "the disk is read-only",
 };
 
-/** Not `recursive`: where the system denies a new folder by saying that its parent is missing (/proc), Node tries for ever. */
+/** Not `recursive`: where the system refuses a new folder with "parent is missing" (/proc), Node would try for ever. */
 const makeDirectory = (path: string): void => {
   try {
     mkdirSync(path, { mode: MODE });
@@ -50,7 +50,7 @@ export const openDataDirectory = (path: string): DataDirectory => {
   try {
     if (!existsSync(path)) {
       makeDirectory(path);
-      // The umask has had its say; ours counts. A directory that was there keeps its mode.
+      // The umask may have changed the mode, so it is set again. A directory that existed before keeps its mode.
       chmodSync(path, MODE);
     }
     const ignore = join(path, ".gitignore");
@@ -68,7 +68,7 @@ export const openDataDirectory = (path: string): DataDirectory => {
   return { path, end: async () => undefined };
 };
 
-/** A directory of this run's own; the guard removes it if we cannot. */
+/** A directory for this run only; the guard removes it if we cannot. */
 export const openThrowAwayDirectory = async (guard: Guard): Promise<DataDirectory> => {
   const path = mkdtempSync(join(temporaryRoot(pickRunAs()), "toolplane-up-"));
   const watch = await guard.watch({ label: "throw-away data", removeDir: path });

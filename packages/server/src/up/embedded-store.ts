@@ -1,8 +1,8 @@
-// The embedded server, kept running. States: ready -> away (its connection or its process was lost) -> ready again, or
-// lost (somebody else owns the data now); stopped ends all of them.
+// Keeps the embedded server running. States: ready -> away (its connection or its process was lost) -> ready again, or lost
+// (another process owns the data now); stopped ends all of them.
 //   ES1. A server that died is started again, at once the first time and then with growing pauses.
 //   ES2. A server that lives but dropped our connection keeps running; only the lock is taken again.
-//   ES3. The lock is ours or we stop: two owners of one data directory cannot be.
+//   ES3. Without the lock we stop: a data directory never has two owners.
 
 import { type Clock, type Log, type LogFields, systemClock } from "@toolplane/engine";
 import { type Guard, OWNER, RUNTIME, socketUrl } from "@toolplane/processes";
@@ -22,7 +22,7 @@ export interface EmbeddedStoreOptions {
   readonly clock?: Clock | undefined;
 }
 
-/** A server that lives shorter than this will not live longer the next time. */
+/** A server that lived shorter than this will probably die again at once. */
 const SHORT_LIFE_MS = 10_000;
 const PAUSE_MS: Backoff = { first: 200, longest: 10_000 };
 
@@ -59,7 +59,7 @@ export const openEmbeddedStore = async (options: EmbeddedStoreOptions): Promise<
     if (server.alive()) {
       const attempt = await tryLock(url, self);
       if (attempt.state === "owned") {
-        // The server tells us first that it drops our connection, and lets go of its lock after that.
+        // The server reports the dropped connection first and releases its lock after that.
         if (attempt.backend === lock.backend)
           throw new ToolplaneError("storage_error", "the dropped connection is not gone yet");
         throw alreadyRunning(dataDir, attempt.owner);
@@ -72,7 +72,7 @@ export const openEmbeddedStore = async (options: EmbeddedStoreOptions): Promise<
     socket.point(server.socketDir);
   };
 
-  /** Until the server is there again; false when it is not to be. */
+  /** Waits until the server is there again; false when the store is stopped or lost. */
   const bringBack = async (failuresBefore: number): Promise<boolean> => {
     for (let failures = failuresBefore; ; failures += 1) {
       await clock.sleep(planRestartPause(failures), stopping.signal);
@@ -121,7 +121,7 @@ export const openEmbeddedStore = async (options: EmbeddedStoreOptions): Promise<
     untilReady: () => back,
     async announce(address) {
       self = { ...self, address };
-      // A connection that is just being replaced will carry it.
+      // The connection is just being replaced; the new one will carry it.
       await lock.announce(address).catch(() => {});
     },
     lost,
@@ -129,7 +129,7 @@ export const openEmbeddedStore = async (options: EmbeddedStoreOptions): Promise<
       stopping.abort();
       await lock.release();
       await keeping;
-      // It may have come back while it was being told to stop.
+      // The server may have come back while it was being stopped.
       await lock.release();
       await server.stop();
       await socket.remove();

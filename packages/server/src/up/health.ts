@@ -1,5 +1,5 @@
-// /health: whether this server can do its work now. Public, so it says nothing a stranger may not know, and asking it
-// often costs the database nothing.
+// /health: whether this server can do its work now. It is public, so it tells nothing secret, and asking it often costs the
+// database nothing.
 
 import { type Clock, systemClock } from "@toolplane/engine";
 import { PROTOCOL_VERSION } from "@toolplane/protocol";
@@ -10,13 +10,13 @@ export type Phase = "starting" | "ready" | "draining";
 export interface HealthOptions {
   readonly version: string;
   readonly store: "embedded" | "postgres";
-  /** NATS, when it carries the messages; its absence costs time and nothing else, so it is said and decides nothing. */
+  /** NATS, when it carries the messages. Without it calls are only late, so it is reported and does not change the status. */
   readonly bus?: { readonly connected: () => boolean } | undefined;
   readonly roles: readonly UpRole[];
   readonly phase: () => Phase;
   /** Rejects when the store does not answer. */
   readonly askStore: () => Promise<unknown>;
-  /** True when it answers and stores nothing, such as one with a full disk. */
+  /** True when it answers but stores nothing, for example with a full disk. */
   readonly storeRefuses?: (() => boolean) | undefined;
   /** The longest pause of this process's event loop in the last minute, in milliseconds. */
   readonly longestPauseMs?: (() => number) | undefined;
@@ -28,7 +28,7 @@ export interface Health {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** A store that takes longer to say what time it is cannot settle calls either. */
+/** A store that takes longer to tell the time cannot settle calls either. */
 const ANSWER_WITHIN_MS = 2_000;
 /** An answer is good for this long. */
 const REMEMBER_MS = 250;

@@ -1,4 +1,4 @@
-// The listening side: taken ports are said in one sentence, and closing waits for what is under way.
+// The listening side: a taken port is explained in one sentence, and closing waits for requests under way.
 
 import type { Server, ServerResponse } from "node:http";
 import { type AddressInfo, isIPv6 } from "node:net";
@@ -27,10 +27,10 @@ export interface ListenOptions {
 const MAX_CONNECTIONS = 8_192;
 /** A client writes its headers in one go. */
 const HEADERS_TIMEOUT_MS = 15_000;
-/** The largest result over a slow line; what trickles in for longer is cut off. */
+/** Enough for the largest result over a slow line; a request that trickles in for longer is cut off. */
 const REQUEST_TIMEOUT_MS = 120_000;
 
-/** Later than streams let go of a reader with a reason (readers.ts). */
+/** Later than the limit after which streams end a slow reader with a reason (readers.ts). */
 const STUCK_ANSWER_MS = 60_000;
 
 const WILDCARDS: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
@@ -62,7 +62,7 @@ const explain = (error: NodeJS.ErrnoException, { host, port }: ListenOptions): T
   });
 };
 
-/** A socket that is silent because nothing was written yet is a request that waits: it stays. */
+/** A socket on which nothing was written yet is a waiting request, so it stays open. */
 const cutStuck = (response: ServerResponse, ms: number): void => {
   response.setTimeout(ms, () => {
     if ((response.socket?.writableLength ?? 0) > 0) response.destroy();

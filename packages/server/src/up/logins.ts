@@ -1,9 +1,9 @@
-// The logins of an embedded database. The plane runs as one that owns nothing; another owns the tables, applies
-// migrations and is the operator's way in; the superuser only makes these two.
-//   LG1. What the plane's login may do is what the role toolplane_engine may do: it reads and writes rows, and can neither
-//       run a program, read a file, nor make a function, an extension or a role.
-//   LG2. <data>/database-url is the owner's URL, 0600 from the moment it has a name, and written at every start: the socket
-//       may be elsewhere.
+// The logins of an embedded database. The plane runs as a login that owns nothing; a second login owns the tables, applies
+// migrations and is for the operator; the superuser only makes these two.
+//   LG1. The plane's login has the rights of the role toolplane_engine: it reads and writes rows. It can not run a program, read
+//       a file, or make a function, an extension or a role.
+//   LG2. <data>/database-url is the owner's URL. It has mode 0600 from the moment it has a name, and is written at every start,
+//       because the socket may have moved.
 
 import { randomBytes } from "node:crypto";
 import { chmodSync, renameSync, writeFileSync } from "node:fs";
@@ -28,7 +28,7 @@ export const setUpLogins = async (server: Pick<LivePostgres, "login" | "url">, d
   await client.connect();
   try {
     await setUpRoles(client, {
-      // Programs of other makers log in as the owner, and some refuse fewer rounds.
+      // Other programs log in as the owner, and some refuse fewer rounds.
       owner: makeVerifier(server.login(OWNER).password, USUAL_ROUNDS),
       runtime: makeVerifier(server.login(RUNTIME).password),
     });
@@ -40,7 +40,7 @@ export const setUpLogins = async (server: Pick<LivePostgres, "login" | "url">, d
 export const writeDatabaseUrl = (dataDir: string, url: string): void => {
   const path = databaseUrlPath(dataDir);
   const fresh = `${path}.${randomBytes(6).toString("hex")}`;
-  // "wx": a name that another process prepared is not followed.
+  // "wx": fails if another process has put a file or link under this name.
   writeFileSync(fresh, `${url}\n`, { mode: MODE, flag: "wx" });
   chmodSync(fresh, MODE);
   renameSync(fresh, path);

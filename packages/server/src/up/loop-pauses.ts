@@ -1,5 +1,5 @@
-// How long the event loop stood still: while it does, no request is answered and no heartbeat heard (SEC-10). The longest
-// pause of the last minute is in /health, and one that others notice is logged when it happened.
+// How long the event loop was blocked: meanwhile no request is answered and no heartbeat heard (SEC-10). The longest pause of the
+// last minute is in /health, and a pause that others notice is logged.
 
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { type Clock, type Log, systemClock } from "@toolplane/engine";
@@ -24,7 +24,7 @@ export interface LoopPausesOptions {
 
 const RESOLUTION_MS = 10;
 const LOOK_EVERY_MS = 5_000;
-/** A heartbeat that comes this much later harms nobody; longer pauses are worth a line. */
+/** A heartbeat that is late by this much does no harm; longer pauses are logged. */
 const WORTH_A_LINE_MS = 250;
 /** Looks that are remembered: a minute. */
 const REMEMBERED = 12;
@@ -35,7 +35,7 @@ export const watchLoop = ({ log, clock = systemClock, ...options }: LoopPausesOp
   let past: readonly number[] = [];
   source.enable?.();
 
-  // The histogram counts the time between two of its ticks, of which one is its own.
+  // The histogram measures the time between two of its own ticks, so one tick is subtracted.
   const current = (): number => Math.max(0, Math.round(source.max / 1e6) - RESOLUTION_MS);
 
   const look = (): void => {

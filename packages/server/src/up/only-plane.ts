@@ -1,8 +1,8 @@
-// One plane per NATS account: subjects, durables and the gateway have the same names in all of them, so a question about a
-// call of one plane would be answered by the other with "there is no such call", and its result thrown away.
-//   OP1. Whoever starts asks who is there, and does not start beside another plane.
-//   OP2. Two that meet later, because NATS was away when the second one started, say so in their logs.
-//   OP3. Who cannot be asked stops nothing: a user without the right to ask is told which right it is.
+// One plane per NATS account: subjects, durables and the gateway have the same names in all planes. A second plane would answer
+// a request about a call of the first with "there is no such call", and the result would be thrown away.
+//   OP1. A starting process asks whether another plane is there, and then does not start.
+//   OP2. Two planes that meet later, because NATS was away when the second one started, say so in their logs.
+//   OP3. When the question cannot be asked, the start goes on: the log names the right that the NATS user lacks.
 
 import type { NatsLink } from "@toolplane/bus/nats";
 import type { Log } from "@toolplane/engine";
@@ -17,13 +17,13 @@ export interface PlaneIdentity {
   readonly process: string;
 }
 
-/** `plane` is no project's: whoever may ask here is a plane itself (deploy/nats). */
+/** No project has the name `plane`: only planes may publish here (deploy/nats). */
 const SUBJECT = `cg.${PROTOCOL_VERSION}.plane.public.rpc.plane.identity.ask`;
 
 /** The first answer comes in milliseconds, or the server says at once that nobody is there. */
 const ANSWER_MS = 2_000;
 
-/** Who is to answer: any plane, our own too, or only another one. */
+/** Which planes answer: all, also our own; or only others. */
 const ANYBODY = "anybody";
 const OTHERS = "others";
 
@@ -49,7 +49,7 @@ const tryParseIdentity = (payload: string): PlaneIdentity | undefined => {
   return { id: said.id, process: said.process };
 };
 
-/** Another plane that answered; undefined when nobody did, or one of our own. */
+/** Another plane that answered; undefined when no plane answered, or only our own. */
 const findOther = async (link: Link, self: PlaneIdentity, whom: string): Promise<PlaneIdentity | undefined> => {
   const payload = JSON.stringify({ ...self, whom });
   const { payload: answer } = await link.request({ subject: SUBJECT, headers: {}, payload }, { timeoutMs: ANSWER_MS });
@@ -59,7 +59,7 @@ const findOther = async (link: Link, self: PlaneIdentity, whom: string): Promise
 
 const TODO = "give each plane a NATS server or account of its own; stop the other one if it is not needed any more";
 
-/** Only a plane may ask here, and hears nothing but a process's name; what is no such question goes unanswered. */
+/** Only a plane may ask here, and the answer holds nothing but a process's name; other messages are not answered. */
 const answerAs =
   (self: PlaneIdentity) =>
   async ({ payload }: { readonly payload: string }) => {
@@ -70,7 +70,7 @@ const answerAs =
     return { headers: {}, payload: JSON.stringify(self) };
   };
 
-/** Resolves when we are there for others to find, until the link is closed; `conflict` when another plane is there. */
+/** Resolves when other planes can find us, until the link is closed; throws `conflict` when another plane is there. */
 export const beOnlyPlane = async (link: Link, self: PlaneIdentity, log: Log): Promise<void> => {
   const find = async (whom: string): Promise<PlaneIdentity | undefined> => {
     try {

@@ -1,7 +1,8 @@
 // NATS beside the database: one connection for everything this process does with it. The client library is loaded only
 // when there is somewhere to connect to.
-//   NO1. A server that cannot be used at the start is one sentence with the host and what to do, never what a URL keeps secret.
-//   NO2. A server that goes away later costs time: the link reconnects for as long as it takes and says both in the log.
+//   NO1. A server that cannot be used at the start gives one sentence with the host and what to do, never with secrets of the
+//       URL.
+//   NO2. When a server goes away later, the link reconnects for as long as it takes, and logs both.
 
 import { readFileSync } from "node:fs";
 import type { NatsLink, NatsOptions } from "@toolplane/bus/nats";
@@ -17,7 +18,7 @@ export interface PlaneBus {
   carrierFor(plane: () => Promise<string>): Carrier;
   /** How many fetches of a pair's services are open; undefined when the server does not say. */
   waiting(served: ServedTarget): Promise<number | undefined>;
-  /** After the engine, whose last messages it carries. */
+  /** Closed after the engine, because it carries the engine's last messages. */
   close(): Promise<void>;
 }
 
@@ -68,12 +69,12 @@ const WHERE = "the address is --nats-url; without it the database carries everyt
 
 const AWAY: readonly unknown[] = ["disconnected", "timeout", "no_answer"];
 
-/** Nobody but NATS raises these while a stack starts. */
+/** While a stack starts, only NATS raises these. */
 const FROM_NATS: readonly string[] = ["upstream_unavailable", "auth_failed"];
 
 /**
- * The adapter's sentence says what is wrong; here it is said where to put it right. NATS that was there and went away
- * ends the start like one that was never there, and nothing is tried again.
+ * The adapter's sentence says what is wrong; this adds where to correct it. NATS that goes away during the start ends the start,
+ * like NATS that was never there; nothing is retried.
  */
 export const explainStart = (error: unknown): unknown => {
   if (!isToolplaneError(error) || !FROM_NATS.includes(error.code)) return error;
@@ -90,11 +91,11 @@ const explain = (error: unknown): unknown => {
   return new ToolplaneError(error.code, error.message, { detail: { ...error.detail, todo: WHERE }, cause: error });
 };
 
-/** A durable the engine keeps anyway: making it, with the streams, shows that there is JetStream and that we may use it. */
+/** Makes a durable that the engine needs anyway: this shows that JetStream is there and that we may use it. */
 const { durable, pattern } = pmoCommandSubscription();
 const FIRST_DURABLE = { durable, pattern: pattern.text };
 
-/** Somebody waits for the answer, and it is only one more fact. */
+/** Short, because a person waits for the answer, and this is only one fact of it. */
 const COUNT_MS = 1_000;
 
 const countWaiting = async (link: NatsLink, { projectId, target }: ServedTarget): Promise<number | undefined> => {
@@ -123,7 +124,7 @@ export const openBus = async ({ nats, replicas, republishSeconds, log }: OpenBus
   const link = await openNatsLink(nats, { log }).catch((error: unknown) => {
     throw explain(error);
   });
-  /** Only when no other plane is here: streams are brought to our settings, and what a plane that is gone left is ours. */
+  /** Only after checking that no other plane is here: then streams get our settings, and leftovers of a gone plane are ours. */
   const settle = async (plane: string): Promise<void> => {
     const first = createNatsBus({ link, bury: async () => undefined, log, replicas, plane });
     try {

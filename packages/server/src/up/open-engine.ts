@@ -1,5 +1,5 @@
-// The engine on its store. A store that is just coming (an adopted server may have been on its way out) is waited for;
-// one that does not answer at all is explained in one sentence, without what the URL keeps secret.
+// The engine on its store. A store that is just starting (an adopted server may have been on its way out) is waited for; a store
+// that does not answer at all is explained in one sentence, without the secrets of its URL.
 
 import { setTimeout as delay } from "node:timers/promises";
 import { createEngine, type Engine, type EngineOptions } from "@toolplane/engine";
@@ -19,7 +19,7 @@ const nameDatabase = (url: string): string => {
 
 const explain = (error: unknown, store: Store): unknown => {
   if (!isToolplaneError(error) || error.code !== "storage_error" || store.kind !== "postgres") return error;
-  // It says already which of the two URLs is meant.
+  // The error already says which of the two URLs is meant.
   if (error.detail?.todo !== undefined) return error;
   const cause = error.cause as { readonly code?: unknown; readonly message?: unknown } | undefined;
   const why = String(cause?.message || cause?.code || error.message).split("\n")[0];

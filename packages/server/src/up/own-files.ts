@@ -1,11 +1,12 @@
-// What lies in a data directory is believed: keys, tokens, the database. So it must be ours: a directory or a key that somebody
-// else made, or a link in the place of one, would let its maker read what is kept there or have our rights change other files.
+// The files of a data directory are trusted: keys, tokens, the database. So they must be ours: a directory or a key made by
+// another user, or a link in its place, would let that user read what is stored there, or make us change other files with our
+// rights.
 
 import { lstatSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { ToolplaneError } from "@toolplane/protocol";
 
-/** Kept secret by their modes: another owner could read them whatever those are. */
+/** Files that their modes keep secret: another owner could read them whatever the mode is. */
 const SECRETS = ["token", "database-key", "database-url"] as const;
 const PLACES = ["postgres", "location", ...SECRETS] as const;
 

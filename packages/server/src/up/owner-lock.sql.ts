@@ -1,7 +1,7 @@
-// Whose data directory it is: an advisory lock in its database, held by one connection of the owner for as long as it
-// lives. The name of that connection says who it is. Not prepared: each runs once per connection.
+// Who owns a data directory: an advisory lock in its database, held by one connection of the owner for as long as it lives. The
+// name of that connection says who it is. Not prepared: each statement runs once per connection.
 
-/** Beside the migrations' (7420, 1). */
+/** Next to the lock of the migrations (7420, 1). */
 const KEY = "7420, 2";
 
 export const TRY_LOCK = `select pg_try_advisory_lock(${KEY}) as locked, pg_backend_pid() as backend`;

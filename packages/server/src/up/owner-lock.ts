@@ -1,5 +1,5 @@
-// The lock that makes a data directory one process's own. It is the database's: it ends with the connection, so a killed
-// owner leaves nothing to clean up, and two owners cannot be.
+// The lock that gives a data directory to one process. The database holds it: it ends with the connection, so a killed owner
+// leaves nothing to clean up, and two owners are impossible.
 
 import pg from "pg";
 import { READ_OWNER, SET_NAME, TRY_LOCK } from "./owner-lock.sql.ts";
@@ -14,7 +14,7 @@ export interface Owner {
 export interface OwnerLock {
   /** The server's process for this connection. */
   readonly backend: number;
-  /** Says where we serve, to whoever meets the lock. */
+  /** Says where we serve, for processes that find the lock taken. */
   announce(address: string): Promise<void>;
   /** Resolves when the connection is gone, and the lock with it. */
   readonly lost: Promise<void>;
@@ -25,7 +25,7 @@ export type LockAttempt =
   | { readonly state: "locked"; readonly lock: OwnerLock }
   | { readonly state: "owned"; readonly owner: Owner; readonly backend: number };
 
-/** In place of an address: a program has the plane as its library, and serves nothing. */
+/** In place of an address: a program that uses the plane as a library, which serves nothing. */
 export const IN_PROCESS = "in-process";
 
 const PREFIX = "toolplane up";
@@ -46,7 +46,7 @@ const connect = async (url: string, name: string): Promise<pg.Client> => {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
   });
-  // Its end is told by `end`; without a listener an error would end the process.
+  // `end` reports the end of the connection; without this listener an error would end the process.
   client.on("error", () => {});
   await client.connect();
   return client;
@@ -57,7 +57,7 @@ const readOwner = async (client: pg.Client): Promise<{ owner: Owner; backend: nu
   return row === undefined ? undefined : { owner: parseOwner(row.name), backend: row.backend };
 };
 
-/** Who has the lock of this database; undefined when nobody has, or it does not answer. */
+/** The holder of this database's lock; undefined when there is none, or when the holder does not answer. */
 export const findOwner = async (url: string): Promise<Owner | undefined> => {
   const client = await connect(url, "toolplane looks").catch(() => undefined);
   if (client === undefined) return undefined;
@@ -77,7 +77,7 @@ export const tryLock = async (url: string, self: Owner): Promise<LockAttempt> =>
     await client.query(SET_NAME, [nameOwner({ ...self, address })]);
   };
   try {
-    // The owner may let go between the two questions; then it is ours after all.
+    // The owner may release it between the two statements; then it is ours after all.
     for (;;) {
       const row = (await client.query<{ locked: boolean; backend: number }>(TRY_LOCK)).rows[0];
       if (row?.locked === true) return { state: "locked", lock: { backend: row.backend, announce, lost, release } };

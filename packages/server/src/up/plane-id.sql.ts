@@ -1,6 +1,6 @@
-// Which database this is: the same for everybody who uses it, also after a failover, and another for every other one. The
-// moment of its first migration is part of it: clusters that were copied from one another have the rest in common. Not
-// prepared: it is asked once.
+// Identifies the database: the same for all its users, also after a failover, and different for every other database. The moment
+// of the first migration is part of it, because clusters that were copied from one another have the rest in common. Not prepared:
+// asked once.
 
 export const READ_PLANE_ID = `
 select concat_ws('-', c.system_identifier, d.oid, (extract(epoch from m.made_at) * 1000000)::bigint) as id

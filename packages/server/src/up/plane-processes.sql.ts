@@ -1,4 +1,4 @@
-// Who runs over this database, from the names of their connections. Not prepared: it is asked by people.
+// Which processes use this database, from the names of their connections. Not prepared: people ask it, rarely.
 
 export const READ_NAMES = `
 select distinct application_name as name from pg_stat_activity

@@ -1,5 +1,5 @@
-// The processes of one plane: every `up` names its connections to the database after its roles, so that each can say who
-// else is there. Nothing is written down, and a process that was killed is gone with its connections.
+// The processes of one plane: every `up` names its database connections after its roles, so each process can see the others.
+// Nothing is stored: a killed process disappears with its connections.
 
 import type { Log, ServedTarget } from "@toolplane/engine";
 import pg from "pg";
@@ -17,7 +17,7 @@ export interface PlaneProcess {
 }
 
 export interface PlaneProcesses {
-  /** This one and all others; undefined when the database does not say (a pooler in between renames connections). */
+  /** This process and all others; undefined when the database cannot say (a pooler in between renames connections). */
   list(): Promise<readonly PlaneProcess[] | undefined>;
   /** NATS carries the messages, and this process has no connection to it. */
   busAway(): boolean;
@@ -26,7 +26,7 @@ export interface PlaneProcesses {
 }
 
 const PREFIX = "toolplane runs ";
-/** What PostgreSQL keeps of a name; a long host name is cut, which only people read. */
+/** The longest name that PostgreSQL keeps; a long host name is cut, and only people read it. */
 const MAX_NAME_LENGTH = 63;
 const CONNECT_TIMEOUT_MS = 2_000;
 
@@ -43,7 +43,7 @@ export const tryParseProcess = (name: string): PlaneProcess | undefined => {
 
 export const describeProcess = ({ pid, host }: PlaneProcess): string => `process ${pid} on ${host}`;
 
-/** A process whose messages travel elsewhere than ours: what one sends the other hears late or not at all. */
+/** A process whose messages travel over another bus: each hears the other's messages late or not at all. */
 export const findOtherBus = (self: PlaneProcess, processes: readonly PlaneProcess[] = []): PlaneProcess | undefined =>
   processes.find(({ bus }) => bus !== self.bus);
 
@@ -53,7 +53,7 @@ export const aloneWith = (self: PlaneProcess, busAway: () => boolean): PlaneProc
   busAway,
 });
 
-/** Nobody knows: what is said of other processes is then left out. */
+/** Unknown: explanations then leave other processes out. */
 export const UNKNOWN_PROCESSES: PlaneProcesses = { list: async () => undefined, busAway: () => false };
 
 export interface PlaneProcessesOptions {

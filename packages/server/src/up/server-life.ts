@@ -1,12 +1,11 @@
 // One life of the embedded server under us: found alive and adopted, or started; in both cases with the owner's lock.
-//   SL1. A live server is never killed and never doubled. If nobody owns it (its owner was killed together with the
-//       guard) it is adopted; if somebody does, that is `already running`.
-//   SL2. A server whose owner just died may be on its way out, or still have the owner's lock: it is given time to be gone
-//       or to answer.
-//   SL3. An adopted server is told to the guard like one of our own, and stopped when we stop.
-//   SL4. A server that does not know the plane's login, or lets logins in without a password (an earlier version made it),
-//       is brought over before it is used. What is changed is changed under the owner's lock, so a living owner of an
-//       earlier version is not cut off; every step can be repeated after a death in between.
+//   SL1. A live server is never killed and never doubled. If it has no owner (its owner was killed together with the guard), it
+//       is adopted; if it has one, the start fails with `already running`.
+//   SL2. A server whose owner just died may be shutting down, or still hold the owner's lock: it gets time to end or to answer.
+//   SL3. An adopted server is registered with the guard like one of our own, and stopped when we stop.
+//   SL4. A server of an earlier version, which does not know the plane's login or lets logins in without a password, is upgraded
+//       before it is used. The changes are made under the owner's lock, so a living owner of an earlier version is not cut off;
+//       every step can be repeated after a crash in between.
 
 import { setTimeout as delay } from "node:timers/promises";
 import type { Log } from "@toolplane/engine";
@@ -36,9 +35,9 @@ export interface LiveServer {
   readonly version: string | undefined;
   readonly socketDir: string;
   login(user: string): SocketLogin;
-  /** Its process is there. */
+  /** Whether its process exists. */
   alive(): boolean;
-  /** Stops it if it is there, and clears what it leaves. */
+  /** Stops it if it runs, and removes what it leaves. */
   stop(): Promise<void>;
 }
 
@@ -63,12 +62,12 @@ const POLL_MS = 25;
 // As for a server of our own: immediate shutdown takes milliseconds, a checkpoint on a slow disk tens of seconds.
 const QUIT_GRACE_MS = 5_000;
 const STOP_GRACE_MS = 60_000;
-// Our pool, the doorbell, the lock, people who look; each slot costs memory whether it is used or not.
+// For our pool, the doorbell, the lock, and people who look; each slot costs memory whether it is used or not.
 const MAX_CONNECTIONS = 50;
-// Processes that would wait for work we never give them: nothing is replicated, and what is read is mostly in memory.
+// These processes would have nothing to do: nothing is replicated, and most reads are served from memory.
 const FEWER_PROCESSES = { io_method: "sync", max_logical_replication_workers: "0" };
-// After a crash everything is synced before recovery: one call for the file system instead of one for each of a thousand
-// files. Measured here on a busy disk: 0.5 s against 3.2 s from start to ready.
+// After a crash PostgreSQL syncs everything before recovery: with this setting one call for the file system instead of one for
+// each of a thousand files. Measured here on a busy disk: 0.5 s against 3.2 s from start to ready.
 const QUICK_RECOVERY = process.platform === "linux" ? { recovery_init_sync_method: "syncfs" } : {};
 
 export const alreadyRunning = (dataDir: string, { pid, address }: Owner): ToolplaneError => {
@@ -84,7 +83,7 @@ export const alreadyRunning = (dataDir: string, { pid, address }: Owner): Toolpl
   });
 };
 
-/** Who runs on this data directory, if anybody does and says so. */
+/** The process that runs on this data directory, if there is one that says so. */
 export const findOwnerOf = async (dataDir: string): Promise<Owner | undefined> => {
   const live = findLivePostgres(dataDir, { makeKey: false });
   return live && findOwner(socketUrl(live.login(RUNTIME), DATABASE));
@@ -94,7 +93,7 @@ const lockAs = (login: SocketLogin, self: Owner): Promise<LockAttempt> => tryLoc
 
 /** SL4; returns the lock as the plane's login. */
 const bringOver = async (server: LivePostgres, self: Owner): Promise<LockAttempt> => {
-  // The key may be new. One that is open lets us in, and may have an owner that is not to be cut off.
+  // The key may be new. An open server lets us in without a password, and may have an owner that must not be cut off.
   if (!(await server.isOpen())) await server.secure();
   const attempt = await lockAs(server.login(), self);
   if (attempt.state === "owned") return attempt;
@@ -125,10 +124,10 @@ const stopAdopted = async (server: ProcessRow): Promise<void> => {
   while (isThere(server) && performance.now() < deadline) await delay(POLL_MS);
 };
 
-/** Its connections outlive a killed process for a moment, and the lock with them. An owner elsewhere is not in our table. */
+/** The connections of a killed process, and its lock, survive it for a moment. An owner on another machine is not in our table. */
 const isOnItsWayOut = ({ pid }: Owner): boolean => pid !== 0 && tryReadProcess(pid)?.zombie !== false;
 
-/** Undefined when there is no live server, or it does not answer (yet, or any more). */
+/** Undefined when there is no live server, or when it does not answer. */
 const tryAdopt = async (
   { dataDir, guard, self }: LifeOptions,
   patient: () => boolean,
@@ -137,7 +136,7 @@ const tryAdopt = async (
   if (live === undefined) return undefined;
   const { pid, socketDir, login } = live;
   const server = tryReadProcess(pid);
-  // Always: it may have been left by a process that died while it brought the server over.
+  // Always, because a process may have died in the middle of upgrading the server.
   const attempt = await bringOver(live, self).catch((error: unknown) => {
     if (isToolplaneError(error)) throw error;
     return undefined;
@@ -160,10 +159,10 @@ const tryAdopt = async (
 
 const ownStarted = async (server: RunningPostgres, options: LifeOptions): Promise<ServerLife> => {
   const { pid, version, socketDir, login } = server;
-  // The table knows of its death before its parent hears of it.
+  // The process table shows its death before its parent is told.
   const row = tryReadProcess(pid);
   const attempt = await lockOrBringOver(server, options.self);
-  // Two owners started at the same moment, and this server is the other one's or is about to be.
+  // Two owners started at the same moment, and this server belongs to the other one.
   if (attempt.state === "owned") throw alreadyRunning(options.dataDir, attempt.owner);
   return {
     server: {
@@ -203,7 +202,7 @@ const findOrStart = async (options: LifeOptions): Promise<ServerLife> => {
     try {
       server = await startOwn(options);
     } catch (error) {
-      // Somebody started on the same data at the same moment and was first: the next look says who.
+      // Another process started on the same data at the same moment and was first: the next look says which.
       if (isLive()) continue;
       throw error;
     }
@@ -219,7 +218,7 @@ const findOrStart = async (options: LifeOptions): Promise<ServerLife> => {
 const BROUGHT_OVER =
   "this data directory was made by an earlier version and is brought over: passwords are set, earlier versions cannot use it any more";
 
-/** The first life of this version on a data directory of an earlier one says what became of it. */
+/** The first start of this version on a data directory of an earlier one logs what was changed. */
 export const beginLife = async (options: LifeOptions): Promise<ServerLife> => {
   const isEarlier = isOfEarlierVersion(options.dataDir);
   const life = await findOrStart(options);

@@ -1,5 +1,5 @@
-// What a process does beside answering requests, by its roles: tools, hosts, the project manager, the worker, and the gateway
-// on NATS. Each part is noted as soon as it runs, so that whoever stops half a start finds it.
+// What a process does besides answering requests, by its roles: tools, hosts, the project manager, the worker, the gateway on
+// NATS. Each part is recorded as soon as it runs, so that a start that fails half way stops what already runs.
 
 import { hostname } from "node:os";
 import type { NatsLink } from "@toolplane/bus/nats";
@@ -38,9 +38,9 @@ export interface ServicesOptions {
   readonly guard: Guard;
 }
 
-/** A supervisor's patience is ten seconds. */
+/** Supervisors usually kill a process after ten seconds. */
 const TOOL_GRACE_MS = 5_000;
-/** A host that works is there within a second or two; who does not need it does not wait for one that is mute. */
+/** A working host is ready within a second or two; the start does not wait longer for a silent one. */
 const HOSTS_WAIT_MS = 2_000;
 
 const measureOffset = async ({ engine, settings }: ServicesOptions): Promise<ClockOffset> => {
@@ -87,7 +87,7 @@ const startAgents = ({ engine, settings, log, env, pid }: ServicesOptions): Prom
     egressAllow: settings.egressAllow,
   });
 
-/** Tools before those who call them: the first turn after a restart finds everybody at work. */
+/** Tools start before the agents that call them, so that the first turn after a restart finds its tools. */
 export const startServices = async (services: Services, options: ServicesOptions): Promise<void> => {
   const { engine, settings, link, log } = options;
   const offset = await measureOffset(options);

@@ -1,5 +1,5 @@
-// A socket directory whose path stays the same for as long as we run. A data directory with a long path has its socket
-// in a temporary directory that is another one after every start of the server; then a link stands before it.
+// A socket directory whose path stays the same while we run. For a data directory with a long path, the socket is in a temporary
+// directory that changes with every start of the server; then a link with a fixed path points to it.
 
 import { existsSync, mkdtempSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";

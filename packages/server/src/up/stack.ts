@@ -1,10 +1,11 @@
 // The parts of the stack, started one after the other and stopped in the order that loses nothing.
-//   start: listen (answers 503) -> bus -> store -> engine -> token -> configuration -> bundled tools -> hosts -> project manager ->
+//   start: listen (answers 503) -> bus -> store -> engine -> token -> configuration -> bundled tools -> hosts -> project manager
+//   ->
 //          worker -> gateway on the bus -> ready
 //   stop:  no new requests, long polls end -> requests, turns and tools finish -> engine (its last messages leave) -> bus ->
 //          store -> data -> guard
-//   ST1. Whatever was started is stopped, also when a later part could not start.
-//   ST2. The port is taken before the data: whoever asks meanwhile hears "starting", not silence.
+//   ST1. Every started part is stopped, also when a later part could not start.
+//   ST2. The port is opened before the data: requests during the start are answered with "starting".
 
 import { hostname } from "node:os";
 import { createEndpointCheck } from "@toolplane/agents";
@@ -53,7 +54,7 @@ export interface StackOptions {
   readonly guard: Guard;
   /** Aborted when it is to stop, also before it is ready. */
   readonly stop: AbortSignal;
-  /** False: the plane is a library of the program around it. It listens to nothing and makes no token. */
+  /** False: the plane is a library of another program. It listens to nothing and makes no token. */
   readonly listen?: boolean | undefined;
 }
 
@@ -79,7 +80,7 @@ interface Parts extends Services {
   processes?: PlaneProcesses;
 }
 
-/** Requests that are not long polls take milliseconds; a supervisor's patience is ten seconds. */
+/** Requests that are not long polls take milliseconds; supervisors usually kill a process after ten seconds. */
 const REQUEST_GRACE_MS = 5_000;
 
 const LOOPBACK: ReadonlySet<string> = new Set(["127.0.0.1", "::1", "localhost"]);
@@ -108,7 +109,7 @@ const createStackApp = (parts: Parts, { settings, version, log }: StackOptions) 
     }),
   });
 
-/** A taken port is often our own: then it is said whose. */
+/** A taken port is often our own server's: then the error names it. */
 const listenOrExplain = async (parts: Parts, options: StackOptions, dataDir: string): Promise<HttpServer> => {
   const { settings } = options;
   try {
@@ -164,7 +165,7 @@ const prepare = async (
   await applyConfig({ engine, settings, definitions, log });
 };
 
-/** Where this process can be reached, for those who meet its data. */
+/** Where this process can be reached, for processes that find its data taken. */
 const listenFirst = async (parts: Parts, options: StackOptions, dataDir: string): Promise<string> => {
   const { settings, log } = options;
   if (options.listen === false) return IN_PROCESS;
@@ -176,7 +177,7 @@ const listenFirst = async (parts: Parts, options: StackOptions, dataDir: string)
 
 const openData = async ({ settings, guard, listen: isServer }: StackOptions): Promise<DataDirectory> => {
   if (settings.ephemeral) return openThrowAwayDirectory(guard);
-  // A library on a database of its user's own keeps nothing in files.
+  // A library on the user's own database keeps nothing in files.
   if (isServer === false && settings.databaseUrl !== undefined)
     return { path: settings.data, end: async () => undefined };
   return openDataDirectory(settings.data);
@@ -194,7 +195,7 @@ const start = async (parts: Parts, options: StackOptions): Promise<string> => {
   const address = await listenFirst(parts, options, dataDir);
   log.info("starting", { version: options.version, address, data: dataDir });
   goOn();
-  // Before the store: an address that is wrong needs no database to be refused.
+  // Before the store, because a wrong address can be refused without a database.
   if (nats !== undefined) {
     const { leaseSeconds: republishSeconds, bus } = settings;
     parts.bus = await openBus({ nats, replicas: bus?.replicas, republishSeconds, log });
@@ -215,7 +216,7 @@ const start = async (parts: Parts, options: StackOptions): Promise<string> => {
     bundledTarget: BUNDLED_TARGET,
     bundledTools: bundledDefinitions(),
     carrier: parts.bus?.carrierFor(async () => {
-      // Before anything is made on NATS: it may be another plane's.
+      // Before anything is made on NATS, which may belong to another plane.
       const id = await readPlaneId(connection);
       if (parts.bus !== undefined) await beOnlyPlane(parts.bus.link, { id, process: describeProcess(self) }, log);
       return id;

@@ -1,10 +1,11 @@
-// Requests to stop, told apart from their echoes: a second request ends the process at once, so one request may not look
-// like two.
-//   SS1. SIGTERM and SIGINT count each time. npm hands them on to us, also those the terminal has already sent to the whole
+// Requests to stop, told apart from their echoes: a second request ends the process at once, so one request must not look like
+// two.
+//   SS1. SIGTERM and SIGINT count each time. npm passes them on to us, also those that the terminal has already sent to the whole
 //       group: under npm the same signal again within a moment is an echo.
-//   SS2. A terminal that closes says SIGHUP through the kernel and through the shell: it asks once and never hurries.
-//   SS3. `npx` starts us through a shell that hands no signal on. It waits for us as long as it lives, so its death is a
-//       request, unless one was made before.
+//   SS2. A closing terminal sends SIGHUP through the kernel and through the shell: it counts as one request, and never as the
+//       second one that ends the process at once.
+//   SS3. `npx` starts us through a shell that passes no signal on. The shell waits for us while it lives, so its death is a
+//       request to stop, unless one was made before.
 
 /** What this needs of the process. */
 export interface SignalSource {
@@ -14,7 +15,7 @@ export interface SignalSource {
   off(signal: NodeJS.Signals, heard: (signal: NodeJS.Signals) => void): unknown;
 }
 
-// npm needs milliseconds, on a busy machine hundreds; whoever presses Ctrl-C twice that quickly presses it a third time.
+// npm needs milliseconds, on a busy machine hundreds. A user who presses Ctrl-C twice that quickly will press it a third time.
 const ECHO_MS = 1_000;
 const PARENT_LOOK_MS = 500;
 

@@ -1,5 +1,5 @@
-// Where everything is kept: the embedded server, or one of your own. Whoever uses it connects by `connection` and need not
-// know which; the connection stays the same when an embedded server is started again.
+// Where everything is stored: the embedded server, or a PostgreSQL of your own. Users of the store connect by `connection` and do
+// not know which it is; the connection stays the same when an embedded server is started again.
 
 import type pg from "pg";
 
@@ -10,13 +10,13 @@ export interface Store {
   readonly migrationConnection: pg.ClientConfig | undefined;
   /** False while the embedded server is away and being started again. */
   ready(): boolean;
-  /** How often the server had to be found or started; more than 1 means that it was away. */
+  /** How often the server had to be found or started; more than 1 means that it was away at least once. */
   lives(): number;
   /** Resolves when it is there; at once when it never was away. */
   untilReady(): Promise<void>;
   /** Tells others where we serve. */
   announce(address: string): Promise<void>;
-  /** Resolves when it cannot be kept: somebody else has taken it over. */
+  /** Resolves when the store is lost: another process has taken it over. */
   readonly lost: Promise<Error>;
   stop(): Promise<void>;
 }
@@ -29,7 +29,7 @@ export interface OwnStoreOptions {
   readonly name: string;
 }
 
-/** A server somebody else runs; it shows our connections under this name. */
+/** A server that somebody else runs; it shows our connections under this name. */
 export const openOwnStore = ({ databaseUrl, migrationUrl, name }: OwnStoreOptions): Store => ({
   kind: "postgres",
   connection: { connectionString: databaseUrl, application_name: name },

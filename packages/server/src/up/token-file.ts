@@ -1,8 +1,8 @@
-// The first token: made on the first start, written to <data>/token for its owner's eyes, used again later.
+// The first token: made at the first start, written to <data>/token for its owner alone, used again later.
 //   TF1. The file is 0600 from the moment it has a name, and appears whole or not at all.
-//   TF2. A file that is lost, or whose token is revoked or unknown, is replaced, and what this data directory had before
-//       is revoked: at any time one such token works.
-//   TF3. Processes that share a directory may do this at the same moment. Each writes its own before it revokes others and
+//   TF2. A file that is lost, or whose token is revoked or unknown, is replaced, and the earlier tokens of this data directory
+//       are revoked: at any time exactly one such token works.
+//   TF3. Processes that share a directory may do this at the same moment. Each writes its own token before it revokes others, and
 //       looks again afterwards, so the file that stays holds a token that works.
 
 import { randomBytes } from "node:crypto";
@@ -14,7 +14,7 @@ import { ToolplaneError } from "@toolplane/protocol";
 export interface TokenFileOptions {
   readonly dataDir: string;
   readonly tokens: Pick<Tokens, "create" | "check" | "list" | "revoke">;
-  /** Which tokens are this data directory's: their label. */
+  /** The label by which the tokens of this data directory are found. */
   readonly label: string;
   readonly log: Log;
 }
@@ -42,7 +42,7 @@ const readSecret = (path: string, log: Log): string | undefined => {
 
 const writeSecret = (path: string, secret: string): void => {
   const fresh = `${path}.${randomBytes(6).toString("hex")}`;
-  // "wx": nobody has prepared this name for us.
+  // "wx": fails if another process has put a file or link under this name.
   writeFileSync(fresh, `${secret}\n`, { mode: MODE, flag: "wx" });
   chmodSync(fresh, MODE);
   renameSync(fresh, path);

@@ -20,7 +20,7 @@ export interface UpOptions {
   readonly verbose?: boolean | undefined;
 }
 
-/** Where the program's words go and its signals come from; a test brings its own. */
+/** The program's output and signals; a test brings its own. */
 export interface UpIo {
   readonly stdout: { write(text: string): unknown };
   readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean | undefined };

@@ -1,6 +1,6 @@
 // `toolplane up`: the whole stack in one process, until it is told to stop.
 //   The last line on stdout is `ready http://HOST:PORT`; everything else is on stderr.
-//   The first SIGTERM or SIGINT drains and exits 0, a second one exits at once; what is left then the guard ends.
+//   The first SIGTERM or SIGINT drains and exits 0. A second one exits at once; the guard then ends the child processes.
 
 import { type Log, systemClock } from "@toolplane/engine";
 import { createGuard } from "@toolplane/processes";
@@ -15,7 +15,7 @@ import { readVersion } from "./version.ts";
 const EXIT_OK = 0;
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
-/** Everything has its own limits; this one is for what nobody thought of. */
+/** Every part has its own time limit; this one is for a part that hangs unexpectedly. */
 const DRAIN_LIMIT_MS = 40_000;
 
 const drain = async (stack: Stack, log: Log): Promise<number> => {

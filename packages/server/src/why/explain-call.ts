@@ -1,4 +1,4 @@
-// Why is this call where it is, and what does it wait for: one sentence, then the facts behind it.
+// Why a call is where it is, and what it waits for: one sentence, then the facts behind it.
 
 import {
   type BatchView,
@@ -29,17 +29,17 @@ export interface WhyFacts {
   readonly toolStatus: string | undefined;
   /** How many services asked for work of this target lately. */
   readonly consumers: number;
-  /** When one of them asked last, if that is all that is known of them. */
+  /** When one of them asked last, if nothing else is known of them. */
   readonly lastAskedMs?: number | undefined;
   /** The processes of the plane, if they can be known. */
   readonly processes?: readonly PlaneProcess[] | undefined;
-  /** How many questions for work of this target wait on NATS. */
+  /** How many requests for work of this target wait on NATS. */
   readonly waitingOnBus?: number | undefined;
   /** NATS carries the messages, and is not there. */
   readonly busAway?: boolean | undefined;
-  /** Why the host whose tool it is does not run, if that is so. */
+  /** Why the host of this tool does not run, if it does not. */
   readonly hostProblem?: HostProblem | undefined;
-  /** The processes that run the host whose tool it is, when this one does not and cannot know how it is. */
+  /** The processes that run the host of this tool, when this process does not and cannot know its state. */
   readonly hostProcesses?: readonly PlaneProcess[] | undefined;
   readonly deadLetterId: string | undefined;
   /** The batch that holds it, if one does. */
@@ -51,18 +51,18 @@ const seconds = (ms: number): string => `${Math.max(0, Math.round(ms / 1000))} s
 const until = (date: Date | null, nowMs: number): string =>
   date === null ? "an unknown time" : `${date.toISOString()} (in ${seconds(date.getTime() - nowMs)})`;
 
-/** Where else the target may have services: an API process knows of those that ask it for work, and of no others. */
+/** Where else the target may have services: an API process knows only the services that ask it for work. */
 const elsewhere = (processes: readonly PlaneProcess[] = []): string =>
   processes.filter(({ roles }) => roles.includes("api")).length > 1 ? " at this process" : "";
 
 const AWAY = "; NATS is away, and a service that only knows NATS hears of the call when it is back";
 const SEE_NATS = "see that NATS runs and is reached";
 
-/** The bus may lose what it holds, so it is said again, with pauses that double up to a quarter of an hour. */
+/** The bus may lose a command, so it is published again, with pauses that double up to a quarter of an hour. */
 const saidAgain = ({ publishes }: CallView): string =>
   publishes > 1 ? `; its command was sent ${publishes} times over NATS, each time later than before` : "";
 
-/** A service that waits asks every twenty seconds unless it is told otherwise; one that is quiet for longer may be gone. */
+/** A waiting service asks every twenty seconds by default; one that is silent for longer may be gone. */
 const QUIET_MS = 35_000;
 
 const lastAsked = ({ lastAskedMs, nowMs }: WhyFacts): string =>
@@ -124,7 +124,7 @@ type Task = BatchView["tasks"][number];
 
 const isOpen = ({ status }: Task): boolean => status === "pending" || status === "dispatched";
 
-/** More names than this are no help to somebody who reads one sentence; the facts have them all. */
+/** More names do not help a reader of one sentence; the facts have them all. */
 const TASKS_SHOWN = 3;
 
 const taskText = ({ taskIndex, agentId, agentTurnId, error }: Task): string =>
@@ -218,10 +218,10 @@ export const planExplanation = (facts: WhyFacts): Explanation => {
   };
 };
 
-/** Calls looked through for others of the same target. */
+/** How many calls are searched for others of the same target. */
 const NEWEST = 500;
 
-/** Services that asked another process for work, or took it from NATS, are known by the calls they run. */
+/** Services that asked another process for work, or took it from NATS, are known only by the calls they run. */
 const holdersOf = async (engine: Engine, { projectId, target }: CallView): Promise<number> => {
   const newest = await engine.calls.list(projectId, { limit: NEWEST });
   const running = newest.filter((call) => call.status === "running" && call.target === target);
@@ -251,7 +251,7 @@ export const explainCall = async (
     batch: parked ? await engine.batches.get({ projectId: key.projectId, batchId }) : undefined,
     nowMs: await engine.databaseNow(),
     toolStatus: tool?.status,
-    // What the plane itself serves is served by every process of the role, not only by those this one has heard of.
+    // The plane's own targets are served by every process with the role, not only by those that asked this process.
     consumers,
     lastAskedMs:
       seen > 0 && serving.length === 0 ? Math.max(...services.map(({ lastSeenMs }) => lastSeenMs)) : undefined,

@@ -24,7 +24,7 @@ export interface TurnFacts {
 }
 
 const OVER: TurnExplanation = { why: null, todo: null };
-/** More names than this are no help to somebody who reads one sentence. */
+/** More names do not help a reader of one sentence. */
 const CALLS_SHOWN = 3;
 
 const whyQueued = ({ view, agent, ahead }: TurnFacts): TurnExplanation =>
@@ -79,7 +79,7 @@ const whyLost = ({ view }: TurnFacts): TurnExplanation => ({
   todo: `toolplane turns stop ${view.agentTurnId}, or wait`,
 });
 
-/** A turn that is over explains itself, except where its end is about the plane and not about its work. */
+/** A turn that is over needs no explanation, except when the plane itself ended it. */
 const whyOver = ({ status, error, errorCode }: TurnView): TurnExplanation =>
   errorCode === LOST_HEAD_CODE ? { why: `it ended as ${status}: ${error}`, todo: "ask the agent again" } : OVER;
 

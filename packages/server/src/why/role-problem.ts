@@ -1,4 +1,4 @@
-// What a plane of several processes lacks: a role that nobody has.
+// What a plane of several processes lacks: a role that no process has.
 
 import { PMO_SERVICE } from "@toolplane/agents";
 import { hostTarget } from "@toolplane/bridges";
@@ -15,7 +15,7 @@ const HOST_PREFIX = hostTarget("");
 
 export const isHostTarget = (target: string): boolean => target.startsWith(HOST_PREFIX);
 
-/** The role whose processes serve a target; none for the targets of people's own services. */
+/** The role whose processes serve a target; none for the targets of users' own services. */
 const roleOf = (target: string): UpRole | undefined => {
   if (target === BUNDLED_TARGET || isHostTarget(target)) return "tools";
   return target === PMO_SERVICE.target ? "pmo" : undefined;
@@ -48,7 +48,7 @@ export const planMissingRole = (
         todo: `start one over the same database: toolplane up --roles ${role} --database-url URL`,
       };
 
-/** Why nobody serves a target of the plane's own, if nobody does. */
+/** Why one of the plane's own targets is not served; undefined when it is. */
 export const planRoleProblem = (
   target: string,
   processes: readonly PlaneProcess[] | undefined,

@@ -2,7 +2,7 @@
 // as two processes would have them, and ways to wait for things instead of for time.
 
 import { randomBytes } from "node:crypto";
-import type { Bus, BusMessage, ConsumeOptions, Consumer, Delivery, DeliveryHandler } from "@toolplane/bus";
+import type { Bus, BusMessage, CarrierBus, ConsumeOptions, Consumer, Delivery, DeliveryHandler } from "@toolplane/bus";
 import { vi } from "vitest";
 
 export interface DeadLetter {
@@ -12,16 +12,21 @@ export interface DeadLetter {
   readonly attempts: number;
 }
 
-export interface BusHarness {
+export interface BusHarness<Kind extends Bus = Bus> {
   /** A bus on the same server, independent of all others, as another process would have it. */
-  connect(): Promise<Bus>;
-  /** Whether the server counts every delivery, also one that was handed back unfinished (B14). */
-  readonly countsEveryDelivery?: boolean;
-  deadLetters(projectId: string): Promise<readonly DeadLetter[]>;
+  connect(): Promise<Kind>;
   close(): Promise<void>;
 }
 
-export type OpenBusHarness = () => Promise<BusHarness>;
+export interface LogHarness extends BusHarness {
+  /** What the project's log holds. */
+  logged(projectId: string): Promise<readonly BusMessage[]>;
+}
+
+export interface CarrierHarness extends BusHarness<CarrierBus> {
+  deadLetters(projectId: string): Promise<readonly DeadLetter[]>;
+}
+
 export type MessageCategory = "cmd" | "evt";
 
 /** Keeps what came and tells when there is enough of it. */
@@ -65,16 +70,13 @@ export const createLatch = (): { readonly opened: Promise<void>; open(): void } 
 /** A handler that holds its message until the test ends. */
 export const neverSettles: DeliveryHandler = () => new Promise(() => {});
 
-export interface BusRoom extends AsyncDisposable {
-  readonly projectId: string;
-  readonly harness: BusHarness;
-  readonly one: Bus;
-  readonly other: Bus;
+export interface BusRoom extends TwoBuses<CarrierBus> {
+  readonly harness: CarrierHarness;
   subject(category: MessageCategory, suffix?: string, target?: string): string;
   message(category: MessageCategory, payload: string, extra?: Partial<BusMessage>): BusMessage;
   /** Consumes this room's messages of a category under one durable. */
   consume(
-    bus: Bus,
+    bus: CarrierBus,
     options: Partial<ConsumeOptions> & Pick<ConsumeOptions, "category">,
     handler: DeliveryHandler,
   ): Promise<Consumer>;
@@ -84,9 +86,28 @@ export interface BusRoom extends AsyncDisposable {
 
 export const payloadOf = ({ payload }: Delivery): string => payload;
 
-export const openRoom = async (harness: BusHarness): Promise<BusRoom> => {
-  const projectId = `p_${randomBytes(6).toString("hex")}`;
+/** Two buses, and a project of their own. */
+export interface TwoBuses<Kind extends Bus> extends AsyncDisposable {
+  readonly projectId: string;
+  readonly one: Kind;
+  readonly other: Kind;
+}
+
+export const openBuses = async <Kind extends Bus>(harness: BusHarness<Kind>): Promise<TwoBuses<Kind>> => {
   const [one, other] = await Promise.all([harness.connect(), harness.connect()]);
+  return {
+    projectId: `p_${randomBytes(6).toString("hex")}`,
+    one,
+    other,
+    async [Symbol.asyncDispose]() {
+      await Promise.all([one.close({ drainMs: 0 }), other.close({ drainMs: 0 })]);
+    },
+  };
+};
+
+export const openRoom = async (harness: CarrierHarness): Promise<BusRoom> => {
+  const buses = await openBuses(harness);
+  const { projectId, other } = buses;
   const subject: BusRoom["subject"] = (category, suffix = "work", target = "desk") =>
     `cg.v1r4.${projectId}.public.${category}.${category === "cmd" ? "tool" : "agent"}.${target}.${suffix}`;
 
@@ -106,10 +127,8 @@ export const openRoom = async (harness: BusHarness): Promise<BusRoom> => {
   };
 
   return {
-    projectId,
+    ...buses,
     harness,
-    one,
-    other,
     subject,
     message: (category, payload, extra = {}) => ({ subject: subject(category), headers: {}, payload, ...extra }),
     consume: (bus, options, handler) =>
@@ -122,8 +141,5 @@ export const openRoom = async (harness: BusHarness): Promise<BusRoom> => {
         handler,
       ),
     waitOut,
-    async [Symbol.asyncDispose]() {
-      await Promise.all([one.close({ drainMs: 0 }), other.close({ drainMs: 0 })]);
-    },
   };
 };

@@ -2,7 +2,7 @@
 
 import type { Delivery } from "@toolplane/bus";
 import { expect, test } from "vitest";
-import { type BusHarness, createCollector, createLatch, openRoom, payloadOf } from "./bus-harness.ts";
+import { type CarrierHarness, createCollector, createLatch, openRoom, payloadOf } from "./bus-harness.ts";
 
 const PATTERNS: readonly (readonly [string, readonly string[]])[] = [
   ["desk.work", ["desk.work"]],
@@ -12,7 +12,7 @@ const PATTERNS: readonly (readonly [string, readonly string[]])[] = [
   [">", ["desk.work", "desk.work.more", "shelf.work"]],
 ];
 
-export const commandsContract = (harness: () => BusHarness): void => {
+export const commandsContract = (harness: () => CarrierHarness): void => {
   test("[BUS-4] [UTP-1.3-11] consumers of two processes compete: each command is handled once, by both sides", async () => {
     await using room = await openRoom(harness());
     const came = createCollector<string>();

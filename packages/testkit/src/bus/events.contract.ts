@@ -1,9 +1,9 @@
 // B5, B11: the event log and its durables.
 
 import { expect, test } from "vitest";
-import { type BusHarness, createCollector, createLatch, openRoom, payloadOf } from "./bus-harness.ts";
+import { type CarrierHarness, createCollector, createLatch, openRoom, payloadOf } from "./bus-harness.ts";
 
-export const eventsContract = (harness: () => BusHarness): void => {
+export const eventsContract = (harness: () => CarrierHarness): void => {
   test("[BUS-5] [UTP-1.3-14] every durable gets every event; inside one, two processes compete", async () => {
     await using room = await openRoom(harness());
     const audit = createCollector<string>();

@@ -2,11 +2,11 @@
 
 import { type BusMessage, MAX_MESSAGE_BYTES } from "@toolplane/bus";
 import { describe, expect, test } from "vitest";
-import { type BusHarness, createCollector, openRoom, payloadOf } from "./bus-harness.ts";
+import { type CarrierHarness, createCollector, openRoom, payloadOf } from "./bus-harness.ts";
 
-const HEADERS = { "CG-Agent-Id": "agent-1", "CG-Tool-Call-Id": "call_7", "X-Note": 'a: b, "c" \\ d' };
+export const HEADERS = { "CG-Agent-Id": "agent-1", "CG-Tool-Call-Id": "call_7", "X-Note": 'a: b, "c" \\ d' };
 
-const CARRIED: readonly (readonly [string, string])[] = [
+export const CARRIED: readonly (readonly [string, string])[] = [
   ["JSON", '{"a":[1,2.50,"\\u0000"],"b":null}'],
   ["text beyond ASCII", "grüße \u{1F600} \u2028 \uFEFF"],
   ["line ends", "one\r\ntwo\n"],
@@ -15,7 +15,7 @@ const CARRIED: readonly (readonly [string, string])[] = [
   ["200 kB", "x".repeat(200_000)],
 ];
 
-const REFUSED: readonly (readonly [string, Partial<BusMessage>, string])[] = [
+export const REFUSED: readonly (readonly [string, Partial<BusMessage>, string])[] = [
   ["no subject", { subject: "desk" }, "protocol_violation"],
   ["a wildcard", { subject: "cg.v1r4.p.public.cmd.tool.*.work" }, "protocol_violation"],
   ["an open end", { subject: "cg.v1r4.p.public.cmd.tool.desk.>" }, "protocol_violation"],
@@ -31,9 +31,9 @@ const REFUSED: readonly (readonly [string, Partial<BusMessage>, string])[] = [
   ["an empty message id", { messageId: "" }, "protocol_violation"],
 ];
 
-export const publishingContract = (harness: () => BusHarness): void => {
+export const publishingContract = (harness: () => CarrierHarness): void => {
   describe.each(["cmd", "evt"] as const)("publishing %s", (category) => {
-    test.each(CARRIED)("[BUS-1] [ARCH-6-21] %s arrives byte for byte", async (_, payload) => {
+    test.each(CARRIED)("[BUS-1] %s arrives byte for byte", async (_, payload) => {
       await using room = await openRoom(harness());
       const came = createCollector<BusMessage>();
       await room.consume(room.other, { category }, (delivery) => came.push(delivery));

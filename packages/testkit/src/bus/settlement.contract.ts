@@ -3,12 +3,19 @@
 import { performance } from "node:perf_hooks";
 import type { Delivery } from "@toolplane/bus";
 import { describe, expect, test } from "vitest";
-import { type BusHarness, createCollector, createLatch, eventually, neverSettles, openRoom } from "./bus-harness.ts";
+import {
+  type CarrierHarness,
+  createCollector,
+  createLatch,
+  eventually,
+  neverSettles,
+  openRoom,
+} from "./bus-harness.ts";
 
 /** Timers of either side may be early by a few milliseconds. */
 const EARLY_MS = 10;
 
-export const settlementContract = (harness: () => BusHarness): void => {
+export const settlementContract = (harness: () => CarrierHarness): void => {
   describe.each(["cmd", "evt"] as const)("settling %s", (category) => {
     test("[BUS-6] a message that is not settled in time is delivered again, to another process", async () => {
       await using room = await openRoom(harness());
@@ -212,7 +219,7 @@ export const settlementContract = (harness: () => BusHarness): void => {
 };
 
 /** Undefined until there is one: for `eventually`. */
-const lettersOf = async (room: { readonly harness: BusHarness; readonly projectId: string }) => {
+const lettersOf = async (room: { readonly harness: CarrierHarness; readonly projectId: string }) => {
   const letters = await room.harness.deadLetters(room.projectId);
   return letters.length > 0 ? letters : undefined;
 };

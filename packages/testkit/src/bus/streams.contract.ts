@@ -2,11 +2,11 @@
 
 import type { StreamItem } from "@toolplane/bus";
 import { expect, test } from "vitest";
-import { type BusHarness, createCollector, eventually, openRoom } from "./bus-harness.ts";
+import { type BusHarness, createCollector, eventually, openBuses } from "./bus-harness.ts";
 
 export const streamsContract = (harness: () => BusHarness): void => {
   test("[BUS-15] [UTP-1.3-18] every matching subscriber gets the item; one that throws hurts nobody", async () => {
-    await using room = await openRoom(harness());
+    await using room = await openBuses(harness());
     const subject = `cg.v1r4.${room.projectId}.public.str.agent.a1.chunk`;
     const [all, mine, none] = [createCollector<StreamItem>(), createCollector<string>(), createCollector<string>()];
     await room.one.subscribeStream(`cg.v1r4.${room.projectId}.*.str.>`, () => {
@@ -22,7 +22,7 @@ export const streamsContract = (harness: () => BusHarness): void => {
   });
 
   test("[BUS-15] another process gets items at most once, in the order they were published", async () => {
-    await using room = await openRoom(harness());
+    await using room = await openBuses(harness());
     const subject = `cg.v1r4.${room.projectId}.public.str.agent.a1.chunk`;
     const came = createCollector<number>();
     await room.other.subscribeStream(`cg.v1r4.${room.projectId}.*.str.>`, ({ payload }) => came.push(Number(payload)));
@@ -37,8 +37,8 @@ export const streamsContract = (harness: () => BusHarness): void => {
   });
 
   test("[BUS-15] items from two processes at once all reach a healthy third", async () => {
-    await using room = await openRoom(harness());
-    const third = await room.harness.connect();
+    await using room = await openBuses(harness());
+    const third = await harness().connect();
     const came = createCollector<string>();
     await third.subscribeStream(`cg.v1r4.${room.projectId}.*.str.>`, ({ payload }) => came.push(payload));
     const subject = `cg.v1r4.${room.projectId}.public.str.agent.a1.part`;
@@ -54,7 +54,7 @@ export const streamsContract = (harness: () => BusHarness): void => {
   });
 
   test("[BUS-15] who stopped listening gets nothing more; nobody listening is no failure", async () => {
-    await using room = await openRoom(harness());
+    await using room = await openBuses(harness());
     const subject = `cg.v1r4.${room.projectId}.public.str.agent.a1.chunk`;
     const came = createCollector<string>();
     const pattern = `cg.v1r4.${room.projectId}.*.str.>`;
@@ -76,7 +76,7 @@ export const streamsContract = (harness: () => BusHarness): void => {
     ["a wildcard", "cg.v1r4.p.public.str.agent.*.chunk", "x"],
     ["a lone surrogate", "cg.v1r4.p.public.str.agent.a.chunk", "\uDC00"],
   ])("[BUS-15] %s is no stream item", async (_, subject, payload) => {
-    await using room = await openRoom(harness());
+    await using room = await openBuses(harness());
     expect(() => room.one.publishStream({ subject, payload })).toThrow(
       expect.objectContaining({ code: "protocol_violation" }),
     );

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { cardName, type Facts } from "./facts.ts";
 import { type Found, groupBy } from "./findings.ts";
-import type { CallRow, CardRow } from "./tables.ts";
+import type { CallRow, CardRow, TurnRow } from "./tables.ts";
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
@@ -78,9 +78,10 @@ const checkResultCards = (facts: Facts, call: CallRow): Found => {
 
 interface Link {
   readonly turn: string;
-  readonly card: CardRow;
+  readonly name: string;
+  readonly linked: string;
   readonly seq: number;
-  /** A result is cited, not said: the link to it is not on its card. */
+  /** The task and a decision are linked without a note of it. */
   readonly hash: string | null | undefined;
 }
 
@@ -101,35 +102,83 @@ const linksOf = (facts: Facts): readonly Link[] => {
   const thoughtOf = turnsByThought(facts);
   const turnOf = (card: CardRow): string =>
     `${card.project_id}/${card.agent_turn_id ?? thoughtOf.get(cardName(card)) ?? null}`;
-  return [...saidLinks(facts, turnOf), ...citedLinks(facts)];
+  return [...taskLinks(facts), ...saidLinks(facts, turnOf), ...citedLinks(facts)];
 };
+
+const taskText = (turn: TurnRow): string => {
+  const { agent_id, kind, source_agent_id, payload, runtime_config, metadata, context_cards, context_hash } = turn;
+  return canonical({ agent_id, kind, source_agent_id, payload, runtime_config, metadata, context_cards, context_hash });
+};
+
+const taskLinks = (facts: Facts): readonly Link[] =>
+  facts.tables.turns
+    .filter(({ chain_version }) => chain_version > 1)
+    .map((turn) => {
+      const name = `${turn.project_id}/${turn.agent_turn_id}`;
+      return { turn: name, name: `task of ${name}`, linked: sha256(taskText(turn)), seq: 1, hash: undefined };
+    });
 
 const saidLinks = (facts: Facts, turnOf: (card: CardRow) => string): readonly Link[] =>
   facts.tables.cards.flatMap((card): Link[] =>
-    card.chain_seq === null ? [] : [{ turn: turnOf(card), card, seq: card.chain_seq, hash: card.chain_hash }],
+    card.chain_seq === null
+      ? []
+      : [
+          {
+            turn: turnOf(card),
+            name: `card ${card.card_id}`,
+            linked: card.hash,
+            seq: card.chain_seq,
+            hash: card.chain_hash,
+          },
+        ],
   );
 
 const citedLinks = (facts: Facts): readonly Link[] =>
   facts.tables.calls.flatMap((call): Link[] => {
     const card = facts.cards.get(`${call.project_id}/${call.result_card_id}`);
-    if (card === undefined || call.result_chain_seq === null) return [];
-    return [{ turn: `${call.project_id}/${call.agent_turn_id}`, card, seq: call.result_chain_seq, hash: undefined }];
+    const seq = call.result_chain_seq;
+    if (card === undefined || seq === null) return [];
+    const turn = `${call.project_id}/${call.agent_turn_id}`;
+    const result = { turn, name: `card ${card.card_id}`, linked: card.hash, seq, hash: call.result_chain_hash };
+    if (call.approval_hash === null) return [result];
+    const approval = facts.cards.get(`${call.project_id}/approval_${call.tool_call_id}`);
+    const name = `the decision about ${call.tool_call_id}`;
+    return [{ turn, name, linked: approval?.hash ?? "", seq: seq - 1, hash: undefined }, result];
   });
+
+/** Where the row of a turn, or of the direct call that is one, says that its chain has ended. */
+const endsOf = (facts: Facts): ReadonlyMap<string, { readonly seq: number | null; readonly hash: string | null }> =>
+  new Map([
+    ...facts.tables.turns
+      .filter(({ ended }) => ended)
+      .map(
+        (turn) => [`${turn.project_id}/${turn.agent_turn_id}`, { seq: turn.chain_seq, hash: turn.chain_hash }] as const,
+      ),
+    ...facts.tables.calls
+      .filter(({ headless, settled }) => headless && settled)
+      .map((call) => {
+        const end = { seq: call.result_chain_seq, hash: call.result_chain_hash };
+        return [`${call.project_id}/${call.agent_turn_id}`, end] as const;
+      }),
+  ]);
 
 /** Links follow each other without a gap from the turn's own start to its end. */
 const checkChains = (facts: Facts): Found => {
-  const turns = new Map(facts.tables.turns.map((turn) => [`${turn.project_id}/${turn.agent_turn_id}`, turn]));
+  const versions = new Map(
+    facts.tables.turns.map((turn) => [`${turn.project_id}/${turn.agent_turn_id}`, turn.chain_version]),
+  );
+  const ends = endsOf(facts);
   return [...groupBy(linksOf(facts), (link) => link.turn)].flatMap(([turn, links]): Found => {
     const [project, id] = turn.split("/");
-    let end = sha256(`toolplane chain 1\n${project}\n${id}`);
+    let end = sha256(`toolplane chain ${versions.get(turn) ?? 2}\n${project}\n${id}`);
     const ordered = [...links].sort((a, b) => a.seq - b.seq);
-    for (const [index, { card, seq, hash }] of ordered.entries()) {
-      end = sha256(`${end}\n${card.hash}`);
+    for (const [index, { name, linked, seq, hash }] of ordered.entries()) {
+      end = sha256(`${end}\n${linked}`);
       if (seq !== index + 1 || (hash !== undefined && hash !== end))
-        return [["broken", `the chain of turn ${turn} breaks at card ${card.card_id}`]];
+        return [["broken", `the chain of turn ${turn} breaks at ${name}`]];
     }
-    const row = turns.get(turn);
-    if (row?.ended === true && (row.chain_hash !== end || row.chain_seq !== ordered.length))
+    const stated = ends.get(turn);
+    if (stated !== undefined && (stated.hash !== end || stated.seq !== ordered.length))
       return [["broken", `turn ${turn} cites another chain`]];
     return [];
   });

@@ -40,7 +40,7 @@ export const checkWhenQuiet = (run: CheckRun, timeoutMs: number, signal?: AbortS
     for (;;) {
       const open = await countOpen();
       const over = performance.now() > deadline || signal?.aborted === true;
-      const quiet = open.calls + open.turns + open.commands + open.deliveries === 0;
+      const quiet = open.calls + open.turns + open.commands === 0;
       if (quiet || over) {
         const findings = await checkDatabase(run);
         if (isSound(findings) || over) return findings;

@@ -5,7 +5,7 @@ export const BEGIN_SNAPSHOT = "begin isolation level repeatable read read only";
 export const READ_CALLS = `
 select project_id, tool_call_id, status, error_code, agent_id, agent_turn_id, step_id, headless, idempotency_key, retry_safe,
        retry_of, after_execution, call_card_id, call_card_hash, chain_hash, attempts, lease_id, due_at is not null as watched,
-       result_card_id, result_hash, result_chain_seq, settled_by, settled_at is not null as settled, tool_name,
+       result_card_id, result_hash, result_chain_seq, result_chain_hash, approval_hash, settled_by, settled_at is not null as settled, tool_name,
        started_at = created_at as matched
   from state.calls`;
 
@@ -23,7 +23,8 @@ export const READ_STEPS = `
 select project_id, agent_id, agent_turn_id, step_id, tool_call_ids, ended_at is not null as ended from state.steps`;
 
 export const READ_TURNS = `
-select project_id, agent_turn_id, agent_id, status, ended_at is not null as ended, deliverable_card_id, chain_seq, chain_hash
+select project_id, agent_turn_id, agent_id, status, ended_at is not null as ended, deliverable_card_id, chain_seq, chain_hash,
+       chain_version, task_hash, source_agent_id, kind, payload, runtime_config, metadata, context_cards, context_hash
   from state.turns`;
 
 export const READ_HEADS = `
@@ -45,12 +46,9 @@ select m.id::text, m.project_id, e.line as payload
  where m.subject like '%.evt.agent.%.call'
  order by m.id, e.nth`;
 
-export const READ_DELIVERIES = "select durable, id::text from bus.deliveries";
-
 /** Whether anything is still under way; cheap enough to ask often. */
 export const COUNT_OPEN = `
 select (select count(*) from state.calls where settled_at is null)::int as calls,
        (select count(*) from state.turns where ended_at is null)::int as turns,
        (select count(*) from bus.messages where category = 'cmd')::int as commands,
-       (select count(*) from bus.messages where category = 'evt')::int as events,
-       (select count(*) from bus.deliveries)::int as deliveries`;
+       (select count(*) from bus.messages where category = 'evt')::int as events`;

@@ -8,7 +8,6 @@ import {
   READ_CALLS,
   READ_CARDS,
   READ_DEAD_LETTERS,
-  READ_DELIVERIES,
   READ_HEADS,
   READ_INBOX,
   READ_KEYS,
@@ -39,6 +38,8 @@ export interface CallRow {
   readonly result_card_id: string | null;
   readonly result_hash: string | null;
   readonly result_chain_seq: number | null;
+  readonly result_chain_hash: string | null;
+  readonly approval_hash: string | null;
   readonly settled_by: string | null;
   readonly settled: boolean;
   readonly tool_name: string;
@@ -98,6 +99,15 @@ export interface TurnRow {
   readonly deliverable_card_id: string | null;
   readonly chain_seq: number | null;
   readonly chain_hash: string | null;
+  readonly chain_version: number;
+  readonly task_hash: string | null;
+  readonly source_agent_id: string;
+  readonly kind: string;
+  readonly payload: string;
+  readonly runtime_config: string;
+  readonly metadata: string;
+  readonly context_cards: number;
+  readonly context_hash: string | null;
 }
 
 export interface HeadRow {
@@ -142,7 +152,6 @@ export interface Tables {
   readonly deadLetters: readonly DeadLetterRow[];
   readonly messages: readonly MessageRow[];
   readonly callEvents: readonly CallEventRow[];
-  readonly deliveries: readonly { readonly durable: string; readonly id: string }[];
 }
 
 export interface OpenCounts {
@@ -150,7 +159,6 @@ export interface OpenCounts {
   readonly turns: number;
   readonly commands: number;
   readonly events: number;
-  readonly deliveries: number;
 }
 
 const callEventOf = ({
@@ -193,7 +201,6 @@ export const readTables = (url: string): Promise<Tables> =>
       deadLetters: await rows<DeadLetterRow>(READ_DEAD_LETTERS),
       messages: await rows<MessageRow>(READ_MESSAGES),
       callEvents: (await rows<{ project_id: string; payload: string }>(READ_CALL_EVENTS)).map(callEventOf),
-      deliveries: await rows<{ durable: string; id: string }>(READ_DELIVERIES),
     };
     await client.query("commit");
     return tables;

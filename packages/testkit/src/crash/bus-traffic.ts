@@ -1,8 +1,8 @@
-// Messages of a crash run. On the postgres bus they are published and consumed; with an external bus the
-// engine's relay carries the outbox to one that keeps nothing when its process dies and sometimes loses its answer.
+// Messages of a crash run. Without a bus beside the database events are published into the log; with one the
+// engine's relay carries the outbox to it, and it keeps nothing when its process dies and sometimes loses its answer.
 
-import type { BusMessage, Delivery } from "@toolplane/bus";
-import type { AgentKey, Engine, PoolServer } from "@toolplane/engine";
+import type { BusMessage } from "@toolplane/bus";
+import type { AgentKey, Engine } from "@toolplane/engine";
 import { HEADERS, ToolplaneError } from "@toolplane/protocol";
 import { createMemoryCarrier, type MemoryCarrier } from "../bus/memory-carrier.ts";
 import { CRASH_PROJECT, SERVED_TARGET, WORKER_TARGET } from "./crash-seed.ts";
@@ -17,8 +17,6 @@ export interface TrafficOptions {
   readonly signal: AbortSignal;
 }
 
-// A dead consumer's messages are offered again after this; a healthy handler needs a millisecond.
-const ACK_WAIT_MS = 1_000;
 /** Every so many publishes the scripted bus stores the messages and fails to say so. */
 const LOSE_ANSWER_EVERY = 5;
 const RELAY_CLAIM_MS = 1_000;
@@ -39,9 +37,11 @@ export const publishItems = async (
   { engine, journal, signal }: TrafficOptions,
   items: readonly Item[],
 ): Promise<void> => {
+  // Commands are carried where there is a bus for them.
+  const kinds: readonly string[] = engine.carried === undefined ? ["event"] : ["event", "command"];
   const published = new Set(journal.lines().flatMap((line) => (line.what === "published" ? [line.message] : [])));
   for (const item of items) {
-    if ((item.kind !== "event" && item.kind !== "command") || published.has(item.id)) continue;
+    if (!kinds.includes(item.kind) || published.has(item.id)) continue;
     const done = await insist(async () => {
       await engine.bus.publish([messageOf(item)]);
       return true;
@@ -54,28 +54,6 @@ const agentOf = ({ headers }: BusMessage): AgentKey => ({
   projectId: headers[HEADERS.projectId] ?? "",
   agentId: headers[HEADERS.agentId] ?? "",
 });
-
-/** Without a bus beside the database: messages are consumed, and the worker serves its pool. */
-export const consumeAll = async ({
-  engine,
-  journal,
-  worker,
-}: TrafficOptions & { readonly worker: PoolServer }): Promise<void> => {
-  const pattern = (rest: string): string => `cg.v1r4.${CRASH_PROJECT}.*.${rest}`;
-  const handle =
-    (by: string) =>
-    (delivery: Delivery): void => {
-      const { messageId, subject, payload } = delivery;
-      journal.write({ what: "handled", message: messageId ?? payload, by, subject });
-    };
-  const consumers = [
-    { durable: "audit", category: "evt", pattern: pattern("evt.agent.news.>") },
-    { durable: "desk", category: "cmd", pattern: pattern("cmd.sys.desk.>") },
-  ] as const;
-  for (const consumer of consumers)
-    await engine.bus.consume({ ...consumer, ackWaitMs: ACK_WAIT_MS, maxDeliver: 1_000 }, handle(consumer.durable));
-  await engine.serveAgents(worker);
-};
 
 const commandOf = ({ headers, payload, subject }: BusMessage): CommandRef | undefined => {
   if (!subject.includes(`.cmd.tool.${SERVED_TARGET}.`)) return undefined;

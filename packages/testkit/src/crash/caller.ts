@@ -1,9 +1,9 @@
 // Those who ask for calls and turns: each item once, however often the process is restarted. What has a key or an id (or
 // names its dead letter) is asked again after a restart and must turn out to be the same; what has none is not repeated.
 
-import { createIds, type Engine } from "@toolplane/engine";
+import { createIds, type Engine, isAway } from "@toolplane/engine";
 import { ATTIC_PROJECT, CRASH_PROJECT } from "./crash-seed.ts";
-import { insist, isAway } from "./insist.ts";
+import { insist } from "./insist.ts";
 import { acceptedLine, CALL_SHAPES, type CallKind, type CallShape, type Item, NAMED_KINDS, projectOf } from "./item.ts";
 import type { Journal } from "./journal.ts";
 import { replayLetterOf } from "./replay-letter.ts";

@@ -9,6 +9,7 @@ import { createTestDatabase } from "../postgres-database.ts";
 import { ATTIC_PROJECT, CRASH_TEMPLATE } from "./crash-seed.ts";
 import type { ItemCounts } from "./item.ts";
 import { type JournalLine, readJournal } from "./journal.ts";
+import { verifyHistories } from "./verify-histories.ts";
 import { startWorkload, type WorkloadConfig } from "./workload.ts";
 
 export interface CrashRun extends AsyncDisposable {
@@ -40,7 +41,10 @@ export const openCrashRun = async (options: CrashRunOptions = {}): Promise<Crash
   const databaseUrl = options.databaseUrl ?? database?.url ?? "";
   const run: CheckRun = { databaseUrl, journal, carrier, forgotten: [ATTIC_PROJECT] };
   const life: CrashRun["life"] = (name, items, more = {}) => ({ databaseUrl, journal, carrier, name, items, ...more });
-  const check: CrashRun["check"] = (timeoutMs = QUIET_MS, signal) => checkWhenQuiet(run, timeoutMs, signal);
+  const check: CrashRun["check"] = async (timeoutMs = QUIET_MS, signal) => {
+    const findings = await checkWhenQuiet(run, timeoutMs, signal);
+    return { ...findings, broken: [...findings.broken, ...(await verifyHistories(databaseUrl))] };
+  };
   return {
     databaseUrl,
     journal,

@@ -1,11 +1,8 @@
 // How a client of the engine behaves when the database is away: it asks again. Everything else is an answer.
 
-import { type Clock, systemClock } from "@toolplane/engine";
-import { isToolplaneError } from "@toolplane/protocol";
+import { type Clock, isAway, systemClock } from "@toolplane/engine";
 
 const PAUSE_MS = 25;
-
-export const isAway = (error: unknown): boolean => isToolplaneError(error) && error.code === "storage_error";
 
 /** Repeats what is safe to repeat while the database is away; undefined when the signal ended it. */
 export const insist = async <T>(

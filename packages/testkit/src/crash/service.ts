@@ -1,11 +1,11 @@
 // A tool service whose tools are simulated: their whole effect is a line in the journal, written at the moment a real
 // tool would act. It takes work from the queue (postgres) or from commands an external bus brought it.
 
-import { createIds, type Engine, type LeasedCall, systemClock } from "@toolplane/engine";
+import { createIds, type Engine, isAway, type LeasedCall, systemClock } from "@toolplane/engine";
 import { buildResult, isToolplaneError, type JsonObject } from "@toolplane/protocol";
 import { tryStandingResult } from "@toolplane/protocol/agents";
 import { SERVED_TARGET } from "./crash-seed.ts";
-import { insist, isAway } from "./insist.ts";
+import { insist } from "./insist.ts";
 import type { Way } from "./item.ts";
 import type { Journal } from "./journal.ts";
 

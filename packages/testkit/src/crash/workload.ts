@@ -4,7 +4,7 @@
 import { type AgentKey, createEngine, type Engine } from "@toolplane/engine";
 import { type Faults, noFaults } from "@toolplane/engine/internal";
 import { type AgentWorker, startAgentWorker } from "./agent-worker.ts";
-import { consumeAll, createCrashCarrier, publishItems } from "./bus-traffic.ts";
+import { createCrashCarrier, publishItems } from "./bus-traffic.ts";
 import { createCaller } from "./caller.ts";
 import { ATTIC_PROJECT, CRASH_PROJECT } from "./crash-seed.ts";
 import { type ItemCounts, planItems, type Shard } from "./item.ts";
@@ -68,7 +68,7 @@ export const startWorkload = async (config: WorkloadConfig, faults: Faults = noF
   const worker = startAgentWorker({ engine, journal, name: config.name });
   thinking = worker;
   if (carrier === "postgres") {
-    await consumeAll({ ...traffic, worker });
+    await engine.serveAgents(worker);
     service.serve([CRASH_PROJECT, ATTIC_PROJECT]);
   }
   const caller = createCaller({ engine, journal, signal, inFlight });

@@ -1,7 +1,6 @@
-// What tests do to the tables of the bus: messages, deliveries and stream items, past the engine.
+// What tests do to the tables of the bus: messages and stream items, past the engine.
 
 export const MEDDLE_BUS = {
-  addDeliveries: "insert into bus.deliveries (durable, id) select 'd', id from bus.messages where payload = any($1)",
   addEarlyStreamItem: "insert into bus.stream_items (origin, subject, payload) values ('slow', $1, 'early')",
   addManyEvents: `
 insert into bus.messages (category, project_id, subject, component, target, headers, payload)
@@ -19,5 +18,4 @@ insert into bus.messages (category, project_id, subject, component, target, head
   loseCommands: "delete from bus.messages where category = 'cmd'",
   putOffMessages: "update bus.messages set available_at = now() + interval '300 milliseconds'",
   takeCommands: "delete from bus.messages where category = 'cmd' returning subject, headers::json as headers",
-  tearMessage: "delete from bus.messages where payload = 'torn'",
 } as const;

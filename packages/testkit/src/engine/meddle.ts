@@ -4,10 +4,11 @@
 import { queryTestDatabase, type TestRow } from "../postgres-client.ts";
 import { MEDDLE_BUS } from "./meddle-bus.sql.ts";
 import { MEDDLE_CALLS } from "./meddle-calls.sql.ts";
+import { MEDDLE_HISTORY } from "./meddle-history.sql.ts";
 import { MEDDLE_TURNS } from "./meddle-turns.sql.ts";
 
 /** For a test that needs the statement itself, inside a transaction of its own. */
-export const MEDDLINGS = { ...MEDDLE_CALLS, ...MEDDLE_TURNS, ...MEDDLE_BUS } as const;
+export const MEDDLINGS = { ...MEDDLE_CALLS, ...MEDDLE_TURNS, ...MEDDLE_BUS, ...MEDDLE_HISTORY } as const;
 
 type Meddling = keyof typeof MEDDLINGS;
 

@@ -1,4 +1,4 @@
-// A brain that is a model of the `ai` SDK. One answer a step, in at most three attempts; no state, no memory of keys.
+// A brain that is a model of the `ai` SDK. One answer per step, in at most three attempts; it keeps no state and no key.
 
 import { isRecord, type JsonValue, type ToolplaneError } from "@toolplane/protocol";
 import { type Clock, createScrubber, type Log, type Scrubber, silentLog } from "@toolplane/sdk";
@@ -20,15 +20,15 @@ import { createWatchedFetch } from "./watched-fetch.ts";
 export interface AiBrainOptions {
   readonly secret: BrainSecret;
   readonly clock: Clock;
-  /** The way out, held to a policy by whoever made it. */
+  /** The way out to the network; its maker sets the policy. */
   readonly fetch: typeof globalThis.fetch;
   readonly log?: Log | undefined;
 }
 
-/** How long an endpoint may be silent. Models that think before they write have been seen silent for minutes. */
+/** How long an endpoint may be silent. Some models think for minutes before they write. */
 const DEFAULT_SILENCE_MS = 300_000;
 
-/** The endpoint says its name itself, at whatever length. */
+/** The endpoint sends its own name, which may have any length. */
 const MAX_MODEL_NAME = 200;
 
 const silenceMs = ({ provider_options: options }: LlmConfig): number => {

@@ -1,13 +1,13 @@
-// What an answer of a model holds, counted while its bytes pass. The SDK reads an answer whole, on the event loop, and the
-// arguments of its tool calls once more; 12 MB of different names held everybody up for three seconds (SEC-10).
-//   AW1. Commas and opening brackets are counted wherever they stand: arguments are JSON inside of a text.
-//   AW2. An answer that comes in events may have any number of small ones; what an event has beyond a few is added up.
+// Counts what a model's answer holds, while its bytes pass. The SDK reads a whole answer on the event loop, and the arguments of
+// its tool calls once more; an answer of 12 MB with different names blocked all other work for three seconds (SEC-10).
+//   AW1. Commas and opening brackets are counted everywhere, because arguments are JSON inside a text.
+//   AW2. An answer in events may have any number of small events; only what an event holds beyond a few is added up.
 
 import { ToolplaneError } from "@toolplane/protocol";
 
 /** A hundred times what a model writes in one answer; some 100 ms to read. */
 const MAX_MARKS = 100_000;
-/** What the envelope of one event has, and more. */
+/** More than the envelope of one event holds. */
 const MARKS_OF_AN_EVENT = 64;
 
 const LINE_FEED = 10;

@@ -1,5 +1,5 @@
-// Three attempts at one answer. What may pass is tried again after 2 to 10 seconds, doubled each time, or after as long as
-// the endpoint asks for; what cannot pass is said at once.
+// Three attempts at one answer. A failure that may pass is tried again after 2 to 10 seconds, doubled each time, or after the
+// time the endpoint asks for; any other failure is reported at once.
 
 import { type Backoff, backoff, type ToolplaneError } from "@toolplane/protocol";
 import type { Clock } from "@toolplane/sdk";

@@ -1,4 +1,4 @@
-// The settings of `llm_config` as the `ai` SDK's: what was not said is not sent, so that a provider's own default holds.
+// The settings of `llm_config` as the `ai` SDK's. A setting that was not given is not sent, so the provider's default holds.
 
 import { isRecord, type JsonObject } from "@toolplane/protocol";
 import type { ModelToolSpec } from "@toolplane/protocol/agents";
@@ -12,7 +12,7 @@ const EFFORTS: readonly string[] = ["none", "minimal", "low", "medium", "high", 
 /** Keys of provider_options that are for us and not for the provider. */
 const OWN_OPTIONS: ReadonlySet<string> = new Set(["price", "timeout_seconds"]);
 
-/** The default of every provider; some models refuse to be told. */
+/** The default of every provider; some models refuse a request that sets it. */
 const DEFAULT_TEMPERATURE = 1;
 
 const toolChoiceOf = (
@@ -21,7 +21,7 @@ const toolChoiceOf = (
 ): ToolChoice<ToolSet> | undefined => {
   if (choice === "auto" || choice === "none" || choice === "required") return choice;
   const named = isRecord(choice) ? (isRecord(choice.function) ? choice.function.name : choice.name) : choice;
-  // A tool that is not offered in this step cannot be demanded in it.
+  // A tool that is not offered in this step cannot be required in it.
   return typeof named === "string" && tools.some((spec) => spec.function.name === named)
     ? { type: "tool", toolName: named }
     : undefined;
@@ -31,7 +31,7 @@ const toolSet = (tools: readonly ModelToolSpec[]): ToolSet =>
   Object.fromEntries(
     tools.map(({ function: { name, description, parameters } }) => [
       name,
-      // Without `execute`: a call is the plane's to run, never the SDK's. The schema is checked at dispatch (W-20).
+      // Without `execute`: the plane runs calls, never the SDK. The schema is checked at dispatch (W-20).
       tool({ description, inputSchema: jsonSchema(parameters as Parameters<typeof jsonSchema>[0]) }),
     ]),
   );

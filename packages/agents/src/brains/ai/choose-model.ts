@@ -17,7 +17,7 @@ export interface ModelChoice {
 
 type NamedProvider = Exclude<ModelChoice["provider"], "compatible">;
 
-/** Written out, because the provider packages would otherwise take an address from the environment of this process. */
+/** Written out, because the provider packages would otherwise read an address from this process's environment. */
 const PROVIDERS: Readonly<Record<NamedProvider, { readonly apiBase: string; readonly keyName: string }>> = {
   openai: { apiBase: "https://api.openai.com/v1", keyName: "OPENAI_API_KEY" },
   anthropic: { apiBase: "https://api.anthropic.com/v1", keyName: "ANTHROPIC_API_KEY" },
@@ -31,7 +31,7 @@ const PREFIXES: Readonly<Record<string, NamedProvider>> = {
   gemini: "google",
 };
 
-/** Names so well known that nobody writes the provider before them. */
+/** Well-known model names that people write without a provider. */
 const WELL_KNOWN: readonly (readonly [start: string, provider: NamedProvider])[] = [
   ["gpt-", "openai"],
   ["chatgpt-", "openai"],
@@ -55,7 +55,7 @@ const refuse = (message: string): ToolplaneError => new ToolplaneError("bad_requ
 const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "[::1]" || host.endsWith(".localhost") || /^127\.\d+\.\d+\.\d+$/.test(host);
 
-/** An address without credentials, query or fragment: those would end up in logs, or send a key where nobody looks. */
+/** An address without credentials, query or fragment: those would end up in logs, or send a key to an unexpected place. */
 const checkBase = (apiBase: string, hasKey: boolean): string => {
   const url = URL.parse(apiBase);
   if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) {

@@ -1,8 +1,8 @@
-// Loads the `ai` SDK when a model is first asked for: the provider packages are the largest thing a worker can hold, and
-// scripts need none of them.
-// Our packages find each other's TypeScript in development by the condition `source`. Some package below the SDK publishes
-// its TypeScript under the same word, and Node strips no types there; so while the SDK loads, packages that others
-// installed are asked for what they built.
+// Loads the `ai` SDK when a model is first asked: the provider packages are the largest thing a worker loads, and scripts need
+// none of them.
+// In development our packages find each other's TypeScript by the condition `source`. A package below the SDK publishes its
+// TypeScript under the same condition, and Node does not strip types in node_modules. So while the SDK loads, installed packages
+// are resolved to their built files.
 
 import { registerHooks } from "node:module";
 

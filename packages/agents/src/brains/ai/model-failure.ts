@@ -1,9 +1,9 @@
 // What went wrong between us and a model endpoint: a code, one sentence, and whether another attempt may pass.
-// Nothing of a response body, a header or a prompt gets into it (BR3, I8): of what the endpoint says only a short code is kept.
+// No response body, header or prompt gets into it (BR3, I8): of the endpoint's answer only a short code is kept.
 
 import { type ErrorCode, isRecord, ToolplaneError } from "@toolplane/protocol";
 
-/** The SDK's error for a request that was made, by its shape: its class would load the whole SDK. */
+/** The SDK's error for a request that was made, recognised by its shape: importing its class would load the whole SDK. */
 interface CallError {
   readonly statusCode?: number | undefined;
   readonly responseHeaders?: Readonly<Record<string, string>> | undefined;
@@ -15,7 +15,7 @@ const isCallError = (error: unknown): error is CallError => isRecord(error) && e
 export interface ModelFailure {
   readonly error: ToolplaneError;
   readonly retry: boolean;
-  /** How long the endpoint asks to be left alone. */
+  /** How long the endpoint asks us to wait. */
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -65,7 +65,7 @@ const byStatus = (status: number): Verdict => {
   };
 };
 
-/** Short words such as `context_length_exceeded`; anything longer may be a sentence with somebody's data in it. */
+/** Short words such as `context_length_exceeded`; a longer text may be a sentence with private data. */
 const isCodeWord = (value: unknown): value is string =>
   typeof value === "string" && value.length <= 48 && /^[a-z][a-z_]*$/.test(value);
 
@@ -92,7 +92,7 @@ export const retryAfterMs = (
 
 const MAX_DEPTH = 4;
 
-/** What our own side of the connection refused or noticed; the SDK may have put its own error around it. */
+/** Errors that our own side of the connection raised; the SDK may have wrapped them. */
 const findOurs = (error: unknown): ToolplaneError | undefined => {
   let at: unknown = error;
   for (let depth = 0; depth < MAX_DEPTH && at !== undefined && at !== null; depth++) {

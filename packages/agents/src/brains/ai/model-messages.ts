@@ -1,6 +1,6 @@
 // Our transcript as the messages of the `ai` SDK.
-//   MM1. Inside a conversation only user, assistant and tool messages exist: our own notes become user messages with a mark.
-//   MM2. No message is empty and the first is the user's, because some providers refuse anything else.
+//   MM1. A conversation has only user, assistant and tool messages: our own notes become user messages with a mark.
+//   MM2. No message is empty, and the first is the user's, because some providers refuse anything else.
 
 import { isRecord, type JsonObject, tryParseJsonStrict } from "@toolplane/protocol";
 import type { AssistantMessage, ModelMessage, ToolMessage } from "@toolplane/protocol/agents";
@@ -14,7 +14,7 @@ const GOES_ON = "(the conversation goes on)";
 
 const filled = (text: string): string => (text.trim() === "" ? NO_CONTENT : text);
 
-/** Providers want an object here; what the model wrote instead is shown under a name that says so. */
+/** Providers want an object here; other arguments of the model are shown under a name that says so. */
 const callInput = (text: string): JsonObject => {
   const value = tryParseJsonStrict(text);
   return isRecord(value) ? (value as JsonObject) : { _raw: text };
@@ -51,7 +51,7 @@ const plainMessage = ({ role, content }: ModelMessage): SdkMessage => {
   return { role: "user", content: role === "system" ? NOTE_PREFIX + filled(content) : filled(content) };
 };
 
-/** One message for the results of one step: some providers take the answers to parallel calls only together. */
+/** One message for the results of one step: some providers accept the answers to parallel calls only together. */
 const push = (messages: SdkMessage[], next: SdkMessage): void => {
   const last = messages.at(-1);
   if (next.role === "tool" && last?.role === "tool") {

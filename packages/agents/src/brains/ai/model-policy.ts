@@ -1,11 +1,11 @@
-// What a model may be asked at: any public host over https, because a project chooses its own provider, and the addresses
-// that the operator of the plane allows. A redirect is not followed: it is the profile that says where a key goes.
+// The addresses a model may be reached at: any public host over https, because a project chooses its own provider, and the
+// addresses that the operator of the plane allows. Redirects are not followed: the profile says where a key goes.
 
 import { type AllowedOrigin, createPolicy, type EgressPolicy } from "@toolplane/egress/policy";
 
-/** No answer of a model comes near it; an endless one would fill the memory. */
+/** No real answer is that large; an endless one would fill the memory. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
-/** Silence is watched by the brain, as long as the profile says; these only end what nobody watches any more. */
+/** The brain watches for silence, as long as the profile says; these limits only end requests that are not watched any more. */
 const LONGEST_MS = 3_600_000;
 
 export const createModelPolicy = (allow: readonly AllowedOrigin[]): EgressPolicy =>

@@ -1,5 +1,5 @@
-// A chosen model as the `ai` SDK knows it. Every provider gets its address and key from here and nothing from this process's
-// environment; what a provider package has to say about unsupported settings goes to the log instead of the console.
+// A chosen model as the `ai` SDK's object. Every provider gets its address and key from here and nothing from this process's
+// environment; warnings of a provider package about unsupported settings go to the log instead of the console.
 
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createGoogle } from "@ai-sdk/google";
@@ -8,7 +8,7 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { type LanguageModel, type LanguageModelMiddleware, wrapLanguageModel } from "ai";
 import type { ModelChoice } from "./choose-model.ts";
 
-/** Under which name `providerOptions` are read by each. */
+/** The name under which each provider reads its `providerOptions`. */
 export const OPTIONS_NAME: Readonly<Record<ModelChoice["provider"], string>> = {
   openai: "openai",
   anthropic: "anthropic",

@@ -1,17 +1,17 @@
-// Pieces of an answer on their way to people's eyes: an endpoint that repeats our key must not have it shown (I8), not even
-// cut in two. The end of a text that may be the beginning of the key waits for what follows.
+// Pieces of an answer on their way to the screen: an endpoint that repeats our key must not have it shown (I8), not even cut in
+// two. The end of a text that may be the beginning of the key waits for the next piece.
 
 import type { BrainPiece } from "../brain.ts";
 
 export interface PieceScrubber {
   push(piece: BrainPiece): void;
-  /** Nothing more comes: what waits is shown. */
+  /** No more pieces come: the waiting text is shown. */
   flush(): void;
 }
 
 const MARK = "[redacted]";
 
-/** Length of the longest end of the text that begins the key. */
+/** Length of the longest end of the text that is a beginning of the key. */
 const openEnd = (text: string, key: string): number => {
   for (let length = Math.min(key.length - 1, text.length); length > 0; length--) {
     if (text.endsWith(key.slice(0, length))) return length;

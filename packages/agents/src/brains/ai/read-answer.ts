@@ -1,5 +1,5 @@
-// Asks the SDK once, in one piece or as a stream, and reads the answer. Tool calls come out as the model wrote them: what is
-// not JSON stays text, and the worker fails that one call.
+// Asks the SDK once, in one piece or as a stream, and reads the answer. Tool calls are kept as the model wrote them: arguments
+// that are not JSON stay text, and the worker fails that one call.
 
 import { generateText, type LanguageModel, type LanguageModelUsage, streamText } from "ai";
 import type { BrainPiece, BrainToolCall } from "../brain.ts";
@@ -28,7 +28,7 @@ const optionsOf = ({ model, system, messages, settings, signal }: ModelAsk) => (
   model,
   messages,
   abortSignal: signal,
-  // Attempts are counted by us, with our clock.
+  // We count the attempts ourselves, with our clock.
   maxRetries: 0,
   ...(system.trim() === "" ? {} : { instructions: system }),
 });
@@ -65,7 +65,7 @@ const NO_USAGE: LanguageModelUsage = {
 
 export const askStream = async (ask: ModelAsk): Promise<ModelAnswer> => {
   let failure: { readonly error: unknown } | undefined;
-  // Errors are parts of the stream; without a handler the SDK would print them, request and all.
+  // Errors are parts of the stream; without a handler the SDK would print them together with the request.
   const { stream } = streamText({ ...optionsOf(ask), onError: () => {} });
   let text = "";
   let reasoning = "";

@@ -1,5 +1,5 @@
-// The key of a model endpoint. Its name is in the profile, its value only here and in the request (I8). The operator of the
-// plane says which project may use it and at which host, so both are asked with it.
+// The key of a model endpoint. The profile has its name; only this code and the request have its value (I8). The operator of the
+// plane decides which project may use it at which host, so both are checked.
 
 import { hostOf } from "@toolplane/egress/policy";
 import { ToolplaneError } from "@toolplane/protocol";

@@ -1,5 +1,5 @@
-// Notices an endpoint that says nothing. The time counts from the last sign of life, not from the start: a long answer that
-// keeps coming is never cut.
+// Notices a silent endpoint. The time counts from the last sign of life, not from the start: a long answer that keeps coming is
+// never cut off.
 
 import type { Clock } from "@toolplane/sdk";
 
@@ -15,7 +15,7 @@ export const watchSilence = (clock: Clock, maxMs: number): SilenceWatch => {
   const silent = new AbortController();
   const over = new AbortController();
   let last = clock.now();
-  /** A clock that is set back begins to count again. */
+  /** When the system clock is set back, the count begins again. */
   const quietMs = (): number => {
     last = Math.min(last, clock.now());
     return clock.now() - last;

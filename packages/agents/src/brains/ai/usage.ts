@@ -1,5 +1,5 @@
-// What a step used and what it cost. A cost is the provider's own number, or computed from the profile's prices, or absent:
-// a guess would be added up and believed.
+// What a step used and what it cost. The cost is the provider's own number, or computed from the profile's prices, or absent: a
+// guess would be added up and believed.
 
 import { isRecord, type JsonObject } from "@toolplane/protocol";
 import type { LanguageModelUsage } from "ai";

@@ -1,6 +1,6 @@
-// What a brain adds to the way out: every sign of life is told, so that silence can be noticed, a web page is no answer, and
-// neither is one that would take long to read.
-// Which addresses may be asked, and how large an answer may be, the egress guard decides below it.
+// What a brain adds to the way out: it notes every sign of life, so that silence can be noticed; and it refuses a web page and an
+// answer that would take long to read. The egress guard below it decides which addresses may be reached and how large an answer
+// may be.
 
 import { ToolplaneError } from "@toolplane/protocol";
 import { createAnswerWeight, type WeighAnswer } from "./answer-weight.ts";
@@ -25,7 +25,7 @@ const watchBody = (
     }),
   );
 
-/** A site's own page, where an API was meant: read as an answer it would only seem to break off. */
+/** A web page where an API was expected: read as an answer, it would only look cut off. */
 const isPage = ({ ok, headers }: Response): boolean =>
   ok && (headers.get("content-type") ?? "").toLowerCase().startsWith("text/html");
 

@@ -10,7 +10,7 @@ import { renderScriptText, renderScriptValue, type TemplateScope } from "./scrip
 import { type ScriptView, scopeOf } from "./script-view.ts";
 import { callsOf, findPosition, type ScriptPosition } from "./script-walk.ts";
 
-/** So that a stream can be seen streaming. */
+/** Pieces of this size, so that a stream can be seen streaming. */
 const PIECE_CHARS = 24;
 
 const emit = (kind: BrainPiece["kind"], text: string, onPiece: BrainRequest["onPiece"]): void => {
@@ -32,7 +32,7 @@ const textFor = (value: Computed<string> | undefined, view: ScriptView, scope: T
 const toolCall = (call: ScriptCall, view: ScriptView, scope: TemplateScope): BrainToolCall => {
   const { arguments: args = {}, id, tool } = call;
   const given = typeof args === "function" ? args(view) : args;
-  // A text stays as it is: it stands for what a model wrote.
+  // A text stays as it is: it stands for malformed arguments of a model.
   const filled = typeof given === "string" ? given : (renderScriptValue(given, scope) as JsonObject);
   return id === undefined ? { name: tool, arguments: filled } : { id, name: tool, arguments: filled };
 };

@@ -1,4 +1,4 @@
-// The shape of a script, key by key, and which of zod's complaints is worth saying.
+// The shape of a script, key by key, and which of zod's errors is shown.
 
 import { isErrorCode, isRecord } from "@toolplane/protocol";
 import { isToolName } from "@toolplane/protocol/registry";
@@ -102,7 +102,7 @@ export interface ScriptFault {
   readonly key?: string | undefined;
 }
 
-/** A union reports every branch; the one that got furthest is what the author meant. */
+/** A union reports the errors of every branch; the branch that got furthest is what the author meant. */
 export const scriptFault = (issue: z.core.$ZodIssue): ScriptFault => {
   const { path, message } = issue;
   if (issue.code === "unrecognized_keys") return { path, message: `unknown key ${issue.keys[0]}`, key: issue.keys[0] };

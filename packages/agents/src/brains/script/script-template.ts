@@ -58,7 +58,7 @@ const step = (value: JsonValue | undefined, part: string): JsonValue | undefined
 
 const asText = (value: JsonValue): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-/** Of a call that failed, what it failed with: a script that goes on without looking finds nothing there. */
+/** For a failed call only its error is there: a script that does not look for it finds no value. */
 const whyMissing = ([root, name = ""]: readonly string[], scope: TemplateScope): string => {
   const result = root === "results" ? step(scope.results, name) : undefined;
   const error = step(result, "error");

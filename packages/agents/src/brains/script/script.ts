@@ -19,7 +19,7 @@ export interface ScriptCall {
   readonly id?: string | undefined;
 }
 
-/** All that are said must hold; `ok` and `failed` speak of the newest result of that name. */
+/** All conditions that are given must hold; `ok` and `failed` are about the newest result of that name. */
 export interface ScriptCondition {
   readonly ok?: string | undefined;
   readonly failed?: string | undefined;
@@ -27,7 +27,7 @@ export interface ScriptCondition {
 }
 
 export interface ScriptStep {
-  /** A step whose condition does not hold is passed over. */
+  /** A step whose condition does not hold is skipped. */
   readonly when?: ScriptCondition | ((view: ScriptView) => boolean) | undefined;
   readonly say?: Computed<string> | undefined;
   readonly reasoning?: string | undefined;

@@ -1,7 +1,7 @@
 // `toolplane call`: one durable call.
-//   The request carries an idempotency key, made up if none is given: when the connection breaks before the answer, the
-//   request is sent again and is still the same call. Its id is asked for first and the result second, so that there is an
-//   id to tell when the wait ends early.
+//   The request carries an idempotency key, made up if none is given: when the connection breaks before the answer, the request
+//   is sent again and is still the same call. The command first gets the call's id and then its result, so that it can name
+//   the call when the wait ends early.
 
 import { isOver } from "@toolplane/sdk/client";
 import { parseText } from "../body.ts";
@@ -38,7 +38,7 @@ const readArguments = async ({ args, io }: CommandContext): Promise<unknown> => 
 
 const planWait = ({ wait, at }: CommandContext["flags"]): number => {
   if (wait !== undefined) return parseDuration(wait, "--wait");
-  // Nobody waits by default for something that is meant for later.
+  // A call for later is not waited for by default.
   return at === undefined ? DEFAULT_WAIT_MS : 0;
 };
 

@@ -1,4 +1,4 @@
-// `toolplane conform`: hands its flags to the conformance kit. It needs no plane: it is one for as long as it runs.
+// `toolplane conform`: passes its flags to the conformance kit. It needs no plane, because it plays the plane itself.
 
 import type { Command } from "../command.ts";
 import { parseDuration } from "../duration.ts";
@@ -18,7 +18,7 @@ const parsePort = (text: string | undefined): number | undefined => {
 
 const BY_NAME = "env:";
 
-/** Everybody on the machine can read the arguments of a process: an address with a password is named, not given. */
+/** Every user of the machine can read the arguments of a process, so an address with a password comes from a variable. */
 const natsAddress = (flag: string | undefined, env: CliIo["env"]): string | undefined => {
   if (flag === undefined) return undefined;
   if (flag.startsWith(BY_NAME)) {
@@ -44,7 +44,7 @@ export const conformCommand: Command = {
   summary: "drive a tool service through the protocol's rules, pass or fail for each",
   async run({ args, flags, io }) {
     if (flags.target === undefined) throw new WrongUsage("say which target the service claims for: --target", NAME);
-    // Loaded here: it brings the engine's rules for definitions along.
+    // Imported here, because it loads the engine's rules for definitions.
     const { runConform } = await import("../../conform/run-conform.ts");
     return runConform(
       {

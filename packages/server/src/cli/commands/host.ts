@@ -12,7 +12,7 @@ export const hostCommands: readonly Command[] = [
     options: ["host-config", "tool", "arguments", "timeout"],
     summary: "drive a tool host through the protocol's rules, pass or fail for each",
     async run({ args, flags, io }) {
-      // Loaded here: nobody else needs it.
+      // Imported here, because only this command needs it.
       const { runHostCheck } = await import("../../hosts/check/run-check.ts");
       return runHostCheck(
         {

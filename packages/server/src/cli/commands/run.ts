@@ -1,5 +1,5 @@
-// `toolplane run AGENT "INSTRUCTION"`: starts a turn. The turn is written down before this command hears of it, so a lost
-// connection or Ctrl-C ends only the watching.
+// `toolplane run AGENT "INSTRUCTION"`: starts a turn. The plane stores the turn before it answers, so a lost connection or Ctrl-C
+// ends only the watching.
 
 import { isRecord } from "@toolplane/protocol";
 import { type Body, pathOf, type RunningTurn, type TurnEvent } from "@toolplane/sdk/client";
@@ -10,7 +10,7 @@ import { EXIT } from "../exit-code.ts";
 import { oneLine } from "../plain-text.ts";
 import { openPatient, withWait } from "../wait-for-call.ts";
 
-/** Longer than any turn is waited for by a person. */
+/** Longer than a person waits for any turn. */
 const FOLLOW_MS = 24 * 3_600_000;
 
 interface Show {
@@ -63,7 +63,7 @@ const leave = ({ output }: CommandContext, turn: Body): number => {
   return EXIT.running;
 };
 
-/** The turn when it is over, or as it was started when somebody pressed Ctrl-C. */
+/** The turn when it is over, or as it was started when the user pressed Ctrl-C. */
 const endOf = async (turn: RunningTurn, signal: AbortSignal): Promise<Body> => {
   const id = await turn.id;
   return turn.ended().catch((error: unknown) => {
@@ -72,7 +72,7 @@ const endOf = async (turn: RunningTurn, signal: AbortSignal): Promise<Body> => {
   });
 };
 
-/** Starts the turn and waits for it; `show` sees what is said of it meanwhile. */
+/** Starts the turn and waits for it; `show` gets its events meanwhile. */
 const runAndWait = (context: CommandContext, key: string, waitMs: number, show: Show | undefined): Promise<number> =>
   withWait(context, waitMs, async ({ signal }) => {
     const [agent = "", instruction = ""] = context.args;

@@ -1,5 +1,5 @@
-// `toolplane tail`: what happens in a project, as it happens. A lost connection is taken up again after the last event that
-// was seen, so events are neither missed nor shown twice.
+// `toolplane tail`: the events of a project as they happen. After a lost connection it continues after the last event it has
+// seen, so events are neither missed nor shown twice.
 
 import type { PlaneEvent } from "@toolplane/sdk/client";
 import type { Command, CommandContext } from "../command.ts";

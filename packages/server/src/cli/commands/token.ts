@@ -1,5 +1,5 @@
-// `toolplane token ...`. A new token is printed alone on stdout, so that a shell can take it; what is said about it goes to
-// stderr. It is shown once: the server keeps only its hash.
+// `toolplane token ...`. A new token is printed alone on stdout, so that a shell can read it; remarks go to stderr. It is shown
+// once: the server keeps only its hash.
 
 import { type Body, pathOf } from "@toolplane/sdk/client";
 import { parseText, shortTime, textOf } from "../body.ts";
@@ -91,7 +91,7 @@ const revoke: Command = {
   summary: "make a token worthless",
   async run({ client, args, output }) {
     const given = args[0] ?? "";
-    // Whoever has the whole token at hand may give that: its id is the middle part.
+    // A whole token may be given instead of an id: the id is its middle part.
     const id = given.startsWith("tp_") ? (given.split("_")[1] ?? given) : given;
     await client.request({ method: "DELETE", path: pathOf("tokens", id) });
     if (output.json) output.data({ token_id: id, revoked: true });

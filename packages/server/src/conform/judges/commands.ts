@@ -47,7 +47,7 @@ const judgeAddress = (evidence: Evidence): Verdict => {
   );
 };
 
-/** Whom to tell can still be known from the card; a result for nobody cannot arrive. */
+/** The card can still name the caller; a result without a caller cannot arrive. */
 const judgeNameless = (evidence: Evidence): Verdict => {
   const offers = offersOf(evidence, ({ call }) => call.scenario === NAMELESS);
   const lost = offers.find(({ call, offer }) => offer.addressedTo !== call.ids.callId);

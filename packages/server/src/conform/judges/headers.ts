@@ -73,7 +73,7 @@ const judgeStanding = (evidence: Evidence): Verdict => {
   const standing = standingCardId(record);
   const [offer] = record.trace.offers;
   if (offer === undefined) return fail(`${record.call.label} was not reported: report the card that is there`);
-  // Who reports before it writes cannot know yet, and breaks another clause.
+  // A service that reports before it writes cannot know the other card yet, and breaks another clause.
   if (!offer.cardWasThere) return notApplicable("the report came before its card");
   return offer.body.tool_result_card_id === standing
     ? pass("the card that was there was reported")

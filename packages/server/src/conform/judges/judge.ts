@@ -21,7 +21,7 @@ export const offersOf = (
     .flatMap((record) => record.trace.offers.map((offer) => ({ ...record, offer })))
     .sort((a, b) => a.offer.order - b.offer.order);
 
-/** What the tool answers when it is called with what it likes. */
+/** The tool's result for arguments that it accepts. */
 export const isHealthy = ({ calls }: Pick<Evidence, "calls">): boolean =>
   calls.length > 0 && calls[0]?.trace.offers[0]?.status !== "failed";
 

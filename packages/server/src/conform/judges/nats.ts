@@ -37,7 +37,7 @@ const firstAck = ({ trace }: CallRecord): number =>
     ...trace.commands.flatMap(({ words }) => words.filter(({ word }) => word === "ack").map(({ order }) => order)),
   );
 
-/** Who acknowledges first and dies then has lost the call until its lease-less time is up. */
+/** A service that acknowledges first and then dies delays its call until the plane publishes it again. */
 const judgeAckAfterLease = (evidence: Evidence): Verdict => {
   if (!isFetching(evidence)) return notApplicable(LISTENS);
   const canBeLeased = ({ call }: CallRecord): boolean =>
@@ -104,13 +104,13 @@ const headerFault = ({ operation, callId, turnId, record }: Question): string | 
 
 const judgeHeaders = ({ questions }: Evidence): Verdict =>
   judgeEach(
-    // A command without a call id leaves nothing to say.
+    // Without a call id nothing can be reported.
     questions.filter(({ record }) => record?.call.rules.identity !== false),
     headerFault,
     { good: "call and turn were named", none: "nothing was asked" },
   );
 
-/** Only a service that waited for the card had time to renew. */
+/** Only a service that waited for the card had time to renew its lease. */
 const judgeRenewed = (evidence: Evidence): Verdict => {
   const waited = [...callsOf(evidence, LOST), ...callsOf(evidence, CANCELED)].filter(({ trace }) =>
     trace.leases.some(({ answer }) => answer === "granted"),

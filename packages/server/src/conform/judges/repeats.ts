@@ -25,7 +25,7 @@ const judgeLate = (evidence: Evidence): Verdict => {
   return pass("each was sent once, and the next call was answered");
 };
 
-/** A service that never renews a lease cannot be told anything by it. */
+/** A service that never renews a lease cannot learn anything by a heartbeat. */
 const unlessBeats = (record: CallRecord | undefined, judge: (record: CallRecord) => Verdict): Verdict => {
   if (record === undefined) return notApplicable("the call was not made");
   return record.trace.heartbeats.length === 0

@@ -24,7 +24,7 @@ const afterExecutionFault = ({ call, offer }: CallOffer): string | undefined => 
   return `the result card says ${JSON.stringify(content.after_execution ?? null)}: ${advice}`;
 };
 
-/** Where an override has no business to be. */
+/** The places where an override must not be. */
 const misplacedIn = ({ body, card, form }: Offer): string | undefined => {
   if (Object.hasOwn(body, CONTROL)) return form === "one-step" ? "beside result" : "in the callback";
   if (card === undefined) return undefined;

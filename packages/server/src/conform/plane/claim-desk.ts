@@ -1,5 +1,5 @@
-// Who asked for work, and what is there to give. A batch is given out in one answer as far as the claim's `max` allows, so
-// that a scenario can decide what a service has in hands at the same time.
+// Keeps the open claims and the calls to give out. A batch is given out in one answer, as far as the claim's `max` allows, so
+// that a scenario decides which calls a service has at the same time.
 
 import type { PlannedCall } from "../planned-call.ts";
 import type { Sleep } from "../watch.ts";
@@ -21,10 +21,10 @@ export interface ClaimRequest {
 export interface ClaimDesk {
   claim(request: ClaimRequest): Promise<ClaimAnswer>;
   give(batch: readonly PlannedCall[]): void;
-  /** The next claims fail, each in its way. */
+  /** Makes the next claims fail, each in its own way. */
   spoil(troubles: readonly ClaimTrouble[]): void;
   spoiled(): number;
-  /** Takes back what nobody has claimed. */
+  /** Takes back the calls that were not claimed. */
   clear(): void;
   /** Open claims are answered with nothing, and later ones too. */
   close(): void;

@@ -1,4 +1,4 @@
-// An exchange, taken apart: every item is answered, and noted, as if it had come alone.
+// An exchange, taken apart: every item is answered and recorded as if it had come alone.
 
 import { HEADERS, isFilled, isRecord, ToolplaneError, tryParseJsonStrict } from "@toolplane/protocol";
 import type { ScriptedPlane } from "./scripted-plane.ts";
@@ -11,7 +11,7 @@ const NAMES = Object.keys(LISTS) as readonly List[];
 
 export interface ExchangeItem {
   readonly list: List;
-  /** What it would be called alone. */
+  /** The name of the single operation. */
   readonly operation: (typeof LISTS)[List];
   readonly callId: string | undefined;
   readonly lease: string | undefined;
@@ -39,7 +39,7 @@ export const itemsIn = (body: Body): readonly ExchangeItem[] =>
     return Array.isArray(items) ? items.map((item: unknown) => readItem(list, item)) : [];
   });
 
-/** A proxy's page is about a whole request: about an item only the server itself can say that it failed. */
+/** A proxy's error page concerns a whole request; for a single item only the server itself can report a failure. */
 const failed = new ToolplaneError("internal_error", "the server failed; try again").toWire();
 
 const answerOf = async (callId: string | undefined, response: Response): Promise<Body> => {

@@ -23,7 +23,7 @@ export interface HttpDoorOptions {
 }
 
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
-/** A claim for another target waits as long: it gets nothing, and should not ask without pause. */
+/** A claim for another target waits as long, so that the service does not ask in a tight loop. */
 const OTHER_TARGET_MS = 500;
 const PROJECT = "/projects/:project";
 
@@ -51,7 +51,7 @@ const createApp = (options: HttpDoorOptions, desk: ClaimDesk): Hono => {
     return Response.json({ commands: answer.calls.map((call) => ({ ...call.command, ...plane.termsOf(call) })) });
   };
 
-  /** As the real one: what is said is answered at once, and only an exchange that says nothing waits. */
+  /** As in the real plane, an exchange with items is answered at once; only an exchange without items waits. */
   const exchange = async (context: Context): Promise<Response> => {
     const body = await readRecord(context.req.raw);
     const items = itemsIn(body);
@@ -92,7 +92,7 @@ const createApp = (options: HttpDoorOptions, desk: ClaimDesk): Hono => {
   app.post(`${PROJECT}/calls/:call/result`, async (context) =>
     results.takeResult(context.req.param("call"), await readRecord(context.req.raw), context.req.raw.headers),
   );
-  // A service that lost the call's name asks for nobody's: taken down like any other result, by its lease.
+  // The service lost the call's name; the result is recorded by its lease.
   app.post(`${PROJECT}/calls//result`, async (context) =>
     results.takeResult("", await readRecord(context.req.raw), context.req.raw.headers),
   );

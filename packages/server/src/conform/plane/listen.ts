@@ -1,4 +1,4 @@
-// The loopback listener of the scripted plane. It serves one service for a minute and then goes without ceremony.
+// The loopback listener of the scripted plane. It serves one service for a minute and is then closed at once.
 
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";

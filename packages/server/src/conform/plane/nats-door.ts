@@ -1,12 +1,12 @@
-// The scripted plane on a NATS server: commands in the stream, questions answered on the gateway's subjects, and everything
-// else that is published listened to. Own messages are known by where their answers go.
+// The scripted plane on a NATS server: commands in the stream, requests answered on the gateway's subjects; everything else that
+// is published is recorded. Our own messages are recognised by their reply address.
 
 import { type BareMessage, type BareNats, openBareNats } from "@toolplane/bus/nats";
 import { isRecord, tryParseJsonStrict } from "@toolplane/protocol";
 import type { SentCommand, SettlementWord } from "../evidence.ts";
 import type { PlannedCall } from "../planned-call.ts";
 import type { Sleep, Watch } from "../watch.ts";
-import { createNatsGateway, isOperation } from "./nats-gateway.ts";
+import { createNatsDesk, isOperation } from "./nats-desk.ts";
 import { prepareServer } from "./nats-server.ts";
 import type { ScriptedPlane } from "./scripted-plane.ts";
 import type { ServiceDoor } from "./service-door.ts";
@@ -23,7 +23,7 @@ export interface NatsDoorOptions {
   readonly uuid: () => string;
 }
 
-/** How often the server is asked whether a command was fetched, and a service that only listens is called again. */
+/** How often the server is asked whether a command was fetched, and how often a listening service is called again. */
 const LOOK_MS = 20;
 const KNOCK_MS = 500;
 const PUBLISH_MS = 5_000;
@@ -46,7 +46,7 @@ const READS = [
 
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
 
-/** A server that goes away in the middle is noticed by what does not come. */
+/** A server that goes away in the middle shows by missing messages. */
 const inBackground = (work: Promise<unknown>): void => void work.catch(() => undefined);
 
 const wordIn = (payload: string): SettlementWord => {
@@ -79,13 +79,13 @@ export const openNatsDoor = async (options: NatsDoorOptions): Promise<ServiceDoo
     await nats.close();
     throw error;
   });
-  const gateway = createNatsGateway({
+  const gateway = createNatsDesk({
     plane,
     durable: { stream: server.stream, name: server.durable },
     now: options.now,
   });
   const sent = new Set<SentCommand>();
-  /** By sequence: a settlement may be heard before we know the number of what we published. */
+  /** By sequence: a settlement may be heard before the sequence of the published command is known. */
   const words = new Map<number, SentCommand["words"]>();
   let waiting: { readonly command: SentCommand; readonly call: PlannedCall }[] = [];
   let looking = false;
@@ -138,7 +138,7 @@ export const openNatsDoor = async (options: NatsDoorOptions): Promise<ServiceDoo
 
   const isFetching = (): boolean => books.claims.some((claim) => claim.target === target);
 
-  /** Who fetches has a command when the server says so; who listens has it when it was published. */
+  /** A fetching service has the command when the server says so; a listening service has it when it was published. */
   const look = async (): Promise<void> => {
     if (looking) return;
     looking = true;
@@ -170,7 +170,7 @@ export const openNatsDoor = async (options: NatsDoorOptions): Promise<ServiceDoo
     waiting.push({ command, call });
   };
 
-  /** What is published before a service listens is lost to it, so the first call is published until it is heard. */
+  /** A message published before the service listens is lost, so the first call is published until the service hears it. */
   const knock = async (calls: readonly PlannedCall[]): Promise<void> => {
     while (!isHeard && !isFetching() && !closed) {
       await sleep(KNOCK_MS);
@@ -190,7 +190,7 @@ export const openNatsDoor = async (options: NatsDoorOptions): Promise<ServiceDoo
   ]);
   let stopApi = await tapApi();
 
-  /** Nobody listens in meanwhile: the server tells a service that its durable is gone only when nobody at all hears it. */
+  /** Our listener is closed meanwhile: the server reports a missing durable only when no subscriber at all hears the request. */
   const breakClaims = async (): Promise<void> => {
     claimsAreBack = false;
     stopApi();
@@ -230,7 +230,7 @@ export const openNatsDoor = async (options: NatsDoorOptions): Promise<ServiceDoo
     arrivals: () => books.claims.filter((claim) => claim.target === target).length + plainTools(),
     breakClaims,
     areClaimsBack: () => claimsAreBack,
-    // A fetch that arrives while its durable goes is answered by nobody; the service waits until it has expired.
+    // A fetch that arrives while its durable is being deleted gets no answer; the service waits until the fetch expires.
     claimMs: () => Math.min(longestFetchMs, MOST_CLAIM_MS),
     async clear() {
       for (const command of sent) command.abandoned = true;

@@ -1,6 +1,6 @@
-// What the plane keeps on a nats-server: the two streams and the durable of the target. Everything made here says so in its
-// description, in memory, and is taken away at the end; what an earlier run left behind is replaced.
-//   NS1. A server where a plane lives is left alone: its durables would get our commands, and its services would run them.
+// What the plane keeps on a nats-server: the two streams and the durable of the target. Everything made here is in memory, says
+// so in its description, and is removed at the end; leftovers of an earlier run are replaced.
+//   NS1. A server that a plane uses is left alone: its durables would get our commands, and its services would run them.
 
 import type { BareNats } from "@toolplane/bus/nats";
 import { createPattern, isRecord, ToolplaneError, tryParseJsonStrict } from "@toolplane/protocol";
@@ -11,9 +11,9 @@ export interface NatsServer {
   readonly durable: string;
   /** The highest sequence that was handed to a service. */
   delivered(): Promise<number>;
-  /** Somebody waits for messages. */
+  /** A client waits for messages. */
   isAwaited(): Promise<boolean>;
-  /** The durable is gone for a moment: whoever fetches from it is told so. */
+  /** The durable is deleted for a moment: a service that fetches from it gets an error. */
   replaceDurable(): Promise<void>;
   purge(): Promise<void>;
   remove(): Promise<void>;
@@ -29,7 +29,7 @@ const MISSING: ReadonlySet<unknown> = new Set([10059, 10014]);
 
 type Answer = Readonly<Record<string, unknown>>;
 
-/** Said with every refusal: whatever is wrong with this server, one that is only conform's will do. */
+/** Part of every refusal: whatever is wrong with this server, a server that only conform uses will work. */
 const ANOTHER_SERVER = { todo: "give conform a server of its own: nats-server -js -p 4333" };
 
 const refused = (message: string): ToolplaneError =>
@@ -59,7 +59,7 @@ const createApi = (nats: BareNats) => {
 export const prepareServer = async (nats: BareNats, projectId: string, target: string): Promise<NatsServer> => {
   const api = createApi(nats);
   const { durable } = toolCommandSubscription(projectId, target);
-  // Wider than a real plane's: a service must leave a command of another project alone even when one comes.
+  // Wider than a real plane's, so that a command of another project can be delivered: the service must leave it alone.
   const pattern = createPattern({ category: "cmd", component: "tool", target });
   const plans = [streamPlan("cmd"), streamPlan("evt")];
   const stream = streamPlan("cmd").name;

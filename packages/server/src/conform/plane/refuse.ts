@@ -1,4 +1,4 @@
-// How the scripted plane says no: in the words of the real one, or as a proxy in between would.
+// The refusals of the scripted plane: in the words of the real one, or as a proxy in between would send them.
 
 import { ToolplaneError } from "@toolplane/protocol";
 import type { LeaseAnswer, Refusal } from "../planned-call.ts";
@@ -21,7 +21,7 @@ export const proxyPage = (): Response =>
 export const refuse = (refusal: Refusal): Response =>
   refusal === "proxy_page" ? proxyPage() : problemResponse(new ToolplaneError(refusal, SENTENCES[refusal]));
 
-/** Another process of the service was first: its card is the one to report. */
+/** Another process of the service wrote its card first: that card must be reported. */
 export const refuseStanding = (cardId: string, status: unknown): Response =>
   problemResponse(
     new ToolplaneError("conflict", `the call has a result card already: report card ${cardId} instead of another one`, {

@@ -1,5 +1,5 @@
-// Results as they come in: in one step, or a card and then a report. Everything is taken down and nearly everything is
-// accepted, so that one mistake of a service shows as one fault and not as a row of them.
+// Takes results: in one step, or a card and then a report. Everything is recorded and nearly everything is accepted, so that one
+// mistake of a service shows as one fault and not as several.
 
 import { HEADERS, headersFromHttp, isFilled, isRecord } from "@toolplane/protocol";
 import { type CallRecord, contentText, type Offer } from "../evidence.ts";
@@ -9,7 +9,7 @@ import { noSuch, refuse, refuseStanding } from "./refuse.ts";
 type Body = Readonly<Record<string, unknown>>;
 
 export interface ResultDeskOptions {
-  /** The call an id belongs to; also the id that belongs to nobody but was shown together with the call. */
+  /** The call of an id; also for the false id that a scenario showed together with the call. */
   readonly findByCall: (callId: string) => CallRecord | undefined;
   readonly findByLease: (leaseId: string) => CallRecord | undefined;
   readonly onStray: (offer: Offer) => void;
@@ -24,12 +24,12 @@ export interface ResultDesk {
   isSettled(record: CallRecord): boolean;
 }
 
-/** Report bodies have three fields, so the lease of a report is a header of its own. */
+/** A report's body has three fields, so its lease is in a header. */
 const LEASE_HEADER = "cg-lease";
 
 const textOrNothing = (value: unknown): string | undefined => (isFilled(value) ? value : undefined);
 
-/** What a report hands over: the card's content, or the status alone while there is no card. */
+/** What a report delivers: the card's content, or only the status while there is no card. */
 const resultIn = (card: Body | undefined, callback: Body): Pick<Offer, "status" | "result" | "error"> => {
   const content = isRecord(card?.content) ? card.content : {};
   return { status: content.status ?? callback.status, result: content.result, error: content.error };
@@ -120,7 +120,7 @@ export const createResultDesk = (options: ResultDeskOptions): ResultDesk => {
       const refusal = record === undefined ? undefined : scriptOf(record).cards.shift();
       if (refusal !== undefined && refusal !== "standing") return refuse(refusal);
       if (refusal === "standing" && record !== undefined) {
-        // Written all the same, so that reporting it is one fault and not two.
+        // Recorded all the same, so that reporting the card is one fault and not two.
         if (cardId !== undefined) cards.set(cardId, body);
         const standing = standingCardId(record);
         cards.set(standing, { ...body, card_id: standing });

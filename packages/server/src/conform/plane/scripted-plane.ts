@@ -1,6 +1,6 @@
-// The plane as a tool service sees it, scripted: what it answers to a question, whatever carries the question, with answers the
-// real engine would never give. It keeps the books for the judges and decides nothing itself.
-//   XP1. What the real plane would refuse is served all the same, and noted: the other clauses can still be judged.
+// The scripted plane, as a tool service sees it: its answers to a request over any transport, including answers that the real
+// engine would never give. It records everything for the judges and judges nothing itself.
+//   XP1. A request that the real plane would refuse is served and noted, so that the other clauses can still be judged.
 //   XP2. Nothing is stored beyond the run.
 
 import { isRecord, type JsonObject } from "@toolplane/protocol";
@@ -17,7 +17,7 @@ export interface PlaneOptions {
   readonly now: () => number;
 }
 
-/** Where the doors write down what they see. */
+/** Where the doors record what they see. */
 export interface PlaneBooks {
   readonly requests: Evidence["requests"][number][];
   readonly claims: Evidence["claims"][number][];
@@ -28,7 +28,7 @@ export interface ScriptedPlane {
   readonly books: PlaneBooks;
   readonly shelf: ToolShelf;
   readonly results: Pick<ResultDesk, "takeResult" | "takeCard" | "takeReport">;
-  /** Makes the call known; giving it out is a door's. */
+  /** Makes the call known; a door gives it out. */
   add(call: PlannedCall): CallRecord;
   recordOf(call: PlannedCall): CallRecord | undefined;
   find(by: {
@@ -36,7 +36,7 @@ export interface ScriptedPlane {
     card?: string | undefined;
     lease?: string | undefined;
   }): CallRecord | undefined;
-  /** Everything that is seen has a place in one order. */
+  /** Everything that is seen gets a number in one common order. */
   nextOrder(): number;
   /** What comes with a command that is given out under a lease. */
   termsOf(call: PlannedCall): JsonObject;
@@ -52,7 +52,7 @@ export interface ScriptedPlane {
   seen(): SeenByPlane;
 }
 
-/** As the real plane's: long enough that nobody loses one by accident. */
+/** As in the real plane: long enough that a service does not lose one by accident. */
 const LEASE_MS = 30_000;
 
 /** Cards read by their own id come without `__type__`; only the service route shows it. */
@@ -121,7 +121,7 @@ export const createScriptedPlane = ({ projectId, watch, now }: PlaneOptions): Sc
       if (answer !== "granted") return refuseLease(answer);
       held.add(record);
       const { call } = record;
-      // A card that is kept back has to be asked for.
+      // A withheld card has to be asked for.
       const card = gates.has(record) ? null : (call.card ?? null);
       if (card !== null) record.trace.cardReads.push(nextOrder());
       return Response.json({ ...call.command, ...termsOf(call), card });

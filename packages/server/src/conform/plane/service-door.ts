@@ -1,4 +1,4 @@
-// Where a service finds the scripted plane: what it has to be told, how calls are given out, how fetching work is made to fail.
+// How a service reaches the scripted plane: the variables it needs, how calls are given out, how fetching work is made to fail.
 // One door per transport.
 
 import type { Connection } from "../launch-command.ts";
@@ -14,7 +14,7 @@ export interface ServiceDoor {
   breakClaims(): Promise<void>;
   /** The trouble is over, and as far as it can be told the service asks again. */
   areClaimsBack(): boolean;
-  /** How long an unanswered question for work may keep a service waiting. */
+  /** How long a service may wait on an unanswered request for work. */
   claimMs(): number;
   /** Takes back what nobody has taken. */
   clear(): Promise<void>;

@@ -1,5 +1,5 @@
-// Every scenario, in order. What a service must not do later comes first, so that the rest of the run is the time in which
-// it could be caught doing it.
+// Every scenario, in order. Scenarios about things a service must not do later come first, so that the rest of the run can show
+// whether the service does them.
 
 import type { Transport } from "../clauses.ts";
 import { badCardScenarios } from "./bad-cards.ts";

@@ -1,5 +1,5 @@
-// What happens over NATS only: a command is a message of its own, beside the call. Somebody else may hold the call, it may not
-// be due yet, it may belong to a project that shares the target; and every command has to be acknowledged in the end.
+// What happens over NATS only: a command is a message apart from its call. Another service may hold the call, the call may not be
+// due yet, or belong to a project that shares the target; and every command must be acknowledged in the end.
 
 import { HEADERS } from "@toolplane/protocol";
 import type { CallRecord } from "../evidence.ts";
@@ -12,9 +12,9 @@ export const FOREIGN = "command of another project";
 export const CONTRADICTION = "headers against the subject";
 
 const FOREIGN_PROJECT = "elsewhere";
-/** A refusal that is for good is repeated for as long as anybody asks. */
+/** A final refusal is repeated as often as the service asks. */
 const FOR_GOOD = 32;
-/** An acknowledgement needs no work; what has not come by then does not come. */
+/** An acknowledgement needs no work; one that has not come by then will not come. */
 const ACK_MS = 2_000;
 
 export const isSettled = ({ words, abandoned }: CallRecord["trace"]["commands"][number]): boolean =>

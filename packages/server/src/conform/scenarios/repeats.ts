@@ -12,9 +12,9 @@ export const LOST = "lost lease";
 export const CANCELED = "canceled call";
 export const TROUBLE = "server trouble";
 
-/** Heartbeats that are counted before bad news is believed to be ignored. */
+/** After so many heartbeats the service is taken to ignore the refusal. */
 const ENOUGH_BEATS = 4;
-/** In leases: how long a card is kept back for a heartbeat to come, and then for its news to be taken in. */
+/** In leases: how long a card is withheld until a heartbeat comes, and then until the service reacts to its answer. */
 const HOLD_LEASES = 2;
 
 const again: Scenario = {
@@ -55,8 +55,8 @@ const late: Scenario = {
 };
 
 /**
- * Keeps the card back until a heartbeat has brought the bad news, and then for as long as the service may need to take it in:
- * it gives the card up, or goes on asking, or time passes. Without a heartbeat the card comes in the end.
+ * Withholds the card until a heartbeat was answered with the refusal, and then for as long as the service may need to react: it
+ * gives the card up, or asks again, or time passes. Without a heartbeat the card is given in the end.
  */
 const holdCard = async (session: Session, scenario: string, label: string): Promise<boolean> => {
   const heartbeat = scenario === CANCELED ? "canceled" : "lost";

@@ -1,5 +1,5 @@
-// What a tool host is held to, rule by rule: the published table of `toolplane host check`. An id never changes its
-// meaning; a rule that is given up leaves a gap. `section` names the part of the tool host protocol it is from.
+// The rules that `toolplane host check` holds a tool host to, as a published table. An id never changes its meaning; a rule that
+// is dropped leaves a gap. `section` names the part of the tool host protocol.
 
 export interface HostClauseEntry {
   readonly id: `HOST-C${string}`;

@@ -1,4 +1,4 @@
-// What was said to a host and what it said, in order. Judges look at this and at nothing else.
+// What was sent to a host and what it answered, in order. Judges look at nothing else.
 
 import { isRecord, type JsonObject } from "@toolplane/protocol";
 
@@ -23,7 +23,7 @@ export interface Heard {
 
 export type Ending =
   | { readonly kind: "running" }
-  /** It was asked to end and had not when patience was over. */
+  /** The host was asked to end and had not ended when the time was over. */
   | { readonly kind: "late" }
   | { readonly kind: "exited"; readonly code: number | null; readonly signal: string | null };
 

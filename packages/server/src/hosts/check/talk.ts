@@ -42,7 +42,7 @@ export interface Talk extends AsyncDisposable {
   record(): Conversation;
 }
 
-/** What a host wrote before it was looked at is kept; more than this nobody reads. */
+/** Output that came before it was looked at is kept, up to this much. */
 const MAX_HEARD = 10_000;
 const MAX_LINE_CHARS = 64 * 1024 * 1024;
 const GRACE_MS = 500;
@@ -91,7 +91,7 @@ export const startTalk = async (options: TalkOptions): Promise<Talk> => {
       if (heard.length < MAX_HEARD) heard.push({ order: order++, text: line, message: tryObject(line) });
     wake();
   };
-  // A host that is gone does not read: whoever writes to it learns it by the missing answer.
+  // A host that is gone does not read; the missing answer shows it.
   stdin.on("error", () => {});
   host.child.stdout?.setEncoding("utf8").on("data", hear);
   host.child.stderr?.setEncoding("utf8").on("data", options.onStderr);
@@ -161,7 +161,7 @@ export const startTalk = async (options: TalkOptions): Promise<Talk> => {
       const size = Math.ceil(bytes.length / PIECES);
       for (let at = 0; at < bytes.length; at += size) {
         await new Promise<void>((resolve) => stdin.write(bytes.subarray(at, at + size), () => resolve()));
-        // Written and flushed on its own: the next piece is another read for whoever reads quickly.
+        // Written and flushed on its own, so that a fast reader sees each piece in a read of its own.
         await new Promise((resolve) => setTimeout(resolve, BETWEEN_PIECES_MS));
       }
       return answerTo(id);

@@ -1,5 +1,5 @@
-// What is said to a host, step by step. A host that ends in a step is started again for the next; what could not be asked
-// is missing from the record, and judged as such.
+// What is sent to a host, step by step. A host that ends in a step is started again for the next; a step that could not be sent
+// is missing from the record and judged as missing.
 
 import { isRecord, type JsonObject, ToolplaneError } from "@toolplane/protocol";
 import { HOST_EXTENSIONS, type HostTool, OPTIONAL_HOST_METHODS, readHostTools } from "@toolplane/protocol/host";
@@ -20,7 +20,7 @@ const LARGE_CHARS = 1024 * 1024;
 /** Quotes, a backslash, letters of other alphabets: an id is a text, and comes back as one. */
 const ODD_ID = 'ä"\\/ \u{1f600}';
 
-/** Lines no host should fall over, and that need no answer of a certain kind. */
+/** Lines that must not end a host; they need no particular answer. */
 const BAD_LINES: readonly (string | Buffer)[] = [
   "",
   "   ",
@@ -207,7 +207,7 @@ export const walkHost = async (options: WalkOptions): Promise<HostEvidence> => {
 
   try {
     await tools();
-    // It runs and says nothing, or nothing that is an answer: waiting for every other rule would take minutes.
+    // The host runs and gives no answer: waiting for every other rule would take minutes.
     if (!answered && talk?.isAlive() === true) return { conversations: [...conversations, talk.record()] };
     await ordinary();
     await lines();

@@ -1,4 +1,4 @@
-// What a host says to what is wrong, and that it lives on.
+// How a host answers wrong lines, and that it survives them.
 
 import { isFilled, isRecord } from "@toolplane/protocol";
 import { HOST_ERROR_TYPES } from "@toolplane/protocol/host";

@@ -1,4 +1,4 @@
-// Every clause with its judge; one that has none does not compile.
+// Every clause with its judge; a clause without one does not compile.
 
 import type { Verdict } from "../../../conform/verdict.ts";
 import { HOST_CLAUSES, type HostClause, type HostClauseId } from "../clauses.ts";

@@ -14,7 +14,7 @@ const MAX_SHOWN = 80;
 export const show = (text: string): string =>
   JSON.stringify(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN).toWellFormed()}...` : text);
 
-/** Why nothing can be said about a step that has no answer. */
+/** Why a step without an answer cannot be judged. */
 export const unanswered = (evidence: HostEvidence, tag: string, what: string): Verdict => {
   const died = evidence.conversations.some(({ diedIn }) => diedIn === tag);
   if (askedIn(evidence, tag).length === 0)

@@ -54,7 +54,7 @@ const judgeCancel: Judge = (evidence) => {
   const answer = askedIn(evidence, "canceled")[0]?.answers[0];
   if (answer === undefined) return fail("the canceled request was never answered");
   const stopped = errorTypeOf(answer);
-  // A tool that fails anyway may have been quicker than its cancellation.
+  // A tool that fails anyway may have failed before its cancellation arrived.
   const ordinary = errorTypeOf(askedIn(evidence, "execute")[0]?.answers[0]);
   if (stopped === undefined || stopped === HOST_ERROR_TYPES.canceled || stopped === ordinary)
     return pass(stopped === undefined ? "the request was quicker than its cancellation" : "the request was canceled");

@@ -1,0 +1,145 @@
+// What a step shows to its brain. Pure: cards, profile and definitions in, the request out; the same in any process.
+
+import type { CompiledDefinition, TurnBoxes, TurnFinish, Work } from "@toolplane/engine";
+import { type Card, isOfferedTo, isRecord, ToolplaneError } from "@toolplane/protocol";
+import {
+  type ModelMessage,
+  type ModelToolSpec,
+  modelToolSpec,
+  type ResultField,
+  submitResultSpec,
+} from "@toolplane/protocol/agents";
+import { type Profile, SUBMIT_RESULT } from "@toolplane/protocol/registry";
+import { readCardSpec } from "../transcript/read-card.ts";
+import { READ_CARD } from "../transcript/read-card-name.ts";
+import { planStepBudget, requiredFields } from "../transcript/step-notes.ts";
+import { type PromptValues, renderSystemPrompt } from "../transcript/system-prompt.ts";
+import { buildTranscript, TRANSCRIPT_LIMITS } from "../transcript/transcript.ts";
+import { planTrust, UNKNOWN } from "../transcript/trust.ts";
+import type { TurnLimits } from "./limits.ts";
+
+export interface QuestionInput {
+  readonly work: Work;
+  readonly limits: TurnLimits;
+  readonly profile: Profile;
+  readonly boxes: TurnBoxes;
+  readonly definitions: readonly CompiledDefinition[];
+  readonly promptValues?: PromptValues | undefined;
+  readonly bundledTargets?: ReadonlySet<string> | undefined;
+}
+
+export interface QuestionPlan {
+  readonly system: string;
+  readonly messages: readonly ModelMessage[];
+  readonly tools: readonly ModelToolSpec[];
+  readonly offered: ReadonlySet<string>;
+  /** Allowed by the profile, but only for models with other tags. */
+  readonly withheld: ReadonlySet<string>;
+  /** Fewer tools than the profile has: the last step. */
+  readonly restricted: boolean;
+  readonly requiredFields: readonly ResultField[];
+  /** What read_card may read. */
+  readonly visible: ReadonlyMap<string, Card>;
+}
+
+/** Tools of the worker itself: never registered, never dispatched. */
+export const BUILT_IN_TOOLS: ReadonlySet<string> = new Set([SUBMIT_RESULT, READ_CARD]);
+
+const failed = (errorCode: string, error: string): TurnFinish => ({ status: "failed", errorCode, error });
+
+/** Why the turn ends before its next step, if it does. */
+export const planTurnLimit = (
+  work: Pick<Work, "recursionDepth" | "stepCount">,
+  limits: TurnLimits,
+): TurnFinish | undefined => {
+  if (work.recursionDepth >= limits.maxDepth) {
+    const error = `recursion_depth_exceeded (depth=${work.recursionDepth}, max_depth=${limits.maxDepth})`;
+    return failed("recursion_depth_exceeded", error);
+  }
+  if (work.stepCount >= limits.maxSteps)
+    return failed("max_steps_reached", `max_steps_reached (max_steps=${limits.maxSteps})`);
+  return undefined;
+};
+
+/** For a turn whose profile is gone: the turn ends, with a deliverable like any other. */
+export const profileNotFound = (work: Pick<Work, "profileBoxId">): TurnFinish =>
+  failed(
+    "profile_not_found",
+    `there is no profile in box ${work.profileBoxId}; give the agent a profile and start again`,
+  );
+
+const isLong = ({ content }: Card): boolean => {
+  if (content.__type__ !== "ToolResultContent") return false;
+  const { result } = content;
+  const text =
+    typeof result === "string" ? result : isRecord(result) || Array.isArray(result) ? JSON.stringify(result) : "";
+  return text.length > TRANSCRIPT_LIMITS.resultChars;
+};
+
+/** The tags of a model are its agent's and those that its settings add. */
+const modelTags = ({ tags, llm_config: config }: Profile): readonly string[] => {
+  const more = Array.isArray(config.tags) ? config.tags.filter((tag) => typeof tag === "string") : [];
+  return [...tags, ...more];
+};
+
+const specsOf = (
+  profile: Profile,
+  definitions: readonly CompiledDefinition[],
+  fields: readonly ResultField[],
+  canReadMore: boolean,
+): ModelToolSpec[] => {
+  const specs = definitions.map(({ definition }) => modelToolSpec(definition));
+  if (canReadMore) specs.push(readCardSpec());
+  if (profile.allowed_internal_tools.includes(SUBMIT_RESULT)) specs.push(submitResultSpec(fields));
+  return specs;
+};
+
+const trustIn = ({ definitions, bundledTargets }: QuestionInput) => {
+  const known = new Map(
+    definitions.map(({ toolName, definition, version }) => [
+      toolName,
+      planTrust({ definition, version, bundledTargets }),
+    ]),
+  );
+  return (toolName: string) => known.get(toolName) ?? UNKNOWN;
+};
+
+export const planQuestion = (input: QuestionInput): QuestionPlan => {
+  const { work, limits, profile, boxes } = input;
+  const fields = requiredFields(boxes.context);
+  const canReadMore = [...boxes.output, ...boxes.context].some(isLong);
+  const tags = modelTags(profile);
+  const shown = input.definitions.filter(({ definition }) => isOfferedTo(definition.options, tags));
+  const all = specsOf(profile, shown, fields, canReadMore);
+  const budget = planStepBudget(all, limits.maxSteps, work.stepCount);
+  const offered = new Set(budget.tools.map(({ function: { name } }) => name));
+  const transcript = buildTranscript({
+    agentTurnId: work.agentTurnId,
+    agentId: work.agentId,
+    outputCards: boxes.output,
+    contextCards: boxes.context,
+    trustOf: trustIn(input),
+    canReadMore: offered.has(READ_CARD),
+    notes: budget.alert === undefined ? [] : [budget.alert],
+  });
+  return {
+    system: renderSystemPrompt({
+      template: profile.system_prompt_template,
+      values: { display_name: work.displayName ?? work.agentId, ...input.promptValues },
+      resultFields: fields,
+    }),
+    messages: transcript.messages,
+    tools: budget.tools,
+    offered,
+    withheld: new Set(input.definitions.filter((one) => !shown.includes(one)).map(({ toolName }) => toolName)),
+    restricted: budget.tools.length < all.length,
+    requiredFields: fields,
+    visible: transcript.visible,
+  };
+};
+
+/** The error that ends the turn after a brain failed: its code and its own words, fit to be stored. */
+export const planFailure = (error: unknown): TurnFinish =>
+  error instanceof ToolplaneError
+    ? failed(error.code, error.message)
+    : failed("internal_error", "the step failed inside the worker; its log names the error and where it was thrown");

@@ -1,0 +1,116 @@
+// Where calls go when they are written: to a service that waits for them in this process, as leased to it, or into the queue.
+// Direct calls and the calls of a step come the same way.
+//   CP1. A lease is written with the call, in the statement that makes it. The service hears of it after the commit.
+//   CP2. If it is not known whether that was committed, what carries those leases goes back to the queue: no service has heard
+//        of them.
+
+import type { CallObserver } from "../ports/call-observer.ts";
+import type { Doorbell } from "../ports/doorbell.ts";
+import type { Faults } from "../ports/faults.ts";
+import type { Ids } from "../ports/ids.ts";
+import type { TargetKey } from "../sessions/session-targets.ts";
+import { factsOfMade } from "./call-columns.sql.ts";
+import type { DispatchedRow, DispatchRow } from "./dispatch.sql.ts";
+import type { Handover } from "./handover.ts";
+import { type LeasedCall, leasedCall } from "./leases.ts";
+import type { PlannedCall } from "./plan-call.ts";
+
+export type PlacedCall = Pick<PlannedCall, "row" | "free">;
+
+/** Calls that are about to be written. One of `tell` and `drop` is called. */
+export interface Placement {
+  /** As they are to be written, in the order given. */
+  readonly rows: readonly DispatchRow[];
+  /** After the commit: observers are told, and services get their calls. */
+  tell(written: readonly (DispatchedRow | undefined)[]): Promise<void>;
+  /** They were not written; or it is not known. */
+  drop(isUnknown: boolean): void;
+}
+
+export interface CallPlaces {
+  place(calls: readonly PlacedCall[]): Placement;
+  /** After the commit: these stand in the queue. */
+  ring(queued: readonly DispatchRow[]): void;
+}
+
+export interface CallPlacesDeps {
+  readonly ids: Ids;
+  readonly observe: CallObserver;
+  readonly faults: Faults;
+  readonly doorbell: Doorbell;
+  readonly leaseSeconds: number;
+  readonly republishSeconds: number | null;
+  readonly handover: Pick<Handover, "reserve">;
+  readonly remember: (leased: LeasedCall) => void;
+  /** What these leases hold was never handed to anybody. */
+  readonly giveBack: (leaseIds: readonly string[]) => void;
+  /** Calls stand in the queue of these targets. */
+  readonly offer: (targets: readonly TargetKey[]) => void;
+}
+
+export const createCallPlaces = (deps: CallPlacesDeps): CallPlaces => {
+  const { leaseSeconds, faults } = deps;
+
+  const leasedAtBirth = (row: DispatchRow, { leased, made_at }: DispatchedRow): LeasedCall | undefined => {
+    if (!leased || row.leaseId === null) return undefined;
+    const after = (seconds: number): Date => new Date(made_at.getTime() + seconds * 1_000);
+    return leasedCall({
+      facts: factsOfMade(row),
+      lease: { id: row.leaseId, expiresAt: after(leaseSeconds) },
+      attempt: 1,
+      runDeadline: after(row.timeoutSeconds),
+      cardBody: row.cardBody,
+      session: undefined,
+    });
+  };
+
+  const tellOf = (row: DispatchRow, answer: DispatchedRow | undefined): LeasedCall | undefined => {
+    if (answer?.inserted !== true) return undefined;
+    deps.observe(row);
+    const leased = leasedAtBirth(row, answer);
+    if (leased === undefined) return undefined;
+    deps.remember(leased);
+    deps.observe({ ...row, status: "running" });
+    return leased;
+  };
+
+  return {
+    place(calls) {
+      const reservation = deps.handover.reserve(calls.map(({ row, free }) => ({ ...row, free })));
+      const rows = calls.map(({ row }, index): DispatchRow => {
+        const leaseHolder = reservation.holders[index];
+        return leaseHolder === undefined ? row : { ...row, leaseId: deps.ids.uuid(), leaseHolder, leaseSeconds };
+      });
+      const leaseIds = rows.flatMap(({ leaseId }) => leaseId ?? []);
+      const drop = (isUnknown: boolean): void => {
+        reservation.hand([]);
+        if (isUnknown && leaseIds.length > 0) deps.giveBack(leaseIds);
+      };
+      return {
+        rows,
+        async tell(written) {
+          try {
+            if (leaseIds.length > 0) await faults.at("handover:before-telling");
+          } catch (error) {
+            drop(true);
+            throw error;
+          }
+          reservation.hand(rows.map((row, index) => tellOf(row, written[index])));
+          if (leaseIds.length > 0) await faults.at("handover:after-telling");
+        },
+        drop,
+      };
+    },
+    ring(queued) {
+      if (queued.length === 0) return;
+      const ofSessions = queued.some(({ session }) => session !== null);
+      // A bus beside the database has its relay listen to the bell, and claims of sessions ask for more than their target.
+      if (deps.republishSeconds !== null || ofSessions) {
+        deps.doorbell.ring(ofSessions ? "sessions" : "queued");
+        return;
+      }
+      deps.offer(queued);
+      deps.doorbell.ring("queued", "elsewhere");
+    },
+  };
+};
