@@ -1,6 +1,6 @@
 // Every call tells of its life on evt.agent.{agent}.call: each phase once, in order, by the statement that makes it true.
 
-import { type CallEvent, parseCallEvent } from "@toolplane/protocol/agents";
+import type { CallPhase } from "@toolplane/protocol/agents";
 import {
   countStatements,
   createMemoryCarrier,
@@ -15,6 +15,31 @@ import {
   withClient,
 } from "@toolplane/testkit";
 import { expect, test } from "vitest";
+
+interface CallEvent {
+  readonly tool_call_id: string;
+  readonly agent_turn_id: string;
+  readonly tool_name: string;
+  readonly phase: CallPhase;
+  readonly status: string;
+  readonly attempt: number;
+  readonly at: string;
+}
+
+/** An event with exactly the members of the contract. */
+const parseCallEvent = (event: CallEvent): CallEvent => {
+  expect(Object.keys(event)).toEqual([
+    "agent_turn_id",
+    "at",
+    "attempt",
+    "phase",
+    "status",
+    "tool_call_id",
+    "tool_name",
+  ]);
+  expect(new Date(event.at).toISOString()).toBe(event.at);
+  return event;
+};
 
 const CLAIM = { target: "test", holder: "service", max: 256 } as const;
 const TOOLS = [

@@ -1,7 +1,6 @@
 // The events of calls as people read them: over HTTP, from any event on, and only their own.
 
-import { resultFor } from "@toolplane/testkit";
-import pg from "pg";
+import { resultFor, withClient } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 import { openEvents } from "./event-reader.ts";
 import { type HttpStack, startHttpStack } from "./http-stack.ts";
@@ -47,18 +46,17 @@ test("[API-call-events] the life of a call is streamed as it happens, and a read
 
 test("[API-call-events] a transaction that stays open elsewhere in the database delays no event", async () => {
   await using http = await startHttpStack();
-  const elsewhere = new pg.Client({ connectionString: http.t.database.url });
-  await elsewhere.connect();
-  await elsewhere.query("begin");
-  await elsewhere.query("create table public.elsewhere (n int)");
-  const live = await openEvents(http, http.admin);
-  await live.until(": connected");
-  const toolCallId = await call(http);
-  await settleAll(http);
-  expect(names(phasesIn(await live.until('"settled"'), toolCallId))).toEqual(["dispatched", "leased", "settled"]);
-  await live.close();
-  await elsewhere.query("rollback");
-  await elsewhere.end();
+  await withClient(http.t, async (elsewhere) => {
+    await elsewhere.query("begin");
+    await elsewhere.query("create table public.elsewhere (n int)");
+    const live = await openEvents(http, http.admin);
+    await live.until(": connected");
+    const toolCallId = await call(http);
+    await settleAll(http);
+    expect(names(phasesIn(await live.until('"settled"'), toolCallId))).toEqual(["dispatched", "leased", "settled"]);
+    await live.close();
+    await elsewhere.query("rollback");
+  });
 });
 
 test("[API-call-events] an agent is shown its own calls, a viewer those of its project, a tool none", async () => {

@@ -44,11 +44,8 @@ export { checkCallIdentity, checkCallTrace } from "./headers/call-identity.ts";
 export { type CallerIdentity, checkCallerIdentity, saidDepthError } from "./headers/caller-identity.ts";
 export { replay } from "./headers/replay.ts";
 export {
-  CALL_PHASES,
-  type CallEvent,
   type CallPhase,
   type MarkerEvent,
-  parseCallEvent,
   parseTaskEvent,
   type StateEvent,
   type StepEvent,

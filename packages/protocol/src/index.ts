@@ -115,7 +115,6 @@ export {
   type ResultStatus,
 } from "./results/value-sets.ts";
 export {
-  callEventSubject,
   chunkStreamSubject,
   GATEWAY_OPERATIONS,
   type GatewayOperation,

@@ -44,7 +44,7 @@ const endOf = (view: CallView): CallLease["ended"] => {
 };
 
 /** All of them, the first lease first. Pure. */
-export const planLeases = (view: CallView, ended: readonly CallLease[]): readonly CallLease[] => {
+const planLeases = (view: CallView, ended: readonly CallLease[]): readonly CallLease[] => {
   const { leaseId, attempts, leaseHolder, startedAt, settledAt } = view;
   if (leaseId === null || leaseHolder === null) return ended;
   // The work was begun by the holder that handed it on.

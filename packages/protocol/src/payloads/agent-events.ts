@@ -50,31 +50,15 @@ export const stateEventSchema = z.object({
 export type StateEvent = z.infer<typeof stateEventSchema>;
 
 /** What can happen to a call. `settled`, `canceled` or `dead` is the last, once. */
-export const CALL_PHASES = [
-  "dispatched",
-  "leased",
-  "settled",
-  "canceled",
-  "retried",
-  "approval_wanted",
-  "approval_decided",
-  "dead",
-] as const;
-export type CallPhase = (typeof CALL_PHASES)[number];
-
-export const callEventSchema = z.object({
-  tool_call_id: id,
-  agent_turn_id: id,
-  tool_name: id,
-  phase: z.enum(CALL_PHASES),
-  /** The call's status after it. */
-  status: z.string().optional(),
-  /** How often it had been leased. */
-  attempt: z.number().int().nonnegative(),
-  /** UTC, written with Z. */
-  at: z.iso.datetime(),
-});
-export type CallEvent = z.infer<typeof callEventSchema>;
+export type CallPhase =
+  | "dispatched"
+  | "leased"
+  | "settled"
+  | "canceled"
+  | "retried"
+  | "approval_wanted"
+  | "approval_decided"
+  | "dead";
 
 export const markerSchema = z.object({
   marker_type: id,
@@ -85,5 +69,4 @@ export const markerSchema = z.object({
 });
 export type MarkerEvent = z.infer<typeof markerSchema>;
 
-export const parseCallEvent = (input: unknown): CallEvent => parseLenient(callEventSchema, input, "call event");
 export const parseTaskEvent = (input: unknown): TaskEvent => parseLenient(taskEventSchema, input, "task event");

@@ -69,10 +69,6 @@ export const stepEventSubject = (scope: SubjectScope, agentId: string): string =
 /** F8 */
 export const stateEventSubject = (scope: SubjectScope, agentId: string): string => agentEvent(scope, agentId, "state");
 
-/** What happens to an agent's calls; a part of the plane has the label of its streams. */
-export const callEventSubject = (scope: SubjectScope, agentId: string): string =>
-  build(scope, "evt", "agent", { target: streamToken(agentId), suffix: "call" });
-
 /** F10 */
 export const uiActionAckSubject = (scope: SubjectScope): string =>
   build(scope, "evt", "sys", { target: "ui", suffix: "action_ack" });
