@@ -96,8 +96,8 @@ test("[ARCH-6-4] commands that wait when the carrier changes are relayed; when i
 
   const carrier = createMemoryCarrier();
   const external = await start(carrier);
-  await eventually(() => carrier.accepted.length === 1);
-  expect(carrier.accepted).toEqual([ping]);
+  await eventually(() => carrier.commands.length === 1);
+  expect(carrier.commands).toEqual([ping]);
   carrier.away(true);
   const pong = { ...ping, payload: "pong", messageId: "ping-2" };
   await external.bus.publish([pong]);
