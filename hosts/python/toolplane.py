@@ -565,7 +565,7 @@ class Context:
         self.tool_call_id: str = call.id
         self.agent_id: str = call.headers.get("cg-agent-id", "")
         self.idempotency_key: str = call.idempotency_key()
-        self.attempt = 1
+        self.attempt = call.attempt
 
     def remaining(self) -> float:
         """Seconds until the deadline."""
@@ -603,6 +603,9 @@ class Call:
         run_seconds = seconds_until(command.get("run_deadline"), server_now)
         # A server that names no deadline ends the call by itself; the day is only so that the arithmetic has a number.
         self.deadline = time.monotonic() + (86_400.0 if run_seconds is None else run_seconds)
+        number = command.get("attempt")
+        # Goes on counting after a service that was lost.
+        self.attempt: int = number if isinstance(number, int) and number > 0 else 1
         self.cancelled = threading.Event()
         self.ended_by = ""
         self.definition_hash: Optional[str] = None
@@ -860,7 +863,9 @@ class Service:
             return failed("auth_failed", f"the variable {missing[0]} is not set where the tool runs")
         context = Context(call, {name: os.environ[name] for name in item.secrets})
         kwargs = {**arguments, **({item.context_name: context} if item.context_name else {})}
+        tries = 0
         while True:
+            tries += 1
             try:
                 value = item.run(**kwargs)
                 return {"status": "success", "result": asyncio.run(value) if inspect.iscoroutine(value) else value}
@@ -870,8 +875,8 @@ class Service:
                 outcome = understand(error)
                 if not isinstance(error, ToolError):
                     log.exception("%s failed in call %s", item.name, call.id)
-                wait = backoff(context.attempt)
-                if not self.again(item, outcome["error"], context.attempt) or wait >= context.remaining():
+                wait = backoff(tries)
+                if not self.again(item, outcome["error"], tries) or wait >= context.remaining():
                     return outcome
                 log.info("%s failed (%s) and is tried again", item.name, outcome["error"]["code"])
                 call.cancelled.wait(wait)

@@ -45,6 +45,7 @@ export { checkCallIdentity, checkCallTrace } from "./headers/call-identity.ts";
 export { type CallerIdentity, checkCallerIdentity, saidDepthError } from "./headers/caller-identity.ts";
 export { replay } from "./headers/replay.ts";
 export {
+  type CallPhase,
   type MarkerEvent,
   parseTaskEvent,
   type StateEvent,

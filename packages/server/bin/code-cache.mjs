@@ -10,6 +10,7 @@ const OTHERS_WRITE = 0o002;
 const STICKY = 0o1000;
 const OTHERS_ANYTHING = 0o077;
 
+/** @param {number} uid */
 const makeOwnFolder = (uid) => {
   const { mode } = statSync(tmpdir());
   // Without the sticky bit another user could put a folder in the place of ours.
@@ -18,7 +19,7 @@ const makeOwnFolder = (uid) => {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    if (error.code !== "EEXIST") return undefined;
+    if (/** @type {NodeJS.ErrnoException} */ (error).code !== "EEXIST") return undefined;
   }
   const found = lstatSync(path);
   return found.isDirectory() && found.uid === uid && (found.mode & OTHERS_ANYTHING) === 0 ? path : undefined;

@@ -1,5 +1,6 @@
 // Approvals: a decided call leaves `awaiting_approval` once, by the condition of the UPDATE.
 
+import { tellOf } from "../calls/call-events.sql.ts";
 import { offeredAt, RECHECK_PAUSED, WANTED_AT } from "../calls/offer.sql.ts";
 import { FACT_COLUMNS, type FactRow } from "../calls/read.sql.ts";
 import type { WeighedRow } from "../registry/page.ts";
@@ -27,7 +28,9 @@ with offered as (
                         case when c.plain then ${WANTED} + make_interval(secs => c.timeout_seconds)
                              else ${WANTED} + make_interval(secs => $5::double precision) end)
    where c.project_id = $1 and c.tool_call_id = $2 and c.status = 'awaiting_approval' and c.queue_deadline > now()
-  returning c.project_id, c.subject, c.target, c.headers, c.available_at
+  returning 1 as ord, c.*
+),
+told as (${tellOf("offered c", "c", [{ phase: "approval_decided", status: "c.status", attempt: "c.attempts" }])}
 ),
 sent as (
   insert into bus.messages (category, project_id, subject, component, target, headers, payload, available_at)

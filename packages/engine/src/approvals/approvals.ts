@@ -211,6 +211,7 @@ export const createApprovals = (deps: ApprovalsDeps): Approvals => {
   const announceApproved = (view: CallView): void => {
     deps.observe({ ...view, status: "queued" });
     deps.doorbell.ring(view.session === null ? "queued" : "sessions");
+    deps.doorbell.ring("events", "here");
     if (deps.republishSeconds !== null) deps.doorbell.ring("messages");
   };
 

@@ -15,7 +15,7 @@
 import { type Backoff, backoff } from "@toolplane/protocol";
 import type pg from "pg";
 import type { Clock } from "../ports/clock.ts";
-import { DOORBELL_KINDS, type Doorbell, type DoorbellKind, type RingOrigin } from "../ports/doorbell.ts";
+import { DOORBELL_KINDS, type Doorbell, type DoorbellKind, type RingOrigin, type RingTo } from "../ports/doorbell.ts";
 import type { Log } from "../ports/log.ts";
 import type { Database } from "../sql/database.ts";
 import { channelOf, GREETINGS, kindOf, NOTIFY, START_LISTENING } from "./doorbell.sql.ts";
@@ -40,7 +40,7 @@ export interface DoorbellStats {
 }
 
 export interface BusDoorbell extends Doorbell {
-  ring(kind: RingKind, to?: "everywhere" | "elsewhere"): void;
+  ring(kind: RingKind, to?: RingTo): void;
   listen(kind: RingKind, heard: (from: RingOrigin) => void): () => void;
   stats(): DoorbellStats;
 }
@@ -198,8 +198,8 @@ export const createPostgresDoorbell = ({ db, clock, log }: PostgresDoorbellOptio
     ring(kind, to = "everywhere") {
       if (closing.signal.aborted) return;
       rings++;
-      if (to === "everywhere") tell(kind, "here");
-      if (alone) return;
+      if (to !== "elsewhere") tell(kind, "here");
+      if (alone || to === "here") return;
       unsent.add(kind);
       if (sendSoon) return;
       sendSoon = true;

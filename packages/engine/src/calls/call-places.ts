@@ -96,6 +96,7 @@ export const createCallPlaces = (deps: CallPlacesDeps): CallPlaces => {
             throw error;
           }
           reservation.hand(rows.map((row, index) => tellOf(row, written[index])));
+          deps.doorbell.ring("events", "here");
           if (leaseIds.length > 0) await faults.at("handover:after-telling");
         },
         drop,

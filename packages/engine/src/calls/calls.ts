@@ -10,6 +10,7 @@ import { createGiveBack } from "../waiting/give-back.ts";
 import type { CallFacts, CallKey, CallView } from "./call.ts";
 import { answerOfSettled, type CallAnswer } from "./call-answer.ts";
 import { createFactMemory, type FactMemory } from "./call-facts.ts";
+import { type CallLease, readLeases } from "./call-leases.ts";
 import { type CallPlaces, createCallPlaces } from "./call-places.ts";
 import { createCallReads, noCall } from "./call-reads.ts";
 import type { CallRequest, Dispatched } from "./call-request.ts";
@@ -53,6 +54,8 @@ export interface Calls {
   report(request: ReportRequest): Promise<Settled>;
   cancel(request: CancelRequest): Promise<Canceled>;
   get(key: CallKey): Promise<CallView>;
+  /** Whose hands it was in, the first lease first. */
+  leases(view: CallView): Promise<readonly CallLease[]>;
   /** What never changes about a call; mostly from memory. */
   facts(key: CallKey): Promise<CallFacts>;
   /** Refuses with `lease_lost` unless the call is run under this lease; mostly from memory. */
@@ -112,6 +115,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
     async ask(leaseIds) {
       const given = await db.query(GIVE_BACK, [leaseIds, deps.republishSeconds]);
       if (given.length > 0) deps.doorbell.ring("sessions");
+      if (given.length > 0) deps.doorbell.ring("events", "here");
       return given.length > 0;
     },
   });
@@ -179,6 +183,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
     report: reports.report,
     cancel: cancel.submit,
     get,
+    leases: (view) => readLeases(db, view),
     async facts(key) {
       const [found] = await facts.recall([key]);
       if (found === undefined) throw noCall(key);

@@ -1,5 +1,5 @@
 // Dispatch in one statement and one commit: the call row (which is also its request edge, waiting row and place in the
-// queue), its tool.call card, and - only when an external bus carries commands - the outbox row.
+// queue), its tool.call card, the events that tell of it, and - only when an external bus carries commands - the outbox row.
 // I4: the row exists before anyone can see the command. The tool's version is checked again inside the statement, so a
 // definition read a moment ago (or from a cache) is never used after it was replaced. So is the depth of the agent in whose
 // name a direct call is made (I9): what was remembered of it counts only if it is still true.
@@ -9,6 +9,7 @@ import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
 import type { CallStatus } from "./call.ts";
 import { type DispatchRow, DISPATCH_INPUT as input, MADE_COLUMNS } from "./call-columns.sql.ts";
+import { tellOf } from "./call-events.sql.ts";
 
 export type { DispatchRow } from "./call-columns.sql.ts";
 
@@ -100,6 +101,13 @@ const INSERT_COMMANDS = `
     from ready r
    where r.command_payload is not null and not r.paused and not r.leased and r.status = 'queued'`;
 
+const tellMade = (which: string): string =>
+  tellOf(`ready r${which}`, "r", [
+    { phase: "dispatched", status: "r.status", attempt: "0" },
+    { phase: "approval_wanted", status: "r.status", attempt: "0", when: "r.status = 'awaiting_approval'" },
+    { phase: "leased", status: "'running'", attempt: "1", when: "r.leased" },
+  ]);
+
 /**
  * Calls that are all new, as direct calls without a key are: without `on conflict` (which costs a search of the primary key and
  * a second log record per row) and without matching. If one exists after all, the whole statement fails with a unique violation,
@@ -114,6 +122,8 @@ written as (${INSERT_CARDS}
 ),
 sent as (${INSERT_COMMANDS}
    order by r.ord
+),
+told as (${tellMade("")}
 )
 select i.ord::int as ord, i.ready, i.ready as inserted, i.leased, now() as made_at
   from (select ord, ord in (select ord from ready) as ready, ord in (select ord from ready where leased) as leased from unnest($1::text[]) with ordinality as u (project_id, ord)) i
@@ -142,6 +152,8 @@ called as (${INSERT_CALLS} where ${isAmong("r", "written")}
 ),
 sent as (${INSERT_COMMANDS} and ${isAmong("r", "called")}
    order by r.ord
+),
+told as (${tellMade(` where ${isAmong("r", "called")}`)}
 )
 select i.ord::int as ord, i.ord in (select ord from ready) as ready, ${isAmong("i", "called")} as inserted,
        i.ord in (select ord from ready where leased) and ${isAmong("i", "called")} as leased, now() as made_at

@@ -214,6 +214,7 @@ export const createLeases = (deps: LeaseDeps): Leases => {
       }
     }
     await faults.at("lease:after-commit");
+    if (rows.some(isCall)) deps.doorbell.ring("events", "here");
     return rows;
   };
 
@@ -322,6 +323,7 @@ export const createLeases = (deps: LeaseDeps): Leases => {
       await faults.at("release:after-commit");
       const given = new Set(rows.map((row) => items[row.ord - 1]));
       if (given.size > 0) deps.doorbell.ring("sessions");
+      if (given.size > 0) deps.doorbell.ring("events", "here");
       const views = await readLost(items.filter((item) => !given.has(item)));
       return items.map((item) => (given.has(item) ? undefined : lost(item, views.get(callKey(item)))));
     },

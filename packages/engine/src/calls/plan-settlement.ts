@@ -56,6 +56,8 @@ export interface Settlement {
   readonly facts: CallFacts;
   readonly mode: SettleMode;
   readonly leaseId: string | null;
+  /** It becomes a dead letter as well. */
+  readonly dead?: boolean | undefined;
   /** The actor recorded as having settled the call, and the author of a card made here. */
   readonly actorId: string;
   readonly messageType: "tool_result" | "timeout";
@@ -193,6 +195,7 @@ export const planSettlement = (settlement: Settlement, means: SettlementMeans): 
     cardBody: settlement.standing === undefined ? (made?.body ?? null) : null,
     agentTurnId: facts.agentTurnId,
     stepId: facts.stepId,
+    dead: settlement.dead === true,
     ...inboxPart(settlement, cardId, content.status, means),
     sessionState: CHANGES_SESSION.has(content.status) ? (kept?.state ?? null) : null,
     content,

@@ -65,6 +65,7 @@ export const createSettlements = (deps: SettlementsDeps): Settlements => {
       deps.watch.settled({ ...row, facts, status: row.status as CallStatus });
     }
     doorbell.ring("settled");
+    doorbell.ring("events", "here");
     if (won.some(({ facts }) => !facts.headless)) doorbell.ring("messages");
     // The next call of the session may run.
     if (won.some(({ facts }) => facts.session !== null)) doorbell.ring("sessions");

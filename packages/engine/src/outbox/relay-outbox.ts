@@ -78,13 +78,14 @@ const DEFAULT_LOOK_AGAIN_MS = 5_000;
 const LEAST_WAIT_MS = 20;
 
 /** Each of these rings may mean a new row in the outbox: a call that can be claimed has a command. */
-const RINGS = ["messages", "queued", "sessions"] as const;
+const RINGS = ["messages", "events", "queued", "sessions"] as const;
 
 /** A bus that comes back is noticed within the longest wait. */
 const RETRY_MS: Backoff = { first: 100, longest: 10_000 };
 
 /** The id under which a row is published, the same each time. Row ids are not reused within a database. */
-const messageIdOf = (row: RelayRow): string => row.message_id ?? `outbox-${row.written_at}-${row.id}`;
+const messageIdOf = ({ message_id, written_at, id, part }: RelayRow): string =>
+  message_id ?? (part === 0 ? `outbox-${written_at}-${id}` : `outbox-${written_at}-${id}-${part}`);
 
 const messageOf = (row: RelayRow): BusMessage => ({
   subject: row.subject,
@@ -93,6 +94,9 @@ const messageOf = (row: RelayRow): BusMessage => ({
   payload: row.payload,
   messageId: messageIdOf(row),
 });
+
+/** One row for each message of the outbox, whatever it is made of. */
+const firstsOf = (rows: readonly RelayRow[]): readonly RelayRow[] => rows.filter(({ part }) => part <= 1);
 
 /** Undefined when it was published. */
 type PublishOutcome = { readonly error: unknown } | undefined;
@@ -138,7 +142,7 @@ export const relayOutbox = (options: RelayOptions): Relay => {
         await clock.sleep(claimMs / EXTENSIONS, over.signal);
         if (over.signal.aborted) return;
         // A claim that could not be extended lapses: another relay publishes under the same ids.
-        await db.query(EXTEND_CLAIM, [rows.map(({ id }) => id), claimId, claimMs]).catch(() => {});
+        await db.query(EXTEND_CLAIM, [firstsOf(rows).map(({ id }) => id), claimId, claimMs]).catch(() => {});
       }
     })();
     try {
@@ -188,14 +192,22 @@ export const relayOutbox = (options: RelayOptions): Relay => {
     const claimId = ids.uuid();
     const rows = await db.query<RelayRow>(CLAIM_OUTBOX, [batch, claimId, claimMs]);
     if (rows.length === 0) return { waitMs: Math.min(lookAgainMs, await nextDueMs()), came: "nothing" };
+    const messages = firstsOf(rows);
     // More than one batch waits: while this one is on its way, the next is claimed (20,000 messages: two thirds of the time).
-    if (rows.length === batch) helping ??= help();
+    if (messages.length === batch) helping ??= help();
     await faults.at("relay:after-claim");
     const outcomes = await publishHeld(rows, claimId);
     await faults.at("relay:after-publish");
-    const done = rows.filter((_, index) => outcomes[index] === undefined);
-    const failures = rows.flatMap((row, index): readonly Failure[] => {
-      const outcome = outcomes[index];
+    // A parcel has left when all of it has.
+    const errors = new Map(
+      rows.flatMap(({ id }, index) => {
+        const outcome = outcomes[index];
+        return outcome === undefined ? [] : [[id, outcome] as const];
+      }),
+    );
+    const done = messages.filter(({ id }) => !errors.has(id));
+    const failures = messages.flatMap((row): readonly Failure[] => {
+      const outcome = errors.get(row.id);
       return outcome === undefined ? [] : [{ row, error: outcome.error }];
     });
     const due = await Promise.all([
@@ -212,7 +224,7 @@ export const relayOutbox = (options: RelayOptions): Relay => {
     await faults.at("relay:after-mark");
     batches++;
     const isBack = done.length === 0 && due.some((ms) => ms < Number.POSITIVE_INFINITY);
-    return { waitMs: rows.length < batch ? Math.min(...due, lookAgainMs) : 0, came: isBack ? "back" : "through" };
+    return { waitMs: messages.length < batch ? Math.min(...due, lookAgainMs) : 0, came: isBack ? "back" : "through" };
   };
 
   /** Carries in parallel to the loop while batches are full; the loop itself meets every error. */

@@ -57,6 +57,9 @@ unkeyed as (
    where k.project_id = any (array[o.project_id]) and k.agent_id = o.agent_id and k.tool_name = o.tool_name
      and k.idempotency_key = o.idempotency_key
 ),
+unheld as (
+  delete from state.call_leases l using old o where l.project_id = any (array[o.project_id]) and l.tool_call_id = o.tool_call_id
+),
 gone as (
   delete from state.past_calls c using old o where c.project_id = any (array[o.project_id]) and c.tool_call_id = o.tool_call_id
 )

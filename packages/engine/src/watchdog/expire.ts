@@ -121,7 +121,12 @@ export const createExpire = (deps: ExpireDeps): ((limit: number) => Promise<Swee
       if (expiry.act !== "settle") return { row, facts, expiry, settlement: undefined };
       const given = engineFailure(expiry.status, expiry.error, "watchdog");
       const messageType = expiry.status === "timeout" ? "timeout" : "tool_result";
-      return { row, facts, expiry, settlement: { ...base, actorId: WATCHDOG, messageType, outcome: { given } } };
+      return {
+        row,
+        facts,
+        expiry,
+        settlement: { ...base, actorId: WATCHDOG, messageType, outcome: { given }, dead: expiry.bury },
+      };
     });
   };
 
@@ -178,6 +183,7 @@ export const createExpire = (deps: ExpireDeps): ((limit: number) => Promise<Swee
   const announce = (decided: readonly Decided[]): void => {
     const requeued = decided.filter(({ settlement, expiry }) => settlement === undefined && expiry.act === "requeue");
     for (const { facts } of requeued) deps.observe({ ...facts, status: "queued" });
+    if (requeued.length > 0) deps.doorbell.ring("events", "here");
     if (requeued.length > 0)
       deps.doorbell.ring(requeued.some(({ facts }) => facts.session !== null) ? "sessions" : "queued");
     if (deps.policy.republishSeconds !== null && requeued.length > 0) deps.doorbell.ring("messages");

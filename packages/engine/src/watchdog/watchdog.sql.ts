@@ -1,5 +1,6 @@
 // What a watchdog reads and changes besides settling. Rows are locked, and rows that others hold are skipped: any number may run.
 
+import { keepLeases, TELL_RETRIED } from "../calls/ended-leases.sql.ts";
 import { offeredAt, RECHECK_PAUSED, WANTED_AT } from "../calls/offer.sql.ts";
 import { FACT_COLUMNS } from "../calls/read.sql.ts";
 import type { Statement } from "../sql/database.ts";
@@ -56,11 +57,25 @@ const OFFERED = `greatest(now() + make_interval(secs => i.delay_seconds), ${WANT
 const RUN_UNTIL = `case when c.status <> 'queued' or not c.plain then null
   when c.publishes = 0 then ${OFFERED} + make_interval(secs => c.timeout_seconds) else c.run_deadline end`;
 
-/** Offers calls again. For a call that had been running the queue deadline starts again: it did not wait in the queue. */
+/**
+ * Offers calls again, whose rows are locked. For a call that had been running the queue deadline starts again: it did not wait in the
+ * queue.
+ */
 export const REQUEUE: Statement = {
   name: "watchdog.requeue",
   text: `
 with input as materialized (select * from ${requeues.from}),
+ended as materialized (
+  select i.ord, c.*
+    from input i
+   cross join lateral (
+     select * from state.live_calls q
+      where q.project_id = i.project_id and q.tool_call_id = i.tool_call_id and q.status = 'running' offset 0) c
+),
+kept as (${keepLeases("lapsed")}
+),
+told as (${TELL_RETRIED}
+),
 offered as (
   update state.live_calls c
      set status = 'queued', lease_id = null, lease_holder = null, lease_expires_at = null, run_deadline = ${RUN_UNTIL}, started_at = null,

@@ -190,7 +190,7 @@ export const callRoutes: readonly Route[] = [
         view = await engine.calls.get(key);
       }
       const cards = await resultCards(engine, key.projectId, [view]);
-      return context.json(callDetail(view, cards.get(view.resultCardId ?? "")));
+      return context.json(callDetail(view, cards.get(view.resultCardId ?? ""), await engine.calls.leases(view)));
     },
   }),
   route({

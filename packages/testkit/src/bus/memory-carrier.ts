@@ -20,6 +20,8 @@ export interface MemoryCarrierOptions {
 export interface MemoryCarrier extends Carrier {
   /** Every message that was accepted, repetitions under one id left out. */
   readonly accepted: readonly BusMessage[];
+  /** Those of them that are commands: calls also tell events. */
+  readonly commands: readonly BusMessage[];
   /** Commands that were not acknowledged. */
   readonly waiting: readonly BusMessage[];
   readonly durables: ReadonlyMap<string, string>;
@@ -137,6 +139,9 @@ export const createMemoryCarrier = (options: MemoryCarrierOptions = {}): MemoryC
 
   return {
     accepted,
+    get commands() {
+      return accepted.filter(({ subject }) => subject.split(".")[4] === "cmd");
+    },
     durables,
     ensured,
     republishSeconds: options.republishSeconds,

@@ -3,6 +3,7 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import { type JournalLine, readJournal } from "../crash/journal.ts";
+import { checkCallEvents } from "./check-call-events.ts";
 import { checkCalls } from "./check-calls.ts";
 import { checkCards } from "./check-cards.ts";
 import { checkMessages } from "./check-messages.ts";
@@ -14,7 +15,9 @@ import { countingOpen, readTables, type Tables } from "./tables.ts";
 /** Pure: what is wrong with these tables, compared with the journal. */
 export const planFindings = (tables: Tables, journal: readonly JournalLine[], options: CheckOptions = {}): Findings => {
   const facts = gatherFacts(tables, journal, options);
-  return collectFindings([checkCalls, checkCards, checkTurns, checkMessages].flatMap((check) => [...check(facts)]));
+  return collectFindings(
+    [checkCalls, checkCallEvents, checkCards, checkTurns, checkMessages].flatMap((check) => [...check(facts)]),
+  );
 };
 
 export interface CheckRun extends CheckOptions {

@@ -1,5 +1,6 @@
 // `toolplane calls ...`: look at calls, stop them, make them again.
 
+import { isRecord } from "@toolplane/protocol";
 import { type Body, isOver, pathOf } from "@toolplane/sdk/client";
 import { cellOf, parseText, shortTime, textOf } from "../body.ts";
 import { resolveCallId } from "../call-id.ts";
@@ -12,6 +13,17 @@ import { leaveRunning, openPatient, waitForCall, withWait } from "../wait-for-ca
 
 const callPath = (project: string, id: string, ...rest: readonly string[]): string =>
   pathOf("projects", project, "calls", id, ...rest);
+
+/** A line for each time that a service had it. */
+const leasesOf = (call: Body): readonly (readonly [string, string])[] =>
+  (Array.isArray(call.leases) ? call.leases : []).filter(isRecord).map((lease, index) => {
+    const holder = textOf(lease, "holder") ?? "?";
+    const span = `${textOf(lease, "started_at") ?? "?"} to ${textOf(lease, "ended_at") ?? "now"}`;
+    return [
+      `lease ${index + 1}`,
+      `attempt ${cellOf(lease, "attempt") ?? "?"}, ${holder}, ${span}, ${textOf(lease, "ended") ?? "held"}`,
+    ];
+  });
 
 const showCall = ({ output }: CommandContext, call: Body): void => {
   if (output.json) {
@@ -26,6 +38,7 @@ const showCall = ({ output }: CommandContext, call: Body): void => {
     ["target", call.target],
     ["attempts", call.attempts],
     ["lease", call.lease],
+    ...leasesOf(call),
     ["created", call.created_at],
     ["not before", isOver(call) ? null : call.available_at],
     ["started", call.started_at],
