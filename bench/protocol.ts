@@ -127,7 +127,7 @@ const CASES: readonly Case[] = [
   },
 ];
 
-/** Keeps the compiler from dropping work nobody looks at. */
+/** Keeps the compiler from dropping work whose result is not used. */
 let sink: unknown;
 
 const runRound = ({ run }: Case, samples: number[] | undefined): void => {

@@ -20,5 +20,5 @@ for (const asset of globSync("packages/*/src/**/*.sql", { cwd: ROOT })) {
   cpSync(ROOT + asset, ROOT + asset.replace("/src/", "/dist/"));
 }
 
-// The compiler's notes on what is up to date: of no use to whoever installs the package.
+// The compiler's notes on what is up to date: users of the package do not need them.
 for (const notes of globSync("packages/*/dist/*.tsbuildinfo", { cwd: ROOT })) rmSync(ROOT + notes);

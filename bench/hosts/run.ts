@@ -79,7 +79,7 @@ const runCells = async (pairs: readonly Pair[]): Promise<void> => {
     const measured = pairs.map(() => [] as Measured[]);
     for (const pair of pairs) await applyLoad(pair, { ...load, ms: ms / 2 });
     for (let round = 0; round < rounds; round++) {
-      // Whoever comes second finds a warmer machine; so everybody is second sometimes.
+      // The second of a pair finds a warmer machine, so the order changes from round to round.
       for (let turn = 0; turn < pairs.length; turn++) {
         const index = (round + turn) % pairs.length;
         measured[index]?.push(await applyLoad(pairs[index] as Pair, load));

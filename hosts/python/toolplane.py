@@ -18,9 +18,9 @@ Copy this file beside your own. The address, token and project come from TOOLPLA
 TOOLPLANE_PROJECT, or from arguments of serve() and connect().
 
 What the file promises:
-  PY1. A call is claimed only when a thread is free to start it; what was claimed and not started is given back.
-  PY2. A result is handed over once. It is sent again, always the same, until the server has answered.
-  PY3. What the server says wins: a call that was canceled, timed out or taken away is dropped, whatever the tool returns.
+  PY1. A call is claimed only when a thread is free to start it; a claimed call that was not started is given back.
+  PY2. A call has one result. It is sent again, unchanged, until the server has answered.
+  PY3. The server decides: a call that was canceled, timed out or taken away is dropped, whatever the tool returns.
   PY4. An exception of a tool becomes a failed result with a code. Its traceback goes to the log and,
        cut, to the operators of the plane; no card has it.
   PY5. The token and the secrets that tools declare (tool(secrets=["API_KEY"]), read from ctx.secrets) are removed from
@@ -93,11 +93,11 @@ class Cancelled(Exception):
 
 
 class GiveBack(Exception):
-    """The call cannot be started here and now; somebody else may."""
+    """This process cannot start the call now; another one may."""
 
 
 class ApiError(Exception):
-    """An answer of the server that is no success, or no answer at all (status 0)."""
+    """An answer of the server that is not a success, or no answer at all (status 0)."""
 
     def __init__(self, status: int, code: str, message: str, detail: Any = None):
         super().__init__(f"{code}: {message}")
@@ -181,7 +181,7 @@ class Scrubber:
         return "".join([*clean, text[done:]])
 
     def value(self, value: Any) -> Any:
-        """Of a value that JSON can say; texts, keys and numbers are looked at."""
+        """Scrubs a JSON value: its texts, keys and numbers."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -194,13 +194,13 @@ class Scrubber:
         return value
 
     def json(self, value: Any) -> Any:
-        """Of anything: what JSON cannot say raises as json.dumps does. A text without a secret is looked at once."""
+        """Scrubs any value; a value that is not JSON raises as json.dumps does. A text without a secret is searched once."""
         text = json.dumps(value, allow_nan=False)
         return self.value(json.loads(text)) if any(form in text for form, *_ in self._forms) else json.loads(text)
 
 
 class LogScrubber(logging.Filter):
-    """On a handler it sees what any logger says, tracebacks included."""
+    """A filter for log handlers: it scrubs what any logger writes, tracebacks included."""
 
     def __init__(self, scrub: Scrubber):
         super().__init__()
@@ -446,12 +446,12 @@ def seconds_until(moment: Any, server_now: float) -> Optional[float]:
 LISTS = {"result": "results", "heartbeat": "heartbeats", "release": "releases", "parts": "parts"}
 EXCHANGES_AT_ONCE = 2  # while the server works on one, the next is collected
 EXCHANGE_ITEMS, EXCHANGE_BYTES, LARGE_BYTES = 256, 120 * 1024, 32 * 1024
-UNSENT_SECONDS = 2.0  # a request that hangs keeps nothing back for longer
+UNSENT_SECONDS = 2.0  # a hanging request holds other items back no longer than this
 SIZE_CODES = ("payload_too_large", "result_too_large")
 
 
 class Saying:
-    """One thing a call has to say, and the answer to it once there is one."""
+    """One item of an exchange, and its answer once there is one."""
 
     def __init__(self, action: str, data: bytes):
         self.action, self.data = action, data
@@ -568,7 +568,7 @@ class Context:
         self.tool_call_id: str = call.id
         self.agent_id: str = call.headers.get("cg-agent-id", "")
         self.idempotency_key: str = call.idempotency_key()
-        self.attempt = 1
+        self.attempt = call.attempt
 
     def remaining(self) -> float:
         """Seconds until the deadline."""
@@ -606,6 +606,9 @@ class Call:
         run_seconds = seconds_until(command.get("run_deadline"), server_now)
         # A server that names no deadline ends the call by itself; the day is only so that the arithmetic has a number.
         self.deadline = time.monotonic() + (86_400.0 if run_seconds is None else run_seconds)
+        number = command.get("attempt")
+        # Goes on counting after a service that was lost.
+        self.attempt: int = number if isinstance(number, int) and number > 0 else 1
         self.cancelled = threading.Event()
         self.ended_by = ""
         self.definition_hash: Optional[str] = None
@@ -613,15 +616,15 @@ class Call:
         self._open, self._lock = True, threading.Lock()
 
     def post(self, action: str, body: Any, **options: Any) -> Tuple[Any, float]:
-        """By the route of its own."""
+        """Sends it by its own route."""
         return self.client.request("POST", f"/calls/{urllib.parse.quote(self.id, safe='')}/{action}", body, **options)
 
     def say(self, action: str, body: Dict[str, Any]) -> Tuple[Any, float]:
-        """With what other calls have to say at the moment."""
+        """Sends it together with items of other calls."""
         return self.exchange.say(action, self.id, body, lambda: self.post(action, body))
 
     def idempotency_key(self) -> str:
-        """The same however often the call is run, another for every other call; for systems that take one."""
+        """The same for every run of this call, different for every other call; for systems that take such a key."""
         identity = [self.headers.get("cg-agent-id"), self.headers.get("cg-turn-id"), self.id]
         text = json.dumps(identity, separators=(",", ":"), ensure_ascii=False)
         label = lambda name: re.sub(r"[^A-Za-z0-9_-]+", "_", str(name))  # noqa: E731
@@ -629,7 +632,7 @@ class Call:
         return f"tool.{label(project)}.{label(tool_name)}.{hashlib.sha256(text.encode()).hexdigest()}"
 
     def end(self, reason: str) -> bool:
-        """True for the first who ends the call; only that one may hand over a result (PY2)."""
+        """True for the first caller; only that one may deliver a result (PY2)."""
         with self._lock:
             first, self._open = self._open, False
             self.ended_by = self.ended_by or reason
@@ -660,12 +663,12 @@ class Call:
                 wait = min(self.lease_seconds / 9, backoff(failures))
 
     def drop(self, reason: str) -> None:
-        """The server's word (PY3): nothing is reported, the tool is asked to stop."""
+        """The server ended the call (PY3): nothing is reported, and the tool is asked to stop."""
         self.end(reason)
         self.cancelled.set()
 
     def deliver(self, outcome: Dict[str, Any]) -> None:
-        """Hands the result over, as often as it takes (PY2)."""
+        """Delivers the result, and repeats it until the server has answered (PY2)."""
         try:
             said = {key: self.scrub.json(outcome[key]) for key in ("result", "error", "diagnostics") if key in outcome}
             body = {"lease": self.lease, **outcome, **said}
@@ -707,7 +710,7 @@ def failed(code: str, message: str, detail: Any = None, retryable: Optional[bool
 
 
 def understand(error: BaseException) -> Dict[str, Any]:
-    """Whatever a tool raised, as a result (PY4)."""
+    """Turns an exception of a tool into a result (PY4)."""
     stack = "".join(traceback.format_exception(type(error), error, error.__traceback__))
     diagnostics = {"name": type(error).__name__, "message": str(error), "stack": stack}
     if isinstance(error, ToolError):
@@ -746,7 +749,7 @@ class Service:
 
     @staticmethod
     def insist(work: Callable[[], Any], given_up: threading.Event) -> Any:
-        """Tries until it works or trying makes no sense; None when it was given up."""
+        """Tries until it works or cannot work; None when it was given up."""
         failures = 0
         while not given_up.is_set():
             try:
@@ -811,7 +814,7 @@ class Service:
                 self.start(call)
 
     def start(self, call: Call) -> None:
-        if not call.id:  # nobody could be told; the lease lapses by itself
+        if not call.id:  # no caller can be told; the lease lapses by itself
             log.error("a command names no call (CG-Tool-Call-Id) and was dropped")
             self._free.release()
             return
@@ -869,7 +872,9 @@ class Service:
             return failed("auth_failed", f"the variable {missing[0]} is not set where the tool runs")
         context = Context(call, {name: os.environ[name] for name in item.secrets})
         kwargs = {**arguments, **({item.context_name: context} if item.context_name else {})}
+        tries = 0
         while True:
+            tries += 1
             try:
                 value = item.run(**kwargs)
                 return {"status": "success", "result": asyncio.run(value) if inspect.iscoroutine(value) else value}
@@ -879,8 +884,8 @@ class Service:
                 outcome = understand(error)
                 if not isinstance(error, ToolError):
                     log.exception("%s failed in call %s", item.name, call.id)
-                wait = backoff(context.attempt)
-                if not self.again(item, outcome["error"], context.attempt) or wait >= context.remaining():
+                wait = backoff(tries)
+                if not self.again(item, outcome["error"], tries) or wait >= context.remaining():
                     return outcome
                 log.info("%s failed (%s) and is tried again", item.name, outcome["error"]["code"])
                 call.cancelled.wait(wait)
@@ -940,7 +945,7 @@ class Service:
             elif item is not None and item.options.get("retry") == "safe":
                 self.give_back(call)
             else:
-                log.warning("call %s did not stop; the server will notice that nobody runs it", call.id)
+                log.warning("call %s did not stop; the server will notice that it is not run any more", call.id)
 
 
 def watch_signals(stopping: threading.Event) -> None:
@@ -1010,7 +1015,7 @@ def serve(
     service.stopping.wait()
     log.info("stopping")
     service.drain()
-    claimer.join()  # what its last question still brings is given back (PY1)
+    claimer.join()  # calls that its last claim still brings are given back (PY1)
     if service.fault is not None:
         raise SystemExit(scrub.text(f"toolplane: {service.fault}"))
 
@@ -1020,7 +1025,7 @@ def serve(
 
 WAIT_SECONDS = 30.0  # for a result, unless its caller says otherwise
 SLICE_SECONDS = 120.0  # the longest single question
-STARTUP_SECONDS = 5.0  # a server that never answered is looked for this long
+STARTUP_SECONDS = 5.0  # how long to try a server that has never answered
 BATCH_ITEMS = 256
 SETTLED = frozenset("success failed canceled timeout partial".split())
 LATER_CODES = frozenset("inbox_not_empty agent_busy rate_limited storage_error breaker_open still_running".split())
@@ -1039,7 +1044,7 @@ class ToolplaneError(Exception):
 
 
 def result_of(call: Dict[str, Any]) -> Any:
-    """The result of a call that succeeded; raises what became of any other."""
+    """The result of a call that succeeded; raises the error of any other."""
     status, call_id = call.get("status"), call.get("tool_call_id")
     if status == "success":
         return call.get("result")
@@ -1087,7 +1092,7 @@ class Plane:
             now = time.monotonic()
             if answer.get("status") in SETTLED or now >= until:
                 return answer
-            if now - asked < min(left, SLICE_SECONDS) / 2:  # a server that lets go so early is about to stop
+            if now - asked < min(left, SLICE_SECONDS) / 2:  # a server that ends a wait so early is about to stop
                 time.sleep(min(pause, until - now))
                 pause = min(pause * 2, 3.0)
 

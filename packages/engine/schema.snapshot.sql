@@ -9,7 +9,7 @@ grant usage on schema resource to toolplane_engine;
 grant usage on schema resource to toolplane_reader;
 grant usage on schema state to toolplane_engine;
 grant usage on schema state to toolplane_reader;
-grant usage on bus.messages_id_seq to toolplane_engine;
+grant usage on bus.message_ids to toolplane_engine;
 grant usage on bus.stream_items_id_seq to toolplane_engine;
 
 CREATE OR REPLACE FUNCTION cards.refuse_change()
@@ -70,7 +70,11 @@ grant delete, insert, select, update on bus.durables to toolplane_engine;
 grant select on bus.durables to toolplane_reader;
 
 create table bus.messages (
-  id bigint not null generated always as identity,
+  id bigint not null default 
+CASE
+    WHEN (pg_current_xact_id() IS NOT NULL) THEN nextval('bus.message_ids'::regclass)
+    ELSE NULL::bigint
+END,
   xid xid8 not null default pg_current_xact_id(),
   category text not null,
   project_id text collate "C" not null,
@@ -84,6 +88,7 @@ create table bus.messages (
   available_at timestamp with time zone not null default now(),
   deliveries integer not null default 0,
   claim_id text collate "C",
+  events integer not null default 0,
   constraint messages_pkey PRIMARY KEY (id),
   constraint messages_category_check CHECK ((category = ANY (ARRAY['cmd'::text, 'evt'::text])))
 ) with (autovacuum_vacuum_scale_factor=0.02);
@@ -91,6 +96,7 @@ CREATE INDEX messages_commands ON bus.messages USING btree (component, target, a
 CREATE UNIQUE INDEX messages_dedupe ON bus.messages USING btree (project_id, message_id) WHERE (message_id IS NOT NULL);
 CREATE INDEX messages_due ON bus.messages USING btree (available_at, id);
 CREATE INDEX messages_events ON bus.messages USING btree (xid, id) WHERE (category = 'evt'::text);
+CREATE INDEX messages_events_of_project ON bus.messages USING btree (project_id, id) WHERE ((category = 'evt'::text) AND (id > 0));
 grant delete, insert, select, update on bus.messages to toolplane_engine;
 grant select on bus.messages to toolplane_reader;
 
@@ -102,8 +108,10 @@ create table bus.sent_events (
   headers text not null,
   payload text not null,
   created_at timestamp with time zone not null,
+  events integer not null default 0,
   constraint sent_events_pkey PRIMARY KEY (xid, id)
 );
+CREATE INDEX sent_events_of_project ON bus.sent_events USING btree (project_id, id);
 grant delete, insert, select, update on bus.sent_events to toolplane_engine;
 grant select on bus.sent_events to toolplane_reader;
 
@@ -350,6 +358,21 @@ create table state.call_keys (
 );
 grant delete, insert, select, update on state.call_keys to toolplane_engine;
 grant select on state.call_keys to toolplane_reader;
+
+create table state.call_leases (
+  project_id text collate "C" not null,
+  tool_call_id text collate "C" not null,
+  lease_id text collate "C" not null,
+  attempt integer not null,
+  holder text,
+  started_at timestamp with time zone,
+  ended_at timestamp with time zone not null default clock_timestamp(),
+  ended text not null,
+  constraint call_leases_pkey PRIMARY KEY (project_id, tool_call_id, lease_id),
+  constraint call_leases_ended_check CHECK ((ended = ANY (ARRAY['lapsed'::text, 'released'::text, 'handed_on'::text])))
+);
+grant delete, insert, select, update on state.call_leases to toolplane_engine;
+grant select on state.call_leases to toolplane_reader;
 
 create view state.calls (
   project_id text collate "C",
@@ -726,7 +749,7 @@ create table state.tombstones (
   forgotten_at timestamp with time zone not null default now(),
   constraint tombstones_pkey PRIMARY KEY (project_id, agent_turn_id)
 );
-CREATE INDEX tombstones_age ON state.tombstones USING btree (project_id, forgotten_at);
+CREATE INDEX tombstones_age ON state.tombstones USING btree (forgotten_at);
 grant delete, insert, select, update on state.tombstones to toolplane_engine;
 grant select on state.tombstones to toolplane_reader;
 

@@ -75,7 +75,7 @@ const findDead = (outlines: Outlines, reached: ReadonlySet<string>, isJudged: (p
         .map(([name, { line }]) => broken("dead-code", path, line, `no shipped code reaches ${name}: delete it`)),
     );
 
-/** Names somebody imports: `file#name` of the file that is named in the import. */
+/** Imported names: `file#name` of the file that is named in the import. */
 const importedNames = (outlines: Outlines): ReadonlySet<string> => {
   const names = new Set<string>();
   const add = ({ file, name }: Foreign): void => {

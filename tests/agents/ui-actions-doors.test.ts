@@ -1,12 +1,13 @@
-// What a person does, by the plane's own operation and from a plain NATS client: one trace from the action to its command and
+// What a person does, by the plane's own operation, over HTTP and from a plain NATS client: one trace from the action to its command and
 // acknowledgements, internal tools that allow it, and one outcome however often and under whichever name it is asked for.
-// Doors: NATS, in process
+// Doors: HTTP, NATS, in process
 
 import { createSubmitAction, startUiActions, UI_WORKER_TARGET } from "@toolplane/agents";
 import { createIds, silentLog, systemClock } from "@toolplane/engine";
 import { ingress, isRecord, type JsonObject, parseSubject } from "@toolplane/protocol";
 import { bootstrapTools } from "@toolplane/protocol/registry";
 import { defineTool } from "@toolplane/sdk";
+import { createApp, routes } from "@toolplane/server";
 import { eventually, resultFor } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type NatsGround, openNatsGround } from "../carrier/nats-world.ts";
@@ -27,7 +28,7 @@ const CLICK = defineTool({
   run: async ({ what }) => (what === "accepted" ? { status: "accepted" } : { clicked: what ?? null }),
 });
 
-describe.each(["the plane itself", "NATS"] as const)("actions over %s", (door) => {
+describe.each(["the plane itself", "HTTP", "NATS"] as const)("actions over %s", (door) => {
   let ground: NatsGround | undefined;
   let plane: AgentPlane;
   let stop: () => Promise<void>;
@@ -62,6 +63,30 @@ describe.each(["the plane itself", "NATS"] as const)("actions over %s", (door) =
     await ground?.[Symbol.asyncDispose]();
   });
 
+  const actOverHttp = async (agentId: string, payload: JsonObject, headers: Heard["headers"]): Promise<void> => {
+    const app = createApp({
+      engine: () => plane.engine,
+      routes,
+      log: silentLog,
+      health: async () => ({ ok: true, body: {} }),
+      hosts: [],
+      draining: new AbortController().signal,
+    });
+    const { secret } = await plane.engine.tokens.create({ role: "operator", projectId: plane.projectId });
+    const response = await app.request(`/projects/${plane.projectId}/agents/${agentId}/actions`, {
+      method: "POST",
+      headers: { host: "localhost", authorization: `Bearer ${secret}`, "content-type": "application/json", ...headers },
+      body: JSON.stringify(payload),
+    });
+    const { error, idempotent, ...ack } = (await response.json()) as JsonObject & { idempotent?: boolean };
+    const refused = error as { code: string; detail?: { error_code?: string } } | undefined;
+    const { agent_turn_id: _turn, turn_status: _status, ...said } = ack;
+    if (refused !== undefined) {
+      const error_code = refused.detail?.error_code ?? refused.code;
+      answered.push({ headers, ack: { action_id: payload.action_id, status: "rejected", error_code } });
+    } else if (idempotent === true) answered.push({ headers, ack: said });
+  };
+
   /** Returns the trace it was sent in. */
   const act = async (agentId: string, payload: JsonObject, said: Heard["headers"] = {}): Promise<string> => {
     const traceId = ids.traceId();
@@ -73,6 +98,7 @@ describe.each(["the plane itself", "NATS"] as const)("actions over %s", (door) =
       ...said,
     };
     if (ground !== undefined) ground.bare.publish(subject, JSON.stringify(payload), { headers });
+    else if (door === "HTTP") await actOverHttp(agentId, payload, headers);
     else {
       const { context } = ingress({ subject: parseSubject(subject), headers, payload }, ids);
       const submit = createSubmitAction({ engine: plane.engine, log: silentLog });

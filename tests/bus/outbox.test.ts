@@ -86,6 +86,6 @@ test("[ARCH-6-32] stuck messages are those that could have left for too long, by
 
 test("the reason why messages wait says when the bus is away", () => {
   expect(whyStuck({ outages: 2 })).toContain("the bus does not answer");
-  expect(whyStuck({ outages: 0 })).toContain("nobody takes them");
-  expect(whyStuck(undefined)).toContain("nobody takes them");
+  expect(whyStuck({ outages: 0 })).toContain("no consumer takes them");
+  expect(whyStuck(undefined)).toContain("no consumer takes them");
 });

@@ -137,11 +137,16 @@ test("[ENG-approval-7] a waiting call survives its process, and on an external b
   await using t = await startTestEngine({ tools: [RISKY], carrier });
   const key = await ask(t);
   await t.engine.expire();
-  expect(await withClient(t, async (client) => (await client.query("select from bus.messages")).rowCount)).toBe(0);
-  expect(carrier.accepted).toEqual([]);
+  expect(
+    await withClient(
+      t,
+      async (client) => (await client.query("select from bus.messages where category = 'cmd'")).rowCount,
+    ),
+  ).toBe(0);
+  expect(carrier.commands).toEqual([]);
   const later = await t.another();
   expect(await later.approvals.approve({ ...key, by: "ann" })).toMatchObject({ status: "queued" });
-  await eventually(() => carrier.accepted.length === 1);
+  await eventually(() => carrier.commands.length === 1);
 });
 
 test("[ENG-approval-8] a call for later that is approved early still waits for its time; a paused tool's call waits too", async () => {

@@ -109,11 +109,11 @@ test("[ENG-republish] with an external bus an unleased command is published agai
   const carrier = createMemoryCarrier({ republishSeconds: 10 });
   await using t = await startTestEngine({ carrier });
   const made = await t.engine.calls.dispatch({ projectId: t.projectId, toolName: "safe", arguments: {} });
-  await eventually(() => carrier.accepted.length === 1);
+  await eventually(() => carrier.commands.length === 1);
   await letPass(t, made.toolCallId, "due");
   await t.engine.expire();
-  await eventually(() => carrier.accepted.length === 2);
-  const [first, second] = carrier.accepted;
+  await eventually(() => carrier.commands.length === 2);
+  const [first, second] = carrier.commands;
   expect(second).toEqual({ ...first, messageId: expect.any(String) });
   expect(second?.messageId).not.toBe(first?.messageId);
   const wait = await withClient(

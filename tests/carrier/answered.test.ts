@@ -49,9 +49,9 @@ test("[ARCH-6-5] a call that was claimed before its command had left: the comman
   carrier.away(true);
   await ask(t, 3);
   expect(await claim(t, 3)).toHaveLength(3);
-  expect(carrier.accepted).toEqual([]);
+  expect(carrier.commands).toEqual([]);
   carrier.away(false);
-  await eventually(() => carrier.accepted.length === 3);
+  await eventually(() => carrier.commands.length === 3);
   await eventually(() => carrier.waiting.length === 0);
 });
 
@@ -62,7 +62,7 @@ test("[ARCH-6-5] the process that relays need not be the one that claims", async
   await ask(t, 20);
   const shares = await Promise.all([claim(t, 10), claim(t, 10, other)]);
   expect(shares.flat()).toHaveLength(20);
-  await eventually(() => carrier.accepted.length === 20);
+  await eventually(() => carrier.commands.length === 20);
   await eventually(() => carrier.waiting.length === 0);
 });
 

@@ -116,7 +116,7 @@ test("[ARCH-6-5] commands nobody fetches are thrown away, and published again wh
   const dispatch = () => t.engine.calls.dispatch({ projectId: t.projectId, toolName: "safe", arguments: {} });
   await dispatch();
   const { toolCallId } = await dispatch();
-  await eventually(() => carrier.accepted.length === 2);
+  await eventually(() => carrier.commands.length === 2);
   // One is claimed in the database: what lies on the carrier for this pair is of no use to anybody.
   await t.engine.calls.claim({ projectId: t.projectId, target: "test", holder: "here", max: 1 });
   await eventually(() => carrier.waiting.length === 0);

@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 let before: number;
 beforeEach(() => {
-  before = carrier.accepted.length;
+  before = carrier.commands.length;
 });
 
 const ask = async (toolName: string, more: { readonly notBeforeMs?: number } = {}): Promise<string> =>
@@ -41,7 +41,7 @@ const claimOne = async (): Promise<LeasedCall> => {
 };
 
 const commandsOf = (toolCallId: string) =>
-  carrier.accepted.filter(({ headers }) => headers[HEADERS.toolCallId] === toolCallId);
+  carrier.commands.filter(({ headers }) => headers[HEADERS.toolCallId] === toolCallId);
 
 const untilSent = (toolCallId: string, count: number) => eventually(() => commandsOf(toolCallId).length === count);
 
@@ -124,7 +124,7 @@ test("[ARCH-6-6] calls of a tool that was paused: none while it is, one when it 
   const id = await ask("safe");
   await t.engine.expire();
   await ask("mine");
-  await eventually(() => carrier.accepted.length === before + 1);
+  await eventually(() => carrier.commands.length === before + 1);
   expect(commandsOf(id)).toEqual([]);
   await t.engine.tools.resumeTool(t.projectId, "safe");
   await t.engine.expire();

@@ -35,7 +35,8 @@ const shape = (seen: readonly Seen[]): string[] =>
         .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "<uuid>")
         .replaceAll(/[0-9a-f]{32}/g, "<id>")
         // On the database's clock, which goes on.
-        .replaceAll(/(resume_deadline\\":\\")[^\\]+/g, "$1<time>")
+        .replaceAll(/((?:resume_deadline|at)\\":\\")[^\\]+/g, "$1<time>")
+        .replaceAll(/(AgentCallPayload.*CG-Timestamp":")\d+/g, "$1<time>")
         .replaceAll(/[0-9a-f]{16}/g, "<span>"),
     )
     .sort();
@@ -69,7 +70,8 @@ const bell = (payload: string): string =>
   ]);
 const BELLS = [bell('{"inbox_id":"inbox_<id>","reason":"dispatch_next"}'), bell('{"inbox_id":"inbox_<id>"}')];
 
-const EVENTS = 3;
+/** Three of the agent's state, three of the call. */
+const EVENTS = 6;
 
 /** A turn that makes one call, whose result wakes it up; everything that was heard of it. */
 const walk = async (t: TurnWorld): Promise<Walk> => {
@@ -81,7 +83,7 @@ const walk = async (t: TurnWorld): Promise<Walk> => {
       to.push({ subject, headers, payload });
   const { durable, pattern } = workerWakeupSubscription(POOL);
   await engine.carried?.consume({ durable, pattern: pattern.text, category: "cmd" }, keep(wakeups));
-  const begin = await engine.events.now();
+  const begin = await engine.events.now(t.projectId);
   await engine.carried?.consume({ durable: "audit", pattern: "cg.v1r4.*.*.evt.>", category: "evt" }, keep(events));
   await engine.bus.subscribeStream("cg.v1r4.*.*.str.>", (item) => items.push({ ...item, headers: {} }));
   await engine.turns.spawn(asking(t));

@@ -206,7 +206,10 @@ describe("toolplane calls and why", () => {
     [["calls", "retry", "nope"], /^toolplane: not_found: /],
     [["why", "nope"], /^toolplane: not_found: /],
     [["calls", "list", "--status", "sleepy"], /^toolplane: bad_request: .*status/],
-    [["calls", "list", "--cursor", "nonsense"], /^toolplane: bad_request: cursor is not one this list has given; /],
+    [
+      ["calls", "list", "--cursor", "nonsense"],
+      /^toolplane: bad_request: cursor does not come from this list; use next_cursor of the page before; /,
+    ],
     [["dead", "show", "nope"], /^toolplane: not_found: /],
     [["dead", "replay", "nope"], /^toolplane: not_found: /],
   ])("[API-2-14] %j is one line on stderr and exit 1", async (args, line) => {

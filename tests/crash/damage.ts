@@ -281,4 +281,45 @@ export const DAMAGES: [string, keyof Findings, (world: World) => Tables][] = [
     "unsent",
     (world) => world.damage("messages", any, (row) => [row, { ...row, category: "cmd" }]),
   ],
+  [
+    "a call that nothing was told of",
+    "lost",
+    (world) => world.damage("callEvents", (row) => row.phase === "dispatched", drop),
+  ],
+  ["an end that was not told", "lost", (world) => world.damage("callEvents", (row) => row.phase === "settled", drop)],
+  [
+    "an end that was told twice",
+    "doubled",
+    (world) =>
+      world.damage(
+        "callEvents",
+        (row) => row.phase === "settled",
+        (row) => [row, row],
+      ),
+  ],
+  [
+    "a lease after the end",
+    "surprising",
+    (world) =>
+      world.damage(
+        "callEvents",
+        (row) => row.phase === "settled",
+        (row) => [row, { ...row, phase: "leased" }],
+      ),
+  ],
+  [
+    "a cancellation told as a result",
+    "surprising",
+    (world) =>
+      world.damage(
+        "callEvents",
+        (row) => row.phase === "canceled",
+        (row) => [{ ...row, phase: "settled" }],
+      ),
+  ],
+  [
+    "an event about no call",
+    "orphaned",
+    (world) => world.damage("callEvents", any, (row) => [row, { ...row, tool_call_id: "nobody" }]),
+  ],
 ];

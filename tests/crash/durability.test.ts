@@ -133,7 +133,7 @@ describe("a moment after the answer the server dies, and", () => {
   });
 
   test("[CRASH-3] a published message is there", async () => {
-    const subject = `cg.v1r4.${CRASH_PROJECT}.public.cmd.sys.desk.ping`;
+    const subject = `cg.v1r4.${CRASH_PROJECT}.public.evt.agent.desk.ping`;
     await engine.bus.publish([{ subject, headers: {}, payload: "ping", messageId: "ping-1" }]);
     expect(await afterDeath("select payload from bus.messages where message_id = $1", ["ping-1"])).toEqual([
       { payload: "ping" },

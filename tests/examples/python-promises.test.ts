@@ -147,7 +147,7 @@ test("[HOSTPY-25] a connection the server has closed meanwhile costs no time and
 describe("the server's word", () => {
   test.each([
     ["cancel", { body: { expires_at: null, cancel: true } }],
-    ["lease_lost", { status: 409, body: { error: { code: "lease_lost", message: "somebody else holds it" } } }],
+    ["lease_lost", { status: 409, body: { error: { code: "lease_lost", message: "another service holds it" } } }],
   ])("[HOSTPY-18] %s in a heartbeat stops the tool, and nothing is reported", async (word, reply) => {
     plane.script("/calls/a/heartbeat", reply);
     plane.offer(commandFor({ call: "a", tool: "wait_unsafe", args: { seconds: 600, name: `word-${word}` } }));

@@ -21,6 +21,12 @@ export const ALLOWED_SCANS: readonly AllowedScan[] = [
     reason: "batches_open holds open batches only, soonest deadline first, up to a limit",
   },
   {
+    statement: "carrier.drop-commands",
+    scan: "Index Scan of messages by messages_commands",
+    reason:
+      "messages_commands holds commands only, and without a bus there are none but those left behind; once per start",
+  },
+  {
     statement: "bus_trim_events",
     scan: "Index Scan of messages by messages_events",
     reason: "the oldest events first, up to a limit",

@@ -109,6 +109,11 @@ const TAMPERINGS: readonly Tampering[] = [
     { seq: 1, what: "context" },
   ],
   [
+    "the context that never was",
+    (t, { work }) => meddle(t, "forgeContext", [work.agentTurnId]),
+    { seq: 1, what: "task" },
+  ],
+  [
     "the text of the instruction",
     async (t) => meddle(t, "changeCardText", [await cardOf(t, "task.instruction")]),
     { seq: 2, what: "card" },

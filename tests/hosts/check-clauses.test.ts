@@ -47,6 +47,10 @@ const WRONG: readonly (readonly [string, string])[] = [
   ["deadline", "HOST-C28"],
   ["log-level", "HOST-C29"],
   ["log-unasked", "HOST-C29"],
+  ["swaps-answers", "HOST-C30"],
+  ["canceled-twice", "HOST-C31"],
+  ["any-arguments", "HOST-C32"],
+  ["shares-state", "HOST-C33"],
 ];
 
 test("[API-2-10] a host that keeps the rules passes every one", async () => {
@@ -56,7 +60,7 @@ test("[API-2-10] a host that keeps the rules passes every one", async () => {
   expect(code).toBe(0);
 });
 
-describe.concurrent("[API-2-10] a host that breaks one rule fails that one", () => {
+describe.concurrent("[API-2-10] [DOOR-1-7] [DOOR-2-9] [DOOR-3-5] a host that breaks one rule fails that one", () => {
   test.each(WRONG)("%s fails %s", async (wrong, clause) => {
     const { code, report: said } = await report({ command: commandOf(wrong) });
     const others = failedIn(said).filter((id) => id !== clause);
@@ -67,6 +71,20 @@ describe.concurrent("[API-2-10] a host that breaks one rule fails that one", () 
 
 test("[API-2-10] every rule is broken by one of them", () => {
   expect([...new Set(WRONG.map(([, id]) => id))]).toEqual(HOST_CLAUSES.map(({ id }) => id));
+});
+
+test("[DOOR-1-7] [DOOR-2-9] [DOOR-3-5] the rules that carry a clause of the tool protocol name it, in the report and the reference", async () => {
+  const page = readFileSync(new URL("../../docs/reference/host-check.md", import.meta.url), "utf8");
+  const { report: said } = await report({ command: commandOf("none") });
+  const named = HOST_CLAUSES.flatMap((clause) => ("utp" in clause ? [[clause.id, clause.utp] as const] : []));
+  expect(named.map(([id]) => id)).toEqual(
+    expect.arrayContaining(["HOST-C03", "HOST-C30", "HOST-C31", "HOST-C32", "HOST-C33"]),
+  );
+  for (const [id, utp] of named) {
+    expect(said.clauses.find((one) => one.id === id)).toMatchObject({ utp });
+    const row = page.split("\n").find((line) => line.startsWith(`| ${id} `));
+    expect(row?.trimEnd().endsWith(`| ${utp} |`), id).toBe(true);
+  }
 });
 
 test("[API-2-10] the reference lists every rule as the check names it", () => {

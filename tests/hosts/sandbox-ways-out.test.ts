@@ -41,7 +41,7 @@ write("elsewhere/target/file.txt", "");
 write("closed/readme.txt", "");
 write("named/open.txt", "open");
 link("open.txt", "named/link.txt");
-mkdirSync(join(folder, "work"));
+mkdirSync(join(folder, "desk"));
 // As pnpm lays it out: the packages stand in a store of links, and a package of the workspace is linked into it.
 link(".pnpm/dep@1/node_modules/dep", "node_modules/dep");
 link("../../../../packages/other", `${STORE}/other`);
@@ -59,12 +59,12 @@ const ATTACKS = {
   store: `fs.readFileSync(folder + "/${STORE}/other/../../secret.txt", "utf8")`,
   linkedPackage: 'fs.readFileSync(folder + "/packages/wayward/lib/way/../secret.txt", "utf8")',
   throughLink: 'fs.readFileSync(folder + "/node_modules/wayward/lib/way/../secret.txt", "utf8")',
-  symlink: 'fs.symlinkSync(folder + "/elsewhere", folder + "/work/made")',
-  hardLink: 'fs.linkSync(folder + "/secret.txt", folder + "/work/hard")',
-  copiedLink: `(fs.cpSync(folder + "/named", folder + "/work/copy", { recursive: true }),
-    fs.writeFileSync(folder + "/work/copy/link.txt", "changed"))`,
-  namedCopy: `(cpSync(folder + "/named", folder + "/work/copy2", { recursive: true, filter: null }),
-    fs.writeFileSync(folder + "/work/copy2/link.txt", "changed"))`,
+  symlink: 'fs.symlinkSync(folder + "/elsewhere", folder + "/desk/made")',
+  hardLink: 'fs.linkSync(folder + "/secret.txt", folder + "/desk/hard")',
+  copiedLink: `(fs.cpSync(folder + "/named", folder + "/desk/copy", { recursive: true }),
+    fs.writeFileSync(folder + "/desk/copy/link.txt", "changed"))`,
+  namedCopy: `(cpSync(folder + "/named", folder + "/desk/copy2", { recursive: true, filter: null }),
+    fs.writeFileSync(folder + "/desk/copy2/link.txt", "changed"))`,
   database:
     'new (process.getBuiltinModule("node:sqlite").DatabaseSync)(folder + "/closed/made.db").exec("create table t (x)")',
   flags: `(v8.setFlagsFromString("--trace-turbo"), v8.setFlagsFromString("--trace-turbo-path=" + folder + "/closed"),
@@ -96,7 +96,7 @@ test("[SEC-9-U9] a sandboxed host leaves its folders neither by links of package
     name: "way-out",
     command: ["node", "host.mjs"],
     cwd: folder,
-    sandbox: { read: ["named"], write: ["work"] },
+    sandbox: { read: ["named"], write: ["desk"] },
     limits: { helloMs: 20_000, startupMs: 60_000 },
   });
   const { outcome } = await host
@@ -111,5 +111,5 @@ test("[SEC-9-U9] a sandboxed host leaves its folders neither by links of package
   });
   expect(readFileSync(join(folder, "named", "open.txt"), "utf8")).toBe("open");
   expect(readdirSync(join(folder, "closed"))).toEqual(["readme.txt"]);
-  expect(existsSync(join(folder, "work", "made"))).toBe(false);
+  expect(existsSync(join(folder, "desk", "made"))).toBe(false);
 });

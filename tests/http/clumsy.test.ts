@@ -164,9 +164,9 @@ test.each(DEMO_PATHS)("[API-errors] GET %s with a page that cannot be is 400 and
     ["limit=501", "$.limit"],
     ["limit=many", "$.limit"],
     ["limit=", "$.limit"],
-    ["cursor=nonsense", "cursor is not one this list has given"],
+    ["cursor=nonsense", "cursor does not come from this list; use next_cursor of the page before"],
     ["cursor=%00", "a NUL character at $.cursor"],
-    ["cursor=", "cursor is not one this list has given"],
+    ["cursor=", "cursor does not come from this list; use next_cursor of the page before"],
     ["page=2", 'Unrecognized key: "page"'],
   ];
   for (const [query, said] of cases) {
@@ -273,7 +273,7 @@ test("[API-errors] a process without the role api says so", async () => {
   const response = await app.request("/projects/demo/calls", { headers: { host: "localhost" } });
   expect([response.status, await response.json()]).toMatchObject([
     404,
-    { error: { message: "this process does not have the role api: ask one that has" } },
+    { error: { message: "this process does not have the role api: ask a process that has it" } },
   ]);
 });
 

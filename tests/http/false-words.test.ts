@@ -150,3 +150,30 @@ test("[SEC-8-3] [SEC-json-twice] a key that is given twice is refused, so the se
     expect(card.body.content.arguments).toEqual({ account: "sandbox", note: "a: b" });
   }
 });
+
+test("[SEC-parts] a plain service shows no parts of a call that may not run yet, or has settled", async () => {
+  await using http = await startHttpStack({
+    tools: [
+      { name: "asked", options: { service: "plain", approval: "required" } },
+      { name: "plain", options: { service: "plain" } },
+    ],
+  });
+  const token = await http.toolToken();
+  const make = async (tool_name: string) =>
+    (await http.send("POST", "/projects/demo/calls", { tool_name })).body.tool_call_id;
+  const parts = async (id: string) => {
+    const answer = await http.send(
+      "POST",
+      `/projects/demo/calls/${id}/parts`,
+      { parts: [{ index: 0, part: 1 }] },
+      { token },
+    );
+    return answer.body.error?.code ?? answer.status;
+  };
+  expect(await parts(await make("asked"))).toBe("conflict");
+  const open = await make("plain");
+  expect(await parts(open)).toBe(202);
+  const ended = await make("plain");
+  await http.send("POST", `/projects/demo/calls/${ended}/result`, { status: "success", result: 1 }, { token });
+  expect(await parts(ended)).toBe("already_settled");
+});

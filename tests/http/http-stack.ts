@@ -21,7 +21,7 @@ export interface HttpStack extends AsyncDisposable {
 
 export const startHttpStack = async (
   options: Parameters<typeof startTestEngine>[0] = {},
-  limits: Partial<Pick<AppOptions, "bodies" | "answers" | "readers" | "log">> = {},
+  limits: Partial<Pick<AppOptions, "bodies" | "answers" | "readers" | "waits" | "log">> = {},
 ): Promise<HttpStack> => {
   const t = await startTestEngine(options);
   const draining = new AbortController();

@@ -247,3 +247,25 @@ test("[SEC-memory-connections] connections beyond the limit are closed at once",
   first.destroy();
   await server.close(1_000);
 });
+
+test("[SEC-memory-waits] one token has so many waiting requests, and so has the server; requests that do not wait pass", async () => {
+  await using http = await startHttpStack({}, { waits: { perToken: 2, inAll: 3 } });
+  const another = (await http.t.engine.tokens.create({ role: "viewer", projectId: "demo" })).secret;
+  const { body } = await http.send("POST", "/projects/demo/calls", { tool_name: "safe" });
+  const leave = new AbortController();
+  const path = `/projects/demo/calls/${body.tool_call_id}`;
+  const headers = { authorization: `Bearer ${http.admin}` };
+  const waiting = [1, 2].map(() =>
+    http.raw(`${path}?wait_seconds=300`, { headers, signal: leave.signal }).catch(() => undefined),
+  );
+  const refused = await eventually(async () => {
+    const answer = await http.send("GET", `${path}?wait_seconds=1`);
+    return answer.status === 429 ? answer : undefined;
+  });
+  expect(refused?.body.error).toMatchObject({ code: "rate_limited", retryable: true });
+  expect((await http.send("GET", path)).status).toBe(200);
+  expect((await http.send("GET", `${path}?wait_seconds=0.01`, undefined, { token: another })).status).toBe(200);
+  leave.abort();
+  await Promise.all(waiting);
+  expect((await http.send("GET", `${path}?wait_seconds=0.01`)).status).toBe(200);
+});

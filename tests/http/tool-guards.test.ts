@@ -212,3 +212,30 @@ test("[SEC-guard-3] a tool an operator deleted stays deleted when its service re
   expect((await http.send("POST", "/projects/demo/tools/pay/accept", {})).status).toBe(200);
   expect((await http.send("GET", "/projects/demo/tools/pay")).body).toMatchObject({ status: "active", version: 1 });
 });
+
+test("[SEC-guard-9] a schema that no longer takes what a person fixed waits for a person; calls go on under the accepted one", async () => {
+  await using http = await startHttpStack();
+  await apply(http, pay({ options: GUARDS }));
+  const service = await http.toolToken();
+  const narrowed = {
+    type: "object",
+    $defs: { account: { enum: ["real"] } },
+    properties: { amount: { type: "number" }, account: { $ref: "#/$defs/account" } },
+  };
+  const answer = await apply(http, pay({ parameters: narrowed }), service);
+  expect(answer.body).toMatchObject({ outcome: "pending", version: 1, pending: { version: 2 } });
+  expect((await http.send("GET", "/projects/demo/tools/pay")).body).toMatchObject({ version: 1, options: GUARDS });
+  const call = { tool_name: "pay", arguments: { amount: 1 } };
+  expect((await http.send("POST", "/projects/demo/calls", call)).body.status).toBe("awaiting_approval");
+  // The same again waits no second time, and one that takes the value is in force at once.
+  expect((await apply(http, pay({ parameters: narrowed }), service)).body).toMatchObject({
+    outcome: "pending",
+    version: 1,
+    pending: { version: 2 },
+  });
+  const wider = { ...narrowed, $defs: { account: { enum: ["real", "sandbox"] } } };
+  expect((await apply(http, pay({ parameters: wider }), service)).body).toMatchObject({
+    outcome: "replaced",
+    version: 3,
+  });
+});

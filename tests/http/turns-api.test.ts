@@ -143,3 +143,17 @@ test("[API-turns] a turn that is not over says what it waits for and what to do"
   await http.send("POST", `/projects/demo/turns/${third}/stop`, {});
   expect(await turn(third)).toMatchObject({ status: "failed", why: null, todo: null });
 });
+
+test("[ENG-history-7] a turn that retention has forgotten is not found, and the answer says where its history ended", async () => {
+  await using http = await startHttpStack();
+  await using _agents = await startAgents(http);
+  const { body } = await ask(http, "echoes", { instruction: "hello", wait_seconds: 30 });
+  const agentTurnId = String(body.agent_turn_id);
+  const verdict = await http.t.engine.history.verify({ projectId: "demo", agentTurnId });
+  await expect.poll(() => http.t.engine.retain({ seconds: 0.001 })).toMatchObject({ turns: 1 });
+  const gone = await http.send("GET", `/projects/demo/turns/${agentTurnId}`);
+  expect(gone).toMatchObject({
+    status: 404,
+    body: { error: { code: "not_found", detail: { chain_head: verdict?.head, links: verdict?.links } } },
+  });
+});

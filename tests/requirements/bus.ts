@@ -50,6 +50,8 @@ export const rules = [
   { id: "ARCH-6-35", source: "architecture 6", part: "bus", text: "While the external bus is away nothing is lost; one message that cannot leave holds up no other." },
   { id: "ARCH-6-36", source: "architecture 6", part: "bus", text: "A message the external bus refuses for good becomes a dead letter." },
   { id: "ARCH-6-37", source: "architecture 6", part: "bus", text: "Any number of relays run at once without publishing anything twice." },
+  { id: "ARCH-6-E1", source: "issue call events", part: "bus", text: "A reader of events by position waits for no open transaction, misses no late commit, reads each event once, and an effect after its cause." },
+  { id: "ARCH-6-E2", source: "issue call events", part: "bus", text: "A position that an earlier version gave stays valid." },
   { id: "ARCH-6-38", source: "architecture 6", part: "bus", text: "Old messages are trimmed by age in small statements." },
   { id: "ARCH-6-39", source: "architecture 6", part: "bus", text: "Failing at any named moment of publishing loses nothing." },
 ] as const satisfies readonly Rule[];

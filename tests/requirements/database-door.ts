@@ -13,5 +13,6 @@ export const rules = [
   { id: "SEC-DB-8", source: "security 7", part: "server", text: "No password of the embedded database is in a command line, a log or /health." },
   { id: "SEC-DB-9", source: "security 16", part: "server", text: "On a PostgreSQL of one's own the plane can run as a login that owns nothing; migrations use another." },
   { id: "SEC-DB-11", source: "security 9, 16", part: "server", text: "A data directory that another user made, a key in it that is another user's, and a link or a second name in the place of what is kept there are refused, also when they are swapped in while the start looks." },
+  { id: "SEC-DB-12", source: "security 9, 16", part: "server", text: "A data directory that is a link of another user is refused." },
   { id: "SEC-DB-10", source: "security 7, 16", part: "processes", text: "The embedded server's key is 0600, is made once however many make it, and the server is given verifiers, never passwords." },
 ] as const satisfies readonly Rule[];

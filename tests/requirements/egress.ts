@@ -13,4 +13,6 @@ export const rules = [
   { id: "SEC-7-G1", source: "security 7", part: "server", text: "A variable is used only by the projects that the operator of the plane gives it to; the refusal is auth_failed with the variable, the project and what to set." },
   { id: "SEC-7-G2", source: "security 7", part: "server", text: "A variable that is bound to hosts is sent to no other host and given to no program." },
   { id: "SEC-16-G1", source: "security 16", part: "egress", text: "Without configuration nothing may be asked at a local address and no variable is given to anybody." },
+  { id: "SEC-16-G2", source: "security 16", part: "server", text: "A configuration that was found and not named is not read when another user owns it, or, by root, when others can write it." },
+  { id: "SEC-16-G3", source: "security 16", part: "server", text: "Compiled code that is kept between runs is read only from a folder that no other user can write." },
 ] as const satisfies readonly Rule[];

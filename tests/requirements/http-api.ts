@@ -9,6 +9,8 @@ export const rules = [
   { id: "API-calls-walk", source: "interfaces 4", part: "server", text: "A call is made, claimed, read, settled and answered, over HTTP alone." },
   { id: "API-cancel-retry", source: "interfaces 4", part: "server", text: "Cancel ends a call, retry makes a new one with the same arguments." },
   { id: "API-errors", source: "interfaces 4", part: "server", text: "Every failure has one shape, the status of its code, and says what to do." },
+  { id: "API-call-events", source: "interfaces 5", part: "server", text: "The events of calls are streamed to those who may see the calls, from any event on, whatever transactions are open." },
+  { id: "API-call-leases", source: "issue call events", part: "server", text: "A call shows its leases: who had it, when, and how each ended." },
   { id: "API-events", source: "interfaces 4", part: "server", text: "Events resume after Last-Event-ID; parts of a running call arrive as they are made." },
   { id: "API-idempotency-http", source: "interfaces 4", part: "server", text: "The Idempotency-Key header and the body's key are the same thing." },
   { id: "API-lists", source: "interfaces 4", part: "server", text: "Calls are listed newest first, in pages, by status and tool." },

@@ -13,6 +13,7 @@ export const rules = [
   { id: "UP-3-5", source: "interfaces 3", part: "server", text: "The tools, profiles and agents of the configuration are in its project after every start." },
   { id: "UP-3-9", source: "architecture 5", part: "server", text: "Nothing is forgotten unless retention asks for it, and then only settled work older than it says." },
   { id: "UP-4-1", source: "interfaces 2", part: "server", text: "A port that is taken is one sentence that says what to do." },
+  { id: "UP-stop-reader", source: "interfaces 2", part: "server", text: "A reader that is slow gets its whole answer while the server closes." },
   { id: "UP-4-2", source: "architecture 11", part: "server", text: "Logs are one JSON object per line, or one short line for a person, on stderr." },
   { id: "UP-4-3", source: "interfaces 2", part: "server", text: "A data directory that cannot be used is one sentence at once that says why and what to do." },
   { id: "UP-5-1", source: "issue: the first slice", part: "server", text: "After SIGKILL of the whole process group the next start needs no manual step, and every call settles." },

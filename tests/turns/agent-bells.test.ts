@@ -3,7 +3,8 @@
 
 import type { AgentKey, PoolServer, Work } from "@toolplane/engine";
 import { stepIdOf } from "@toolplane/engine";
-import type { Place } from "@toolplane/engine/internal";
+import type { FaultPoint, Place } from "@toolplane/engine/internal";
+import { ToolplaneError } from "@toolplane/protocol";
 import { codeOf, eventually, meddle } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 import {
@@ -131,6 +132,25 @@ test("a turn that is not written leaves its place free", async () => {
   await expect(t.engine.turns.spawn(asking(t))).rejects.toThrow(RangeError);
   expect([server.taken.length, server.dropped]).toEqual([0, 1]);
   expect(await t.rows("select status from state.turns")).toEqual([]);
+});
+
+test("[INV-I13-T1] when the answer of a spawn is lost its work is given back at once, not when the claim lapses", async () => {
+  let lost = 0;
+  const faults = {
+    at: (point: FaultPoint) =>
+      point === "spawn:after-commit" && lost++ === 0
+        ? Promise.reject(new ToolplaneError("storage_error", "the answer was lost"))
+        : Promise.resolve(),
+  };
+  await using t = await startTurnWorld({ faults, turns: { claimSeconds: 600 } });
+  const server = serve([POOL], 1);
+  const serving = await t.engine.serveAgents(server);
+  // Asked again, it finds the turn that was written.
+  await t.engine.turns.spawn(asking(t));
+  expect([server.taken.length, server.dropped]).toEqual([0, 1]);
+  await eventually(() => server.told.includes("helper"));
+  expect(mustWork(await advance(t)).turnEpoch).toBe(1);
+  await serving.stop();
 });
 
 test("[UTP-6.3-5] a turn behind another waits in the queue, takes no place, and follows when the first has ended", async () => {

@@ -129,7 +129,7 @@ describe("[UP-8-7] fail", () => {
 test("[UP-8-8] emit_marker writes its event once", async () => {
   await using world = await openWorld();
   const { engine } = world;
-  const begin = await engine.events.now();
+  const begin = await engine.events.now("one");
   expect(await call(engine, "emit_marker", {})).toMatchObject({ status: "success" });
   const markers = async () =>
     (await engine.events.read("one", begin)).filter(({ subject }) => subject.endsWith(".evt.sys.ui.marker"));

@@ -21,7 +21,7 @@ const failWith = async (args: readonly string[], env: Readonly<Record<string, st
 test("[UP-9-5] nobody answers: the host, what to do, exit code 1", async () => {
   const { code, line, all } = await failWith([], { TOOLPLANE_NATS_URL: "nats://me:hunter2@127.0.0.1:1" });
   expect(code).toBe(1);
-  expect(line).toMatch(/^toolplane: upstream_unavailable: nobody answers at 127\.0\.0\.1:1; .*--nats-url/);
+  expect(line).toMatch(/^toolplane: upstream_unavailable: no server answers at 127\.0\.0\.1:1; .*--nats-url/);
   expect(all).not.toContain("hunter2");
 });
 

@@ -42,10 +42,10 @@ test("[UP-3-9] old settled work goes where retention says so; live, young and ke
   await makeWork(asking, "young");
   writeFileSync(join(plane.root, "keep.yaml"), "retention: { days: 30, projects: { audit: forever } }\n");
   const forgetting = plane.up("worker", "--config", "keep.yaml");
-  await forgetting.said("old work was forgotten");
+  await forgetting.said("old work was deleted by retention");
   expect(forgetting.stderr()).toContain('"calls":1');
   const left = await Promise.all(["shop", "audit", "young"].map((project) => statuses(asking, project)));
   expect(left).toEqual([["queued"], ["queued", "success"], ["queued", "success"]]);
   // Whoever was not told to forget has not.
-  expect(asking.stderr()).not.toContain("old work was forgotten");
+  expect(asking.stderr()).not.toContain("old work was deleted by retention");
 });

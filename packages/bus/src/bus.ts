@@ -1,32 +1,32 @@
 // The bus port: what carries messages between the parts of the plane. `Bus` is what every plane has: on PostgreSQL the log of
 // events and the streams. `CarrierBus` is a bus beside the database (`nats`): it also delivers, to consumers and to services
-// that fetch. One contract suite in the testkit holds the adapters to the sentences below, and callers may rely on nothing else.
+// that fetch. One contract suite in the testkit checks the adapters against the rules below; callers may rely on nothing else.
 //
-// Words: a command (`cmd`) is work for one; an event (`evt`) is a fact for everybody who subscribed; a stream item
-// (`str`) is shown to whoever listens at that moment. A durable is a named subscription that outlives its consumers.
+// Words: a command (`cmd`) is work for one receiver; an event (`evt`) is a fact for all subscribers; a stream item (`str`) is
+// shown to current listeners. A durable is a named subscription that outlives its consumers.
 //
 // Every bus:
 //   B1.  Subject, headers and payload arrive as they were published, byte for byte.
 //   B2.  `publish` resolves when every message is stored. A message the bus may not carry is refused before anything of
 //        that call is stored; a call that rejects for another reason may have stored any of its messages. Without a bus beside
-//        the database nobody takes commands from a bus: they are refused.
+//        the database no service takes commands from a bus, so they are refused.
 //   B3.  The same message id again, in the same project and while the bus remembers it, is stored once. PostgreSQL
 //        remembers for as long as it holds the message; NATS for its duplicate window (10 minutes).
 //   B15. Stream items: at most once, no headers, to every matching subscriber. Publishing one never waits and never
-//        fails for reasons of transport; a subscriber that throws hurts nobody else.
+//        fails for reasons of transport; a subscriber that throws does not affect the others.
 //   B16. A lost ring of a bell or a lost connection costs latency, never a message (I13).
 // A bus beside the database:
 //   B4.  A command goes to one consumer at a time among all that match; once acknowledged it is gone.
 //   B5.  An event goes to every durable whose pattern matches; inside one durable consumers compete for it.
-//   B6.  Delivery is at least once: not settled within `ackWaitMs` of delivery or of the last `inProgress`, a message is
-//        delivered again, with `attempt` one higher.
-//   B7.  A handler that returns acknowledges; one that throws says nak with `backoff`. What it settled itself stands: the
-//        first settlement of a delivery counts and later ones do nothing.
+//   B6.  Delivery is at least once: a message that is not settled within `ackWaitMs` of its delivery, or of the last
+//        `inProgress`, is delivered again, with `attempt` one higher.
+//   B7.  A handler that returns acknowledges the message; one that throws gives it back (nak) with `backoff`. The first
+//        settlement of a delivery counts, also one that the handler made itself; later ones do nothing.
 //   B8.  After `nak(delay)` a message is not delivered before the delay has passed.
 //   B9.  A message that failed `maxDeliver` times, or was given up by `term`, becomes a dead letter and is never
-//        delivered to that durable again. Other durables are not concerned.
+//        delivered to that durable again. Other durables are not affected.
 //   B10. A delivery that was superseded by a later one can settle nothing.
-//   B11. A durable of events remembers its position while nobody consumes. A new one starts at the oldest event held
+//   B11. A durable of events remembers its position while it has no consumer. A new one starts at the oldest event held
 //        (`deliver: "all"`) or at what is published after `consume` resolved (`"new"`). It belongs to one pattern;
 //        another pattern is `conflict`. Commands are held by the queue itself; their durables must not overlap. Behind
 //        an outbox an event counts as published when it has left: a new durable may get one of a moment before.

@@ -6,10 +6,10 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The reason of signals that only end a wait: without one, each would make an error with a stack that nobody reads. */
+/** A fixed abort reason for signals that only end a wait. Without it, every abort would create an error with a stack. */
 export const WAIT_OVER = "the wait is over";
 
-/** Timers of JavaScript fire at once when asked to wait longer. */
+/** A JavaScript timer with a longer delay fires at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {

@@ -20,7 +20,7 @@ const UUID = /^[0-9a-f]{32}$/;
 /** A UUIDv7 says its time in its first half. */
 const TIME_LENGTH = 16;
 
-/** A UUIDv7 in form, for a part of something: as old as the whole when that is one, and the same whenever it is asked for. */
+/** A UUIDv7 for a part of something: as old as the whole when that is a UUIDv7, and the same every time. */
 export const derivedUuid = (whole: string, part: string, sha256: (text: string) => string): string => {
   const hash = sha256(`${whole}/${part}`);
   const time = UUID.test(whole) ? whole.slice(0, TIME_LENGTH) : `${hash.slice(0, 12)}7${hash.slice(13, 16)}`;
@@ -46,7 +46,7 @@ export const createIds = (now: () => number = Date.now): Ids => {
   };
 
   const uuid = (): string => {
-    // A clock that stands still or goes back keeps the last millisecond and counts on (12 bits, then borrow one ms).
+    // A clock that stands still or goes back keeps the last millisecond and counts up (12 bits, then it borrows one ms).
     const ms = now();
     if (ms > lastMs) {
       lastMs = ms;

@@ -1,5 +1,5 @@
-// What a bus may carry. The refusals are the same on every adapter: a message that one of them would change or refuse
-// half way (text that is not UTF-8, a header of the transport itself, too many bytes) is refused by all, up front.
+// What a bus may carry. The refusals are the same for every adapter: a message that one of them would change or refuse half way
+// (text that is not UTF-8, a header of the transport itself, too many bytes) is refused by all, before anything is sent.
 
 import {
   isHeaderText,

@@ -1,4 +1,4 @@
-// The NATS adapter's own door: only who uses it loads the client library.
+// The entry of the NATS adapter: only programs that use it load the client library.
 
 export { type BareMessage, type BareNats, openBareNats } from "./nats/bare.ts";
 export type {

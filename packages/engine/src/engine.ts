@@ -1,4 +1,4 @@
-// The engine, wired: every noun gets what it needs, and nothing here decides anything.
+// The engine, wired: every part gets what it needs, and nothing is decided here.
 //
 //   const engine = await createEngine({ connection: { connectionString } });
 //   const { toolCallId } = await engine.calls.dispatch({ projectId, toolName, arguments });
@@ -68,12 +68,12 @@ export interface EngineOptions {
   readonly clock?: Clock | undefined;
   readonly log?: Log | undefined;
   readonly faults?: Faults | undefined;
-  /** Told of every change of a call this process commits; for people who look. */
+  /** Called for every change of a call that this process commits; for display only. */
   readonly observe?: CallObserver | undefined;
   /** How long a service may be silent before its call is taken from it. */
   readonly leaseSeconds?: number | undefined;
   readonly caps?: JsonCaps | undefined;
-  /** Times a `retry: safe` call may lose its service. */
+  /** How often a `retry: safe` call may lose its service. */
   readonly maxAttempts?: number | undefined;
   /** A bus beside the database that carries messages; without one they travel through the database. */
   readonly carrier?: Carrier | undefined;
@@ -85,11 +85,11 @@ export interface EngineOptions {
   /** Definitions every project starts with, beside the protocol's own. */
   readonly bundledTools?: readonly JsonObject[] | undefined;
   readonly turns?: TurnsOptions | undefined;
-  /** Who works on foreign documents that may take long; without it a pool of the engine's own. */
+  /** The threads for foreign documents that may take long; without it a pool of the engine's own. */
   readonly threads?: Threads | undefined;
   /** Which variables tools may name, whoever registers them; without it only the system's own are refused. */
   readonly allowEnv?: AllowEnv | undefined;
-  /** Refuses profiles when they are registered; without it any that can be read is taken. */
+  /** Refuses profiles when they are registered; without it every readable profile is accepted. */
   readonly checkProfile?: CheckProfile | undefined;
 }
 
@@ -130,7 +130,7 @@ export interface Engine {
   readonly history: History;
   /** Agents with their profiles, for what their tokens may do. */
   readonly agentProfiles: AgentProfiles;
-  /** Whose things are. */
+  /** The owners of turns, calls, cards and boxes. */
   readonly ownership: Ownership;
   /** What agents that manage agents may ask and make. */
   readonly delegation: Delegation;
@@ -145,7 +145,7 @@ export interface Engine {
   /** The database's clock, in milliseconds: the one every deadline is on. */
   databaseNow(): Promise<number>;
   emitParts(key: CallKey, parts: readonly Part[]): Promise<void>;
-  /** Somebody thinks for the agents of some pools, and is told when there is something to do; resolves when it is heard. */
+  /** Registers a worker for the agents of some pools, which is told when there is work; resolves when rings are heard. */
   serveAgents(server: PoolServer): Promise<ServingAgents>;
   /** A service takes the commands of this pair from the bus beside the database; resolves to the durable's name. */
   attach(served: ServedTarget): Promise<string>;
@@ -155,7 +155,7 @@ export interface Engine {
   readonly tendTurns: TendTurns;
   retain(policy: RetentionPolicy, projectId?: string): Promise<Forgotten>;
   stats(): Promise<EngineStats>;
-  /** Finishes what was submitted, then lets go of the database. */
+  /** Finishes submitted work, then closes the database. */
   close(): Promise<void>;
 }
 
@@ -165,19 +165,19 @@ const LEASE_SECONDS = 15;
 const MAX_ATTEMPTS = 5;
 const SWEEP_LIMIT = 200;
 const EXPIRE_EVERY_MS = 500;
-// Events say when a child has ended; this is how late a batch is looked at when one was lost.
+// Events say when a child has ended; when one was lost, a batch is looked at this late.
 const BATCHES_EVERY_MS = 1_000;
 const BATCHES_LIMIT = 50;
 // Children of a batch that are made or stopped at once, if that leaves half of the connections to others.
 const BATCH_LANES = 8;
 const DEFAULT_CONNECTIONS = 10;
 const TEND_EVERY_MS = 1_000;
-// All open turns are looked at; nothing here is urgent, it only must not be forgotten.
+// All open turns are looked at. Nothing here is urgent; it only must not be forgotten.
 const OPEN_TURNS_EVERY_MS = 30_000;
 const STUCK_EVERY_MS = 15_000;
 const STUCK_AFTER_MS = 30_000;
 const FORGET_EVERY_MS = 60_000;
-// A process that is started often and never lives for a minute forgets too.
+// Short, so that a process that is started often and never lives for a minute deletes too.
 const FORGET_FIRST_MS = 1_000;
 
 const isFull = ({ looked }: { readonly looked: number }): boolean => looked === SWEEP_LIMIT;
@@ -200,7 +200,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const { carrier } = options;
   const republishSeconds = carrier === undefined ? null : (carrier.republishSeconds ?? REPUBLISH_SECONDS);
   const threads = options.threads ?? createThreads({ clock });
-  // Where a bus beside the database carries wakeups, they are its messages.
+  // Where a bus beside the database carries wakeups, they are messages of that bus.
   const bells = carrier === undefined ? createAgentBells(doorbell) : silentBells;
   const schemas = createSchemaChecks(threads);
   const ground = {
@@ -236,7 +236,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     settlements,
     places,
     options: options.turns,
-    // With a bus beside the database the project manager hears of ended tasks by their events.
+    // With a bus beside the database, the project manager learns of ended tasks by their events.
     follow: carrier === undefined ? (turn) => batches.follow(turn) : undefined,
   });
   const lanes = Math.max(Math.min(BATCH_LANES, Math.floor((options.maxConnections ?? DEFAULT_CONNECTIONS) / 2)), 1);
@@ -296,7 +296,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
         await trimMessages({ db, faults, carrier: carriedBy });
         const forgotten = options.retention && (await retain(options.retention));
         if (forgotten !== undefined && Object.values(forgotten).some((count) => count > 0))
-          log.info("old work was forgotten", { ...forgotten });
+          log.info("old work was deleted by retention", { ...forgotten });
         return false;
       },
     },

@@ -25,6 +25,7 @@ export {
   isSettled,
 } from "./calls/call.ts";
 export type { CallAnswer } from "./calls/call-answer.ts";
+export type { CallLease } from "./calls/call-leases.ts";
 export type { CallRequest } from "./calls/call-request.ts";
 export type { LeasedCall } from "./calls/leases.ts";
 export type { HeldCall } from "./calls/park.ts";

@@ -1,5 +1,5 @@
 // @toolplane/engine/internal: what the test kit, the tests and the measurements of this repository need beyond the public face.
-// Nothing here is promised to anybody; shipped code of other packages may not import it.
+// Nothing here is a stable interface; shipped code of other packages may not import it.
 
 export { createEventLog } from "./bus/event-log.ts";
 export { trimMessages } from "./bus/message-retention.ts";

@@ -1,4 +1,5 @@
-// @toolplane/protocol/agents: what only turns need - events, streams, transcripts, deliverables, replay - and the check of a report.
+// @toolplane/protocol/agents: what only turns need - events, streams, transcripts, deliverables, replay - and the check of a
+// report.
 
 export {
   createFallbackDeliverable,
@@ -44,6 +45,7 @@ export { checkCallIdentity, checkCallTrace } from "./headers/call-identity.ts";
 export { type CallerIdentity, checkCallerIdentity, saidDepthError } from "./headers/caller-identity.ts";
 export { replay } from "./headers/replay.ts";
 export {
+  type CallPhase,
   type MarkerEvent,
   parseTaskEvent,
   type StateEvent,

@@ -101,7 +101,10 @@ export {
   type BuiltResult,
   buildFailure,
   buildResult,
+  draftFailure,
+  draftResult,
   type ResultContext,
+  type ResultDraft,
   type ResultOutcome,
 } from "./results/result-builder.ts";
 export { type ResultViews, tryParseViews, VIEWS_KEY } from "./results/result-views.ts";

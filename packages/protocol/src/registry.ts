@@ -44,17 +44,16 @@ export {
 } from "./registry/tool-upsert.ts";
 export { type DefinitionChange, definitionChanges } from "./tools/definition-changes.ts";
 export { type AllowEnv, isEnvName, isOwnEnvName } from "./tools/env-name.ts";
-export {
-  type MalformedProvision,
-  malformedProvision,
-  type ProvisionAction,
-} from "./tools/manager-arguments.ts";
 export type { CompileSchema, SchemaIssue, ValidateValue } from "./tools/parameters-schema.ts";
 export {
   argumentsSchema,
   compileArguments,
   parseToolDefinition,
 } from "./tools/parse-definition.ts";
+export {
+  malformedProvision,
+  type ProvisionAction,
+} from "./tools/pmo-arguments.ts";
 export { type SchemaPath, walkSchema } from "./tools/schema-walk.ts";
 export { commandSubject, isExternalTool } from "./tools/target-subject.ts";
 export {

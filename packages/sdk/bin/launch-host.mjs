@@ -4,6 +4,7 @@
 import { existsSync } from "node:fs";
 import module from "node:module";
 import { fileURLToPath } from "node:url";
+import { keepCompiledCode } from "./code-cache.mjs";
 import { moveStdio } from "./move-stdio.mjs";
 
 const PROGRAM = fileURLToPath(new URL("./toolplane-host.mjs", import.meta.url));
@@ -22,8 +23,7 @@ const resolveToSource = () =>
 /** @param {readonly string[]} args */
 export const launch = async (args) => {
   const { argv, moved } = moveStdio(PROGRAM, args);
-  // Compiled code of the last run is used again: starting is then mostly reading.
-  module.enableCompileCache();
+  keepCompiledCode();
   const fromSource = existsSync(SOURCE);
   if (fromSource) resolveToSource();
   const { main } = await import((fromSource ? SOURCE : BUILT).href);

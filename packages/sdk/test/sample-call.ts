@@ -1,6 +1,6 @@
 // One call as the plane would hand it out: a command with headers and the card it points to.
 
-import { type Card, createToolCallCard, HEADERS, type JsonObject } from "@toolplane/protocol";
+import { buildResult, type Card, createToolCallCard, HEADERS, type JsonObject } from "@toolplane/protocol";
 import type { ClaimedCommand } from "../src/gateway/gateway.ts";
 import type { Ids } from "../src/ports/ids.ts";
 
@@ -90,3 +90,17 @@ export const countingIds = (): Ids => {
   };
   return { uuid: () => next(32), traceId: () => next(32), spanId: () => next(16) };
 };
+
+/** The card and the report of a result. */
+export const built = buildResult(
+  {
+    cardId: "card_r",
+    createdAt: "2026-11-15T00:00:00Z",
+    projectId: "demo",
+    agentTurnId: "turn_1",
+    toolCallId: "call_1",
+    authorId: "tool.text",
+    toolName: "count_words",
+  },
+  { status: "success", result: 3 },
+);

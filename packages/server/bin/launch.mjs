@@ -3,6 +3,7 @@
 
 import { existsSync } from "node:fs";
 import module from "node:module";
+import { keepCompiledCode } from "./code-cache.mjs";
 
 const SOURCE = new URL("../src/cli/main.ts", import.meta.url);
 const BUILT = new URL("../dist/cli/main.js", import.meta.url);
@@ -20,8 +21,7 @@ const resolveToSource = () =>
 export const launch = async (argv) => {
   // Node opens its debugger on this signal, and with it everything we know: a tool host of our own user may send it.
   process.on("SIGUSR1", () => undefined);
-  // Compiled code of the last run is used again: starting is then mostly reading.
-  module.enableCompileCache();
+  keepCompiledCode();
   const fromSource = existsSync(SOURCE);
   if (fromSource) resolveToSource();
   const { main } = await import((fromSource ? SOURCE : BUILT).href);

@@ -45,7 +45,7 @@ const POLL_MS = 10;
 const PORT_ATTEMPTS = 5;
 const LOG_LIMIT = 16 * 1024;
 
-/** The first line a server sends says what it is; undefined when nobody answers. */
+/** The first line of a server says what it is; undefined without an answer. */
 const tryReadInfo = (port: number): Promise<string | undefined> =>
   new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1");

@@ -1,6 +1,6 @@
-// Where throw-away clusters lie: in memory when nothing is synced and the machine has room there, else in the temp directory. A database of its
-// own for every test is thousands of files made and removed; on a disk most of a test's time goes into that (ext4 looks
-// for numbers of files that were not in use a moment ago), though nothing of them shall ever be on it.
+// Where throw-away clusters lie: in memory when nothing is synced and the machine has room there, else in the temp directory. A
+// database of its own for every test is thousands of files made and removed; on a disk most of a test's time goes into that
+// (ext4 looks for numbers of files that were not in use a moment ago), though nothing of them shall ever be on it.
 
 import { statfsSync, statSync } from "node:fs";
 import { type RunAs, temporaryRoot } from "@toolplane/processes";

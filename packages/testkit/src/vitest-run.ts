@@ -1,5 +1,5 @@
-// Vitest global setup: a run that npm started ends when npm is killed. Nobody else tells it: npm's death by SIGKILL reaches
-// neither the shell between them nor the run, which would go on with its servers for minutes.
+// Vitest global setup: a run that npm started ends when npm is killed. Without this it would not notice: the death of npm by
+// SIGKILL reaches neither the shell between them nor the run, which would go on with its servers for minutes.
 
 import { type ProcessRow, tryReadProcess } from "@toolplane/processes";
 import { commandOf, isThere } from "./guarded-leftovers.ts";

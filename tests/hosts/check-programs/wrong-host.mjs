@@ -13,6 +13,16 @@ let draining = false;
 const failure = (id, type, detail) =>
   send({ id, ok: false, error: is("error-detail") ? { type, detail: { text: detail } } : { type, detail } });
 
+/** Two requests of different kinds that run at once: each gets the other's answer. */
+const swaps = new Map();
+const swapWithRunning = (id) => {
+  const other = [...running.keys()].find((one) => !swaps.has(one));
+  if (!is("swaps-answers") || other === undefined) return id;
+  swaps.set(other, id);
+  return other;
+};
+let remembered = {};
+
 const answer = (id, value, state) => {
   const result = state === undefined ? { value } : { value, state };
   send({ id, ok: true, result });
@@ -30,12 +40,19 @@ const EXTENSIONS = ["cancel", "ping", "shutdown", "log", "deadline"];
 // Who drops what it works on must still be at work when it is told to go, on a busy machine too.
 const WORK_MS = is("drops-last") || is("shutdown-drops") ? 300 : 30;
 
-const execute = async (id, params) => {
+const execute = async (asked, params) => {
+  let id = asked;
   const cancel = Promise.withResolvers();
   running.set(id, cancel);
   const canceled = await Promise.race([cancel.promise, new Promise((resolve) => setTimeout(resolve, WORK_MS))]);
   running.delete(id);
-  if (canceled === true) return failure(id, is("cancel-type") ? "Error" : "Canceled", "canceled");
+  id = swaps.get(asked) ?? asked;
+  if (canceled === true) {
+    failure(id, is("cancel-type") ? "Error" : "Canceled", "canceled");
+    if (is("canceled-twice")) answer(id, { success: true, result: params.arguments }, params.state);
+    return;
+  }
+  if (is("shares-state")) remembered = params.state = { ...remembered, ...params.state };
   if (agreed.includes("log")) {
     const level = is("log-level") ? "loud" : "info";
     send({ id, event: { type: "log", payload: { level, message: "done" } } });
@@ -60,6 +77,8 @@ const OPTIONAL = {
   to_display_format: ({ text }) => ({ text }),
 };
 
+const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+
 let schemaCalls = 0;
 const handle = async ({ id, method, params = {} }) => {
   switch (method) {
@@ -69,9 +88,16 @@ const handle = async ({ id, method, params = {} }) => {
       schemaCalls += 1;
       if (is("drops-some") && schemaCalls % 7 === 0) return;
       if (is("large") && JSON.stringify(params).length > 100_000) return;
-      return answer(id, is("schemas-shape") ? { echo: SCHEMA } : [SCHEMA], is("no-state") ? undefined : params.state);
+      return answer(
+        swapWithRunning(id),
+        is("schemas-shape") ? { echo: SCHEMA } : [SCHEMA],
+        is("no-state") ? undefined : params.state,
+      );
     case "execute_tool":
-      if (typeof params.tool_name !== "string" || typeof params.arguments !== "object")
+      if (
+        typeof params.tool_name !== "string" ||
+        (!isObject(params.arguments) && !(is("any-arguments") && params.arguments))
+      )
         return failure(id, is("params-type") ? "TypeError" : "InvalidParams", "tool_name and arguments are needed");
       return execute(id, params);
     case "hello":

@@ -75,7 +75,7 @@ export interface ShownToolCall {
   readonly arguments: string;
 }
 
-/** An entry of a thought card, whoever wrote it. */
+/** An entry of a thought card; its author is not known, so it is checked. */
 export const readToolCall = (entry: JsonObject): ShownToolCall => {
   const call = isRecord(entry.function) ? entry.function : entry;
   return {

@@ -213,7 +213,7 @@ export const createRunStep = (deps: StepDeps): RunStep => {
       if (holding.interruption() !== undefined) throw error;
       return failureOf(error, scene);
     }
-    if (deps.timing.workerLogs) log.info("a step was thought", { agentTurnId: work.agentTurnId, ...timing.fields() });
+    if (deps.timing.workerLogs) log.info("a step has ended", { agentTurnId: work.agentTurnId, ...timing.fields() });
     return carryOut(answer, scene);
   };
 };

@@ -53,7 +53,10 @@ export const createRunTurn = (deps: TurnDeps): ((holding: Holding) => Promise<Tu
     } catch (error) {
       if (isGone(error) || isAway(error) || isBlocked(error)) throw error;
       // The answer cannot be stored: the turn ends without it.
-      log.error("a turn's end could not be written as it was", { agentTurnId: work.agentTurnId, ...errorTrace(error) });
+      log.error("the end of a turn could not be stored as it was given", {
+        agentTurnId: work.agentTurnId,
+        ...errorTrace(error),
+      });
       await write({ ...planFailure(error), stepId: end.stepId, stats: end.stats });
       return "failed";
     }
@@ -139,7 +142,9 @@ export const createRunTurn = (deps: TurnDeps): ((holding: Holding) => Promise<Tu
     if (holding.signal.aborted) return giveBack(holding);
     if (isGone(error)) return "lost";
     if (!isAway(error)) return endBroken(holding, error);
-    log.warn("the database is away; a turn is left to whoever finds it", { agentTurnId: holding.work.agentTurnId });
+    log.warn("the database is away; another worker will go on with the turn", {
+      agentTurnId: holding.work.agentTurnId,
+    });
     return giveBack(holding);
   };
 

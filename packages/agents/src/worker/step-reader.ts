@@ -12,6 +12,7 @@ import {
   type Turns,
 } from "@toolplane/engine";
 import type { Profile } from "@toolplane/protocol/registry";
+import { LRUCache } from "lru-cache";
 
 export type StepReaderEngine = Pick<Engine, "profiles" | "definitions" | "tools" | "doorbell"> & {
   readonly turns: Pick<Turns, "readBoxes">;
@@ -39,16 +40,11 @@ const TOOL_LIST_MS = 15_000;
 /** As many as one answer of the registry has. */
 const PAGE = 500;
 
-const remember = <Value>(map: Map<string, Value>, key: string, value: Value, most: number): void => {
-  map.delete(key);
-  map.set(key, value);
-  const [oldest] = map.keys();
-  if (map.size > most && oldest !== undefined) map.delete(oldest);
-};
-
 export const createStepReader = ({ engine, clock }: StepReaderOptions): StepReader => {
-  const profiles = new Map<string, Profile>();
-  const toolLists = new Map<string, { readonly names: readonly string[]; readonly readAt: number }>();
+  const profiles = new LRUCache<string, Profile>({ max: MAX_PROFILES });
+  const toolLists = new LRUCache<string, { readonly names: readonly string[]; readonly readAt: number }>({
+    max: MAX_PROJECTS,
+  });
   const stopListening = engine.doorbell.listen("registry", () => {
     toolLists.clear();
   });
@@ -70,7 +66,7 @@ export const createStepReader = ({ engine, clock }: StepReaderOptions): StepRead
       names.push(...page.items.map(({ toolName }) => toolName));
       cursor = page.nextCursor;
     } while (cursor !== undefined);
-    remember(toolLists, projectId, { names, readAt: clock.now() }, MAX_PROJECTS);
+    toolLists.set(projectId, { names, readAt: clock.now() });
     return names;
   };
 
@@ -81,7 +77,7 @@ export const createStepReader = ({ engine, clock }: StepReaderOptions): StepRead
       const known = profiles.get(key);
       if (known !== undefined) return known;
       const profile = await engine.profiles.loadProfile(projectId, profileBoxId);
-      if (profile !== undefined) remember(profiles, key, profile, MAX_PROFILES);
+      if (profile !== undefined) profiles.set(key, profile);
       return profile;
     },
     async tools(projectId, profile) {

@@ -167,7 +167,7 @@ export const createWorker = (options: WorkerOptions): Worker => {
       moreDue = due.length >= limit;
       for (const key of due) intake.offer(key);
     } catch (error) {
-      log.warn("what is due could not be looked for; it is tried again", errorTrace(error));
+      log.warn("due work could not be read; trying again", errorTrace(error));
     }
   };
 

@@ -77,7 +77,7 @@ export const createHostExecutor = ({ host, tools, now }: HostExecutorOptions): E
       try {
         return await work;
       } catch (error) {
-        if (!signal.aborted) log.warn("a host could not show a result", { what, reason: String(error) });
+        if (!signal.aborted) log.warn("a host could not format a result", { what, reason: String(error) });
         return undefined;
       }
     };

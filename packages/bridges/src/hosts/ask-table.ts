@@ -5,7 +5,7 @@
 
 export interface Tabled {
   readonly id: string;
-  /** Its place among all that were ever added; the table's own. */
+  /** Set by the table: its number in the order in which requests were added. */
   order: number;
 }
 

@@ -5,7 +5,7 @@ import { MAX_JSON_BYTES, UsageError } from "@toolplane/protocol";
 export interface HostLimits {
   /** Processes at once. */
   readonly pool: number;
-  /** Requests at once in one process that can cancel; one that cannot gets one. */
+  /** Requests at once in one process that can cancel; a process that cannot cancel gets one at a time. */
   readonly inFlight: number;
   /** Calls that wait for a process; one more is `rate_limited`. */
   readonly queue: number;

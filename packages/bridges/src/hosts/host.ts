@@ -40,7 +40,7 @@ export interface HostOptions {
   readonly sandbox?: HostSandbox;
   /** Folders that no sandbox opens, whatever it names: those of the plane itself. */
   readonly closed?: readonly string[];
-  /** As root: every process runs under a user of its own, which owns nothing and can read only what everybody can. */
+  /** As root: every process runs under a user of its own, which owns nothing and can read only what all users can. */
   readonly ownUser?: boolean;
   readonly limits?: Partial<HostLimits>;
 }

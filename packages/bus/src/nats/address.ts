@@ -1,4 +1,4 @@
-// The addresses of a NATS server or cluster, and the secrets that may stand in them. Errors show none of them (I8).
+// The addresses of a NATS server or cluster, and the secrets that may be in them. Errors never show these secrets (I8).
 
 import { UsageError } from "@toolplane/protocol";
 

@@ -1,8 +1,8 @@
-// The answer to one delivery, as the server understands it; each is confirmed, so that who settles knows.
+// The answer to one delivery, as the server understands it. Every answer is confirmed, so the settling code knows the outcome.
 //
-// A JetStream server takes any answer for the message it now waits for, an old delivery's too. So that a superseded
-// delivery settles nothing (B10), an answer is not sent when its time is nearly over by our own clock: the server's began
-// earlier, and the next delivery may be on its way.
+// A JetStream server accepts any answer for the message it now waits for, also the answer of an old delivery. A superseded
+// delivery must settle nothing (B10), so an answer is not sent when its time is nearly over by our own clock: the server's clock
+// began earlier, and the next delivery may be on its way.
 
 import type { Msg } from "@nats-io/transport-node";
 import type { Clock } from "../clock.ts";
@@ -22,8 +22,8 @@ export interface AnswerDeps {
 }
 
 /**
- * Between the server's clock starting and ours: a delivery's way here, and a busy event loop. That is late by a tenth of
- * a second now and then, however short the ack wait, so short ones give up a larger part.
+ * The gap between the start of the server's clock and of ours: the way of a delivery, and a busy event loop. It is sometimes a
+ * tenth of a second, however short the ack wait, so short ack waits give up a larger part.
  */
 const MARGIN_PART = 5;
 const LONGEST_MARGIN_MS = 1_000;

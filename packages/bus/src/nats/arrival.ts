@@ -1,6 +1,6 @@
-// One message as it arrives from a durable: read, counted, and given up where that is due. A handler sees only messages of
-// the protocol; what a foreign client wrote into the stream becomes a dead letter with a reason, and what has not even a
-// subject of the protocol belongs to no project and is dropped with a line in the log.
+// One message as it arrives from a durable: read, counted, and given up when it is due. A handler sees only messages of the
+// protocol. A foreign client's message becomes a dead letter with a reason; one whose subject is not of the protocol belongs to
+// no project and is dropped with a line in the log.
 
 import type { Msg } from "@nats-io/transport-node";
 import { tryParseSubject } from "@toolplane/protocol";
@@ -21,7 +21,7 @@ export interface ArrivalPlan {
   readonly maxDeliver: number;
 }
 
-/** Enough to see what somebody wrote there; the stream may hold far larger ones. */
+/** Enough to see what was written; the stream may hold far larger messages. */
 const SHOWN_BYTES = 64 * 1024;
 
 export const EXHAUSTED = "delivered too often without an acknowledgement";

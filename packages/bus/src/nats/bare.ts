@@ -1,5 +1,5 @@
-// A connection without a bus around it, for programs that play a part in the protocol by hand: the conformance kit is the
-// plane on it, the services that test the kit are services on it. It sees and says anything, and keeps no promise.
+// A bare connection for programs that play a part of the protocol by hand: the conformance kit plays the plane on it, and its
+// test services play services. It can see and send anything, and gives no guarantees.
 
 import type { Msg } from "@nats-io/transport-node";
 import type { HeaderMap } from "@toolplane/protocol";
@@ -10,7 +10,7 @@ import { encodeHeaders } from "./wire-message.ts";
 
 export interface BareMessage {
   readonly subject: string;
-  /** Where an answer, or the settlement of a command, is to go. */
+  /** Where an answer, or the settlement of a command, goes. */
   readonly reply: string | undefined;
   readonly headers: HeaderMap;
   readonly payload: string;
@@ -25,7 +25,7 @@ export interface BarePublish {
 
 export interface BareNats {
   publish(subject: string, payload: string, options?: BarePublish): void;
-  /** `upstream_unavailable` when nobody answers. */
+  /** Throws `upstream_unavailable` when there is no answer. */
   ask(subject: string, payload: string, options: { headers?: HeaderMap; timeoutMs: number }): Promise<BareMessage>;
   /** Resolves when the server knows, to the way to stop. */
   listen(pattern: string, onMessage: (message: BareMessage) => void): Promise<() => void>;

@@ -1,5 +1,5 @@
-// The commands of a durable, as deliveries for whoever fetches them. What is no message of the protocol is not shown: it
-// becomes a dead letter where dead letters are kept, and is dropped with a line in the log where they are not.
+// The commands of a durable, as deliveries for the caller that fetches them. A message that is not of the protocol is not shown:
+// it becomes a dead letter where dead letters are kept, and is otherwise dropped with a line in the log.
 
 import type { Msg } from "@nats-io/transport-node";
 import { CONSUMER_DEFAULTS } from "@toolplane/protocol/agents";
@@ -18,7 +18,7 @@ export interface CommandSourceDeps extends HandlingDeps {
   readonly gone?: () => void;
 }
 
-/** Who fetches by hand decides itself when to give up. */
+/** A caller that fetches by hand decides itself when to give up. */
 const WITHOUT_END = Number.POSITIVE_INFINITY;
 
 export const createCommandSource = (deps: CommandSourceDeps, durable: string): CommandSource => {

@@ -1,5 +1,5 @@
-// Why a connection could not be opened: one sentence that is true and says what to do. The client library's own texts stay
-// out, for they may quote what a server sent.
+// Why a connection could not be opened: one true sentence that says what to do. The client library's own texts are not shown,
+// because they may quote what a server sent.
 
 import { AuthorizationError, ConnectionError, TimeoutError } from "@nats-io/transport-node";
 import { ToolplaneError, UsageError } from "@toolplane/protocol";
@@ -7,7 +7,7 @@ import { ToolplaneError, UsageError } from "@toolplane/protocol";
 const failure = (message: string, cause?: unknown): ToolplaneError =>
   new ToolplaneError("upstream_unavailable", message, { cause });
 
-/** A server that is full, or that wants a certificate, cuts the connection; the library only sees that nothing comes. */
+/** A server that is full, or that wants a certificate, closes the connection; the library only sees silence. */
 export const lateFailure = (at: string, ms: number): ToolplaneError =>
   failure(
     `NATS at ${at} did not let us in within ${ms} ms; check the address, its limit of connections, and whether it wants a client certificate`,
@@ -16,10 +16,10 @@ export const lateFailure = (at: string, ms: number): ToolplaneError =>
 export const lostFailure = (at: string): ToolplaneError =>
   failure(`the connection to NATS at ${at} was lost while it was opened; see that it runs, then try again`);
 
-/** How OpenSSL's and Node's codes speak of the server's certificate. */
+/** The codes of OpenSSL and Node that are about the server's certificate. */
 const CERTIFICATE_WORDS = ["CERT", "TLS", "SSL", "VERIFY"] as const;
 const OTHER_NAME = "ERR_TLS_CERT_ALTNAME_INVALID";
-/** OpenSSL could not even begin with what we gave it. */
+/** OpenSSL could not use the key or certificate we gave it. */
 const OUR_FILES = "ERR_OSSL";
 const UNKNOWN_HOST: readonly string[] = ["ENOTFOUND", "EAI_AGAIN"];
 /** The library has no class for it. */
@@ -43,7 +43,7 @@ const understandCode = (code: string, at: string): Error | undefined => {
       `the certificate of NATS at ${at} is not accepted (${code}); give the certificate authority that signed it`,
     );
   if (UNKNOWN_HOST.includes(code)) return failure(`the host of NATS at ${at} is not known; correct the address`);
-  if (code !== "") return failure(`nobody answers at ${at}; start NATS there or correct the address`);
+  if (code !== "") return failure(`no server answers at ${at}; start NATS there or correct the address`);
   return undefined;
 };
 

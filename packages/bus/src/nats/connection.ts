@@ -1,5 +1,5 @@
-// The connection itself: opened once with a deadline and a clear sentence when that fails, afterwards kept for as long as
-// it takes. Secrets go from the address into the client and nowhere else.
+// The connection itself: opened once with a deadline, and with a clear sentence when that fails; afterwards kept open by
+// reconnecting without end. Secrets go from the address into the client and nowhere else.
 
 import { isIP } from "node:net";
 import { checkServerIdentity } from "node:tls";
@@ -29,8 +29,8 @@ const PING_MS = 10_000;
 const RETRY_MS: Backoff = { first: 50, longest: 1_000 };
 
 /**
- * The library connects to a number without saying so to TLS, which then looks for `localhost` in the certificate. There, and
- * only there, it must be for one of the numbers we were given.
+ * The library connects to an IP address without telling TLS, which then looks for `localhost` in the certificate. In that case,
+ * and only then, the certificate must be for one of the addresses we were given.
  */
 const checkIdentity = ({ servers }: NatsAddress): typeof checkServerIdentity => {
   const hosts = servers.map((server) => server.slice(0, server.lastIndexOf(":")).replace(/^\[|\]$/gu, ""));
@@ -68,7 +68,7 @@ const authOf = (options: NatsOptions, address: NatsAddress): Partial<NodeConnect
   return {};
 };
 
-/** What was asked, or the sentence that it took too long. */
+/** The answer, or the error that it took too long. */
 const inTime = async <T>(asked: Promise<T>, ms: number, at: string): Promise<T> => {
   const over = new AbortController();
   const late = systemClock.sleep(ms, over.signal).then(() => {
@@ -92,14 +92,14 @@ const connectInTime = async (options: NodeConnectionOptions, ms: number, at: str
   }
 };
 
-/** Servers that were away at the start were taken off the client's list; those a cluster told it of stay there. */
+/** The client removed servers that were away at the start from its list; those that a cluster announced stay. */
 const keepServers = (nc: NatsConnection, { servers }: NatsAddress): void => {
   const known = nc.getServers().map(({ listen }) => listen);
   const missing = servers.filter((server) => !known.includes(server));
   if (missing.length > 0) nc.setServers([...known, ...missing]);
 };
 
-/** Tells listeners one after the other; one that throws hurts nobody else. */
+/** Calls listeners one after the other; one that throws does not affect the others. */
 const createListeners = (log: Log): { add(listener: () => void): () => void; tell(): void } => {
   const listeners = new Set<() => void>();
   return {
@@ -130,7 +130,7 @@ export const openWire = async (options: NatsOptions, log: Log): Promise<Wire> =>
     pingInterval: PING_MS,
     maxReconnectAttempts: -1,
     reconnectDelayHandler: () => backoff(RETRY_MS, ++retries),
-    // A server that restarts with other users, then with the right ones again, is come back to.
+    // Also after a server refused us: it may restart with other users and then with the right ones again.
     ignoreAuthErrorAbort: true,
     noAsyncTraces: true,
     ...(inboxPrefix === undefined ? {} : { inboxPrefix }),
@@ -183,7 +183,7 @@ export const openWire = async (options: NatsOptions, log: Log): Promise<Wire> =>
     await nc.close();
     throw error;
   });
-  // A refusal came before the answer to the flush; whoever watches hears of it a turn later.
+  // The refusal came before the answer to the flush; the watcher hears of it one turn later.
   await new Promise((resolve) => setImmediate(resolve));
   if (refusedInbox) {
     await nc.close();

@@ -1,6 +1,6 @@
-// One consumer: as many questions open as there are free places, a handler for each message that comes.
-//   - After `stop` no handler starts; what still arrives is given back at once.
-//   - When the server has lost our questions, or the durable itself, both are made again, for as long as it takes.
+// One consumer: as many open requests as there are free places, and a handler for each message.
+//   - After `stop` no handler starts; messages that still arrive are given back at once.
+//   - When the server has lost our requests, or the durable itself, both are made again, without end.
 
 import type { Msg } from "@nats-io/transport-node";
 import { type Backoff, backoff } from "@toolplane/protocol";
@@ -17,7 +17,7 @@ import type { Wire } from "./wire.ts";
 export interface ConsumerDeps extends HandlingDeps {
   readonly wire: Wire;
   readonly clock: Clock;
-  /** Makes the durable be there. */
+  /** Makes sure that the durable exists. */
   readonly ensure: () => Promise<void>;
 }
 
@@ -78,7 +78,7 @@ export const startConsumer = (deps: ConsumerDeps, plan: ConsumePlan, handler: De
     }
   };
 
-  /** Runs until the server no longer knows of it, or until `stop`. */
+  /** Runs until the server no longer knows the durable, or until `stop`. */
   const session = async (): Promise<PullEnd | "stopped"> => {
     const over = Promise.withResolvers<PullEnd | "stopped">();
     const stop = (): void => over.resolve("stopped");
@@ -116,10 +116,10 @@ export const startConsumer = (deps: ConsumerDeps, plan: ConsumePlan, handler: De
 
   const loop = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      // Opening can only fail when the connection was closed for good; it then waits for `stop`.
+      // Opening fails only when the connection was closed for good; then it waits for `stop`.
       const reason = await session().catch((): PullEnd => "lost");
       if (reason === "stopped") return;
-      log.info("a consumer begins anew", { durable: plan.durable, reason });
+      log.info("a consumer starts again", { durable: plan.durable, reason });
       let ready = false;
       while (!ready && !stopping.signal.aborted) {
         await pause();

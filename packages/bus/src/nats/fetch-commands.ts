@@ -1,5 +1,5 @@
-// Commands fetched by hand: wait for one, then take what else is there. Nothing that was sent to us is left unseen, also
-// when the wait was given up.
+// Commands fetched by hand: waits for one, then takes what else is there. Every message that was sent to us is seen, even when
+// the wait was given up.
 
 import type { Msg } from "@nats-io/transport-node";
 import { streamPlan } from "@toolplane/protocol/agents";
@@ -8,7 +8,7 @@ import { openPull, type PullEnd } from "./pull.ts";
 import { connectionLost, unavailable } from "./requests.ts";
 import type { Wire } from "./wire.ts";
 
-/** Beyond the question's own end: its answer may be lost with a leader. */
+/** Longer than the request itself: its answer may be lost with a leader. */
 const GRACE_MS = 2_000;
 
 const failure = (durable: string, reason: PullEnd): Error =>

@@ -1,5 +1,5 @@
-// One delivery in somebody's hands. The first settlement counts and later ones wait for it and do nothing (B7); one that
-// could not be confirmed does not count, so that it may be tried again. Dead letters are kept before the message goes.
+// One delivery in a handler. The first settlement counts, and later ones wait for it and do nothing (B7). A settlement that was
+// not confirmed does not count and may be tried again. A dead letter is stored before its message is removed.
 
 import { type Backoff, backoff, isToolplaneError, storableText } from "@toolplane/protocol";
 import type { BusMessage, Delivery, DeliveryHandler, LostMessage } from "../bus.ts";
@@ -23,19 +23,19 @@ export interface HandlingPlan {
 
 export interface Handling {
   readonly delivery: Delivery;
-  /** Runs the handler to its end and settles what it left open. Never rejects. */
+  /** Runs the handler to its end and settles what it left unsettled. Never rejects. */
   run(handler: DeliveryHandler): Promise<void>;
-  /** Offers the message to others at once; what the handler still does with it has no effect. */
+  /** Offers the message to others at once; the handler can no longer settle it. */
   abandon(): Promise<void>;
 }
 
-/** Shown to people beside the message; the rest of a longer one is in the consumer's log. */
+/** Shown to people beside the message; a longer text is in full in the consumer's log. */
 const MAX_REASON_LENGTH = 500;
 
 /** A dead letter that could not be kept is tried again, slower each time. */
 const BURY_RETRY_MS: Backoff = { first: 500, longest: 30_000 };
 
-/** Which kind of failure, never its words: they may hold what a tool was given (I8). */
+/** The kind of failure, never its text, which may hold a tool's arguments (I8). */
 export const failureCode = (error: unknown): string => (isToolplaneError(error) ? error.code : "internal_error");
 
 interface Losing {
@@ -44,14 +44,14 @@ interface Losing {
   readonly attempt: number;
 }
 
-/** Keeps a dead letter, then takes the message out. */
+/** Stores a dead letter, then removes the message. */
 const buryLost = async ({ bury, counters }: HandlingDeps, { lost, answer }: Losing): Promise<void> => {
   await bury({ ...lost, reason: storableText(lost.reason, MAX_REASON_LENGTH) });
   counters.deadLettered++;
   await answer.term();
 };
 
-/** The same for a message in nobody's hands: when it cannot be kept it comes again, later each time. Never rejects. */
+/** The same for a message without a handler: when it cannot be stored it comes again, later each time. Never rejects. */
 export const loseMessage = async (deps: HandlingDeps, losing: Losing): Promise<void> => {
   try {
     await buryLost(deps, losing);

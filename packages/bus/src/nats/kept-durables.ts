@@ -1,5 +1,5 @@
-// Durables that others fetch from. Nobody here would notice that they are gone, so they are made again whenever the server
-// may have lost them, for as long as it takes.
+// Durables that other processes fetch from. This process would not notice that they are gone, so they are made again whenever the
+// server may have lost them, without end.
 
 import { type Backoff, backoff } from "@toolplane/protocol";
 import type { CommandDurable } from "../bus.ts";
@@ -23,7 +23,7 @@ export interface KeptDurablesDeps {
   readonly log: Log;
 }
 
-/** Asked at once when many targets are registered. */
+/** How many are made at once when many targets are registered. */
 const AT_ONCE = 16;
 const RETRY_MS: Backoff = { first: 100, longest: 5_000 };
 

@@ -1,5 +1,5 @@
-// One connection to NATS, shared by everything in a process that needs it. It reconnects for as long as it takes; what
-// is asked of it meanwhile fails with `upstream_unavailable` and may be asked again.
+// One connection to NATS, shared by all parts of a process. It reconnects without end; meanwhile requests fail with
+// `upstream_unavailable` and may be repeated.
 
 import type { HeaderMap } from "@toolplane/protocol";
 import type { CommandSource } from "../bus.ts";
@@ -14,7 +14,7 @@ export interface NatsOptions {
   readonly tls?:
     | { readonly ca?: string | undefined; readonly cert?: string | undefined; readonly key?: string | undefined }
     | undefined;
-  /** Replies come here; a user whose permissions name another inbox than the default gives it. */
+  /** The inbox for replies; needed for a user whose permissions name another inbox than the default. */
   readonly inboxPrefix?: string | undefined;
   /** How long the first connection may take. */
   readonly connectMs?: number | undefined;
@@ -38,13 +38,13 @@ export interface RequestOptions {
 
 /** A request as it arrives. */
 export interface InboundRequest extends NatsRequest {
-  /** Where the answer is to go; undefined when nobody waits. The sender chose it: who answers judges it first. */
+  /** Where the answer goes; undefined when none is awaited. The sender chose it, so the responder checks it first. */
   readonly reply?: string | undefined;
   /** Why its headers or its payload could not be read as text; both are empty then, and the answer says so. */
   readonly fault?: string | undefined;
 }
 
-/** Answers requests, or leaves one unanswered; one that throws is answered with nothing and logged by whoever made it. */
+/** Answers requests, or leaves one unanswered. A responder that throws sends no answer; its maker logs the error. */
 export type Responder = (request: InboundRequest) => Promise<NatsReply | undefined>;
 
 export interface NatsLink {
@@ -53,11 +53,11 @@ export interface NatsLink {
   maxPayload?(): number | undefined;
   /** Runs after every reconnection. Returns how to stop. */
   onReconnect(listener: () => void): () => void;
-  /** One question, one answer; `upstream_unavailable` when nobody answers in time. */
+  /** One question, one answer; throws `upstream_unavailable` when no answer comes in time. */
   request(request: NatsRequest, options: RequestOptions): Promise<NatsReply>;
-  /** Serves a pattern together with all others of the queue. Resolves when the server knows. */
+  /** Serves a pattern and shares its requests with all members of the queue. Resolves when the server has the subscription. */
   respond(pattern: string, queue: string, responder: Responder): Promise<{ stop(): Promise<void> }>;
-  /** The commands of a durable somebody keeps. */
+  /** The commands of a durable that another process keeps. */
   commands(durable: string): CommandSource;
   close(): Promise<void>;
 }

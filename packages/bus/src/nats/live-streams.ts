@@ -1,5 +1,5 @@
-// Stream items (B15) on core NATS: no stream captures them, whoever listens gets them. While there is no connection they
-// are dropped and counted; who begins to listen meanwhile hears what comes when it is back.
+// Stream items (B15) on core NATS: no stream stores them, current listeners get them. Without a connection they are dropped and
+// counted; a listener that starts meanwhile gets items when the connection is back.
 
 import type { Msg } from "@nats-io/transport-node";
 import { isToolplaneError, parsePattern } from "@toolplane/protocol";
@@ -11,7 +11,7 @@ import { connectionLost } from "./requests.ts";
 import type { Wire } from "./wire.ts";
 import { readMessage } from "./wire-message.ts";
 
-/** A server answers in milliseconds; for one that hangs nobody waits, who listens misses items then anyway. */
+/** A server answers in milliseconds; a hanging server is not waited for, because its listeners miss items anyway. */
 const KNOWN_MS = 2_000;
 
 export interface LiveStreams {
@@ -20,7 +20,7 @@ export interface LiveStreams {
   close(): void;
 }
 
-/** Undefined for what is no item: a foreign client may publish anything. */
+/** Undefined for a message that is not a stream item: a foreign client may publish anything. */
 const tryReadItem = (message: Msg): StreamItem | undefined => {
   const read = readMessage(message);
   if (!read.ok) return undefined;
@@ -49,7 +49,7 @@ export const createLiveStreams = (wire: Wire, counters: BusCounters): LiveStream
     }
   };
 
-  /** The server knows our subscriptions, or will: the client tells it all of them whenever it connects. */
+  /** The server knows our subscriptions, or will: the client sends all of them whenever it connects. */
   const known = async (): Promise<void> => {
     if (!wire.connected()) return;
     const over = new AbortController();

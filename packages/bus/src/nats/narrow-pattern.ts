@@ -1,4 +1,4 @@
-// The part of a pattern that lies in a stream: a JetStream server takes a consumer's filter only when all of it does.
+// The part of a pattern that lies in a stream: a JetStream server accepts a consumer's filter only when all of it does.
 
 import { parsePattern, type SubjectPattern, violation } from "@toolplane/protocol";
 
@@ -24,7 +24,7 @@ export const narrowPattern = (pattern: SubjectPattern, stream: SubjectPattern): 
   return parsePattern(tokens.join("."));
 };
 
-/** Beyond its end an open pattern goes on with `>`, a closed one with nothing. */
+/** After its end an open pattern continues with `>`, a closed one with nothing. */
 const tokenAt = ({ tokens }: SubjectPattern, at: number): string | undefined => {
   const last = tokens[tokens.length - 1];
   return at < tokens.length ? tokens[at] : last === ">" ? ">" : undefined;

@@ -1,6 +1,6 @@
-// The bus on NATS JetStream: commands go when they are taken, events are a log, stream items core messages. The server is transport
-// only: it may restart, fail over or lose everything it holds; streams and durables then come back by themselves, and what
-// was lost is published again by whoever keeps the truth (I3, I13).
+// The bus on NATS JetStream: a command goes when it is taken, events are a log, stream items core messages. The server is only transport:
+// it may restart, fail over or lose everything. Streams and durables are then made again, and the owner of the rows publishes
+// lost messages again (I3, I13).
 
 import { jetstreamManager } from "@nats-io/jetstream";
 import { parsePattern, ToolplaneError } from "@toolplane/protocol";
@@ -21,18 +21,18 @@ import { wireOf } from "./wire.ts";
 
 export interface NatsBusOptions {
   readonly link: NatsLink;
-  /** Keeps a dead letter; the message is gone when this resolved. */
+  /** Stores a dead letter; the message is removed after this has resolved. */
   readonly bury: (lost: LostMessage) => Promise<void>;
   readonly log: Log;
   readonly clock?: Clock | undefined;
   /** Copies of each stream in a cluster; left as they are when not given. */
   readonly replicas?: number | undefined;
-  /** Which plane this is: its durables are marked with it, and another plane's are left alone. */
+  /** The id of this plane: its durables are marked with it, and durables of other planes are left alone. */
   readonly plane?: string | undefined;
 }
 
 export interface NatsBus extends CarrierBus {
-  /** Makes the durables of a plane that is gone ours; returns their names. Ask first whether it is gone. */
+  /** Makes the durables of a plane that is gone ours; returns their names. First make sure that it is gone. */
   takeOver(): Promise<readonly string[]>;
 }
 

@@ -1,7 +1,7 @@
-// Durables on the server. The server redelivers without end and counts; giving up after so many times is ours, because
-// only we can keep the dead letter (B9).
-//   NB1. A durable says in its description which plane made it. Another plane's is neither used, changed nor dropped, unless
-//        it was taken over; one without a mark was made by an earlier version and is anybody's.
+// Durables on the server. The server redelivers without end and counts deliveries. Giving up after so many is done here, because
+// only we can store the dead letter (B9).
+//   NB1. A durable's description says which plane made it. A durable of another plane is neither used, changed nor dropped,
+//        unless it was taken over; one without a mark was made by an earlier version and may be used by any plane.
 
 import {
   AckPolicy,
@@ -25,14 +25,14 @@ export interface DurablePlan {
   readonly category: StreamCategory;
   readonly deliver: DeliverFrom;
   readonly ackWaitMs: number;
-  /** Whether one that is there gets this ack wait. */
+  /** Whether an existing durable gets this ack wait. */
   readonly keepAckWait?: boolean;
 }
 
 export interface NatsDurables {
   ensure(plan: DurablePlan): Promise<void>;
   drop(durable: string): Promise<void>;
-  /** All that are there and not another plane's. */
+  /** All existing durables that do not belong to another plane. */
   list(category: StreamCategory): Promise<readonly CommandDurable[]>;
   /** Makes the durables of a plane that is gone ours; returns their names. */
   takeOver(): Promise<readonly string[]>;
@@ -51,7 +51,7 @@ const configOf = (plan: DurablePlan, deliver: DeliverFrom, mark: string | undefi
   // A command is there as long as it is open, so the durables of commands begin at the oldest.
   deliver_policy: plan.category === "cmd" || deliver === "all" ? DeliverPolicy.All : DeliverPolicy.New,
   max_deliver: -1,
-  // What was put off counts as unanswered: a bound would let a thousand delayed commands stop all others.
+  // A delayed command counts as unanswered: a bound would let a thousand delayed commands stop all others.
   max_ack_pending: -1,
 });
 
@@ -119,7 +119,7 @@ export const createNatsDurables = ({ wire, jsm, streams, plane }: DurableKeeperD
     const stream = await streams.ensure(plan.category);
     const { name } = stream.config;
     const before = made.get(plan.durable);
-    // A stream younger than the durable lost what it held: all it holds now came since then.
+    // A stream that is younger than the durable has lost its messages: all it holds now came since then.
     const wiped = before !== undefined && isAfter(stream.created, before);
     const config = configOf(plan, wiped ? "all" : plan.deliver, mark);
     const found = (await find(name, plan.durable)) ?? (await make(name, plan, config));

@@ -1,4 +1,4 @@
-// Opens a link: one connection, and what a process does with it beside the bus.
+// Opens a link: one connection, and what a process does with it besides the bus.
 
 import type { Msg } from "@nats-io/transport-node";
 import { createBusCounters } from "../bus-counters.ts";
@@ -27,7 +27,7 @@ export const openNatsLink = async (options: NatsOptions, deps: { readonly log: L
   const { nc, requests } = wire;
   const maxPayload = (): number | undefined => nc.info?.max_payload;
 
-  /** Dead letters are the engine's: here a message that is given up is only taken out. */
+  /** The engine stores dead letters; here a message that is given up is only removed. */
   const bury = (): Promise<void> => Promise.resolve();
 
   const link: NatsLink = {

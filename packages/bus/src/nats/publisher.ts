@@ -1,8 +1,11 @@
-// Publishing into the streams: many messages on their way at once, each confirmed by the server. A message that no
-// stream captured makes us look for the stream again and is sent once more.
+// Publishing into the streams: many messages in flight at once, each confirmed by the server. When no stream captured a message,
+// the stream is checked again and the message is sent once more.
 //
 // Whatever is wrong with the server or our rights there is `upstream_unavailable`: it may be set right, and a relay
 // must not take it for a fault of the message.
+//
+// Not the library's `publish` of JetStream: for 20,000 commands with 256 on their way it costs 38 to 47 us of CPU per message, this
+// 17 to 21 (nats-server 2.9.10, four rounds in turns, 2026-11-16), and it waits for its timeout when the connection is lost.
 
 import { type Subject, ToolplaneError } from "@toolplane/protocol";
 import type { StreamCategory } from "@toolplane/protocol/agents";
@@ -25,9 +28,9 @@ export interface Publisher {
   publish(messages: readonly BusMessage[]): Promise<number>;
 }
 
-/** More on their way at once store no more per second (measured), and each holds its bytes in memory. */
+/** More in flight at once store no more per second (measured), and each holds its bytes in memory. */
 const WINDOW = 256;
-/** A server writes a message in well under a second, also while a cluster elects a leader; then somebody tries again. */
+/** A server stores a message in well under a second, also while a cluster elects a leader; after that the caller tries again. */
 const CONFIRM_MS = 5_000;
 /** A new stream's leader may not listen yet. */
 const ATTEMPTS = 3;
@@ -54,7 +57,7 @@ interface Letter {
   readonly encoded: EncodedMessage;
 }
 
-/** Refuses what the bus may not carry. */
+/** Refuses messages that the bus may not carry. */
 const encodeLetter = (message: BusMessage): Letter => {
   const subject = checkMessage(message);
   const { messageId } = message;
@@ -96,7 +99,7 @@ export const createPublisher = ({ requests, streams, maxPayload, remade }: Publi
         return await send(letter);
       } catch (error) {
         if (!nobodyListens(error) || attempt === ATTEMPTS) throw error;
-        // Of many that find no stream the first makes it again.
+        // When many messages find no stream, the first one makes it again.
         if (streams.forget(ensured)) void streams.ensure(letter.category).then(remade, () => {});
       }
     }

@@ -1,5 +1,9 @@
 // Messages on request: an inbox, and questions for so many messages. It ends, with the reason, when the server no longer
 // knows of our questions (the connection or a leader was lost, the durable is gone); whoever runs it then begins anew.
+//
+// Not the library's `consume`: it asks for messages ahead of the places that are free, and their ack wait runs while they lie in its
+// buffer. For 10,000 commands, 64 at once and each answer confirmed, it costs 60 to 67 us of CPU per message, this 26 to 39 (four
+// rounds in turns, 2026-11-16).
 
 import { createInbox, type Msg, nanos, type Subscription } from "@nats-io/transport-node";
 import { systemClock } from "../clock.ts";
@@ -8,7 +12,7 @@ import type { Wire } from "./wire.ts";
 export interface Question {
   readonly count: number;
   readonly expiresMs?: number;
-  /** Only what is there now. */
+  /** Only messages that are there now. */
   readonly noWait?: boolean;
 }
 
@@ -16,7 +20,7 @@ export type PullEnd = "lost" | "gone" | "refused" | "silent";
 
 export interface PullEvents {
   onMessage(message: Msg): void;
-  /** A question was answered for the last time: so many messages of it did not come. */
+  /** A request has ended: so many of its messages did not come. */
   onSpent(): void;
   onEnd(reason: PullEnd): void;
 }
@@ -25,13 +29,13 @@ export interface Pull {
   /** Messages asked for that have not come yet. */
   outstanding(): number;
   ask(question: Question): void;
-  /** No more questions; messages that are already on their way still come until this resolves. */
+  /** Sends no more requests; messages on their way still come until this resolves. */
   stop(): Promise<void>;
 }
 
-/** A question that is never answered is asked anew after this. */
+/** A request without any answer is sent again after this. */
 const EXPIRES_MS = 30_000;
-/** How often the server says that a question is still open; a dead leader is noticed after three. */
+/** How often the server confirms an open request; a dead leader is noticed after three. */
 const HEARTBEAT_MS = 1_000;
 const SILENCE_MS = 3 * HEARTBEAT_MS;
 
@@ -128,7 +132,7 @@ export const openPull = (
       if (nc.isClosed()) return;
       if (!wire.connected()) return subscription.unsubscribe();
       const over = new AbortController();
-      // A server that hangs would hold us until its silence is noticed.
+      // A hanging server would block us until its silence is noticed.
       const drained = subscription.drain().catch(() => {});
       await Promise.race([drained.finally(() => over.abort()), systemClock.sleep(DRAIN_MS, over.signal)]);
     },

@@ -1,4 +1,4 @@
-// Requests over one connection: one inbox, a number per request. Beside the client library's own requests these
+// Requests over one connection: one inbox, a number per request. Unlike the client library's own requests these
 //   - fail at once when the connection is lost, instead of after their timeout;
 //   - survive an answer whose headers cannot be read (an exception in a callback would end the library's reader).
 
@@ -12,9 +12,9 @@ export interface Asking {
 }
 
 export interface Requests {
-  /** `upstream_unavailable` when there is no connection, nobody listens, or no answer comes in time. */
+  /** Throws `upstream_unavailable` when there is no connection, no listener, or no answer in time. */
   ask(subject: string, payload: Uint8Array | string, asking: Asking): Promise<Msg>;
-  /** The connection is gone: nobody will answer what is open. */
+  /** The connection is gone: open requests get no answer. */
   lose(): void;
   /** The server does not let this user publish there. */
   refuse(subject: string): void;
@@ -26,7 +26,7 @@ interface Waiting {
   readonly reject: (error: ToolplaneError) => void;
 }
 
-/** Nobody listens on the subject: no stream captures it, no consumer or service of that name is there. */
+/** The subject has no listener: no stream captures it, and no consumer or service of that name exists. */
 const NOBODY_LISTENS = "nobody_listens";
 
 export const unavailable = (message: string, reason: string, cause?: unknown): ToolplaneError =>
@@ -58,12 +58,12 @@ export const createRequests = ({ nc, inbox, connected }: RequestsDeps): Requests
 
   nc.subscribe(`${inbox}.*`, {
     callback: (error, message) => {
-      // An error here is a missing permission; whoever opened the connection looks for it.
+      // An error here is a missing permission; the opener of the connection checks for it.
       if (error !== null) return;
       const token = message.subject.slice(inbox.length + 1);
       const asked = waiting.get(token);
       if (asked === undefined) return;
-      if (isNobody(message)) asked.reject(unavailable("nobody on NATS listens there", NOBODY_LISTENS));
+      if (isNobody(message)) asked.reject(unavailable("no process listens on this NATS subject", NOBODY_LISTENS));
       else asked.resolve(message);
     },
   });

@@ -1,5 +1,5 @@
-// Serving requests: a subscription shared by all of a queue, and an answer to where the asker said. Whether an answer may
-// go there is the responder's to judge, also for a request that could not be read.
+// Serves requests: a subscription shared by all members of a queue, and an answer to the reply address. The responder decides
+// whether an answer may go there, also for a request that could not be read.
 
 import type { Msg } from "@nats-io/transport-node";
 import type { Responder } from "./link.ts";

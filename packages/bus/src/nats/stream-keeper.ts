@@ -1,5 +1,5 @@
-// The two streams: made when they are missing, brought to our settings where those may change, refused with a clear
-// sentence where they may not. Looked at once, and again after the server was away or no longer knows them.
+// The two streams: made when they are missing, brought to our settings where those may change, and refused with a clear sentence
+// where they may not. They are checked once, and again after the server was away or no longer knows them.
 //   NS1. A command goes when the durable that it is for has acknowledged it (retention `interest`). In a stream with retention
 //        `workqueue` any acknowledgement deletes the message whose number it names, also one of another durable: a tool service could
 //        delete the commands of every project. A stream that an earlier version made that way is used on, and the log says so.
@@ -22,19 +22,19 @@ import { type Wire, whileConnected } from "./wire.ts";
 export const STREAM_CATEGORIES: readonly StreamCategory[] = ["cmd", "evt"];
 
 export interface StreamKeeper {
-  /** Makes the stream be there, as we need it. */
+  /** Makes sure that the stream exists, with our settings. */
   ensure(category: StreamCategory): Promise<StreamInfo>;
   /** The subjects it holds messages of. */
   subjects(category: StreamCategory): Promise<readonly string[]>;
   /** Deletes the messages of these subjects. */
   purge(category: StreamCategory, subjects: string): Promise<void>;
-  /** The server may have lost them: look again at the next use. */
+  /** The server may have lost them: check again at the next use. */
   forgetAll(): void;
-  /** The same for one look; false when somebody else has looked since then. */
+  /** The same for one check; false when another caller has checked since then. */
   forget(ensured: Promise<StreamInfo>): boolean;
 }
 
-/** A relay that comes back after this long with the same message is stored twice; a crash is over sooner. */
+/** A relay that repeats a message after this long stores it twice; a restart after a crash is faster. */
 const DUPLICATE_WINDOW_MS = 10 * 60 * 1000;
 
 type Wanted = Pick<
@@ -59,7 +59,7 @@ const planStream = (category: StreamCategory, replicas: number | undefined): Wan
   };
 };
 
-/** What no server changes in a stream that exists. */
+/** Settings that no server changes in an existing stream. */
 const FIXED = ["retention", "storage"] as const;
 const CHANGEABLE = ["subjects", "discard", "max_age", "duplicate_window", "num_replicas"] as const;
 
@@ -84,7 +84,7 @@ const checkFixed = (wanted: Wanted, found: StreamConfig, log: Log): void => {
   );
 };
 
-/** The settings to change; replicas only when somebody asked for a number, for an operator may have chosen one. */
+/** The settings to change; replicas only when a number was configured, because an operator may have set it on the server. */
 const planChanges = (wanted: Wanted, found: StreamConfig, replicas: number | undefined): Partial<StreamConfig> => {
   const names = CHANGEABLE.filter((name) => name !== "num_replicas" || replicas !== undefined);
   const changed = names.filter((name) => JSON.stringify(wanted[name]) !== JSON.stringify(found[name]));
@@ -113,7 +113,7 @@ export const createStreamKeeper = ({ wire, jsm, replicas, log }: StreamKeeperDep
 
   const bring = async (category: StreamCategory): Promise<StreamInfo> => {
     const wanted = planStream(category, replicas);
-    // Making one that is there with the same settings is no error, so that two processes may begin at once.
+    // Making a stream that exists with the same settings is no error, so two processes may start at once.
     const found = (await find(wanted.name)) ?? (await jsm.streams.add(wanted));
     checkFixed(wanted, found.config, log);
     const changes = planChanges(wanted, found.config, replicas);

@@ -1,5 +1,5 @@
-// What the client library throws, in our codes. Its own texts are kept where the server wrote them (they name streams and
-// limits), never where they could quote a payload.
+// Errors of the client library, in our codes. Its texts are kept where the server wrote them (they name streams and limits),
+// never where they could quote a payload.
 
 import { JetStreamApiError } from "@nats-io/jetstream";
 import { PermissionViolationError } from "@nats-io/transport-node";
@@ -13,13 +13,13 @@ const FILTERS_OVERLAP = 10100;
 const FILTERS_OVERLAP_TOO = 10099;
 const SUBJECTS_OVERLAP = 10065;
 
-/** The library does not give the class away. */
+/** The library does not export the class. */
 const NO_JETSTREAM = "JetStreamNotEnabled";
 
 export const hasApiCode = (error: unknown, code: number): boolean =>
   error instanceof JetStreamApiError && error.code === code;
 
-/** The library's own requests hide it behind an error of theirs. */
+/** The library's own requests wrap it in an error of their own. */
 const violationIn = (error: unknown): PermissionViolationError | undefined =>
   [error, error instanceof Error ? error.cause : undefined].find((one) => one instanceof PermissionViolationError);
 
@@ -30,7 +30,7 @@ export const alreadyTaken = (durable: string | undefined, cause?: unknown): Tool
     { cause },
   );
 
-/** `durable`: the one that was asked about, if one was. */
+/** `durable`: the durable that the request was about, if any. */
 export const understandNats = (error: unknown, durable?: string): ToolplaneError => {
   if (error instanceof ToolplaneError) return error;
   if (error instanceof Error && error.name === NO_JETSTREAM)

@@ -1,5 +1,5 @@
-// Between the bus's words and NATS's bytes. What comes in may have been written by anybody who reaches the server, so
-// reading never throws and never guesses: either it is text with each header once, or it says what is wrong.
+// Converts between messages of the bus and bytes of NATS. Any user of the server may have written what comes in, so reading
+// never throws and never guesses: the result is text with each header once, or the reason why it is not.
 
 import { headers as createHeaders, type Msg, type MsgHdrs } from "@nats-io/transport-node";
 import { type HeaderMap, isToolplaneError, normalizeHeaders, storableText, ToolplaneError } from "@toolplane/protocol";
@@ -32,7 +32,7 @@ export const encodeMessage = (
   };
 };
 
-/** The server would cut the connection of whoever sends more. */
+/** The server closes the connection of a client that sends more. */
 export const checkFits = ({ bytes }: EncodedMessage, limit: number | undefined): void => {
   if (limit === undefined || bytes <= limit) return;
   throw new ToolplaneError("payload_too_large", `a message has ${bytes} bytes; this NATS server carries ${limit}`);

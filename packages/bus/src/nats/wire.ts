@@ -1,5 +1,5 @@
-// What stands behind a link, for this adapter's own files. Kept beside the link instead of in it, so that the link others
-// see (and may imitate in their tests) is only what they need.
+// The internals of a link, for this adapter's own files. They are kept apart from the link, so that the link that others see
+// (and may imitate in their tests) holds only what they need.
 
 import type { NatsConnection } from "@nats-io/transport-node";
 import { ToolplaneError, UsageError } from "@toolplane/protocol";
@@ -31,7 +31,7 @@ export const wireOf = (link: NatsLink): Wire => {
   return wire;
 };
 
-/** Waits for the client library's own requests, but not longer than there is a connection. */
+/** Waits for a request of the client library, but only as long as there is a connection. */
 export const whileConnected = async <T>(wire: Wire, ask: () => Promise<T>): Promise<T> => {
   if (!wire.connected()) throw connectionLost();
   const lost = Promise.withResolvers<never>();

@@ -3,7 +3,7 @@
 import ipaddr from "ipaddr.js";
 
 /**
- * public: anybody on the internet reaches it.
+ * public: reachable from the whole internet.
  * local: this machine or its own networks. The operator of the plane may allow it.
  * never: metadata services, link-local, multicast, documentation, tunnels and the like. Nothing allows it.
  */
@@ -73,6 +73,6 @@ export const tryClassifyAddress = (text: string): ClassifiedAddress | undefined 
   if (range === "unicast") return { kind: "public", what: "a public address", address, family };
   const local = Object.hasOwn(LOCAL, range) ? LOCAL[range] : undefined;
   return local === undefined
-    ? { kind: "never", what: "no address that anybody may be asked at", address, family }
+    ? { kind: "never", what: "an address that no policy allows", address, family }
     : { kind: "local", what: local, address, family };
 };

@@ -1,12 +1,13 @@
-// Approvals: a decided call leaves `awaiting_approval` once, by the condition of the UPDATE that moves it.
+// Approvals: a decided call leaves `awaiting_approval` once, by the condition of the UPDATE.
 
+import { tellOf } from "../calls/call-events.sql.ts";
 import { offeredAt, RECHECK_PAUSED, WANTED_AT } from "../calls/offer.sql.ts";
 import { FACT_COLUMNS, type FactRow } from "../calls/read.sql.ts";
 import type { WeighedRow } from "../registry/page.ts";
 import { withinPage } from "../registry/page-bytes.sql.ts";
 import type { Statement } from "../sql/database.ts";
 
-/** A call for later, approved early, still waits for its time. */
+/** A call for later that is approved early still waits for its time. */
 const WANTED = `greatest(now(), ${WANTED_AT})`;
 
 /**
@@ -27,7 +28,9 @@ with offered as (
                         case when c.plain then ${WANTED} + make_interval(secs => c.timeout_seconds)
                              else ${WANTED} + make_interval(secs => $5::double precision) end)
    where c.project_id = $1 and c.tool_call_id = $2 and c.status = 'awaiting_approval' and c.queue_deadline > now()
-  returning c.project_id, c.subject, c.target, c.headers, c.available_at
+  returning 1 as ord, c.*
+),
+told as (${tellOf("offered c", "c", [{ phase: "approval_decided", status: "c.status", attempt: "c.attempts" }])}
 ),
 sent as (
   insert into bus.messages (category, project_id, subject, component, target, headers, payload, available_at)
@@ -52,7 +55,7 @@ export interface WaitingRow extends FactRow, WeighedRow {
   readonly call_body: string;
 }
 
-/** Oldest first: who waits longest is asked about first. $1 project, $2 after this id, $3 limit. */
+/** Oldest first: the call that waits longest is listed first. $1 project, $2 after this id, $3 limit. */
 export const LIST_WAITING: Statement = {
   name: "approvals.list",
   text: withinPage(`

@@ -11,7 +11,6 @@ import {
   isRecord,
   type JsonCaps,
   type JsonObject,
-  parseCard,
   resolveOptions,
   storableText,
   ToolplaneError,
@@ -42,7 +41,7 @@ export interface DecideRequest extends CallKey {
   /** Who decides; shown to the caller and kept with the call. */
   readonly by: string;
   readonly reason?: string | undefined;
-  /** Who is written down for it. */
+  /** The person recorded for it. */
   readonly actor?: Actor | undefined;
 }
 
@@ -53,7 +52,7 @@ export interface Decision {
   readonly decidedAt: string;
   /** Where the call is now. */
   readonly status: CallStatus;
-  /** It had been decided so before. */
+  /** The same decision had been made before. */
   readonly idempotent: boolean;
 }
 
@@ -98,7 +97,8 @@ const MAX_TEXT = 500;
 
 const cardIdOf = (toolCallId: string): string => `approval_${toolCallId}`;
 
-const clean = (text: string): string => storableText(text, MAX_TEXT).trim();
+/** Without NULs: a name of nothing else is no name. */
+const clean = (text: string): string => storableText(text.replaceAll("\u0000", ""), MAX_TEXT).trim();
 
 const decisionCard = (view: CallView, request: DecideRequest, verdict: Verdict, now: string): Card => ({
   card_id: cardIdOf(view.toolCallId),
@@ -127,8 +127,9 @@ const readDecision = (card: Card | undefined): Omit<Decision, "status" | "idempo
   };
 };
 
+/** The card was checked when it was written: checking a large one again takes longer than reading it. */
 const argumentsOf = (body: string): JsonObject => {
-  const { content } = parseCard(JSON.parse(body));
+  const { content } = JSON.parse(body) as Card;
   return content.__type__ === "ToolCallContent" ? (content.arguments as JsonObject) : {};
 };
 
@@ -210,6 +211,7 @@ export const createApprovals = (deps: ApprovalsDeps): Approvals => {
   const announceApproved = (view: CallView): void => {
     deps.observe({ ...view, status: "queued" });
     deps.doorbell.ring(view.session === null ? "queued" : "sessions");
+    deps.doorbell.ring("events", "here");
     if (deps.republishSeconds !== null) deps.doorbell.ring("messages");
   };
 

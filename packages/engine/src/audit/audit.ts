@@ -1,8 +1,8 @@
 // The audit: who did what to the registry, to tokens and to work under way, and every use of a control key.
-//   AU1. An act's row is written in the transaction of the act: neither is there without the other.
-//   AU2. Rows are only added. The engine's role may not change or delete them; a project's rows go with the project.
-//   AU3. A detail says what changed by name. Arguments, results, definitions and secrets are never in it (I8);
-//        a reason is a person's own text, cut short and with tokens masked.
+//   AU1. The row of an act is written in the transaction of the act: neither exists without the other.
+//   AU2. Rows are only added. The engine's role may not change or delete them; a project's rows are deleted with the project.
+//   AU3. A detail names what changed. Arguments, results, definitions and secrets are never in it (I8); a reason is a person's
+//        own text, cut short and with tokens masked.
 
 import { type JsonObject, storableText } from "@toolplane/protocol";
 import { parsePage } from "../registry/page.ts";
@@ -39,10 +39,10 @@ const ACTS = [
 
 export type ActName = (typeof ACTS)[number];
 
-/** How somebody reached the plane. */
+/** The way by which the actor reached the plane. */
 export type Door = "http" | "nats" | "config" | "host" | "service";
 
-/** Who acts, as the door knows it. */
+/** The actor, as the door knows it. */
 export interface Actor {
   readonly door: Door;
   readonly tokenId: string | null;
@@ -78,15 +78,15 @@ export interface Audit {
 }
 
 const NEWEST = "9223372036854775807";
-/** Long enough for a name and a sentence; an audit that could be filled with megabytes would be a way to hide in it. */
+/** Long enough for a name and a sentence; entries of megabytes would hide others. */
 const MAX_TEXT = 500;
 
-/** A token somebody wrote into a reason: its id stays, so that it can be revoked. */
+/** For a token that a person wrote into a reason: its id stays, so that it can be revoked. */
 const TOKEN = /(tp_[0-9a-f]{12})_[0-9a-f]+/gu;
 
 const clean = (text: string): string => storableText(text.replaceAll(TOKEN, "$1_***"), MAX_TEXT);
 
-/** Why, where somebody said it. */
+/** The reason, if one was given. */
 export const reasonIn = (reason: string | undefined): { readonly reason?: string } => {
   const said = reason?.trim() ?? "";
   return said === "" ? {} : { reason: said };
@@ -104,7 +104,7 @@ const toWrite = (by: Actor, { projectId, act, subject, detail = {} }: Act): ActW
   detail: JSON.stringify(detail, (_, value: unknown) => (typeof value === "string" ? clean(value) : value)),
 });
 
-/** Writes nothing when nobody in particular acts: the engine's own work is no administrative act. */
+/** Writes nothing without an actor: the engine's own work is not an administrative act. */
 export const recordActs = async (tx: Queryer, by: Actor | undefined, acts: readonly Act[]): Promise<void> => {
   if (by === undefined || acts.length === 0) return;
   await tx.query(WRITE_ACTS, bindActs(acts.map((act) => toWrite(by, act))));

@@ -3,8 +3,8 @@
 import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
 
-// A task is always looked for in its batch. Written so, its status does not lead the planner to the indexes of pending
-// or dispatched tasks, which have those of all batches.
+// A task is always looked up within its batch. Written this way, its status does not lead the planner to the indexes of pending
+// or dispatched tasks, which hold the tasks of all batches.
 const PENDING = "status || '' = 'pending'";
 const DISPATCHED = "status || '' = 'dispatched'";
 
@@ -18,7 +18,7 @@ export interface EndedRow {
   readonly body: string | null;
 }
 
-// "offset 0" keeps the lookups lookups by their whole key.
+// "offset 0" makes each lookup use its whole key.
 /** Children that have ended and whose tasks do not know it yet. $1 project, $2 batch, $3 limit. */
 export const READ_ENDED: Statement = {
   name: "batches.read-ended",
@@ -108,7 +108,7 @@ update state.batch_tasks
  where project_id = $1 and batch_id = $2 and task_index = $3::int and ${PENDING} and attempts = $4::int`,
 };
 
-/** Waits for whoever is making a child of one of them. $1 project, $2 batch, $3 reason. */
+/** Waits for a process that is making a child of one of them. $1 project, $2 batch, $3 reason. */
 export const CANCEL_PENDING: Statement = {
   name: "batches.cancel-pending",
   text: `

@@ -6,13 +6,13 @@
 //              `--batch closes--> canceled
 //   batch:  running --every task has ended--> success | partial | failed | timeout, and its call settles with it
 //
-//   BT1. All tasks, their agents, the batch and the hand-over of the call are one commit: it is there whole, or not.
-//   BT2. A child and the task's knowledge of it are one commit: no child is made twice, none is forgotten (W-27).
+//   BT1. All tasks, their agents, the batch and the hand-over of the call are one commit: all of it exists, or nothing.
+//   BT2. A child and the task's record of it are one commit: no child is made twice, none is forgotten (W-27).
 //   BT3. What a child did is read from its turn, never from a message; a message only says when to look (I13).
-//   BT4. A batch closes by itself when its deadline passed, a task failed under fail_fast, or its call has ended. Closing
-//        stops the children first and ends the batch after: whoever reads the result knows that nothing runs on.
-//        Nothing is remembered about closing: the reasons stay true, so the next process closes on.
-//   BT5. The end of the batch and the settlement of its call are one commit, by one winner.
+//   BT4. A batch closes when its deadline has passed, a task failed under fail_fast, or its call has ended. Closing first stops
+//        the children and then ends the batch: when the result is there, no child runs any more. Nothing is stored about
+//        closing: the reasons stay true, so the next process goes on closing.
+//   BT5. The end of the batch and the settlement of its call are one commit, by one process.
 
 import type { JsonObject, ResultStatus } from "@toolplane/protocol";
 
@@ -70,12 +70,12 @@ export interface BatchView extends BatchKey {
   readonly tasks: readonly BatchTaskView[];
 }
 
-/** Ids derived from the call: a command that comes again can only find them. */
+/** Ids derived from the call: a repeated command finds them. */
 export const batchIdOf = (toolCallId: string): string => `batch_${toolCallId}`;
 /** Whether a turn's correlation may name a task of a batch. */
 export const isTaskName = (correlationId: string): boolean => correlationId.startsWith("batch_");
 export const batchTaskIdOf = (batchId: string, taskIndex: number): string => `${batchId}_${taskIndex}`;
 
-/** Who speaks for the project manager's tools, and who ends batches. */
+/** The actor that speaks for the project manager's tools and ends batches. */
 export const PMO_ACTOR = "sys.pmo";
 export const BATCH_MANAGER = "sys.pmo.batch_manager";

@@ -110,15 +110,15 @@ select task_index, status, agent_id, agent_turn_id, output_box_id, attempts, err
  order by task_index`,
 };
 
-// "offset 0" keeps each question a lookup: the planner would rather read a whole table once and hash it, which is right
-// only while the table is small.
-/** A child that nobody has begun after this long is taken for unreachable, where haste was asked for. */
+// "offset 0" makes each question a lookup: the planner would otherwise read a whole table once and hash it, which is right only
+// while the table is small.
+/** With fail_fast: a child that no worker has begun after this long counts as unreachable. */
 const STARVED = `t.status = 'dispatched' and exists (
                           select from state.turns u
                            where u.project_id = t.project_id and u.agent_turn_id = t.agent_turn_id and u.status = 'queued'
                              and u.created_at <= now() - interval '60 seconds' offset 0)`;
 
-/** Open batches somebody must look at. $1 limit. */
+/** Open batches that must be looked at. $1 limit. */
 export const READ_DUE_BATCHES: Statement = {
   name: "batches.read-due",
   text: `
@@ -151,7 +151,7 @@ select t.task_index from state.batch_tasks t
  order by t.task_index`,
 };
 
-/** Whose children turns are. $1 project, $2 turn. */
+/** The batches of turns that are children. $1 project, $2 turn. */
 export const READ_BATCH_OF_TURN: Statement = {
   name: "batches.read-of-turn",
   text: `

@@ -1,5 +1,5 @@
-// The batch manager: moves batches on until they end. Nobody is in charge: every process may look at every batch, and
-// locks decide who does what. What is missed by one look is seen by the next (see batch.ts for the rules).
+// The batch manager: moves batches on until they end. No process is in charge: every process may look at every batch, and locks
+// decide which one acts. What one look misses, the next one sees (see batch.ts for the rules).
 
 import { isToolplaneError, type JsonObject, understandError } from "@toolplane/protocol";
 import type { Queryer } from "../sql/database.ts";
@@ -28,13 +28,13 @@ export interface BatchSweep {
 }
 
 export interface Batches {
-  /** Writes a batch down and takes over its call, in the caller's transaction; `advance` it after the commit. */
+  /** Stores a batch and takes over its call, in the caller's transaction; call `advance` after the commit. */
   open(batch: NewBatch, tx: Queryer): Promise<void>;
-  /** Does for a batch what can be done now; resolves when there is nothing left to do at once. */
+  /** Does what can be done for a batch now; resolves when nothing is left to do at once. */
   advance(key: BatchKey): Promise<void>;
   /** A turn has ended: if it is a child of a batch, that batch is moved on. */
   turnEnded(projectId: string, agentTurnId: string): Promise<void>;
-  /** The same, for turns this process has ended: only a child's name is looked up, and a failure is left to the next look. */
+  /** The same, for turns this process has ended: only children are looked up, and a failure is left to the next look. */
   follow(turn: EndedKey): void;
   /** One bounded look at all batches that are due; the watchdog does it by itself. */
   sweep(limit?: number): Promise<BatchSweep>;
@@ -58,7 +58,7 @@ export const createBatches = (deps: BatchesDeps): Batches => {
   const dispatch = createDispatchTasks(deps);
   const join = createJoinTasks(deps);
   const end = createEndBatch(deps);
-  /** Batches this process is moving; true when somebody asked again meanwhile. */
+  /** Batches that this process is moving; true when another request came meanwhile. */
   const moving = new Map<string, { again: boolean; readonly done: Promise<void> }>();
 
   const read = async ({ projectId, batchId }: BatchKey): Promise<BatchRow | undefined> =>
@@ -119,14 +119,14 @@ export const createBatches = (deps: BatchesDeps): Batches => {
     return done;
   };
 
-  /** A batch that cannot be moved holds no other up; it is due again at the next look. */
+  /** A batch that cannot be moved does not hold up others; it is due again at the next look. */
   const tryAdvance = async (key: BatchKey): Promise<boolean> => {
     try {
       await advance(key);
       return true;
     } catch (thrown) {
       const error = isToolplaneError(thrown) ? thrown : understandError(thrown);
-      log.error("a batch cannot be moved on; it is tried again", { ...key, code: error.code, reason: error.message });
+      log.error("a batch could not be moved on; trying again", { ...key, code: error.code, reason: error.message });
       return false;
     }
   };

@@ -1,5 +1,5 @@
-// Gives the tasks of a batch to their agents, several at once. The child's turn and the task's knowledge of it are one
-// commit (BT2); a refusal is written down, and the next attempt waits longer.
+// Gives the tasks of a batch to their agents, several at once. The child's turn and the task's record of it are one commit
+// (BT2); a refusal is stored, and the next attempt waits longer.
 
 import { HEADERS, isToolplaneError, type JsonObject, understandError } from "@toolplane/protocol";
 import { createParentPointerCard } from "@toolplane/protocol/agents";

@@ -1,5 +1,5 @@
-// The end of a batch: its status, the join edge and the settlement of the call that waited, in one commit (BT5). Whoever
-// locks the batch's row ends it; everybody else finds it ended. A call that has ended without the batch stays as it is.
+// The end of a batch: its status, the join edge and the settlement of the waiting call, in one commit (BT5). The process that
+// locks the batch's row ends it; all others find it ended. A call that has ended without the batch stays as it is.
 
 import type { JsonObject } from "@toolplane/protocol";
 import { isSettled } from "../calls/call.ts";

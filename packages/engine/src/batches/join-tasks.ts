@@ -1,4 +1,4 @@
-// What became of the children: read from their turns (BT3), and when the batch closes, made by stopping them (BT4).
+// How the children ended: read from their turns (BT3); when the batch closes, they are stopped (BT4).
 
 import { isToolplaneError, type ResultStatus } from "@toolplane/protocol";
 import type { Clock } from "../ports/clock.ts";
@@ -31,21 +31,21 @@ export interface JoinTasksDeps {
 }
 
 export interface JoinTasks {
-  /** Takes over what children have delivered; true when there was any. */
+  /** Takes over the deliverables of children; true when there was any. */
   collect(key: BatchKey): Promise<boolean>;
-  /** Gives up on children that nobody began; true when there was any. */
+  /** Gives up on children that no worker began; true when there was any. */
   dropStarved(key: BatchKey): Promise<boolean>;
-  /** Cancels what waits and stops what runs. */
+  /** Cancels waiting tasks and stops running ones. */
   close(key: BatchKey, reason: CloseReason): Promise<void>;
 }
 
-/** Deliverables are read whole, and one may have a megabyte. */
+/** Deliverables are read whole, and one may be a megabyte. */
 const COLLECT_AT_ONCE = 32;
 
 type StopReason = CloseReason | "downstream_unavailable";
 
 const WORDS: Readonly<Record<StopReason, string>> = {
-  downstream_unavailable: "stopped_by_pmo: nobody began the task in time",
+  downstream_unavailable: "stopped_by_pmo: no worker began the task in time",
   deadline_exceeded: "stopped_by_pmo: the batch reached its deadline",
   fail_fast: "stopped_by_pmo: another task of the batch failed",
   parent_ended: "stopped_by_pmo: the call that waited for the batch has ended",
@@ -93,7 +93,7 @@ export const createJoinTasks = (deps: JoinTasksDeps): JoinTasks => {
     return collected;
   };
 
-  /** A turn that was forgotten runs as little as one that was stopped. */
+  /** A turn that retention deleted does not run, like one that was stopped. */
   const stopTurn = async (request: StopRequest, tx: Queryer): Promise<boolean> => {
     try {
       return (await deps.turns.stop(request, tx)).stopped;
@@ -103,7 +103,7 @@ export const createJoinTasks = (deps: JoinTasksDeps): JoinTasks => {
     }
   };
 
-  /** Stopped and known to be stopped in one commit; one that ended by itself meanwhile keeps its own end. */
+  /** Stopping and recording it are one commit; a child that ended by itself meanwhile keeps its own end. */
   const stopOne = async ({ projectId, batchId }: BatchKey, taskIndex: number, reason: StopReason): Promise<void> => {
     const stop = async (tx: Queryer): Promise<AgentKey | undefined> => {
       const [row] = await tx.query<{ agent_turn_id: string; agent_id: string }>(LOCK_DISPATCHED, [

@@ -1,4 +1,4 @@
-// A batch is written down with all its tasks, and the call that asked for it is put into its hands (BT1).
+// Stores a batch with all its tasks, and hands the call that asked for it over to the batch (BT1).
 
 import { ToolplaneError } from "@toolplane/protocol";
 import { parkCall } from "../calls/park.ts";
@@ -13,8 +13,8 @@ export interface StoredTask extends Omit<BatchTaskAsk, "agentId"> {
 }
 
 /**
- * The deadline ends a batch; stopping its children and settling its call takes a moment longer, and must be able to
- * happen before the watchdog takes the call for abandoned.
+ * The deadline ends a batch; stopping its children and settling its call takes a moment longer, and must be finished before the
+ * watchdog takes the call for abandoned.
  */
 const CLOSING_GRACE_SECONDS = 60;
 

@@ -13,13 +13,13 @@ import {
 } from "@toolplane/protocol";
 import type { BatchStatus, TaskStatus } from "./batch.ts";
 
-/** Why a task was canceled by its batch; the task keeps the word. */
+/** Why its batch canceled a task; stored with the task. */
 export type CloseReason = "deadline_exceeded" | "fail_fast" | "parent_ended";
 
 export interface BatchState {
   readonly failFast: boolean;
   readonly overdue: boolean;
-  /** The call that waits has ended without the batch: canceled, stopped, timed out. */
+  /** The waiting call has ended without the batch: canceled, stopped, timed out. */
   readonly parentEnded: boolean;
   /** Tasks that failed, timed out or were canceled. */
   readonly bad: number;
@@ -53,7 +53,7 @@ export const planBatchStatus = (tasks: readonly EndedTask[], failFast: boolean):
   return has("partial") ? "partial" : "failed";
 };
 
-/** A busy agent or a database that stumbled recovers within seconds; who does not within half a minute, will not soon. */
+/** A busy agent or a database failure recovers within seconds; what does not within half a minute will not soon. */
 const RETRY_SECONDS: Backoff = { first: 2, longest: 30 };
 const MAX_ATTEMPTS = 5;
 
@@ -153,7 +153,7 @@ export interface ReportedTask extends EndedTask {
   readonly resultView: JsonObject | null;
 }
 
-/** The call's result may have 896 KiB; half of it for what tasks say leaves room for everything else about them. */
+/** The call's result may have 896 KiB; half of it for the tasks' texts leaves room for the rest. */
 const MAX_SUMMARIES_CHARS = 400_000;
 
 const reportOf = (task: ReportedTask, maxChars: number): JsonObject => {

@@ -1,11 +1,11 @@
-// How a loop with nothing to do waits: until somebody wakes it, or for a while. A wake that comes while nobody waits is
-// kept, so that a ring between "nothing there" and "now I wait" is not lost.
+// How an idle loop waits: until it is woken, or for a while. A wake that comes while the loop does not wait is kept, so that a
+// ring between "nothing there" and "now I wait" is not lost.
 
 import { type Clock, WAIT_OVER } from "../ports/clock.ts";
 
 export interface Alarm {
   wake(): void;
-  /** Forgets a kept wake: called before looking, it saves a second look. */
+  /** Drops a kept wake: called before looking, it saves a second look. */
   rest(): void;
   wait(ms: number): Promise<void>;
 }

@@ -16,7 +16,7 @@ import {
   STUCK_MESSAGES,
 } from "../outbox/relay.sql.ts";
 import { createDatabase, type Statement } from "../sql/database.ts";
-import { READ_EVENTS } from "./event-log.sql.ts";
+import { NOW_POSITION, READ_EVENTS } from "./event-log.sql.ts";
 import { TRIM_COMMANDS, TRIM_EVENTS, TRIM_SENT_EVENTS } from "./retention.sql.ts";
 import { READ_STREAM_ITEMS, TRIM_STREAM_ITEMS } from "./streams.sql.ts";
 
@@ -56,6 +56,7 @@ const explain = async (client: Client, { name, text }: Statement): Promise<reado
 
 const STATEMENTS: readonly Statement[] = [
   READ_EVENTS,
+  NOW_POSITION,
   EXTEND_CLAIM,
   PUT_OFF,
   BURY_REFUSED,

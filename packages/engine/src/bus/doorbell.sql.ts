@@ -1,5 +1,5 @@
-// The doorbell's statements, on a connection of its own. NOTIFY has no place in a transaction that writes: it would
-// make every commit of the database wait for the one before.
+// The doorbell's statements, on a connection of its own. NOTIFY must not be in a transaction that writes: it would make every
+// commit of the database wait for the one before.
 
 import { DOORBELL_KINDS } from "../ports/doorbell.ts";
 
@@ -8,10 +8,10 @@ const PREFIX = "toolplane_";
 export const channelOf = (kind: string): string => PREFIX + kind;
 export const kindOf = (channel: string): string => channel.slice(PREFIX.length);
 
-/** How processes find out that there are others. */
+/** How processes learn of each other. */
 export const GREETINGS = ["hello", "present"] as const;
 
-/** Rings are lost in a crash anyway: nobody waits for the disk because of one. */
+/** Rings are lost in a crash anyway, so a ring does not wait for the disk. */
 export const START_LISTENING = [
   "set synchronous_commit = off",
   ...[...DOORBELL_KINDS, "streams", ...GREETINGS].map((kind) => `listen ${channelOf(kind)}`),

@@ -1,13 +1,23 @@
-// Reading events by position, for people who look over HTTP: the position is the event's id, so a reader that comes
-// back goes on where it was. Hundreds of readers stand at the same place and are woken together: those who ask for the
-// same share a read that begins after they asked, so none misses what was committed before.
+// Reads events by position, for readers over HTTP: the position is the event's id, so a reader that comes back continues where
+// it was. Hundreds of readers are at the same position and are woken together: readers that ask for the same page share a read
+// that begins after they asked, so none misses what was committed before.
 
-import { showName, ToolplaneError } from "@toolplane/protocol";
 import type { Database } from "../sql/database.ts";
-import { NOW_POSITION, READ_EVENTS } from "./event-log.sql.ts";
+import { NOW_POSITION, OLD_POSITION, READ_EVENTS } from "./event-log.sql.ts";
+import {
+  advance,
+  BEGINNING,
+  type Late,
+  lateOfOpen,
+  type OldPosition,
+  type Open,
+  type Position,
+  parsePosition,
+  positionText,
+} from "./event-position.ts";
 
 export interface LoggedEvent {
-  /** Where the next read goes on. */
+  /** Where the next read continues. */
   readonly position: string;
   readonly subject: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -15,45 +25,42 @@ export interface LoggedEvent {
 }
 
 export interface EventLog {
-  /** The end of the log: what is read from here comes after this moment. */
-  now(): Promise<string>;
+  /** The end of a project's log: what is read from here comes after this moment. */
+  now(projectId: string): Promise<string>;
+  /** Where a reader goes on that comes back with what an event gave it; refuses what no event can have given. */
+  resume(projectId: string, position: string): Promise<string>;
+  /** At most so many messages; a message may tell several events. */
   read(projectId: string, after: string, limit?: number): Promise<readonly LoggedEvent[]>;
 }
 
-interface EventRow {
-  readonly xid: string;
+interface OpenRow {
+  readonly listed: readonly string[];
+  readonly unlisted: string;
+}
+
+interface PlaceRow extends OpenRow {
   readonly id: string;
+  readonly part: number;
+}
+
+interface EventRow extends PlaceRow {
   readonly subject: string;
   readonly headers: string;
   readonly payload: string;
 }
 
+interface OldRow extends OpenRow {
+  readonly id: string;
+  readonly unread: readonly string[];
+}
+
 const PAGE = 200;
-const MAX_DIGITS = 20;
-/** Of PostgreSQL's types: a larger number would make the database refuse the statement. */
-const MAX_XID8 = 2n ** 64n - 1n;
-const MAX_BIGINT = 2n ** 63n - 1n;
 
-const isNumberUpTo = (text: string | undefined, max: bigint): text is string =>
-  text !== undefined &&
-  text !== "" &&
-  text.length <= MAX_DIGITS &&
-  [...text].every((digit) => digit >= "0" && digit <= "9") &&
-  BigInt(text) <= max;
-
-const parsePosition = (position: string): readonly [string, string] => {
-  const [xid, id, ...rest] = position.split("-", 3);
-  if (rest.length > 0 || !isNumberUpTo(xid, MAX_XID8) || !isNumberUpTo(id, MAX_BIGINT))
-    throw new ToolplaneError(
-      "bad_request",
-      `${showName(position)} is not an event id this server has given; send one it has, or none`,
-    );
-  return [xid, id];
-};
+const openOf = ({ listed, unlisted }: OpenRow): Open => ({ listed: listed.map(BigInt), from: BigInt(unlisted) });
 
 type Page = Promise<readonly LoggedEvent[]>;
 
-/** For each question at most one read under way, and one that waits for it and answers all who asked meanwhile. */
+/** For each question at most one read is under way, and one waits that answers all who asked meanwhile. */
 const createSharedReads = (): ((question: string, read: () => Page) => Page) => {
   const underWay = new Map<string, Promise<unknown>>();
   const waiting = new Map<string, Page>();
@@ -78,24 +85,59 @@ const createSharedReads = (): ((question: string, read: () => Page) => Page) => 
   };
 };
 
+/** A place of an earlier version's order, in this one's. */
+const renewed = ({ xid: old, id: oldId }: OldPosition, row: OldRow): Position => {
+  const unread = row.unread.map(BigInt).map((xid): Late => ({ from: xid, to: xid }));
+  const late = [...unread, ...lateOfOpen(openOf(row))];
+  const after = { id: oldId, part: 0 };
+  return {
+    id: BigInt(row.id),
+    part: 0,
+    late: late.map((one) => (one.from === old && one.to === old ? { ...one, after } : one)),
+  };
+};
+
 export const createEventLog = (db: Pick<Database, "query">): EventLog => {
   const share = createSharedReads();
+
+  const locate = async (projectId: string, text: string): Promise<Position> => {
+    const position = parsePosition(text);
+    if (!("xid" in position)) return position;
+    if (position.xid === 0n) return { ...BEGINNING, late: [] };
+    const [row] = await db.query<OldRow>(OLD_POSITION, [projectId, String(position.xid), String(position.id)]);
+    return row === undefined ? { ...BEGINNING, late: [] } : renewed(position, row);
+  };
+
+  const readAfter = async (projectId: string, position: Position, limit: number): Promise<readonly LoggedEvent[]> => {
+    const { late } = position;
+    const rows = await db.query<EventRow>(READ_EVENTS, [
+      projectId,
+      String(position.id),
+      position.part,
+      limit,
+      late.map(({ from }) => String(from)),
+      late.map(({ to }) => String(to)),
+      late.map(({ after }) => String((after ?? BEGINNING).id)),
+      late.map(({ after }) => (after ?? BEGINNING).part),
+    ]);
+    return rows.map((row) => ({
+      position: positionText(advance(position, { id: BigInt(row.id), part: row.part }, openOf(row))),
+      subject: row.subject,
+      headers: JSON.parse(row.headers) as Record<string, string>,
+      payload: row.payload,
+    }));
+  };
+
   return {
-    async now() {
-      const [row] = await db.query<{ xid: string }>(NOW_POSITION);
-      return `${row?.xid}-0`;
+    async now(projectId) {
+      const [row] = await db.query<PlaceRow>(NOW_POSITION, [projectId]);
+      if (row === undefined) return positionText({ ...BEGINNING, late: [] });
+      return positionText({ id: BigInt(row.id), part: row.part, late: lateOfOpen(openOf(row)) });
     },
+    resume: async (projectId, position) => positionText(await locate(projectId, position)),
     async read(projectId, after, limit = PAGE) {
-      const [xid, id] = parsePosition(after);
-      return share(`${projectId} ${after} ${limit}`, async () => {
-        const rows = await db.query<EventRow>(READ_EVENTS, [projectId, xid, id, limit]);
-        return rows.map((row) => ({
-          position: `${row.xid}-${row.id}`,
-          subject: row.subject,
-          headers: JSON.parse(row.headers) as Record<string, string>,
-          payload: row.payload,
-        }));
-      });
+      const position = await locate(projectId, after);
+      return share(`${projectId} ${after} ${limit}`, () => readAfter(projectId, position, limit));
     },
   };
 };

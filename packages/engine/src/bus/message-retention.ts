@@ -1,5 +1,5 @@
-// How long messages are kept: as long as the protocol's streams keep them. With an external bus every row of the outbox
-// is one that has not left yet, and none may be dropped (I3): only events that have left grow old there.
+// How long messages are kept: as long as the protocol's streams keep them. With an external bus every row of the outbox has not
+// left yet and may not be deleted (I3): only events that have left are deleted there.
 
 import { streamPlan } from "@toolplane/protocol/agents";
 import type { CarriedBy } from "../outbox/stuck-messages.ts";
@@ -26,7 +26,7 @@ export interface TrimmedMessages {
   readonly sentEvents: number;
 }
 
-/** A few milliseconds of work per statement: nobody waits noticeably for a row it locks. */
+/** A few milliseconds of work per statement, so that no other transaction waits noticeably for a locked row. */
 const DEFAULT_LIMIT = 1000;
 
 export const trimMessages = async (options: TrimMessagesOptions): Promise<TrimmedMessages> => {

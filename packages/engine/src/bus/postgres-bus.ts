@@ -1,6 +1,6 @@
 // The bus on PostgreSQL: events are a log in the table that is also the outbox, so a message is there the moment its transaction
-// commits (I3); streams pass it by. Nobody consumes here: readers of the log keep their own position (event-log.ts), and what
-// is to be done is a row that is claimed where it stands.
+// commits (I3). Streams do not use that table. There are no consumers here: readers of the log keep their own position
+// (event-log.ts), and work is a row that is claimed where it is.
 
 import type { Bus, BusMessage } from "@toolplane/bus";
 import { parseSubject, ToolplaneError } from "@toolplane/protocol";

@@ -15,12 +15,12 @@
 import { type Backoff, backoff } from "@toolplane/protocol";
 import type pg from "pg";
 import type { Clock } from "../ports/clock.ts";
-import { DOORBELL_KINDS, type Doorbell, type DoorbellKind, type RingOrigin } from "../ports/doorbell.ts";
+import { DOORBELL_KINDS, type Doorbell, type DoorbellKind, type RingOrigin, type RingTo } from "../ports/doorbell.ts";
 import type { Log } from "../ports/log.ts";
 import type { Database } from "../sql/database.ts";
 import { channelOf, GREETINGS, kindOf, NOTIFY, START_LISTENING } from "./doorbell.sql.ts";
 
-/** Beside what the engine rings for, the bus's lossy streams: they must not wake those who wait for messages. */
+/** In addition to the engine's rings, those of the bus's lossy streams: they must not wake listeners for messages. */
 export type RingKind = DoorbellKind | "streams";
 
 const RING_KINDS: readonly RingKind[] = [...DOORBELL_KINDS, "streams"];
@@ -40,7 +40,7 @@ export interface DoorbellStats {
 }
 
 export interface BusDoorbell extends Doorbell {
-  ring(kind: RingKind, to?: "everywhere" | "elsewhere"): void;
+  ring(kind: RingKind, to?: RingTo): void;
   listen(kind: RingKind, heard: (from: RingOrigin) => void): () => void;
   stats(): DoorbellStats;
 }
@@ -51,16 +51,16 @@ export interface PostgresDoorbellOptions {
   readonly log: Log;
 }
 
-/** The longest is as long as the slow look of those who wait: being deaf longer than that costs nothing more. */
+/** The longest pause is as long as the slow look of the listeners: a longer one would delay them more. */
 const PAUSE_MS: Backoff = { first: 50, longest: 5_000 };
 
-/** Who is there answers within milliseconds, or when it has finished what keeps it busy. */
+/** Another process answers within milliseconds, or when it has finished what keeps it busy. */
 const ANSWER_MS = 1_000;
 
-/** A NOTIFY takes well under a millisecond; a connection that is silent this long is dead without saying so. */
+/** A NOTIFY takes well under a millisecond; a connection that is silent this long is dead. */
 const NOTIFY_TIMEOUT_MS = 5_000;
 
-/** What `pg` has and its types leave out: the server process of a connection. */
+/** A field of `pg` that its types leave out: the server process of a connection. */
 const backendOf = (client: pg.Client): number | null => (client as pg.Client & { processID: number | null }).processID;
 
 export const createPostgresDoorbell = ({ db, clock, log }: PostgresDoorbellOptions): BusDoorbell => {
@@ -120,7 +120,7 @@ export const createPostgresDoorbell = ({ db, clock, log }: PostgresDoorbellOptio
     for (const kind of RING_KINDS) tell(kind, "elsewhere");
   };
 
-  /** Another process is there. What either side kept to itself is looked for by both. */
+  /** Another process is there. Both sides look for what they did not ring for. */
   const meet = (word: Greeting): void => {
     greeting.abort();
     if (word === "hello") unsent.add("present");
@@ -164,7 +164,7 @@ export const createPostgresDoorbell = ({ db, clock, log }: PostgresDoorbellOptio
     try {
       hearOthers(client);
       await client.query(START_LISTENING);
-      // Closed meanwhile: nobody would hang up.
+      // Closed meanwhile: without this, the connection would stay open.
       if (closing.signal.aborted) return;
       line = client;
       connections++;
@@ -198,8 +198,8 @@ export const createPostgresDoorbell = ({ db, clock, log }: PostgresDoorbellOptio
     ring(kind, to = "everywhere") {
       if (closing.signal.aborted) return;
       rings++;
-      if (to === "everywhere") tell(kind, "here");
-      if (alone) return;
+      if (to !== "elsewhere") tell(kind, "here");
+      if (alone || to === "here") return;
       unsent.add(kind);
       if (sendSoon) return;
       sendSoon = true;
@@ -219,10 +219,10 @@ export const createPostgresDoorbell = ({ db, clock, log }: PostgresDoorbellOptio
     async close() {
       closing.abort();
       send();
-      // Last rings still leave: another process may be waiting for exactly what this one did before it stopped.
+      // The last rings are still sent: another process may be waiting for what this one did before it stopped.
       while (sending !== undefined) await sending;
       if (line !== undefined) await hangUp(line);
-      // An attempt to connect can take as long as the network pleases; it ends itself.
+      // An attempt to connect may take long; it ends by itself.
       if (!connecting) await kept;
     },
   };

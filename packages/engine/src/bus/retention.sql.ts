@@ -1,8 +1,8 @@
-// Letting go of old messages, in small bites: each statement locks only what it deletes.
+// Deletes old messages in small steps: each statement locks only what it deletes.
 
 /**
- * $1 age in ms, $2 how many. The log's order is nearly the order of age: what is not among its first rows is not old
- * enough either, or will be next time.
+ * $1 age in ms, $2 how many. The order of the log is nearly the order of age: a row that is not among the first is not old
+ * enough, or will be deleted the next time.
  */
 export const TRIM_EVENTS = {
   name: "bus_trim_events",

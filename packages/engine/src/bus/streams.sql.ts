@@ -1,4 +1,4 @@
-// Lossy streams between processes: an UNLOGGED table that nobody waits for.
+// Lossy streams between processes: an UNLOGGED table, whose writes are never waited for.
 
 import { setInput } from "../sql/input.sql.ts";
 

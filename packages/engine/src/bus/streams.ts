@@ -1,9 +1,9 @@
-// Lossy streams (B15). Subscribers of this process get an item at once; for other processes it goes through an UNLOGGED
-// table behind a buffer that drops when it is full, so that publishing never waits for the database. A process that is alone on
-// its database (D5) writes nothing.
+// Lossy streams (B15). Subscribers of this process get an item at once. For other processes it goes through an UNLOGGED table
+// behind a buffer that drops items when it is full, so that publishing never waits for the database. A process that is alone on
+// its database (DB5) writes nothing.
 //
-// Readers remember the snapshot up to which they have read and ask for what is not in it. An id to read on from would
-// lose whatever a slower process commits with smaller ids.
+// Readers remember the snapshot up to which they have read and ask for what is not in it. Continuing from an id would lose items
+// that a slower process commits with smaller ids.
 
 import { type BusStats, checkStreamItem, type StreamItem } from "@toolplane/bus";
 import { matchesPattern, parsePattern, type SubjectPattern } from "@toolplane/protocol";
@@ -26,7 +26,7 @@ export interface StreamsDeps {
   readonly doorbell: BusDoorbell;
   readonly clock: Clock;
   readonly log: Log;
-  /** Tells this bus's own items apart from the others'. */
+  /** Tells this bus's own items from those of others. */
   readonly origin: string;
 }
 
@@ -42,9 +42,9 @@ interface Subscriber {
   readonly handler: (item: StreamItem) => void;
 }
 
-/** Items waiting to be written; a database slower than this many items behind is not worth waiting for. */
+/** Items that wait to be written; when the database is further behind, items are dropped. */
 const MAX_WAITING = 4096;
-/** The newest items a reader takes at once; what it missed is older than anybody watching cares for. */
+/** The newest items that a reader takes at once; older ones are no longer of interest. */
 const READ_LIMIT = 2000;
 /** Readers come within milliseconds of the bell; a minute also spans a reconnect. */
 const KEEP_MS = 60_000;
@@ -86,7 +86,7 @@ export const createStreams = ({ db, doorbell, clock, log, origin }: StreamsDeps)
   };
 
   const writer = createCoalescer<StreamItem, undefined>({
-    // One at a time: what one process publishes stays in order.
+    // One at a time, so that the items of one process stay in order.
     inFlight: 1,
     bytesOf: ({ subject, payload }) => subject.length + payload.length,
     flush: async (items) => {
@@ -121,7 +121,7 @@ export const createStreams = ({ db, doorbell, clock, log, origin }: StreamsDeps)
           await readOnce();
         }
       } catch {
-        // The next ring, or the one after a reconnect, reads on from the same snapshot.
+        // The next ring, or the ring after a reconnect, continues from the same snapshot.
         log.warn("streams of other processes could not be read");
       } finally {
         reading = undefined;
@@ -149,7 +149,7 @@ export const createStreams = ({ db, doorbell, clock, log, origin }: StreamsDeps)
       const first = subscribers.size === 0;
       subscribers.add(subscriber);
       if (first) {
-        // From now on, not from where the last subscriber of an earlier time stopped.
+        // Begins now, not where an earlier subscriber stopped.
         snapshot = undefined;
         await read();
       }

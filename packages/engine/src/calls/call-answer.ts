@@ -1,5 +1,5 @@
-// What a caller is told of its call: the facts, where the call is, and its result when it has one. Made of what is known here
-// where that is enough, so that a caller which waits is answered without reading its call back.
+// The answer to a caller: the facts, the state of the call, and its result when it has one. It is made from what is known in this
+// process where possible, so that a waiting caller is answered without reading its call.
 
 import type { ToolResultContent } from "@toolplane/protocol";
 import type { CallFacts, CallStatus, CallView } from "./call.ts";
@@ -8,14 +8,14 @@ import type { SettledCall } from "./settle-watch.ts";
 export type CallAnswer = CallFacts &
   Pick<CallView, "resultCardId" | "errorCode"> & {
     readonly status: CallStatus;
-    /** What the result card says; absent where it has to be read. */
+    /** The content of the result card; absent where it has to be read. */
     readonly content?: ToolResultContent | undefined;
   };
 
-/** Hundreds may wait for one call, and each has a copy: a larger result is read when its reader has room for it. */
+/** Hundreds may wait for one call, and each gets a copy: a larger result is read when its reader has room for it. */
 const MAX_COPIED_CHARS = 64 * 1024;
 
-/** As it is stored: a card that is read back has its members in canonical order, and an answer is the same either way. */
+/** In stored form: a card that is read has its members in canonical order, so the answer is the same either way. */
 const contentOf = ({ cardBody, content, resultCardId }: SettledCall): ToolResultContent | undefined => {
   if (cardBody === null) return content;
   if (cardBody.length > MAX_COPIED_CHARS && resultCardId !== null) return undefined;

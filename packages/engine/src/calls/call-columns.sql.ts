@@ -45,7 +45,7 @@ export const FACTS = {
   definitionHash: text(),
   subject: text(),
   target: text(),
-  /** The actor the command is sent to, and the only one whose result counts. */
+  /** The actor that the command is sent to; only its result counts. */
   actorId: text(),
   afterExecution: given<AfterExecution>("text"),
   callCardId: text(),
@@ -115,7 +115,7 @@ export const factsOfMade: (row: DispatchRow) => ReturnType<typeof factsOf> = val
 export const FACT_COLUMNS = selectOf(FACTS);
 export const VIEW_COLUMNS = selectOf(VIEW);
 
-/** What a call takes along into the past as it was. */
+/** Columns that a call keeps unchanged when it moves to the past calls. */
 export const KEPT_COLUMNS = namesOf({ ...FACTS, ...TERMS, ...COURSE });
 export const KEPT_OF_CALL = namesOf({ ...FACTS, ...TERMS, ...COURSE }, "c");
 /** What a dispatch gives to the call's row. */

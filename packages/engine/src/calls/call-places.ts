@@ -1,7 +1,7 @@
 // Where calls go when they are written: to a service that waits for them in this process, as leased to it, or into the queue.
 // Direct calls and the calls of a step come the same way.
-//   CP1. A lease is written with the call, in the statement that makes it. The service hears of it after the commit.
-//   CP2. If it is not known whether that was committed, what carries those leases goes back to the queue: no service has heard
+//   CL1. A lease is written with the call, in the statement that makes it. The service hears of it after the commit.
+//   CL2. If it is not known whether that was committed, what carries those leases goes back to the queue: no service has heard
 //        of them.
 
 import type { CallObserver } from "../ports/call-observer.ts";
@@ -96,6 +96,7 @@ export const createCallPlaces = (deps: CallPlacesDeps): CallPlaces => {
             throw error;
           }
           reservation.hand(rows.map((row, index) => tellOf(row, written[index])));
+          deps.doorbell.ring("events", "here");
           if (leaseIds.length > 0) await faults.at("handover:after-telling");
         },
         drop,

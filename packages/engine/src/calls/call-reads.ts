@@ -1,6 +1,6 @@
-// Reading calls. Whoever asks for one call (a caller whose wait is over, a page that shows one) shares a statement with
-// those who ask at the same moment.
-//   A read leaves after it was asked for, never before: it sees everything that was committed until then.
+// Reads calls. Requests for single calls (by callers whose wait is over, by pages that show one) share a statement with others
+// of the same moment.
+//   A read is sent after it was asked for, never before: it sees everything that was committed until then.
 
 import { showName, ToolplaneError } from "@toolplane/protocol";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
@@ -22,7 +22,7 @@ export const createCallReads = (db: Queryer): CallReads => {
   const find = async (keys: readonly CallKey[]): Promise<readonly CallView[]> =>
     keys.length === 0 ? [] : (await db.query<ViewRow>(READ_CALLS, bindKeys(keys))).map(viewOf);
 
-  // No keys: a read locks nothing, and two who ask for the same call may have the same answer.
+  // No keys: a read locks nothing, and two requests for the same call may share the answer.
   const one = createCoalescer<CallKey, CallView>({
     flush: async (keys) => {
       const views = new Map((await find(keys)).map((view) => [callKey(view), view]));

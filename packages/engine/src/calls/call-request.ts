@@ -1,4 +1,4 @@
-// What is asked for with a direct call, and what its caller is told when it is written down.
+// The request for a direct call, and what its caller is told when the call is stored.
 
 import type { AfterExecution } from "@toolplane/protocol";
 import type { Actor } from "../audit/audit.ts";
@@ -9,14 +9,14 @@ export interface CallRequest extends CallAsk {
   readonly projectId: string;
   /** Minted by the engine's own ids when absent; never a provider's. */
   readonly toolCallId?: string | undefined;
-  /** Who asks; `sys.api` when nobody is named. */
+  /** The asking actor; `sys.api` unless given. */
   readonly agentId?: string | undefined;
   readonly channelId?: string | undefined;
   /** How deep the caller says it is; the call is refused when the engine counts another depth (I9). */
   readonly saidDepth?: number | undefined;
   readonly traceparent?: string | undefined;
   readonly tracestate?: string | undefined;
-  /** The person who is written down for it, when it is a retry that a person asked for. */
+  /** The person recorded for it, when it is a retry that a person asked for. */
   readonly actor?: Actor | undefined;
 }
 

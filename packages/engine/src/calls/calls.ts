@@ -7,9 +7,11 @@ import type { Log } from "../ports/log.ts";
 import { parsePage } from "../registry/page.ts";
 import { createSessionTargets, type TargetKey } from "../sessions/session-targets.ts";
 import type { Database } from "../sql/database.ts";
+import { createGiveBack } from "../waiting/give-back.ts";
 import type { CallFacts, CallKey, CallView } from "./call.ts";
 import { answerOfSettled, type CallAnswer } from "./call-answer.ts";
 import { createFactMemory, type FactMemory } from "./call-facts.ts";
+import { type CallLease, readLeases } from "./call-leases.ts";
 import { type CallPlaces, createCallPlaces } from "./call-places.ts";
 import { createCallReads, noCall } from "./call-reads.ts";
 import type { CallRequest, Dispatched } from "./call-request.ts";
@@ -17,9 +19,9 @@ import { type Canceled, type CancelRequest, createCancel } from "./cancel.ts";
 import { type ClaimAcrossRequest, createClaimAcross } from "./claim-across.ts";
 import { type ClaimLine, createClaimLine } from "./claim-line.ts";
 import { createDispatch, type DispatchDeps } from "./dispatch.ts";
-import { createGiveBack } from "./give-back.ts";
 import { createHandover } from "./handover.ts";
 import { createKnownLeases } from "./known-leases.ts";
+import { GIVE_BACK } from "./lease.sql.ts";
 import { type Beat, type ClaimRequest, createLeases, type Held, type LeasedCall, type LeaseRequest } from "./leases.ts";
 import { LIST_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
 import { createReports, type PutResultCard, type ReportRequest } from "./reports.ts";
@@ -37,7 +39,7 @@ export interface CallFilter {
 }
 
 export interface Calls {
-  /** Writes a direct call down; it will settle. */
+  /** Stores a direct call; from then on it will settle. */
   dispatch(request: CallRequest): Promise<Dispatched>;
   /** Dispatches and waits up to `waitMs` for the settlement. */
   call(request: CallRequest, waitMs: number, signal?: AbortSignal): Promise<CallAnswer>;
@@ -55,6 +57,8 @@ export interface Calls {
   get(key: CallKey): Promise<CallView>;
   /** What its program said when its tool failed; for operators only. */
   diagnostics(key: CallKey): Promise<Diagnostics | undefined>;
+  /** Whose hands it was in, the first lease first. */
+  leases(view: CallView): Promise<readonly CallLease[]>;
   /** What never changes about a call; mostly from memory. */
   facts(key: CallKey): Promise<CallFacts>;
   /** Refuses with `lease_lost` unless the call is run under this lease; mostly from memory. */
@@ -65,12 +69,12 @@ export interface Calls {
   /** Services that asked for work within the last minute. */
   services(projectId: string, target?: string): readonly SeenService[];
   readonly watch: SettleWatch;
-  /** For all that end calls beside their reports. */
+  /** For all parts that end calls without a report. */
   readonly settlements: Settlements;
   /** For the calls that steps make. */
   readonly places: CallPlaces;
   stats(): Readonly<Record<string, CoalescerStats>>;
-  /** Nobody waits for work or results any more; what was submitted is finished. */
+  /** Ends all waits for work and results; submitted work is finished. */
   drain(): Promise<void>;
 }
 
@@ -108,7 +112,16 @@ export const createCalls = (deps: CallsDeps): Calls => {
   };
   const seen = createSeenServices(deps.clock.now);
   const watch = createSettleWatch(deps);
-  const unheard = createGiveBack(deps);
+  const unheard = createGiveBack<readonly string[]>({
+    clock: deps.clock,
+    forSeconds: deps.leaseSeconds,
+    async ask(leaseIds) {
+      const given = await db.query(GIVE_BACK, [leaseIds, deps.republishSeconds]);
+      if (given.length > 0) deps.doorbell.ring("sessions");
+      if (given.length > 0) deps.doorbell.ring("events", "here");
+      return given.length > 0;
+    },
+  });
   const sessionTargets = createSessionTargets(deps);
   const leases = createLeases({ ...deps, sessionTargets, remember, giveBack: unheard.giveBack });
   const handover = createHandover();
@@ -155,7 +168,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
     },
     async lease(request) {
       const leased = await leases.lease.submit(request);
-      // Its command came over a bus: this is the first we see of the service.
+      // Its command came over a bus, so this is the first request of this service.
       seen.saw(leased.facts.projectId, leased.facts.target, request.holder)(false);
       return leased;
     },
@@ -174,6 +187,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
     cancel: cancel.submit,
     diagnostics: (key) => readDiagnostics(db, key),
     get,
+    leases: (view) => readLeases(db, view),
     async facts(key) {
       const [found] = await facts.recall([key]);
       if (found === undefined) throw noCall(key);
@@ -199,7 +213,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
       sessionTargets.close();
       watch.close();
       await Promise.all(Object.values(coalescers).map((coalescer) => coalescer.idle()));
-      // Those whose wait ended just now read their call once more.
+      // Callers whose wait just ended read their call once more.
       await reads.one.idle();
       await unheard.stop();
     },

@@ -1,5 +1,5 @@
-// Cancel settles the open call in its own transaction; the holder learns it by its next heartbeat and aborts.
-// A result card that was already written is used: the work is done, canceling it would only lose it.
+// Cancel settles the open call in its own transaction; the holder learns it by its next heartbeat and aborts. A result card that
+// was already written is used: the work is done, and canceling would only lose it.
 
 import { storableText, ToolplaneError } from "@toolplane/protocol";
 import { type Actor, reasonIn } from "../audit/audit.ts";
@@ -18,7 +18,7 @@ export interface CancelRequest extends CallKey {
   readonly reason?: string | undefined;
   /** Who asked for it. */
   readonly by?: string | undefined;
-  /** The person who is written down for it. */
+  /** The person recorded for it. */
   readonly actor?: Actor | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface CancelDeps {
   readonly ids: Ids;
 }
 
-/** The engine's own name on cards it writes when nobody else can. */
+/** The engine's own name as the author of cards. */
 export const ENGINE_ACTOR = "sys.engine";
 const MAX_REASON_LENGTH = 500;
 const CANCELED = "call.canceled" as const;
@@ -61,7 +61,7 @@ const settlementOf = (
   };
 };
 
-/** A request with the id of the card it may write: a second run, after its answer was lost, finds the first by it. */
+/** A request with the id of the card it may write: after a lost answer, the second run finds the first by it. */
 interface Identified extends CancelRequest {
   readonly cardId: string;
 }

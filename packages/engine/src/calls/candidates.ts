@@ -1,5 +1,5 @@
-// Result cards that were written but never reported. When a call must end without a report - canceled, timed out, its
-// holder gone - the oldest valid one is its result: the work was done, only the last word was lost.
+// Result cards that were written and never reported. When a call must end without a report - canceled, timed out, its holder
+// gone - the oldest valid one is its result: the work was done, only the report was lost.
 
 import { type Card, parseCard, type ToolResultContent } from "@toolplane/protocol";
 import { planReportCheck } from "@toolplane/protocol/agents";
@@ -9,7 +9,7 @@ import type { WrittenResult } from "./plan-settlement.ts";
 import { bindKeys, type CandidateRow, READ_CANDIDATES } from "./read.sql.ts";
 import { expectedCall } from "./reports.ts";
 
-/** A card this version cannot read is no result; it must not keep its call from ending. */
+/** A card that this version cannot read does not count; it must not keep its call from ending. */
 const tryReadCard = (body: string): Card | undefined => {
   try {
     return parseCard(JSON.parse(body));

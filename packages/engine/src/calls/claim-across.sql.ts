@@ -1,7 +1,7 @@
-// Which projects have work for a target. Only queued calls are in the index this walks, and it jumps from project to
-// project instead of reading their calls: what it costs is the number of projects with anything queued, and nothing
-// when nobody waits. The limit inside keeps it a look per project, in their order: as an EXISTS it would become a join
-// that reads all queued calls first. The order inside names the index: by the primary key it would have to sort.
+// Which projects have work for a target. Only queued calls are in the index that this walks, and it jumps from project to
+// project instead of reading their calls. So it costs as much as there are projects with queued calls, and nothing when none has
+// any. The inner limit makes it one lookup per project, in their order: an EXISTS would become a join that reads all queued
+// calls first. The inner order names the index: by the primary key it would have to sort.
 
 import type { Statement } from "../sql/database.ts";
 

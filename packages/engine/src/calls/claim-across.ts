@@ -1,9 +1,10 @@
 // Work for a service that belongs to no project, such as the bundled tools: one question for all projects.
 //   CA1. One look per ring, and one a second by itself (I13), however many projects there are. A call that is dispatched in this
 //        process names its target: only services of that target look, or are handed the call (handover.ts).
-//   CA2. Every project with work gets a share of what is claimed; when they are more than fit, the next look goes on
+//   CA2. Every project with work gets a share of what is claimed. When there are more projects than fit, the next look continues
 //        where this one stopped, so a busy project cannot keep the others waiting.
-//   CA3. What one project's claim took is handed out even if another's failed: a lease nobody knows of would lapse.
+//   CA3. Calls that were claimed in one project are handed out even if the claim in another failed: otherwise their leases would
+//       lapse.
 
 import { type Clock, WAIT_OVER } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
@@ -23,7 +24,7 @@ export interface ClaimAcrossDeps {
 }
 
 export interface ClaimAcross {
-  /** A call of this process stands in the queue of this target. */
+  /** A call of this process was queued for this target. */
   offer(target: string): void;
   wait(request: ClaimAcrossRequest, waitMs: number, signal?: AbortSignal): Promise<readonly LeasedCall[]>;
   close(): void;
@@ -36,7 +37,7 @@ const MAX_PROJECTS = 32;
 
 export const createClaimAcross = ({ db, claim, doorbell, clock, handover }: ClaimAcrossDeps): ClaimAcross => {
   const waiting = new Set<{ readonly target: string; readonly wake: () => void }>();
-  /** Where the next look of a target goes on; absent: at the first project. */
+  /** Where the next look of a target continues; absent: at the first project. */
   const positions = new Map<string, string>();
   const closing = new AbortController();
 

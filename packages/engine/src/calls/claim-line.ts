@@ -1,12 +1,12 @@
-// The line of those who wait for work. Per (project, target) only the first in line looks; when it found all it asked
-// for there may be more, and the next one looks too. One ring therefore costs one statement, however many wait.
-//   A service that comes back to a queue that was just seen empty stands in line without a look: since then no bell has rung and
-//   no call was offered here, so there is nothing to see. A lost ring costs it no more than any other that waits (I13).
-//   Who rests in line may be handed a call that is dispatched here (handover.ts).
+// The line of services that wait for work. Per (project, target) only the first in line reads the queue; when it found all it
+// asked for, there may be more, and the next one reads too. So one ring costs one statement, however many wait.
+//   A service that comes back to a queue that was just seen empty waits in line without reading: since then no bell has rung and
+//   no call was offered here, so the queue is still empty. A lost ring delays it no more than any other waiting service (I13).
+//   A service that rests in line may be handed a call that is dispatched here (handover.ts).
 
+import { LRUCache } from "lru-cache";
 import { type Clock, WAIT_OVER } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
-import { createLeastRecentlyUsed } from "../registry/least-recently-used.ts";
 import type { TargetKey } from "../sessions/session-targets.ts";
 import type { Handover } from "./handover.ts";
 import type { ClaimRequest, LeasedCall, LineRequest } from "./leases.ts";
@@ -19,25 +19,25 @@ export interface ClaimLineDeps {
 }
 
 export interface ClaimLine {
-  /** What there is now, or else what comes within `waitMs`; empty when nothing came or the signal aborted. */
+  /** What is queued now, or what comes within `waitMs`; empty when nothing came or the signal aborted. */
   wait(request: ClaimRequest, waitMs: number, signal?: AbortSignal): Promise<readonly LeasedCall[]>;
-  /** A call of this process stands in the queue of this target. */
+  /** A call of this process was queued for this target. */
   offer(key: TargetKey): void;
   waiting(): number;
   close(): void;
 }
 
-// A ring may be lost (I13) and a delayed call becomes due without one: the first in line looks this often by itself.
+// A ring may be lost (I13), and a delayed call becomes due without a ring: the first in line reads this often by itself.
 const LOOK_AGAIN_MS = 1_000;
 
-/** As many targets as one process can sensibly serve. */
+/** More targets than one process serves. */
 const MAX_REMEMBERED = 1_024;
 
 interface Place {
   readonly wake: () => void;
 }
 
-/** A look that found less than it asked for: what is in the queue came later. */
+/** A look that found less than it asked for: calls that are queued now came later. */
 interface EmptyLook {
   readonly at: number;
   readonly rings: number;
@@ -47,7 +47,7 @@ const keyOf = ({ projectId, target }: TargetKey): string => `${projectId}/${targ
 
 export const createClaimLine = ({ claim, doorbell, clock, handover }: ClaimLineDeps): ClaimLine => {
   const lines = new Map<string, Place[]>();
-  const empty = createLeastRecentlyUsed<EmptyLook>(MAX_REMEMBERED);
+  const empty = new LRUCache<string, EmptyLook>({ max: MAX_REMEMBERED });
   let rings = 0;
   let closed = false;
   const wakeFirst = (key: string): void => lines.get(key)?.[0]?.wake();
@@ -66,12 +66,12 @@ export const createClaimLine = ({ claim, doorbell, clock, handover }: ClaimLineD
     else if (index === 0) line[0]?.wake();
   };
 
-  /** How long the first in line may still rest before it looks: nothing is in the queue that was looked at a moment ago. */
+  /** How long the first in line may still rest before it reads: nothing was in the queue a moment ago. */
   const restLeft = (key: string): number => {
     const look = empty.get(key);
     if (look === undefined || look.rings !== rings) return 0;
     const age = clock.now() - look.at;
-    // A clock that was set back proves nothing.
+    // When the clock was set back, the age of the look is unknown.
     return age < 0 ? 0 : Math.max(LOOK_AGAIN_MS - age, 0);
   };
 
@@ -83,7 +83,7 @@ export const createClaimLine = ({ claim, doorbell, clock, handover }: ClaimLineD
       found = await claim({ ...request, inLine: true });
       return found;
     } finally {
-      // An offer during the look has forgotten it already: it may not have seen that call.
+      // An offer during the look has already dropped it: the look may not have seen that call.
       if (found === undefined || found.length >= request.max) empty.delete(key);
       else if (empty.get(key) === began) empty.set(key, { at: clock.now(), rings: began.rings });
     }
@@ -128,7 +128,7 @@ export const createClaimLine = ({ claim, doorbell, clock, handover }: ClaimLineD
   };
 
   return {
-    // In line first, then the look: a ring in between is heard, and an empty queue is looked at once, not twice.
+    // Joins the line first and reads then: a ring in between is heard, and an empty queue is read once, not twice.
     wait(request, waitMs, signal) {
       const alone = !lines.has(keyOf(request));
       return waitMs <= 0 && alone ? claim(request) : standInLine(request, waitMs, signal);

@@ -1,11 +1,11 @@
-// Uses of control keys, for the audit: a tool's result that says what becomes of its agent's turn (`__cg_control`, I11), and
-// foreign bodies that tried to and lost the keys on the way. Results without such keys cost one look at their top level.
+// Uses of control keys, for the audit: a tool's result that decides about its agent's turn (`__cg_control`, I11), and foreign
+// bodies that tried to and lost the keys. A result without such keys costs one look at its top level.
 
 import { CONTROL_PREFIX, isRecord, readOverride, type ToolResultContent } from "@toolplane/protocol";
 import type { Act, Actor } from "../audit/audit.ts";
 import type { ControlUse, SettleRow } from "./settle.sql.ts";
 
-/** A key is a foreign text; few are real ones. */
+/** At most so many keys are recorded: they are foreign text, and only a few keys have a meaning. */
 const MAX_KEYS = 8;
 const MAX_KEY_LENGTH = 64;
 
@@ -21,7 +21,7 @@ export const findControlUse = (
   return { toolName, used: shown(used), afterExecution: readOverride(result), stripped: shown(stripped) };
 };
 
-/** The plane's own tools (`sys.`) say nothing foreign. */
+/** The plane's own tools (`sys.`) relay no foreign text. */
 const actorOf = ({ settledBy }: SettleRow): Actor | undefined =>
   settledBy.startsWith("tool.") ? { door: "service", tokenId: null, role: "tool", actor: settledBy } : undefined;
 

@@ -1,4 +1,4 @@
-// What became of a direct call's dispatch, in the words its caller hears: written now, found again, or refused. Pure.
+// How a direct call's dispatch ended, in the words its caller gets: stored now, found again, or refused. Pure.
 //   I12. A key that was used answers with its call, or with a conflict when the arguments differ.
 
 import { type AfterExecution, isTrustedActor, rawArgumentsHash, ToolplaneError } from "@toolplane/protocol";
@@ -19,7 +19,7 @@ export interface Pending {
   readonly checked: Checked | undefined;
   outcome: Dispatched | Error | undefined;
   row: DispatchRow | undefined;
-  /** Whether a service that waits may have it at once. */
+  /** Whether a waiting service may have it at once. */
   free: boolean;
   /** It stands in the queue now. */
   queued: boolean;
@@ -35,8 +35,8 @@ export const dispatchedOf = (row: DispatchRow, leased: boolean): Dispatched => (
   idempotent: false,
 });
 
-// Whoever inserts a key makes others who insert it wait; in one order everywhere, so that two never wait for each other.
-// By project and tool first: should a plan look those up before the calls, the order is still this one.
+// An insert of a key makes other inserts of the same key wait; all use one order, so that two never wait for each other. By
+// project and tool first: should a plan look those up before the calls, the order is still the same.
 const orderOf = ({ request, agentId }: Pending): string =>
   [request.projectId, request.toolName, agentId, request.idempotencyKey ?? ""].join("\n");
 
@@ -56,7 +56,7 @@ const foundOf = (row: KeyedRow, idempotent: boolean): Dispatched => ({
   idempotent,
 });
 
-/** The call under this very id: what an earlier run of this request wrote, or somebody else's. */
+/** The call under this id: written by an earlier run of this request, or by another caller. */
 export const madeOutcome = ({ request, agentId }: Pending, found: MadeRow, sha256: Sha256): Dispatched | Error =>
   found.tool_name === request.toolName &&
   found.agent_id === agentId &&

@@ -1,5 +1,5 @@
 // Dispatch in one statement and one commit: the call row (which is also its request edge, waiting row and place in the
-// queue), its tool.call card, and - only when an external bus carries commands - the outbox row.
+// queue), its tool.call card, the events that tell of it, and - only when an external bus carries commands - the outbox row.
 // I4: the row exists before anyone can see the command. The tool's version is checked again inside the statement, so a
 // definition read a moment ago (or from a cache) is never used after it was replaced. So is the depth of the agent in whose
 // name a direct call is made (I9): what was remembered of it counts only if it is still true.
@@ -9,6 +9,7 @@ import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
 import type { CallStatus } from "./call.ts";
 import { type DispatchRow, DISPATCH_INPUT as input, MADE_COLUMNS } from "./call-columns.sql.ts";
+import { tellOf } from "./call-events.sql.ts";
 
 export type { DispatchRow } from "./call-columns.sql.ts";
 
@@ -34,8 +35,8 @@ const isAmong = (alias: string, cte: string): string =>
   `((${alias}.project_id, ${alias}.tool_call_id) in (select project_id, tool_call_id from ${cte})) is true`;
 
 // A plain service never leases: its run deadline counts from dispatch.
-// Project, tool and caller are each looked up for a row of the input, never the other way round: as joins or an EXISTS they
-// are planned as a scan of all projects or agents once the server knows that there are few, and such a plan would stay.
+// Project, tool and caller are each looked up for a row of the input, never the other way round: as joins or an EXISTS they are
+// planned as a scan of all projects or agents once the server knows that there are few, and such a plan would stay.
 /** How deep an agent is: as deep as the turn it is in, and never less than it was made. */
 export const agentDepth = (agent: string): string =>
   `greatest(${agent}.depth, coalesce((select h.active_recursion_depth from state.heads h
@@ -100,10 +101,17 @@ const INSERT_COMMANDS = `
     from ready r
    where r.command_payload is not null and not r.paused and not r.leased and r.status = 'queued'`;
 
+const tellMade = (which: string): string =>
+  tellOf(`ready r${which}`, "r", [
+    { phase: "dispatched", status: "r.status", attempt: "0" },
+    { phase: "approval_wanted", status: "r.status", attempt: "0", when: "r.status = 'awaiting_approval'" },
+    { phase: "leased", status: "'running'", attempt: "1", when: "r.leased" },
+  ]);
+
 /**
- * Calls that are all new, as direct ones without a key are: nobody is asked for conflicts (a search of the primary key
- * and a second record in the log per row) and nothing is matched. Should one exist after all, the statement fails as a
- * whole with a unique violation, and DISPATCH finds out which.
+ * Calls that are all new, as direct calls without a key are: without `on conflict` (which costs a search of the primary key and
+ * a second log record per row) and without matching. If one exists after all, the whole statement fails with a unique violation,
+ * and DISPATCH finds out which.
  */
 export const DISPATCH_FRESH: Statement = {
   name: "calls.dispatch-fresh",
@@ -114,15 +122,16 @@ written as (${INSERT_CARDS}
 ),
 sent as (${INSERT_COMMANDS}
    order by r.ord
+),
+told as (${tellMade("")}
 )
 select i.ord::int as ord, i.ready, i.ready as inserted, i.leased, now() as made_at
   from (select ord, ord in (select ord from ready) as ready, ord in (select ord from ready where leased) as leased from unnest($1::text[]) with ordinality as u (project_id, ord)) i
  order by i.ord`,
 };
 
-// Keys first, then cards, then calls: who comes too late stops at the first. The card of a direct call is named after it
-// and stays with it, so it is also the one thing that tells a second run of a request from the first after the call has
-// settled and left the live ones.
+// Keys first, then cards, then calls: a late request stops at the first. The card of a direct call has an id derived from the
+// call and is kept with it, so after the call has settled only the card tells a second run of a request from the first.
 // The answer unnests the two keys again: cheaper than keeping all columns of the input for it.
 /** Calls some of which may exist: by their key, by their id, or because an earlier run of the same request wrote them. */
 export const DISPATCH: Statement = {
@@ -143,6 +152,8 @@ called as (${INSERT_CALLS} where ${isAmong("r", "written")}
 ),
 sent as (${INSERT_COMMANDS} and ${isAmong("r", "called")}
    order by r.ord
+),
+told as (${tellMade(` where ${isAmong("r", "called")}`)}
 )
 select i.ord::int as ord, i.ord in (select ord from ready) as ready, ${isAmong("i", "called")} as inserted,
        i.ord in (select ord from ready where leased) and ${isAmong("i", "called")} as leased, now() as made_at

@@ -1,16 +1,17 @@
 // Dispatch of direct calls: each a headless turn of its own, any number at once.
 // The way of a flush: chosen ids already used -> definitions (remembered) -> plan each -> one statement -> ring.
-//   I4, I12. A key that was used answers with its call. The statement finds out; keys are looked up only for calls that it did
-//   not write and for calls that could not be planned: a used key answers also after its tool was redefined or deleted.
-//   A definition that was replaced under the plan is read again and planned again; the statement itself tells.
-//   I9. A call in an agent's name is as deep as the agent: as the turn it is in, and never less than it was made.
-//   A flush whose answer was lost may run again: ids were minted with the request, so the second run finds the first.
+//   I4, I12. A key that was used answers with its call. The statement finds used keys; they are looked up only for calls that it
+//   did not write and for calls that could not be planned. So a used key answers even after its tool was redefined or deleted.
+//   A definition that was replaced after planning is read again and the call planned again; the statement itself reports it.
+//   I9. A call in an agent's name is as deep as the agent: as the turn it is in, and never less than the agent itself.
+//   A flush whose answer was lost may run again: ids were made with the request, so the second run finds the first.
 //   A call for which a service waits here is written as leased to it and handed over (handover.ts). If it is not known whether
-//   that was committed, what carries those leases goes back to the queue: no service has heard of them.
+//   that was committed, calls under those leases go back to the queue: no service knows of them.
 
 import { setImmediate as breathe } from "node:timers/promises";
 import { DEFAULT_CHANNEL, isToolplaneError, isTrustedActor, type JsonCaps, ToolplaneError } from "@toolplane/protocol";
 import { saidDepthError } from "@toolplane/protocol/agents";
+import { LRUCache } from "lru-cache";
 import { type Act, type Actor, recordActsOf } from "../audit/audit.ts";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
 import { roughBytes } from "../coalescer/rough-bytes.ts";
@@ -20,7 +21,6 @@ import type { Doorbell } from "../ports/doorbell.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Definitions } from "../registry/definition-cache.ts";
-import { createLeastRecentlyUsed } from "../registry/least-recently-used.ts";
 import { type Checked, finishCheck, LongCheck, withVerdict } from "../registry/schema-checks.ts";
 import type { Database, Statement } from "../sql/database.ts";
 import type { CallPlaces } from "./call-places.ts";
@@ -66,15 +66,15 @@ export interface Dispatch extends Omit<Coalescer<CallRequest, Dispatched>, "subm
 }
 
 const API_AGENT = "sys.api";
-// A definition that changes more often than this within one dispatch is being fought over.
+// A definition that changes more often than this within one dispatch is being changed in a loop.
 const MAX_REPLANS = 5;
-// Large arguments travel in small company rather than hold up a batch of small ones.
+// Batches are capped by bytes, so one call with large arguments does not hold up many small ones.
 const MAX_FLUSH_BYTES = 1024 * 1024;
 
 // Agents that call outside of their turns; one that is not remembered costs a second try.
 const MAX_DEPTHS = 10_000;
 
-// Project ids hold no blanks.
+// Project ids contain no blanks, so a blank can separate them.
 const agentKeyOf = (projectId: string, agentId: string): string => `${projectId} ${agentId}`;
 
 // A card of this size takes a few milliseconds to plan.
@@ -99,9 +99,9 @@ const retriesOf = (items: readonly Pending[]): (Act & { readonly by: Actor })[] 
 export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlaces }): Dispatch => {
   const { db, definitions, faults, ids, sha256 } = deps;
   /** Agents that are deeper than 0, as far as they were met; the statement says when one is not that deep any more. */
-  const depths = createLeastRecentlyUsed<{ readonly depth: number }>(MAX_DEPTHS);
+  const depths = new LRUCache<string, { readonly depth: number }>({ max: MAX_DEPTHS });
 
-  /** What the caller says is planned with: the statement compares it, and a refusal costs no second try. */
+  /** The depth that the caller says is used for planning: the statement compares it, and a refusal costs no second try. */
   const depthOf = ({ request: { projectId, saidDepth }, agentId }: Pending): number => {
     const unlike = isTrustedActor(agentId) ? saidDepthError(saidDepth, 0) : undefined;
     if (unlike !== undefined) throw unlike;
@@ -128,7 +128,7 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
     }
   };
 
-  /** The call is there under its id: written by an earlier run, whose words count, not this plan's, or somebody else's. */
+  /** The call exists under its id: written by an earlier run, whose content counts, or by another caller. */
   const findMade = async (items: readonly Pending[]): Promise<void> => {
     const open = items.filter((item) => item.outcome === undefined);
     if (open.length === 0) return;
@@ -181,13 +181,13 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
         item.outcome = error as Error;
         failed.push(item);
       }
-      // Planning a large call takes tens of milliseconds: others get their turn before the next one.
+      // Planning a large call takes tens of milliseconds: other work runs before the next one.
       if ((item.row?.cardBody.length ?? 0) > LARGE_CARD) await breathe();
     }
     await findKeyed(failed);
   };
 
-  /** Without keys all are new, unless an earlier run of this flush has written them; keys are known to come twice. */
+  /** Without keys all are new, unless an earlier run of this flush has written them; keys are often sent twice. */
   const insert = async (open: readonly Pending[]): Promise<readonly DispatchedRow[]> => {
     const rows = open.map((item) => item.row as DispatchRow);
     const values = bindDispatch(rows, deps.republishSeconds);
@@ -283,7 +283,7 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
         row: undefined,
       }),
     );
-    // An id that the caller chose may be any call's: before card ids came from call ids, nothing else would tell.
+    // An id that the caller chose may belong to any call; for calls from before card ids were derived, only this lookup shows it.
     const chosen = items.filter(({ minted }) => !minted);
     await findKeyed(chosen);
     await findMade(chosen);
@@ -317,7 +317,7 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
       try {
         return await coalescer.submit({ request, toolCallId, checked, minted });
       } catch (error) {
-        // Outside of the flush: the calls that were in it do not wait for the thread.
+        // Outside of the flush: the other calls of the flush do not wait for the thread.
         if (!(error instanceof LongCheck)) throw error;
         if (round > MAX_REPLANS) throw keepsChanging(request.toolName);
         checked = await finishCheck(error, request.projectId);

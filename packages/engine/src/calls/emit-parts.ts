@@ -1,4 +1,4 @@
-// Parts of a result while it is being made: a lossy stream for whoever looks. Never stored, never waited for.
+// Parts of a result while it is being made: a lossy stream for watchers. Never stored, never waited for.
 
 import type { Bus } from "@toolplane/bus";
 import { canonicalText, type JsonValue, partStreamSubject } from "@toolplane/protocol";

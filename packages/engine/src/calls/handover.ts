@@ -9,7 +9,7 @@
 
 import type { LeasedCall } from "./leases.ts";
 
-/** In place of a project: the service takes calls of all of them. No project can have this id. */
+/** In place of a project: the service takes calls of all projects. No project can have this id. */
 const EVERY_PROJECT = "*";
 
 export interface Waiting {

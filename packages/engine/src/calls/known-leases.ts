@@ -1,11 +1,12 @@
-// The leases this process has given or prolonged. Parts of a running call are checked against them, so that a part costs no
-// statement. A remembered lease counts until it would have lapsed; then, and for a lease that is not remembered, the database
-// is asked. Heartbeat, release and settlement do not use this memory: the database decides about them.
+// The leases that this process has given or extended. Parts of a running call are checked against them, so that a part costs no
+// statement. A remembered lease counts until it would have lapsed; then, and for an unknown lease, the database is asked.
+// Heartbeat, release and settlement do not use this memory: the database decides about them.
 
 import { ToolplaneError } from "@toolplane/protocol";
+import { LRUCache } from "lru-cache";
 import type { Clock } from "../ports/clock.ts";
-import { createLeastRecentlyUsed } from "../registry/least-recently-used.ts";
-import { type CallFacts, type CallKey, type CallView, callKey } from "./call.ts";
+import { type CallFacts, type CallKey, type CallView, callKey, isSettled } from "./call.ts";
+import { planNotDue } from "./not-due.ts";
 
 export interface Lease {
   readonly id: string;
@@ -15,7 +16,7 @@ export interface Lease {
 export interface KnownLeases {
   remember(key: CallKey, lease: Lease): void;
   forget(key: CallKey): void;
-  /** Refuses unless this is the live lease of the call, or the call is of a plain service, which takes none. */
+  /** Refuses unless this is the live lease of the call, or the call is of a plain service, which takes none, and can run. */
   check(facts: CallFacts, leaseId: string | undefined): Promise<void>;
 }
 
@@ -35,17 +36,34 @@ const notHeld = ({ toolCallId }: CallKey, leaseId: string | undefined): Toolplan
       : `this is not the lease call ${toolCallId} is run under; stop working on it`,
   );
 
+/** Of a plain service's call it is remembered for a moment that it can run. */
+const NO_LEASE = "";
+const PLAIN_MEMORY_MS = 1_000;
+
+const refuseUnlessOpen = (view: CallView, nowMs: number): void => {
+  const notDue = planNotDue(view, null, nowMs);
+  if (notDue !== undefined) throw notDue;
+  if (isSettled(view.status))
+    throw new ToolplaneError(
+      "already_settled",
+      `call ${view.toolCallId} has settled (${view.status}): it has no more parts`,
+    );
+};
+
 export const createKnownLeases = ({ clock, read }: KnownLeasesDeps): KnownLeases => {
-  const known = createLeastRecentlyUsed<Lease>(MAX_REMEMBERED);
+  const known = new LRUCache<string, Lease>({ max: MAX_REMEMBERED });
   return {
     remember: (key, lease) => known.set(callKey(key), lease),
     forget: (key) => known.delete(callKey(key)),
     async check(facts, leaseId) {
-      if (leaseId === undefined) {
-        if (facts.plain) return;
-        throw notHeld(facts, leaseId);
-      }
       const lease = known.get(callKey(facts));
+      if (leaseId === undefined) {
+        if (!facts.plain) throw notHeld(facts, leaseId);
+        if (lease?.id === NO_LEASE && lease.expiresAt.getTime() > clock.now()) return;
+        refuseUnlessOpen(await read(facts), clock.now());
+        known.set(callKey(facts), { id: NO_LEASE, expiresAt: new Date(clock.now() + PLAIN_MEMORY_MS) });
+        return;
+      }
       if (lease?.id === leaseId && lease.expiresAt.getTime() > clock.now()) return;
       const { status, leaseId: held, leaseExpiresAt } = await read(facts);
       if (status !== "running" || held !== leaseId) throw notHeld(facts, leaseId);

@@ -4,6 +4,8 @@
 
 import { type GivenOf, given, inputOf } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
+import { tellOf } from "./call-events.sql.ts";
+import { IS_ENDED, keepLeases, TELL_RETRIED } from "./ended-leases.sql.ts";
 import { offeredAt, RECHECK_PAUSED } from "./offer.sql.ts";
 import { FACT_COLUMNS } from "./read.sql.ts";
 
@@ -13,7 +15,7 @@ const HOLDER = { leaseId: text(), holder: text(), leaseSeconds: given<number>("d
 
 const CLAIM_COLUMNS = { projectId: text(), target: text(), max: given<number>("integer"), ...HOLDER } as const;
 
-/** Who comes first when not all fit, the sessions or the calls of none; in turns, so that neither waits for ever. */
+/** Whether sessions or calls without a session come first when not all fit; alternating, so that neither waits for ever. */
 const ORDER = { sessionsFirst: given<boolean>("boolean") } as const;
 
 export type ClaimRow = GivenOf<typeof CLAIM_COLUMNS & typeof ORDER>;
@@ -48,6 +50,8 @@ leased as (
     from picked p, durability
    where ${isPicked}
   returning p.ord, c.*
+),
+told as (${tellOf("leased c", "c", [{ phase: "leased", status: "c.status", attempt: "c.attempts" }])}
 )
 (select c.ord::int as ord, ${FACT_COLUMNS}, c.attempts, c.lease_id, c.lease_expires_at, c.run_deadline, k.body as card_body,
         ${state.column} as session_state
@@ -56,15 +60,15 @@ leased as (
    ${state.join}
   order by c.ord, c.available_at, c.tool_call_id)`;
 
-/** For a call that stands in the queue under no alias. */
+/** For a queued call that was selected without an alias. */
 export const IS_DUE = "status = 'queued' and available_at <= now() and queue_deadline > now()";
 
 /** Whether a call of the session runs; `w` names the project. */
 export const isBusy = (session: string): string => `exists (
   select from state.live_calls r where r.project_id = w.project_id and r.session = ${session} and r.status = 'running' and r.session is not null)`;
 
-// A picked row is locked, so it stays where it is and is found by its place, without the primary key. Only a row that
-// somebody put back into the queue after this statement began has moved; it is left for the look its ring brings.
+// A picked row is locked, so it stays where it is and is found by its physical place, without the primary key. Only a row that
+// was put back into the queue after this statement began has moved; the next look finds it.
 const PICKED = `
 picked as materialized (
   select w.ord, w.lease_id, w.holder, w.lease_seconds, c.place, c.retry_safe
@@ -154,6 +158,12 @@ select array_position($1::text[], c.lease_id) as ord, ${FACT_COLUMNS}, c.attempt
  where c.due_at < 'infinity' and c.lease_id = any($1::text[]) and c.status = 'running'`,
 };
 
+// What was not started does not count as an attempt. `republish`: not null when an external bus must hear of it.
+const backInQueue = (republish: string): string => `
+         status = 'queued', lease_id = null, lease_holder = null, lease_expires_at = null, started_at = null,
+         run_deadline = null, attempts = greatest(c.attempts - 1, 0), available_at = ${offeredAt("now()")},
+         due_at = least(c.queue_deadline, case when ${republish}::double precision is not null then now() end, ${RECHECK_PAUSED})`;
+
 /**
  * Back to the queue, as if never claimed: what a claim took whose holder was never told. Found among the live rows.
  * $1 lease ids, $2 not null when an external bus must hear of it: then a watchdog publishes the command again at once.
@@ -161,11 +171,20 @@ select array_position($1::text[], c.lease_id) as ord, ${FACT_COLUMNS}, c.attempt
 export const GIVE_BACK: Statement = {
   name: "calls.give-back",
   text: `
+with ended as materialized (
+  select q.*, 1 as ord
+    from state.live_calls q
+   where q.due_at < 'infinity' and q.status = 'running' and q.lease_id = any($1::text[])
+     for update
+),
+kept as (${keepLeases("released")}
+),
+told as (${TELL_RETRIED}
+)
 update state.live_calls c
-   set status = 'queued', lease_id = null, lease_holder = null, lease_expires_at = null, started_at = null,
-       run_deadline = null, attempts = greatest(c.attempts - 1, 0), available_at = ${offeredAt("now()")},
-       due_at = least(c.queue_deadline, case when $2::double precision is not null then now() end, ${RECHECK_PAUSED})
- where c.due_at < 'infinity' and c.status = 'running' and c.lease_id = any($1::text[])
+   set ${backInQueue("$2")}
+  from ended e
+ where ${IS_ENDED}
 returning c.tool_call_id`,
 };
 
@@ -180,9 +199,9 @@ export type HeldRow = GivenOf<typeof HELD_COLUMNS>;
 const held = inputOf(HELD_COLUMNS);
 
 /**
- * Extends live leases; what it does not return was lost, and why is read afterwards: this statement's own snapshot would
- * still show the call as it was before the change that took it away. A heartbeat lost in a server crash only shortens a lease,
- * so it does not wait for the disk.
+ * Extends live leases. A lease that is not returned was lost; the reason is read afterwards, because this statement's own
+ * snapshot would still show the call as it was before. A heartbeat lost in a server crash only shortens a lease, so it does not
+ * wait for the disk.
  */
 export const HEARTBEAT: Statement = {
   name: "calls.heartbeat",
@@ -209,15 +228,24 @@ export const RELEASE: Statement = {
   name: "calls.release",
   text: `
 with input as materialized (select * from ${held.from}),
+ended as materialized (
+  select i.ord, c.*
+    from input i
+   cross join lateral (
+     select * from state.live_calls q
+      where q.project_id = i.project_id and q.tool_call_id = i.tool_call_id and q.status = 'running' and q.lease_id = i.lease_id
+        for update) c
+),
+kept as (${keepLeases("released")}
+),
+told as (${TELL_RETRIED}
+),
 given as (
   update state.live_calls c
-     set status = 'queued', lease_id = null, lease_holder = null, lease_expires_at = null, started_at = null,
-         run_deadline = null, attempts = greatest(c.attempts - 1, 0), available_at = ${offeredAt("now()")},
-         due_at = least(c.queue_deadline, case when $${held.next}::double precision is not null then now() end, ${RECHECK_PAUSED})
-    from input i
-   where c.project_id = any (array[i.project_id]) and c.tool_call_id = i.tool_call_id
-     and c.status = 'running' and c.lease_id = i.lease_id
-  returning i.ord
+     set ${backInQueue(`$${held.next}`)}
+    from ended e
+   where ${IS_ENDED}
+  returning e.ord
 )
 select ord::int as ord from given`,
 };

@@ -1,9 +1,9 @@
-// Leases: claim, lease by id, heartbeat, release. A lease is a service's time-limited right to run a call; lease =
+// Leases: claim, lease by id, heartbeat, release. A lease is a service's time-limited right to run a call. A lease means
 // started, so a service takes only what it runs at once.
-//   I6. The lease id on the row is the fence: a taker replaces it, and from then on the old holder can do nothing.
-//   Calls of one session run one after the other: the statements take one at a time, an index makes sure.
-//   A claim whose answer was lost (the connection broke around the commit) is recalled by its lease id, and given back
-//   if it cannot be, so that an unsafe call nobody started is not taken for one whose outcome is unknown.
+//   I6. The lease id on the row is the fence: a new holder replaces it, and from then on the old holder can do nothing.
+//   Calls of one session run one after the other: the statements take one at a time, and an index guarantees it.
+//   When the answer of a claim was lost (the connection broke around the commit), its calls are found by the lease id, or given
+//   back, so that an unsafe call that was never started does not end as outcome_unknown.
 
 import { type CommandPayload, isRecord, isToolplaneError, type JsonObject, ToolplaneError } from "@toolplane/protocol";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
@@ -39,7 +39,7 @@ export interface LeasedCall {
   readonly runDeadline: Date;
   /** The tool.call card, canonical text. */
   readonly cardBody: string;
-  /** What the last call of its session left behind; undefined at the beginning of one, and for a call of none. */
+  /** The state that the last call of its session left; undefined at the beginning of a session, and without one. */
   readonly session: JsonObject | undefined;
   readonly command: {
     readonly subject: string;
@@ -53,12 +53,12 @@ export interface ClaimRequest {
   readonly target: string;
   readonly holder: string;
   readonly max: number;
-  /** The definitions the service runs; a call under another one is not handed to it. Absent: it runs every one. */
+  /** The definitions the service runs; a call under another one is not given to it. Absent: all definitions. */
   readonly definitions?: readonly string[] | undefined;
 }
 
 export interface LineRequest extends ClaimRequest {
-  /** Somebody who waits, and whom a ring tells about calls of sessions: a look that leaves them out loses nothing. */
+  /** A waiting service that a ring tells about calls of sessions: a look without them loses nothing. */
   readonly inLine?: boolean | undefined;
 }
 
@@ -66,7 +66,7 @@ export interface LeaseRequest extends CallKey {
   readonly agentTurnId: string;
   readonly callCardId: string;
   readonly holder: string;
-  /** The taker's own mark of this request: asked again under it, because the answer was lost, the lease is the same. */
+  /** The caller's own mark of this request: asked again under it, because the answer was lost, the lease is the same. */
   readonly ticket?: string | undefined;
 }
 
@@ -106,7 +106,7 @@ export interface LeaseDeps {
   readonly republishSeconds: number | null;
   readonly observe: CallObserver;
   readonly remember: (leased: LeasedCall) => void;
-  /** What these leases hold was never handed to anybody. */
+  /** The calls of these leases were never handed to a service. */
   readonly giveBack: (leaseIds: readonly string[]) => void;
 }
 
@@ -117,10 +117,10 @@ export interface Leases {
   readonly release: Coalescer<Held, void>;
 }
 
-/** The row without a call says that calls of sessions wait. */
+/** A row without a call says that calls of sessions wait. */
 const isCall = (row: LeasedRow): boolean => row.tool_call_id !== null;
 
-/** A lease, and the command that is made of the call's facts. */
+/** A lease, and the command made from the call's facts. */
 export const leasedCall = (leased: Omit<LeasedCall, "command">): LeasedCall => {
   const { subject, headers, callCardId, toolName, afterExecution } = leased.facts;
   const payload = { tool_call_card_id: callCardId, tool_name: toolName, after_execution: afterExecution };
@@ -142,15 +142,15 @@ const lost = (held: CallKey, view: CallView | undefined): ToolplaneError => {
   const now = isSettled(view.status)
     ? `it has settled (${view.status})`
     : view.leaseId === null
-      ? "nobody holds it"
-      : "somebody else holds it";
+      ? "no service holds it"
+      : "another service holds it";
   return new ToolplaneError("lease_lost", `the lease on call ${held.toolCallId} is gone: ${now}; stop working on it`);
 };
 
 /** Why a call could not be leased: `queued` in the detail means that it can be tried again later. */
 const unleased = (request: LeaseRequest, view: CallView | undefined): ToolplaneError => {
   const { toolCallId, agentTurnId, callCardId } = request;
-  // Another turn or card: not this call, whatever became of the one that has its id.
+  // Another turn or card: this is not the call that was asked for, although it has its id.
   if (view === undefined || view.agentTurnId !== agentTurnId || view.callCardId !== callCardId)
     return new ToolplaneError("lease_lost", `there is no call ${toolCallId} of this turn and card; forget the command`);
   const { status } = view;
@@ -163,7 +163,7 @@ const unleased = (request: LeaseRequest, view: CallView | undefined): ToolplaneE
   return new ToolplaneError("lease_lost", `call ${toolCallId} cannot be leased: ${why}`, { detail: { status } });
 };
 
-/** The index that keeps a session's calls apart. Two statements at one moment is rare, twice in a row hardly ever. */
+/** The index that keeps a session's calls apart. Two statements at one moment are rare, twice in a row very rare. */
 const SESSION_INDEX = "live_calls_session_running";
 const MAX_RACES = 5;
 const RACE_PAUSE_MS = 5;
@@ -186,20 +186,20 @@ export const createLeases = (deps: LeaseDeps): Leases => {
     return perItem;
   };
 
-  /** A taking statement, again when another one took a call of the same session at the same moment: nothing was taken. */
+  /** Runs a claiming statement, again when another one took a call of the same session at the same moment: nothing was taken. */
   const run = async (statement: Statement, values: unknown[]): Promise<LeasedRow[]> => {
     for (let races = 1; ; races++) {
       try {
         return await db.query<LeasedRow>(statement, values);
       } catch (error) {
         if (!isSessionRace(error) || races >= MAX_RACES) throw error;
-        // The server says so before it has let go of the rows, which the next try would pass over.
+        // The server reports it before it has released the rows, which the next try would skip.
         await deps.clock.sleep(RACE_PAUSE_MS * races);
       }
     }
   };
 
-  /** Runs a taking statement; if its answer is lost, asks what it took, and if that is not known gives it back. */
+  /** Runs a claiming statement; if its answer is lost, asks what it took, and gives it back if that is not known. */
   const take = async (statement: Statement, values: unknown[], leaseIds: readonly string[]): Promise<LeasedRow[]> => {
     await faults.at("lease:before-commit");
     let rows: LeasedRow[];
@@ -214,6 +214,7 @@ export const createLeases = (deps: LeaseDeps): Leases => {
       }
     }
     await faults.at("lease:after-commit");
+    if (rows.some(isCall)) deps.doorbell.ring("events", "here");
     return rows;
   };
 
@@ -235,7 +236,7 @@ export const createLeases = (deps: LeaseDeps): Leases => {
       const look = sessionTargets.look();
       const found = await takeFor(CLAIM, rows);
       const calls = taken(found.filter(isCall), items.length);
-      // Sessions wait where nobody expected any: from now on they are asked for at once.
+      // Calls of sessions wait at a target that had none: from now on this process looks for them at once.
       const waiting = found.flatMap((row) => (isCall(row) ? [] : [row.ord - 1]));
       for (const row of rows) sessionTargets.hush(row, look);
       for (const index of waiting) sessionTargets.learn(rows[index] as ClaimRow);
@@ -251,18 +252,18 @@ export const createLeases = (deps: LeaseDeps): Leases => {
     },
   });
 
-  /** How the calls stand whose lease was not what the caller thought, by key. */
+  /** The state of calls whose lease was not what the caller thought, by key. */
   const readLost = async (items: readonly CallKey[]): Promise<ReadonlyMap<string, CallView>> => {
     if (items.length === 0) return new Map();
     const rows = await db.query<ViewRow>(READ_CALLS, bindKeys(items));
     return new Map(rows.map(viewOf).map((view) => [callKey(view), view]));
   };
 
-  /** With the call's id: one ticket for several calls must not make their leases one. */
+  /** With the call's id: one ticket for several calls must not give them the same lease. */
   const leaseIdOf = ({ ticket, toolCallId }: LeaseRequest): string =>
     ticket === undefined ? ids.uuid() : `${ticket}:${toolCallId}`;
 
-  /** What these requests took when they were asked before. */
+  /** What these requests took when they were sent before. */
   const recall = async (leaseIds: readonly string[]): Promise<ReadonlyMap<string, LeasedCall>> => {
     if (leaseIds.length === 0) return new Map();
     const rows = await db.query<LeasedRow>(RECALL, [leaseIds]);
@@ -300,7 +301,7 @@ export const createLeases = (deps: LeaseDeps): Leases => {
         const expiresAt = kept.get(item);
         if (expiresAt !== undefined) return { expiresAt, cancel: false };
         const view = views.get(callKey(item));
-        // Settled by somebody else while this holder had it (cancel, stop, deadline): the lease id is still its own.
+        // Settled by another party while this holder had it (cancel, stop, deadline): the lease id is still the holder's.
         if (view !== undefined && isSettled(view.status) && view.leaseId === item.leaseId)
           return { expiresAt: null, cancel: true };
         return lost(item, view);
@@ -322,6 +323,7 @@ export const createLeases = (deps: LeaseDeps): Leases => {
       await faults.at("release:after-commit");
       const given = new Set(rows.map((row) => items[row.ord - 1]));
       if (given.size > 0) deps.doorbell.ring("sessions");
+      if (given.size > 0) deps.doorbell.ring("events", "here");
       const views = await readLost(items.filter((item) => !given.has(item)));
       return items.map((item) => (given.has(item) ? undefined : lost(item, views.get(callKey(item)))));
     },

@@ -1,17 +1,17 @@
-// Back to the queue. Whoever offers a call again (a release, a claim nobody heard of, a watchdog) says when; two things
-// may put it off: the time its caller asked for, and a tool that was paused meanwhile. Expressions over a call `c`.
+// Back to the queue. Whatever offers a call again (a release, a claim whose answer was lost, a watchdog) says when. Two things
+// may delay it: the time its caller asked for, and a tool that was paused meanwhile. Expressions over a call `c`.
 
 // A scalar subquery: an EXISTS may be planned as one scan of all tools.
 const IS_PAUSED = `(select t.status = 'paused' from resource.tools t
   where t.project_id = c.project_id and t.tool_name = c.tool_name)`;
 
-/** A call of a paused tool waits outside the queue, whoever puts it there. */
+/** A call of a paused tool waits outside the queue, whatever put it there. */
 export const offeredAt = (time: string): string => `case when ${IS_PAUSED} then 'infinity' else ${time} end`;
 
-/** Null, or when to look whether the resume was missed: one that raced with the statement did not see the call. */
+/** Null, or when to check whether the resume was missed: a resume that raced with the statement did not see the call. */
 export const RECHECK_PAUSED = `case when ${IS_PAUSED} then now() + interval '5 seconds' end`;
 
-/** When its caller wanted it: the queue's time counts from then. */
+/** When its caller wanted it; its time in the queue counts from then. */
 export const WANTED_AT = "c.queue_deadline - make_interval(secs => c.queue_timeout_seconds)";
 
 // A scalar subquery with a limit, for the same reason. Looked for only where nothing else has refused.
@@ -22,9 +22,9 @@ const SESSION_IS_FREE = `(c.session is null or (select 1 from state.live_calls r
 const PLAIN_WAS_SENT = "(c.plain and c.publishes > 0)";
 
 /**
- * Whether a call that is under no live lease can have a result: it ran under one that lapsed, or nothing forbids it to run.
- * Not before a person approved it, its time has come, its tool is resumed and its session is free. The pause before another
- * attempt forbids nothing.
+ * Whether a call without a live lease can have a result: it ran under a lease that lapsed, or it is allowed to run. It is
+ * allowed when a person has approved it, its time has come, its tool is not paused and its session is free. The pause before
+ * another attempt does not matter.
  */
 const CAN_HAVE_RUN = `(c.status = 'running' or (c.status = 'queued' and ${WANTED_AT} <= now()
   and (c.available_at < 'infinity' or ${PLAIN_WAS_SENT}) and ${SESSION_IS_FREE}))`;

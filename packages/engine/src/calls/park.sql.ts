@@ -1,6 +1,7 @@
-// The lease as a lock: who works for a call holds its row while it writes what the call is about.
+// The lease as a lock: a run holds the row of its call while it writes for the call.
 
 import type { Statement } from "../sql/database.ts";
+import { IS_ENDED, keepLeases } from "./ended-leases.sql.ts";
 
 /** $1 project, $2 call. The lock makes runs of one call wait for each other, and a settlement for the run. */
 export const HOLD_CALL: Statement = {
@@ -16,10 +17,18 @@ select status, lease_id, recursion_depth
 export const PARK_CALL: Statement = {
   name: "calls.park",
   text: `
-update state.live_calls
+with ended as materialized (
+  select * from state.live_calls
+   where project_id = $1 and tool_call_id = $2 and lease_id = $3 and status = 'running'
+     for update
+),
+kept as (${keepLeases("handed_on")}
+)
+update state.live_calls c
    set lease_id = $4, lease_holder = $5, lease_expires_at = now() + make_interval(secs => $6::double precision),
        run_deadline = now() + make_interval(secs => $6::double precision),
        due_at = now() + make_interval(secs => $6::double precision)
- where project_id = $1 and tool_call_id = $2 and lease_id = $3 and status = 'running'
-returning tool_call_id`,
+  from ended e
+ where ${IS_ENDED}
+returning c.tool_call_id`,
 };

@@ -1,9 +1,9 @@
-// Work whose result comes later. The service that runs a call hands its lease to somebody who will settle it - a batch -
-// in the transaction that writes that somebody down. From then on the call is in those hands alone (I6), and the
-// deadline moves with it: the caller's suspension is as long as the work it waits for (W-26).
-//   PK1. Everything a run writes for its call is written under `holdCall`: a run that lost its lease writes nothing, and
-//        two runs of one call never write at once.
-//   PK2. A parked call still settles if nobody ever comes: its deadline is a watchdog's business like any other (I1).
+// Work whose result comes later. The service that runs a call gives its lease to another holder that will settle it - a batch -
+// in the transaction that stores that holder. From then on only the new holder may settle (I6), and the deadline moves with the
+// lease: the caller waits as long as the work takes (W-26).
+//   PK1. Everything a run writes for its call is written under `holdCall`: a run that lost its lease writes nothing, and two
+//        runs of one call never write at once.
+//   PK2. A parked call still settles if its holder never comes: the watchdog ends it at its deadline (I1).
 
 import { ToolplaneError } from "@toolplane/protocol";
 import type { Queryer } from "../sql/database.ts";
@@ -17,7 +17,7 @@ export interface HeldCall {
 }
 
 export interface ParkRequest extends Held {
-  /** The lease of whoever settles it. */
+  /** The lease of the holder that settles it. */
   readonly newLeaseId: string;
   readonly newHolder: string;
   readonly seconds: number;

@@ -1,5 +1,5 @@
-// From a request to the rows of a call: arguments layered and checked, ids minted, the tool.call card written out, the
-// command's headers made. Pure but for the ids and the time passed in; the database decides whether it happens.
+// From a request to the rows of a call: arguments layered and checked, ids made, the tool.call card written, the command's
+// headers made. Pure except for the ids and the time that are passed in; the database decides whether it happens.
 
 import {
   type AfterExecution,
@@ -58,7 +58,7 @@ export interface CallOrigin {
   readonly contextBoxId?: string | undefined;
   readonly traceparent?: string | undefined;
   readonly tracestate?: string | undefined;
-  /** Where the turn's trace was started from. */
+  /** The span that started the turn's trace. */
   readonly parentTraceparent?: string | undefined;
 }
 
@@ -87,7 +87,7 @@ export interface PlanCallInput {
 
 const SENDER = "toolplane";
 const MAX_KEY_LENGTH = 255;
-// Beyond any plan, and near enough to catch a time in the wrong unit.
+// Later than any real plan, and near enough to catch a time in the wrong unit.
 const MAX_AHEAD_MS = 10 * 366 * 24 * 3_600_000;
 
 /** The actor whose result a command on this subject asks for: `tool.text`, `sys.pmo`. */
@@ -106,7 +106,7 @@ export const checkIdempotencyKey = (key: string | undefined): void => {
     );
 };
 
-/** A call for later still settles one day: a time that never comes, or is no time, is refused (I1). */
+/** A call for later must settle one day: a time that never comes, or that is not a time, is refused (I1). */
 const checkNotBefore = (notBeforeMs: number | undefined, now: string): void => {
   if (notBeforeMs === undefined) return;
   if (!Number.isFinite(notBeforeMs) || notBeforeMs < 0 || notBeforeMs > Date.parse(now) + MAX_AHEAD_MS)
@@ -166,7 +166,7 @@ const contextOf = (origin: CallOrigin, toolCallId: string, ids: Ids) => {
   });
 };
 
-/** The card's limit is the arguments' limit; what is too large is the request, not a result. */
+/** The card's limit is the arguments' limit; here the request is too large, not a result. */
 const callCardText = (card: Card, caps: JsonCaps): string => {
   try {
     return cardText(card, caps);
@@ -195,11 +195,11 @@ const argumentsOf = ({ pinned, ask }: PlanCallInput, variables: TemplateValues):
 export interface PlannedCall {
   readonly row: DispatchRow;
   readonly chain: ChainLink;
-  /** Whether a service that waits may have it at once: nothing about the call or its tool asks for the queue. */
+  /** Whether a waiting service may have it at once: neither the call nor its tool needs the queue. */
   readonly free: boolean;
 }
 
-/** A limit is kept where calls are claimed, a session's order too, and a plain service never leases. */
+/** Limits and the order of sessions are kept where calls are claimed, and a plain service never leases. */
 const isFree = (options: ResolvedToolOptions, ask: CallAsk, session: string | null): boolean =>
   session === null &&
   ask.notBeforeMs === undefined &&

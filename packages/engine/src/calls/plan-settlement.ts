@@ -1,7 +1,7 @@
 // From a result to the rows of a settlement. Pure but for the ids and the time passed in.
-//   I11. The card's and the callback's after_execution are the command's; a wish lives in result.__cg_control alone.
-//   I1.  Whatever a tool gave becomes a result that can be stored: planning a settlement of good standing never fails.
-//   Lineage is copied from the call, never from what the reporter says.
+//   I11. after_execution in the card and in the callback is the command's; a wish for another is in result.__cg_control alone.
+//   I1.  Whatever a tool gave becomes a result that can be stored: planning a valid settlement never fails.
+//   Lineage is copied from the call, never from the report.
 
 import {
   buildResult,
@@ -29,7 +29,7 @@ import { findControlUse } from "./control-acts.ts";
 import type { InboxPart, SettleMode, SettleRow } from "./settle.sql.ts";
 import type { Sha256 } from "./turn-chain.ts";
 
-/** What a tool gave: the one-step way. */
+/** A tool's result in one step. */
 export interface GivenResult {
   readonly status: unknown;
   readonly result?: unknown;
@@ -37,11 +37,11 @@ export interface GivenResult {
   readonly afterExecution?: unknown;
   /** The definition the code ran under, where the service says so. */
   readonly definitionHash?: string | undefined;
-  /** What the next call of the session begins with; kept only when this one succeeds. */
+  /** The state for the next call of the session; kept only when this call succeeds. */
   readonly sessionState?: unknown;
-  /** Further ways to show the result; what is no view is left out. */
+  /** Further ways to show the result; a value that is no view is left out. */
   readonly views?: unknown;
-  /** The control keys a foreign body had and lost before it was reported. */
+  /** The control keys that were removed from a foreign body before it was reported. */
   readonly strippedControl?: readonly string[] | undefined;
 }
 
@@ -56,13 +56,15 @@ export interface Settlement {
   readonly facts: CallFacts;
   readonly mode: SettleMode;
   readonly leaseId: string | null;
-  /** Who is recorded as having settled, and the author of a card made here. */
+  /** It becomes a dead letter as well. */
+  readonly dead?: boolean | undefined;
+  /** The actor recorded as having settled the call, and the author of a card made here. */
   readonly actorId: string;
   readonly messageType: "tool_result" | "timeout";
   readonly outcome: { readonly given: GivenResult } | { readonly written: WrittenResult };
   /** The reporter's own span, if it made one. */
   readonly traceparent?: string | undefined;
-  /** For a card made here: minted with the request, so that a second run of it finds the first. */
+  /** For a card made here: made with the request, so that a second run finds the first. */
   readonly cardId?: string | undefined;
   /** A card that says the same is written already: it is the result, and none is made. */
   readonly standing?: { readonly cardId: string; readonly hash: string } | undefined;
@@ -77,7 +79,7 @@ export interface SettlementMeans {
 
 export const resultHash = (content: ToolResultContent, sha256: Sha256): string => sha256(canonicalText(content));
 
-/** A failure the engine itself establishes, in the shape every reader understands. */
+/** A failure that the engine itself reports, in the common shape. */
 export const engineFailure = (
   status: ResultStatus,
   error: ToolplaneError,
@@ -163,7 +165,7 @@ const inboxPart = (settlement: Settlement, cardId: string, status: string, means
 /** A failed call does not change its session. */
 const CHANGES_SESSION: ReadonlySet<string> = new Set(["success", "partial"]);
 
-/** What was given, and the state that goes with it; a state that cannot be kept makes it a failure. */
+/** The given result and its session state; a state that cannot be stored makes it a failure. */
 const withState = ({ facts, mode, leaseId }: Settlement, given: GivenResult, { caps }: SettlementMeans) => {
   if (facts.session === null || !CHANGES_SESSION.has(String(given.status))) return { given, state: null };
   const held = mode === "report" && leaseId !== null;
@@ -193,6 +195,7 @@ export const planSettlement = (settlement: Settlement, means: SettlementMeans): 
     cardBody: settlement.standing === undefined ? (made?.body ?? null) : null,
     agentTurnId: facts.agentTurnId,
     stepId: facts.stepId,
+    dead: settlement.dead === true,
     ...inboxPart(settlement, cardId, content.status, means),
     sessionState: CHANGES_SESSION.has(content.status) ? (kept?.state ?? null) : null,
     content,

@@ -1,6 +1,6 @@
-// The protocol's two steps: a service writes its tool.result card, then reports a pointer to it. Both steps check what
-// the one-step way makes right by construction: a card nobody could report is refused when it is written. A call has room for
-// one card, of the size a card may have, until it settles (UTP 4.4).
+// The protocol's two steps: a service writes its tool.result card, then reports a pointer to it. Both steps check what the
+// one-step way makes right by construction: a card that could not be reported is refused when it is written. A call takes one
+// card, of at most a card's size, until it settles (UTP 4.4).
 
 import {
   type Card,
@@ -33,7 +33,7 @@ export interface PutResultCard {
   readonly projectId: string;
   /** The authenticated producer. */
   readonly actorId: string;
-  /** The lease it is written under; a call that is leased takes it from nobody else. */
+  /** The lease it is written under; while a call is leased, only its holder may write. */
   readonly leaseId?: string | undefined;
   readonly card: unknown;
 }
@@ -42,7 +42,7 @@ export interface ReportRequest extends CallKey {
   readonly actorId: string;
   readonly leaseId?: string | undefined;
   readonly payload: unknown;
-  /** What the report says about whose call it is, spelled as on the bus; judged against the call, never believed. */
+  /** What the report says about its call, spelled as on the bus; it is compared with the call, never trusted. */
   readonly headers?: HeaderMap | undefined;
 }
 
@@ -61,7 +61,7 @@ export interface ReportDeps {
   readonly settle: (request: SettleRequest) => Promise<Settled>;
 }
 
-/** The call as a report is held against it. */
+/** The call's facts that a report is compared with. */
 export const expectedCall = (facts: CallFacts): ExpectedCall => ({
   ...facts,
   actors: [facts.actorId],
@@ -112,7 +112,7 @@ export const createReports = (deps: ReportDeps): Reports => {
       const hash = deps.sha256(body);
       await deps.faults.at("card:before-commit");
       const cardId = card.card_id;
-      // A blank one is none, as in a report.
+      // A blank lease counts as none, as in a report.
       const leaseId = isFilled(saidLease) ? saidLease : null;
       const { toolCallId, agentTurnId, stepId } = facts;
       const values = [projectId, cardId, card.author_id, toolCallId, agentTurnId, stepId, hash, body, leaseId];

@@ -1,7 +1,7 @@
-// Why a result card was not written, or that it is there already. A service may write one card for a call that is open; a second
-// writer is told which card to report instead (UTP 4.4), so that it has nothing more to write.
-//   I6. Only the holder of a live lease writes, and only it is told of a card that stands.
-//   I7. The same card again is a no-op, also after the settlement.
+// Why a result card was not written, or that it exists already. A service may write one card for an open call; a second writer
+// is told which card to report instead (UTP 4.4).
+//   I6. Only the holder of a live lease writes, and only the holder is told of an existing card.
+//   I7. The same card again changes nothing, also after the settlement.
 
 import { isRecord, ToolplaneError } from "@toolplane/protocol";
 import { type CallView, isSettled } from "./call.ts";
@@ -34,7 +34,7 @@ const statusIn = (body: string): unknown => {
   return isRecord(card) && isRecord(card.content) ? card.content.status : undefined;
 };
 
-/** Another card of the author stands for the open call: that one is to be reported. */
+/** Another card of this author exists for the open call: that card must be reported. */
 export const otherStands = ({ toolCallId, actorId }: StandingFor, { card_id, body }: StandingCard): ToolplaneError =>
   new ToolplaneError(
     "conflict",
@@ -42,7 +42,7 @@ export const otherStands = ({ toolCallId, actorId }: StandingFor, { card_id, bod
     { detail: { tool_result_card_id: card_id, status: statusIn(body) as string } },
   );
 
-/** Undefined: it is there as it should be. */
+/** Undefined: the card exists as it should. */
 export const planUnwritten = (
   card: UnwrittenCard,
   standing: readonly StandingCard[],

@@ -1,6 +1,6 @@
-// The definition a service says its code ran under. A result names a version of its own tool in its own project, or the one
-// its call was made under: what a service says and no version bears out is replaced by that, since the work was done and must
-// count. Most services say what the call says, and nothing is asked.
+// The definition that a service says its code ran under. A result must name a version of its own tool in its own project. When
+// no such version exists, the call's own is used instead, because the work was done and must count. Most services name the
+// call's own version, and no statement is needed.
 
 import { isRecord, isStorable } from "@toolplane/protocol";
 import { bindNamed, FIND_VERSIONS_BY_HASH, type NamedDefinition } from "../registry/known-hashes.sql.ts";
@@ -23,7 +23,7 @@ const nameOf = ({ facts, hash }: Said): NamedDefinition => ({
   definitionHash: hash,
 });
 
-/** Those that no version of their tool bears out. */
+/** The hashes that are no version of their tool. */
 const findFalse = async <Item extends Said>(db: Queryer, said: readonly Item[]): Promise<ReadonlySet<Item>> => {
   const others = said.filter(({ facts, hash }) => hash !== facts.definitionHash);
   const asked = others.filter(({ hash }) => isPossible(hash));
@@ -33,7 +33,7 @@ const findFalse = async <Item extends Said>(db: Queryer, said: readonly Item[]):
   return new Set(others.filter((item) => !real.has(item)));
 };
 
-/** The requests as they may be settled; `facts` in the same order. */
+/** The requests in the form in which they are settled; `facts` in the same order. */
 export const withTrueDefinitions = async <Request extends Pick<Settlement, "outcome">>(
   db: Queryer,
   requests: readonly Request[],

@@ -12,11 +12,11 @@ export interface SeenService {
 export interface SeenServices {
   /** It asks; returned is the end of that, with or without the service having gone away meanwhile. */
   saw(projectId: string, target: string, holder: string): (gone: boolean) => void;
-  /** Those who asked within the last minute: a long poll comes back at least that often. */
+  /** Services that asked within the last minute: a long poll comes back at least that often. */
   list(projectId: string, target?: string): readonly SeenService[];
 }
 
-/** In place of a project: the service takes calls of all of them. No project can have this id. */
+/** In place of a project: the service takes calls of all projects. No project can have this id. */
 export const EVERY_PROJECT = "*";
 
 const RECENT_MS = 60_000;

@@ -1,7 +1,8 @@
-// Settling reported results. The way of a flush: facts (remembered from the lease) -> plan each -> one statement -> ring.
-//   I1. First valid result wins. I6. Only the holder of a live lease, or anybody of the right actor while there is none and the call can have run.
-//   A settled call keeps its lease id and the hash of its result: the same again is `idempotent`, anything else
-//   `already_settled`. A flush whose answer was lost may run again for the same reason.
+// Settles reported results. The way of a flush: facts (remembered from the lease) -> plan each -> one statement -> ring.
+//   I1. The first valid result wins.
+//   I6. Only the holder of a live lease settles; without a lease, any service of the right actor, if the call can have run.
+//   A settled call keeps its lease id and the hash of its result: the same result again is `idempotent`, any other is
+//   `already_settled`. For the same reason a flush whose answer was lost may run again.
 
 import { setImmediate as breathe } from "node:timers/promises";
 import { isFilled, isToolplaneError, ToolplaneError, type ToolResultContent } from "@toolplane/protocol";
@@ -58,7 +59,7 @@ const wrongActor = (facts: CallFacts, actorId: string): ToolplaneError =>
     `call ${facts.toolCallId} was sent to ${facts.actorId}, not to ${actorId}`,
   );
 
-/** Why this request may not settle this call, whatever state the call is in. */
+/** Why this request may not settle this call, in any state of the call. */
 const refusalOf = (request: SettleRequest, facts: CallFacts): ToolplaneError | undefined => {
   if (request.actorId !== facts.actorId) return wrongActor(facts, request.actorId);
   try {
@@ -75,7 +76,7 @@ const notHolder = ({ toolCallId, leaseId }: SettleRow, { status, leaseHolder }: 
     "lease_lost",
     leaseId === null
       ? `call ${toolCallId} is leased by ${leaseHolder}: only the holder of the lease can settle it`
-      : `the lease on call ${toolCallId} is gone; somebody else runs it now`,
+      : `the lease on call ${toolCallId} is gone; another service runs it now`,
     { detail: { status } },
   );
 
@@ -97,7 +98,7 @@ const planRepeat = (row: SettleRow, view: CallView | undefined, nowMs: number): 
   );
 };
 
-// Results of this size settle alone rather than hold up a batch of small ones.
+// A result of this size settles alone, so that it does not hold up many small ones.
 const MAX_FLUSH_BYTES = 1024 * 1024;
 const LARGE_CARD = 64 * 1024;
 
@@ -125,7 +126,7 @@ export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled
     const planned = deps.settlements.plan({
       facts,
       mode: "report",
-      // A blank one is none: it is what a plain service sends that fills in every header.
+      // A blank lease counts as none: some plain services send every header.
       leaseId: isFilled(request.leaseId) ? request.leaseId : null,
       actorId: request.actorId,
       messageType: "tool_result",
@@ -139,7 +140,7 @@ export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled
   const read = async (keys: readonly CallKey[]): Promise<ReadonlyMap<string, CallView>> =>
     new Map((await db.query<ViewRow>(READ_CALLS, bindKeys(keys))).map(viewOf).map((view) => [callKey(view), view]));
 
-  /** The card that kept an open call from settling with a new one; told to the holder of the lease alone. */
+  /** The card that kept an open call from settling with a new one; only the holder of the lease is told. */
   const findStanding = async (row: SettleRow, view: CallView | undefined): Promise<StandingCard | undefined> => {
     if (row.cardBody === null || view === undefined || isSettled(view.status)) return undefined;
     if (view.leaseId !== row.leaseId || planNotDue(view, row.leaseId, deps.clock.now()) !== undefined) return undefined;
@@ -151,7 +152,7 @@ export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled
   const saysTheSame = ({ body }: StandingCard, row: SettleRow): boolean =>
     resultHash((JSON.parse(body) as { content: ToolResultContent }).content, deps.sha256) === row.resultHash;
 
-  /** One card per call and author (UTP 4.4): the card that stands is the result, if it says the same. */
+  /** One card per call and author (UTP 4.4): the existing card is the result, if its content is the same. */
   const settleStanding = async (loser: Planned, standing: StandingCard): Promise<Settled | ToolplaneError> => {
     const { toolCallId, settledBy } = loser.row;
     if (!saysTheSame(standing, loser.row)) return otherStands({ toolCallId, actorId: settledBy }, standing);
@@ -183,7 +184,7 @@ export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled
     for (const [index, request] of requests.entries()) {
       const planned = plan(request, facts[index]);
       plans.push(planned);
-      // Planning a large result takes tens of milliseconds: others get their turn before the next one.
+      // Planning a large result takes tens of milliseconds: other work runs before the next one.
       if (!(planned instanceof Error) && (planned.row.cardBody?.length ?? 0) > LARGE_CARD) await breathe();
     }
     const planned = plans.filter((item): item is Planned => !(item instanceof Error));

@@ -1,7 +1,7 @@
-// One way to settle, for every reason a call can end: a report, a cancel, a denial, a deadline, the end of its turn or batch.
-// The statement, the audit of control keys, what callers and observers are told and which bells ring are written here only.
+// One way to settle, for every reason a call can end: a report, a cancel, a denial, a deadline, the end of its turn or batch. The
+// statement, the audit of control keys, the answers to callers and observers, and the bells are here only.
 //   I1. The statement decides which of the planned settlements win.
-//   I3. Callers are told and bells ring after the commit, also when the transaction is somebody else's: `afterCommit` sees to it.
+//   I3. Callers are told and bells ring after the commit, also in a transaction of another part: `afterCommit` guarantees it.
 
 import type { JsonCaps } from "@toolplane/protocol";
 import type { Act, Actor } from "../audit/audit.ts";
@@ -33,9 +33,9 @@ type ActBy = Act & { readonly by: Actor };
 
 export interface Settlements {
   plan(settlement: Settlement): PlannedSettlement;
-  /** In the caller's transaction. Returns those that won; the others change nothing, and why is the caller's to find out. */
+  /** In the caller's transaction. Returns the settlements that won; the others change nothing, and the caller finds out why. */
   within<Planned extends PlannedSettlement>(tx: Queryer, planned: readonly Planned[]): Promise<ReadonlySet<Planned>>;
-  /** In a commit of its own; `actsOf` says what is written down of those that won. */
+  /** In a commit of its own; `actsOf` gives the audit entries of those that won. */
   alone<Planned extends PlannedSettlement>(
     planned: readonly Planned[],
     actsOf?: (won: readonly Planned[]) => readonly ActBy[],
@@ -68,10 +68,11 @@ export const createSettlements = (deps: SettlementsDeps): Settlements => {
       deps.watch.settled({ ...row, facts, status: row.status as CallStatus });
     }
     doorbell.ring("settled");
+    doorbell.ring("events", "here");
     if (won.some(({ facts }) => !facts.headless)) doorbell.ring("messages");
     // The next call of the session may run.
     if (won.some(({ facts }) => facts.session !== null)) doorbell.ring("sessions");
-    if (unrung) deps.log.warn("an agent has no worker_target: its inbox waits, nobody was rung");
+    if (unrung) deps.log.warn("an agent has no worker_target: no worker was rung, and its inbox waits");
     await faults.at("settle:after-doorbell");
   };
 

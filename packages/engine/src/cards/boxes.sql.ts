@@ -1,5 +1,5 @@
-// Statements of boxes. The box row is the lock: whoever appends or replaces holds it, so positions are handed out in one
-// order and a list is never half old and half new.
+// Statements of boxes. The box row is the lock: appending and replacing hold it, so positions are given out in one order and a
+// list is never half old and half new.
 
 import type { Statement } from "../sql/database.ts";
 
@@ -31,7 +31,7 @@ appended as (
 select length from box`,
 };
 
-/** $1 project, $2 box, $3 new length. Comes first in a replacement: what follows sees every append before it. */
+/** $1 project, $2 box, $3 new length. The first statement of a replacement: the following ones see every earlier append. */
 export const LOCK_BOX: Statement = {
   name: "boxes.lock",
   text: `

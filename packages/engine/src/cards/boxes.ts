@@ -1,7 +1,7 @@
 // Boxes: ordered lists of card ids, duplicates allowed.
 //   BX1. Appending is one statement under the box's row lock: no append is lost, and the order is one total order.
 //   BX2. Replacing and appending never mix: a reader sees the whole old list or the whole new one.
-//   BX3. Another project's box does not exist.
+//   BX3. A box of another project does not exist.
 
 import { type Card, distinctIds, showName, ToolplaneError } from "@toolplane/protocol";
 import type { Ids } from "../ports/ids.ts";
@@ -73,7 +73,7 @@ export interface BoxesOptions {
 const DEFAULT_TAIL = 200;
 const MAX_TAIL = 500;
 const MAX_BOX_BATCH = 100;
-/** A step writes a few cards; a request with more is a mistake, and one statement should stay small. */
+/** A step writes a few cards; more in one request is a mistake, and one statement should stay small. */
 const MAX_CARDS_AT_ONCE = 10_000;
 /** Cards of one answer, which is bounded in bytes as well. */
 const MAX_HYDRATED = 5_000;
@@ -96,7 +96,7 @@ const checkTail = (limit: number): number => {
   throw refused(`limit is a whole number from 1 to ${MAX_TAIL}`, { max: MAX_TAIL });
 };
 
-/** Box ids are shown in the form people know UUIDs by. */
+/** Box ids are shown in the usual form of UUIDs. */
 const dashed = (hex: string): string =>
   [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 

@@ -1,6 +1,6 @@
-// Reading cards by id: those who ask at the same moment share a statement, whatever their projects.
-//   I7. Each asks for (project, id); what one asked for is never shown to another.
-//   A read leaves after it was asked for: it sees everything that was committed until then.
+// Reads cards by id: requests of the same moment share a statement, whatever their projects.
+//   I7. Each request asks for (project, id) and gets only its own cards.
+//   A read is sent after it was asked for: it sees everything that was committed until then.
 
 import { createCoalescer } from "../coalescer/coalescer.ts";
 import type { Queryer } from "../sql/database.ts";
@@ -17,8 +17,8 @@ interface FoundRow extends StoredBody {
   readonly ord: number;
 }
 
-// A card may have a megabyte: so few that an answer stays in memory, enough for the callers of a busy moment. A page of
-// cards that asks for more goes alone.
+// A card may be a megabyte: few enough that an answer fits into memory, and enough for the callers of a busy moment. A page that
+// asks for more cards is read alone.
 const MAX_CARDS = 64;
 
 const readAll = async (db: Queryer, wanted: readonly Wanted[]): Promise<readonly (readonly StoredBody[])[]> => {

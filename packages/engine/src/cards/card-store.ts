@@ -1,7 +1,7 @@
 // The card store.
-//   I7. A card never changes: the same id and hash again is a no-op, anything else is `conflict` and nothing of the batch
-//       is written. A project's cards exist only in it: every statement asks for (project, id).
-//   CS1. Reads by id answer in the order asked, duplicates included; what is missing or expired is left out.
+//   I7. A card never changes: the same id and hash again changes nothing; the same id with another hash is `conflict`, and
+//       nothing of the batch is written. Cards exist only in their project: every statement asks for (project, id).
+//   CS1. Reads by id answer in the order asked, duplicates included; missing and expired cards are left out.
 
 import {
   type Card,
@@ -87,11 +87,11 @@ export interface CardStoreOptions {
   readonly caps?: JsonCaps | undefined;
 }
 
-/** What one request may ask for, and what one statement should carry. */
+/** The limit of one request, and of one statement. */
 const MAX_CARD_BATCH = 100;
 const MAX_BATCH_BYTES = 32 * 1024 * 1024;
 /** What the cards of one answer may have together. */
-export const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 const planFitting = (ids: readonly string[], sizes: readonly CardSize[]): readonly string[] => {
   const bytesOf = new Map(sizes.map(({ card_id, bytes }) => [card_id, bytes]));
@@ -104,7 +104,7 @@ const planFitting = (ids: readonly string[], sizes: readonly CardSize[]): readon
   return end === -1 ? ids : ids.slice(0, end);
 };
 
-// The text was checked when it was written and its columns are ours alone.
+// The text was checked when it was written, and only we write its columns.
 const readCard = ({ body }: StoredBody): Card => JSON.parse(body) as Card;
 
 const readCards = (rows: readonly StoredBody[]): Promise<Card[]> =>
@@ -113,7 +113,7 @@ const readCards = (rows: readonly StoredBody[]): Promise<Card[]> =>
 const sameCard = (cardId: string): ToolplaneError =>
   new ToolplaneError("conflict", `card ${cardId} exists with other content`, { detail: { card_id: cardId } });
 
-/** One row per id; two contents for one id in a batch are as wrong as two in the table. */
+/** One row per id; two contents for one id in a batch are refused like two in the table. */
 const distinctRows = (rows: readonly CardRow[]): readonly CardRow[] => {
   const byId = new Map<string, CardRow>();
   for (const row of rows) {

@@ -34,7 +34,7 @@ const written = setInput<CardRow>([
 
 export const bindCards = written.bind;
 
-/** Rows come in order of id, so that two writers of the same cards wait for each other instead of deadlocking. */
+/** Rows are ordered by id, so that two writers of the same cards wait for each other instead of deadlocking. */
 export const PUT_CARDS: Statement = {
   name: "cards.put",
   text: `

@@ -1,4 +1,4 @@
-// From a card to the row it is stored as: shape and conventions checked, caps applied, canonical text and hash made.
+// From a card to its row: checks shape and conventions, applies caps, makes canonical text and hash.
 
 import {
   CARD_TYPES,
@@ -16,7 +16,7 @@ import {
 } from "@toolplane/protocol";
 import type { CardRow } from "./cards.sql.ts";
 
-/** A result that is larger belongs in a file with a pointer in the card: cards are read into prompts and lists. */
+/** A larger result belongs into a file, with a pointer in the card: cards are read into prompts and lists. */
 export const DEFAULT_CARD_CAPS = { maxBytes: 1024 * 1024, maxDepth: 64 } as const satisfies JsonCaps;
 
 /** Ids travel in headers and logs. */
@@ -29,7 +29,7 @@ export interface PrepareCardOptions {
   readonly candidate: boolean;
 }
 
-/** The same caps read as "your result" to a tool and as "your request" to everybody else. */
+/** The same caps mean "your result" to a tool and "your request" to other callers. */
 const REQUEST_CODES: Partial<Record<ErrorCode, ErrorCode>> = {
   result_too_large: "payload_too_large",
   result_not_serializable: "bad_request",

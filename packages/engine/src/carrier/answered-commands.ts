@@ -1,16 +1,17 @@
-// The sweeper of answered commands. Services beside the engine claim calls in the database, and the commands of those
-// calls still lie on the carrier. Where services fetch from the carrier too, commands are fetched, compared with the rows,
-// and acknowledged; where none does, all of them are thrown away: nobody would ever take them, and the rows are the truth.
-//   SW1. Only a command whose call is known and no longer queued is acknowledged; everything else goes back at once. A
-//        call that is queued again later has a new command (I13), so nothing is lost with the old one.
-//   SW2. It is driven by what happened: a claim after the command had left, or a command that left after the claim. Both
-//        only name the receiver; looks do not overlap, and what happens during one is one more look, however much it was.
-//   SW3. A look that found little (a long queue, a receiver shared with others) is followed by a pause that grows.
-//   SW4. What is thrown away is thrown away at most once a second for each receiver. A service that comes to serve it finds
-//        the queued calls published again (`attach`).
-//   SW6. A command to the project manager that breaks the protocol is terminated, with the clause in the log. Nothing runs from
-//        its bytes: the project manager claims rows, so a call whose row is sound goes on (I13).
-//   SW5. Any number of processes may look at once; each command is in one pair of hands.
+// Removes commands from the carrier whose calls were started without them. Services beside the engine claim calls in the
+// database, and the commands of those calls stay on the carrier. Where services also fetch from the carrier, this fetches
+// commands, compares them with the rows, and acknowledges those that are over. Where no service does, it throws all of them
+// away: the rows are the truth.
+//   SW1. Only a command whose call is known and no longer queued is acknowledged; every other goes back at once. A call that is
+//        queued again later has a new command (I13), so nothing is lost with the old one.
+//   SW2. Two events start a look: a claim after the command had left, or a command that left after the claim. Both only name the
+//        receiver. Looks at one receiver do not overlap; any number of events during a look cause one more.
+//   SW3. After a look that found little (a long queue, a receiver shared with others) there is a growing pause.
+//   SW4. Commands are thrown away at most once a second for each receiver. When a service comes to serve the receiver, the queued
+//        calls are published again (`attach`).
+//   SW5. Any number of processes may look at once; each command is with one of them.
+//   SW6. A command to the project manager that breaks the protocol is terminated, with the clause in the log. Nothing is run
+//        from its content: the project manager claims rows, so a call whose row is sound goes on (I13).
 
 import type { CarrierBus, CommandDurable, Delivery } from "@toolplane/bus";
 import { HEADERS, tryParseSubject } from "@toolplane/protocol";
@@ -39,7 +40,7 @@ export interface AnsweredCommandsOptions {
 export interface SweepStats {
   readonly looks: number;
   readonly acknowledged: number;
-  /** Those that went back because their calls still wait. */
+  /** Commands that went back because their calls still wait. */
   readonly returned: number;
   /** How often the commands of a receiver without a durable were thrown away. */
   readonly purges: number;
@@ -51,8 +52,8 @@ export interface AnsweredCommands {
   /** Commands to this receiver may be over. */
   notice(receiver: Receiver): void;
   /**
-   * These are there: looks at those it could not reach, and now and then at all of them, for what was canceled and what
-   * was left behind by a process that died.
+   * These durables exist: looks at those it could not reach, and from time to time at all of them, for canceled calls and for
+   * leftovers of a process that died.
    */
   lookAt(durables: readonly CommandDurable[]): void;
   stats(): SweepStats;
@@ -62,9 +63,9 @@ export interface AnsweredCommands {
 const PAGE = 256;
 /** What is held during one look at most: some megabytes. */
 const MOST_HELD = 4_096;
-/** What is there is there: only an empty durable is waited for, and not for long. */
+/** Only an empty durable is waited for, and not for long. */
 const WAIT_MS = 20;
-/** Below this share a look is not worth its price. */
+/** Below this share a look is not worth its cost. */
 const RICH = 0.25;
 const FIRST_REST_MS = 50;
 const LONGEST_REST_MS = 2_000;
@@ -120,7 +121,7 @@ export const sweepAnswered = (options: AnsweredCommandsOptions): AnsweredCommand
     return sound;
   };
 
-  /** Fetches page after page; what still waits is held meanwhile, or it would be the next page. */
+  /** Fetches page after page; commands that still wait are held meanwhile, or they would be the next page. */
   const look = async (durable: string): Promise<{ readonly fetched: number; readonly over: number }> => {
     const source = bus.commands(durable);
     const held: Delivery[] = [];
@@ -174,14 +175,14 @@ export const sweepAnswered = (options: AnsweredCommandsOptions): AnsweredCommand
       const seen = await look(durable);
       rest(pattern, seen.over < seen.fetched * RICH);
     } catch {
-      // Away, not made yet, or the database is: whoever looks after durables says when it is there again.
+      // The carrier or the database is away, or the durable does not exist yet: the keeper of durables says when it does.
       unreached.set(pattern, { durable, pattern });
       rest(pattern, true);
       missed?.();
     }
   };
 
-  /** What processes that died left of receivers that nobody fetches for. */
+  /** What dead processes left at receivers without fetching services. */
   const noticeLeftBehind = async (): Promise<void> => {
     const subjects = await bus.commandSubjects().catch(() => []);
     for (const subject of subjects) {
@@ -192,7 +193,7 @@ export const sweepAnswered = (options: AnsweredCommandsOptions): AnsweredCommand
     alarm.wake();
   };
 
-  /** The next to look at, or how long to wait for one. */
+  /** The next receiver to look at, or how long to wait for one. */
   const next = (): CommandDurable | number => {
     let waitMs = Number.POSITIVE_INFINITY;
     for (const commands of dirty.values()) {
@@ -200,7 +201,7 @@ export const sweepAnswered = (options: AnsweredCommandsOptions): AnsweredCommand
       if (ms <= 0) return commands;
       waitMs = Math.min(waitMs, ms);
     }
-    // Rests are forgotten with the receivers that have become quiet.
+    // When no receiver waits for a look, pauses that are over are dropped.
     if (dirty.size === 0) for (const [pattern, { until }] of resting) if (until <= clock.now()) resting.delete(pattern);
     return waitMs;
   };

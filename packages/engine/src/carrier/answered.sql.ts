@@ -1,4 +1,4 @@
-// Which commands a carrier holds are over.
+// Which commands on a carrier are over.
 
 import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
@@ -13,7 +13,7 @@ const keys = setInput<CommandKey>([
   ["toolCallId", "text"],
 ]);
 
-/** Those whose call is known and no longer waits to be started; of a call nobody knows nothing is said. */
+/** Commands whose call is known and no longer waits to be started; an unknown call is not in the answer. */
 export const ANSWERED: Statement = {
   name: "carrier.answered",
   text: `

@@ -1,4 +1,4 @@
-// A lost message, written down before its bus lets go of it.
+// A lost message, stored before its bus removes it.
 
 import type { Statement } from "../sql/database.ts";
 

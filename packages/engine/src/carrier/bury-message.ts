@@ -1,6 +1,6 @@
-// What a carrier gives up becomes a dead letter, like a message the postgres bus gives up: a person can see it and
-// replay it. Anybody may have published it, so nothing about it is taken for granted: a letter that could not be written
-// would come back for ever.
+// A message that a carrier gives up becomes a dead letter, like a message of the postgres bus: a person can see it and replay
+// it. Any user of the carrier may have published it, so everything about it is checked: a letter that could not be stored would
+// come back for ever.
 
 import type { LostMessage } from "@toolplane/bus";
 import { HEADERS, storableText, tryParseSubject } from "@toolplane/protocol";
@@ -8,7 +8,7 @@ import type { Ids } from "../ports/ids.ts";
 import type { Queryer } from "../sql/database.ts";
 import { BURY_LOST } from "./bury-message.sql.ts";
 
-/** Whose letter it is: the subject's project, also of a subject that is not quite one of ours. */
+/** The project of the letter: the subject's project, also of a subject that is not quite valid. */
 const projectOf = (subject: string): string => tryParseSubject(subject)?.projectId ?? subject.split(".")[2] ?? "";
 
 export const createBury =

@@ -1,5 +1,5 @@
-// An engine's side of its carrier: the bus everybody publishes to, the relay that carries the outbox on, the keeper of
-// what services fetch from, and the sweeper of what they did not need to fetch.
+// An engine's side of its carrier: the bus that all parts publish to, the relay that carries the outbox, the keeper of durables,
+// and the remover of commands that were not needed.
 
 import type { Bus, BusMessage, CarrierBus } from "@toolplane/bus";
 import type { Calls } from "../calls/calls.ts";
@@ -41,19 +41,19 @@ export type JudgeCommand = (command: BusMessage) => string | undefined;
 
 /** What a bus beside the database brings. */
 export interface Carried extends Pick<CarrierBus, "consume"> {
-  /** Judges the commands to the project manager, which nobody but the plane fetches. Returns the way to stop. */
+  /** Checks the commands to the project manager, which only the plane fetches. Returns the way to stop. */
   inspect(judge: JudgeCommand): () => void;
 }
 
 export interface Carriage {
   readonly bus: Bus;
   readonly carried: Carried;
-  /** The same calls; what is claimed of them is known to have been started without its command. */
+  /** The same calls; a claimed call is recorded as started without its command. */
   watch(calls: Calls): Calls;
   /** A service takes the commands of this pair from the carrier; resolves to the durable's name. */
   attach(served: ServedTarget): Promise<string>;
   stats(): CarrierStats;
-  /** Finishes what is on its way to the carrier; the bus is closed by whoever holds it. */
+  /** Finishes what is on its way to the carrier; the holder of the bus closes it. */
   stop(): Promise<void>;
 }
 
@@ -93,7 +93,7 @@ export const createCarriage = (options: CarriageOptions): Carriage => {
       answered: (receivers) => {
         for (const [component, projectId, target] of receivers) answered.notice({ component, projectId, target });
       },
-      // Away for a while: who knows what it still has.
+      // The carrier was away and may have lost something.
       recovered: keeper.refresh,
     },
   });

@@ -1,5 +1,5 @@
-// Wakeups that a bus beside the database carries. A wakeup carries no meaning: whom it is for is in its subject and headers,
-// and one that cannot be read is dropped with a line in the log, because what it rang for is found by the slow look (I13).
+// Wakeups from a bus beside the database. A wakeup has no content: its subject and headers name the receiver. One that cannot be
+// read is dropped with a line in the log, because the slow look finds what it rang for (I13).
 
 import type { CarrierBus } from "@toolplane/bus";
 import { HEADERS, tryParseSubject } from "@toolplane/protocol";
@@ -14,7 +14,7 @@ export interface ConsumeWakeupsOptions {
   readonly log: Log;
 }
 
-/** Handling one takes no time, so a whole fetch is handled and acknowledged together. */
+/** Handling one takes no time, so the messages of one fetch are handled and acknowledged together. */
 const BATCH = 256;
 
 const agentOf = (subject: string, headers: Readonly<Record<string, string>>): AgentKey | undefined => {

@@ -1,12 +1,13 @@
-// The keeper of durables. Services on a carrier fetch from `tool_{target}__{project}` and may not make it themselves: it is
-// made when one says that it serves the pair, or when a tool of a service that never leases is registered.
-//   DK1. A ring of the registry makes what is new; a slow look, or word that the carrier is back, makes all of them.
-//   DK2. Any number of processes may do so at once: a durable that is there stays as it is.
-//   DK3. A carrier that is away is asked again with growing pauses; nothing waits for it.
-//   DK4. A pair that no service has named for a day, and that no call waits for, loses its durable. Those that are there are
-//        listed before the pairs are read: one that is made meanwhile is not taken for a leftover. A carrier that lets us
-//        make durables and not list or drop them keeps its leftovers.
-//   DK5. Earlier versions kept one durable per target, for all projects. NATS makes none beside it: it is dropped first.
+// The keeper of durables. Services on a carrier fetch from `tool_{target}__{project}` and may not make it themselves: it is made
+// when a service says that it serves the pair, or when a tool of a service that never leases is registered.
+//   DK1. A ring of the registry makes what is new; the slow look, or news that the carrier is back, makes all of them.
+//   DK2. Any number of processes may do so at once: an existing durable stays as it is.
+//   DK3. While the carrier is away it is asked again with growing pauses; nothing waits for it.
+//   DK4. A pair that no service has named for a day, and for which no call waits, loses its durable. Existing durables are listed
+//        before the pairs are read, so one that is made meanwhile is not taken for a leftover. Where our user may make durables
+//        and not list or drop them, leftovers stay.
+//   DK5. Earlier versions kept one durable per target, for all projects. NATS allows no second one beside it, so it is dropped
+//       first.
 
 import type { CarrierBus, CommandDurable } from "@toolplane/bus";
 import { type Backoff, backoff, isToolplaneError, showName, ToolplaneError } from "@toolplane/protocol";
@@ -28,7 +29,7 @@ export interface DurableKeeperOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly faults: Faults;
-  /** Told of all durables after each look at all of them. */
+  /** Called with all durables after each look at all of them. */
   readonly kept?: ((durables: readonly CommandDurable[]) => void) | undefined;
   readonly lookAgainMs?: number | undefined;
   readonly leftoversEveryMs?: number | undefined;
@@ -36,22 +37,22 @@ export interface DurableKeeperOptions {
 }
 
 export interface DurableKeeper {
-  /** Whether services take the commands of this durable from the carrier; undefined before the first look. */
+  /** Whether services fetch the commands of this durable from the carrier; undefined before the first look. */
   has(durable: string): boolean | undefined;
   /** How many there are. */
   count(): number;
-  /** A service takes the commands of this pair from the carrier; resolves to its durable, which is there then. */
+  /** A service fetches the commands of this pair from the carrier; resolves to its durable, which exists then. */
   attach(served: ServedTarget): Promise<string>;
   /** Some may be missing: look at all of them soon. */
   refresh(): void;
   stop(): Promise<void>;
 }
 
-/** A server that lost its disk has its durables again this late at worst; a look is one question per pair. */
+/** After a server lost its disk, its durables are back this late at worst; a look costs one question per pair. */
 const LOOK_AGAIN_MS = 15_000;
-/** One that is left over costs the server some memory: there is no hurry. */
+/** A leftover costs the server some memory, so there is no hurry. */
 const LEFTOVERS_EVERY_MS = 60_000;
-/** Services say again every few minutes that they are there; one that was stopped over night finds its durable. */
+/** Services repeat every few minutes that they are there; a service that was stopped over night finds its durable. */
 const DETACH_AFTER_SECONDS = 24 * 60 * 60;
 const MOST_AT_ONCE = 10_000;
 const RETRY_MS: Backoff = { first: 200, longest: 5_000 };
@@ -118,12 +119,12 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
         await look();
         failures = 0;
         await alarm.wait(lookAgainMs);
-        // Nobody woke it: this is the slow look.
+        // It was not woken: this is the slow look.
         if (!rung) all = true;
       } catch (error) {
         all = true;
         if (failures === 0)
-          log.warn("the durables of commands cannot be looked after; it is tried again", {
+          log.warn("the durables of commands could not be checked; trying again", {
             code: isToolplaneError(error) ? error.code : "internal_error",
             ...(isToolplaneError(error) ? { reason: error.message } : {}),
           });
@@ -132,7 +133,7 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
     }
   };
 
-  /** Due at once: the watchdog publishes the commands of these calls again. More than that come when they are due. */
+  /** Due at once: the watchdog publishes the commands of these calls again. Further calls follow when they are due. */
   const publishAgain = async (projectId: string, target: string): Promise<void> => {
     const queued = await db.query<{ tool_call_id: string }>(QUEUED_CALLS, [projectId, target, MOST_AT_ONCE]);
     const due = queued.map(({ tool_call_id: toolCallId }) => ({ projectId, toolCallId, seconds: 0 }));
@@ -156,9 +157,9 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
         throw new ToolplaneError("not_found", `there is no project ${showName(projectId)}`, {
           detail: { project_id: projectId },
         });
-      // What lies there from before is published again below: a service would get it twice.
+      // Old commands there are published again below: a service would get them twice.
       if (attached.fresh) await bus.purgeCommands(pattern.text);
-      // Asked each time: the server may have lost it since.
+      // Asked each time, because the server may have lost it since.
       await bus.ensureDurables([{ durable, pattern: pattern.text }]);
       if (known !== undefined) known = new Map([...known, [durable, pattern.text]]);
       if (attached.fresh) {

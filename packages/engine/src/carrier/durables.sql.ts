@@ -1,4 +1,5 @@
-// Who takes commands from an external bus: pairs of project and target. $1 and $2 are such a pair unless said otherwise.
+// Which services fetch commands from an external bus: pairs of project and target. $1 and $2 are such a pair unless said
+// otherwise.
 
 import type { Statement } from "../sql/database.ts";
 
@@ -17,7 +18,7 @@ select project_id, target from resource.tools where plain and status <> 'deleted
  order by project_id, target`,
 };
 
-/** No row: the project is not there. `fresh`: nobody had said so before. */
+/** No row: the project does not exist. `fresh`: the pair was not known before. */
 export const ATTACH: Statement = {
   name: "carrier.attach",
   text: `
@@ -27,7 +28,7 @@ on conflict (project_id, target) do update set attached_at = now()
 returning (xmax = 0) as fresh`,
 };
 
-/** Calls of this pair that wait for a service, up to $3. Their commands may have been thrown away while nobody fetched them. */
+/** Calls of this pair that wait for a service, up to $3. Their commands may have been thrown away while no service fetched. */
 export const QUEUED_CALLS: Statement = {
   name: "carrier.queued-calls",
   text: `
@@ -37,7 +38,7 @@ select tool_call_id from state.live_calls
  limit $3::int`,
 };
 
-/** Pairs that no service has named for so long ($1, seconds) and that no call waits for in the queue. */
+/** Pairs that no service has named for so long ($1, seconds) and for which no call is queued. */
 export const DETACH: Statement = {
   name: "carrier.detach",
   text: `

@@ -11,7 +11,7 @@ export const createOutboxBus = (carrier: CarrierBus, writer: MessageWriter): Bus
   let closed = false;
 
   const closeAll = async (drain: DrainOptions): Promise<void> => {
-    // Handlers that are drained may still publish.
+    // Handlers that are being drained may still publish.
     await carrier.close(drain);
     closed = true;
     await writer.idle();

@@ -8,7 +8,7 @@ import {
   tryToolCommandSubscription,
 } from "@toolplane/protocol/agents";
 
-/** Whom a command goes to. */
+/** The receiver of a command. */
 export interface Receiver {
   readonly component: string;
   readonly projectId: string;
@@ -25,7 +25,7 @@ const durableOf = ({ durable, pattern }: StandingSubscription): CommandDurable =
 /** The project manager's, of all projects. */
 export const PMO = durableOf(pmoCommandSubscription());
 
-/** One per served pair, and the project manager's; a pair whose names cannot be told apart has none. */
+/** One per served pair, and the project manager's; a pair whose names would be ambiguous has none. */
 export const planDurables = (served: readonly ServedTarget[]): readonly CommandDurable[] => [
   PMO,
   ...served.flatMap(({ projectId, target }) => {
@@ -37,8 +37,8 @@ export const planDurables = (served: readonly ServedTarget[]): readonly CommandD
 const TOOL_PREFIX = "tool_";
 
 /**
- * Durables that are there for nothing: of tool commands and not of a served pair. Earlier versions kept one per target for
- * all projects; those overlap with ours, so they are among them.
+ * Durables without a use: for tool commands, and not of a served pair. Earlier versions kept one per target for all projects;
+ * those overlap with ours, so they are included.
  */
 export const planLeftovers = (
   present: readonly CommandDurable[],
@@ -52,7 +52,7 @@ export const planLeftovers = (
     })
     .map(({ durable }) => durable);
 
-/** Where the commands to a receiver of calls lie; undefined when it is none. */
+/** Where the commands to a receiver of calls are; undefined for other receivers. */
 export const commandsOf = ({ component, projectId, target }: Receiver): CommandDurable | undefined => {
   if (component === "sys") return target === "pmo" ? PMO : undefined;
   if (component !== "tool" || !isToken(projectId) || !isToken(target)) return undefined;

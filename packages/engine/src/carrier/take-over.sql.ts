@@ -48,10 +48,10 @@ picked as materialized (
    order by m.xid, m.id limit $1 for update),
 gone as (
   delete from bus.messages m where m.id = any(array(select p.id from picked p))
-  returning m.xid, m.id, m.project_id, m.subject, m.headers, m.payload, m.created_at),
+  returning m.xid, m.id, m.project_id, m.subject, m.headers, m.payload, m.events, m.created_at),
 kept as (
-  insert into bus.sent_events (xid, id, project_id, subject, headers, payload, created_at)
-  select xid, id, project_id, subject, headers, payload, created_at from gone),
+  insert into bus.sent_events (xid, id, project_id, subject, headers, payload, events, created_at)
+  select xid, id, project_id, subject, headers, payload, events, created_at from gone),
 over as (
   update bus.carrier set moving_before = null
    where one and moving_before is not null and not exists (select from picked))

@@ -1,9 +1,8 @@
 // A database changes its carrier when an engine is started with another one.
-//   To an external bus: what the log of events held at that moment was delivered where it was, and a week of it is not
-//   sent again by the million. It moves to the events that have left, in steps, before the relay begins. Commands that
-//   wait are relayed.
-//   Back to the database: the rows of calls and inboxes are claimed as they are. Wakeups that have not left, or that an
-//   earlier version wrote here, are dropped: a worker that serves a pool looks at what is due when it starts.
+//   To an external bus: the events in the log at that moment were delivered already, and are not sent again by the million. They
+//   move to the events that have left, in steps, before the relay begins. Waiting commands are relayed.
+//   Back to the database: the rows of calls and inboxes are claimed as they are. Wakeups that have not left, or that an earlier
+//   version wrote here, are dropped: a worker looks at what is due when it starts.
 
 import type { Ids } from "../ports/ids.ts";
 import type { Queryer } from "../sql/database.ts";

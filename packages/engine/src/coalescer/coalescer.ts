@@ -1,17 +1,17 @@
 // The coalescer: callers see a function of one item, the database sees one set per flush.
 //
-// While a flush is in flight, what arrives waits; when a slot is free, everything that waits goes together. No timers:
-// a lone item leaves at once, and batches grow exactly as fast as the database is slow.
-//   C1. At most one item per key in a flush (a set-based UPDATE applies one row per target); later ones go next.
-//   C2. A flush is capped by count and by bytes; at most `inFlight` flushes run at once. A crowd is shared among the free
-//       slots: callers that were answered together come again together, and in one flush this process and the database
-//       would wait for each other in turns (256 in flight, 2 busy cores: 1.4 times the calls per second, for 1.2 times the CPU).
-//   C3. A flush that fails as a whole is run again item by item, so that one bad item fails alone. When the database
-//       itself is away the first of them shows it, and the rest fail with it instead of each waiting for its own timeout.
-//       A lone item is run again only when the database did not answer: it may have happened, and then finds itself.
-//   C4. Order of arrival is kept among the items of one key: the next one leaves when the one before it is answered.
-//   C5. A flush leaves in the order of its keys: whoever flushes, here or in another process, locks rows in the same order
-//       and two of them never wait for each other.
+// While a flush is in flight, new items wait; when a slot is free, all waiting items go together. No timers: a lone item is sent
+// at once, and batches grow as fast as the database is slow.
+//   C1. At most one item per key in a flush (a set-based UPDATE applies one row per target); further ones go with the next flush.
+//   C2. A flush is capped by count and by bytes; at most `inFlight` flushes run at once. Many waiting items are split among the
+//       free slots: callers that were answered together ask again together, and in one flush this process and the database would
+//       wait for each other (256 in flight, 2 busy cores: 1.4 times the calls per second, for 1.2 times the CPU).
+//   C3. A flush that fails as a whole is run again item by item, so that a bad item fails alone. When the database itself is
+//       away, the first item shows it, and the rest fail with it instead of each waiting for its own timeout. A lone item is run
+//       again only when the database did not answer: the first run may have been carried out, and the second then finds its rows.
+//   C4. Items of one key keep their order: the next one is sent when the one before it is answered.
+//   C5. The items of a flush are ordered by key: all flushes, here and in other processes, lock rows in the same order, so two
+//       of them never deadlock.
 
 import { ToolplaneError } from "@toolplane/protocol";
 import { isAway } from "../sql/database-error.ts";
@@ -55,16 +55,17 @@ interface Entry<Item, Outcome> {
 const DEFAULT_MAX_ITEMS = 256;
 const DEFAULT_MAX_BYTES = 4 * 1024 * 1024;
 
-// What the server says while it is there: a deadlock, a lock it waited for too long. Such an item fails alone.
+// Errors that the server reports about one statement: a deadlock, a lock timeout. Such an item fails alone.
 const ITS_OWN_TROUBLE = new Set(["40001", "40P01", "55P03", "57014"]);
 
 const isAwayForAll = (error: unknown): boolean =>
   isAway(error) && !ITS_OWN_TROUBLE.has(String((error as ToolplaneError).detail?.sqlstate));
 
-// From this many on the fixed part of a statement (some 0.2 ms) is small against its rows, even when they are halved.
+// From this many items on, the fixed cost of a statement (some 0.2 ms) is small compared with its rows, even when they are
+// halved.
 const WORTH_SHARING = 128;
 
-/** How many of those who wait a flush takes when so many slots are free. */
+/** How many waiting items a flush takes when so many slots are free. */
 const shareOf = (count: number, free: number): number =>
   count < WORTH_SHARING ? count : Math.ceil(count / Math.max(free, 1));
 
@@ -86,7 +87,7 @@ export const createCoalescer = <Item, Outcome>(options: CoalescerOptions<Item, O
   let rescued = 0;
   let idleWaiters: (() => void)[] = [];
 
-  /** Empty only while everything that waits is of keys in flight. */
+  /** Empty only while all waiting items have keys in flight. */
   const take = (): Entry<Item, Outcome>[] => {
     const taken: Entry<Item, Outcome>[] = [];
     let left: Entry<Item, Outcome>[] = [];
@@ -165,7 +166,7 @@ export const createCoalescer = <Item, Outcome>(options: CoalescerOptions<Item, O
     submit(item) {
       return new Promise<Outcome>((resolve, reject) => {
         waiting.push({ item, key: keyOf?.(item), bytes: bytesOf?.(item) ?? 0, resolve, reject });
-        // The end of this tick, so that items submitted together travel together.
+        // At the end of this tick, so that items submitted together are sent together.
         if (!scheduled && inFlight < maxInFlight) {
           scheduled = true;
           queueMicrotask(pump);

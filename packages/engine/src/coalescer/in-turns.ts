@@ -1,5 +1,5 @@
-// A list of stored documents, read one after the other: after each few hundred kilobytes others get their turn. A short
-// list, which most are, is read at once.
+// Reads a list of stored documents one after the other; after every few hundred kilobytes other work runs. A short list, which
+// most are, is read at once.
 
 import { setImmediate as breathe } from "node:timers/promises";
 

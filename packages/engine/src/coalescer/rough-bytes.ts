@@ -1,6 +1,6 @@
-// About how many bytes a value will take as JSON, for the byte cap of a flush. Never wrong by much for text, which is
-// what large values are made of; never throws; stops counting at `enough`, so a value of any size or shape (a cycle,
-// a deep one) costs no more than that.
+// About how many bytes a value takes as JSON, for the byte cap of a flush. It is nearly exact for text, which is what large
+// values consist of. It never throws, and stops counting at `enough`, so a value of any size or shape (a cycle, a deep one) is
+// cheap.
 
 // Quotes, a comma, a short number.
 const PER_VALUE = 8;
@@ -22,7 +22,7 @@ export const roughBytes = (value: unknown, enough: number): number => {
       else if (typeof one === "object" && one !== null) for (const part of partsOf(one)) open.push(part);
     }
   } catch {
-    // A value that cannot even be looked at will not be stored; it settles its call by a short error.
+    // A value that cannot be read will not be stored; its call settles with a short error.
   }
   return Math.min(bytes, enough);
 };

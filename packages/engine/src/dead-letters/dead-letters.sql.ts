@@ -1,4 +1,4 @@
-// Dead letters: read, and marked once when somebody replays one.
+// Dead letters: read, and marked once when a person replays one.
 
 import type { Statement } from "../sql/database.ts";
 
@@ -42,7 +42,7 @@ export const DEAD_OF_CALL: Statement = {
   text: `select ${COLUMNS} from state.dead_letters where project_id = $1 and tool_call_id = $2 order by created_at desc limit 1`,
 };
 
-/** The first to replay wins; the others learn what it was replayed as. */
+/** The first replay wins; later ones are told what it was replayed as. */
 export const MARK_REPLAYED: Statement = {
   name: "dead.mark-replayed",
   text: `

@@ -1,6 +1,6 @@
-// Dead letters: what the engine gave up on and a person may want to try again. Replaying a call makes a new one with
-// `retry_of`; the old one stays settled (I1) and its turn is never fed. Replaying twice gives the same new call: the
-// letter's id is its idempotency key.
+// Dead letters: work that the engine gave up and that a person may want to try again. Replaying a call makes a new one with
+// `retry_of`; the old one stays settled (I1), and its turn gets nothing. Replaying twice gives the same new call: the letter's
+// id is its idempotency key.
 
 import { type JsonObject, showName, ToolplaneError, tryParseSubject } from "@toolplane/protocol";
 import { type Actor, recordActs } from "../audit/audit.ts";
@@ -74,7 +74,7 @@ const letterOf = (row: DeadLetterStateRow): DeadLetter => ({
   replayedAs: row.replayed_as,
 });
 
-/** What the caller sent: the card's arguments without what the definition put there. */
+/** The caller's arguments: the card's arguments without what the definition added. */
 const callerArguments = (cardBody: string): JsonObject => {
   const card = JSON.parse(cardBody) as { content: { arguments: JsonObject }; metadata: JsonObject };
   const added = [card.metadata.tool_args_defaults_applied, card.metadata.tool_args_fixed_applied].flatMap((names) =>
@@ -125,7 +125,7 @@ export const createDeadLetters = (deps: {
     });
   };
 
-  /** Marks the letter, and writes down who had it replayed if this was the first time. */
+  /** Marks the letter, and records who replayed it if this was the first time. */
   const mark = (statement: Statement, letter: DeadLetter, replayedAs: string, by: Actor | undefined): Promise<void> =>
     db.transaction(async (tx) => {
       const { projectId, deadLetterId, kind } = letter;

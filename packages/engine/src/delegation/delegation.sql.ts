@@ -1,4 +1,4 @@
-// Statements of delegation: who is concerned, and the agents that are made.
+// Statements of delegation: reading the agents concerned, and making new ones.
 
 import type { JsonObject } from "@toolplane/protocol";
 import type { RosterStatus } from "@toolplane/protocol/registry";
@@ -20,8 +20,8 @@ export interface PartyRow {
   readonly last_output_box_id: string | null;
 }
 
-// Here and below "offset 0" keeps each question a lookup by its whole key: a plan made while the tables are empty would as
-// soon read all that the project has.
+// Here and below "offset 0" makes each question a lookup by its whole key: a plan made while the tables are empty could read all
+// rows of the project.
 /** $1 project, $2 agents. */
 export const READ_PARTIES: Statement = {
   name: "delegation.read-parties",
@@ -66,8 +66,8 @@ select b.box_id
 };
 
 /**
- * The output box an existing agent goes on with: its last one, unless a turn that has not ended writes into it. The head
- * is locked, so that two requests for one idle agent do not choose the same box. $1 project, $2 agent.
+ * The output box that an existing agent continues with: its last one, unless an open turn writes into it. The head is locked, so
+ * that two requests for one idle agent do not choose the same box. $1 project, $2 agent.
  */
 export const CHOOSE_OUTPUT_BOX: Statement = {
   name: "delegation.choose-output-box",
@@ -128,7 +128,7 @@ const agents = setInput<AgentWriteRow>([
   ["depth", "integer"],
 ]);
 
-/** Roster, identity edge and idle head of each. Who is known keeps all but its display name and metadata. */
+/** Roster row, identity edge and idle head of each. An existing agent only gets its display name and metadata. */
 export const WRITE_AGENTS: Statement = {
   name: "delegation.write-agents",
   text: `

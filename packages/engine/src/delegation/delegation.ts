@@ -1,8 +1,8 @@
-// Delegation: what the guards of agents that manage agents ask, and the agents they make. It decides nothing: who may do
-// what is planned elsewhere, purely. All of it runs in the transaction of whoever decides.
+// Delegation: the facts that the guards of agents managing agents need, and the agents they make. It decides nothing: rights are
+// planned elsewhere, purely. All of it runs in the transaction of the deciding part.
 //   DL1. An agent comes with its roster row, its identity edge and an idle head, all or none.
-//   DL2. The edge is named by the request that made the agent: asked again, the same request finds what it did.
-//   DL3. An agent that an agent makes is one level deeper for good: outside of its turns it speaks at that depth (I9).
+//   DL2. The edge is named by the request that made the agent: a repeated request finds what it made.
+//   DL3. An agent that an agent makes is one level deeper for ever: outside of its turns it speaks at that depth (I9).
 
 import { isStorable, isToken, type JsonObject, type JsonValue } from "@toolplane/protocol";
 import { type Profile, parseProfileCard, profileKey, type RosterAgent } from "@toolplane/protocol/registry";
@@ -29,7 +29,7 @@ import {
   WRITE_AGENTS,
 } from "./delegation.sql.ts";
 
-/** What an agent has at hand: the boxes of its head, and where its last turn left its output. */
+/** The boxes of an agent: those of its head, and the output of its last turn. */
 export interface PartyBoxes {
   readonly profile: string | null;
   readonly context: string | null;
@@ -56,7 +56,7 @@ export interface PartiesAsked {
   readonly boxIds?: readonly string[] | undefined;
 }
 
-/** What was found; what was not is missing from the maps. */
+/** What was found; what was not found is missing from the maps. */
 export interface Parties {
   readonly agents: ReadonlyMap<string, Party>;
   /** By folded name. */
@@ -77,9 +77,9 @@ export interface AgentWrite {
   readonly traceId?: string | undefined;
   readonly parentStepId?: string | undefined;
   readonly edgeMetadata?: JsonObject | undefined;
-  /** How deep a new agent is: one level below whoever makes it. One that is known stays as deep as it is. */
+  /** How deep a new agent is: one level below its maker. An existing agent keeps its depth. */
   readonly depth: number;
-  /** Made for one task: forgotten when nothing is left of that. */
+  /** Made for one task: deleted when nothing is left of the task. */
   readonly forTask?: boolean | undefined;
 }
 
@@ -92,17 +92,17 @@ export interface DelegatedTurn {
 }
 
 export interface Delegation {
-  /** Runs `work` in a transaction that holds the call; `lease_lost` when it is in other hands. */
+  /** Runs `work` in a transaction that holds the call; throws `lease_lost` when another holder has it. */
   forCall<T>(held: Held, work: (tx: Queryer, call: HeldCall) => Promise<T>): Promise<T>;
   readParties(projectId: string, asked: PartiesAsked, tx: Queryer): Promise<Parties>;
-  /** Keeps the project's roster as it is until the transaction ends. */
+  /** Locks the project's roster until the transaction ends. */
   lockRoster(projectId: string, tx: Queryer): Promise<void>;
   writeAgents(agents: readonly AgentWrite[], tx: Queryer): Promise<void>;
-  /** An agent that was made for a task stays when the task is over. */
+  /** Keeps an agent that was made for a task when the task is over. */
   keepAgent(projectId: string, agentId: string, tx: Queryer): Promise<void>;
   /** The agent a request has provisioned before. */
   findProvisioned(projectId: string, edgeId: string, tx: Queryer): Promise<string | undefined>;
-  /** The box an existing agent goes on writing into, if no turn of its own does. */
+  /** The box that an existing agent goes on writing into, if none of its turns does. */
   chooseOutputBox(projectId: string, agentId: string, tx: Queryer): Promise<string | undefined>;
   findSpawned(projectId: string, correlationId: string, tx: Queryer): Promise<DelegatedTurn | undefined>;
 }
@@ -111,7 +111,7 @@ const distinct = (ids: readonly (string | null | undefined)[], usable: (id: stri
   ...new Set(ids.filter((id): id is string => typeof id === "string" && usable(id))),
 ];
 
-/** A card this version cannot read is no profile: whoever depends on it is refused, nobody else. */
+/** A card that this version cannot read is no profile: only requests that need it are refused. */
 const tryProfile = (body: string): Profile | undefined => {
   try {
     const { content } = JSON.parse(body) as { readonly content?: { readonly data?: JsonValue } };

@@ -1,5 +1,5 @@
-// What a check of a history reads: one statement per turn, so that retention cannot come between. The database hashes the texts
-// of cards where they lie: a turn of any size can be checked without bringing its cards here.
+// What a check of a history reads: one statement per turn, so that retention cannot delete anything in between. The database itself
+// hashes the texts of cards, so a turn of any size can be checked without reading its cards into this process.
 
 import type { Statement } from "../sql/database.ts";
 
@@ -58,7 +58,7 @@ export interface StoredTurn {
   /** Where the chain is: the turn's row once it has ended, its agent's head before. */
   readonly chain_seq: number | null;
   readonly chain_hash: string | null;
-  /** The first so many cards of its context box; what is named and not there has no hash. */
+  /** The first so many cards of its context box; a card that is named and does not exist has no hash. */
   readonly context: readonly {
     readonly card_id: string;
     readonly hash: string | null;
@@ -69,16 +69,19 @@ export interface StoredTurn {
 }
 
 // Every card that a turn said is in one of these: in a step, among the cards written for it, in its output, or the deliverable.
+// The order of a box leads to it by its key; without it the planner may choose the index of cards while tables are small.
 // Cards without a turn (what a brain was given) are those of its steps, and of its own context behind what it was given.
 const SAID = `
   select k.card_id, k.type, k.hash, ${ACTUAL}, k.chain_seq, k.chain_hash
     from (select unnest(s.new_card_ids) as card_id, true as own from state.steps s
            where s.project_id = $1 and s.agent_turn_id = t.agent_turn_id
           union
-          select b.card_id, true from cards.box_cards b
-           where b.project_id = $1 and b.box_id = t.context_box_id and b.position >= t.context_cards and t.context_owned
+          (select b.card_id, true from cards.box_cards b
+            where b.project_id = $1 and b.box_id = t.context_box_id and b.position >= t.context_cards and t.context_owned
+            order by b.project_id, b.box_id, b.position offset 0)
           union
-          select b.card_id, false from cards.box_cards b where b.project_id = $1 and b.box_id = t.output_box_id
+          (select b.card_id, false from cards.box_cards b where b.project_id = $1 and b.box_id = t.output_box_id
+            order by b.project_id, b.box_id, b.position offset 0)
           union
           select q.call_card_id, false from state.calls q
            where q.project_id = $1 and q.agent_turn_id = t.agent_turn_id and not q.headless
@@ -100,14 +103,17 @@ select t.agent_id, t.kind, t.source_agent_id, t.payload, t.runtime_config, t.met
        case when t.ended_at is null and h.chain_hash is not null then h.chain_hash else t.chain_hash end as chain_hash,
        ${rowsOf(`select b.card_id, k.hash, ${ACTUAL}
                    from cards.box_cards b
-                   left join cards.cards k on k.project_id = b.project_id and k.card_id = b.card_id
+                   left join lateral (
+                     select q.hash, q.body from cards.cards q where q.project_id = $1 and q.card_id = b.card_id offset 0) k on true
                   where b.project_id = $1 and b.box_id = t.context_box_id and b.position < t.context_cards
-                  order by b.position`)} as context,
+                  order by b.project_id, b.box_id, b.position`)} as context,
        ${rowsOf(SAID)} as cards,
        ${rowsOf(`select ${CALL_COLUMNS} from state.calls c
                   where c.project_id = $1 and c.agent_turn_id = t.agent_turn_id and not c.headless`)} as calls
   from state.turns t
-  left join state.heads h on h.project_id = t.project_id and h.agent_id = t.agent_id and h.active_agent_turn_id = t.agent_turn_id
+  left join lateral (
+    select q.chain_seq, q.chain_hash from state.heads q
+     where q.project_id = $1 and q.agent_id = t.agent_id and q.active_agent_turn_id = t.agent_turn_id offset 0) h on true
  where t.project_id = $1 and t.agent_turn_id = $2`,
 };
 

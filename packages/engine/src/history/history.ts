@@ -9,8 +9,8 @@ import { readTombstones, type Tombstone } from "./tombstones.ts";
 
 export interface History {
   /**
-   * Makes the chain of a turn again from its rows and cards. A direct call is the turn `turn_<call>`. Undefined for a turn that
-   * is not there.
+   * Computes the chain of a turn again from its rows and cards. A direct call is the turn `turn_<call>`. Undefined for a turn
+   * that does not exist.
    */
   verify(key: ChainKey): Promise<Verdict | undefined>;
   /** What is left of a turn that retention has forgotten. */

@@ -1,5 +1,4 @@
-// Whether a history is what it says: the chain is made again from the rows and cards, and the first link that does not match is
-// named. Pure.
+// Checks a history: the chain is computed again from the rows and cards, and the first link that does not match is named. Pure.
 
 import {
   type ChainKey,

@@ -49,15 +49,15 @@ export const leaveTombstones = (old: {
      set chain_hash = excluded.chain_hash, links = excluded.links, cards = excluded.cards, ended_at = excluded.ended_at,
          forgotten_at = excluded.forgotten_at`;
 
-/** $1 project, $2 seconds since it was forgotten, $3 limit. */
+/** Of every project: all are kept for the same time. $1 seconds since the turn was forgotten, $2 limit. */
 export const FORGET_TOMBSTONES: Statement = {
   name: "retention.forget-tombstones",
   text: `
 with old as materialized (
   select ctid from state.tombstones
-   where project_id = $1 and forgotten_at < now() - make_interval(secs => $2::double precision)
-   order by project_id, forgotten_at
-   limit $3
+   where forgotten_at < now() - make_interval(secs => $1::double precision)
+   order by forgotten_at
+   limit $2
      for update skip locked
 ),
 gone as (

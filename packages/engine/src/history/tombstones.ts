@@ -1,4 +1,4 @@
-// Reading what retention has left: whoever asks for a turn or a call that was forgotten is told so, and where its chain ended.
+// Reads what retention has left: a request for a turn or a call that retention deleted is told so, and where its chain ended.
 
 import { showName, ToolplaneError } from "@toolplane/protocol";
 import type { ChainKey } from "../calls/turn-chain.ts";
@@ -34,7 +34,7 @@ export const readTombstones = async (
   return keys.map((_, index) => found.get(index + 1));
 };
 
-/** The error for a turn or call that is not there: it never was, or it was forgotten, and then what is left of it. */
+/** The error for a turn or call that does not exist: it never did, or retention deleted it; then the error has the tombstone. */
 export const notThere = (noun: "turn" | "call", id: string, tombstone: Tombstone | undefined): ToolplaneError => {
   if (tombstone === undefined)
     return new ToolplaneError("not_found", `there is no ${noun} ${showName(id)} in this project`);

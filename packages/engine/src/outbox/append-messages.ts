@@ -1,11 +1,11 @@
-// The outbox: messages written in the transaction that causes them (I3). They leave when it commits and only then; on
-// the postgres bus the row is also the place in the queue, elsewhere a relay carries it on.
+// The outbox: messages written in the transaction that causes them (I3). They are sent after it commits and only then. On the
+// postgres bus the row is also the place in the queue; elsewhere a relay carries it.
 
 import { type BusMessage, checkMessage } from "@toolplane/bus";
 import type { Queryer } from "../sql/database.ts";
 import { INSERT_MESSAGES, type MessageRow, messageInput } from "./messages.sql.ts";
 
-/** The row of a message; refuses what no bus may carry. */
+/** The row of a message; refuses messages that no bus may carry. */
 export const planMessageRow = (message: BusMessage): MessageRow => {
   const { category, projectId, component, target } = checkMessage(message);
   return {

@@ -1,4 +1,4 @@
-// Publishing outside of anybody's transaction: what several callers publish at one moment is one insert and one ring.
+// Publishing without a transaction of the caller's: messages of several callers at one moment are one insert and one ring.
 
 import type { BusMessage } from "@toolplane/bus";
 import { failTogether } from "../bus/fail-together.ts";

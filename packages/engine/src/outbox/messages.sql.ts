@@ -24,7 +24,7 @@ export const messageInput = setInput<MessageRow>([
   ["messageId", "text"],
 ]);
 
-/** Row ids ascend in the order given. A message id that is already held is left alone (B3). */
+/** Row ids ascend in the order given. A message id that exists already is left alone (B3). */
 export const INSERT_MESSAGES = {
   name: "outbox_insert_messages",
   text: `

@@ -1,11 +1,11 @@
 // The relay: carries the outbox to an external bus. Any number may run at once, in any number of processes.
-//   RO1. Claim, publish with a message id, delete: in this order. A relay that dies in between leaves a claim that
-//       lapses, and the same message is published again under the same id, so the bus can tell. Two round trips of the
-//       database per batch, and what arrives meanwhile is the next batch: the busier it is, the less a message costs.
-//       Claims are short and extended while a slow bus is waited for: what a dead process held is soon anybody's.
-//   RO2. A message the bus refuses for good becomes a dead letter; everything else is tried for as long as it takes (I3).
-//   RO3. One message that cannot be published does not hold up the others: a batch that fails is tried one by one.
-//   RO4. Idle, it waits for the doorbell or until what was put off is due; the slow look is for rings that were lost (I13).
+//   RO1. Claim, publish with a message id, delete: in this order. When a relay dies in between, its claim lapses, and the same
+//       message is published again under the same id, so the bus can recognise it. A batch costs two round trips of the
+//       database, and new messages meanwhile are the next batch: the busier it is, the less a message costs. Claims are short
+//       and are extended while a slow bus is waited for, so messages of a dead process are soon free.
+//   RO2. A message that the bus refuses for good becomes a dead letter; every other is tried without end (I3).
+//   RO3. A message that cannot be published does not hold up the others: the messages of a failed batch are tried one by one.
+//   RO4. When idle, it waits for the doorbell or until a delayed message is due; the slow look is for lost rings (I13).
 
 import type { Bus, BusMessage } from "@toolplane/bus";
 import { type Backoff, backoff, type HeaderMap, isToolplaneError } from "@toolplane/protocol";
@@ -28,7 +28,7 @@ import {
 } from "./relay.sql.ts";
 
 export interface RelayWatch {
-  /** Commands have left whose calls were started without them. */
+  /** Commands have left whose calls were already started without them. */
   answered(receivers: PublishedRow["answered"]): void;
   /** The bus answers again. */
   recovered(): void;
@@ -43,10 +43,10 @@ export interface RelayOptions {
   readonly log: Log;
   readonly faults: Faults;
   readonly batch?: number | undefined;
-  /** How long a claimed batch is nobody else's after the last sign of its relay. */
+  /** How long a claimed batch is not offered to others after the last sign of its relay. */
   readonly claimMs?: number | undefined;
   readonly lookAgainMs?: number | undefined;
-  /** What must be done before anything is carried; tried until it succeeds. */
+  /** Must succeed before anything is carried; tried until it does. */
   readonly prepare?: ((signal: AbortSignal) => Promise<void>) | undefined;
   readonly watch?: RelayWatch | undefined;
 }
@@ -62,29 +62,30 @@ export interface RelayStats {
 
 export interface Relay {
   stats(): RelayStats;
-  /** Finishes the batch in hand. */
+  /** Finishes the current batch. */
   stop(): Promise<void>;
 }
 
 /** One round trip of the database and one of the bus per this many messages. */
 const DEFAULT_BATCH = 256;
-/** Many times what a batch takes. What a relay had in its hands when it was killed waits for so long; twice is harmless. */
+/** Many times what a batch takes. When a relay was killed, its messages wait this long; publishing twice is harmless. */
 const DEFAULT_CLAIM_MS = 3_000;
-/** A claim is extended this often before it would lapse: one that is late does not lose it. */
+/** How often a claim is extended before it would lapse: one late extension does not lose it. */
 const EXTENSIONS = 3;
 const DEFAULT_LOOK_AGAIN_MS = 5_000;
 
-/** What is due and was not claimed a moment ago is just being claimed by another relay. */
+/** A row that is due and was not claimed a moment ago is just being claimed by another relay. */
 const LEAST_WAIT_MS = 20;
 
-/** What is rung for has a row in the outbox, or had one: a call that can be claimed has its command. */
-const RINGS = ["messages", "queued", "sessions"] as const;
+/** Each of these rings may mean a new row in the outbox: a call that can be claimed has a command. */
+const RINGS = ["messages", "events", "queued", "sessions"] as const;
 
 /** A bus that comes back is noticed within the longest wait. */
 const RETRY_MS: Backoff = { first: 100, longest: 10_000 };
 
 /** The id under which a row is published, the same each time. Row ids are not reused within a database. */
-const messageIdOf = (row: RelayRow): string => row.message_id ?? `outbox-${row.written_at}-${row.id}`;
+const messageIdOf = ({ message_id, written_at, id, part }: RelayRow): string =>
+  message_id ?? (part === 0 ? `outbox-${written_at}-${id}` : `outbox-${written_at}-${id}-${part}`);
 
 const messageOf = (row: RelayRow): BusMessage => ({
   subject: row.subject,
@@ -93,6 +94,9 @@ const messageOf = (row: RelayRow): BusMessage => ({
   payload: row.payload,
   messageId: messageIdOf(row),
 });
+
+/** One row for each message of the outbox, whatever it is made of. */
+const firstsOf = (rows: readonly RelayRow[]): readonly RelayRow[] => rows.filter(({ part }) => part <= 1);
 
 /** Undefined when it was published. */
 type PublishOutcome = { readonly error: unknown } | undefined;
@@ -130,7 +134,7 @@ export const relayOutbox = (options: RelayOptions): Relay => {
     return singly.map((outcome) => (outcome.status === "rejected" ? { error: outcome.reason as unknown } : undefined));
   };
 
-  /** The same, while the rows stay ours for as long as it takes. */
+  /** Publishes the rows like `publishAll`, and extends their claim meanwhile. */
   const publishHeld = async (rows: readonly RelayRow[], claimId: string): Promise<readonly PublishOutcome[]> => {
     const over = new AbortController();
     const holding = (async () => {
@@ -138,14 +142,14 @@ export const relayOutbox = (options: RelayOptions): Relay => {
         await clock.sleep(claimMs / EXTENSIONS, over.signal);
         if (over.signal.aborted) return;
         // A claim that could not be extended lapses: another relay publishes under the same ids.
-        await db.query(EXTEND_CLAIM, [rows.map(({ id }) => id), claimId, claimMs]).catch(() => {});
+        await db.query(EXTEND_CLAIM, [firstsOf(rows).map(({ id }) => id), claimId, claimMs]).catch(() => {});
       }
     })();
     try {
       return await publishAll(rows);
     } finally {
       over.abort();
-      // An extension that comes after what is decided below would undo it.
+      // A late extension would undo what is decided below.
       await holding;
     }
   };
@@ -169,7 +173,7 @@ export const relayOutbox = (options: RelayOptions): Relay => {
     return Math.min(...due);
   };
 
-  /** In how many ms the next row is due, which may have come a moment ago. */
+  /** In how many ms the next row is due; it may have become due a moment ago. */
   const markPublished = async (rows: readonly RelayRow[], claimId: string): Promise<number> => {
     if (rows.length === 0) return Number.POSITIVE_INFINITY;
     const [marked] = await db.query<PublishedRow>(MARK_PUBLISHED, [rows.map(({ id }) => id), claimId]);
@@ -183,19 +187,27 @@ export const relayOutbox = (options: RelayOptions): Relay => {
     return Math.max(LEAST_WAIT_MS, next?.due_ms ?? Number.POSITIVE_INFINITY);
   };
 
-  /** What came of a look, and how long to wait for the next; rings cut the wait short unless nothing gets through. */
+  /** The outcome of a look, and how long to wait for the next; rings shorten the wait unless the bus is away. */
   const carry = async (): Promise<{ readonly waitMs: number; readonly came: "nothing" | "through" | "back" }> => {
     const claimId = ids.uuid();
     const rows = await db.query<RelayRow>(CLAIM_OUTBOX, [batch, claimId, claimMs]);
     if (rows.length === 0) return { waitMs: Math.min(lookAgainMs, await nextDueMs()), came: "nothing" };
-    // More than one batch waits: while this one is on its way the next is claimed (20,000 messages: two thirds of the time).
-    if (rows.length === batch) helping ??= help();
+    const messages = firstsOf(rows);
+    // More than one batch waits: while this one is on its way, the next is claimed (20,000 messages: two thirds of the time).
+    if (messages.length === batch) helping ??= help();
     await faults.at("relay:after-claim");
     const outcomes = await publishHeld(rows, claimId);
     await faults.at("relay:after-publish");
-    const done = rows.filter((_, index) => outcomes[index] === undefined);
-    const failures = rows.flatMap((row, index): readonly Failure[] => {
-      const outcome = outcomes[index];
+    // A parcel has left when all of it has.
+    const errors = new Map(
+      rows.flatMap(({ id }, index) => {
+        const outcome = outcomes[index];
+        return outcome === undefined ? [] : [[id, outcome] as const];
+      }),
+    );
+    const done = messages.filter(({ id }) => !errors.has(id));
+    const failures = messages.flatMap((row): readonly Failure[] => {
+      const outcome = errors.get(row.id);
       return outcome === undefined ? [] : [{ row, error: outcome.error }];
     });
     const due = await Promise.all([
@@ -212,10 +224,10 @@ export const relayOutbox = (options: RelayOptions): Relay => {
     await faults.at("relay:after-mark");
     batches++;
     const isBack = done.length === 0 && due.some((ms) => ms < Number.POSITIVE_INFINITY);
-    return { waitMs: rows.length < batch ? Math.min(...due, lookAgainMs) : 0, came: isBack ? "back" : "through" };
+    return { waitMs: messages.length < batch ? Math.min(...due, lookAgainMs) : 0, came: isBack ? "back" : "through" };
   };
 
-  /** Carries beside the loop for as long as batches are full; what goes wrong here the loop meets itself. */
+  /** Carries in parallel to the loop while batches are full; the loop itself meets every error. */
   const help = async (): Promise<void> => {
     try {
       let isBusy = true;

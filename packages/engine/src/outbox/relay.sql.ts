@@ -1,7 +1,11 @@
 // The outbox as seen by a relay to an external bus: every row is one that has not left yet.
 
+import { eventParts } from "../bus/parcel.sql.ts";
+
+/** A message; of a parcel, one for each of its events. */
 export interface RelayRow {
   readonly id: string;
+  readonly part: number;
   readonly subject: string;
   readonly headers: string;
   readonly payload: string;
@@ -11,7 +15,7 @@ export interface RelayRow {
   readonly written_at: string;
 }
 
-/** In the order they became due: what is put off, however much, is not walked over. $1 limit, $2 claim id, $3 claim time in ms. */
+/** In the order in which they became due, so that delayed rows are not read. $1 limit, $2 claim id, $3 claim time in ms. */
 export const CLAIM_OUTBOX = {
   name: "outbox_claim",
   text: `
@@ -21,9 +25,12 @@ claimed as (
   update bus.messages m
      set claim_id = $2::text, available_at = now() + $3::float8 * interval '1 millisecond', deliveries = m.deliveries + 1
    where m.id = any(array(select p.id from picked p))
-  returning m.id, m.subject, m.headers, m.payload, m.message_id, m.deliveries,
+  returning m.id, m.subject, m.headers, m.payload, m.events, m.message_id, m.deliveries,
             (extract(epoch from m.created_at) * 1000000)::bigint::text as written_at)
-select * from claimed order by id`,
+select c.id, e.part, c.subject, e.headers, e.payload, c.message_id, c.deliveries, c.written_at
+  from claimed c
+ cross join lateral (${eventParts("c")}) e
+ order by c.id, e.part`,
 };
 
 // In how many ms the next one is due; null when there is none.
@@ -39,7 +46,7 @@ export const NEXT_DUE = {
 
 export interface PublishedRow {
   readonly due_ms: number | null;
-  /** Commands whose calls are in nobody's queue any more: [component, project, target] of each receiver that has some. */
+  /** Receivers of commands whose calls are no longer queued: [component, project, target] of each. */
   readonly answered: readonly (readonly [string, string, string])[];
 }
 
@@ -54,10 +61,10 @@ export const MARK_PUBLISHED = {
   text: `
 with gone as (
   delete from bus.messages m where m.id = any($1::bigint[]) and m.claim_id = $2::text
-  returning m.xid, m.id, m.category, m.project_id, m.component, m.target, m.subject, m.headers, m.payload, m.created_at),
+  returning m.xid, m.id, m.category, m.project_id, m.component, m.target, m.subject, m.headers, m.payload, m.events, m.created_at),
 sent as (
-  insert into bus.sent_events (xid, id, project_id, subject, headers, payload, created_at)
-  select xid, id, project_id, subject, headers, payload, created_at from gone where category = 'evt'),
+  insert into bus.sent_events (xid, id, project_id, subject, headers, payload, events, created_at)
+  select xid, id, project_id, subject, headers, payload, events, created_at from gone where category = 'evt'),
 answered as (
   select distinct g.component, g.project_id, g.target
     from (select component, target, project_id, headers::json ->> 'CG-Tool-Call-Id' as tool_call_id
@@ -99,11 +106,12 @@ export const BURY_REFUSED = {
   text: `
 with gone as (
   delete from bus.messages m where ${MINE}
-  returning m.id, m.project_id, m.subject, m.headers, m.payload, m.deliveries, ${own("$3::text[]")} as code)
+  returning m.id, m.project_id, m.subject, m.headers, m.payload, m.events, m.deliveries, ${own("$3::text[]")} as code)
 insert into state.dead_letters (project_id, dead_letter_id, kind, tool_call_id, subject, headers, payload, code, reason, attempts)
-select project_id, 'dead_' || $2::text || '-' || id, 'message', headers::json ->> 'CG-Tool-Call-Id', subject, headers, payload, code,
-       'the bus refuses this message', deliveries
-  from gone`,
+select g.project_id, 'dead_' || $2::text || '-' || g.id || case when e.part = 0 then '' else '-' || e.part end, 'message',
+       g.headers::json ->> 'CG-Tool-Call-Id', g.subject, e.headers, e.payload, g.code, 'the bus refuses this message', g.deliveries
+  from gone g
+ cross join lateral (${eventParts("g")}) e`,
 };
 
 export interface StuckRow {

@@ -11,7 +11,7 @@ export interface StuckOptions {
   readonly db: Queryer;
   readonly carrier: CarriedBy;
   readonly olderThanMs: number;
-  /** Rows looked at; beyond it the counts are "at least". */
+  /** Rows that were read; beyond it the counts are "at least". */
   readonly limit?: number | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface StuckMessages {
   readonly oldestMs: number;
 }
 
-/** Enough to say who is stuck and how badly, without reading a backlog of a million. */
+/** Enough to say what is stuck and how badly, without reading a backlog of a million. */
 const DEFAULT_LIMIT = 1000;
 
 /** One entry per receiver, the longest waiting first. */
@@ -46,4 +46,4 @@ export const stuckMessages = async (options: StuckOptions): Promise<readonly Stu
 export const whyStuck = (relay: { readonly outages: number } | undefined): string =>
   (relay?.outages ?? 0) > 0
     ? "messages wait: the bus does not answer; check that it runs and can be reached"
-    : "messages wait and nobody takes them; rung again";
+    : "messages wait and no consumer takes them; ringing again";

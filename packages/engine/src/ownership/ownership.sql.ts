@@ -1,6 +1,6 @@
-// Whose things are, in one statement for any number of them. Each asks: which turns does a thing lead to, and is it the
-// agent's already? Then the turns are followed upwards, to the turns that asked for them.
-//   "offset 0" keeps each step a look-up by key, whatever the planner believes about a small table.
+// The owners of any number of things, in one statement. For each thing: which turns does it lead to, and is it the agent's
+// already? Then the turns are followed upwards, to the turns that asked for them.
+//   "offset 0" makes each step a lookup by key, whatever the planner believes about a small table.
 
 import type { Statement } from "../sql/database.ts";
 
@@ -9,7 +9,7 @@ export interface OwnershipRow {
   readonly own: boolean;
 }
 
-/** Delegation ends long before; a chain that is longer by mistake is not followed, and what it leads to is not owned. */
+/** Delegation ends long before; a longer chain is a mistake and is not followed, so what it leads to is not owned. */
 const MAX_ANCESTORS = 64;
 
 const turnById = (id: string): string => `
@@ -18,7 +18,7 @@ const turnById = (id: string): string => `
           (x.agent_id = $2 or x.source_agent_id = $2 or x.parent_agent_id = $2) is true as own
      from state.turns x where x.project_id = $1 and x.agent_turn_id = ${id} offset 0) t`;
 
-/** $1 project, $2 agent, $3 ids. `roots` gives (id, turn_id, own); what it gives no row for does not exist. */
+/** $1 project, $2 agent, $3 ids. `roots` gives (id, turn_id, own); an id without a row does not exist. */
 const ownership = (name: string, roots: string): Statement => ({
   name: `ownership.${name}`,
   text: `
@@ -48,7 +48,7 @@ const profileRoots = (from: string, box: string, id: string): string => `
      select x.profile_box_id from resource.agents x where x.project_id = $1 and x.agent_id = $2 offset 0) a
    where a.profile_box_id = ${box}`;
 
-/** The turns that began with a box or write into it, whoever asked for them. */
+/** The turns that began with a box or write into it, whoever started them. */
 const boxRoots = (from: string, box: string, id: string): string => `
   select ${id}, t.agent_turn_id, false from ${from}${turnsOfBox(box, "context_box_id")}
   union all

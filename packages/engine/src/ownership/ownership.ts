@@ -1,13 +1,13 @@
-// Whose turns, calls, cards and boxes are. An agent owns what it made, what it was given and what it started: its turns and
-// those that were asked for in them (however far down), the calls of these turns and its own, the boxes these turns begin
-// with and write into, the cards it wrote, those of its calls and turns, and all cards in the boxes of its own turns.
-//   OW0. A box of a turn that the agent only started may hold cards that are not the agent's: cards are asked for by themselves.
-//   OW1. What cannot be found is not owned, and neither is what another project has.
-//   OW2. Any number of ids is one statement, led by keys.
-//   OW3. Whose a turn is never changes, so a stream that asks for the same turns again asks nothing of the database.
+// The owners of turns, calls, cards and boxes. An agent owns what it made, what it was given and what it started: its turns and
+// those that were asked for in them (however far down), the calls of these turns and its own, the boxes these turns begin with
+// and write into, the cards it wrote, those of its calls and turns, and all cards in the boxes of its own turns.
+//   OW0. A box of a turn that the agent only started may hold cards of others: ownership of cards is checked per card.
+//   OW1. A thing that cannot be found is not owned, nor is a thing of another project.
+//   OW2. Any number of ids is one statement, by keys.
+//   OW3. The owner of a turn never changes, so a stream that asks for the same turns again needs no statement.
 
+import { LRUCache } from "lru-cache";
 import { isPossibleId } from "../cards/possible-id.ts";
-import { createLeastRecentlyUsed } from "../registry/least-recently-used.ts";
 import type { Queryer, Statement } from "../sql/database.ts";
 import { OWN_BOXES, OWN_CALLS, OWN_CARDS, OWN_TURNS, type OwnershipRow } from "./ownership.sql.ts";
 
@@ -37,7 +37,7 @@ const STATEMENTS: Readonly<Record<OwnedKind, Statement>> = {
 const MAX_REMEMBERED = 20_000;
 
 export const createOwnership = (db: Queryer): Ownership => {
-  const known = createLeastRecentlyUsed<{ readonly own: boolean }>(MAX_REMEMBERED);
+  const known = new LRUCache<string, { readonly own: boolean }>({ max: MAX_REMEMBERED });
 
   const of: Ownership["of"] = async (kind, { projectId, agentId }, ids) => {
     const possible = [...new Set(ids)].filter(isPossibleId);
@@ -55,7 +55,7 @@ export const createOwnership = (db: Queryer): Ownership => {
       const unknown = asked.filter((turnId) => known.get(keyOf(turnId)) === undefined);
       if (unknown.length > 0) {
         const found = await of("turn", owner, unknown);
-        // A turn is there before anything is said about it: one that is not is nobody's.
+        // A turn exists before anything is said about it: a turn that does not exist has no owner.
         for (const turnId of unknown) known.set(keyOf(turnId), { own: found.get(turnId) ?? false });
       }
       return new Set(asked.filter((turnId) => known.get(keyOf(turnId))?.own === true));

@@ -1,5 +1,5 @@
-// Who watches calls change: told after the commit, in this process only. For people who look, never for decisions:
-// what must not be missed is in the tables.
+// Observers of calls: told after the commit, in this process only. For display, never for decisions: what must not be missed is
+// in the tables.
 
 import type { CallFacts, CallStatus } from "../calls/call.ts";
 

@@ -1,5 +1,5 @@
-// The fault port: named moments around every commit and publish. In production a point does nothing; a crash test
-// makes one of them end the process, stall it, or fail it, and then counts what is left.
+// The fault port: named moments around every commit and publish. In production a point does nothing; a crash test makes one of
+// them end the process, stall it, or fail it, and then counts what is left.
 
 export const FAULT_POINTS = [
   "dispatch:before-read",
@@ -41,7 +41,7 @@ export const FAULT_POINTS = [
   "retain:after-commit",
 ] as const;
 
-/** Around what the project manager commits; its own crash tests pass them, calls alone do not. */
+/** Around the commits of the project manager; only its own crash tests pass these. */
 export const BATCH_FAULT_POINTS = [
   "delegate:before-commit",
   "delegate:after-commit",
@@ -55,7 +55,7 @@ export const BATCH_FAULT_POINTS = [
   "batch:after-commit",
 ] as const;
 
-/** The moments of turns: around each of their transactions, and of what heals them. */
+/** Around each transaction of turns, and around their repairs. */
 export const TURN_FAULT_POINTS = [
   "spawn:before-commit",
   "spawn:after-commit",
@@ -74,7 +74,7 @@ export const TURN_FAULT_POINTS = [
   "reap:after-commit",
 ] as const;
 
-/** Beside a bus of its own: what is kept there, and what is taken back from there. */
+/** With a bus beside the database: around keeping durables and taking back commands. */
 export const CARRIER_FAULT_POINTS = [
   "keep:after-ensure",
   "sweep:after-fetch",

@@ -1,4 +1,4 @@
-// The secret port: bytes nobody can guess, as hex.
+// The secret port: unguessable bytes, as hex.
 
 import { randomBytes } from "node:crypto";
 

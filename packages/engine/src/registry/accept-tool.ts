@@ -1,5 +1,5 @@
-// Accepting a version that waits: it is in force from now on, and its options are the person's word. A tool that a person
-// had deleted comes back by it; a paused one stays paused.
+// Accepts a waiting version: it is in force from now on, and its options count as the person's. A tool that a person had deleted
+// comes back by it; a paused tool stays paused.
 
 import { type ToolDefinition, ToolplaneError } from "@toolplane/protocol";
 import { isExternalTool } from "@toolplane/protocol/registry";
@@ -10,7 +10,7 @@ import { bindToolWrites, type ToolRow, WRITE_TOOLS } from "./tools.sql.ts";
 const refuse = (message: string, detail: Readonly<Record<string, unknown>> = {}): ToolplaneError =>
   new ToolplaneError("conflict", message, { detail });
 
-/** Enough to recognize; a service may have registered any number. */
+/** Enough to recognise a version; a service may have registered any number. */
 const MOST_NAMED = 10;
 
 type AcceptedRow = Pick<
@@ -19,8 +19,8 @@ type AcceptedRow = Pick<
 >;
 
 /**
- * The version that is accepted. Throws `conflict` when nothing waits, another version than the one that was looked at, or when
- * no version is named and more than one came since a person last decided: a person who read one of them must not accept another.
+ * The version that is accepted. Throws `conflict` when nothing waits, when another version waits than the person looked at, or
+ * when no version is named and more than one came since a person last decided: a person who read one must not accept another.
  */
 const planAcceptance = (row: AcceptedRow, version: number | undefined): number => {
   const { tool_name: toolName, pending_version: waiting } = row;

@@ -1,10 +1,10 @@
-// The last rule of a registration, apart from the others because it may take a thread: the parameters compile, as they
-// are written and as arguments are held to them.
+// The last check of a registration, separate because it may need a thread: the parameters compile, as they are written and as
+// arguments are checked with them.
 
 import { isToolplaneError, type JsonObject, type ToolDefinition, ToolplaneError } from "@toolplane/protocol";
 import { argumentsSchema, type CompileSchema } from "@toolplane/protocol/registry";
 
-/** For `parseToolDefinition`, when the schema is looked at afterwards. */
+/** For `parseToolDefinition`, when the schema is checked afterwards. */
 export const compiledLater: CompileSchema = () => () => [];
 
 const isRefusal = ({ code }: ToolplaneError): boolean => code === "bad_request" || code === "payload_too_large";

@@ -1,11 +1,11 @@
-// The agent behind a token, with its profile, as each request of that token needs it: from memory where possible. What is
-// remembered is dropped by a ring of the registry, and after a few seconds in any case (I13: a ring can be lost).
+// The agent of a token, with its profile, from memory where possible. The memory is dropped by a ring of the registry, and after
+// a few seconds in any case (I13: a ring can be lost).
 
+import { LRUCache } from "lru-cache";
 import type { Delegation, Party } from "../delegation/delegation.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Database } from "../sql/database.ts";
-import { createLeastRecentlyUsed } from "./least-recently-used.ts";
 
 export interface AgentProfiles {
   /** Undefined for an agent the project does not have. */
@@ -21,11 +21,11 @@ export interface AgentProfilesDeps {
 }
 
 const MAX_REMEMBERED = 1_000;
-/** As for tokens: a right that was taken away works at most this much longer where the ring was lost. */
+/** As for tokens: where the ring was lost, a removed right works at most this much longer. */
 const REMEMBER_MS = 5_000;
 
 export const createAgentProfiles = ({ db, delegation, doorbell, clock }: AgentProfilesDeps): AgentProfiles => {
-  const known = createLeastRecentlyUsed<{ readonly party: Party; readonly until: number }>(MAX_REMEMBERED);
+  const known = new LRUCache<string, { readonly party: Party; readonly until: number }>({ max: MAX_REMEMBERED });
   let generation = 0;
   const stopListening = doorbell.listen("registry", () => {
     generation += 1;
@@ -40,7 +40,7 @@ export const createAgentProfiles = ({ db, delegation, doorbell, clock }: AgentPr
       const before = generation;
       const until = clock.now() + REMEMBER_MS;
       const party = (await delegation.readParties(projectId, { agentIds: [agentId] }, db)).agents.get(agentId);
-      // Rung meanwhile: what was read may be the state before the change.
+      // A ring came meanwhile: what was read may be the state before the change.
       if (party !== undefined && before === generation) known.set(key, { party, until });
       return party;
     },

@@ -39,7 +39,7 @@ values ($1, $2, $3, $4, $5::text[], $6, $7, $8, $9::jsonb)
 returning ${COLUMNS}`,
 };
 
-/** Named by somebody, it is no longer only a task's. $1 project, $2 agent. */
+/** Named by a person or a configuration, the agent no longer belongs only to a task. $1 project, $2 agent. */
 export const KEEP_AGENT: Statement = {
   name: "agents.keep",
   text: "update resource.agents set made_for = null where project_id = $1 and agent_id = $2 and made_for is not null",
@@ -51,7 +51,7 @@ export const INIT_HEAD: Statement = {
   text: "insert into state.heads (project_id, agent_id, active_channel_id) values ($1, $2, $3) on conflict do nothing",
 };
 
-/** The next agent after `after` that is asked for. */
+/** The next agent after `after` that fits the request. */
 const nextAgent = (after: string): string => `
   select ${COLUMNS}, octet_length(metadata::text)::float8 as weight
     from resource.agents

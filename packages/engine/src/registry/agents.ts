@@ -1,6 +1,5 @@
-// The roster: which agents a project has. Its worker_target is the only source of routing for wakeups.
-// Merging an entry into what is known is the protocol's rule (planRosterUpsert); here it is read, planned and written
-// under the project's lock.
+// The roster: which agents a project has. Its worker_target alone routes wakeups. The protocol decides how an entry is merged
+// with an existing one (planRosterUpsert); here it is read, planned and written under the project's lock.
 
 import { canonicalText, isStorable, isToken, type JsonObject, showName, ToolplaneError } from "@toolplane/protocol";
 import {
@@ -48,7 +47,7 @@ export interface AgentUpsertResult extends RegisteredAgent {
 }
 
 export interface UpsertAgentOptions {
-  /** False for agents that provision agents: profile, owner, worker_target and tags of a known one stay (W-18). */
+  /** False for agents that provision agents: profile, owner, worker_target and tags of an existing agent stay (W-18). */
   readonly mayReassign?: boolean | undefined;
   readonly by?: Actor | undefined;
 }
@@ -96,7 +95,7 @@ const toRoster = (projectId: string, { created_at, updated_at, ...row }: AgentRo
 const noAgent = (projectId: string, agentId: string): ToolplaneError =>
   new ToolplaneError("not_found", `project ${projectId} has no agent ${showName(agentId)}`);
 
-/** A filter value the database cannot hold matches nobody. */
+/** A filter value that the database cannot hold matches no agent. */
 const mayMatch = (text: string | undefined): boolean => text === undefined || isStorable(text);
 
 export const createAgents = ({ db, doorbell, profiles }: AgentsOptions): Agents => {
@@ -119,7 +118,7 @@ export const createAgents = ({ db, doorbell, profiles }: AgentsOptions): Agents 
     return toAgent(projectId, row);
   };
 
-  /** The entry with what its profile brings. */
+  /** The entry with the values of its profile. */
   const complete = async (tx: Queryer, projectId: string, upload: AgentUpload): Promise<RosterEntry> => {
     const { profile_name: name } = upload;
     const named = name === undefined ? undefined : await profiles.getProfile(projectId, name, tx);
@@ -165,15 +164,19 @@ export const createAgents = ({ db, doorbell, profiles }: AgentsOptions): Agents 
         const known = await read(tx, projectId, parsed.agent_id);
         const plan = planRosterUpsert(known && toRoster(projectId, known), entry, { mayReassign });
         if (plan.outcome === "refused")
-          throw new ToolplaneError("auth_failed", `agent ${parsed.agent_id} exists and is not yours to change`, {
-            detail: { reason: plan.reason },
-          });
+          throw new ToolplaneError(
+            "auth_failed",
+            `agent ${parsed.agent_id} exists and belongs to another owner: you may not change it`,
+            {
+              detail: { reason: plan.reason },
+            },
+          );
         const agent = await write(tx, projectId, plan.agent);
         await tx.query(KEEP_AGENT, [projectId, parsed.agent_id]);
         if (parsed.init_state) await tx.query(INIT_HEAD, [projectId, parsed.agent_id, parsed.channel_id ?? null]);
         const outcome = plan.outcome === "insert" ? "created" : "updated";
         const detail = { outcome, profile_box_id: agent.profileBoxId, worker_target: agent.workerTarget };
-        // A configuration that is applied at every start must not fill the audit.
+        // A configuration that is applied unchanged at every start must not fill the audit.
         const isChanged =
           known === undefined || canonicalText(toRoster(projectId, known)) !== canonicalText(plan.agent);
         if (isChanged)

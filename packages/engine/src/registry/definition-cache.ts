@@ -1,11 +1,12 @@
 // Definitions as calls need them: parsed, with compiled argument checks, from memory where possible.
-//   DC1. What is remembered may be out of date (I13: a ring can be lost); dispatch compares the version inside its
-//        insert and says `forget`, so a stale entry costs a second try and never runs a replaced tool.
-//   DC2. A ring of the registry forgets who has which version, not what was compiled: equal definitions share one check.
-//   DC3. A definition whose text does not have its hash is not used.
+//   DC1. The memory may be out of date (I13: a ring can be lost). Dispatch compares the version inside its insert and calls
+//        `forget`, so a stale entry costs a second try and never runs a replaced tool.
+//   DC2. A ring of the registry drops which tool has which version, not what was compiled: equal definitions share one check.
+//   DC3. A definition whose text does not match its hash is not used.
 
 import { type HashText, isToolplaneError, type ToolDefinition, ToolplaneError } from "@toolplane/protocol";
 import { type CompileSchema, compileArguments, type ValidateValue } from "@toolplane/protocol/registry";
+import { LRUCache } from "lru-cache";
 import type { Doorbell } from "../ports/doorbell.ts";
 import { type Log, silentLog } from "../ports/log.ts";
 import type { Queryer } from "../sql/database.ts";
@@ -17,7 +18,6 @@ import {
   type ToolStatus,
 } from "./definition-cache.sql.ts";
 import { freezeJson } from "./freeze-json.ts";
-import { createLeastRecentlyUsed } from "./least-recently-used.ts";
 
 export interface CompiledDefinition {
   readonly projectId: string;
@@ -26,7 +26,7 @@ export interface CompiledDefinition {
   readonly definitionHash: string;
   readonly status: ToolStatus;
   readonly definition: ToolDefinition;
-  /** Checks layered arguments; env-managed parameters are not asked for. */
+  /** Checks layered arguments; env-managed parameters are not required. */
   readonly validate: ValidateValue;
 }
 
@@ -38,7 +38,7 @@ export interface ToolKey {
 export interface Definitions {
   /** The current definition of each tool, in the order asked; undefined where there is none (or it was deleted). */
   resolve(tools: readonly ToolKey[]): Promise<readonly (CompiledDefinition | undefined)[]>;
-  /** One version, whatever became of the tool since: a call keeps the version it was made under. */
+  /** One version, even if the tool was changed or deleted since: a call keeps the version it was made under. */
   resolveVersion(projectId: string, toolName: string, version: number): Promise<CompiledDefinition | undefined>;
   forget(projectId: string, toolName: string): void;
   close(): void;
@@ -70,8 +70,8 @@ const keyOf = ({ projectId, toolName, version }: DefinitionAsk): string =>
 export const createDefinitions = (options: DefinitionsOptions): Definitions => {
   const { db, doorbell, compile, sha256, log = silentLog } = options;
   const maxEntries = options.maxEntries ?? DEFAULT_MAX_ENTRIES;
-  const known = createLeastRecentlyUsed<CompiledDefinition>(maxEntries);
-  const checkedByHash = createLeastRecentlyUsed<Checked>(maxEntries);
+  const known = new LRUCache<string, CompiledDefinition>({ max: maxEntries });
+  const checkedByHash = new LRUCache<string, Checked>({ max: maxEntries });
   let generation = 0;
 
   const forgetAll = (): void => {
@@ -85,7 +85,7 @@ export const createDefinitions = (options: DefinitionsOptions): Definitions => {
       return compileArguments(definition, compile);
     } catch (error) {
       if (!isToolplaneError(error)) throw error;
-      // Registered under older rules. Its calls fail with a reason; the calls beside it in a flush do not.
+      // Registered under older rules. Its calls fail with a reason; other calls of the flush do not.
       log.error("a registered schema does not compile", { projectId: ask.projectId, toolName: ask.toolName });
       return () => [{ path: "$", message: "the tool's parameters are not a usable schema; register the tool again" }];
     }
@@ -113,7 +113,7 @@ export const createDefinitions = (options: DefinitionsOptions): Definitions => {
       const { projectId, toolName } = ask;
       const entry = { projectId, toolName, version, definitionHash, status, ...check(row, ask) };
       loaded.set(keyOf(ask), entry);
-      // Rung meanwhile: what was read may be the state before the change.
+      // A ring came meanwhile: what was read may be the state before the change.
       if (before === generation) known.set(keyOf(ask), entry);
     }
     return loaded;

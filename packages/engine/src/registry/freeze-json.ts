@@ -1,4 +1,4 @@
-// A definition is shared by every call made under it, so nobody may change it.
+// A definition is shared by all calls made under it, so it is frozen.
 
 export const freezeJson = <T>(value: T): T => {
   if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {

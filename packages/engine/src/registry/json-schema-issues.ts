@@ -1,5 +1,5 @@
-// What ajv found, in words a person or a model can act on. Texts come from the schema and from the names of members;
-// the checked values themselves are never quoted (I8).
+// Errors of ajv, in words that a person or a model can act on. Texts come from the schema and from the names of members; the
+// checked values themselves are never quoted (I8).
 
 import { formatJsonPath } from "@toolplane/protocol";
 import type { SchemaIssue } from "@toolplane/protocol/registry";
@@ -7,7 +7,7 @@ import type { ErrorObject } from "ajv";
 
 /** Enough to repair a call in one go; the branches of a wide anyOf would otherwise fill a page. */
 const MAX_ISSUES = 8;
-/** A list of allowed words helps until it is longer than the question. */
+/** A longer list of allowed words does not help. */
 const MAX_SHOWN_WORDS = 200;
 
 const isDigits = (text: string): boolean => {
@@ -48,7 +48,7 @@ const describe = (error: ErrorObject): SchemaIssue => {
 export const valueIssues = (errors: readonly ErrorObject[]): readonly SchemaIssue[] =>
   errors.slice(0, MAX_ISSUES).map(describe);
 
-/** Why a document is not a schema of its dialect: the deepest complaint is the one about the actual mistake. */
+/** Why a document is not a schema of its dialect: the deepest error is about the actual mistake. */
 export const schemaFault = (errors: readonly ErrorObject[]): string => {
   const first = errors[0];
   if (first === undefined) return "not a valid schema";

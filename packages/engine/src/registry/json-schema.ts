@@ -1,7 +1,7 @@
-// The JSON Schema compiler that the protocol package is given: ajv, closed against what a stranger's schema can do.
+// The JSON Schema compiler for the protocol package: ajv, protected against hostile schemas.
 //   JS1. Nothing is fetched: a reference that is not inside the document is an error.
-//   JS2. Patterns run in linear time, and every check counts its steps (schema-meter.ts): work that is too much for the
-//       value at hand is cut off instead of holding up the process, whatever makes it too much.
+//   JS2. Patterns run in linear time, and every check counts its steps (schema-meter.ts): a check that takes too many steps is
+//       ended, so it cannot block the process.
 //   JS3. Checking changes nothing: no defaults are filled in, no types converted. `format` is an annotation.
 //   JS4. Issues name places and rules, never the checked values (I8).
 // Each schema has an ajv of its own (0.2 ms, 6 kB), because a shared one keeps every schema it has ever seen.
@@ -28,7 +28,7 @@ type Dialect = typeof DRAFT_2020 | typeof DRAFT_07;
 
 export interface SchemaLimits {
   readonly maxBytes: number;
-  /** Schemas inside the schema: what compiling costs, a quarter of a millisecond each. */
+  /** The most subschemas of a schema: compiling costs a quarter of a millisecond each. */
   readonly maxSchemas: number;
   /** What one check may cost. */
   readonly maxSteps: number;
@@ -92,7 +92,7 @@ const prepare = (schema: JsonObject, limits: SchemaLimits): Prepared => {
   };
   walkSchema(schema, (node, path) => {
     if (++schemas > limits.maxSchemas) throw refused(`more than ${limits.maxSchemas} schemas in one`);
-    // Ajv would answer with a promise, and every promise is true.
+    // Ajv would return a promise, and a promise is always true.
     if (Object.hasOwn(node, "$async")) throw refused(`${formatJsonPath(path)}: $async is not JSON Schema`);
     if (typeof node.pattern === "string") learn(node.pattern, [...path, "pattern"]);
     const byPattern = node.patternProperties;
@@ -134,10 +134,10 @@ const build = (schema: JsonObject, dialect: Dialect, prepared: Prepared, meter: 
     validateSchema: false,
     // Inlined references would not be counted.
     inlineRefs: false,
-    // `required: ["toString"]` must ask for a member, not find the one every object inherits.
+    // `required: ["toString"]` must look for an own member, not find the inherited one.
     ownProperties: true,
     strictNumbers: true,
-    // 19.99 is a multiple of 0.01 to everybody but floating point.
+    // 19.99 is a multiple of 0.01, except in floating point.
     multipleOfPrecision: 9,
     // Optimising takes time that grows with the square of the schema: 5 s instead of 0.6 s for 2,000 members.
     code: { regExp: regExpEngine(prepared, meter), optimize: false },
@@ -156,8 +156,8 @@ const TOO_MUCH: readonly SchemaIssue[] = [
 ];
 
 /**
- * Builds the compiler; throws `bad_request` with a reason for a document that is not a schema that can be checked. A check that
- * has used up its steps answers what `exhausted` does.
+ * Builds the compiler; throws `bad_request` with a reason for a document that is not a usable schema. A check that has used up
+ * its steps returns what `exhausted` returns.
  */
 export const createSchemaCompiler = (
   limits: SchemaLimits = DEFAULT_SCHEMA_LIMITS,
@@ -175,11 +175,11 @@ export const createSchemaCompiler = (
       try {
         return validate(value) === true ? [] : valueIssues(validate.errors ?? []);
       } catch (error) {
-        // Endless recursion ends at the meter or, with large frames, at the stack.
+        // Endless recursion ends at the meter or, with large frames, at the stack limit.
         if (error instanceof OutOfSteps || error instanceof RangeError) return exhausted(given, value);
         throw error;
       } finally {
-        // Errors hold on to the checked value's pieces.
+        // Errors keep references to pieces of the checked value.
         validate.errors = null;
       }
     };

@@ -15,7 +15,7 @@ const named = setInput<NamedDefinition>([
   ["definitionHash", "text"],
 ]);
 
-/** The places of those that are a version of the tool, whether it was ever in force or not. */
+/** The positions of the hashes that are a version of the tool, whether or not it was ever in force. */
 export const FIND_VERSIONS_BY_HASH: Statement = {
   name: "tools.find-versions-by-hash",
   text: `

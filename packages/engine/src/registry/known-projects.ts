@@ -1,10 +1,9 @@
-// Projects that were seen a moment ago, so that a service which asks for work again and again does not have its project looked
-// for each time. A project that is deleted rings the registry's bell; a lost ring costs a service seconds of waiting for nothing
-// (I13).
+// Projects that were seen a moment ago, so that a service that asks for work again and again does not have its project looked up
+// each time. Deleting a project rings the registry's bell; when the ring is lost, a service waits some seconds in vain (I13).
 
+import { LRUCache } from "lru-cache";
 import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
-import { createLeastRecentlyUsed } from "./least-recently-used.ts";
 
 export interface KnownProjects {
   isKnown(projectId: string): Promise<boolean>;
@@ -18,7 +17,7 @@ export const createKnownProjects = (deps: {
   readonly clock: Pick<Clock, "now">;
   readonly exists: (projectId: string) => Promise<boolean>;
 }): KnownProjects => {
-  const seen = createLeastRecentlyUsed<{ readonly at: number }>(MAX_REMEMBERED);
+  const seen = new LRUCache<string, { readonly at: number }>({ max: MAX_REMEMBERED });
   let rings = 0;
   deps.doorbell.listen("registry", () => {
     rings++;

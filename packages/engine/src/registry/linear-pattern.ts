@@ -1,6 +1,6 @@
-// Regular expressions of strangers, on an engine whose time grows with the text and never faster (SEC-10).
-// It has no look-around and no back-references: a schema that needs them is refused when it is registered, with the
-// reason, instead of holding up a thread when it is used.
+// Foreign regular expressions, on an engine whose time grows linearly with the text (SEC-10). It has no look-around and no
+// back-references: a schema that needs them is refused when it is registered, with the reason, instead of blocking a thread when
+// it is used.
 
 import { ToolplaneError } from "@toolplane/protocol";
 import { RE2JS } from "re2js";
@@ -30,7 +30,7 @@ const reasonOf = (error: unknown): string => {
   return text.startsWith(prefix) ? text.slice(prefix.length) : text;
 };
 
-/** The engine reads `\\k` as a plain k, which is not what somebody who names a group means. */
+/** The engine reads `\\k` as a plain k, which is not what an author of a named group means. */
 const refersBack = (source: string): boolean => {
   for (let i = 0; i < source.length - 1; i++) {
     if (source[i] !== "\\") continue;

@@ -22,7 +22,7 @@ export interface PageBounds {
   readonly limit: number;
 }
 
-/** What the documents of one page may have together. */
+/** The most bytes that the documents of one page may have together. */
 export const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 
 /** A row of a list whose documents may be large. */
@@ -39,7 +39,9 @@ const MAX_CURSOR_LENGTH = 1_024;
 const parseCursor = (cursor: string): string => {
   const key = cursor.length > MAX_CURSOR_LENGTH ? "" : Buffer.from(cursor, "base64url").toString("utf8");
   if (key === "" || key.includes("\u0000") || Buffer.from(key).toString("base64url") !== cursor)
-    throw new ToolplaneError("bad_request", "cursor is not one this list has given", { detail: { path: "$.cursor" } });
+    throw new ToolplaneError("bad_request", "cursor does not come from this list; use next_cursor of the page before", {
+      detail: { path: "$.cursor" },
+    });
   return key;
 };
 

@@ -1,10 +1,10 @@
-// What registering definitions does, decided from what is stored. Pure: the caller holds the project's lock, so what was
-// read is what will be replaced.
+// What registering definitions does, decided from what is stored. Pure: the caller holds the project's lock, so what was read is
+// what will be replaced.
 //   TU1. The same hash changes nothing; another hash is a new version; calls keep the version they were made under.
-//   TU2. A name belongs to the program that registered it first; another one gets `conflict` naming both.
+//   TU2. A name belongs to the program that registered it first; another program gets `conflict`, which names both.
 //   TU3. A deleted name is free, but its versions go on counting: a number never means two definitions.
-//   TU4. What a person applies is in force at once and becomes the guard. What a program registers is put under that guard
-//        (applyGuards); a version that would weaken it waits, and so does one of a tool that a person deleted.
+//   TU4. What a person applies is in force at once and becomes the guard. What a program registers is merged under that guard
+//        (applyGuards); a version that would weaken it waits, and so does a version of a tool that a person deleted.
 
 import {
   definitionHash,
@@ -45,9 +45,12 @@ export interface IncomingTool {
   readonly definition: ToolDefinition;
   readonly hash: string;
   readonly source: string | undefined;
-  /** A person's word, which needs nobody's consent. */
+  /** A person's change, which needs no acceptance. */
   readonly asPerson: boolean;
 }
+
+/** Of each upload: the parameters a person fixed whose values its schema refuses, as options are named. */
+export type Misfits = ReadonlyMap<IncomingTool, readonly string[]>;
 
 export interface ToolsPlan {
   readonly results: readonly (ToolUpsertResult | ToolplaneError)[];
@@ -113,7 +116,7 @@ const toWrite = (item: IncomingTool, version: number, guardedVersion: number | n
   guardedVersion,
 });
 
-/** It waits for a person; the same again waits no second time. */
+/** The version waits for a person; the same version again does not wait a second time. */
 const planPending = (known: Known, item: IncomingTool): Planned => {
   const toolName = item.definition.tool_name;
   const again = known.pending?.hash === item.hash ? known.pending.version : undefined;
@@ -130,7 +133,7 @@ const planPending = (known: Known, item: IncomingTool): Planned => {
   return { result, pending: { toolName, version, source: item.source ?? null }, version: toVersion(item, version) };
 };
 
-/** It is in force from now on. */
+/** The registered version is in force from now on. */
 const planCurrent = (known: Known | undefined, item: IncomingTool): Planned | ToolplaneError => {
   const toolName = item.definition.tool_name;
   const last = known?.lastVersion ?? 0;
@@ -156,7 +159,7 @@ const planCurrent = (known: Known | undefined, item: IncomingTool): Planned | To
       inForce,
     };
     const isDecided = item.asPerson && (known.guard?.version !== plan.version || known.pending !== undefined);
-    // The program stays the owner: a person who says the same takes nothing from it.
+    // The program stays the owner: a person who applies the same definition does not take the name over.
     const write = isDecided
       ? toWrite({ ...item, source: known.source }, plan.version, guardAt(plan.version))
       : undefined;
@@ -168,12 +171,19 @@ const planCurrent = (known: Known | undefined, item: IncomingTool): Planned | To
   return { result, write: toWrite(item, version, guardAt(version)), version: toVersion(item, version) };
 };
 
-const planOne = (known: Known | undefined, item: IncomingTool, sha256: HashText): Planned | ToolplaneError => {
+const planOne = (
+  known: Known | undefined,
+  item: IncomingTool,
+  sha256: HashText,
+  misfits: readonly string[],
+): Planned | ToolplaneError => {
   if (known === undefined || item.asPerson) return planCurrent(known, item);
-  const { definition, weakens }: GuardedDefinition =
+  const merged: GuardedDefinition =
     known.guard === undefined
       ? { definition: item.definition, weakens: [] }
       : applyGuards(known.guard.definition, item.definition);
+  const { definition } = merged;
+  const weakens = [...merged.weakens, ...misfits];
   const guarded = { ...item, definition, hash: definitionHash(definition, sha256) };
   if (known.deleted) {
     const waits = known.deletedByPerson || weakens.length > 0;
@@ -186,7 +196,12 @@ const planOne = (known: Known | undefined, item: IncomingTool, sha256: HashText)
 };
 
 /** Items of one name are taken one after the other, as if they had come in separate requests. */
-export const planTools = (rows: readonly ToolRow[], incoming: readonly IncomingTool[], sha256: HashText): ToolsPlan => {
+export const planTools = (
+  rows: readonly ToolRow[],
+  incoming: readonly IncomingTool[],
+  sha256: HashText,
+  misfits: Misfits = new Map(),
+): ToolsPlan => {
   const known = new Map(rows.map((row) => [row.tool_name, readKnown(row)]));
   const seen = new Map<string, string>();
   const planned: Planned[] = [];
@@ -199,7 +214,7 @@ export const planTools = (rows: readonly ToolRow[], incoming: readonly IncomingT
         ? { ...first, outcome: first.outcome === "pending" ? first.outcome : ("unchanged" as const), changed: [] }
         : new ToolplaneError("conflict", `${name} is defined twice in one request`, { detail: { tool_name: name } });
     }
-    const plan = planOne(known.get(name), item, sha256);
+    const plan = planOne(known.get(name), item, sha256, misfits.get(item) ?? []);
     if (plan instanceof ToolplaneError) return plan;
     seen.set(name, item.hash);
     planned.push(plan);

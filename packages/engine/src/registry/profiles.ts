@@ -1,5 +1,5 @@
-// Profiles: an upload is a new sys.profile card in a new box; the row by name points at the newest. Agents keep the box
-// they were given, so a new upload changes nobody who is at work.
+// Profiles: an upload is a new sys.profile card in a new box; the row by name points to the newest. Agents keep the box they
+// were given, so a new upload does not change agents at work.
 
 import { type Card, canonicalText, isStorable, type JsonObject, showName, ToolplaneError } from "@toolplane/protocol";
 import { createProfileCard } from "@toolplane/protocol/agents";
@@ -46,7 +46,7 @@ export interface ProfilesOptions {
   readonly clock: Clock;
   readonly cards: Pick<CardStore, "putCards" | "getCards">;
   readonly boxes: Pick<Boxes, "createBox" | "loadBox">;
-  /** Throws for a profile that could not think: such as one whose endpoint nobody may ask. */
+  /** Throws for a profile that cannot work, for example one whose endpoint may not be reached. */
   readonly checkProfile?: CheckProfile | undefined;
 }
 
@@ -108,7 +108,7 @@ export const createProfiles = (options: ProfilesOptions): Profiles => {
       const result = await withProject(db, projectId, async (tx): Promise<ProfileUpsertResult> => {
         const [known] = await tx.query<ProfileRow>(READ_PROFILE, [projectId, profileKey(profile.name)]);
         const before = known === undefined ? undefined : await load(projectId, known.profile_box_id, tx);
-        // A configuration that is applied at every start must not leave a box behind each time.
+        // A configuration that is applied unchanged at every start must not leave a new box each time.
         if (known !== undefined && before !== undefined && canonicalText(before) === canonicalText(profile))
           return { ...toProfile(projectId, known), outcome: "unchanged" };
         const row = await write(tx, projectId, profile);

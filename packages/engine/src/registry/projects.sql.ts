@@ -48,7 +48,7 @@ returning ${COLUMNS}`,
 };
 
 /**
- * One change of a project's registry at a time: plans are made from what was read, so nobody may write in between.
+ * One change of a project's registry at a time: plans are made from what was read, so no other writer may come in between.
  * Weaker than FOR UPDATE, because rows that refer to the project may be added meanwhile.
  */
 export const LOCK_PROJECT: Statement = {

@@ -1,8 +1,8 @@
 // Projects: the boundary of everything else.
-//   PJ1. A project takes no new calls while it is not active; what runs is let finish.
-//   PJ2. Deleting refuses while work is open, unless forced. It first closes the project, then removes its rows in
-//       pieces, the project's own row last: a delete that was cut short is finished by the next one.
-//   PJ3. A limit and the definition that carries it to models and to the checks of arguments change in one commit.
+//   PJ1. A project takes no new calls while it is not active; running calls may finish.
+//   PJ2. Deleting is refused while work is open, unless forced. It first closes the project, then removes its rows in pieces, the
+//       project's own row last: an interrupted delete is finished by the next one.
+//   PJ3. A limit changes in one commit with the definition that carries it to models and to the checks of arguments.
 
 import { type JsonObject, PROTOCOL_VERSION, ToolplaneError } from "@toolplane/protocol";
 import {
@@ -54,11 +54,11 @@ export interface Projects {
   /** `callerId` owns it when the request names no owner. `conflict` when the id is taken. */
   createProject(request: unknown, callerId: string, by?: Actor): Promise<RegisteredProject>;
   getProject(projectId: string): Promise<RegisteredProject | undefined>;
-  /** Whether there is such a project; from memory when it was seen a moment ago. */
+  /** Whether the project exists; from memory when it was seen a moment ago. */
   isKnown(projectId: string): Promise<boolean>;
   listProjects(request?: PageRequest): Promise<Page<RegisteredProject>>;
   patchProject(projectId: string, patch: unknown, by?: Actor): Promise<RegisteredProject>;
-  /** Brings what projects of an older version start with up to their limits; how many were changed. */
+  /** Updates the starting tools of older projects to their limits; returns how many were changed. */
   renewTools(): Promise<number>;
   /** `conflict` while calls or turns are open, unless forced. */
   deleteProject(projectId: string, options?: DeleteProjectOptions): Promise<void>;
@@ -194,7 +194,7 @@ export const createProjects = (options: ProjectsOptions): Projects => {
         if (work?.open === true && !force)
           throw new ToolplaneError("conflict", `project ${projectId} has open calls or turns: stop them, or use force`);
         await tx.query(CLOSE_PROJECT, [projectId]);
-        // Of the whole plane: the project's own rows go with it.
+        // An act of the whole plane, because the project's own rows are deleted with it.
         await recordActs(tx, by, [{ projectId: null, act: "project.deleted", subject: projectId, detail: { force } }]);
       });
       doorbell.ring("registry");

@@ -1,7 +1,8 @@
-// Where schemas are compiled and values checked: here when that is known to be short, in a thread otherwise (SEC-10).
-//   SC1. A schema is compiled on the event loop only while it is small. The answer does not depend on where.
-//   SC2. A check on the event loop has a budget of steps. One that needs more throws `LongCheck`; its caller awaits
-//        `finish`, outside of any flush that other callers wait for, and plans again with the verdict.
+// Where schemas are compiled and values checked: on the event loop when that is known to be short, otherwise in a thread
+// (SEC-10).
+//   SC1. A schema is compiled on the event loop only while it is small. The result does not depend on where.
+//   SC2. A check on the event loop has a budget of steps. A check that needs more throws `LongCheck`; its caller awaits `finish`,
+//        outside of any flush that other callers wait for, and plans again with the verdict.
 
 import { isToolplaneError, type JsonObject, ToolplaneError } from "@toolplane/protocol";
 import { type CompileSchema, type SchemaIssue, type ValidateValue, walkSchema } from "@toolplane/protocol/registry";
@@ -17,13 +18,13 @@ const SMALL = { bytes: 16 * 1024, schemas: 64, patterns: 2 } as const;
 /** Some 10 ms. An array of 10,000 objects with four members each takes about as many. */
 const STEPS_HERE = 200_000;
 
-/** What a check came to: the issues, or why there is no answer. */
+/** The outcome of a check: the issues, or why there is no answer. */
 export type Verdict = readonly SchemaIssue[] | ToolplaneError;
 
 /** Not a refusal: the check goes on in a thread. */
 export class LongCheck extends ToolplaneError {
   readonly finish: (tenant: string) => Promise<Verdict>;
-  /** The version it was checked against, and what for; said by who plans the call. */
+  /** The version it was checked against, and the purpose; set by the planner of the call. */
   about: { readonly definitionHash: string; readonly ask: object } | undefined;
   constructor(finish: LongCheck["finish"]) {
     super("internal_error", "the arguments are checked in a thread");
@@ -32,13 +33,13 @@ export class LongCheck extends ToolplaneError {
 }
 
 export interface SchemaChecks {
-  /** For schemas that were admitted before: never takes long, and neither does what it returns (`LongCheck`). */
+  /** For schemas that were admitted before: neither this nor the returned check takes long (`LongCheck`). */
   readonly compile: CompileSchema;
   /** The issues of a value, or none without one; throws `bad_request` when it is not a schema that can be checked. */
   check(schema: JsonObject, value: unknown, tenant: string): Promise<readonly SchemaIssue[]>;
 }
 
-/** Stops looking as soon as one bound is reached. */
+/** Stops as soon as one bound is reached. */
 const isSmall = (schema: JsonObject): boolean => {
   if (roughBytes(schema, SMALL.bytes) >= SMALL.bytes) return false;
   let schemas = 0;

@@ -1,9 +1,9 @@
-// What a check costs, counted while it runs. A step is some ten to a hundred nanoseconds; a check that has used up its
-// steps stops (OutOfSteps), wherever it is.
-//   MT1. Every place of a schema that is reached pays for itself and for each schema directly below it, before they are
-//       looked at. A branch that fails at its first word is therefore paid for too.
-//   MT2. What grows with the value pays by the value's size: items, members, the length of texts, the size of a pattern.
-//   MT3. `enum` and `uniqueItems` look values up instead of comparing each with each, as ajv would.
+// Counts the cost of a check while it runs. A step is some ten to a hundred nanoseconds; a check that has used up its steps stops
+// (OutOfSteps), wherever it is.
+//   MT1. Every place of a schema that is reached pays for itself and for each schema directly below it, before those are looked
+//       at. So a branch that fails at once is paid for too.
+//   MT2. Work that grows with the value is paid by the value's size: items, members, the length of texts, the size of a pattern.
+//   MT3. `enum` and `uniqueItems` look values up, instead of comparing each with each as ajv would.
 
 import { canonicalText, isRecord, type JsonObject, ToolplaneError } from "@toolplane/protocol";
 import { _, type Ajv, type Code, type CodeKeywordDefinition, type KeywordCxt } from "ajv";
@@ -88,7 +88,7 @@ const pay = ({ gen }: KeywordCxt, meter: Meter, steps: Code): void => {
 
 const stepKeyword = (meter: Meter): CodeKeywordDefinition => ({
   keyword: STEP,
-  // The first of all keywords that do not ask for a type.
+  // Ajv runs this keyword first among those that ask for no type.
   before: "$ref",
   code(cxt) {
     const schema = cxt.parentSchema as JsonObject;
@@ -123,7 +123,7 @@ const isUnique = (items: readonly unknown[], meter: Meter): boolean => {
   return true;
 };
 
-/** A value that is longer than the longest allowed one is none of them, and is not read to its end. */
+/** A value longer than the longest allowed one cannot match, and is not read to its end. */
 const createLookup = (allowed: readonly unknown[], meter: Meter): ((value: unknown) => boolean) => {
   const keys = new Set(allowed.map((value) => keyOf(value)));
   const lengths = allowed.map((value) =>

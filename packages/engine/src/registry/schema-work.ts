@@ -3,8 +3,8 @@
 
 import type { JsonObject } from "@toolplane/protocol";
 import type { SchemaIssue, ValidateValue } from "@toolplane/protocol/registry";
+import { LRUCache } from "lru-cache";
 import { createSchemaCompiler, DEFAULT_SCHEMA_LIMITS } from "./json-schema.ts";
-import { createLeastRecentlyUsed } from "./least-recently-used.ts";
 
 export interface SchemaWork {
   readonly schema: string;
@@ -12,12 +12,12 @@ export interface SchemaWork {
   readonly value?: string | undefined;
 }
 
-/** The thread's time limit ends a check before this does, unless the check is a costly one of few operations. */
+/** The thread's time limit usually ends a check earlier, except a check of few expensive operations. */
 const MAX_STEPS = 100_000_000;
 const REMEMBERED = 32;
 
 const compile = createSchemaCompiler({ ...DEFAULT_SCHEMA_LIMITS, maxSteps: MAX_STEPS });
-const compiled = createLeastRecentlyUsed<ValidateValue>(REMEMBERED);
+const compiled = new LRUCache<string, ValidateValue>({ max: REMEMBERED });
 
 export const run = ({ schema, value }: SchemaWork): readonly SchemaIssue[] => {
   const known = compiled.get(schema);

@@ -27,7 +27,7 @@ export interface RegisteredTool {
   readonly source: string | null;
   readonly definition: ToolDefinition;
   readonly updatedAt: string;
-  /** The version whose options are a person's word; null when only programs ever registered the tool. */
+  /** The version whose options a person decided; null when only programs ever registered the tool. */
   readonly guardedVersion: number | null;
   readonly pending: PendingVersion | undefined;
   /** The person who deleted it. */

@@ -23,7 +23,7 @@ export interface ToolRow {
   readonly pending_hash: string | null;
   readonly pending_definition: string | null;
   readonly pending_at: Date | null;
-  /** The highest number any version has: a version that waited and was given up keeps its own. */
+  /** The highest number of any version: a version that waited and was dropped keeps its number. */
   readonly last_version: number;
 }
 
@@ -103,7 +103,7 @@ export const bindToolWrites = (rows: readonly ToolWrite[], projectId: string): u
   projectId,
 ];
 
-/** A paused tool stays paused under its new version; a deleted one comes back. What waited is answered by this. */
+/** A paused tool stays paused under its new version; a deleted one comes back. A waiting version is dropped. */
 export const WRITE_TOOLS: Statement = {
   name: "tools.write",
   text: `
@@ -142,7 +142,7 @@ export const bindPendingWrites = (rows: readonly PendingWrite[], projectId: stri
   projectId,
 ];
 
-/** A newer version that waits takes the place of an older one; what is in force stays as it is. */
+/** A newer waiting version replaces an older one; the version in force stays. */
 export const WRITE_PENDING: Statement = {
   name: "tools.write-pending",
   text: `
@@ -181,7 +181,7 @@ select $${versions.next}::text, tool_name, version, definition_hash, definition 
     on conflict do nothing`,
 };
 
-/** $1 project, $2 tool, $3 status, $4 the person who deletes it, if a person does. What waited goes with a deletion. */
+/** $1 project, $2 tool, $3 status, $4 the person who deletes it, if a person does. A deletion drops the waiting version. */
 export const SET_TOOL_STATUS: Statement = {
   name: "tools.set-status",
   text: `
@@ -194,8 +194,8 @@ update resource.tools
 returning internal`,
 };
 
-// What was picked is locked, so the update need not ask again whether it is queued; asked, it could be planned over the
-// whole queue, and such a plan, made while the queue was empty, would stay.
+// The picked rows are locked, so the update need not check again that they are queued. With that condition it could be planned
+// over the whole queue, and such a plan, made while the queue was empty, would stay.
 /** Queued calls of a paused tool leave the queue; in key order, as everybody locks them. */
 export const PARK_CALLS: Statement = {
   name: "tools.park-calls",
@@ -211,7 +211,7 @@ update state.live_calls c set available_at = 'infinity'
   from parked p where c.project_id = any (array[p.project_id]) and c.tool_call_id = p.tool_call_id`,
 };
 
-/** And come back at the time they had asked for, due at once: a watchdog sees to it that an external bus hears of them. */
+/** The calls come back at the time they had asked for, due at once; a watchdog publishes them on an external bus. */
 export const UNPARK_CALLS: Statement = {
   name: "tools.unpark-calls",
   text: `

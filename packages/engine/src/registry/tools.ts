@@ -18,6 +18,7 @@ import type { Database, Queryer } from "../sql/database.ts";
 import { acceptPending } from "./accept-tool.ts";
 import { admitParameters, compiledLater } from "./admit-parameters.ts";
 import type { ToolStatus } from "./definition-cache.sql.ts";
+import { findMisfits } from "./fixed-misfits.ts";
 import { type Page, type PageRequest, parsePage, toPage } from "./page.ts";
 import { type IncomingTool, planTools, type ToolUpsertResult } from "./plan-tools.ts";
 import type { SchemaChecks } from "./schema-checks.ts";
@@ -43,15 +44,15 @@ import { withProject } from "./with-project.ts";
 export interface UpsertToolsOptions {
   /** The program that registers; a person when undefined. */
   readonly source?: string | undefined;
-  /** Whether the definitions are a person's word although a program brings them, such as the operator's own files. */
+  /** Whether the definitions count as a person's although a program brings them, such as the operator's own files. */
   readonly asPerson?: boolean | undefined;
-  /** Who is written down for it. */
+  /** The person recorded for it. */
   readonly by?: Actor | undefined;
   /** The engine's own tools: built-in names and subjects. */
   readonly internal?: boolean | undefined;
   /** Which variables the project's tools may name. */
   readonly allowEnv?: AllowEnv | undefined;
-  /** A transaction that holds the project's lock; whoever commits it rings. */
+  /** A transaction that holds the project's lock; its owner rings after the commit. */
   readonly tx?: Queryer | undefined;
 }
 
@@ -63,7 +64,7 @@ export interface ListToolsRequest extends PageRequest {
 
 export interface DeleteToolOptions {
   readonly by?: Actor | undefined;
-  /** Its program has it no longer; it may bring it back. What a person deletes only a person brings back. */
+  /** Its program no longer has it and may bring it back. What a person deletes only a person brings back. */
   readonly byProgram?: boolean | undefined;
 }
 
@@ -74,7 +75,7 @@ export interface AcceptedTool extends RegisteredTool {
 export interface Tools {
   /** Throws what is wrong with it. */
   upsertTool(projectId: string, upload: unknown, options?: UpsertToolsOptions): Promise<ToolUpsertResult>;
-  /** Many at once; an outcome or an error for each, and the good ones are registered. */
+  /** Many at once; an outcome or an error for each. The good ones are registered. */
   upsertTools(
     projectId: string,
     uploads: readonly unknown[],
@@ -82,20 +83,20 @@ export interface Tools {
   ): Promise<readonly (ToolUpsertResult | ToolplaneError)[]>;
   /** The engine's own tools are not shown unless asked for. */
   getTool(projectId: string, toolName: string, includeInternal?: boolean): Promise<RegisteredTool | undefined>;
-  /** Deleted ones too: what is known of a name, and what waits under it. */
+  /** Deleted ones too: everything known about a name, and the version that waits under it. */
   findTool(projectId: string, toolName: string): Promise<RegisteredTool | undefined>;
   listTools(projectId: string, request?: ListToolsRequest): Promise<Page<RegisteredTool>>;
   /** Newest first, of a deleted tool as well. */
   listToolVersions(projectId: string, toolName: string, page?: PageRequest): Promise<Page<ToolVersion>>;
   /**
-   * Puts the version that waits in force; `conflict` when it is not the one named, or none is named and several came since a
-   * person last decided. `accepted` is what it changed.
+   * Puts the waiting version in force; throws `conflict` when it is not the named one, or when none is named and several came
+   * since a person last decided. `accepted` is what it changed.
    */
   acceptTool(projectId: string, toolName: string, version?: number, by?: Actor): Promise<AcceptedTool>;
   /** Queued calls wait until the tool is resumed; running ones finish. */
   pauseTool(projectId: string, toolName: string, by?: Actor): Promise<void>;
   resumeTool(projectId: string, toolName: string, by?: Actor): Promise<void>;
-  /** Its versions stay for the calls made under them, and so do a person's guards. */
+  /** Its versions stay for the calls made under them, and so do a person's options. */
   deleteTool(projectId: string, toolName: string, options?: DeleteToolOptions): Promise<void>;
 }
 
@@ -174,7 +175,8 @@ export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOpt
     { by, source }: UpsertToolsOptions,
   ) => {
     const names = incoming.map(({ definition }) => definition.tool_name);
-    const plan = planTools(await tx.query<ToolRow>(READ_TOOLS, [projectId, names]), incoming, sha256);
+    const rows = await tx.query<ToolRow>(READ_TOOLS, [projectId, names]);
+    const plan = planTools(rows, incoming, sha256, await findMisfits(rows, incoming, schemas));
     const { writes, pending, versions } = plan;
     if (writes.length > 0) await tx.query(WRITE_TOOLS, bindToolWrites(writes, projectId));
     if (pending.length > 0) await tx.query(WRITE_PENDING, bindPendingWrites(pending, projectId));
@@ -192,7 +194,7 @@ export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOpt
     const parsed: (IncomingTool | ToolplaneError)[] = [];
     for (const upload of uploads) {
       parsed.push(await tryParse(projectId, upload, options));
-      // Hundreds of small schemas take seconds together: others get their turn after each.
+      // Hundreds of small schemas take seconds together, so other work runs after each.
       if (uploads.length > 1) await breathe();
     }
     const good = parsed.filter((item): item is IncomingTool => !(item instanceof ToolplaneError));

@@ -1,4 +1,4 @@
-// A change of a project's registry: the project is there, and nobody else changes its registry until the commit.
+// A change of a project's registry: the project exists, and no other process changes its registry until the commit.
 
 import { isToken, showName, ToolplaneError } from "@toolplane/protocol";
 import type { Database, Queryer } from "../sql/database.ts";

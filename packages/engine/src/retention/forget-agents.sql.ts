@@ -1,10 +1,10 @@
-// Forgetting agents that were made for one task, with their heads and the edges that say who made them. Such an agent goes
-// when nothing is left of what it did: its turns and its batch were forgotten before it, so whoever could still ask for its
-// output could ask for it too. Without them it is a name that remembers nothing; the same profile makes another.
-//   An agent stays that somebody provisioned by its id, that owns agents, has a token, a turn, a row in its inbox or an
-//   open call of its own.
-//   Two statements of one transaction: the first holds agent and head, the second looks again. A turn is spawned under the
-//   lock of its agent's head, so whoever spawns is seen by the second look, or finds no agent any more.
+// Deletes agents that were made for one task, with their heads and the edges that say who made them. Such an agent is deleted
+// when nothing is left of its work: its turns and its batch were deleted before it. Without them it is an empty name; the same
+// profile makes a new agent.
+//   An agent stays if a person or a configuration provisioned it by its id, or if it owns agents, or has a token, a turn, a row
+//   in its inbox or an open call of its own.
+//   Two statements of one transaction: the first holds agent and head, the second checks again. A turn is spawned under the lock
+//   of its agent's head, so a spawn is either seen by the second check, or finds no agent any more.
 
 import type { Statement } from "../sql/database.ts";
 
@@ -32,8 +32,8 @@ export interface LookedAgentRow {
 }
 
 /**
- * The next so many agents that were made for tasks; those of which nothing is left are held with their heads. What others
- * hold is left to the next run.
+ * The next so many agents that were made for tasks; those of which nothing is left are held with their heads. Rows that others
+ * hold are left to the next run.
  * $1 project, $2 seconds since they were made, $3 and $4 made before this moment, and agent, or null for the youngest, $5 limit.
  */
 export const HOLD_TASK_AGENTS: Statement = {
@@ -62,7 +62,7 @@ select l.agent_id, l.created_at::text as created_at, (l.agent_id in (select agen
  order by l.created_at desc, l.agent_id desc`,
 };
 
-/** Of agents that are held: those of which nothing is left go. $1 project, $2 agents. */
+/** Of the held agents, deletes those of which nothing is left. $1 project, $2 agents. */
 export const FORGET_TASK_AGENTS: Statement = {
   name: "retention.forget-task-agents",
   text: `

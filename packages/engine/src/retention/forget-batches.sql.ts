@@ -1,5 +1,5 @@
-// Forgetting batches that ended, with their tasks and the edges that say when they began and ended. The call that waited
-// and the turns of the children are forgotten on their own, by their own age.
+// Deletes batches that ended, with their tasks and the edges that say when they began and ended. The waiting call and the
+// children's turns are deleted separately, by their own age.
 
 import type { Statement } from "../sql/database.ts";
 

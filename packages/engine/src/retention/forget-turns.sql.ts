@@ -147,6 +147,14 @@ undiagnosed as (
        where q.project_id = o.project_id and q.agent_turn_id = o.agent_turn_id and not q.headless offset 0) c) s
    where d.project_id = any (array[s.project_id]) and d.tool_call_id = s.tool_call_id
 ),
+unheld as (
+  delete from state.call_leases h where h.ctid = any (array(
+    select l.ctid from old o cross join lateral (
+      select x.project_id, x.tool_call_id from state.past_calls x
+       where x.project_id = o.project_id and x.agent_turn_id = o.agent_turn_id and not x.headless offset 0) c
+     cross join lateral (
+      select x.ctid from state.call_leases x where x.project_id = c.project_id and x.tool_call_id = c.tool_call_id offset 0) l))
+),
 uncalled as (
   delete from state.past_calls c where c.ctid = any (array(
     select l.ctid from old o cross join lateral (

@@ -1,4 +1,4 @@
-// Forgetting settled work. Ids sort by time, so the oldest calls of a project are the first keys of its range.
+// Deletes settled work. Ids sort by time, so the oldest calls of a project are the first keys of its range.
 
 import { leaveTombstones } from "../history/tombstones.sql.ts";
 import type { Statement } from "../sql/database.ts";
@@ -60,6 +60,9 @@ unkeyed as (
 undiagnosed as (
   delete from state.call_diagnostics d using old o where d.project_id = any (array[o.project_id]) and d.tool_call_id = o.tool_call_id
 ),
+unheld as (
+  delete from state.call_leases l using old o where l.project_id = any (array[o.project_id]) and l.tool_call_id = o.tool_call_id
+),
 gone as (
   delete from state.past_calls c using old o where c.project_id = any (array[o.project_id]) and c.tool_call_id = o.tool_call_id
 )
@@ -75,7 +78,7 @@ export interface ForgottenRow {
   readonly looked: number;
   /** The last id that was looked at; null when there was none. */
   readonly last: string | null;
-  /** The first direct call up to there that was left: open, settled not long enough ago, or in other hands. */
+  /** The first direct call up to there that was left: open, settled too recently, or held by another transaction. */
   readonly kept: string | null;
 }
 

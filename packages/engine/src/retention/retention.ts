@@ -15,7 +15,7 @@ import { FORGET_TURNS, type NeededRow, READ_NEEDED } from "./forget-turns.sql.ts
 import { ALL_PROJECTS, FORGET_CALLS, FORGET_DEAD, type ForgottenRow } from "./retention.sql.ts";
 
 export interface RetentionPolicy {
-  /** Settled work older than this is forgotten; Infinity: none is. */
+  /** Settled work older than this is deleted; Infinity: none is. */
   readonly seconds: number;
   /** Other bounds for some projects. */
   readonly projects?: ReadonlyMap<string, number> | undefined;
@@ -33,9 +33,9 @@ export interface Forgotten {
   readonly tombstones: number;
 }
 
-// Small enough to stay far below anybody's lock timeout, large enough to be worth a commit.
+// Small enough to stay far below any lock timeout, large enough to be worth a commit.
 const BATCH = 500;
-/** A turn goes with all its cards, calls and boxes. */
+/** A turn is deleted with all its cards, calls and boxes. */
 const TURN_BATCH = 50;
 const AGENT_BATCH = 200;
 /** Each was given a box of cards, mostly a few. */
@@ -90,14 +90,10 @@ export const createRetention = (deps: { readonly db: Database; readonly clock: C
     }
   };
 
-  const forgetTombstones = async (projectId: string): Promise<number> => {
+  const forgetTombstones = async (): Promise<number> => {
     let total = 0;
     for (;;) {
-      const [row] = await deps.db.query<{ forgotten: number }>(FORGET_TOMBSTONES, [
-        projectId,
-        TOMBSTONE_SECONDS,
-        BATCH,
-      ]);
+      const [row] = await deps.db.query<{ forgotten: number }>(FORGET_TOMBSTONES, [TOMBSTONE_SECONDS, BATCH]);
       total += row?.forgotten ?? 0;
       if ((row?.forgotten ?? 0) < BATCH) return total;
     }
@@ -116,7 +112,7 @@ export const createRetention = (deps: { readonly db: Database; readonly clock: C
     return drain(FORGET_TURNS, projectId, "turn_", seconds, { batch: TURN_BATCH, more: [[...needed]] });
   };
 
-  // Page by page. An agent that owned one of those goes the next time.
+  // Page by page. An agent that owned one of these is deleted the next time.
   const forgetAgents = async (projectId: string, seconds: number): Promise<number> => {
     let total = 0;
     let before: readonly [string | null, string] = [null, ""];
@@ -148,7 +144,6 @@ export const createRetention = (deps: { readonly db: Database; readonly clock: C
     let turns = 0;
     let batches = 0;
     let agents = 0;
-    let tombstones = 0;
     if (deps.clock.now() - beganMs > FROM_THE_BEGINNING_MS) {
       passed.clear();
       beganMs = deps.clock.now();
@@ -162,8 +157,7 @@ export const createRetention = (deps: { readonly db: Database; readonly clock: C
       turns += await forgetTurns(project, seconds);
       batches += await drain(FORGET_BATCHES, project, "batch_", seconds);
       agents += await forgetAgents(project, seconds);
-      tombstones += await forgetTombstones(project);
     }
-    return { calls, deadLetters, sessions, turns, batches, agents, tombstones };
+    return { calls, deadLetters, sessions, turns, batches, agents, tombstones: await forgetTombstones() };
   };
 };

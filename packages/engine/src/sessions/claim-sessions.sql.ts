@@ -1,13 +1,13 @@
 // Claiming where calls of sessions wait.
 //
-// A session gives its first due call, and only while none of its calls runs. Everybody who looks at the same time sees
-// the same first call, so only one of them gets it; where two looks differ (a call committed or became due between them)
-// the unique index lets one through, and the other looks again. The walk goes from session to session, not from call to call.
+// A session gives its first due call, and only while none of its calls runs. All looks at the same time see the same first call,
+// so only one of them gets it. Where two looks differ (a call was committed or became due between them), the unique index lets
+// one through, and the other looks again. The walk goes from session to session, not from call to call.
 
 import { CLAIMS, IS_DUE, isBusy, SESSION_STATE, take } from "../calls/lease.sql.ts";
 import type { Statement } from "../sql/database.ts";
 
-/** Takes up to `max` queued calls per (project, target), of sessions and of none; a pair must occur once per statement. */
+/** Takes up to `max` queued calls per (project, target), with and without a session; a pair must occur once per statement. */
 export const CLAIM_WITH_SESSIONS: Statement = {
   name: "calls.claim-with-sessions",
   text: `

@@ -1,6 +1,6 @@
-// What a call leaves to the next one of its session. Pure.
-//   SE3. A call that fails changes nothing; one whose state cannot be kept fails, or the session would go on from a lie.
-//   SE4. Only the holder of the lease speaks for the session: nobody else was given its state.
+// The state that a call leaves to the next one of its session. Pure.
+//   SE3. A failed call changes nothing. A call whose state cannot be stored fails; otherwise the session would continue wrongly.
+//   SE4. Only the holder of the lease may change the state: only the holder was given it.
 
 import { canonicalText, isRecord, type JsonCaps, ToolplaneError, understandError } from "@toolplane/protocol";
 

@@ -1,7 +1,7 @@
 // Which session a call belongs to, decided when it is dispatched and never changed. Pure.
-//   SE1. A call without an alias belongs to no session: it starts from the service's own beginning, and what it leaves is
-//       dropped.
-//   SE2. The key names project, agent, target and alias (D-26): an alias is one agent's own, and a service's own.
+//   SE1. A call without an alias belongs to no session: it starts with the service's own initial state, and the state it leaves
+//       is dropped.
+//   SE2. The key names project, agent, target and alias (D-26): an alias belongs to one agent and one service.
 
 import { type JsonObject, type ResolvedToolOptions, ToolplaneError } from "@toolplane/protocol";
 import { sessionKey } from "@toolplane/protocol/registry";

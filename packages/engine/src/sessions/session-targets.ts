@@ -1,13 +1,12 @@
-// Where calls of sessions wait, as far as this process knows: so that claims ask for them only there.
-//   A pair of (project, target) that has had some is claimed by the statement that takes them; if it is forgotten, its next
-//   look tells again.
-//   A pair where a look found none is quiet: whoever stands in its line need not ask again until a ring says that there are
-//   calls of sessions, or for as long as a lost ring may cost anyhow (I13). A ring that comes while a look is under way
-//   counts more than what the look saw.
+// Where calls of sessions wait, as far as this process knows, so that claims look for them only there.
+//   A pair of (project, target) that has had some is claimed by the statement that takes them. If it is dropped from memory, its
+//   next look shows them again.
+//   A pair where a look found none is quiet: services in its line need not look for sessions until a ring says that there are
+//   some, or until a lost ring would have been made up for (I13). A ring during a look counts more than what the look saw.
 
+import { LRUCache } from "lru-cache";
 import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
-import { createLeastRecentlyUsed } from "../registry/least-recently-used.ts";
 
 export interface TargetKey {
   readonly projectId: string;
@@ -30,15 +29,15 @@ export interface SessionTargets {
   close(): void;
 }
 
-/** As many targets as one process can sensibly serve. */
+/** More targets than one process serves. */
 const MAX_REMEMBERED = 1_024;
 
 /** As often as the first in line looks by itself. */
 const QUIET_MS = 1_000;
 
 export const createSessionTargets = (deps: { readonly doorbell: Doorbell; readonly clock: Clock }): SessionTargets => {
-  const known = createLeastRecentlyUsed<TargetKey>(MAX_REMEMBERED);
-  const quiet = createLeastRecentlyUsed<Look>(MAX_REMEMBERED);
+  const known = new LRUCache<string, TargetKey>({ max: MAX_REMEMBERED });
+  const quiet = new LRUCache<string, Look>({ max: MAX_REMEMBERED });
   let rings = 0;
   const keyOf = ({ projectId, target }: TargetKey): string => `${projectId}/${target}`;
   const close = deps.doorbell.listen("sessions", () => {
@@ -52,7 +51,7 @@ export const createSessionTargets = (deps: { readonly doorbell: Doorbell; readon
     isQuiet(key) {
       const look = quiet.get(keyOf(key));
       if (look === undefined || look.rings !== rings) return false;
-      // A clock that was set back proves nothing.
+      // When the clock was set back, the age is unknown.
       const age = deps.clock.now() - look.at;
       return age >= 0 && age < QUIET_MS;
     },

@@ -1,8 +1,8 @@
-// Sessions. Their state is written where calls settle and read where they are leased; here is what becomes of old ones.
+// Sessions. Their state is written where calls settle and read where they are leased; here old ones are deleted.
 
 import type { Statement } from "../sql/database.ts";
 
-/** Sessions nobody continued for so long. $1 project, $2 not used, $3 seconds, $4 limit. */
+/** Sessions that were not used for so long. $1 project, $2 not used, $3 seconds, $4 limit. */
 export const FORGET_SESSIONS: Statement = {
   name: "retention.forget-sessions",
   text: `

@@ -1,5 +1,5 @@
-// One description per row: the columns of a row in one table, from which its type, the arrays that are bound for it, its lists in
-// statements and its mapping are made. A new column is one line in such a table, and cannot be forgotten in one of the places.
+// One description per row: the columns of a row in one table, from which its type, its bound arrays, its column lists in
+// statements and its mapping are made. A new column is one line in that table, so no place can be forgotten.
 
 import { type SetInput, type SqlType, setInput, snakeCase } from "./input.sql.ts";
 

@@ -1,4 +1,4 @@
-// The one place that understands what PostgreSQL and its driver say. SQL text and parameters never leave it (I8).
+// The one place that translates errors of PostgreSQL and its driver. SQL text and parameters never leave it (I8).
 
 import { isToolplaneError, ToolplaneError, UsageError } from "@toolplane/protocol";
 
@@ -13,27 +13,27 @@ const CARD_CONFLICT = "TP007";
 const UNIQUE_VIOLATION = "23505";
 const CARD_KEY = "cards_pkey";
 
-/** What the server says to a NUL character, the only one of ours that it cannot hold. */
+/** The server's answer to a NUL character, the only character of ours that it cannot store. */
 const NO_TEXT = "22021";
 
 const DISK_FULL = "53100";
 
-/** What is no statement of a file, said so that whoever is woken by it knows where to look. */
+/** For operations that are no statement of a file: a text that tells an operator where to look. */
 const WHAT_FAILED: Readonly<Record<string, string>> = { connect: "there is no connection to the database" };
 
 const isSqlState = (code: unknown): code is string => typeof code === "string" && /^[0-9A-Z]{5}$/.test(code);
 
-// Wrong data, a broken rule, a deadlock, a lock or a time limit, our own refusals. Everything else may be about the
+// Wrong data, a broken constraint, a deadlock, a lock or time limit, our own refusals. Every other error may be about the
 // connection: above all a plan that no longer fits its table (0A000) would fail there again and again.
 const OF_THE_STATEMENT = ["22", "23", "40", "55P03", "57014", "TP"];
 
-/** The server answered, and the connection is as good as before. For errors that were understood. */
+/** The server answered, and the connection can be used further. For errors that were translated here. */
 export const isOfTheStatement = (error: unknown): boolean => {
   const { code } = ((error as Error | undefined)?.cause ?? {}) as DriverError;
   return isSqlState(code) && OF_THE_STATEMENT.some((start) => code.startsWith(start));
 };
 
-/** The database did not answer, or not in time: nothing is known to have happened. */
+/** The database did not answer, or not in time: the statement may or may not have been carried out. */
 export const isAway = (error: unknown): boolean => isToolplaneError(error) && error.code === "storage_error";
 
 export const understandDatabaseError = (error: unknown, statement: string): Error => {

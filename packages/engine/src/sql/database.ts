@@ -16,8 +16,8 @@ export interface Statement {
 export interface Queryer {
   query<Row extends object>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
   /**
-   * Runs `work` once what was written here is committed, and never if it is not. In a transaction that is after its commit, and
-   * `transaction` waits for the work; outside of one every statement is committed when it answers, so the work runs at once.
+   * Runs `work` after what was written here is committed, and never if it is not. In a transaction that is after its commit, and
+   * `transaction` waits for the work. Outside of one, every statement is committed when it answers, so the work runs at once.
    */
   afterCommit(work: () => void | Promise<void>): Promise<void>;
 }
@@ -32,7 +32,7 @@ export interface Database extends Queryer {
   transaction<T>(work: (tx: Queryer) => Promise<T>): Promise<T>;
   /** A connection of its own, for LISTEN. The caller ends it. */
   connect(): Promise<pg.Client>;
-  /** True when it answers and stores nothing: its disk is full, or it is a copy of another. */
+  /** True when it answers but stores nothing: its disk is full, or it is a read-only copy. */
   refusesWrites(): boolean;
   stats(): DatabaseStats;
   close(): Promise<void>;
@@ -48,8 +48,8 @@ export interface DatabaseOptions {
   readonly clock?: Clock | undefined;
 }
 
-// What a database or a user may be set to otherwise, and the engine relies on: statements decide by what is committed
-// when they meet it, and times arrive in the one format the driver reads.
+// A database or a user may have other settings, and the engine relies on these: statements decide by what is committed when they
+// meet a row, and times arrive in the one format the driver reads.
 const SESSION = ["default_transaction_isolation=read\\ committed", "datestyle=ISO", "timezone=UTC"];
 
 const PLANNER = [
@@ -61,13 +61,13 @@ const PLANNER = [
   "jit=off",
 ];
 
-// A statement of ours takes milliseconds; one that takes this long waits for a lock nobody will give.
+// Our statements take milliseconds; one that takes this long waits for a lock that will not be released.
 const STATEMENT_TIMEOUT_MS = 30_000;
-// The server ends a statement by itself; one that is not answered even then went to a server that is stopped or
-// unreachable without saying so, and only giving up on the connection helps.
+// The server ends a long statement by itself. When there is no answer even then, the server is stopped or unreachable, and only
+// giving up the connection helps.
 const ANSWER_GRACE_MS = 5_000;
-// Between two statements of a transaction of ours lie microseconds. A process that stands still there (paused, swapped
-// out, cut off) would keep its rows locked for as long as it likes; the server lets go of them after this.
+// Between two statements of a transaction lie microseconds. A process that stands still there (paused, swapped out, cut off)
+// would keep its rows locked; the server releases them after this time.
 const IDLE_IN_TRANSACTION_MS = 10_000;
 
 export const createDatabase = (options: DatabaseOptions): Database => {
@@ -87,8 +87,8 @@ export const createDatabase = (options: DatabaseOptions): Database => {
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     connectionTimeoutMillis: 10_000,
   });
-  // A connection that breaks is replaced by the pool, and whoever used it is told by the statement that fails. Without
-  // listeners it would end the process: the pool's own hears of idle connections only, not of one in a transaction.
+  // The pool replaces a broken connection, and its user learns it by the statement that fails. Without listeners an error would
+  // end the process: the pool's own listener covers idle connections only, not one in a transaction.
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
   const writes = createRefusedWrites(options.clock ?? systemClock);
@@ -124,7 +124,7 @@ export const createDatabase = (options: DatabaseOptions): Database => {
       try {
         return await runOn(client, statement, values);
       } catch (error) {
-        // The pool's own `query` gives up the connection, and the plans it has made, for any error.
+        // The pool's own `query` would close the connection, and lose its prepared plans, for any error.
         if (!isOfTheStatement(error)) broken = error as Error;
         throw error;
       } finally {
@@ -157,14 +157,14 @@ export const createDatabase = (options: DatabaseOptions): Database => {
       try {
         await command("begin");
         value = await work(tx);
-        // The server answers a commit of a failed transaction with ROLLBACK and no error.
+        // The server answers the commit of a failed transaction with ROLLBACK and no error.
         if ((await command("commit")).command !== "COMMIT")
           throw new ToolplaneError("storage_error", "the transaction was not committed: one of its statements failed");
       } catch (error) {
         await client.query("rollback").catch((failure: Error) => {
           broken = failure;
         });
-        // As it is: statements have made their own errors readable, and a mistake of the program is not the database's.
+        // Rethrown as it is: statements have already translated their errors, and a programming error is not the database's.
         throw error;
       } finally {
         client.release(broken);

@@ -22,7 +22,7 @@ export interface SetInput<Row> {
   bind(rows: readonly Row[]): unknown[];
 }
 
-// Room asked for beyond what the rows before took, so that rows a little larger do not cost a second allocation.
+// Extra room beyond the previous rows, so that slightly larger rows do not cost a second allocation.
 const SPARE = 1.2;
 
 export const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

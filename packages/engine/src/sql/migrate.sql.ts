@@ -19,7 +19,7 @@ export const LOOK = `
 select m.oid is not null as made, coalesce(has_table_privilege(m.oid, 'select'), false) as readable, current_user as login
   from (select to_regclass('public.toolplane_migrations') as oid) m`;
 
-/** Which database of which server this is, however it was reached. */
+/** Identifies the database and its server, whatever way it was reached. */
 export const WHICH_DATABASE = `
 select concat_ws('-', c.system_identifier, d.oid) as id
   from pg_control_system() c, pg_database d where d.datname = current_database()`;

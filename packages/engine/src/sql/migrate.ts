@@ -1,7 +1,6 @@
 // Migrations: numbered .sql files, forward only, each in one transaction, all under an advisory lock, so that any number
 // of processes may start at once. A file that was applied must never change: its hash is kept and compared.
-// The login a plane runs as need not be the one that owns the tables: it looks whether something is pending, and only then
-// the other one is used.
+// The plane's login need not own the tables: it checks whether a migration is pending, and only then the owner's login is used.
 
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
@@ -81,7 +80,7 @@ const withConnection = async <T>(
   explain: (error: unknown) => unknown = (error) => error,
 ): Promise<T> => {
   const client = new pg.Client({ ...connection, application_name: "toolplane migrate" });
-  // A server that dies under it is told by the statement that fails.
+  // When the server dies, the failing statement reports it.
   client.on("error", () => {});
   try {
     await client.connect().catch((error: unknown) => {
@@ -102,7 +101,7 @@ const readPending = async (client: pg.Client, { made, readable }: Look, known: r
 const look = async (client: pg.Client): Promise<Look> =>
   (await client.query<Look>(LOOK)).rows[0] ?? { made: false, readable: false, login: "" };
 
-/** One sentence for the person who has to let another login do it. */
+/** One sentence for the person who must use another login. */
 const explainRefusal = (error: unknown, login: string): unknown =>
   (error as { readonly code?: unknown }).code !== INSUFFICIENT_PRIVILEGE
     ? error
@@ -122,7 +121,7 @@ const applyPending = async (client: pg.Client, known: readonly Migration[]): Pro
     const todo = planMigrations(known, (await client.query<AppliedRow>(APPLIED)).rows);
     for (const migration of todo) {
       await client.query("begin");
-      // The version row comes first: a second runner that got past the lock would stop here, not half way.
+      // The version row comes first: a second runner that got past the lock would fail here, not half way.
       await client.query(RECORD, [migration.number, migration.name, migration.hash]);
       await client.query(migration.sql);
       await client.query("commit");
@@ -136,7 +135,7 @@ const applyPending = async (client: pg.Client, known: readonly Migration[]): Pro
   }
 };
 
-/** Applies what is pending with `owner`, or with `connection` when no other login is given. */
+/** Applies pending migrations with `owner`, or with `connection` when no owner is given. */
 export const migrate = async (connection: pg.ClientConfig, owner?: pg.ClientConfig): Promise<MigrateResult> => {
   const known = await readMigrations();
   const applyAs = (login: pg.ClientConfig, plane: pg.Client): Promise<readonly string[]> =>

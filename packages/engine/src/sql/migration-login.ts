@@ -1,5 +1,5 @@
-// The login that owns the tables, where it is another one than the plane runs as: what its URL names must be the same
-// database, and whatever is wrong with it is said of its own setting.
+// The login that owns the tables, where it differs from the plane's login: its URL must name the same database, and errors name
+// its own setting.
 
 import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
 import type pg from "pg";
@@ -12,7 +12,7 @@ const nameOf = ({ host, port, database }: pg.Client): string =>
 
 const whichDatabase = async (client: pg.Client): Promise<unknown> => (await client.query(WHICH_DATABASE)).rows[0]?.id;
 
-/** Before anything is written: migrations must not go where the plane never looks. */
+/** Checked before anything is written: migrations must not go to a database that the plane does not use. */
 export const checkSameDatabase = async (plane: pg.Client, owner: pg.Client): Promise<void> => {
   if ((await whichDatabase(plane)) === (await whichDatabase(owner))) return;
   throw new ToolplaneError("bad_request", `${SETTING} names ${nameOf(owner)} and the plane runs on ${nameOf(plane)}`, {

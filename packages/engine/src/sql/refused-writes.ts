@@ -1,7 +1,7 @@
-// Whether the database takes what it is given. A server with a full disk, or one that has become a copy of another, answers
-// every question and stores nothing: only a statement that was refused says so.
-//   It counts until that statement succeeds, or for a while after the last refusal: who hears that we cannot store sends
-//   no more, and nothing would ever succeed.
+// Whether the database accepts writes. A server with a full disk, or one that has become a read-only copy, answers every
+// question and stores nothing: only a refused statement shows it.
+//   The state lasts until that statement succeeds, or for a while after the last refusal: clients that hear that we cannot store
+//   send nothing more, so nothing would ever succeed.
 
 import type { Clock } from "../ports/clock.ts";
 
@@ -14,7 +14,7 @@ export interface RefusedWrites {
 
 /** disk_full, io_error, read_only_sql_transaction: another attempt at once will not pass. */
 const REFUSALS: ReadonlySet<unknown> = new Set(["53100", "58030", "25006"]);
-/** Watchdogs and callers come again within seconds, and refresh it while it is true. */
+/** Watchdogs and callers try again within seconds, and so refresh it while it is true. */
 const COUNTS_MS = 15_000;
 
 export const createRefusedWrites = (clock: Clock): RefusedWrites => {
@@ -27,7 +27,7 @@ export const createRefusedWrites = (clock: Clock): RefusedWrites => {
     succeeded(statement) {
       if (refused?.statement === statement) refused = undefined;
     },
-    // A clock that was set back makes nothing younger.
+    // Ages never go below zero, even when the system clock is set back.
     refusing: () => refused !== undefined && Math.abs(clock.now() - refused.at) < COUNTS_MS,
   };
 };

@@ -1,4 +1,4 @@
-// Counts of live calls only. The condition is true of all of them and names the index to walk.
+// Counts of live calls only. The condition is true for all of them and leads the planner to the right index.
 
 import type { Statement } from "../sql/database.ts";
 

@@ -1,7 +1,7 @@
-// Who is next when tenants share a few threads. Pure bookkeeping.
-//   FL1. Tenants take turns: one that sends a hundred tasks delays another by one of them, not by a hundred.
-//   FL2. A tenant has at most `maxRunning` tasks running, so with more threads than that one thread is left to others.
-//   FL3. A tenant's line is bounded; what does not fit is refused at once.
+// Which task is next when tenants share a few threads. Pure bookkeeping.
+//   FL1. Tenants take turns: a tenant that sends a hundred tasks delays another by one of them, not by a hundred.
+//   FL2. A tenant has at most `maxRunning` tasks running, so with more threads than that, one is left for others.
+//   FL3. A tenant's line is bounded; a task that does not fit is refused at once.
 
 export interface FairLineOptions {
   readonly maxWaiting: number;
@@ -25,7 +25,7 @@ interface Tenant<Item> {
 }
 
 export const createFairLine = <Item>({ maxWaiting, maxRunning }: FairLineOptions): FairLine<Item> => {
-  // A Map lists its keys in order of insertion: a tenant that had its turn is put back at the end.
+  // A Map lists its keys in order of insertion: after its turn a tenant is put back at the end.
   const tenants = new Map<string, Tenant<Item>>();
   let waiting = 0;
 

@@ -1,5 +1,5 @@
-// What runs in a thread of the pool: it imports the module a task names, calls its `run` and answers. One task at a time;
-// a task that takes too long is ended together with the thread, so nothing here needs to watch the time.
+// The program of a thread: imports the module that a task names, calls its `run` and answers. One task at a time. A task that
+// takes too long is ended together with the thread, so no clock is needed here.
 
 import { parentPort } from "node:worker_threads";
 import { understandError } from "@toolplane/protocol";

@@ -1,4 +1,4 @@
-// What the pool and its threads say to each other.
+// The messages between the pool and its threads.
 
 import type { ToolplaneError } from "@toolplane/protocol";
 
@@ -12,5 +12,5 @@ export type ThreadAnswer =
   | { readonly output: unknown }
   | { readonly error: Pick<ToolplaneError, "code" | "message" | "detail"> };
 
-/** A thread's first word is `ready`; every other one is the answer to the task it was given. */
+/** A thread's first message is `ready`; every other one answers its task. */
 export type ThreadMessage = "ready" | ThreadAnswer;

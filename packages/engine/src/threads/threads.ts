@@ -1,14 +1,14 @@
 // Threads for work on foreign documents that may take long: the event loop goes on meanwhile (SEC-10).
-//   TP1. A task has a time limit. One that exceeds it is refused with a reason, and its thread is ended and replaced.
+//   TP1. A task has a time limit. A task that exceeds it is refused with a reason, and its thread is ended and replaced.
 //   TP2. Tenants take turns (fair-line.ts); a tenant never holds all threads.
-//   TP3. A thread's JavaScript heap is bounded, its memory is not: buffers lie outside of the heap, and in 5 s a task could
-//        take a gigabyte of them. What bounds memory is that inputs are bounded where they are read and that our tasks
-//        allocate no buffers. A task at the heap's limit mostly collects garbage until its time is up (TP1); now and then
-//        the thread ends by itself before that, and the task is refused as too large.
-//   TP4. Threads are started when there is work and ended when there was none for a while. They keep no process alive.
-//   TP5. Ending takes effect between two steps of JavaScript. A thread that is inside of a long native one goes on until
-//        that is over, so threads that are ending count: there are never more than twice the pool's size of both. Closing
-//        waits for them for a bounded time.
+//   TP3. A thread's JavaScript heap is bounded, its memory is not: buffers are outside of the heap, and in 5 s a task could
+//        allocate a gigabyte of them. Memory stays bounded because inputs are bounded where they are read and our tasks allocate
+//        no buffers. A task at the heap limit mostly collects garbage until its time is over (TP1); sometimes the thread ends by
+//        itself before that, and the task is refused as too large.
+//   TP4. Threads are started when there is work and ended when there was none for a while. They do not keep a process alive.
+//   TP5. A thread ends between two steps of JavaScript. A thread inside a long native operation runs until that is over, so
+//        ending threads are counted: both together are never more than twice the pool's size. Closing waits for them for a
+//        bounded time.
 
 import { Worker } from "node:worker_threads";
 import { ToolplaneError } from "@toolplane/protocol";
@@ -17,7 +17,7 @@ import { createFairLine } from "./fair-line.ts";
 import type { ThreadMessage, ThreadQuestion } from "./thread-words.ts";
 
 export interface ThreadTask {
-  /** Whose work it is: a project. */
+  /** The tenant: a project. */
   readonly tenant: string;
   /** What a refusal calls it: `reading the YAML`. */
   readonly what: string;
@@ -68,7 +68,7 @@ const PROGRAM = (() => {
   const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
   return new URL(`./thread-program.${extension}`, import.meta.url);
 })();
-/** Packages find each other's sources by this condition when they run as TypeScript. */
+/** By this condition packages find each other's sources when they run as TypeScript. */
 const EXEC_ARGV = PROGRAM.pathname.endsWith(".ts") ? ["--conditions=source", "--no-warnings"] : [];
 
 interface Waiting extends ThreadTask {
@@ -174,7 +174,7 @@ export const createThreads = ({ clock, ...options }: ThreadsOptions): Threads =>
     pump();
   };
 
-  /** A thread that ended by itself: out of memory, or a fault of ours. */
+  /** A thread that ended by itself: out of memory, or a fault of our code. */
   const lose = (thread: Thread, error: unknown): void => {
     drop(thread);
     const memory = (error as { readonly code?: unknown } | undefined)?.code === "ERR_WORKER_OUT_OF_MEMORY";

@@ -1,6 +1,6 @@
-// When tokens end while somebody waits on them: an open stream or a long poll must not outlive the token it was opened
-// with. Everything that waits is looked at together: after a ring of the registry (a token was revoked here or elsewhere),
-// when the next of them expires, and every few seconds in case a ring was lost (I13).
+// Ends waits when their token ends: an open stream or a long poll must not outlive its token. All waits are checked together:
+// after a ring of the registry (a token was revoked here or elsewhere), when the next token expires, and every few seconds in
+// case a ring was lost (I13).
 
 import { type Clock, WAIT_OVER } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
@@ -58,14 +58,14 @@ export const createTokenEnds = ({ db, doorbell, clock }: TokenEndsDeps): TokenEn
     const planned = { at, dropped: new AbortController() };
     next = planned;
     void clock.sleep(Math.max(at - clock.now(), 1), planned.dropped.signal).then(() => {
-      // A dropped one wakes at once, and has nothing to do.
+      // A wait that was ended wakes at once, and has nothing to do.
       if (next !== planned) return;
       next = undefined;
       void look();
     });
   };
 
-  /** One look at a time; what rings meanwhile is answered by one more. */
+  /** One look at a time; any number of rings meanwhile cause one more. */
   const look = async (): Promise<void> => {
     again = true;
     if (looking) return;
@@ -73,7 +73,7 @@ export const createTokenEnds = ({ db, doorbell, clock }: TokenEndsDeps): TokenEn
     while (again && watchers.size > 0) {
       again = false;
       const ids = [...new Set([...watchers].map(({ tokenId }) => tokenId))];
-      // A database that is away tells nothing: the next look asks again.
+      // When the database is away, the next look asks again.
       const rows = await db.query<{ token_id: string }>(READ_ENDED_TOKENS, [ids]).catch(() => []);
       const over = new Set(rows.map(({ token_id }) => token_id));
       for (const { tokenId, expiresAt, over: token } of watchers)

@@ -48,7 +48,7 @@ select ${COLUMNS} from resource.tokens
 export interface RevokedRow {
   readonly role: string;
   readonly project_id: string | null;
-  /** False: it had been revoked before. */
+  /** False: it had already been revoked. */
   readonly was_valid: boolean;
 }
 
@@ -60,7 +60,7 @@ update resource.tokens set revoked_at = coalesce(revoked_at, now())
 returning role, project_id, revoked_at = now() as was_valid`,
 };
 
-/** $1 token ids: those of them that are not valid any more, also because they are gone with their project. */
+/** $1 token ids: those that are not valid any more, also because their project was deleted. */
 export const READ_ENDED_TOKENS: Statement = {
   name: "tokens.read-ended",
   text: `

@@ -1,14 +1,14 @@
-// API tokens: `tp_<id>_<secret>`. The secret is 32 random bytes, so a plain SHA-256 of it is as good as any slow hash;
-// it is compared in constant time and never stored (I8). What is remembered is dropped by a ring of the registry, and
-// after a few seconds in any case, so that a revoked token stops working everywhere.
+// API tokens: `tp_<id>_<secret>`. The secret is 32 random bytes, so a plain SHA-256 is as good as any slow hash; it is compared
+// in constant time and never stored (I8). The memory of tokens is dropped by a ring of the registry, and after a few seconds in
+// any case, so that a revoked token stops working everywhere.
 
 import { createHash, timingSafeEqual } from "node:crypto";
 import { isToken, showName, ToolplaneError } from "@toolplane/protocol";
+import { LRUCache } from "lru-cache";
 import { type Act, type Actor, recordActs } from "../audit/audit.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { RandomSecret } from "../ports/secrets.ts";
-import { createLeastRecentlyUsed } from "../registry/least-recently-used.ts";
 import type { Database, Queryer } from "../sql/database.ts";
 import { createTokenEnds, type TokenWatch } from "./token-ends.ts";
 import {
@@ -57,7 +57,7 @@ export interface Tokens {
     readonly limit?: number | undefined;
   }): Promise<readonly Token[]>;
   revoke(tokenId: string, projectId?: string, by?: Actor): Promise<void>;
-  /** For as long as somebody waits with this token. */
+  /** For as long as a request waits with this token. */
   watch(token: Pick<Token, "tokenId" | "expiresAt">): TokenWatch;
   close(): void;
 }
@@ -136,7 +136,7 @@ export const createTokens = (deps: {
   readonly secret: RandomSecret;
 }): Tokens => {
   const { db, doorbell, clock } = deps;
-  const known = createLeastRecentlyUsed<{ readonly token: Token; readonly until: number }>(MAX_REMEMBERED);
+  const known = new LRUCache<string, { readonly token: Token; readonly until: number }>({ max: MAX_REMEMBERED });
   const ends = createTokenEnds(deps);
   const stopListening = doorbell.listen("registry", () => known.clear());
 

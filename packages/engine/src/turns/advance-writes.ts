@@ -25,7 +25,7 @@ export interface WorkClaim {
   readonly worker: string;
 }
 
-/** Results count, and those whose turn it is enter the box. */
+/** Counts results, and puts those that are next in order into the box. */
 export const applyResults = (
   ledger: Ledger,
   { apply, release }: Pick<Resume, "apply" | "release">,
@@ -45,7 +45,7 @@ export const applyResults = (
   }
 };
 
-/** One event for each result that leaves others awaited, however many were applied at once. */
+/** One event for all results applied at once, when others are still awaited. */
 export const tellWaiting = (
   ledger: Ledger,
   head: HeadRow,
@@ -72,7 +72,7 @@ export const stayWaiting = (ledger: Ledger, head: HeadRow, resume: Resume): void
   writes.heads.push(headInTurn(turn, { status: "suspended", epoch: head.turn_epoch, waiting: resume.waiting, chain }));
 };
 
-/** The step that was waited for is over. */
+/** The step whose results were awaited is over. */
 const completeStep = (
   ledger: Ledger,
   head: HeadRow,
@@ -141,7 +141,7 @@ const continuationOf = (
   worker: claim?.worker ?? null,
 });
 
-/** All results are in: the turn runs again in a new epoch, and the right to think is a row (I5). */
+/** All results are there: the turn runs again in a new epoch, and the right to think is a row (I5). */
 export const runAgain = (
   ledger: Ledger,
   head: HeadRow,
@@ -158,7 +158,7 @@ export const runAgain = (
   return epoch;
 };
 
-/** Work that waited is taken; the first time the turn begins to run. */
+/** Takes waiting work; the first time, the turn begins to run. */
 export const takeWork = (ledger: Ledger, head: HeadRow, row: LiveRow, claim: WorkClaim, means: LedgerMeans): void => {
   const { turn, chain, writes } = ledger;
   writes.changes.push(
@@ -174,7 +174,7 @@ export const takeWork = (ledger: Ledger, head: HeadRow, row: LiveRow, claim: Wor
     ),
   );
   const { turn_epoch: epoch } = head;
-  // Also when it ran before: the one who asks a moment later sees that the head was held.
+  // Also when it ran before: a request a moment later sees that the head was held.
   writes.heads.push(headInTurn(turn, { status: "running", epoch, waiting: 0, chain }));
   if (head.status === "dispatched")
     writes.messages.push(stateEvent(turn, { status: "running", epoch, metadata: { activity: "thinking" } }, means));
@@ -264,7 +264,7 @@ export const endByTool = (
 
 const EXHAUSTED = "resume_retry_exhausted";
 
-/** A result that cannot be read ends the turn: a failed result in its place, so that the transcript stays whole. */
+/** A result that cannot be read ends the turn: a failed result takes its place, so that the transcript is complete. */
 export const endUnreadable = (
   ledger: Ledger,
   head: HeadRow,

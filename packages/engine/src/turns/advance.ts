@@ -1,7 +1,7 @@
 // Advance: an agent's inbox is drained and its head moved, both or neither (I5).
 //   The way of a flush: hold the heads with their rows, turns and awaited calls -> plan each -> one statement. The step that
 //   comes with taken work begins in it.
-//   Between "the last result was applied" and "the turn runs again" there is no state, so no crash can be in it (W-08).
+//   Applying the last result and running the turn again are one commit, so no crash can come between them (W-08).
 
 import type { Coalescer } from "../coalescer/coalescer.ts";
 import type { Queryer } from "../sql/database.ts";
@@ -33,7 +33,7 @@ import { bindAgents, bindTurns, READ_ENDINGS, READ_QUEUED } from "./turns.sql.ts
 
 const NOTHING: Advanced = { applied: 0, workLeft: false };
 
-/** Work of another pool is not left for the one who asks. */
+/** The caller does not serve this pool, so its work is not left for the caller. */
 const isLeft = ({ request, mayTake }: Case): boolean => mayTake || !request.takeWork;
 
 /** A request with the claim it will hold, whichever attempt gets it. */
@@ -53,7 +53,7 @@ type HeldRow = HeadRow & {
 /** One agent's part of a flush, from what was read to what will be written. */
 interface Case {
   readonly request: AdvanceItem;
-  /** The work may be taken: it is asked for, and the agent belongs to a pool of whoever asks. */
+  /** The work may be taken: it was asked for, and the agent belongs to a pool of the caller. */
   readonly mayTake: boolean;
   readonly head: HeadRow | undefined;
   readonly turn: TurnRow | undefined;
@@ -73,7 +73,7 @@ interface Moved {
 }
 
 export const createAdvance = (deps: TurnDeps & { readonly maxClaims: number }): Coalescer<AdvanceRequest, Advanced> => {
-  /** Someone has come for it too often; a watchdog ends it. */
+  /** Too many workers have lost it; a watchdog ends it. */
   const isWornOut = (row: LiveRow, claimId: string): boolean =>
     row.status === "processing" && row.claim_id !== claimId && row.retry_count + 1 >= deps.maxClaims;
 
@@ -82,7 +82,7 @@ export const createAdvance = (deps: TurnDeps & { readonly maxClaims: number }): 
     const turn = row.turn ?? undefined;
     const calls = row.calls ?? [];
     const live = row.live.filter((one) => !isWornOut(one, request.claimId));
-    // A head whose turn is not here was not made by a spawn: nothing of it is touched.
+    // A head whose turn is not here was not made by a spawn, so it is not touched.
     const inbox: InboxPlan =
       head !== undefined && head.status !== "idle" && turn === undefined
         ? { changes: [], work: undefined, exhausted: false }
@@ -120,7 +120,7 @@ export const createAdvance = (deps: TurnDeps & { readonly maxClaims: number }): 
       ? { claimId: request.claimId, claimSeconds: deps.claimSeconds, worker: request.workerId.slice(0, 200) }
       : undefined;
 
-  /** The work as it is taken: its step begins, if the taker says which. */
+  /** The work as it is taken: its step begins, if the caller names it. */
   const begun = ({ request }: Case, ledger: Ledger, work: Work, means: LedgerMeans): Work => {
     const stepId = request.stepOf?.(work);
     if (stepId === undefined) return work;

@@ -1,8 +1,8 @@
-// The bells of agents: who serves their pools in this process is told by name, the others by an empty ring.
-//   BL1. An inbox row is the queue (T1). A bell says whose inbox to look at; one that is lost costs time (I13).
-//   BL2. A pool that is served here, by somebody with room, is rung here only. Anything else is rung elsewhere too.
-//   BL3. A turn that begins while its pool has a place here is written as work of that place: no bell, no second commit.
-//   Where a bus beside the database carries wakeups, they are messages and nothing of this rings.
+// The bells of agents: workers of this process are told by name, other processes by an empty ring.
+//   BL1. An inbox row is the queue (T1). A bell says whose inbox to look at; a lost bell costs time (I13).
+//   BL2. A pool that a worker with room serves here is rung here only. Every other pool is rung elsewhere too.
+//   BL3. A turn that begins while its pool has a free place here is written as work of that place: no bell, no second commit.
+//   Where a bus beside the database carries wakeups, they are messages, and nothing here rings.
 
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { AgentKey, Work } from "./turn.ts";
@@ -21,14 +21,14 @@ export interface Place {
   drop(): void;
 }
 
-/** Somebody who thinks for the agents of some pools. */
+/** A worker that thinks for the agents of some pools. */
 export interface PoolServer {
   readonly workerTargets: readonly string[];
   /** This agent may have something to do. False: there is no room for it here now. */
   rung(agent: AgentKey): boolean;
   /** Some agent may have something to do. */
   look(): void;
-  /** Turns were ended: is what is in hand still wanted? */
+  /** Turns were ended: check whether the work in hand is still wanted. */
   check(): void;
   /** A place for work of this agent, if there is one. */
   reserve(agent: AgentKey): Place | undefined;
@@ -50,7 +50,7 @@ export const createAgentBells = (doorbell: Doorbell): AgentBells => {
   const serves = (server: PoolServer, target: string | undefined): boolean =>
     target === undefined || server.workerTargets.includes(target);
 
-  /** True when somebody here will look at it, and nobody else need. */
+  /** True when a worker here will look at it, and no other process has to. */
   const ringHere = ({ projectId, agentId, workerTarget }: RungAgent): boolean => {
     let heard = false;
     for (const server of servers)

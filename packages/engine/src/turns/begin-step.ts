@@ -1,6 +1,6 @@
-// The beginning of a step: its row and its event, once, however often it is said. A step that was begun and never
-// committed begins again under the same id, and nobody is told twice. The step that comes with taken work begins in the
-// transaction that takes it; this one is for the steps after it.
+// The beginning of a step: its row and its event, once, however often it is reported. A step that was begun and never committed
+// begins again under the same id, without a second event. The step that comes with taken work begins in the transaction that
+// takes it; this one is for later steps.
 
 import { claimLost, holdWork } from "./claimed-work.ts";
 import { announce, createHeadCoalescer, meansOf, type TurnDeps } from "./held-heads.ts";

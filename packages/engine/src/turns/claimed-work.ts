@@ -1,4 +1,4 @@
-// Work as somebody brings it back: is the claim still theirs, is the turn still in that epoch? (T2)
+// Work that a worker brings back: checks that the claim is still the worker's and that the turn is still in that epoch (T2).
 
 import { ToolplaneError } from "@toolplane/protocol";
 import type { Queryer } from "../sql/database.ts";
@@ -27,7 +27,7 @@ export interface HeldWork {
   readonly turn: ClaimedTurn;
   /** The claim, the turn and the epoch are current. */
   readonly current: boolean;
-  /** The turns that wait for the agent; only where they were asked for. */
+  /** The turns that wait for the agent; only when they were asked for. */
   readonly queue: readonly QueuedRow[];
 }
 
@@ -45,8 +45,8 @@ const isCurrent = (work: Work, head: HeadRow, turn: ClaimedTurn): boolean =>
   head.turn_epoch === work.turnEpoch;
 
 /**
- * Holds the heads and reads what was claimed, in the order asked; undefined where there is nothing of the kind. `last`: the
- * turns that wait for the agents are read too.
+ * Holds the heads and reads the claimed work, in the order asked; undefined where there is no such work. `last`: the turns
+ * that wait for the agents are read too.
  */
 export const holdWork = async (
   tx: Queryer,

@@ -52,15 +52,15 @@ interface CommitItem extends AgentKey {
 
 type Outcome = CommittedStep | Error | "locked";
 
-// As for direct calls: large steps travel in small company.
+// As for direct calls: batches are capped by bytes, so one large step does not hold up many small ones.
 const MAX_FLUSH_BYTES = 4 * 1024 * 1024;
 const MAX_FLUSH_ITEMS = 64;
-// A definition that changes more often than this within one commit is being fought over.
+// A definition that changes more often than this within one commit is being changed in a loop.
 const MAX_REPLANS = 5;
 // Metadata travels in every event of the step.
 const MAX_METADATA_BYTES = 64 * 1024;
 
-/** Calls that the database did not take; the transaction is rolled back and the step planned again. */
+/** Calls that the database refused; the transaction is rolled back and the step planned again. */
 class UnreadyCalls extends ToolplaneError {
   readonly places: readonly { readonly item: number; readonly call: number; readonly ready: boolean }[];
   constructor(places: UnreadyCalls["places"]) {
@@ -127,14 +127,14 @@ const stepRow = (
   };
 };
 
-/** A plain service's time counts from the dispatch, any other's from its lease. */
+/** For a plain service the time counts from the dispatch, for any other from its lease. */
 const secondsAtMost = ({ plain, timeoutSeconds, queueTimeoutSeconds }: DispatchRow): number =>
   plain ? timeoutSeconds : queueTimeoutSeconds + timeoutSeconds;
 
 const endsTurn = (ground: CallGround): boolean =>
   "pinned" in ground && ground.pinned.definition.after_execution === "terminate";
 
-/** A tool that ends the turn is not called while the inbox holds what the turn has not seen. */
+/** A tool that ends the turn is not called while the inbox holds messages that the turn has not seen. */
 const guardGrounds = (grounds: readonly CallGround[], guard: GuardPlan | undefined): readonly CallGround[] =>
   guard === undefined || guard.open === 0
     ? grounds
@@ -224,7 +224,7 @@ export const createCommitStep = (deps: CommitDeps) => {
     throw new UnreadyCalls(places);
   };
 
-  /** Steps that call a tool which ends the turn, and what their agents' inboxes hold. */
+  /** Steps that call a tool which ends the turn, and the inboxes of their agents. */
   const guardsOf = async (
     tx: Queryer,
     items: readonly CommitItem[],
@@ -316,7 +316,7 @@ export const createCommitStep = (deps: CommitDeps) => {
     return done.outcomes;
   };
 
-  /** Why calls were not taken: for good, or only because the definition moved. */
+  /** Why calls were refused: for good, or only because the definition changed. */
   const explain = async (
     items: readonly CommitItem[],
     { places }: UnreadyCalls,

@@ -1,6 +1,6 @@
-// Ending a turn from outside, whoever wants it ended: a person, the project manager, a watchdog. Its open calls are
-// canceled in the same transaction, so that nothing of it runs on; a result card that was already written is used. The
-// epoch rises, so whatever is still on its way to the turn is late (I2).
+// Ends a turn from outside, for a person, the project manager or a watchdog. Its open calls are canceled in the same
+// transaction, so that nothing of it runs on; a result card that was already written is used. The epoch rises, so every message
+// that is still on its way to the turn is late (I2).
 
 import { CARD_AUTHORS, type ResultStatus, ToolplaneError } from "@toolplane/protocol";
 import { createAgentErrorCard, type FallbackSource } from "@toolplane/protocol/agents";
@@ -33,7 +33,7 @@ export interface OutsideEnd {
   readonly errorCode: string;
   readonly source: FallbackSource;
   readonly headline: string;
-  /** Who wants it ended; shown with the calls that are canceled. */
+  /** The actor that ends it; shown with the canceled calls. */
   readonly by: string;
   /** A stop leaves a card that says so. */
   readonly stopped: boolean;
@@ -41,7 +41,7 @@ export interface OutsideEnd {
 
 export interface EndedTurn {
   readonly end: TurnEnd;
-  /** This turn and those that could not be started after it. */
+  /** This turn and those after it that could not be started. */
   readonly ended: readonly EndedKey[];
   readonly written: Written;
 }
@@ -50,7 +50,7 @@ export interface EndDeps extends TurnDeps {
   readonly settlements: Settlements;
 }
 
-/** After the commit: whoever waits for the turn, or works on it. */
+/** After the commit: tells callers that wait for the turn, and its worker. */
 export const announceEnd = (deps: EndDeps, { ended, written }: EndedTurn): void => {
   announce(deps, { ended, rang: true, ...written });
   deps.bells.ended(written.rung);
@@ -77,7 +77,7 @@ export const createEndTurn = (deps: EndDeps) => {
     await deps.settlements.within(tx, planned);
   };
 
-  /** One result per call, also at the end: what was canceled enters the box like what was answered. */
+  /** One result per call, also at the end: a canceled result enters the box like any other. */
   const applyAll = async (tx: Queryer, ledger: Ledger, head: HeadRow, means: LedgerMeans): Promise<number> => {
     const { turn } = ledger;
     const key = { projectId: turn.project_id, agentTurnId: turn.agent_turn_id, turnEpoch: head.turn_epoch };
@@ -148,7 +148,7 @@ export const createEndTurn = (deps: EndDeps) => {
     const agent = { projectId: turn.project_id, agentId: turn.agent_id };
     const queue = await tx.query<QueuedRow>(READ_QUEUED, bindAgents([agent]));
     const next = planDispatch(head, epoch, queue, means, { lastOutputBoxId: turn.output_box_id });
-    // Whoever thinks for it looks, finds its claim gone, and need not wait for its next heartbeat.
+    // Its worker looks, finds its claim gone, and need not wait for its next heartbeat.
     if (next.dispatched === undefined)
       ledger.writes.wakeups.push(
         wakeupOf(turn, epoch, { reason: how.stopped ? "agent_idle" : "watchdog_forced_idle" }, means),

@@ -1,5 +1,5 @@
-// Steps that are under way when their turn ends without them: those that wait for results, and one that was begun. They
-// end as failed, and whoever follows the turn is told.
+// Steps that are under way when their turn ends: those that wait for results, and one that was begun. They end as failed, and
+// followers of the turn are told.
 
 import type { MessageRow } from "../outbox/messages.sql.ts";
 import type { Queryer } from "../sql/database.ts";
@@ -8,7 +8,7 @@ import type { LedgerMeans } from "./ledger.ts";
 import { stepEvent } from "./turn-messages.ts";
 import type { TurnRow } from "./turn-row.ts";
 
-/** The events are the caller's to write. */
+/** The caller writes the events. */
 export const failSteps = async (
   tx: Queryer,
   turn: TurnRow,

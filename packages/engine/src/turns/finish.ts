@@ -152,7 +152,7 @@ export const createFinish = (deps: TurnDeps) => {
     };
   };
 
-  /** What one turn brings and cannot be written fails alone. */
+  /** Content of one turn that cannot be written fails alone. */
   const tryPlan = (...input: Parameters<typeof plan>): ReturnType<typeof plan> | ToolplaneError => {
     try {
       return plan(...input);
@@ -162,7 +162,7 @@ export const createFinish = (deps: TurnDeps) => {
     }
   };
 
-  /** A turn that ends between its steps: one that somebody had begun is over, too. */
+  /** For a turn that ends between its steps: a step that was begun ends too. */
   const endBegunStep = async (tx: Queryer, held: HeldWork, end: TurnEnd, means: LedgerMeans): Promise<TurnWrites> => {
     const reason = end.error ?? "the turn ended before the step did";
     const messages = await failSteps(tx, held.turn, held.head.turn_epoch, reason, means);

@@ -1,5 +1,5 @@
-// Holding heads: everything that moves a turn does it while it holds its agent's head. A flush takes what it can get at
-// once, in one order; an agent whose head somebody else holds comes with the next.
+// Holding heads: everything that moves a turn does it while it holds its agent's head. A flush takes the heads it can get at
+// once, in one order; an agent whose head another transaction holds comes with the next flush.
 
 import type { JsonCaps } from "@toolplane/protocol";
 import type { Sha256 } from "../calls/turn-chain.ts";
@@ -42,7 +42,7 @@ export const meansOf = (deps: Pick<TurnDeps, "ids" | "clock" | "sha256" | "caps"
   caps: deps.caps,
 });
 
-/** In the order asked: the head, `locked` by somebody else, or undefined for an agent without one. */
+/** In the order asked: the head, `locked` by another transaction, or undefined for an agent without one. */
 export const lockHeads = async (
   tx: Queryer,
   agents: readonly AgentKey[],
@@ -62,18 +62,18 @@ export interface Done {
   readonly rung: readonly RungAgent[];
 }
 
-/** After the commit: those who wait are told, the bells are rung, an agent that nobody serves is named. */
+/** After the commit: tells waiting callers, rings the bells, and names agents that have no pool. */
 export const announce = (deps: Pick<TurnDeps, "doorbell" | "log" | "ended" | "bells">, done: Done): void => {
   for (const key of done.ended) deps.ended(key);
   deps.bells.ring(done.rung);
   if (done.rang) deps.doorbell.ring("messages");
-  if (done.unrung > 0) deps.log.warn("an agent has no worker_target: its inbox waits, nobody was rung");
+  if (done.unrung > 0) deps.log.warn("an agent has no worker_target: no worker was rung, and its inbox waits");
 };
 
-// Whoever holds the head is in the middle of a short transaction; if it is not short, asking in a loop only heats.
+// The holder of the head is in a short transaction. If it is not short, retrying in a tight loop would only burn CPU.
 const LOCKED_PAUSE_MS = 5;
 
-/** A coalescer with one item per agent in a flush; `locked` items come again. */
+/** A coalescer with one item per agent in a flush; `locked` items are tried again. */
 export const createHeadCoalescer = <Item extends AgentKey, Outcome>(
   options: Omit<CoalescerOptions<Item, Outcome | "locked">, "keyOf">,
   clock: Clock,

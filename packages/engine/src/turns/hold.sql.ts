@@ -1,9 +1,9 @@
 // Holding heads and reading what is decided by them, in one statement.
-//   A statement reads as of its beginning, and the lock comes later: what was committed in between is not read. So the
-//   head is read twice, as of the beginning and under the lock. The same version (`xmin`) means that no transaction
-//   wrote the head in between. Every statement that writes what is read here also writes or touches the head, so the rest
-//   is current too. Another version means that the rest is old: the head is `steady = false`, and the caller reads again.
-//   What is written without the head (results that land, claims that are given back) rings afterwards.
+//   A statement reads the state at its beginning, and the lock comes later: what was committed in between is not read. So the
+//   head is read twice, at the beginning and under the lock. The same version (`xmin`) means that no transaction wrote the head
+//   in between. Every statement that writes what is read here also writes or touches the head, so the rest is current too.
+//   Another version means that the rest is old: the head is `steady = false`, and the caller reads again.
+//   Changes without the head (results that arrive, claims that are given back) ring afterwards.
 
 import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
@@ -30,7 +30,7 @@ export const heldHead = (ending: "skip locked" | ""): string => `
 
 export const HELD_FLAGS = "s.version is not null as known, coalesce(h.version = s.version, false) as steady";
 
-// More than a step ever asks for; what is left is read by the next advance.
+// More than a step ever asks for; the next advance reads the rest.
 const MAX_ROWS = 500;
 
 const rowsOf = (text: string): string => `coalesce((select json_agg(row_to_json(x)) from (${text}) x), '[]'::json)`;
@@ -52,7 +52,7 @@ const LIVE_ROWS = rowsOf(`
 export const QUEUED = rowsOf(queuedTurns);
 
 export interface LiveKey extends AgentKey {
-  /** Minted with the request: what an attempt whose answer was lost has claimed is found by it. */
+  /** Made with the request: after a lost answer, what the attempt has claimed is found by it. */
   readonly claimId: string;
 }
 
@@ -104,7 +104,7 @@ select i.ord::int as ord, ${HELD_FLAGS}, ${HEAD_COLUMNS}, r.status as inbox_stat
      where q.project_id = i.project_id and q.agent_id = i.agent_id and q.step_id = i.step_id offset 0) p on true
  order by i.ord`;
 
-/** A turn with the row somebody says to work on, and the step somebody says to do. */
+/** A turn with the row and the step that the worker names. */
 export const HOLD_WORK: Statement = { name: "turns.hold-work", text: holdWork("") };
 
 /** The same, with the turns that wait for the agent. */

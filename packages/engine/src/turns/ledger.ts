@@ -1,5 +1,5 @@
-// What one turn adds in one transaction: its cards in the order they are said, each a link of the turn's chain, and which
-// of them its output box shows. Kept per turn until it is decided that all of it happens.
+// What one turn adds in one transaction: its cards in order, each a link of the turn's chain, and which of them its output box
+// shows. Kept per turn until it is decided that all of it happens.
 
 import type { Card, JsonCaps } from "@toolplane/protocol";
 import { type ChainLink, extendChain, type Sha256 } from "../calls/turn-chain.ts";
@@ -57,7 +57,7 @@ export const citeResult = (
   return ledger.chain;
 };
 
-/** All of it, with the output box grown at once. */
+/** Everything, with the output box extended at once. */
 export const closeLedger = ({ turn, writes, shown }: Ledger): TurnWrites => {
   if (shown.length > 0)
     writes.boxes.push({

@@ -32,7 +32,7 @@ export const openingCards = (
     projectId: request.projectId,
     createdAt: new Date(means.nowMs).toISOString(),
     authorId: packedBy,
-    // Whose they are: a turn that inherits them does not own them.
+    // These belong to their owners: a turn that inherits them does not own them.
     extra: { agent_turn_id: item.agentTurnId },
   });
   const said = [

@@ -1,5 +1,5 @@
-// Dispatch-next: the oldest turn that waits gets its agent's head, in the transaction that found the head idle or made it
-// so. A row that cannot run ends its turn with the reason, and the next is tried.
+// Dispatch-next: the oldest waiting turn gets its agent's head, in the transaction that found the head idle or made it idle. A
+// row that cannot run ends its turn with the reason, and the next one is tried.
 
 import { isFilled, isRecord, isToolplaneError } from "@toolplane/protocol";
 import { FALLBACK_SOURCES, replay } from "@toolplane/protocol/agents";
@@ -88,8 +88,8 @@ const endUnrunnable = (row: QueuedRow, fault: Fault, writes: TurnWrites[], means
 };
 
 /**
- * For a head that is idle, or is about to be: `epoch` is the one it has then. Without a turn to give it, it becomes idle
- * only if `toIdle` says so.
+ * For a head that is idle, or is about to be: `epoch` is the one it has then. Without a turn for it, the head becomes idle only
+ * if `toIdle` says so.
  */
 export const planDispatch = (
   head: HeadRow,

@@ -1,5 +1,5 @@
-// The end of a turn: one deliverable, one task event (I10), whatever ended it. A deliverable that was brought counts, else
-// the one its output box has, else a stand-in that says what the turn got to and why it stopped.
+// The end of a turn: one deliverable, one task event (I10), whatever ended it. The deliverable is the one that was given, else
+// the one in its output box, else a substitute that says how far the turn got and why it stopped.
 
 import {
   type Card,
@@ -24,7 +24,7 @@ import { contextOfTurn } from "./turn-row.ts";
 import { errorText } from "./turn-writes.ts";
 import { uiEndedOf } from "./ui-ack.ts";
 
-/** What is known of a turn that brings no deliverable. */
+/** What is known of a turn without a deliverable. */
 export interface EndingRow {
   readonly ord: number;
   readonly results: number;
@@ -101,7 +101,7 @@ const deliverableCard = (ledger: Ledger, ending: Ending, epoch: number, means: L
   });
 };
 
-/** A tool may have codes of its own, and travels in every list and event: longer than this it is no code. */
+/** A tool may have its own codes, which travel in every list and event; a longer text is not a code. */
 const MAX_CODE_LENGTH = 128;
 
 const bodyOf = ({ deliverable }: Ending): Deliverable | undefined =>

@@ -1,4 +1,4 @@
-// The head as it shall be. Idle forgets the turn, keeps the profile and remembers where the output is.
+// The head as it shall be. An idle head has no turn, keeps the profile and remembers where the output is.
 
 import type { ChainLink } from "../calls/turn-chain.ts";
 import type { HeadRow, HeadStatus, TurnRow } from "./turn-row.ts";
@@ -55,7 +55,7 @@ export const idleHead = (
   lastOutputBoxId,
 });
 
-/** A change of an inbox row that only names what differs from "over, nobody holds it". */
+/** A change of an inbox row; the default is a row that is over and has no holder. */
 export const inboxChange = (
   row: { readonly projectId: string; readonly inboxId: string },
   change: Partial<InboxChange> & Pick<InboxChange, "status">,

@@ -1,9 +1,9 @@
 // What the results of a suspended step mean for its turn. Pure.
-//   The calls are the truth: a result counts because its call has settled, whatever became of the row that told of it. So
-//   a turn can never be left suspended with nothing outstanding (W-08).
-//   Results enter the output box, and the chain, in the order in which the step made its calls: the same transcript,
-//   whoever answered first.
-//   D-13. The turn ends by a tool only when all results of the step are in.
+//   The calls are the truth: a result counts because its call has settled, even when the inbox row about it was lost. So a turn
+//   can never be left suspended with nothing outstanding (W-08).
+//   Results enter the output box, and the chain, in the order in which the step made its calls: the transcript is the same,
+//   whichever tool answered first.
+//   D-13. A tool ends the turn only when all results of the step are there.
 
 import type { JsonObject, ToolResultContent } from "@toolplane/protocol";
 import { aggregateStep } from "@toolplane/protocol/agents";
@@ -24,7 +24,7 @@ export interface WaitedCall {
   readonly body: string | null;
   readonly step_card_ids: readonly string[] | null;
   readonly step_metadata: JsonObject | null;
-  /** When it has settled at the latest, as far as is known now. */
+  /** The latest time at which it will have settled, as far as is known now. */
   readonly deadline_ms: number;
 }
 

@@ -1,7 +1,8 @@
 // From a request to a turn: who may ask, how deep it is, which trace it belongs to, what it starts from. Pure but for the
 // ids and the time passed in.
-//   T5, I9. Depth comes from the stored lineage and the policy, never from a header or the caller; a caller that says another one is refused.
-//   The turn's id is minted here; a correlation names the request and never becomes the id (it may be the other way round).
+//   T5, I9. Depth comes from the stored lineage and the policy, never from a header or the caller; a caller that says another
+//   one is refused. The turn's id is minted here; a correlation names the request and never becomes the id (it may be the other
+//   way round).
 
 import {
   canonicalText,
@@ -29,7 +30,7 @@ import type { TurnRow } from "./turn-row.ts";
 import type { TurnWrites } from "./turn-write-rows.sql.ts";
 import { uiAcceptedOf } from "./ui-ack.ts";
 
-/** The turn that this correlation named before. */
+/** The earlier turn under this correlation. */
 export const planRepeatedSpawn = (item: SpawnItem, turn: TurnRow): SpawnedTurn | ToolplaneError => {
   if (turn.agent_turn_id !== item.agentTurnId && turn.request_hash !== item.requestHash)
     return new ToolplaneError(
@@ -89,7 +90,7 @@ const traceOf = (request: SpawnRequest, facts: SpawnFacts, ids: LedgerMeans["ids
   if (from === undefined) return { traceparent: createTraceparent(ids), tracestate, parentTraceparent: undefined };
   if (request.freshTrace === true)
     return { traceparent: createTraceparent(ids), tracestate: undefined, parentTraceparent: from };
-  // The same trace goes on, and with it where it was started from.
+  // The same trace continues, with its origin.
   const parentTraceparent = facts.lineage_parent_traceparent ?? undefined;
   return { traceparent: childTraceparent(from, ids), tracestate, parentTraceparent };
 };
@@ -99,7 +100,7 @@ interface Descent {
   readonly parent: { readonly agentId: string; readonly agentTurnId?: string; readonly stepId?: string } | undefined;
 }
 
-/** An agent that asks outside of a lineage has no way to the top: it is as deep as the engine knows it to be (I9). */
+/** An agent that asks without a lineage does not start at the top: it is as deep as the engine knows (I9). */
 const descentOfAgent = ({ sourceAgentId, agentId }: SpawnRequest, facts: SpawnFacts): Descent => {
   const depth = facts.source_depth ?? 0;
   if (facts.source_turn_id !== null)
@@ -128,7 +129,7 @@ export interface PlannedSpawn {
   readonly row: SpawnRow;
   /** Cards and boxes it starts with, and what a person who asked for it is told. */
   readonly writes: TurnWrites;
-  /** All the cards it starts with; undefined when it starts with others' too. */
+  /** All the cards it starts with; undefined when it also starts with cards of others. */
   readonly opening: Work["opening"];
 }
 

@@ -1,6 +1,6 @@
-// From what a brain wants to what a step leaves: its cards in order, its calls planned, and for each call that cannot be
-// dispatched the tool.call card and one failed result, so that a model always sees one result per call. Pure but for the
-// ids and the time passed in.
+// Turns a brain's answer into what a step writes: its cards in order, its calls planned, and for each call that cannot be
+// dispatched the tool.call card and one failed result, so that a model always sees one result per call. Pure except for the ids
+// and the time that are passed in.
 
 import {
   buildResult,
@@ -55,7 +55,7 @@ const shownArguments = (raw: unknown, caps: JsonCaps): JsonObject => {
   }
 };
 
-/** Names a request: the same step again is answered, another one under its id is refused (T4). */
+/** Identifies a request: the same step again is answered, another one under its id is refused (T4). */
 export const stepHash = (step: StepCommit, sha256: (text: string) => string): string =>
   sha256(
     JSON.stringify(

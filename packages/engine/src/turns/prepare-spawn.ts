@@ -1,4 +1,4 @@
-// A spawn before the database is asked: what no database is needed to refuse, and the ids that a second try must find.
+// A spawn before the database is asked: refusals that need no database, and the ids that a second try must find.
 
 import {
   canonicalText,
@@ -50,7 +50,7 @@ const askedOf = (context: TurnContext): JsonObject =>
         })),
       };
 
-/** What is asked for. A person's action is named by two ids, which are names and no part of what is asked. */
+/** The request itself. The two ids of a person's action are names, and not part of it. */
 const payloadOf = ({ kind, payload = {} }: SpawnRequest): JsonObject => {
   if (kind !== "ui_action") return payload;
   const { action_id: _action, message_id: _message, ...asked } = payload;

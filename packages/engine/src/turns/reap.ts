@@ -1,5 +1,5 @@
-// Ending turns that nobody will end: their worker died too often, nobody ever came, or no row is left that leads on.
-// Each in a transaction of its own, decided again while the head is held: one bad turn never stops the others.
+// Ends turns that would never end: their worker died too often, no worker ever came, or no row is left that leads on. Each is
+// ended in a transaction of its own and decided again while the head is held: one bad turn never stops the others.
 
 import { FALLBACK_SOURCES } from "@toolplane/protocol/agents";
 import type { Queryer } from "../sql/database.ts";
@@ -27,7 +27,7 @@ const howOf = (reason: ReapReason, head: HeadRow): OutsideEnd => {
       status: "timeout",
       error: "no worker took the turn in time: start one for the agent's pool",
       errorCode: "dispatch_timeout",
-      headline: "nobody came to work on the turn",
+      headline: "no worker took the turn",
     };
   if (reason === "lost_head")
     return {
@@ -43,7 +43,7 @@ const howOf = (reason: ReapReason, head: HeadRow): OutsideEnd => {
     error:
       reason === "worn_out"
         ? "the workers on this turn died again and again; it was given up"
-        : "nobody works on the turn any more; it was given up",
+        : "no worker has the turn any more; it was given up",
     errorCode: "timeout_reaped_by_watchdog",
     headline: "the turn was given up",
   };
@@ -77,7 +77,7 @@ export const createReap = (deps: EndDeps, { endActive, endQueued }: EndTurn) => 
         const open = reason === "worn_out" ? now?.status === "processing" && now.lapsed : now?.status === "pending";
         if (now === undefined || !open) return undefined;
         if (now.turn_epoch !== head.turn_epoch) {
-          // Nothing leads from this row any more; what the turn does now is another row's matter.
+          // Nothing leads on from this row any more; another row decides about the turn.
           const changes = [inboxChange(row, { status: "skipped", reason: "not_current" })];
           await writeTurns(tx, { ...createTurnWrites(), changes }, deps);
           return undefined;

@@ -9,7 +9,7 @@ import { READ_LAST_EPOCH } from "./restore-head.sql.ts";
 import type { HeadRow, TurnRow } from "./turn-row.ts";
 import { AWAIT_HEADS, bindAgents, ENSURE_HEADS } from "./turns.sql.ts";
 
-/** Held until the transaction ends, as it would be had it never been gone. A queued turn finds an idle one. */
+/** Held until the transaction ends, like any head. For a queued turn the head is idle. */
 export const restoreHead = async (tx: Queryer, turn: TurnRow): Promise<HeadRow> => {
   const agent = { projectId: turn.project_id, agentId: turn.agent_id };
   await tx.query(ENSURE_HEADS, bindAgents([agent]));

@@ -1,5 +1,5 @@
 // A settlement tells the observers of calls after its commit. The agent of the call is rung at the same moment, because the
-// inbox row with the result is there by then.
+// inbox row with the result exists by then.
 
 import { isSettled } from "../calls/call.ts";
 import type { CallObserver } from "../ports/call-observer.ts";

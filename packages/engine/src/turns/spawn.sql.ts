@@ -23,7 +23,7 @@ export interface SpawnLookup {
 /** The columns of an earlier turn under the correlation are null when there is none. */
 export interface SpawnFacts extends TurnRow {
   readonly ord: number;
-  /** The agent has a head, and it is as it was when the rest was read. */
+  /** The agent has a head, and the head is unchanged since the rest was read. */
   readonly known: boolean;
   readonly steady: boolean;
   readonly head: HeadRow | null;
@@ -35,7 +35,7 @@ export interface SpawnFacts extends TurnRow {
   readonly roster_profile: string | null;
   readonly roster_name: string | null;
   readonly source_active: boolean | null;
-  /** How deep the asking agent is, and the turn it is in; null for whoever is not in the roster, or idle. */
+  /** The depth of the asking agent, and its present turn; null for an actor that is not in the roster, or is idle. */
   readonly source_depth: number | null;
   readonly source_turn_id: string | null;
   readonly has_context: boolean;

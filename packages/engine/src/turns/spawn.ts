@@ -1,8 +1,8 @@
-// Spawn: a turn is written down and, if its agent is idle, dispatched in the same transaction.
-//   The agents' heads are held from before the first look until the commit, so a turn that was just ended and one that is
-//   just spawned cannot miss each other: one of the two dispatches.
-//   A correlation that was used is answered before anything else is looked at (W-41: duplicates never lease a head).
-//   Ids are minted with the request: a flush whose answer was lost may run again and finds itself.
+// Spawn: a turn is stored and, if its agent is idle, dispatched in the same transaction.
+//   The agents' heads are held from before the first read until the commit, so a turn that just ended and one that is just
+//   spawned cannot miss each other: one of the two transactions dispatches.
+//   A correlation that was used is answered before anything else is read (W-41: duplicates never lease a head).
+//   Ids are made with the request: a flush whose answer was lost may run again and finds its own rows.
 
 import { distinctIds, isToolplaneError, showName, ToolplaneError } from "@toolplane/protocol";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
@@ -40,7 +40,7 @@ export interface Spawn {
   within(tx: Queryer, request: SpawnRequest): Promise<SpawnedTurn>;
 }
 
-// Long instructions travel in small company.
+// Batches are capped by bytes, so one long instruction does not hold up many short ones.
 const MAX_FLUSH_BYTES = 4 * 1024 * 1024;
 const MAX_FLUSH_ITEMS = 64;
 
@@ -52,7 +52,7 @@ const busy = (agentId: string): ToolplaneError =>
 
 const UNIQUE_VIOLATION = "23505";
 const OUTPUT_TAKEN = "turns_output";
-/** A head that somebody else holds again and again, or that is made and removed: the caller is told to come again. */
+/** When another transaction holds the head again and again, or it is made and removed, the caller is told to try again. */
 const MAX_ROUNDS = 20;
 
 const brokenRule = (error: unknown): string | undefined =>
@@ -70,7 +70,13 @@ interface Spawned extends Done {
   readonly outcomes: readonly Outcome[];
 }
 
-export const createSpawn = (deps: TurnDeps & { readonly maxDepth: number }): Spawn => {
+export interface SpawnDeps extends TurnDeps {
+  readonly maxDepth: number;
+  /** Work that was written for a place here, and that nobody was told of. */
+  readonly giveBack: (work: Work) => void;
+}
+
+export const createSpawn = (deps: SpawnDeps): Spawn => {
   const readFacts = (tx: Queryer, items: readonly SpawnItem[]): Promise<SpawnFacts[]> =>
     tx.query<SpawnFacts>(READ_SPAWN, bindLookups(items.map(lookupOf)));
 
@@ -120,7 +126,7 @@ export const createSpawn = (deps: TurnDeps & { readonly maxDepth: number }): Spa
     return plans;
   };
 
-  /** The heads are held and what was read with them is current. An agent's first turn gives it a head; a refused one none. */
+  /** The heads are held and what was read is current. An agent's first turn gives it a head; a refused turn does not. */
   const holdAndPlan = async (tx: Queryer, items: readonly SpawnItem[], means: LedgerMeans) => {
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const facts = await readFacts(tx, items);
@@ -136,7 +142,7 @@ export const createSpawn = (deps: TurnDeps & { readonly maxDepth: number }): Spa
     throw new ToolplaneError("storage_error", "an agent's head could not be held; try again in a moment");
   };
 
-  /** The rows of one agent's turns, and what it does with the first of them. */
+  /** The rows of one agent's turns, and what happens to the first of them. */
   const dispatchAgent = (
     plans: readonly PlannedSpawn[],
     fact: SpawnFacts,
@@ -193,7 +199,7 @@ export const createSpawn = (deps: TurnDeps & { readonly maxDepth: number }): Spa
     return { outcomes, ended, rang: writes.messages.length > 0, ...written };
   };
 
-  /** A correlation or an output box was taken by another agent's turn in this very moment. */
+  /** Another agent's turn took the correlation or the output box in this very moment. */
   const explain = async (item: SpawnItem, error: unknown): Promise<Outcome> => {
     const rule = brokenRule(error);
     if (rule === undefined) throw error;
@@ -205,10 +211,12 @@ export const createSpawn = (deps: TurnDeps & { readonly maxDepth: number }): Spa
 
   const flush = async (items: readonly SpawnItem[]): Promise<readonly Outcome[]> => {
     const taken: Taken[] = [];
+    let isSent = false;
     try {
       const spawned = await deps.db.transaction(async (tx) => {
         const done = await spawnAll(tx, items, taken);
         await deps.faults.at("spawn:before-commit");
+        isSent = true;
         return done;
       });
       await deps.faults.at("spawn:after-commit");
@@ -221,7 +229,10 @@ export const createSpawn = (deps: TurnDeps & { readonly maxDepth: number }): Spa
       if (item === undefined || others.length > 0) throw error;
       return [await explain(item, error)];
     } finally {
-      for (const { place } of taken) place.drop();
+      for (const { place, work } of taken) {
+        place.drop();
+        if (isSent && work !== undefined) deps.giveBack(work);
+      }
     }
   };
 

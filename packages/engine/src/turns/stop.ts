@@ -1,5 +1,5 @@
-// Stop: a turn ends wherever it is. It does not go through the worker: whoever thinks for it learns by the heartbeat, or
-// by the ring, that its claim is gone, and what it commits afterwards changes nothing (T2).
+// Stop: a turn ends in any state. It does not go through the worker: the worker learns by its heartbeat, or by the ring, that
+// its claim is gone, and what it commits afterwards changes nothing (T2).
 
 import { showName, ToolplaneError } from "@toolplane/protocol";
 import { FALLBACK_SOURCES } from "@toolplane/protocol/agents";

@@ -1,4 +1,4 @@
-// What heals turns reads and changes. Rows are locked, what others hold is skipped: any number may tend at once.
+// What the repairs of turns read and change. Rows are locked, and rows that others hold are skipped: any number may run at once.
 
 import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
@@ -18,7 +18,7 @@ export interface DueRow {
   readonly status: string;
   readonly retry_count: number;
   readonly rings: number;
-  /** How long nobody has taken it, when it was last rung; null for a row that was never rung. */
+  /** How long no worker has taken it since it was last rung; null for a row that was never rung. */
   readonly rung_after_seconds: number | null;
 }
 
@@ -26,7 +26,7 @@ const DUE_COLUMNS = `
   r.project_id, r.inbox_id, r.agent_id, r.channel_id, r.message_type, r.correlation_id, r.agent_turn_id,
   r.turn_epoch::float8 as turn_epoch, r.context_headers, r.payload, r.status, r.retry_count, r.rings`;
 
-// A row nobody comes for is rung less and less often: after 5, 10, 20 ... 640 seconds.
+// A row that no worker takes is rung less and less often: after 5, 10, 20 ... 640 seconds.
 const FIRST_RING_SECONDS = 5;
 const MAX_DOUBLINGS = 7;
 const pauseAfter = (rings: string): string =>
@@ -95,7 +95,7 @@ export const READ_UNHEARD_KEYS: Statement = {
 select project_id, inbox_id from state.inbox where status in ('pending', 'deferred') and ring_at <= now() order by ring_at limit $1::int`,
 };
 
-/** $1 project, $2 row, $3 seconds. A row that cannot be helped now holds nobody else up. */
+/** $1 project, $2 row, $3 seconds. A row that cannot be repaired now does not hold up others. */
 export const POSTPONE_ROW: Statement = {
   name: "turns.postpone-row",
   text: `
@@ -144,14 +144,13 @@ export interface OpenTurn {
   readonly trouble: "resume" | "reap" | "adrift" | "lost" | "dispatch" | null;
 }
 
-// Whatever stands still for less than this may be in the middle of something.
+// A row that has not changed for less than this may be in the middle of something.
 const STILL = "interval '5 seconds'";
 
 /**
- * Open turns in the order of their keys, and what is wrong with them, if anything: all results are in and nobody applied
- * them; it runs and no row says so; its head is elsewhere, or gone and nothing of the turn is left to try; it waits for an
- * agent that is idle. $1 and $2: after this
- * turn. $3 limit.
+ * Open turns in the order of their keys, and what is wrong with them, if anything: all results are there and were not applied;
+ * it runs without a row; its head is in another turn, or is missing and nothing of the turn is left to try; it waits for an idle
+ * agent. $1 and $2: after this turn. $3 limit.
  */
 export const READ_OPEN_TURNS: Statement = {
   name: "turns.read-open",

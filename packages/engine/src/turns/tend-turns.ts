@@ -1,12 +1,12 @@
-// What heals turns, in bounded sweeps that any number of processes may run at once, on the database's clock alone.
+// Repairs turns, in bounded sweeps that any number of processes may run at once, on the database's clock alone.
 //
 //   lapsed   work whose worker fell silent is offered to others; after so many times the turn is given up
-//   unheard  rows nobody took are rung again, less and less often, without a second row (W-06); a turn that nobody took for
-//            the whole dispatch timeout is rung one last time and then ended, so a machine that was off, or a pool that was
-//            not started, finds its queue as it left it
-//   open     turns nothing leads on any more: all results are in but not applied (W-08), running without a row, adrift, or
-//            queued before an idle agent. A turn whose head is gone ends when all that came for it was tried in vain
-// A row that cannot be read becomes `error` with the reason, and its turn is found by the third sweep.
+//   unheard  rows that no worker took are rung again, less and less often, without a second row (W-06). A turn that no worker
+//            took for the whole dispatch timeout is rung one last time and then ended: a machine that was off, or a pool that was not
+//            started, still finds its queue
+//   open     turns that nothing leads on: all results are there but not applied (W-08), running without a row, adrift, or queued
+//            before an idle agent. A turn whose head is gone ends after everything that came for it was tried
+// A row that cannot be read becomes `error` with the reason, and the third sweep finds its turn.
 
 import { createContext, HEADERS, type WakeupReason } from "@toolplane/protocol";
 import { wakeupHeaders } from "../outbox/wakeup-headers.ts";
@@ -66,7 +66,7 @@ export interface TendDeps extends TurnDeps {
   readonly dispatchNext: (agent: AgentKey) => Promise<boolean>;
 }
 
-/** One kind of row: how they are found, what is decided, and what is done with those that go on. */
+/** One kind of row: how rows are found, what is decided, and what is done with those that go on. */
 interface RowSweep {
   readonly read: Statement;
   readonly keys: Statement;
@@ -104,7 +104,7 @@ const brokenOf = (row: DueRow, fault: string, at: string): BrokenRow => {
     const stored: unknown = JSON.parse(row.payload);
     if (typeof stored === "object" && stored !== null && !Array.isArray(stored)) payload = stored;
   } catch {
-    // What is not JSON is not kept: the row is shown to people as JSON.
+    // Text that is not JSON is dropped: the row is shown to people as JSON.
   }
   const why = { watchdog_error: "invalid_replay_context", watchdog_at: at, watchdog_detail: fault };
   return { ...keyOf(row), error: fault, payload: JSON.stringify({ ...payload, ...why }) };
@@ -129,7 +129,7 @@ export const createTendTurns = (deps: TendDeps): TendTurns => {
       channelId: row.channel_id,
       headers: wakeupHeaders(context, { ids: deps.ids, nowMs: deps.clock.now() }),
       payload: JSON.stringify({ inbox_id: row.inbox_id, reason }),
-      // One that still waits to be heard is enough; a pool that is not there collects no heap of them.
+      // One bell that was not heard yet is enough: a pool without workers must not collect thousands.
       messageId: `watchdog:wakeup:${row.agent_id}`,
     };
   };
@@ -181,7 +181,7 @@ export const createTendTurns = (deps: TendDeps): TendTurns => {
     row: keyOf(row),
   });
 
-  /** Rows locked, sorted and written together; what must be ended is ended afterwards, each alone. */
+  /** Rows are locked, sorted and written together; turns that must end are ended afterwards, each alone. */
   const sweepOnce = async ({ read, decide, again }: RowSweep, limit: number, only?: RowKey): Promise<Tended> => {
     const done = await deps.db.transaction(async (tx) => {
       const rows = await tx.query<DueRow>(read, [limit, only?.projectId ?? null, only?.inboxId ?? null]);
@@ -201,7 +201,7 @@ export const createTendTurns = (deps: TendDeps): TendTurns => {
     return { ...NOTHING, looked: done.rows.length, broken: done.broken.length, rung: done.kept.length, reaped };
   };
 
-  /** A sweep that fails is done again row by row; the one that fails alone is left for later. */
+  /** A failed sweep is repeated row by row; a row that fails alone is left for later. */
   const sweepRows = async (sweep: RowSweep, limit: number): Promise<Tended> => {
     try {
       return await sweepOnce(sweep, limit);
@@ -215,7 +215,7 @@ export const createTendTurns = (deps: TendDeps): TendTurns => {
         total = add(total, await sweepOnce(sweep, 1, key));
       } catch (error) {
         if (isAway(error)) throw error;
-        deps.log.error("an inbox row cannot be tended; it is tried again later", { ...key, error: String(error) });
+        deps.log.error("an inbox row could not be repaired; trying again later", { ...key, error: String(error) });
         await deps.db.query(POSTPONE_ROW, [key.projectId, key.inboxId, BROKEN_RECHECK_SECONDS]);
         total = add(total, { looked: 1 });
       }
@@ -270,7 +270,7 @@ export const createTendTurns = (deps: TendDeps): TendTurns => {
       for (;;) {
         const turns = await deps.db.query<OpenTurn>(READ_OPEN_TURNS, [after.projectId, after.agentTurnId, limit]);
         for (const turn of turns.filter(({ trouble }) => trouble !== null)) {
-          deps.log.warn("a turn stood still and is helped on", {
+          deps.log.warn("a turn that was stuck goes on again", {
             projectId: turn.project_id,
             agentTurnId: turn.agent_turn_id,
             trouble: turn.trouble,

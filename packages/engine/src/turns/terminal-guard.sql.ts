@@ -1,11 +1,11 @@
-// What else an agent's inbox holds while a turn is about to end. Read while the head is held.
+// The other inbox rows of an agent whose turn is about to end. Read while the head is held.
 
 import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
 import type { AgentKey } from "./turn.ts";
 
 export interface GuardedKey extends AgentKey {
-  /** The row the turn is worked on under. */
+  /** The row under which the turn is worked on. */
   readonly inboxId: string;
 }
 
@@ -23,7 +23,7 @@ const guarded = setInput<GuardedKey>([
   ["inboxId", "text"],
 ]);
 
-// As for an advance: what is left is seen by the next look.
+// As for an advance: the next look sees the rest.
 const MAX_ROWS = 500;
 
 export const READ_OPEN_ROWS: Statement = {

@@ -1,6 +1,6 @@
-// The terminal guard: before submit_result or a terminating tool ends a turn, its agent's inbox is looked at while the head
-// is held. Rows of turns that ended and of older epochs change nothing (I2) and are consumed here; any other row is news
-// that the turn has not seen, and the end is refused with `inbox_not_empty` until the inbox was drained.
+// The terminal guard: before submit_result or a terminating tool ends a turn, its agent's inbox is checked while the head is
+// held. Rows of ended turns and of older epochs change nothing (I2) and are consumed here. Any other row is a message that the
+// turn has not seen, and the end is refused with `inbox_not_empty` until the inbox was drained.
 //   A turn that waits in line is no such row: it begins when this one has ended.
 
 import { ToolplaneError } from "@toolplane/protocol";

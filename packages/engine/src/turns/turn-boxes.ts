@@ -1,4 +1,4 @@
-// What a step looks at: the newest cards of its turn's context and output. Boxes of many turns are one statement.
+// What a step reads: the newest cards of its turn's context and output. The boxes of many turns are one statement.
 
 import { type Card, ToolplaneError } from "@toolplane/protocol";
 import { readInTurns } from "../coalescer/in-turns.ts";
@@ -6,7 +6,7 @@ import type { Queryer } from "../sql/database.ts";
 import type { TurnBoxes, TurnBoxesAsk } from "./turn.ts";
 import { bindBoxes, READ_TURN_BOXES } from "./turn-boxes.sql.ts";
 
-/** The newest cards of a box that a step looks at; what is older a model has no room for. */
+/** How many of the newest cards of a box a step reads; a model has no room for older ones. */
 const BOX_TAIL = 500;
 /** Cards of one answer; at the size cap of a card even these are gigabytes, in practice a few megabytes. */
 const MAX_CARDS = 5_000;

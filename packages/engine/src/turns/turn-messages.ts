@@ -1,5 +1,5 @@
-// What a turn tells others: its state, its steps, its end; and the bell of its worker pool.
-// Events have ids derived from what they report, so an attempt that is repeated never says a thing twice.
+// The messages of a turn: its state, its steps, its end; and the bell of its worker pool. The ids of events are derived from
+// what they report, so a repeated attempt never sends an event twice.
 
 import {
   type CGContext,

@@ -1,4 +1,4 @@
-// Looking at turns: what they are doing is the head's word while they live.
+// Reading turns: while a turn lives, its head says what it does.
 
 import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";

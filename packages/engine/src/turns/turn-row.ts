@@ -80,7 +80,7 @@ export const TURN_COLUMNS = `
 
 export const parseDocument = (text: string): JsonObject => JSON.parse(text) as JsonObject;
 
-/** The epoch is the message's: a stop speaks in the epoch it made, a queued turn in none. */
+/** The epoch is the message's: a stop uses the epoch it made, a queued turn has none. */
 export const contextOfTurn = (turn: TurnRow, turnEpoch: number, stepId?: string): CGContext =>
   createContext({
     projectId: turn.project_id,

@@ -1,4 +1,4 @@
-// Those who wait for turns to end.
+// Waits for turns to end.
 
 import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";

@@ -1,4 +1,4 @@
-// The rows a turn leaves behind, as they are handed to the one statement that writes them; each list is an input of it.
+// The rows that a turn writes, as inputs of the one statement that writes them.
 
 import type { MessageRow } from "../outbox/messages.sql.ts";
 import type { SqlType } from "../sql/input.sql.ts";
@@ -89,7 +89,7 @@ export const steps: Columns<StepWrite> = [
   ["ended", "boolean"],
 ];
 
-/** The whole head as it shall be: its row is locked, so nobody else's change can be overwritten. */
+/** The whole head as it shall be: its row is locked, so no other change can be overwritten. */
 export interface HeadWrite {
   readonly projectId: string;
   readonly agentId: string;
@@ -128,7 +128,7 @@ export const heads: Columns<HeadWrite> = [
   ["lastOutputBoxId", "text"],
 ];
 
-/** Heads that stay as they are while their agents' queues grow: who reads both sees that something happened. */
+/** Heads that do not change while their agents' queues grow; they are touched, so that a reader of both notices. */
 export const touched: Columns<AgentKey> = [
   ["projectId", "text"],
   ["agentId", "text"],
@@ -264,7 +264,7 @@ export interface Wakeup {
   readonly channelId: string;
   readonly headers: string;
   readonly payload: string;
-  /** Only a watchdog's: one that still waits to be heard is enough. */
+  /** Only for watchdogs: one wakeup that was not heard yet is enough. */
   readonly messageId: string | null;
 }
 

@@ -1,4 +1,4 @@
-// What one transaction will write about turns: collected while it is decided, written by one statement.
+// What one transaction will write about turns: collected during the decision, written by one statement.
 
 import { type JsonValue, storableText } from "@toolplane/protocol";
 import type { Queryer } from "../sql/database.ts";
@@ -45,7 +45,7 @@ export const writeTurns = async (tx: Queryer, writes: TurnWrites, means: WriteMe
   return { unrung: row?.unrung ?? 0, rung: row?.rung ?? [] };
 };
 
-/** What a jsonb column can hold: the same document, with a mark in place of NUL and of halves of characters. */
+/** The same document in a form that jsonb can hold: a mark in place of NUL and of half surrogate pairs. */
 export const storableJson = (document: JsonValue): string =>
   JSON.stringify(document, (_, value: unknown) => (typeof value === "string" ? storableText(value) : value));
 

@@ -35,7 +35,7 @@ export interface AgentKey {
 
 export type TurnKind = "turn" | "ui_action";
 
-/** While it lives it is what the head says; afterwards how it ended. */
+/** While the turn lives, the head's status; afterwards how it ended. */
 export type TurnStatus = "queued" | "dispatched" | "running" | "suspended" | ResultStatus;
 
 // ------------------------------------------------------------------------------------------------------------- spawn
@@ -61,7 +61,7 @@ export type TurnContext =
     };
 
 export interface SpawnRequest extends AgentKey {
-  /** Who asks: `sys.*` and `tool.*` are trusted, anybody else must be an active agent of the project. */
+  /** The asking actor: `sys.*` and `tool.*` are trusted, any other must be an active agent of the project. */
   readonly sourceAgentId: string;
   readonly kind?: TurnKind | undefined;
   readonly lineage?: SpawnLineage | undefined;
@@ -83,7 +83,7 @@ export interface SpawnRequest extends AgentKey {
    * instruction it is `conflict`. Never the turn id.
    */
   readonly correlationId?: string | undefined;
-  /** A second name of the request, used once as well: whichever of the two comes again names this turn. */
+  /** A second name of the request, also used once: when either comes again, it names this turn. */
   readonly aliasId?: string | undefined;
   readonly displayName?: string | undefined;
   /** For a ui_action: its tool and arguments. */
@@ -113,11 +113,11 @@ export interface SpawnedTurn extends TurnKey {
 // ----------------------------------------------------------------------------------------------------------- advance
 
 export interface AdvanceRequest extends AgentKey {
-  /** Who will think; shown to people. */
+  /** The worker that will think; shown to people. */
   readonly workerId: string;
-  /** False: apply what arrived, but leave work for somebody with room. */
+  /** False: apply what arrived, but leave the work to a worker with room. */
   readonly takeWork: boolean;
-  /** The pools of whoever asks: work of another pool's agent is left alone. Any, when left out. */
+  /** The pools of the caller: work of another pool's agent is left alone. All pools when left out. */
   readonly workerTargets?: readonly string[] | undefined;
   /** The step that begins with the work, in the same transaction; none when it is left out or says undefined. */
   readonly stepOf?: ((work: Work) => string | undefined) | undefined;
@@ -270,7 +270,7 @@ export interface StopRequest extends TurnKey {
   readonly actorId: string;
   /** `stopped_by_pmo` when left out. */
   readonly reason?: string | undefined;
-  /** The person who is written down for it. */
+  /** The person recorded for it. */
   readonly by?: Actor | undefined;
 }
 
@@ -306,7 +306,7 @@ export interface TurnView extends TurnKey {
   readonly createdAt: string;
   readonly dispatchedAt: string | null;
   readonly endedAt: string | null;
-  /** It is open, and its agent's head is not in it: nothing can resume it. */
+  /** The turn is open, and its agent's head is not in it: nothing can resume it. */
   readonly headLost: boolean;
 }
 
@@ -350,7 +350,7 @@ export interface Turns {
   /** Spawns a turn and waits for its end: the turn when it has ended, or as it is when the time is over. */
   ask(request: SpawnRequest, options: AskOptions): Promise<AskedTurn>;
   advance(request: AdvanceRequest): Promise<Advanced>;
-  /** Extends the claims; answers with those that are gone (stopped, lapsed, taken over): abort what they do. */
+  /** Extends the claims; returns those that are gone (stopped, lapsed, taken over): abort their work. */
   heartbeat(work: readonly Work[]): Promise<readonly Work[]>;
   /** Gives work back unfinished, for another worker. */
   release(work: Work): Promise<void>;

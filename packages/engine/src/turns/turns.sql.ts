@@ -1,5 +1,5 @@
-// Reading turns under the lock of their agents' heads. The lock is a statement of its own: what is read after it was
-// committed by whoever held the head before.
+// Reads turns under the lock of their agents' heads. The lock is a statement of its own: what is read afterwards was committed
+// by the previous holder of the head.
 
 import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
@@ -20,10 +20,10 @@ select i.ord::int as ord, h.project_id, h.agent_id, h.status, h.active_agent_tur
  order by i.project_id collate "C", i.agent_id collate "C"
    for update of h ${ending}`;
 
-/** In sorted order; a head that somebody else holds is left out and asked for again. */
+/** In sorted order; a head that another transaction holds is left out and asked for again. */
 export const LOCK_HEADS: Statement = { name: "turns.lock-heads", text: lockHeads("skip locked") };
 
-/** The same for those who cannot come again: a spawn or a stop inside somebody's transaction. */
+/** The same, waiting for the lock: for a spawn or a stop inside the caller's transaction, which cannot try again. */
 export const AWAIT_HEADS: Statement = { name: "turns.await-heads", text: lockHeads("") };
 
 export const KNOWN_HEADS: Statement = {
@@ -64,7 +64,7 @@ select i.ord::int as ord, ${TURN_COLUMNS}
 
 export const bindTurns = (rows: readonly TurnKey[]): unknown[] => turns.bind(rows);
 
-// Further rows only count if the first cannot run; a queue of nothing but broken ones is left to the next dispatch.
+// Further rows count only if the first cannot run; a queue of broken rows only is left to the next dispatch.
 const TRY_AT_ONCE = 5;
 
 /** The oldest turns that wait for the agent of `i`. An inactive agent begins none: they wait until it is active again. */

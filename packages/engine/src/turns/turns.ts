@@ -3,6 +3,7 @@
 import { parseCard } from "@toolplane/protocol";
 import { DEFAULT_MAX_RECURSION_DEPTH } from "@toolplane/protocol/agents";
 import type { CoalescerStats } from "../coalescer/coalescer.ts";
+import { createGiveBack } from "../waiting/give-back.ts";
 import { createAdvance } from "./advance.ts";
 import { createBeginStep } from "./begin-step.ts";
 import { type CommitDeps, createCommitStep } from "./commit-step.ts";
@@ -25,19 +26,19 @@ import { createWorkClaims } from "./work-claims.ts";
 export interface TurnsOptions {
   /** How long a worker may be silent before its work is offered to others. */
   readonly claimSeconds?: number | undefined;
-  /** Times the work on one row may lose its worker before the turn is given up. */
+  /** How often the work on one row may lose its worker before the turn is given up. */
   readonly maxClaims?: number | undefined;
   readonly maxDepth?: number | undefined;
   /**
-   * How long a turn may wait for a worker of its pool once it is its turn; null: for ever. It is rung one last time when
-   * the time is over, so that whoever was away finds it.
+   * How long a turn at the front of the queue may wait for a worker of its pool; null: for ever. When the time is over it is
+   * rung one last time, so that a worker that was away finds it.
    */
   readonly dispatchTimeoutSeconds?: number | null | undefined;
 }
 
 export type TurnsDeps = Omit<CommitDeps & EndDeps, "claimSeconds" | "ended"> & {
   readonly options?: TurnsOptions | undefined;
-  /** Told of every turn that ended here, after those who wait for it. */
+  /** Called for every turn that ended here, after the callers that wait for it. */
   readonly follow?: ((turn: EndedKey) => void) | undefined;
 };
 
@@ -45,7 +46,7 @@ export type TurnsDeps = Omit<CommitDeps & EndDeps, "claimSeconds" | "ended"> & {
 const CLAIM_SECONDS = 15;
 // A turn that killed its worker this often will do so again.
 const MAX_CLAIMS = 5;
-// As for calls nobody starts: a day.
+// As for calls that no service starts: a day.
 const DISPATCH_TIMEOUT_SECONDS = 86_400;
 
 export interface TurnsService extends Turns {
@@ -61,7 +62,10 @@ export const createTurns = (given: TurnsDeps): TurnsService => {
     given.follow?.(turn);
   };
   const deps = { ...given, claimSeconds: options.claimSeconds ?? CLAIM_SECONDS, ended };
-  const spawn = createSpawn({ ...deps, maxDepth: options.maxDepth ?? DEFAULT_MAX_RECURSION_DEPTH });
+  const claims = createWorkClaims(deps);
+  const unheard = createGiveBack({ clock: deps.clock, forSeconds: deps.claimSeconds, ask: claims.release });
+  const { giveBack } = unheard;
+  const spawn = createSpawn({ ...deps, giveBack, maxDepth: options.maxDepth ?? DEFAULT_MAX_RECURSION_DEPTH });
   const advance = createAdvance({ ...deps, maxClaims: options.maxClaims ?? MAX_CLAIMS });
   const begin = createBeginStep(deps);
   const commit = createCommitStep(deps);
@@ -79,7 +83,6 @@ export const createTurns = (given: TurnsDeps): TurnsService => {
     advance: (agent) => advance.submit({ ...agent, workerId: "watchdog", takeWork: false }),
     dispatchNext: createDispatchNext(deps),
   });
-  const claims = createWorkClaims(deps);
   const reads = createTurnReads(deps.db);
   const coalescers = {
     spawn: spawn.coalescer,
@@ -114,7 +117,9 @@ export const createTurns = (given: TurnsDeps): TurnsService => {
     },
     advance: advance.submit,
     heartbeat: claims.heartbeat,
-    release: claims.release,
+    async release(work) {
+      await claims.release(work);
+    },
     beginStep: (work, stepId) => begin.submit(work, stepId),
     readBoxes: (asks) => readTurnBoxes(deps.db, asks),
     commitStep: commit.submit,
@@ -148,6 +153,7 @@ export const createTurns = (given: TurnsDeps): TurnsService => {
     async drain() {
       watch.close();
       await Promise.all(Object.values(coalescers).map((one) => one.idle()));
+      await unheard.stop();
     },
   };
 };

@@ -1,6 +1,6 @@
-// The acknowledgements of a person's action that belong to its turn: that it was accepted, said in the transaction that
-// writes the turn, and how it ended, said in the one that ends it. So each is said once, only when it is true, and in this order.
-// What the tool itself calls its outcome (a delegation is `accepted`) is passed on.
+// The acknowledgements of a person's action: that it was accepted, written in the transaction that stores the turn, and how it
+// ended, written in the transaction that ends it. So each is sent once, only when it is true, and in this order. The tool's own
+// word for its outcome (a delegation is `accepted`) is passed on.
 
 import {
   type CGContext,
@@ -20,7 +20,7 @@ export interface ActionEnd {
   readonly error: string | null;
   readonly errorCode: string | null;
   readonly toolResultCardId?: string | undefined;
-  /** What the turn hands over, where it was brought along. */
+  /** The turn's deliverable, where it was given. */
   readonly deliverable: unknown;
 }
 
@@ -38,7 +38,7 @@ export const uiOutcome = ({ status, deliverable }: Pick<ActionEnd, "status" | "d
 
 type Said = Omit<UiActionAck, "action_id" | "agent_id" | "message_id">;
 
-/** Undefined for a turn that is no person's action, or whose action cannot be named. */
+/** Undefined for a turn that is not a person's action, or whose action has no name. */
 const ackOf = (
   turn: { readonly kind: string; readonly payload: string },
   context: CGContext,

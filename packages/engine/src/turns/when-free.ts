@@ -1,14 +1,14 @@
-// A transaction that needs rows somebody else is writing, and must not wait while it holds its own: it is given up and
-// begun again. Others hold such rows for milliseconds; who waited instead could be waited for, and both would stand still
-// until the database kills one of them.
+// For a transaction that needs rows another transaction is writing, and must not wait while it holds its own: it is rolled back
+// and begun again. Others hold such rows for milliseconds. If it waited instead, the other might wait for it too, and both would
+// stand still until the database ends one of them.
 
 import { isToolplaneError } from "@toolplane/protocol";
 import type { Clock } from "../ports/clock.ts";
 
-/** A row in other hands (nowait), and a circle of waiting that was found all the same. */
+/** The errors for a row that is locked (nowait), and for a deadlock that was detected all the same. */
 const HELD = new Set(["55P03", "40P01"]);
 const PAUSE_MS = 5;
-/** Some seconds: nobody holds a row longer unless the database itself stands still, and then the caller is told. */
+/** Some seconds: no transaction holds a row longer unless the database itself stands still; then the caller is told. */
 const MAX_TRIES = 500;
 
 const isHeld = (error: unknown): boolean =>

@@ -1,4 +1,4 @@
-// Claims on work: kept alive, given back, and who has something to do.
+// Claims on work: extended, given back; and which agents have something to do.
 
 import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
@@ -15,10 +15,9 @@ const claims = setInput<ClaimRow>([
   ["claimId", "text"],
 ]);
 
-// The lookups are subqueries of their own, so that they stay lookups: a plan made while nothing is claimed would read all
-// claims ever after.
-// A row that somebody is just writing is not waited for: it is alive until the next heartbeat says otherwise. So a
-// heartbeat never waits behind a commit, and the two never wait for each other.
+// The lookups are subqueries of their own, so that they stay lookups: a plan made while nothing is claimed would read all claims
+// later. A row that another transaction is writing is not waited for: it counts as alive until the next heartbeat. So a
+// heartbeat never waits behind a commit, and the two never deadlock.
 /** $next: seconds. Which of the claims are alive. */
 export const EXTEND_CLAIMS: Statement = {
   name: "turns.extend-claims",
@@ -64,7 +63,7 @@ called as (
 const ANSWER = `
 select project_id as "projectId", agent_id as "agentId", worker_target as "workerTarget" from called`;
 
-/** $1 project, $2 inbox row, $3 claim. The row waits for somebody else; the answer is whom to ring. */
+/** $1 project, $2 inbox row, $3 claim. The row waits for another worker; the answer says whom to ring. */
 export const RELEASE_CLAIM: Statement = { name: "turns.release-claim", text: `${RELEASED}${ANSWER}` };
 
 /** The same where wakeups are messages. $4 wakeup headers, $5 protocol version. */

@@ -1,4 +1,4 @@
-// Holding work: heartbeats for many claims at once, giving one back, and finding agents that have something to do.
+// Holding work: heartbeats for many claims at once, giving one back, and finding agents with something to do.
 
 import { type CGContext, createContext, HEADERS } from "@toolplane/protocol";
 import { wakeupHeaders } from "../outbox/wakeup-headers.ts";
@@ -9,7 +9,8 @@ import { bindExtend, EXTEND_CLAIMS, READ_DUE_AGENTS, RELEASE_AND_PUBLISH, RELEAS
 
 export interface WorkClaims {
   heartbeat(work: readonly Work[]): Promise<readonly Work[]>;
-  release(work: Work): Promise<void>;
+  /** False when it was not held any more. */
+  release(work: Work): Promise<boolean>;
   due(workerTargets: readonly string[], limit: number): Promise<readonly AgentKey[]>;
 }
 
@@ -48,10 +49,15 @@ export const createWorkClaims = (deps: TurnDeps): WorkClaims => {
     },
     async release(work) {
       const key = [work.projectId, work.inboxId, work.claimId];
-      if (!deps.external) return deps.bells.ring(await deps.db.query<RungAgent>(RELEASE_CLAIM, key));
+      if (!deps.external) {
+        const rung = await deps.db.query<RungAgent>(RELEASE_CLAIM, key);
+        deps.bells.ring(rung);
+        return rung.length > 0;
+      }
       const headers = wakeupHeaders(contextOf(work), { ids: deps.ids, nowMs: deps.clock.now() });
       const rows = await deps.db.query(RELEASE_AND_PUBLISH, [...key, headers, deps.protocolVersion]);
       if (rows.length > 0) deps.doorbell.ring("messages");
+      return rows.length > 0;
     },
     async due(workerTargets, limit) {
       if (workerTargets.length === 0 || limit < 1) return [];

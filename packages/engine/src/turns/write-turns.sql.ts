@@ -1,11 +1,11 @@
-// Everything a turn leaves behind, in one statement: cards, boxes, steps, heads, turns, inbox rows, applied calls, events
-// and wakeups. The caller holds the heads; what is written was decided from what was read under that lock.
-//   I3. Events and wakeups are rows of the same commit. Wakeups are rows only where a bus beside the database carries them:
+// Everything that a turn writes, in one statement: cards, boxes, steps, heads, turns, inbox rows, applied calls, events and
+// wakeups. The caller holds the heads; what is written was decided from what was read under that lock.
+//   I3. Events and wakeups are rows of the same commit. Wakeups are rows only where a bus beside the database carries them;
 //       elsewhere the inbox row is the queue, and the statement answers whom to ring.
-//   A box row is updated before its entries get their places, so appends have one order; an id that is taken by another
-//   content fails the whole statement (I7).
-//   The statement has the parts that have rows, and no others. Some fifteen combinations occur; each is prepared once per
-//   connection under its own name.
+//   A box row is updated before its entries get their places, so appends have one order; an id that is taken by other content
+//   fails the whole statement (I7).
+//   The statement contains only parts that have rows. Some fifteen combinations occur; each is prepared once per connection
+//   under its own name.
 
 import type { Statement } from "../sql/database.ts";
 import { type SetInput, setInput } from "../sql/input.sql.ts";

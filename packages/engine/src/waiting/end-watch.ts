@@ -1,5 +1,5 @@
-// Those who wait for something to be over: a call to settle, a turn to end. What is over in this process is told directly;
-// after a ring from elsewhere one statement asks about everybody who waits, and never more than one is under way.
+// Waits for something to be over: a call to settle, a turn to end. An end in this process is told directly; after a ring from
+// elsewhere one statement asks about all waits, and never more than one is under way.
 
 import { type Clock, WAIT_OVER } from "../ports/clock.ts";
 import type { Doorbell, DoorbellKind } from "../ports/doorbell.ts";
@@ -7,7 +7,7 @@ import type { Doorbell, DoorbellKind } from "../ports/doorbell.ts";
 export interface EndWatch<Key, News = undefined> {
   /** True when it is over, false when the time is up or the signal aborted first. */
   wait(key: Key, waitMs: number, signal?: AbortSignal): Promise<boolean>;
-  /** A place taken before the thing exists, so that no end can be missed and nobody need ask. */
+  /** A wait that begins before the thing exists, so that no end can be missed and no question is needed. */
   expect(key: Key): Expectation<News>;
   /** Called after a commit of this process, with what is known of the end. */
   tell(key: Key, news?: News): void;
@@ -30,7 +30,7 @@ export interface Ended<Key, News> {
 export interface EndWatchDeps<Key, News = undefined> {
   readonly doorbell: Doorbell;
   readonly clock: Clock;
-  /** What rings when one is over elsewhere. */
+  /** The bell that rings when one is over elsewhere. */
   readonly rungBy: DoorbellKind;
   readonly nameOf: (key: Key) => string;
   /** Which of these are over, with what is known of their ends. */
@@ -43,7 +43,7 @@ interface Waiter<Key, News> {
   readonly end: () => void;
 }
 
-// A ring may be lost (I13): whoever waits longer than this is asked about again.
+// A ring may be lost (I13): a wait that takes longer than this is asked about again.
 const ASK_AGAIN_MS = 1_000;
 
 export const createEndWatch = <Key, News = undefined>(deps: EndWatchDeps<Key, News>): EndWatch<Key, News> => {

@@ -121,7 +121,12 @@ export const createExpire = (deps: ExpireDeps): ((limit: number) => Promise<Swee
       if (expiry.act !== "settle") return { row, facts, expiry, settlement: undefined };
       const given = engineFailure(expiry.status, expiry.error, "watchdog");
       const messageType = expiry.status === "timeout" ? "timeout" : "tool_result";
-      return { row, facts, expiry, settlement: { ...base, actorId: WATCHDOG, messageType, outcome: { given } } };
+      return {
+        row,
+        facts,
+        expiry,
+        settlement: { ...base, actorId: WATCHDOG, messageType, outcome: { given }, dead: expiry.bury },
+      };
     });
   };
 
@@ -174,10 +179,11 @@ export const createExpire = (deps: ExpireDeps): ((limit: number) => Promise<Swee
     return { looked: decided.length, settled: planned.length, requeued: requeues.length, buried: letters.length };
   };
 
-  /** Of those that are offered again; the settled ones are told by their settlement. */
+  /** Only for calls that are offered again; settled calls are told by their settlement. */
   const announce = (decided: readonly Decided[]): void => {
     const requeued = decided.filter(({ settlement, expiry }) => settlement === undefined && expiry.act === "requeue");
     for (const { facts } of requeued) deps.observe({ ...facts, status: "queued" });
+    if (requeued.length > 0) deps.doorbell.ring("events", "here");
     if (requeued.length > 0)
       deps.doorbell.ring(requeued.some(({ facts }) => facts.session !== null) ? "sessions" : "queued");
     if (deps.policy.republishSeconds !== null && requeued.length > 0) deps.doorbell.ring("messages");
@@ -200,7 +206,7 @@ export const createExpire = (deps: ExpireDeps): ((limit: number) => Promise<Swee
     return sweep;
   };
 
-  /** One by one: a call that cannot be ended waits for a person, and holds nobody else up (I1). */
+  /** One by one: a call that cannot be ended waits for a person, and does not hold up others (I1). */
   const sweepSingly = async (limit: number): Promise<Sweep> => {
     let total = NOTHING;
     for (const row of await deps.db.query<Pick<DueRow, "project_id" | "tool_call_id">>(READ_DUE_KEYS, [limit])) {

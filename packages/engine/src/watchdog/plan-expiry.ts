@@ -1,4 +1,4 @@
-// What becomes of a call that is due. Pure: the database said which deadlines have passed.
+// What happens to a call that is due. Pure: the database says which deadlines have passed.
 //
 // | state             | passed          | tool       | what happens                                                       |
 // |-------------------|-----------------|------------|--------------------------------------------------------------------|
@@ -22,7 +22,7 @@ export interface DueCall {
   readonly target: string;
   readonly status: "queued" | "running" | "awaiting_approval";
   readonly retrySafe: boolean;
-  /** Its service never leases: a second command could be a second run. */
+  /** Its service never leases, so a second command could cause a second run. */
   readonly plain: boolean;
   readonly timeoutSeconds: number;
   readonly attempts: number;
@@ -36,7 +36,7 @@ export interface DueCall {
 }
 
 export interface ExpiryPolicy {
-  /** Times a safe tool may lose its holder before the call is given up. */
+  /** How often a safe tool may lose its holder before the call is given up. */
   readonly maxAttempts: number;
   /** Seconds until an unleased command is published again; null on the postgres bus. */
   readonly republishSeconds: number | null;
@@ -53,8 +53,8 @@ export type Expiry =
   | { readonly act: "postpone"; readonly seconds: number };
 
 /**
- * A resume wakes the calls of its tool by itself; looking again is for the one that raced with it. Longer than any
- * transaction of ours takes, and rare enough that ten thousand waiting calls cost nothing.
+ * A resume wakes the calls of its tool by itself; this look is for a call that raced with it. Longer than any of our
+ * transactions, and rare enough that ten thousand waiting calls cost nothing.
  */
 const PARKED_RECHECK_SECONDS = 60;
 /** Backoff of a safe call whose holder died: 1, 2, 4, ... seconds. */
@@ -84,7 +84,7 @@ const republishAfter = (call: DueCall, policy: ExpiryPolicy): number | null =>
 const expireQueued = (call: DueCall, policy: ExpiryPolicy): Expiry => {
   if (call.runOver) return timedOut(call);
   if (call.queueOver) {
-    const message = `nobody started ${call.toolName} in time; check that a service for target ${call.target} runs`;
+    const message = `no service started ${call.toolName} in time; check that a service for target ${call.target} runs`;
     return settle("timeout", new ToolplaneError("queue_timeout", message, { detail: { target: call.target } }), true);
   }
   const recheckSeconds = republishAfter(call, policy);
@@ -136,7 +136,7 @@ export const planExpiry = (call: DueCall, policy: ExpiryPolicy): Expiry => {
       return expireQueued(call, policy);
     case "awaiting_approval":
       return call.queueOver
-        ? settle("failed", new ToolplaneError("approval_expired", `nobody approved ${call.toolName} in time`), false)
+        ? settle("failed", new ToolplaneError("approval_expired", `${call.toolName} was not approved in time`), false)
         : { act: "postpone", seconds: PARKED_RECHECK_SECONDS };
   }
 };

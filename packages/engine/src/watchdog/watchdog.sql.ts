@@ -1,11 +1,12 @@
-// What a watchdog reads and changes besides settling. Rows are locked, what others hold is skipped: any number may run.
+// What a watchdog reads and changes besides settling. Rows are locked, and rows that others hold are skipped: any number may run.
 
+import { keepLeases, TELL_RETRIED } from "../calls/ended-leases.sql.ts";
 import { offeredAt, RECHECK_PAUSED, WANTED_AT } from "../calls/offer.sql.ts";
 import { FACT_COLUMNS } from "../calls/read.sql.ts";
 import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
 
-/** Calls somebody must look at now, with the database's own view of which deadline passed. $1 limit, $2 and $3 one call or null. */
+/** Calls that are due, with the database's view of which deadline passed. $1 limit, $2 and $3 one call or null. */
 export const READ_DUE: Statement = {
   name: "watchdog.read-due",
   text: `
@@ -52,15 +53,29 @@ const requeues = setInput<RequeueRow>([
 
 const OFFERED = `greatest(now() + make_interval(secs => i.delay_seconds), ${WANTED_AT})`;
 
-// Only a plain service's call has a run deadline in the queue: from when its command was sent, and that happens once.
+// Only the call of a plain service has a run deadline while it is queued: from when its command was sent, which happens once.
 const RUN_UNTIL = `case when c.status <> 'queued' or not c.plain then null
   when c.publishes = 0 then ${OFFERED} + make_interval(secs => c.timeout_seconds) else c.run_deadline end`;
 
-/** Offers calls again. The queue deadline starts anew for one that had been running: it did not wait in the queue. */
+/**
+ * Offers calls again, whose rows are locked. For a call that had been running the queue deadline starts again: it did not wait in the
+ * queue.
+ */
 export const REQUEUE: Statement = {
   name: "watchdog.requeue",
   text: `
 with input as materialized (select * from ${requeues.from}),
+ended as materialized (
+  select i.ord, c.*
+    from input i
+   cross join lateral (
+     select * from state.live_calls q
+      where q.project_id = i.project_id and q.tool_call_id = i.tool_call_id and q.status = 'running' offset 0) c
+),
+kept as (${keepLeases("lapsed")}
+),
+told as (${TELL_RETRIED}
+),
 offered as (
   update state.live_calls c
      set status = 'queued', lease_id = null, lease_holder = null, lease_expires_at = null, run_deadline = ${RUN_UNTIL}, started_at = null,

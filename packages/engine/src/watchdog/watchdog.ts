@@ -1,6 +1,6 @@
-// The watchdogs' loop: every process with a database runs it, nobody is in charge. Each job is a bounded sweep; a sweep
-// that was full is followed by another at once, otherwise the loop sleeps. A job that fails is tried again with the next
-// tick: a database that is away must not end the watch. The log has the first failure of a row and the end of it.
+// The watchdogs' loop: every process with a database runs it, and none is in charge. Each job is a bounded sweep; a full sweep
+// is followed by another at once, otherwise the loop sleeps. A job that fails is tried again with the next tick: a database that
+// is away must not end the loop. The log has the first failure of a row and its end.
 
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
@@ -8,7 +8,7 @@ import type { Log } from "../ports/log.ts";
 export interface WatchdogJob {
   readonly name: string;
   readonly everyMs: number;
-  /** Sooner or later than that the first time. */
+  /** When the job runs for the first time, if not after `everyMs`. */
   readonly firstMs?: number | undefined;
   /** True when there may be more to do right away. */
   run(): Promise<boolean>;

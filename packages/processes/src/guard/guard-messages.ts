@@ -1,4 +1,4 @@
-// What a parent and its guard say to each other: one JSON object per line over the guard's stdin and stdout.
+// The messages between a parent and its guard: one JSON object per line over the guard's stdin and stdout.
 // Both ends are this package in the same version, so the lines are not validated beyond their shape.
 // This file is part of the guard's program: it imports nothing but Node.
 
@@ -7,9 +7,9 @@ export interface WatchedEntry {
   readonly id: number;
   readonly label: string;
   readonly pid?: number;
-  /** Start time as the parent read it when it asked; a later process with the same number has another one. */
+  /** The start time that the parent read; a later process with the same number has another one. */
   readonly started?: string;
-  /** What its processes inherit, wherever they went: see kin.ts. */
+  /** What its processes inherit, even when they leave their group: see kin.ts. */
   readonly mark?: string;
   readonly soleUid?: number;
   readonly signal: NodeJS.Signals;

@@ -3,7 +3,7 @@
 // GD1. It learns of the parent's death from the end of its input, which the kernel delivers however the parent dies.
 // GD2. Everything written before that end is read before it, so no accepted entry is lost.
 // GD3. It ignores the signals that reach whole terminals and control groups; only the end of its input ends it.
-// GD4. Directories go last: a process may still be writing into one.
+// GD4. Directories are removed last: a process may still be writing into one.
 // It imports nothing but Node and its neighbours, so it starts quickly and from source as well as from dist.
 
 import { type Ending, endFamilies } from "../table/end-family.ts";
@@ -39,7 +39,7 @@ const endEverything = async (): Promise<void> => {
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGPIPE", "SIGUSR1", "SIGUSR2"] as const) {
   process.on(signal, () => undefined);
 }
-// Nobody reads our answers once the parent is gone.
+// When the parent is gone, our answers have no reader.
 process.stdout.on("error", () => undefined);
 process.stdin.setEncoding("utf8");
 process.stdin.on("data", createLineSplitter(obey));

@@ -1,11 +1,10 @@
-// The parent's side of the guard: keeps one guard process running and tells it what may not outlive us.
-// States: idle (nothing was ever watched, no process) -> running -> (it died) running again, told everything anew ->
-// closed (by us), or failed (it died again and again: said once, and watching is refused rather than pretended).
-// GD5. `watch` resolves when the living guard has confirmed the entry; a guard that dies before that is replaced and the
-//     entry is confirmed by its successor.
-// GD6. The guard keeps nobody alive: the parent's event loop waits for it only while a confirmation is due.
-// What it cannot do: when parent and guard are killed within the milliseconds a replacement needs to start, what was
-// watched stays. A second guard would only shrink that window, not close it.
+// The parent's side of the guard: keeps one guard process running and tells it which processes must not outlive us.
+// States: idle (nothing was ever watched, no process) -> running -> (it died) running again, told everything again -> closed (by
+// us), or failed (it died again and again: reported once, and from then on `watch` fails).
+// GD5. `watch` resolves when the living guard has confirmed the entry. When a guard dies before that, its successor confirms it.
+// GD6. The guard keeps no process alive: the parent's event loop waits for it only while a confirmation is due.
+// A limit: when parent and guard are both killed within the milliseconds that a replacement needs to start, the watched
+// processes stay. A second guard would only make that moment shorter.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { dirname, isAbsolute, normalize } from "node:path";
@@ -19,7 +18,7 @@ export interface WatchRequest {
   readonly label: string;
   /** The leader of a process group. */
   readonly pid?: number;
-  /** The mark in its environment, and the user that only it runs under: what left its group is found by them. */
+  /** The mark in its environment, and the user that only it has: processes that left its group are found by them. */
   readonly mark?: string;
   readonly soleUid?: number;
   /** Sent to the group first; SIGTERM unless given. */
@@ -31,7 +30,7 @@ export interface WatchRequest {
 }
 
 export interface Watch {
-  /** Resolves when the guard will leave it alone. */
+  /** Resolves when the guard no longer watches it. */
   forget(): Promise<void>;
 }
 
@@ -46,9 +45,9 @@ export interface Guard extends AsyncDisposable {
 
 // A well-behaved program ends in well under a second; a person who killed the parent waits no longer than that.
 const DEFAULT_GRACE_MS = 1000;
-// A guard that dies this often in a row will not live the next time either.
+// A guard that dies this often in a row will probably die again.
 const RESTART_LIMIT = 5;
-// A guard that has lived this long was healthy; its death starts a new row.
+// A guard that has lived this long was healthy; its death starts a new count.
 const HEALTHY_AFTER_MS = 10_000;
 
 interface Pending {
@@ -61,7 +60,7 @@ const programPath = (): string => {
   return fileURLToPath(new URL(`./guard-process.${extension}`, import.meta.url));
 };
 
-/** Where Node keeps compiled code, if somebody said so: the guard is there in a third of the time. */
+/** Where Node keeps compiled code, if configured: then the guard starts in a third of the time. */
 const compileCache = (): { readonly NODE_COMPILE_CACHE?: string } => {
   const { NODE_COMPILE_CACHE } = process.env;
   return NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
@@ -77,7 +76,7 @@ const spawnGuardProcess = (): ChildProcess =>
     stdio: ["pipe", "pipe", "ignore"],
   });
 
-// What a mistake would make unforgivable: the guard removes recursively and may be root.
+// Checked, because the guard removes recursively and may be root: a wrong path would be fatal.
 const checkRemoveDir = (path: string): string => {
   const clean = normalize(path);
   if (!isAbsolute(path) || clean !== path || dirname(dirname(clean)) === dirname(clean)) {
@@ -135,7 +134,7 @@ class GuardParent implements Guard {
 
   #createEntry(id: number, request: WatchRequest): WatchedEntry {
     const { label, pid, mark, soleUid, removeDir, signal = "SIGTERM", graceMs = DEFAULT_GRACE_MS } = request;
-    // A leader that is gone already leaves at most its group; whoever gets its number later is somebody else.
+    // When the leader is already gone, at most its group is left; a later process with its number is not ours.
     const started = pid === undefined ? undefined : (tryReadProcess(pid)?.started ?? "gone");
     return {
       id,
@@ -152,7 +151,7 @@ class GuardParent implements Guard {
 
   async #forget(id: number): Promise<void> {
     if (!this.#entries.delete(id)) return;
-    // A closed guard has ended everything; a failed one watches nothing.
+    // A closed guard has ended everything; a failed guard watches nothing.
     if (this.#state !== "open" || this.#child === undefined) return;
     await this.#ask({ op: "forget", id });
   }
@@ -185,7 +184,7 @@ class GuardParent implements Guard {
       "data",
       createLineSplitter((line) => this.#heard(JSON.parse(line) as GuardAnswer)),
     );
-    // Its death is seen by `exit`; a failed write says nothing more.
+    // `exit` reports its death; a failed write adds nothing.
     child.stdin?.on("error", () => undefined);
     child.once("error", (cause) => this.#died(child, cause));
     child.once("exit", () => this.#died(child, undefined));
@@ -211,7 +210,7 @@ class GuardParent implements Guard {
       this.#settlePending(new UsageError("the guard was closed"));
       return;
     }
-    // A dead guard watches nothing, so whatever was to be forgotten is.
+    // A dead guard watches nothing, so there is nothing to remove.
     for (const [key, pending] of this.#pending) {
       if (!key.startsWith("forget ")) continue;
       pending.resolve();
@@ -233,7 +232,7 @@ class GuardParent implements Guard {
     this.#pending.clear();
   }
 
-  /** Lets the event loop go unless somebody waits for an answer (GD6). */
+  /** Lets the event loop end unless an answer is awaited (GD6). */
   #rest(): void {
     if (this.#pending.size > 0) return;
     this.#child?.unref();
@@ -242,7 +241,7 @@ class GuardParent implements Guard {
 
   #refOutput(held: boolean): void {
     for (const stream of [this.#child?.stdin, this.#child?.stdout]) {
-      // Pipes of a child are sockets underneath, though their type does not say so.
+      // The pipes of a child are sockets, although their type does not say so.
       const socket = stream as { ref?: () => void; unref?: () => void } | null | undefined;
       if (held) socket?.ref?.();
       else socket?.unref?.();
@@ -251,7 +250,7 @@ class GuardParent implements Guard {
 }
 
 export interface GuardOptions {
-  /** The guard cannot be kept running: what is watched is no longer safe. A warning of the process unless given. */
+  /** Called when the guard cannot be kept running: watched processes are no longer safe. By default a process warning. */
   readonly onFailure?: (failure: ToolplaneError) => void;
 }
 

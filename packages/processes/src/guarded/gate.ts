@@ -1,15 +1,15 @@
-// The gate a guarded child waits behind until the guard knows it.
-// Between "the child exists" and "the guard has confirmed it" the parent may be killed, and then nobody would end the
-// child. So the child starts as a shell that does nothing but wait for one line on an extra pipe whose other end only
-// the parent holds. The line comes after the confirmation; then the shell becomes the program (same process number, same
-// start time, same group). If the parent dies first, the pipe ends and the shell leaves without having run anything.
-// No part of the command is shell text: it travels as arguments ("$@").
+// The gate: a guarded child waits behind it until the guard knows the child.
+// Between the start of the child and the guard's confirmation the parent may be killed, and then nothing would end the child. So
+// the child starts as a shell that only waits for one line on an extra pipe, whose other end only the parent holds. The parent
+// sends the line after the confirmation; then the shell becomes the program (same process number, same start time, same group).
+// If the parent dies first, the pipe ends and the shell exits without having run anything.
+// No part of the command is shell text: it is passed as arguments ("$@").
 
 import type { ChildProcess, StdioOptions } from "node:child_process";
 
 export type StdioList = Extract<StdioOptions, readonly unknown[]>;
 
-// Variables shells make or change by themselves. The child gets exactly what the caller gave.
+// Variables that shells set or change by themselves. The child gets exactly what the caller gave.
 const SHELL_VARIABLES = ["PWD", "OLDPWD", "SHLVL", "_"] as const;
 
 // Only descriptors of one digit can be named in every shell's redirections.
@@ -17,7 +17,7 @@ export const GATE_LIMIT = 9;
 
 const isShellName = (name: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name);
 
-/** The variables that can pass through a shell; some shells drop the others, so all of ours do. */
+/** The variables that can pass through a shell; some shells drop the others, so we always do. */
 export const passableEnv = (env: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(env).filter(([name]) => isShellName(name)));
 
@@ -58,7 +58,7 @@ export const openGate = (child: ChildProcess, gate: number): void => {
   gatePipe(child, gate)?.end("go\n");
 };
 
-/** The child leaves without having run anything. */
+/** The child exits without having run anything. */
 export const shutGate = (child: ChildProcess, gate: number): void => {
   gatePipe(child, gate)?.destroy();
 };

@@ -101,7 +101,7 @@ export const changeFolder = (path: string, mode: number, owner: RunAs | undefine
   }
 };
 
-/** A folder the server's user may pass through and neither list nor write, and nobody else may enter. */
+/** A folder that the server's user may pass through but not list or write, and that no other user may enter. */
 export const makePassage = (path: string, runAs: RunAs | undefined): void => {
   const owner = runAs === undefined ? undefined : { uid: process.getuid?.() ?? 0, gid: runAs.gid };
   changeFolder(path, runAs === undefined ? 0o700 : 0o710, owner);

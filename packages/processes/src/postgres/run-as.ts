@@ -1,7 +1,6 @@
 // The user that the database server runs as, and whether that user can reach a directory.
 // PostgreSQL refuses to run as root, so a root parent gives it a uid that nothing else on the machine uses: with a shared user
-// such as
-// `nobody`, every other process of that user could read the database's files. Reachability is tried, not computed: mode bits do
+// such as `nobody`, every other process of that user could read the database's files. Reachability is tried, not computed: mode bits do
 // not show access lists, mount options or user namespaces.
 
 import { spawnSync } from "node:child_process";

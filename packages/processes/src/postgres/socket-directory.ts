@@ -3,9 +3,10 @@
 // It is 0700 and belongs to the server's user: a process that cannot enter it cannot even try a password.
 
 import { randomBytes } from "node:crypto";
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Guard } from "../guard/guard.ts";
+import { removeFolder } from "../table/remove-folder.ts";
 import { temporaryRoot } from "./cache-directory.ts";
 import { changeFolder } from "./ownership.ts";
 import type { RunAs } from "./run-as.ts";
@@ -41,7 +42,8 @@ export const makeSocketDirectory = async (
   const watch = await guard.watch({ label: "socket directory", removeDir: path });
   makeClosed(path, runAs);
   const remove = async (): Promise<void> => {
-    rmSync(path, { recursive: true, force: true });
+    // With the rights of the user that writes there: its processes could put a link in the place of a folder meanwhile.
+    await removeFolder(path, runAs?.uid);
     await watch.forget();
   };
   return { path, remove };

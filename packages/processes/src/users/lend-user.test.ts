@@ -1,4 +1,5 @@
-import { existsSync, statSync } from "node:fs";
+import { chownSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { pickRunAs } from "../postgres/run-as.ts";
 import { HOST_UIDS, lendUser, parseUidMap, planUid, type UidRange } from "./lend-user.ts";
@@ -47,3 +48,26 @@ test("[SEC-9-U1] root lends a user with a closed home that goes with it; others 
   await Promise.all([one?.takeBack(), other?.takeBack()]);
   expect(existsSync(one?.home ?? "")).toBe(false);
 });
+
+test.runIf(process.getuid?.() === 0)(
+  "[SEC-9-U10] the home of a host whose server was killed is removed when the next user is lent",
+  async () => {
+    const first = lendUser(() => 0.25);
+    const root = dirname(first?.home ?? "");
+    // No process has this number.
+    const left = join(root, "toolplane-host-4194305-abc");
+    const foreign = join(root, "toolplane-host-4194305-root");
+    for (const path of [left, foreign]) mkdirSync(path, { recursive: true });
+    writeFileSync(join(left, "file"), "x");
+    chownSync(left, 60_123, 60_123);
+    const second = lendUser(() => 0.5);
+    try {
+      await expect.poll(() => existsSync(left), { timeout: 20_000 }).toBe(false);
+      expect([existsSync(first?.home ?? ""), existsSync(foreign)]).toEqual([true, true]);
+    } finally {
+      rmSync(foreign, { recursive: true, force: true });
+      await first?.takeBack();
+      await second?.takeBack();
+    }
+  },
+);

@@ -3,7 +3,7 @@
 // LU2. Every process gets its own number, so hosts cannot read each other, and every process with that number came from it.
 // LU3. A number needs no account. It owns nothing but a home directory, which is removed with it.
 
-import { chmodSync, chownSync, mkdtempSync, readFileSync } from "node:fs";
+import { chmodSync, chownSync, lstatSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ToolplaneError } from "@toolplane/protocol";
 import { temporaryRoot } from "../postgres/cache-directory.ts";
@@ -73,6 +73,34 @@ const readMapped = (): readonly UidRange[] | undefined => {
 /** Numbers that this process has lent and not taken back. */
 const lent = new Set<number>();
 
+const HOME_PREFIX = "toolplane-host-";
+const HOME_NAME = /^toolplane-host-(\d+)-/;
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+};
+
+/** Homes of a process that was killed: it could not take its users back. Nothing waits for it; what stays is looked at again. */
+const removeLeftHomes = (root: string): void => {
+  for (const name of readdirSync(root)) {
+    const pid = Number(HOME_NAME.exec(name)?.[1]);
+    if (!Number.isInteger(pid) || isAlive(pid)) continue;
+    const path = join(root, name);
+    try {
+      const found = lstatSync(path);
+      // Only a folder of a lent user, and with that user's own rights.
+      if (found.isDirectory() && found.uid !== 0) void removeFolder(path, found.uid);
+    } catch {
+      // Another process has removed it.
+    }
+  }
+};
+
 /** Undefined when we are not root: then no user can be lent. */
 export const lendUser = (random: () => number): LentUser | undefined => {
   if (process.getuid?.() !== 0) return undefined;
@@ -85,7 +113,9 @@ export const lendUser = (random: () => number): LentUser | undefined => {
   }
   lent.add(uid);
   const user = { uid, gid: uid };
-  const home = mkdtempSync(join(temporaryRoot(user), "toolplane-host-"));
+  const root = temporaryRoot(user);
+  removeLeftHomes(root);
+  const home = mkdtempSync(join(root, `${HOME_PREFIX}${process.pid}-`));
   chownSync(home, uid, uid);
   chmodSync(home, 0o700);
   return {

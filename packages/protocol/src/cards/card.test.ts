@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ToolplaneError } from "../errors/toolplane-error.ts";
+import { codeOf } from "../../test/refusals.ts";
 import { cardText, parseCard, parseWritableCard } from "./card.ts";
 import { parseCardDto, toCardDto } from "./card-dto.ts";
 import { createToolsCard } from "./system-cards.ts";
@@ -27,16 +27,6 @@ const result = {
   metadata: { role: "tool", agent_turn_id: "turn_1", tool_call_id: "tc_1", function_name: "count" },
   tool_call_id: "tc_1",
 } as const;
-
-const codeOf = (run: () => unknown): string => {
-  try {
-    run();
-  } catch (error) {
-    if (error instanceof ToolplaneError) return error.code;
-    throw error;
-  }
-  return "accepted";
-};
 
 describe("card shape", () => {
   test("[UTP-4.1-C1] optional fields have their defaults", () => {

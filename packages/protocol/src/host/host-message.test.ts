@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ToolplaneError } from "../errors/toolplane-error.ts";
+import { failure } from "../../test/refusals.ts";
 import {
   encodeHostCall,
   encodeHostEvent,
@@ -19,16 +19,6 @@ import {
 } from "./host-methods.ts";
 import { initialState, isNotOffered, parseHostValue, parseToolOutcome, readFormattedResult } from "./host-values.ts";
 import { readHostTools } from "./tool-schemas.ts";
-
-const failure = (run: () => unknown): ToolplaneError => {
-  try {
-    run();
-  } catch (error) {
-    if (error instanceof ToolplaneError) return error;
-    throw error;
-  }
-  throw new TypeError("nothing was thrown");
-};
 
 describe("lines", () => {
   test("[HOST-1-C1] what is encoded is one line of JSON and reads back", () => {

@@ -1,19 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { failure } from "../../test/refusals.ts";
 import { ToolplaneError } from "../errors/toolplane-error.ts";
 import { canonicalText } from "./canonical-text.ts";
 import { copyJson } from "./json-copy.ts";
 import { MAX_JSON_DEPTH } from "./json-value.ts";
-
-const failure = (run: () => unknown): ToolplaneError => {
-  try {
-    run();
-  } catch (error) {
-    if (error instanceof ToolplaneError) return error;
-    throw error;
-  }
-  throw new TypeError("nothing was thrown");
-};
 
 const nested = (levels: number): unknown => {
   let value: unknown = 1;

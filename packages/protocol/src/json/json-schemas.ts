@@ -1,4 +1,4 @@
-// The pieces of message schemas that any JSON fits: objects, values, and lists of them.
+// Parts of message schemas that accept any JSON: objects, values, and lists of them.
 // A list is one check with one complaint: item by item, ten megabytes of wrong items were five million complaints, which
 // took eighteen seconds and two gigabytes to collect.
 

@@ -1,19 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { codeOf } from "../../test/refusals.ts";
 import { ToolplaneError } from "../errors/toolplane-error.ts";
 import { formatJsonPath } from "./json-path.ts";
 import { utf8Bytes } from "./json-value.ts";
 import { parseJsonStrict, tryParseJsonStrict } from "./parse-json.ts";
-
-const codeOf = (run: () => unknown): string => {
-  try {
-    run();
-  } catch (error) {
-    if (error instanceof ToolplaneError) return error.code;
-    throw error;
-  }
-  return "accepted";
-};
 
 describe("strict parsing", () => {
   const texts: readonly [string, string, string][] = [

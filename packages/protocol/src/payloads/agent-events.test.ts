@@ -1,17 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { ToolplaneError } from "../errors/toolplane-error.ts";
+import { failure } from "../../test/refusals.ts";
 import { markerSchema, parseTaskEvent, STEP_PHASES, stateEventSchema, stepEventSchema } from "./agent-events.ts";
 import { chunkSchema, encodeChunk, partSchema } from "./agent-stream.ts";
-
-const failure = (run: () => unknown): ToolplaneError => {
-  try {
-    run();
-  } catch (error) {
-    if (error instanceof ToolplaneError) return error;
-    throw error;
-  }
-  throw new TypeError("nothing was thrown");
-};
 
 describe("events", () => {
   const task = { agent_turn_id: "t", status: "success" };

@@ -49,6 +49,17 @@ export const stateEventSchema = z.object({
 });
 export type StateEvent = z.infer<typeof stateEventSchema>;
 
+/** What can happen to a call. `settled`, `canceled` or `dead` is the last, once. */
+export type CallPhase =
+  | "dispatched"
+  | "leased"
+  | "settled"
+  | "canceled"
+  | "retried"
+  | "approval_wanted"
+  | "approval_decided"
+  | "dead";
+
 export const markerSchema = z.object({
   marker_type: id,
   tool_call_card_id: id,

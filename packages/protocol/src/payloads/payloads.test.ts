@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ToolplaneError } from "../errors/toolplane-error.ts";
+import { failure } from "../../test/refusals.ts";
 import { CONTROL_FIELDS } from "../headers/control-fields.ts";
 import { ingress } from "../headers/ingress.ts";
 import { AFTER_EXECUTIONS, coerceStatus, RESULT_STATUSES } from "../results/value-sets.ts";
@@ -8,16 +8,6 @@ import { parseCallbackPayload } from "./callback.ts";
 import { parseCommandPayload } from "./command.ts";
 import { mergeActionMetadata, UI_ACK_STATUSES, uiActionAckSchema, uiActionSchema } from "./ui-action.ts";
 import { WAKEUP_REASONS, wakeupSchema } from "./wakeup.ts";
-
-const failure = (run: () => unknown): ToolplaneError => {
-  try {
-    run();
-  } catch (error) {
-    if (error instanceof ToolplaneError) return error;
-    throw error;
-  }
-  throw new TypeError("nothing was thrown");
-};
 
 const command = { tool_call_card_id: "c1", tool_name: "count", after_execution: "suspend" } as const;
 const callback = { status: "success", after_execution: "suspend", tool_result_card_id: "r1" } as const;

@@ -19,7 +19,7 @@ export type WakeupReason = (typeof WAKEUP_REASONS)[number];
 
 export const wakeupSchema = z.object({
   inbox_id: z.string().optional(),
-  /** An open word; the list above is what our own parts use. */
+  /** Any word is allowed; our own parts use the list above. */
   reason: z.string().optional(),
   metadata: jsonObject.optional(),
 });

@@ -1,27 +1,14 @@
-import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { readFixture } from "../../test/fixture.ts";
 import { ToolplaneError } from "../errors/toolplane-error.ts";
 import { mayUseTool, parseProfile, parseProfileCard, profileKey } from "./profile.ts";
-
-interface Fixture {
-  readonly valid: readonly { readonly name: string; readonly input: unknown; readonly output?: object }[];
-  readonly invalid: readonly {
-    readonly name: string;
-    readonly input: unknown;
-    readonly code: string;
-    readonly says?: string;
-  }[];
-}
-
-const fixture = (name: string): Fixture =>
-  JSON.parse(readFileSync(new URL(`../../fixtures/v1r4/profile/${name}.json`, import.meta.url), "utf8")) as Fixture;
 
 describe.each([
   ["upload", "[UTP-5.7-1] [UTP-5.7-2] [UTP-5.7-3] [UTP-5.7-4] the parts of a profile"],
   ["secrets", "[UTP-5.7-5] [INV-I8-R3] a profile holds no key, only the name of a variable"],
 ])("%s", (name, title) => {
-  const { valid, invalid } = fixture(name);
+  const { valid, invalid } = readFixture(`profile/${name}`);
 
   test.each(valid)(`${title}: $name passes`, ({ input, output }) => {
     expect(parseProfile(input)).toMatchObject(output ?? {});

@@ -1,8 +1,7 @@
 // The control namespace of a result: keys that begin with `__cg_` at the top level of `result`. They are read only there, so
 // they are removed only there; deeper they are ordinary data.
 // I11. A tool service's own result keeps them. A body relayed from elsewhere (http, mcp, host) loses them unless the definition
-//     allows
-// control; otherwise any web page could end an agent's turn.
+// allows control; otherwise any web page could end an agent's turn.
 
 import { isRecord, type JsonObject, type JsonValue } from "../json/json-value.ts";
 import { type AfterExecution, isAfterExecution } from "./value-sets.ts";

@@ -69,7 +69,7 @@ const checkCardIdentity = (card: Card, report: Report, call: ExpectedCall): void
   if ((card.tool_call_id ?? card.metadata.tool_call_id) !== call.toolCallId) {
     throw violation("the result card belongs to another call");
   }
-  if (!isAuthor(card.author_id, report.sourceActor)) throw violation("the result card was written by somebody else");
+  if (!isAuthor(card.author_id, report.sourceActor)) throw violation("the result card was written by another actor");
   if (!isFilled(card.metadata.function_name)) throw violation("the result card names no function");
   checkConventions(card);
 };

@@ -48,6 +48,13 @@ export interface BuiltResult {
   readonly payload: CallbackPayload;
 }
 
+/** A result whose card is made where it is needed: a service that reports in one step sends none. */
+export interface ResultDraft extends Omit<BuiltResult, "card"> {
+  readonly content: ToolResultContent;
+  /** With this content, or another that says the same of status and turn. */
+  card(content?: ToolResultContent): Card;
+}
+
 const requireIdentity = (context: ResultContext): void => {
   const missing = (["projectId", "agentTurnId", "toolCallId", "authorId"] as const).filter(
     (key) => !isFilled(context[key]),
@@ -58,20 +65,22 @@ const requireIdentity = (context: ResultContext): void => {
 const nameFunction = (context: ResultContext, outcome: { readonly functionName?: string | undefined }): string =>
   [outcome.functionName, context.functionName, context.toolName].find(isFilled) ?? UNKNOWN_TOOL_NAME;
 
-const assemble = (context: ResultContext, functionName: string, content: ToolResultContent): BuiltResult => ({
-  card: createToolResultCard({
-    cardId: context.cardId,
-    projectId: context.projectId,
-    createdAt: context.createdAt,
-    authorId: context.authorId,
-    agentTurnId: context.agentTurnId,
-    toolCallId: context.toolCallId,
-    functionName,
-    content,
-    lineage: context.toolCallMetadata,
-    definitionHash: context.definitionHash,
-    extra: context.extra,
-  }),
+const assemble = (context: ResultContext, functionName: string, content: ToolResultContent): ResultDraft => ({
+  content,
+  card: (shown = content) =>
+    createToolResultCard({
+      cardId: context.cardId,
+      projectId: context.projectId,
+      createdAt: context.createdAt,
+      authorId: context.authorId,
+      agentTurnId: context.agentTurnId,
+      toolCallId: context.toolCallId,
+      functionName,
+      content: shown,
+      lineage: context.toolCallMetadata,
+      definitionHash: context.definitionHash,
+      extra: context.extra,
+    }),
   payload: Object.freeze({
     after_execution: content.after_execution,
     status: coerceStatus(content.status),
@@ -79,7 +88,7 @@ const assemble = (context: ResultContext, functionName: string, content: ToolRes
   }),
 });
 
-const build = (context: ResultContext, outcome: ResultOutcome, mirrorError: boolean): BuiltResult => {
+const draft = (context: ResultContext, outcome: ResultOutcome, mirrorError: boolean): ResultDraft => {
   requireIdentity(context);
   const content = normaliseResult({
     status: outcome.status,
@@ -94,12 +103,18 @@ const build = (context: ResultContext, outcome: ResultOutcome, mirrorError: bool
   return assemble(context, nameFunction(context, outcome), content);
 };
 
-export const buildResult = (context: ResultContext, outcome: ResultOutcome): BuiltResult =>
-  build(context, outcome, false);
+export const draftResult = (context: ResultContext, outcome: ResultOutcome): ResultDraft =>
+  draft(context, outcome, false);
 
 /** A failure from an exception, an error object or a text; without a result of its own it shows the error there too. */
-export const buildFailure = (
+export const draftFailure = (
   context: ResultContext,
   error: unknown,
   outcome: Partial<Omit<ResultOutcome, "error">> = {},
-): BuiltResult => build(context, { status: "failed", ...outcome, error: error ?? "unknown error" }, true);
+): ResultDraft => draft(context, { status: "failed", ...outcome, error: error ?? "unknown error" }, true);
+
+const built = ({ card, payload }: ResultDraft): BuiltResult => ({ card: card(), payload });
+
+export const buildResult = (...given: Parameters<typeof draftResult>): BuiltResult => built(draftResult(...given));
+
+export const buildFailure = (...given: Parameters<typeof draftFailure>): BuiltResult => built(draftFailure(...given));

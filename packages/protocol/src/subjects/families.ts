@@ -36,6 +36,7 @@ export type SubjectFamily =
   | "task_event"
   | "step_event"
   | "state_event"
+  | "call_event"
   | "inbox_progress"
   | "ui_action_ack"
   | "ui_marker"
@@ -94,6 +95,7 @@ const AGENT_EVENTS: Readonly<Record<string, SubjectFamily>> = {
   task: "task_event",
   step: "step_event",
   state: "state_event",
+  call: "call_event",
   inbox_progress: "inbox_progress",
 };
 

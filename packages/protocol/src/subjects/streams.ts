@@ -1,5 +1,5 @@
 // The transport classes: which stream captures what, for how long, and how durable consumers are named.
-// `str` and `rpc` are captured by no stream: one may drop, the other is answered at once.
+// No stream captures `str` and `rpc`: stream items may be lost, and requests are answered at once.
 
 import { violation } from "../errors/toolplane-error.ts";
 import { createPattern, type SubjectPattern } from "./pattern.ts";

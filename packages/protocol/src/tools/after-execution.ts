@@ -1,6 +1,6 @@
 // The definition says what the end of a call does to the turn; a command only repeats it (D-08).
-// A command that says something else cannot change the card or the callback, which always echo the command (I11): for a
-// tool of ours it is refused, for anybody else's the definition's word travels as the override in the result.
+// A command with another value cannot change the card or the callback, which always repeat the command's (I11): for one of our
+// own tools it is refused; for any other tool the definition's value is written as the override in the result.
 
 import type { AfterExecution } from "../results/value-sets.ts";
 import type { ToolDefinition } from "./definition.ts";

@@ -14,7 +14,7 @@ import { refusal } from "./upload.ts";
 
 const WHAT = "tool definition";
 
-/** The name the limit had before runs and waits were told apart. */
+/** The earlier name of the limit, from before run time and waiting time were separate. */
 export const uploadOptionsSchema = toolOptionsSchema.extend({
   suspend_timeout_seconds: toolOptionsSchema.shape.timeout_seconds,
 });
@@ -67,7 +67,7 @@ const checkSpellings = ({ parameters, options }: ToolDefinition): void => {
   }
 };
 
-/** Behind a reference it could be neither hidden from a model nor left out of what a call must bring. */
+/** Behind a reference the parameter could neither be hidden from a model nor removed from the required ones. */
 const checkReferenced = ({ parameters, options }: ToolDefinition): void => {
   const managed = new Set([...Object.keys(options.args?.fixed ?? {}), ...Object.keys(options.envs ?? {})]);
   const found = managed.size === 0 ? undefined : referencedParameter(parameters, managed);
@@ -76,7 +76,7 @@ const checkReferenced = ({ parameters, options }: ToolDefinition): void => {
   throw refusal(WHAT, ["parameters"], message);
 };
 
-/** With a closed schema such a value would fail every single call; say so now. */
+/** With a closed schema such a value would fail every call, so the registration is refused. */
 const checkDeclared = ({ parameters, options }: ToolDefinition): void => {
   if (parameters.additionalProperties !== false || parameters.patternProperties !== undefined) return;
   const declared = new Set(propertyNames(parameters));

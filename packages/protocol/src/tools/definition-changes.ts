@@ -8,12 +8,12 @@ import { diffDefinitions } from "./definition-hash.ts";
 export interface DefinitionChange {
   /** `description`, `options.approval`, `options.args.fixed.account`. */
   readonly field: string;
-  /** Null where there was nothing, or there is nothing any more. */
+  /** Null where there was no value before, or is none now. */
   readonly from: JsonValue;
   readonly to: JsonValue;
 }
 
-/** Options of options: a value in them is what a person decides about. */
+/** Nested options: a person decides about a single value in them. */
 const OPENED: ReadonlySet<string> = new Set([
   "options",
   "options.args",

@@ -1,6 +1,6 @@
-// The fingerprint of a definition: what a call is pinned to and what decides whether an upload changes anything.
-// It covers everything a caller, a model or the engine acts on, the description included: a tool that keeps its schema
-// and changes what it says is another tool.
+// The fingerprint of a definition: a call is pinned to it, and it decides whether an upload changes anything. It covers
+// everything that a caller, a model or the engine acts on, the description included: a tool with the same schema and another
+// description is another tool.
 
 import { canonicalText } from "../json/canonical-text.ts";
 import type { ToolDefinition } from "./definition.ts";
@@ -17,7 +17,7 @@ export const HASHED_FIELDS = [
   "after_execution",
 ] as const satisfies readonly (keyof ToolDefinition)[];
 
-/** The text the hash is made over: canonical JSON of exactly the hashed fields, whatever else the object carries. */
+/** The text that is hashed: canonical JSON of exactly the hashed fields; further keys of the object are ignored. */
 export const definitionText = (definition: ToolDefinition): string =>
   canonicalText(Object.fromEntries(HASHED_FIELDS.map((field) => [field, definition[field]])));
 

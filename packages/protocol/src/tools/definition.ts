@@ -1,12 +1,12 @@
-// The stored form of a tool definition: what a row holds, what a call is pinned to, what the hash is made over.
-// How an upload becomes one is parse-definition.ts.
+// The stored form of a tool definition: the content of a row, what a call is pinned to, what is hashed. parse-definition.ts
+// turns an upload into one.
 
 import { z } from "zod";
 import { jsonObject } from "../json/json-schemas.ts";
 import { AFTER_EXECUTIONS } from "../results/value-sets.ts";
 import { toolOptionsSchema } from "./options.ts";
 
-/** Longer ones crowd out the conversation they are shown in. */
+/** Longer descriptions would take too much of a model's context. */
 const MAX_DESCRIPTION_LENGTH = 16_384;
 
 export const toolDescription = z.string().max(MAX_DESCRIPTION_LENGTH);

@@ -1,6 +1,6 @@
 // Names of environment variables a definition may bind a parameter to. The value never passes through here (I8).
-// Which names a project may use is the operator's allow-list; the ones below are refused whatever the list says, because
-// they open this system itself (SEC-7, W-34).
+// The operator's allow-list decides which names a project may use; the names below are refused whatever the list says, because
+// their values open this system itself (SEC-7, W-34).
 
 import { ToolplaneError } from "../errors/toolplane-error.ts";
 
@@ -32,7 +32,7 @@ export const isOwnEnvName = (name: string): boolean => {
 /** Says whether the operator lets tools of this project name the variable. */
 export type AllowEnv = (name: string, projectId: string) => boolean;
 
-/** Whose definition names it, and what the operator says to that. */
+/** The project whose definition names the variable, and the operator's answer. */
 export interface EnvScope {
   readonly projectId: string;
   readonly allowEnv?: AllowEnv | undefined;

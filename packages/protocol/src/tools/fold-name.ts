@@ -1,7 +1,7 @@
 // When two names are the same name to a person, a model or a case-insensitive upstream.
 // Reserved names, fixed parameters and profile names are all compared by this key (W-30, SEC-8).
 
-/** Longest name that is ever compared: of a parameter the author manages, a tool, a profile. */
+/** The longest name that is compared: of a managed parameter, a tool, a profile. */
 export const MAX_NAME_LENGTH = 128;
 
 /**

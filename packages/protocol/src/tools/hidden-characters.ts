@@ -1,5 +1,5 @@
 // Characters a reviewer cannot see but a model reads: bidi controls, zero-width and tag characters, control codes.
-// A description that holds one can say something else than it shows, so registration refuses it (SEC-10).
+// A description that holds one can mean something else than it shows, so registration refuses it (SEC-10).
 
 export interface HiddenCharacter {
   readonly index: number;

@@ -1,8 +1,9 @@
-// Parameters the author manages (args.fixed, envs) are not the caller's: they vanish from what a model sees, and
-// env-managed ones are not asked for at dispatch because their values appear only inside the executor (I8).
-// They are taken out wherever the schema speaks about the arguments object itself, not only at its root: a name left in
-// an `allOf` branch would still be shown, or still be required. What lies behind a `$ref` may also describe something else,
-// so it is not rewritten: registration refuses a managed parameter there (`referencedParameter`).
+// Parameters that the author manages (args.fixed, envs) are not the caller's: a model does not see them, and env-managed ones
+// are not required at dispatch, because their values exist only inside the executor (I8). They are removed wherever the schema
+// describes the arguments object itself, not only at its root: a name left in an `allOf` branch would still be shown or
+// required. The target of a
+// `$ref` may also describe something else, so it is not rewritten: registration refuses a managed parameter there
+// (`referencedParameter`).
 
 import type { JsonObject, JsonValue } from "../json/json-value.ts";
 import { isJsonObject } from "./schema-walk.ts";
@@ -71,7 +72,7 @@ const tryDecode = (text: string): string | undefined => {
   }
 };
 
-/** What a reference points to: undefined for one by name, which only a compiler can follow. */
+/** The target of a reference; undefined for a reference by name, which only a compiler can resolve. */
 const resolve = (root: JsonObject, reference: string): JsonValue | undefined => {
   if (reference === "#") return root;
   if (!reference.startsWith("#/")) return undefined;
@@ -95,7 +96,7 @@ const mentions = (schema: JsonObject, names: ReadonlySet<string>): string | unde
 
 const REFERENCES = ["$ref", "$dynamicRef", "$recursiveRef"] as const;
 
-/** The first of these parameters that the arguments' schema describes behind a reference, or a reference nobody can follow. */
+/** The first of these parameters that the schema describes behind a reference, or a reference that cannot be resolved. */
 export const referencedParameter = (root: JsonObject, names: ReadonlySet<string>): string | undefined => {
   const seen = new Set<JsonValue>();
   const visit = (schema: JsonValue | undefined, referenced: boolean): string | undefined => {

@@ -1,5 +1,5 @@
-// What a model is shown of a tool: the OpenAI function form, which every provider library reads.
-// Parameters the author manages are not in it: a model cannot fill, guess or leak what it never saw (SEC-8).
+// What a model is shown of a tool: the OpenAI function form, which every provider library reads. Parameters that the author
+// manages are not in it: a model cannot fill, guess or leak what it never saw (SEC-8).
 
 import type { ResultField } from "../cards/task-cards.ts";
 import { copyJson } from "../json/json-copy.ts";
@@ -16,11 +16,11 @@ export interface ModelToolSpec {
 
 const spec = (name: string, description: string, parameters: JsonObject): ModelToolSpec => ({
   type: "function",
-  // Provider libraries are known to edit the schema they are given; the definition's own is frozen and shared.
+  // Some provider libraries edit the schema they get; the definition's own schema is frozen and shared.
   function: { name, description, parameters: copyJson(parameters) as JsonObject },
 });
 
-/** A default is told as the author wrote it; its template is rendered only in a call. */
+/** A default is shown as the author wrote it; its template is filled in only in a call. */
 const showDefaults = (properties: JsonObject, defaults: JsonObject): JsonObject => {
   const shown: Record<string, JsonValue> = { ...properties };
   for (const [name, value] of Object.entries(defaults)) {

@@ -1,5 +1,5 @@
-// options of a tool definition, key by key. Unknown keys are refused by name: a misspelt limit must not pass in silence.
-// What is stored is what the author said; `resolveOptions` fills in the defaults, so changing one changes no hash.
+// The options of a tool definition, key by key. Unknown keys are refused by name: a misspelt limit must not be silently ignored.
+// Only what the author wrote is stored; `resolveOptions` fills in the defaults, so a changed default changes no hash.
 
 import { z } from "zod";
 import type { JsonValue } from "../json/json-value.ts";
@@ -13,7 +13,7 @@ const MAX_WAIT_SECONDS = 366 * 86_400;
 
 /** Uploads are copied as JSON before they come here, so any value will do. */
 const jsonObject = z.record(z.string(), z.custom<JsonValue>());
-/** A parameter the author manages; every argument's name is compared with it in every call. */
+/** A parameter that the author manages; every argument's name is compared with it in every call. */
 const managedName = z.string().max(MAX_NAME_LENGTH, `a name has at most ${MAX_NAME_LENGTH} characters`);
 const managedValues = z.record(managedName, z.custom<JsonValue>());
 const runSeconds = z.number().positive().max(MAX_RUN_SECONDS);
@@ -32,7 +32,7 @@ export const toolOptionsSchema = z.strictObject({
     .strictObject({
       defaults: managedValues.optional(),
       fixed: managedValues.optional(),
-      /** Template variables that may have no value in a call and then render as nothing. */
+      /** Template variables that may have no value in a call; then they are replaced by nothing. */
       allow_null: z.array(templateVariable).max(TEMPLATE_VARIABLES.length).optional(),
     })
     .optional(),
@@ -52,11 +52,11 @@ export const toolOptionsSchema = z.strictObject({
   service: z.enum(["plain", "leased"]).optional(),
   secrets_in_url: z.boolean().optional(),
   ui_allowed: z.boolean().optional(),
-  /** Whose state a call continues: nobody's, its agent's, or that of the session its `session_id` argument names. */
+  /** The state that a call continues: none, its agent's, or that of the session named by its `session_id` argument. */
   session: z.enum(["none", "agent", "argument"]).optional(),
-  /** What the tool is about, for people and for those who choose tools. */
+  /** What the tool is about, for people and for programs that choose tools. */
   tags: tagList.optional(),
-  /** What a model must be tagged with to be offered the tool. */
+  /** Tags that a model must have to be offered the tool. */
   required_tags: tagList.optional(),
   jina: jsonObject.optional(),
   openapi: jsonObject.optional(),
@@ -67,11 +67,11 @@ export const toolOptionsSchema = z.strictObject({
 
 export type ToolOptions = z.infer<typeof toolOptionsSchema>;
 
-/** Counted from the lease: what a synchronous caller is ready to wait for. */
+/** Counted from the lease: as long as a synchronous caller waits. */
 export const DEFAULT_TIMEOUT_SECONDS = 30;
 /** Counted from dispatch: a day, so a service that is down over night loses nothing. */
 const DEFAULT_QUEUE_TIMEOUT_SECONDS = 86_400;
-/** Counted from the question: people answer within a working day. */
+/** Counted from the request for approval: people answer within a working day. */
 const DEFAULT_APPROVAL_SECONDS = 86_400;
 
 export interface ResolvedToolOptions {

@@ -1,6 +1,6 @@
-// What the parameters of a tool must look like before any compiler sees them: an object schema, every array says what it
-// holds (model providers refuse one that does not), references stay inside the document (SEC-10), nothing unreadable.
-// Whether the schema is valid in its dialect is the passed compiler's word.
+// What the parameters of a tool must look like before a compiler sees them: an object schema; every array describes its items
+// (model providers refuse one that does not); references stay inside the document (SEC-10); no hidden characters. The compiler
+// that is passed in decides whether the schema is valid in its dialect.
 
 import { ToolplaneError } from "../errors/toolplane-error.ts";
 import { formatJsonPath } from "../json/json-path.ts";
@@ -56,7 +56,7 @@ const checkObjectSchema = (schema: JsonObject): void => {
 const isArrayType = (type: JsonValue | undefined): boolean =>
   type === "array" || (Array.isArray(type) && type.includes("array"));
 
-/** Where the items rule looks; a `not` or an `if` may speak of arrays in general. */
+/** Where the rule about items applies; a `not` or an `if` may be about arrays in general. */
 const ITEMS_RULE_REACH: ReadonlySet<string> = new Set([
   "properties",
   "items",

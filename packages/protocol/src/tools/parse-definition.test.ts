@@ -1,26 +1,10 @@
-import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { readFixture } from "../../test/fixture.ts";
 import { isToolplaneError, ToolplaneError } from "../errors/toolplane-error.ts";
-import type { JsonObject } from "../json/json-value.ts";
 import type { CompileSchema } from "./parameters-schema.ts";
 import { argumentsSchema, compileArguments, parseToolDefinition } from "./parse-definition.ts";
-
-interface Fixture {
-  readonly valid: readonly { readonly name: string; readonly input: unknown; readonly output?: JsonObject }[];
-  readonly invalid: readonly {
-    readonly name: string;
-    readonly input: unknown;
-    readonly code: string;
-    readonly says?: string;
-  }[];
-}
-
-const fixture = (name: string): Fixture =>
-  JSON.parse(
-    readFileSync(new URL(`../../fixtures/v1r4/tool-definition/${name}.json`, import.meta.url), "utf8"),
-  ) as Fixture;
 
 const compileSchema: CompileSchema = (schema) => {
   const validate = new Ajv2020({ strict: false, allErrors: true }).compile(schema);
@@ -60,7 +44,7 @@ describe.each([
   ["templates", "[UTP-5.3-9] [SEC-8-4] unknown template variables are refused at registration"],
   ["env-names", "[SEC-7-R1] [UTP-W34] a definition cannot name a variable of the system"],
 ])("%s", (name, title) => {
-  const { valid, invalid } = fixture(name);
+  const { valid, invalid } = readFixture(`tool-definition/${name}`);
 
   test.each(valid)(`${title}: $name passes`, ({ input, output }) => {
     expect(parse(input)).toMatchObject(output ?? {});

@@ -1,6 +1,7 @@
 // From an upload to a tool definition: every rule it must pass before it is registered.
-// PD1. What comes out is canonical: aliases resolved, absent parts filled with their empty value, frozen, shared with nobody.
-// PD2. Anything wrong is `bad_request` naming the key (`payload_too_large` for size); nothing is dropped in silence (W-30).
+// PD1. The outcome is canonical: aliases resolved, absent parts filled with their empty value, frozen, shared with no other
+//     object.
+// PD2. Every mistake is `bad_request` that names the key (`payload_too_large` for size); nothing is silently dropped (W-30).
 // PD3. A definition that passes can be called: its schema compiles, its templates are known, its subject reaches a tool.
 
 import { z } from "zod";

@@ -1,5 +1,5 @@
 // The arguments of one call, from what the caller sent and what the definition adds. Pure; runs for every dispatched call.
-// AR1. `fixed` always wins: in any spelling that folds to its name the caller's value is gone before the author's goes in.
+// AR1. `fixed` always wins: the caller's value under any spelling that folds to its name is removed before the author's is set.
 // AR2. Env-managed parameters are absent from the outcome; only the variable's name is recorded (I8).
 // AR3. A default fills a gap; an explicit null is not a gap.
 // AR4. Only top-level strings of defaults and fixed are templates; the caller's strings never are.
@@ -10,8 +10,8 @@ import { shortText } from "../json/json-path.ts";
 import type { JsonObject, JsonValue } from "../json/json-value.ts";
 import type { ToolDefinition } from "./definition.ts";
 import { foldName } from "./fold-name.ts";
-import { isJudgedByManager } from "./manager-arguments.ts";
 import type { SchemaIssue, ValidateValue } from "./parameters-schema.ts";
+import { isJudgedByManager } from "./pmo-arguments.ts";
 import { parseRawArguments } from "./raw-arguments.ts";
 import { renderTemplate, type TemplateValues } from "./template.ts";
 
@@ -29,14 +29,14 @@ export type ArgumentsMetadata = Pick<ToolCallCardInput, "argsDefaultsApplied" | 
 export interface ArgumentsPlan {
   readonly arguments: JsonObject;
   readonly metadata: ArgumentsMetadata;
-  /** Names the caller sent although the author manages them; worth a warning. */
+  /** Names that the caller sent although the author manages them; they are logged as a warning. */
   readonly dropped: readonly string[];
 }
 
 const MAX_SHOWN_ISSUES = 8;
 const MAX_ISSUE_LENGTH = 200;
 
-/** The definition's own view of who manages what; kept per definition, since it is asked for every call. */
+/** Which parameters the definition manages; kept per definition, because every call needs it. */
 interface Layers {
   readonly defaults: readonly (readonly [string, JsonValue])[];
   readonly fixed: readonly (readonly [string, JsonValue])[];
@@ -54,7 +54,7 @@ const layersOf = (options: ToolDefinition["options"]): Layers => {
   const notEnv = ([name]: readonly [string, JsonValue]): boolean => !Object.hasOwn(envs, name);
   const fixed = Object.entries(options.args?.fixed ?? {}).filter(notEnv);
   const layers: Layers = {
-    // A default that a fixed value replaces is never applied.
+    // A default that a fixed value replaces is not applied.
     defaults: Object.entries(options.args?.defaults ?? {}).filter(
       (entry) => notEnv(entry) && !Object.hasOwn(options.args?.fixed ?? {}, entry[0]),
     ),
@@ -63,7 +63,7 @@ const layersOf = (options: ToolDefinition["options"]): Layers => {
     managed: new Set([...Object.keys(envs), ...fixed.map(([name]) => name)].map(foldName)),
     allowNull: options.args?.allow_null ?? [],
   };
-  // Only what cannot change may be remembered.
+  // Only values that cannot change may be remembered.
   if (Object.isFrozen(options)) layersByOptions.set(options, layers);
   return layers;
 };

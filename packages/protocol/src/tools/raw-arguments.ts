@@ -1,5 +1,5 @@
-// What the caller of a tool sent as arguments, before anything is layered on it. A model sends JSON text, a program an
-// object, some send nothing. Anything that is not an object is refused: a silent `_raw` wrapper would reach the tool (W-20).
+// The caller's arguments, before anything is layered on them. A model sends JSON text, a program an object, some send nothing.
+// Any other value is refused: a silent `_raw` wrapper would reach the tool (W-20).
 
 import { ToolplaneError } from "../errors/toolplane-error.ts";
 import { canonicalText } from "../json/canonical-text.ts";
@@ -9,7 +9,7 @@ import { parseJsonStrict } from "../json/parse-json.ts";
 import type { HashText } from "./definition-hash.ts";
 import { isJsonObject } from "./schema-walk.ts";
 
-/** Arguments become part of a card, which is smaller; without this a batch would have 16 MiB of them copied to find out. */
+/** Arguments become part of a card, which is smaller; without this limit a batch of 16 MiB would be copied just to measure it. */
 const CAPS = { maxBytes: 2 * 1024 * 1024 } as const;
 
 const refuse = (why: string, cause?: unknown): ToolplaneError =>
@@ -40,8 +40,8 @@ export const parseRawArguments = (raw: unknown): JsonObject => {
 };
 
 /**
- * What an idempotency key is bound to (I12): the caller's own arguments, before layering, so that redefining the tool
- * neither frees the key nor makes an honest repetition a conflict.
+ * The hash that an idempotency key is bound to (I12): of the caller's own arguments, before layering. So after the tool was
+ * redefined, the key still finds its call, and an honest repetition is not a conflict.
  */
 export const rawArgumentsHash = (raw: unknown, sha256: HashText): string =>
   sha256(canonicalText(parseRawArguments(raw)));

@@ -1,5 +1,5 @@
-// Visits every place of a JSON Schema where a schema may stand. Position matters: `properties: {default: ...}` holds a
-// schema, `default: {...}` holds data. A walker that confuses them either misses a `$ref` or refuses an example.
+// Visits every place of a JSON Schema where a schema may be. The position matters: `properties: {default: ...}` holds a schema,
+// `default: {...}` holds data. A walker that confuses them misses a `$ref` or refuses an example.
 
 import type { JsonPathSegment } from "../json/json-path.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../json/json-value.ts";

@@ -50,7 +50,7 @@ export const checkTargetSubject = (template: string, scope: TargetScope): void =
  */
 export const commandSubject = (definition: Pick<ToolDefinition, "target_subject">, ids: TemplateIds): string => {
   const subject = expandSubjectTemplate(definition.target_subject, ids);
-  // Services claim by target: a tool under the project manager's would be offered to it, and only wait there.
+  // Services claim by target: a tool with the project manager's target would be offered to it and only wait there.
   const reachesTool = subject.category === "cmd" && subject.component === "tool" && subject.target !== PMO_TARGET;
   if (subject.projectId !== ids.projectId || !(reachesTool || isPmoSubject(subject))) {
     throw new ToolplaneError("protocol_violation", "target_subject leads out of the project or past its tools", {

@@ -35,7 +35,7 @@ const refuse = (why: string): never => {
 };
 
 export interface ToolNameOptions {
-  /** The engine registers its own tools; nobody else may say so. */
+  /** Only the engine sets this, for its own tools. */
   readonly internal?: boolean | undefined;
 }
 
@@ -43,7 +43,7 @@ export const parseToolName = (value: unknown, { internal = false }: ToolNameOpti
   if (typeof value !== "string") return refuse("must be a string");
   const name = value.trim();
   if (name === "") return refuse("must not be blank");
-  // Before the charset: a full-width "submit_result" deserves the answer that says why.
+  // Checked before the character set, so that a full-width "submit_result" gets the error that explains it.
   if (isReservedToolName(name) && !(internal && PMO.has(name))) return refuse("is reserved for a built-in tool");
   return isToolName(name) ? name : refuse("must be 1 to 64 of the characters A-Z a-z 0-9 _ -");
 };

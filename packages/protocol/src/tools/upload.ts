@@ -1,4 +1,4 @@
-// What somebody uploaded, as plain JSON that nobody else holds.
+// An upload as plain JSON that is shared with no other object.
 
 import { fromSchemaIssues } from "../errors/parse-with.ts";
 import { ToolplaneError } from "../errors/toolplane-error.ts";

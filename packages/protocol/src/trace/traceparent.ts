@@ -24,7 +24,7 @@ const SPAN_ID_LENGTH = 16;
 const UUID_LENGTH = 36;
 const DASH = 0x2d;
 
-/** Every span this project makes is sampled: a call that nobody recorded cannot be explained later. */
+/** Every span this project makes is sampled: a call without a record cannot be explained later. */
 const SAMPLED = "01";
 const CURRENT_VERSION = "00";
 

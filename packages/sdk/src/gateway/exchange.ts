@@ -34,7 +34,7 @@ export interface Said<T> {
 export type Exchange = <T>(said: Said<T>) => Promise<T>;
 
 export interface ExchangeOptions {
-  /** Sends one exchange, whose body the text is. */
+  /** Sends one exchange; `text` is its body. */
   readonly send: (text: string, signal: AbortSignal) => Promise<Answer>;
   /** Whether the target of an exchange is known; until then every item is sent alone. */
   readonly isOpen?: (() => boolean) | undefined;

@@ -50,6 +50,8 @@ export interface ClaimedCommand {
   readonly lease?: Lease | undefined;
   /** When the plane will end the run by itself, if it says so. */
   readonly runDeadline?: number | undefined;
+  /** The number of this lease: more than 1 after one that lapsed. Absent: the first. */
+  readonly attempt?: number | undefined;
   /** The state of the call's session, for executors that have sessions. */
   readonly session?: JsonObject | undefined;
   /** The tool.call card, if it came along; saves asking for it. */

@@ -44,6 +44,7 @@ const readCommand = (item: unknown, answer: Answer): ClaimedCommand | undefined 
     payload: item.payload,
     lease: { id: item.lease.id, expiresAt },
     runDeadline: localTime(item.run_deadline, answer),
+    attempt: typeof item.attempt === "number" && item.attempt >= 1 ? Math.trunc(item.attempt) : undefined,
     session: isRecord(item.session) ? (item.session as JsonObject) : undefined,
     card: item.card,
   };

@@ -4,7 +4,7 @@
 import { ToolplaneError } from "@toolplane/protocol";
 import { HOST_ERROR_TYPES } from "@toolplane/protocol/host";
 
-/** Words of this host beyond the protocol's own. */
+/** Error types of this host in addition to the protocol's. */
 export const FAULT_TYPES = {
   ...HOST_ERROR_TYPES,
   /** The plugin gave something that JSON cannot say, or that is too large for one line. */
@@ -33,7 +33,7 @@ export class HostFault extends Error {
   }
 }
 
-/** A message or a stack is for a person; more than this helps nobody and would have to be stored somewhere. */
+/** A message or a stack is for a person; a longer text would not help and would have to be stored. */
 const MAX_TEXT = 16_384;
 
 const cut = (text: string): string => text.slice(0, MAX_TEXT).toWellFormed();

@@ -33,7 +33,7 @@ const findTools = (exports: Exports): readonly Tool[] => {
 
 const check = (plugin: HostPlugin, module: string): HostPlugin => {
   if (typeof plugin.getToolSchemas === "function") return plugin;
-  throw new UsageError(`${module}: the plugin has executeTool but not getToolSchemas, so nobody could find its tools`);
+  throw new UsageError(`${module}: the plugin has executeTool but not getToolSchemas, so its tools could not be found`);
 };
 
 /** The plugin of a module's exports; the default export comes first. */

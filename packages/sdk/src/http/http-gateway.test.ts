@@ -1,8 +1,8 @@
-import { buildResult, createContext, HEADERS, ToolplaneError } from "@toolplane/protocol";
+import { createContext, HEADERS, ToolplaneError } from "@toolplane/protocol";
 import { describe, expect, test } from "vitest";
 import { createHttpWorld as createWorld } from "../../test/http-world.ts";
 import { createHastyClock, settle, until } from "../../test/manual-clock.ts";
-import { TRACEPARENT } from "../../test/sample-call.ts";
+import { built, TRACEPARENT } from "../../test/sample-call.ts";
 import { createScriptedServer } from "../../test/scripted-server.ts";
 
 const held = { toolCallId: "call/1", leaseId: "lease_1" };
@@ -143,10 +143,10 @@ describe("settle", () => {
   test("[API-6-S2] a refusal is not tried again", async () => {
     await using world = await createWorld(() => ({
       status: 409,
-      body: { error: { code: "lease_lost", message: "somebody else holds it", retryable: false } },
+      body: { error: { code: "lease_lost", message: "another service holds it", retryable: false } },
     }));
     const work = world.gateway.settle(settlement, { until: () => Infinity });
-    await expect(work).rejects.toMatchObject({ code: "lease_lost", message: "somebody else holds it" });
+    await expect(work).rejects.toMatchObject({ code: "lease_lost", message: "another service holds it" });
     expect(world.server.requests).toHaveLength(1);
   });
 
@@ -206,18 +206,6 @@ describe("the other operations", () => {
       stepId: "step_1",
       headers: { [HEADERS.traceparent]: TRACEPARENT },
     });
-    const built = buildResult(
-      {
-        cardId: "card_r",
-        createdAt: "2026-11-15T00:00:00Z",
-        projectId: "demo",
-        agentTurnId: "turn_1",
-        toolCallId: "call_1",
-        authorId: "tool.text",
-        toolName: "count_words",
-      },
-      { status: "success", result: 3 },
-    );
     await world.gateway.putCard({ card: built.card, leaseId: "lease_1" });
     const source = createContext({ projectId: "demo", agentId: "tool.text" });
     await world.gateway.report({ source, target: context, payload: built.payload, leaseId: "lease_1" });

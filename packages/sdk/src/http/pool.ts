@@ -30,7 +30,7 @@ export interface PoolAnswer {
   readonly body: PoolBody;
 }
 
-/** One request over kept connections; rejects with what the network, a timer or the signal says. */
+/** One request over kept connections; rejects with the error of the network, of a timer or of the signal. */
 export type SendRequest = (request: PoolRequest) => Promise<PoolAnswer>;
 
 export interface HttpPool {

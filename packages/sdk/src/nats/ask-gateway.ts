@@ -14,21 +14,8 @@ import {
 } from "@toolplane/protocol";
 import { errorFromAnswer } from "../gateway/answer-error.ts";
 import type { Answer } from "../gateway/wire.ts";
+import type { AskGateway } from "../gateway/wire-gateway.ts";
 import type { Clock } from "../ports/clock.ts";
-
-export interface GatewayQuestion {
-  readonly operation: GatewayOperation;
-  readonly body?: unknown;
-  /** The body as JSON text, when the caller has written it already; instead of `body`. */
-  readonly text?: string | undefined;
-  readonly headers?: HeaderMap | undefined;
-  /** The channel of the command it is about, when known. */
-  readonly channelId?: string | undefined;
-  readonly timeoutMs?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-
-export type AskGateway = (question: GatewayQuestion) => Promise<Answer>;
 
 export interface AskGatewayOptions {
   readonly link: Pick<NatsLink, "request" | "maxPayload">;
@@ -78,14 +65,18 @@ const readReply = (reply: NatsReply, operation: GatewayOperation, aheadMs: numbe
 };
 
 export const createAskGateway = ({ link, projectId, actor, clock }: AskGatewayOptions): AskGateway => {
-  return async ({ operation, body, text, headers = {}, channelId = DEFAULT_CHANNEL, timeoutMs, signal }) => {
+  return async ({ operation, toolCallId, body, text, headers, channelId = DEFAULT_CHANNEL, timeoutMs, signal }) => {
     const payload = text ?? JSON.stringify(body);
     checkSize(payload, operation, link.maxPayload?.());
     const askedAt = clock.now();
     const reply = await link.request(
       {
         subject: gatewaySubject({ projectId, channelId }, actor, operation),
-        headers: { [HEADERS.projectId]: projectId, ...headers },
+        headers: {
+          [HEADERS.projectId]: projectId,
+          ...(toolCallId === undefined ? {} : { [HEADERS.toolCallId]: toolCallId }),
+          ...headers,
+        },
         payload,
       },
       { timeoutMs: timeoutMs ?? REQUEST_TIMEOUT_MS, signal },

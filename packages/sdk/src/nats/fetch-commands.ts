@@ -5,8 +5,8 @@
 import type { Delivery, FetchOptions } from "@toolplane/bus";
 import type { NatsLink } from "@toolplane/bus/nats";
 import { isFilled, isRecord, ToolplaneError } from "@toolplane/protocol";
+import type { AskGateway } from "../gateway/wire-gateway.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { AskGateway } from "./ask-gateway.ts";
 
 export interface FetchDeps {
   readonly link: Pick<NatsLink, "connected" | "onReconnect" | "commands">;

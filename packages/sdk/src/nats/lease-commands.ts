@@ -21,11 +21,11 @@ import {
 } from "@toolplane/protocol";
 import type { ClaimedCommand } from "../gateway/gateway.ts";
 import { readLeased } from "../gateway/wire.ts";
+import type { AskGateway } from "../gateway/wire-gateway.ts";
 import { type Clock, WAIT_OVER } from "../ports/clock.ts";
 import type { Random } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import { planCommand } from "../runner/plan-command.ts";
-import type { AskGateway } from "./ask-gateway.ts";
 import { type CommandFate, planMalformed, planNotOurs, planRefusal } from "./plan-refusal.ts";
 
 export interface LeaseDeps {

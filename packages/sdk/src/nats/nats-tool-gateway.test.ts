@@ -1,8 +1,7 @@
-import { buildResult, createContext, HEADERS, type ToolDefinition } from "@toolplane/protocol";
+import { createContext, HEADERS, type ToolDefinition } from "@toolplane/protocol";
 import { describe, expect, test } from "vitest";
-import { until } from "../../test/manual-clock.ts";
 import { createNatsWorld as createWorld, START } from "../../test/nats-world.ts";
-import { TRACEPARENT } from "../../test/sample-call.ts";
+import { built, TRACEPARENT } from "../../test/sample-call.ts";
 import { refuse, reply } from "../../test/scripted-link.ts";
 
 const held = { toolCallId: "call_1", leaseId: "lease_1" };
@@ -54,18 +53,6 @@ describe("the other operations", () => {
       toolCallId: "call_1",
       headers: { [HEADERS.traceparent]: TRACEPARENT },
     });
-    const built = buildResult(
-      {
-        cardId: "card_r",
-        createdAt: "2026-11-15T00:00:00Z",
-        projectId: "demo",
-        agentTurnId: "turn_1",
-        toolCallId: "call_1",
-        authorId: "tool.text",
-        toolName: "count_words",
-      },
-      { status: "success", result: 3 },
-    );
     await world.gateway.putCard({ card: built.card, leaseId: "lease_1" });
     expect(asked(world)).toMatchObject({
       operation: "put_card",
@@ -105,17 +92,6 @@ describe("the other operations", () => {
     expect(new Set(world.link.questions.map(({ body }) => JSON.stringify(body))).size).toBe(1);
   });
 
-  test.each([
-    ["lease_lost", refuse("lease_lost", 409)],
-    ["already_settled", refuse("already_settled", 409)],
-    ["not_found", refuse("not_found", 404)],
-  ])("[API-5-N6] %s is an answer and is not asked again", async (code, answer) => {
-    const world = createWorld(() => answer);
-    const work = world.gateway.settle(settlement, { until: () => Infinity });
-    await expect(work).rejects.toMatchObject({ code });
-    expect(world.link.questions).toHaveLength(1);
-  });
-
   test("[API-5-N6] a failure without a status, and a status without a body, are failures", async () => {
     const world = createWorld(() => ({
       headers: {},
@@ -135,29 +111,5 @@ describe("the other operations", () => {
       message: expect.stringContaining("serve over HTTP"),
     });
     expect(world.link.questions).toEqual([]);
-  });
-
-  test("[API-5-N1] parts are joined while a request is under way, and lost rather than waited for", async () => {
-    let go = (): void => {};
-    const gate = new Promise<void>((resolve) => {
-      go = resolve;
-    });
-    const world = createWorld(async () => {
-      await gate;
-      return reply({ accepted: 1 }, 202);
-    });
-    const context = createContext({ projectId: "demo", agentId: "agent_a" });
-    for (let index = 0; index < 4; index += 1) {
-      world.gateway.sendParts({ context, ...held, parts: [{ index, part: index }] });
-    }
-    go();
-    await until(() => world.link.questions.length === 2, "the rest is sent");
-    expect(world.link.questions.map(({ operation, body }) => [operation, body])).toEqual([
-      ["parts", { lease: "lease_1", parts: [{ index: 0, part: 0 }] }],
-      ["parts", { lease: "lease_1", parts: [1, 2, 3].map((index) => ({ index, part: index })) }],
-    ]);
-    world.link.cut();
-    world.gateway.sendParts({ context, ...held, parts: [{ index: 4, part: 4 }] });
-    await until(() => world.log.entries.length === 1, "the loss is logged");
   });
 });

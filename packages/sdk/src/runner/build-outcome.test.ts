@@ -58,7 +58,7 @@ describe("what a tool returned", () => {
   });
 
   test("[ARCH-7-7] [UTP-8.2-1] the card: author, lineage copied, function name, the definition the code ran under", () => {
-    const { card } = buildValue(input(), 1);
+    const card = buildValue(input(), 1).card();
     expect(card).toMatchObject({ type: "tool.result", author_id: "tool.text", tool_call_id: "call_1" });
     expect(card.metadata).toEqual({
       step_id: "step_1",
@@ -98,7 +98,7 @@ describe("what a tool returned", () => {
   test("whatever a tool returns, a card that can be stored comes out", () => {
     fc.assert(
       fc.property(fc.anything(), (value) => {
-        expect(() => parseWritableCard(buildValue(input(), value).card)).not.toThrow();
+        expect(() => parseWritableCard(buildValue(input(), value).card())).not.toThrow();
       }),
     );
   });
@@ -129,7 +129,8 @@ describe("secrets", () => {
       buildFailed(input(), { code: "odd", message: `no ${SECRET}`, detail: { url: `?k=${SECRET}` } }),
       buildFailed(input(), new Error(SECRET)),
     ];
-    for (const { card } of results) {
+    for (const result of results) {
+      const card = result.card();
       const text = JSON.stringify(card);
       expect(text).not.toContain("s3cr3t");
       expect(() => parseWritableCard(card)).not.toThrow();
@@ -148,7 +149,8 @@ describe("large results", () => {
     ["by its bytes", "ü".repeat(600), 1_202],
     ["an object", { list: Array.from({ length: 500 }, (_, i) => i) }, 1_900],
   ])("[SEC-15-S1] over it: result_too_large with its size and its beginning: %s", (_name, value, bytes) => {
-    const { content, card } = buildValue(input(), value);
+    const { content, card: makeCard } = buildValue(input(), value);
+    const card = makeCard();
     expect(content).toMatchObject({
       status: "failed",
       error: { code: "result_too_large", detail: { bytes, max_bytes: 1_000 } },

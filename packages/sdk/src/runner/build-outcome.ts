@@ -2,16 +2,16 @@
 // bodies removed (I11), secrets removed (I8), size kept under the cap. It never fails: a call must be able to settle (I1).
 
 import {
-  type BuiltResult,
-  buildFailure,
-  buildResult,
   copyJson,
+  draftFailure,
+  draftResult,
   exceedsBytes,
   isRecord,
   isToolplaneError,
   type JsonObject,
   type JsonValue,
   type ResultContext,
+  type ResultDraft,
   type ResultOutcome,
   stripControl,
   ToolplaneError,
@@ -36,8 +36,7 @@ export interface OutcomeInput {
   readonly maxResultBytes: number;
 }
 
-export interface ReadyResult extends BuiltResult {
-  readonly content: ToolResultContent;
+export interface ReadyResult extends ResultDraft {
   /** The control keys a foreign body had; they are not in the result. */
   readonly strippedControl?: readonly string[] | undefined;
 }
@@ -47,13 +46,11 @@ const contextOf = ({ context, maxResultBytes }: OutcomeInput): ResultContext => 
   caps: { maxBytes: maxResultBytes + CARD_ROOM_BYTES },
 });
 
-const withContent = (built: BuiltResult, content: ToolResultContent): ReadyResult => ({
-  ...built,
-  card: { ...built.card, content },
+const withContent = (draft: ResultDraft, content: ToolResultContent): ReadyResult => ({
+  ...draft,
+  card: () => draft.card(content),
   content,
 });
-
-const contentOf = (built: BuiltResult): ToolResultContent => built.card.content as ToolResultContent;
 
 /** A failed result that shows its error in the result too. */
 export const buildFailed = (
@@ -61,10 +58,10 @@ export const buildFailed = (
   error: unknown,
   status: "failed" | "timeout" = "failed",
 ): ReadyResult => {
-  const built = buildFailure(contextOf(input), error, { status });
-  const content = contentOf(built);
+  const draft = draftFailure(contextOf(input), error, { status });
+  const { content } = draft;
   const { scrubber } = input;
-  return withContent(built, {
+  return withContent(draft, {
     ...content,
     result: scrubber.value(content.result),
     error: scrubber.value(content.error),
@@ -118,11 +115,11 @@ export const buildValue = (input: OutcomeInput, value: unknown): ReadyResult => 
   const tooLarge = (): ReadyResult => buildTooLarge(input, outcome.result, `the limit is ${maxResultBytes}`);
   const clean = outcome.result === undefined ? NOTHING : cleanResult(outcome.result, input);
   if (clean === undefined) return tooLarge();
-  const built = buildResult(contextOf(input), { ...outcome, result: clean.value });
-  const content = contentOf(built);
+  const draft = draftResult(contextOf(input), { ...outcome, result: clean.value });
+  const { content } = draft;
   if (isOverCap(content, maxResultBytes)) return tooLarge();
   // Errors made while building may quote what the tool gave, so they are scrubbed too.
-  const ready = withContent(built, { ...content, error: input.scrubber.value(content.error) });
+  const ready = withContent(draft, { ...content, error: input.scrubber.value(content.error) });
   return clean.stripped.length === 0 ? ready : { ...ready, strippedControl: clean.stripped };
 };
 

@@ -78,8 +78,8 @@ export const reportOf = (
 const send = async (result: ReadyResult, to: Deliverable, deps: DeliveryDeps): Promise<ReadyResult> => {
   const { gateway } = deps;
   if (deps.mode === "two-step") {
-    const payload = await writeResultCard(gateway, { ...result, leaseId: to.leaseId }, to.patience);
-    const sent = { ...result, payload };
+    const written = { card: result.card(), payload: result.payload, leaseId: to.leaseId };
+    const sent = { ...result, payload: await writeResultCard(gateway, written, to.patience) };
     await gateway.report(reportOf(sent, to, deps), to.patience);
     return sent;
   }

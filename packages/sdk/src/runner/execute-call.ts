@@ -69,10 +69,12 @@ const execute = async (run: Run, hydrated: HydratedCall): Promise<RunEnd> => {
     idempotencyKey: idempotencyKey(run.context, payload.tool_name, deps.sha256),
     secrets: Object.freeze(Object.fromEntries(values)),
   };
+  // Runs of services that lost the call before.
+  const before = (command.attempt ?? 1) - 1;
   run.started = true;
   try {
     return await runAttempts({
-      execute: (attempt) => deps.executor.execute({ ...call, attempt }, context),
+      execute: (attempt) => deps.executor.execute({ ...call, attempt: attempt + before }, context),
       signal: signal.signal,
       retry: profile.retry,
       maxAttempts: deps.maxAttempts,

@@ -34,7 +34,7 @@ export interface ToolCall {
   readonly arguments: JsonObject;
   /** This run's own span, for requests the tool makes. */
   readonly traceparent: string;
-  /** 1 for the first try of this run. */
+  /** 1 for the first run. It goes on counting when the tool is tried again, by this service or after another one was lost. */
   readonly attempt: number;
   /** When the signal will be aborted, on the service's clock. */
   readonly deadline: number;

@@ -35,7 +35,7 @@ import type { ClaimedCommand } from "../gateway/gateway.ts";
 export interface RunnerPlace {
   readonly projectId: string;
   readonly target: string;
-  /** `sys` for the plane's own services; `tool` for everybody else. */
+  /** `sys` for the plane's own services; `tool` for all others. */
   readonly component?: "tool" | "sys" | undefined;
 }
 

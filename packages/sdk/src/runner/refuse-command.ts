@@ -97,7 +97,7 @@ export const refuseCommand = async (refused: RefusedCommand, deps: RunnerDeps): 
   if (built === undefined) return giveBack(refused, deps);
   const toolCallId = built.card.tool_call_id ?? "";
   const delivered = await deliver(
-    { ...built, content: built.card.content as ToolResultContent },
+    { payload: built.payload, card: () => built.card, content: built.card.content as ToolResultContent },
     undefined,
     {
       context,

@@ -118,7 +118,7 @@ export const createRunner = (options: RunnerOptions): Runner => {
       case "ignore":
         return ignore(command, plan.reason);
       case "swallow":
-        log.error("a command says nothing usable and was dropped", { clause: plan.clause, reason: plan.error.message });
+        log.error("a command without usable headers was dropped", { clause: plan.clause, reason: plan.error.message });
         return { outcome: "swallowed" };
       case "refuse":
         return refuseCommand({ command, ...plan }, deps);

@@ -26,7 +26,7 @@ export interface OpenGatewayDeps {
 }
 
 const CREDENTIALS = "TOOLPLANE_NATS_CREDENTIALS";
-/** The lines of a credentials file that hold secrets: a signed user and its key. Shorter lines are words. */
+/** Lines of a credentials file that are at least this long hold secrets: a signed user and its key. */
 const MIN_CREDENTIAL_LENGTH = 40;
 
 const readCredentials = (path: string): string => {

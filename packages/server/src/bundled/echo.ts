@@ -1,4 +1,4 @@
-// echo: gives back what it was given. The first tool anybody calls.
+// echo: returns its arguments. It is the first tool that most users call.
 
 import { defineTool, type Tool } from "@toolplane/sdk";
 

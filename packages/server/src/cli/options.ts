@@ -36,7 +36,7 @@ export const OPTIONS = {
   // lists and actions
   status: { type: "string", value: "STATUS", help: "only those with this status" },
   tool: { type: "string", value: "TOOL", help: "this tool only" },
-  reason: { type: "string", value: "TEXT", help: "why, for whoever reads it later" },
+  reason: { type: "string", value: "TEXT", help: "the reason, for later readers" },
   version: { type: "string", value: "N", help: "this version only" },
   pending: { type: "boolean", help: "only those with a version that waits to be accepted" },
   all: { type: "boolean", help: "of the whole plane (administrators)" },

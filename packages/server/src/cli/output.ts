@@ -1,7 +1,7 @@
 // What a command prints. Results go to stdout, remarks to stderr; with --json stdout is JSON and nothing else.
 
 import type { CliIo, CliStream } from "./io.ts";
-import { jsonText, oneLine, plainLine } from "./plain-text.ts";
+import { jsonText, oneLine, plainText } from "./plain-text.ts";
 
 export interface Column<Row> {
   readonly title: string;
@@ -65,7 +65,7 @@ export const createOutput = (io: CliIo, json: boolean): Output => {
     json,
     line,
     foreign(text) {
-      for (const each of text.split("\n")) line(`  ${plainLine(each)}`);
+      for (const each of text.split("\n")) line(`  ${plainText(each).trimEnd()}`);
     },
     data: (value) => line(jsonText(value)),
     value: (value) => line(jsonText(value, 2)),

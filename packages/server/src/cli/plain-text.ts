@@ -13,9 +13,11 @@ const escapeCharacter = (character: string): string => character.split("").map(e
 export const oneLine = (text: string): string =>
   text.replaceAll("\r\n", " ").replaceAll("\n", " ").replaceAll("\t", " ").replace(ACTIVE, escapeCharacter).trim();
 
-/** A line of a longer text: its indentation stays. */
-export const plainLine = (line: string): string =>
-  line.replaceAll("\t", "  ").replace(ACTIVE, escapeCharacter).trimEnd();
+/** Its lines and tabs stay. */
+export const plainText = (text: string): string =>
+  text.replace(ACTIVE, (character) =>
+    character === "\n" || character === "\t" ? character : escapeCharacter(character),
+  );
 
 /** Cut to a width that leaves room for the other columns. */
 export const shorten = (text: string, width: number): string =>

@@ -34,7 +34,7 @@ const parseUrl = (url: string, where: string): Address => {
   }
 };
 
-/** Everybody on the machine can read the arguments of a process. */
+/** Every user of the machine can read the arguments of a process. */
 const refuseSecretInFlag = ({ password, token }: Address, hasPasswordFile: boolean): void => {
   if (password !== undefined)
     throw refuseConfig(

@@ -95,7 +95,7 @@ export const configSchema = z.strictObject({
   openapi: z.array(openapi).optional(),
   tools: globs.optional(),
   profiles: globs.optional(),
-  /** Checked by the registry, whose rules they are. */
+  /** Only the shape is checked here; the registry checks its own rules. */
   worker_targets: z.array(name).optional(),
   agents: z.array(z.record(z.string(), z.json())).optional(),
   secrets: z.strictObject({ allow_env: z.array(allowedEnv).optional() }).optional(),

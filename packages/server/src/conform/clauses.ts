@@ -54,7 +54,7 @@ export const CLAUSES = [
   // over NATS only
   { id: "UTP-C36", title: "Every command is acknowledged in the end", section: "NATS" },
   { id: "UTP-C37", title: "No command is acknowledged before its lease was asked for", section: "NATS" },
-  { id: "UTP-C38", title: "A call that somebody else holds is left alone", section: "NATS" },
+  { id: "UTP-C38", title: "A call that another service holds is left alone", section: "NATS" },
   { id: "UTP-C39", title: "A call that is not due yet is asked for again", section: "NATS" },
   { id: "UTP-C40", title: "Only the subjects of its own project and actor are used", section: "NATS" },
   { id: "UTP-C41", title: "A command of another project is left to others", section: "NATS" },

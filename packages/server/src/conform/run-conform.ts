@@ -34,7 +34,7 @@ export interface ConformOptions {
   readonly verbose?: boolean | undefined;
   /** How long one answer may take. */
   readonly timeoutMs?: number | undefined;
-  /** The service's command line; empty when somebody else starts it. */
+  /** The service's command line; empty when the user starts it. */
   readonly command?: readonly string[] | undefined;
   /** A function that starts the service, instead of a command line. */
   readonly launch?: ((connection: Connection) => Promise<LaunchedService>) | undefined;

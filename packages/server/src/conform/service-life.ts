@@ -19,7 +19,7 @@ export interface ServiceLife {
   restart(): Promise<boolean>;
   /** How it ended, if it did and was not started again. */
   ended(): string | undefined;
-  /** Nobody waits any longer, and nothing is started again. */
+  /** Waits end, and nothing is started again. */
   giveUp(): void;
   isGivenUp(): boolean;
 }

@@ -42,6 +42,11 @@ export interface FeedOptions {
   readonly after: string | undefined;
 }
 
+/** Calls tell something: another process rings only if it has to anyway, for calls that wait and for calls that are over. */
+const RINGS = ["messages", "events", "queued", "sessions", "settled"] as const;
+/** A call that is handed over in another process rings no bell there until it is over: its events are found this late at worst. */
+const LOOK_AGAIN_MS = 5_000;
+
 /** On NATS any permitted user publishes stream items; one that cannot be read is dropped, as any item may be. */
 const readItems = (items: readonly StreamItem[]): readonly FeedEvent[] =>
   items.flatMap(({ subject, payload }) => {
@@ -49,11 +54,8 @@ const readItems = (items: readonly StreamItem[]): readonly FeedEvent[] =>
     return value === undefined ? [] : [{ subject, payload: value }];
   });
 
-export const startOf = async ({ engine, projectId, after }: Omit<FeedOptions, "own">): Promise<string> => {
-  const position = after ?? (await engine.events.now());
-  await engine.events.read(projectId, position, 1);
-  return position;
-};
+export const startOf = ({ engine, projectId, after }: Omit<FeedOptions, "own">): Promise<string> =>
+  after === undefined ? engine.events.now(projectId) : engine.events.resume(projectId, after);
 
 export const openFeed = async (options: FeedOptions): Promise<EventFeed> => {
   const { engine, projectId, own } = options;
@@ -65,7 +67,7 @@ export const openFeed = async (options: FeedOptions): Promise<EventFeed> => {
     items.push(item);
     alarm.wake();
   });
-  const stopBell = engine.doorbell.listen("messages", alarm.wake);
+  const stopBells = RINGS.map((kind) => engine.doorbell.listen(kind, alarm.wake));
   return {
     position: () => position,
     async next() {
@@ -75,12 +77,12 @@ export const openFeed = async (options: FeedOptions): Promise<EventFeed> => {
       const events = await ownEvents<FeedEvent>(own, [...logged, ...readItems(items.takeAll())]);
       return { events, isMore: read.length > 0 };
     },
-    wait: alarm.wait,
+    wait: (ms) => alarm.wait(Math.min(ms, LOOK_AGAIN_MS)),
     ring: alarm.wake,
     isQuiet: items.isEmpty,
     [Symbol.dispose]: () => {
       stopStream();
-      stopBell();
+      for (const stop of stopBells) stop();
     },
   };
 };

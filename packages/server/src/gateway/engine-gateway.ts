@@ -21,6 +21,7 @@ export const commandOf = (leased: LeasedCall, offset: ClockOffset): ClaimedComma
   ...leased.command,
   lease: { id: leased.lease.id, expiresAt: leased.lease.expiresAt.getTime() - offset.aheadMs() },
   runDeadline: leased.runDeadline.getTime() - offset.aheadMs(),
+  attempt: leased.attempt,
   card: JSON.parse(leased.cardBody) as unknown,
   session: leased.session,
 });

@@ -36,7 +36,7 @@ export const commandBody = ({ command, lease, runDeadline, attempt, session }: L
 
 const whyNotLeased = (toolCallId: string, status: CallStatus): string => {
   if (status === "queued") return `call ${toolCallId} is not due yet, or its session is busy; ask again in a second`;
-  if (status === "running") return `call ${toolCallId} is held by somebody else; forget the command`;
+  if (status === "running") return `call ${toolCallId} is held by another service; forget the command`;
   if (status === "awaiting_approval") return `call ${toolCallId} waits for approval; its command will come again`;
   return `call ${toolCallId} has settled (${status}); forget the command`;
 };
@@ -85,7 +85,7 @@ const checkHeld = ({ toolCallId, status, plain }: CallView): void => {
   // A plain service takes no lease: its call stays queued until the result is there.
   if (status === "running" || (plain && status === "queued")) return;
   const why =
-    status === "queued" ? `call ${toolCallId} is held by nobody; claim it first` : whyNotLeased(toolCallId, status);
+    status === "queued" ? `call ${toolCallId} is not leased; claim it first` : whyNotLeased(toolCallId, status);
   throw new ToolplaneError("lease_lost", why, { detail: { status } });
 };
 

@@ -61,7 +61,7 @@ const operationOf = ({ suffix }: Subject): GatewayOperation => {
   return operation;
 };
 
-/** The plane's own inbox in deploy/nats; no service of that name gets an answer put there. */
+/** The name of the plane's own inbox in deploy/nats; a service with this name gets no answer there. */
 const OWN_INBOX = "engine";
 
 /**

@@ -125,7 +125,7 @@ export const createHostLife = (options: HostLifeOptions): HostLife => {
       for (const tool of page.items) {
         if (tool.source !== source || kept.has(tool.toolName)) continue;
         await engine.tools.deleteTool(gateway.projectId, tool.toolName, { by, byProgram: true });
-        log.info("a tool its host no longer has was deleted", { host: name, tool: tool.toolName });
+        log.info("a tool that its host no longer offers was deleted", { host: name, tool: tool.toolName });
       }
       cursor = page.nextCursor ?? undefined;
     } while (cursor !== undefined);

@@ -21,7 +21,7 @@ export const checkMayCall = async (
   if (party?.agent.status !== "active")
     throw new ToolplaneError("invalid_source_actor", `${self} is not an active agent of project ${projectId}`);
   if (party.profile === undefined)
-    throw new ToolplaneError("auth_failed", `agent ${self} has no profile, so it may use no tool: give it one`);
+    throw new ToolplaneError("auth_failed", `agent ${self} has no profile, so it may use no tool: give it a profile`);
   if (!mayUseTool(party.profile, toolName))
     throw new ToolplaneError(
       "auth_failed",

@@ -15,7 +15,7 @@ export interface ListAnswer {
 const AT_ONCE = 256 * 1024;
 const JSON_TYPE = { "Content-Type": "application/json" };
 
-/** The pieces of a long answer; what each of them holds is given back when it was taken. */
+/** The pieces of a long answer; the memory of each piece is released when the reader has taken it. */
 const streamPieces = (pieces: readonly Uint8Array[], share: BodyShare): ReadableStream<Uint8Array> => {
   let at = 0;
   const close = (): void => share[Symbol.dispose]();

@@ -5,8 +5,9 @@
 //   APP3. The Host header must be one we serve, and a request with an Origin must come from it (DNS rebinding).
 //   APP4. Bodies are bounded before they are read, parsed without prototype tricks, and checked before a handler sees them.
 //       No handler sees text that the database cannot store, unless its route says that it judges such text itself.
-//   APP5. What bodies, long answers and readers hold is counted for each token and in all (body-budget.ts, readers.ts).
-//   APP6. Who waits with a token that ends is answered 401, and what it waited for is not shown.
+//   APP5. The memory of bodies, long answers, stream readers and waiting requests is counted per token and in total
+//       (body-budget.ts, readers.ts).
+//   APP6. When a token ends, its waiting requests are answered 401, and what they waited for is not shown.
 //   APP7. Every failure has the same shape (problem.ts).
 
 import { type Engine, type Log, systemClock, type Token, type TokenWatch } from "@toolplane/engine";
@@ -22,7 +23,7 @@ import { explainNotFound } from "./known-project.ts";
 import { createOwn } from "./own.ts";
 import { methodsAt, notOffered, notServed, notThere, problem, shadowedPlaces } from "./problem.ts";
 import { parseBody, readBody } from "./read-body.ts";
-import { createReaders, type ReaderLimits } from "./readers.ts";
+import { createReaders, createWaits, type OpenLimits, type ReaderLimits } from "./readers.ts";
 import { type Caller, checkRoute, ownedKind, type Route, SMALL_BODY_BYTES } from "./route.ts";
 
 export interface AppOptions {
@@ -42,6 +43,7 @@ export interface AppOptions {
   readonly bodies?: BodyLimits | undefined;
   readonly answers?: BodyLimits | undefined;
   readonly readers?: ReaderLimits | undefined;
+  readonly waits?: OpenLimits | undefined;
 }
 
 const bearerOf = (context: Context): string => {
@@ -97,6 +99,7 @@ export const createApp = (options: AppOptions): Hono => {
   const failures = createFailureLog(log);
   const bodies = createBodyBudget(options.bodies);
   const answers = createBodyBudget(options.answers ?? ANSWER_LIMITS, "answers");
+  const waits = createWaits(options.waits);
   const readers = createReaders(options.readers);
   const batchReaders = createReaders(options.readers);
   for (const route of options.routes) checkRoute(route);
@@ -127,7 +130,7 @@ export const createApp = (options: AppOptions): Hono => {
     }
     const toolHosts = options.toolHosts?.() ?? NO_TOOL_HOSTS;
     const processes = options.processes?.() ?? UNKNOWN_PROCESSES;
-    let waiting: { readonly watch: TokenWatch; readonly signal: AbortSignal } | undefined;
+    let waiting: { readonly place: Disposable; readonly watch: TokenWatch; readonly signal: AbortSignal } | undefined;
     try {
       const response = await route.handle({
         ...{ params, body, query, caller, own, engine, toolHosts, processes, readers, batchReaders, log, context },
@@ -136,8 +139,13 @@ export const createApp = (options: AppOptions): Hono => {
         // Made for a handler that waits; most routes answer at once.
         get signal() {
           if (waiting === undefined) {
+            const place = waits.open(token.tokenId);
             const watch = engine.tokens.watch(token);
-            waiting = { watch, signal: AbortSignal.any([context.req.raw.signal, options.draining, watch.ended]) };
+            waiting = {
+              place,
+              watch,
+              signal: AbortSignal.any([context.req.raw.signal, options.draining, watch.ended]),
+            };
           }
           return waiting.signal;
         },
@@ -149,6 +157,7 @@ export const createApp = (options: AppOptions): Hono => {
       throw await explainNotFound(error, engine, params.project);
     } finally {
       waiting?.watch[Symbol.dispose]();
+      waiting?.place[Symbol.dispose]();
     }
   };
 

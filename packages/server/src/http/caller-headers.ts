@@ -4,6 +4,6 @@
 import { headersFromHttp } from "@toolplane/protocol";
 import { type CallerIdentity, checkCallerIdentity } from "@toolplane/protocol/agents";
 
-/** The depth that they say, if they say one. */
+/** Returns the depth in the headers, if there is one. */
 export const checkCallerHeaders = (headers: Headers, request: CallerIdentity): number | undefined =>
   checkCallerIdentity(headersFromHttp([...headers].filter(([name]) => name.startsWith("cg-"))), request);

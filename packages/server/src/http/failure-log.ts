@@ -30,7 +30,10 @@ export const createFailureLog = (log: Log, clock: Pick<Clock, "now"> = systemClo
       }
       const now = clock.now();
       if (outage === undefined)
-        log.error("requests fail: the database does not do its part; how many is said when it is over", { ...failure });
+        log.error(
+          "requests fail because the database does not answer; the number of failures is logged when it is back",
+          { ...failure },
+        );
       outage = { began: outage?.began ?? now, last: now, count: (outage?.count ?? 0) + 1 };
     },
     answered(beganAt) {

@@ -14,7 +14,9 @@ export const keyOfCursor = (cursor: string | undefined): string | undefined => {
   if (cursor === undefined) return undefined;
   const key = Buffer.from(cursor, "base64url").toString("utf8");
   if (key === "" || key.includes("\u0000") || Buffer.from(key).toString("base64url") !== cursor)
-    throw new ToolplaneError("bad_request", "cursor is not one this list has given", { detail: { path: "$.cursor" } });
+    throw new ToolplaneError("bad_request", "cursor does not come from this list; use next_cursor of the page before", {
+      detail: { path: "$.cursor" },
+    });
   return key;
 };
 

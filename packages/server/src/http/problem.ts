@@ -32,7 +32,7 @@ export const notThere = (path: string): ToolplaneError =>
 
 /** A process without the role api. */
 export const notServed = (): ToolplaneError =>
-  new ToolplaneError("not_found", "this process does not have the role api: ask one that has");
+  new ToolplaneError("not_found", "this process does not have the role api: ask a process that has it");
 
 export const notOffered = (method: string, methods: readonly string[]): ToolplaneError =>
   new ToolplaneError("not_found", `${method.slice(0, 16)} is not offered here; it takes ${methods.join(" or ")}`);

@@ -36,7 +36,7 @@ export interface BodyReading {
   readonly anyText?: boolean | undefined;
 }
 
-/** Its bytes were counted when it was read. */
+/** No byte cap here: the bytes were counted when the body was read. */
 const CAPS = { maxBytes: Number.POSITIVE_INFINITY, namesOnce: true } as const;
 
 const ofTheBody = (error: unknown): unknown =>

@@ -6,9 +6,12 @@
 import { ToolplaneError } from "@toolplane/protocol";
 import type { Context } from "hono";
 
-export interface ReaderLimits {
+export interface OpenLimits {
   readonly perToken: number;
   readonly inAll: number;
+}
+
+export interface ReaderLimits extends OpenLimits {
   /** How long a reader may leave written data untaken. */
   readonly slowMs: number;
   /** How long it may leave the last message untaken. */
@@ -17,22 +20,26 @@ export interface ReaderLimits {
 
 const READER_LIMITS: ReaderLimits = { perToken: 64, inAll: 1_024, slowMs: 30_000, cutMs: 10_000 };
 
-export interface Readers {
-  readonly limits: ReaderLimits;
+/** Requests that wait hold their connections: with these bounds some are left for those who do not. */
+const WAIT_LIMITS: OpenLimits = { perToken: 2_048, inAll: 6_144 };
+
+export interface Places {
   /** Throws `rate_limited` when there are too many. */
   open(tokenId: string): Disposable;
 }
 
-const tooMany = (whose: string, limit: number): ToolplaneError =>
-  new ToolplaneError("rate_limited", `${whose} ${limit} open streams; close one before you open another`, {
-    detail: { max_streams: limit },
-  });
+export interface Readers extends Places {
+  readonly limits: ReaderLimits;
+}
 
-export const createReaders = (limits: ReaderLimits = READER_LIMITS): Readers => {
+const createPlaces = (limits: OpenLimits, what: string, detail: string): Places => {
   const byToken = new Map<string, number>();
   let inAll = 0;
+  const tooMany = (whose: string, limit: number): ToolplaneError =>
+    new ToolplaneError("rate_limited", `${whose} ${limit} open ${what}; close one before you open another`, {
+      detail: { [detail]: limit },
+    });
   return {
-    limits,
     open(tokenId) {
       const own = byToken.get(tokenId) ?? 0;
       if (own >= limits.perToken) throw tooMany("this token has", limits.perToken);
@@ -53,6 +60,14 @@ export const createReaders = (limits: ReaderLimits = READER_LIMITS): Readers => 
     },
   };
 };
+
+export const createReaders = (limits: ReaderLimits = READER_LIMITS): Readers => ({
+  limits,
+  ...createPlaces(limits, "streams", "max_streams"),
+});
+
+export const createWaits = (limits: OpenLimits = WAIT_LIMITS): Places =>
+  createPlaces(limits, "requests that wait", "max_waiting");
 
 interface Writable {
   write(text: string): Promise<unknown>;

@@ -46,7 +46,7 @@ export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 /**
  * What a route gives, which decides who may have it beyond the role:
  *   project   what all of a project share (tools, profiles, roster), or what concerns the plane
- *   work      the work of everybody: never for an agent's or a tool's token
+ *   work      the work of all agents: never for an agent's or a tool's token
  *   own       a list, a batch, a stream or something made: the handler takes from `own` what the caller may see
  *   served    calls and targets of a tool service: the operation asks whether the caller serves them
  *   turn, call, card, box   the thing the path names: refused to an agent's token unless it is its own

@@ -11,7 +11,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export interface LogOptions {
   readonly write: (line: string) => void;
-  /** Somebody looks at it. */
+  /** A person looks at it. */
   readonly pretty: boolean;
   readonly level: LogLevel;
 }

@@ -80,7 +80,7 @@ export const createEngineWay = (options: EngineWayOptions): Way => {
       const key = keyOf(callId);
       if (waitMs > 0) await engine.calls.wait(key, waitMs, until(signal));
       const view = await engine.calls.get(key);
-      return callDetail(view, await readResult(view));
+      return callDetail(view, await readResult(view), await engine.calls.leases(view));
     },
     async cancelCall(callId, reason) {
       const { canceled, status } = await engine.calls.cancel({

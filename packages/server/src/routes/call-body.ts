@@ -1,6 +1,6 @@
 // A call as the API shows it.
 
-import type { CallAnswer, CallView, Engine } from "@toolplane/engine";
+import type { CallAnswer, CallLease, CallView, Engine } from "@toolplane/engine";
 import type { Card, ToolResultContent } from "@toolplane/protocol";
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
@@ -25,8 +25,20 @@ export const callAnswer = (view: CallAnswer, card?: Card): Record<string, unknow
   };
 };
 
-/** Everything about a call: who asked, who has it, until when. */
-export const callDetail = (view: CallView, card: Card | undefined): Record<string, unknown> => ({
+const leaseBody = ({ attempt, holder, startedAt, endedAt, ended }: CallLease): Record<string, unknown> => ({
+  attempt,
+  holder,
+  started_at: iso(startedAt),
+  ended_at: iso(endedAt),
+  ended,
+});
+
+/** Everything about a call: who asked, who has it, until when, and who had it before. Lists leave the last out. */
+export const callDetail = (
+  view: CallView,
+  card: Card | undefined,
+  leases?: readonly CallLease[],
+): Record<string, unknown> => ({
   ...callAnswer(view, card),
   agent_id: view.agentId,
   channel_id: view.channelId,
@@ -40,6 +52,7 @@ export const callDetail = (view: CallView, card: Card | undefined): Record<strin
     view.leaseHolder === null || view.settledAt !== null
       ? null
       : { holder: view.leaseHolder, expires_at: iso(view.leaseExpiresAt) },
+  ...(leases === undefined ? {} : { leases: leases.map(leaseBody) }),
   run_deadline: iso(view.runDeadline),
   queue_deadline: iso(view.queueDeadline),
   available_at: iso(view.availableAt),

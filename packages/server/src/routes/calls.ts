@@ -181,15 +181,16 @@ export const callRoutes: readonly Route[] = [
     roles: READERS,
     gives: "call",
     query: waitQuery,
-    handle: async ({ engine, params, query, context, signal, caller }) => {
+    handle: async (call) => {
+      const { engine, params, query, context, caller } = call;
       const key = keyFrom(params);
       let view = await engine.calls.get(key);
       if (!isSettled(view.status) && query.wait_seconds !== undefined) {
-        await engine.calls.wait(key, query.wait_seconds * 1000, signal);
+        await engine.calls.wait(key, query.wait_seconds * 1000, call.signal);
         view = await engine.calls.get(key);
       }
       const cards = await resultCards(engine, key.projectId, [view]);
-      const detail = callDetail(view, cards.get(view.resultCardId ?? ""));
+      const detail = callDetail(view, cards.get(view.resultCardId ?? ""), await engine.calls.leases(view));
       const isRead = view.errorCode !== null && OPERATORS.includes(caller.token.role);
       const diagnostics = isRead ? await engine.calls.diagnostics(key) : undefined;
       return context.json(diagnostics === undefined ? detail : { ...detail, diagnostics });

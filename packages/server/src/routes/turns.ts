@@ -130,9 +130,12 @@ export const turnRoutes: readonly Route[] = [
     roles: READERS,
     gives: "turn",
     query: z.strictObject({ wait_seconds: waitSeconds.optional() }),
-    handle: async ({ engine, processes, params, query, context, signal }) => {
+    handle: async (call) => {
+      const { engine, processes, params, query, context } = call;
       const waitMs = (query.wait_seconds ?? 0) * 1000;
-      return context.json(await readTurn({ engine, processes }, keyFrom(params), waitMs, signal));
+      return context.json(
+        await readTurn({ engine, processes }, keyFrom(params), waitMs, waitMs > 0 ? call.signal : undefined),
+      );
     },
   }),
   route({

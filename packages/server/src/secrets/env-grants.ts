@@ -8,7 +8,7 @@ import { isEnvName, isOwnEnvName } from "@toolplane/protocol/registry";
 export interface EnvGrant {
   readonly name: string;
   readonly projects: readonly string[];
-  /** Patterns of host names; `any`: whatever host may be asked at all. */
+  /** Patterns of host names; `any`: every host that may be reached at all. */
   readonly hosts: "any" | readonly string[];
 }
 

@@ -36,14 +36,14 @@ const deliverableOf = (card: Card | undefined): unknown => {
   return card?.content.__type__ === "JsonContent" ? card.content.data : null;
 };
 
-export const detailOf = async (engine: Pick<Engine, "cards">, turn: TurnView) => {
+const detailOf = async (engine: Pick<Engine, "cards">, turn: TurnView) => {
   const [card] = await engine.cards.getCards(turn.projectId, [turn.deliverableCardId]);
   return { ...turnBody(turn), deliverable: deliverableOf(card) };
 };
 
-export const noTurn = (turnId: string): ToolplaneError => notThere("turn", turnId, undefined);
+const noTurn = (turnId: string): ToolplaneError => notThere("turn", turnId, undefined);
 
-/** A turn that was asked for; its deliverable is looked for only if it was not written here. */
+/** The answer to a request for a turn; its deliverable is read only if this process did not write it. */
 export const askedDetail = async (engine: Pick<Engine, "cards">, { spawned, turn, deliverable }: AskedTurn) => {
   if (turn === undefined) throw noTurn(spawned.agentTurnId);
   const { idempotent } = spawned;

@@ -26,7 +26,7 @@ test("[UP-4-3] a data directory that cannot be one says why and what to do", () 
     [join(file, "below"), "a file is in its place"],
     [join(place, "x".repeat(300)), "its name is too long"],
     // The system says ENOENT of a folder that is there.
-    ...(process.platform === "linux" ? [["/proc/a/b", "the system lets nobody make folders there"] as const] : []),
+    ...(process.platform === "linux" ? [["/proc/a/b", "the system allows no new folders there"] as const] : []),
   ] as const;
   for (const [path, why] of cases)
     expect

@@ -26,7 +26,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EEXIST: "a file is in its place",
   EISDIR: "a folder is in the place of its .gitignore",
   ENAMETOOLONG: "its name is too long",
-  ENOENT: "the system lets nobody make folders there",
+  ENOENT: "the system allows no new folders there",
   ENOSPC: "the disk is full",
   ENOTDIR: "a file is in its place",
   EPERM: "this user may not write there",

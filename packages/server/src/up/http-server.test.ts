@@ -1,3 +1,5 @@
+import type { ServerResponse } from "node:http";
+import { connect } from "node:net";
 import { hostname } from "node:os";
 import { Hono } from "hono";
 import { describe, expect, test } from "vitest";
@@ -33,6 +35,30 @@ describe("listen", () => {
       code: "bad_request",
     });
     await first.close(1_000);
+  });
+
+  test("[UP-stop-reader] a reader that is slow gets its whole answer while the server closes", async () => {
+    const size = 48 * 1024 * 1024;
+    const written = Promise.withResolvers<void>();
+    const fetch = (_request: Request, { outgoing }: { outgoing: ServerResponse }): Response => {
+      outgoing.once("prefinish", written.resolve);
+      return new Response("x".repeat(size));
+    };
+    const server = await listen({ app: { fetch } as unknown as Hono, host: "127.0.0.1", port: 0 });
+    const socket = connect(Number(server.address.split(":")[1]), "127.0.0.1");
+    let received = 0;
+    socket.on("data", (piece) => {
+      received += piece.byteLength;
+    });
+    const ended = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+    socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    await new Promise<void>((resolve) => socket.once("data", () => resolve()));
+    socket.pause();
+    await written.promise;
+    const closed = server.close(60_000);
+    socket.resume();
+    await Promise.all([closed, ended]);
+    expect(received).toBeGreaterThanOrEqual(size);
   });
 
   /** A server whose one request is answered when told to. */

@@ -1,7 +1,7 @@
 // The listening side: a taken port is explained in one sentence, and closing waits for requests under way.
 
 import type { Server, ServerResponse } from "node:http";
-import { type AddressInfo, isIPv6 } from "node:net";
+import { type AddressInfo, isIPv6, type Socket } from "node:net";
 import { hostname, networkInterfaces } from "node:os";
 import { createAdaptorServer } from "@hono/node-server";
 import { ToolplaneError } from "@toolplane/protocol";
@@ -62,6 +62,24 @@ const explain = (error: NodeJS.ErrnoException, { host, port }: ListenOptions): T
   });
 };
 
+/** The connections on which no request is answered and no answer waits for its reader. Node's own count takes an answer for read when it is written. */
+const trackIdle = (server: Server): (() => void) => {
+  const open = new Map<Socket, number>();
+  server.on("connection", (socket: Socket) => {
+    open.set(socket, 0);
+    socket.once("close", () => open.delete(socket));
+  });
+  server.prependListener("request", ({ socket }, response) => {
+    open.set(socket, (open.get(socket) ?? 0) + 1);
+    response.once("close", () => {
+      if (open.has(socket)) open.set(socket, (open.get(socket) ?? 1) - 1);
+    });
+  });
+  return () => {
+    for (const [socket, requests] of open) if (requests === 0 && socket.writableLength === 0) socket.destroy();
+  };
+};
+
 /** A socket on which nothing was written yet is a waiting request, so it stays open. */
 const cutStuck = (response: ServerResponse, ms: number): void => {
   response.setTimeout(ms, () => {
@@ -77,6 +95,9 @@ export const listen = async (options: ListenOptions): Promise<HttpServer> => {
   const stuckAnswerMs = options.stuckAnswerMs ?? STUCK_ANSWER_MS;
   server.prependListener("request", (_request, response) => cutStuck(response, stuckAnswerMs));
   server.maxConnections = options.maxConnections ?? MAX_CONNECTIONS;
+  const closeIdle = trackIdle(server);
+  // Node calls it when the server closes.
+  server.closeIdleConnections = closeIdle;
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) => reject(explain(error, options)));
     server.listen(options.port, options.host, resolve);
@@ -86,7 +107,7 @@ export const listen = async (options: ListenOptions): Promise<HttpServer> => {
     address: `${bracketed(options.host)}:${port}`,
     close: (graceMs) =>
       new Promise((resolve) => {
-        const idle = setInterval(() => server.closeIdleConnections(), IDLE_POLL_MS);
+        const idle = setInterval(closeIdle, IDLE_POLL_MS);
         const enough = setTimeout(() => server.closeAllConnections(), graceMs);
         server.close(() => {
           clearInterval(idle);

@@ -42,7 +42,7 @@ export const watchLoop = ({ log, clock = systemClock, ...options }: LoopPausesOp
     const ms = current();
     source.reset();
     past = [...past, ms].slice(-REMEMBERED);
-    if (ms >= WORTH_A_LINE_MS) log.warn("the event loop stood still", { ms });
+    if (ms >= WORTH_A_LINE_MS) log.warn("the event loop was blocked", { ms });
   };
 
   const run = async (): Promise<void> => {

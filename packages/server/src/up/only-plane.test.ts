@@ -16,7 +16,8 @@ const createFakeNats = () => {
       async request(request: NatsRequest) {
         const answers = await Promise.all(responders.map((respond) => respond({ ...request, reply: "_INBOX.a.1" })));
         const first = answers.find((answer) => answer !== undefined);
-        if (first === undefined) throw new ToolplaneError("upstream_unavailable", "nobody on NATS listens there");
+        if (first === undefined)
+          throw new ToolplaneError("upstream_unavailable", "no process listens on this NATS subject");
         return first;
       },
       async respond(_: string, queue: string, responder: Responder) {

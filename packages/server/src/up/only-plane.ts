@@ -20,7 +20,7 @@ export interface PlaneIdentity {
 /** No project has the name `plane`: only planes may publish here (deploy/nats). */
 const SUBJECT = `cg.${PROTOCOL_VERSION}.plane.public.rpc.plane.identity.ask`;
 
-/** The first answer comes in milliseconds, or the server says at once that nobody is there. */
+/** The first answer comes in milliseconds, or the server says at once that no process listens. */
 const ANSWER_MS = 2_000;
 
 /** Which planes answer: all, also our own; or only others. */

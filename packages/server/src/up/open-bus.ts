@@ -114,7 +114,7 @@ const countWaiting = async (link: NatsLink, { projectId, target }: ServedTarget)
 export interface OpenBusOptions {
   readonly nats: NatsOptions;
   readonly replicas: number | undefined;
-  /** A command nobody came for in this time is published again; undefined: the engine decides. */
+  /** A command that no service took within this time is published again; undefined: the engine's default. */
   readonly republishSeconds: number | undefined;
   readonly log: Log;
 }
@@ -129,7 +129,7 @@ export const openBus = async ({ nats, replicas, republishSeconds, log }: OpenBus
     const first = createNatsBus({ link, bury: async () => undefined, log, replicas, plane });
     try {
       const taken = await first.takeOver();
-      if (taken.length > 0) log.warn("the durables of another plane that is gone were taken over", { durables: taken });
+      if (taken.length > 0) log.warn("durables of a plane that no longer runs were taken over", { durables: taken });
       await first.ensureDurables([FIRST_DURABLE]);
     } catch (error) {
       throw explain(error);

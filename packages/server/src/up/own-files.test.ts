@@ -1,4 +1,4 @@
-import { chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chownSync, lchownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -38,4 +38,16 @@ test("[SEC-DB-11] a directory or a key that another user made is refused", () =>
   rmSync(join(data, "database-key"));
   chownSync(data, 65_534, 65_534);
   expect(() => checkOwnFiles(data, 0)).toThrow("it belongs to user 65534, not to user 0 who starts this");
+});
+
+test.runIf(uid === 0)("[SEC-DB-12] root does not follow a link that another user made to a data directory", () => {
+  const link = `${data}-link`;
+  symlinkSync(data, link);
+  try {
+    checkOwnFiles(link, 0);
+    lchownSync(link, 65_534, 65_534);
+    expect(() => checkOwnFiles(link, 0)).toThrow("it is a link of user 65534");
+  } finally {
+    rmSync(link);
+  }
 });

@@ -26,6 +26,9 @@ const refuse = (path: string, why: string): ToolplaneError =>
 /** Of a directory that is there. `uid`: ours; undefined where the system has no users. */
 export const checkOwnFiles = (path: string, uid: number | undefined): void => {
   if (uid === undefined) return;
+  const link = lookAt(path, lstatSync);
+  if (link?.isSymbolicLink() === true && link.uid !== uid && link.uid !== 0)
+    throw refuse(path, `it is a link of user ${link.uid}, who can make it lead elsewhere at any time`);
   const directory = lookAt(path, statSync);
   if (directory !== undefined && directory.uid !== uid && directory.uid !== 0)
     throw refuse(path, `it belongs to user ${directory.uid}, not to user ${uid} who starts this`);

@@ -88,7 +88,7 @@ export const createPlaneProcesses = ({ connection, self, busAway, log }: PlanePr
       try {
         return await read();
       } catch (error) {
-        log.warn("who else runs could not be asked", { reason: String(error) });
+        log.warn("the other processes of this plane could not be listed", { reason: String(error) });
         return undefined;
       }
     },

@@ -239,7 +239,9 @@ const start = async (parts: Parts, options: StackOptions): Promise<string> => {
 
 const stopParts = async (parts: Parts, { log, guard }: StackOptions): Promise<void> => {
   const end = async (what: string, work: Promise<void> | undefined): Promise<void> => {
-    await work?.catch((error: unknown) => log.error("a part did not stop well", { what, reason: String(error) }));
+    await work?.catch((error: unknown) =>
+      log.error("a part could not be stopped properly", { what, reason: String(error) }),
+    );
   };
   parts.phase = "draining";
   parts.draining.abort();
@@ -265,7 +267,7 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
     const address = await start(parts, options);
     const { engine, toolHosts, processes } = parts;
     if (engine === undefined || toolHosts === undefined || processes === undefined)
-      throw new ToolplaneError("internal_error", "the plane is ready and a part of it is missing");
+      throw new ToolplaneError("internal_error", "the plane is ready, but one of its parts is missing");
     return {
       url: parts.http === undefined ? undefined : `http://${address}`,
       inside: { engine, toolHosts, processes },

@@ -74,7 +74,7 @@ const whyQueued = (facts: WhyFacts): readonly [string, string | null] => {
   const { view, nowMs, toolStatus, consumers, hostProblem, hostProcesses = [], processes, busAway = false } = facts;
   if (toolStatus === "paused")
     return [
-      `${view.toolName} is paused: the call waits until somebody resumes it`,
+      `${view.toolName} is paused: the call waits until a person resumes the tool`,
       `toolplane tools resume ${view.toolName}`,
     ];
   if (view.availableAt !== null && view.availableAt.getTime() > nowMs)

@@ -3,8 +3,8 @@
 import type { WireError } from "@toolplane/protocol";
 
 /**
- * The fields of the API's bodies that tests look into, named once, so that a name no answer has is seen by the compiler.
- * Which of them an answer brings is for the test to expect.
+ * The fields of the API's bodies that tests read, named once, so that the compiler finds a name that no answer has. The test
+ * itself expects which of them an answer holds.
  */
 export type AnswerBody = {
   readonly items: readonly AnswerBody[];

@@ -1,5 +1,5 @@
-// What the contract suite needs of an adapter, and the room each of its tests works in: a project of its own, two buses
-// as two processes would have them, and ways to wait for things instead of for time.
+// What the contract suite needs of an adapter, and the room of each test: a project of its own, two buses as in two processes,
+// and ways to wait for conditions instead of time.
 
 import { randomBytes } from "node:crypto";
 import type { Bus, BusMessage, CarrierBus, ConsumeOptions, Consumer, Delivery, DeliveryHandler } from "@toolplane/bus";
@@ -29,7 +29,7 @@ export interface CarrierHarness extends BusHarness<CarrierBus> {
 
 export type MessageCategory = "cmd" | "evt";
 
-/** Keeps what came and tells when there is enough of it. */
+/** Collects messages and tells when there are enough. */
 export interface Collector<Item> {
   readonly items: readonly Item[];
   push(item: Item): void;
@@ -58,7 +58,7 @@ export const createCollector = <Item>(): Collector<Item> => {
 export const eventually = <T>(ask: () => T | Promise<T>): Promise<Awaited<T>> =>
   vi.waitUntil(ask, { timeout: 60_000, interval: 20 }) as Promise<Awaited<T>>;
 
-/** A promise and the key to it. */
+/** A promise and the function that resolves it. */
 export const createLatch = (): { readonly opened: Promise<void>; open(): void } => {
   let open = (): void => {};
   const opened = new Promise<void>((resolve) => {

@@ -21,7 +21,7 @@ export const commandsContract = (harness: () => CarrierHarness): void => {
     const handler = (side: string) => async (delivery: Delivery) => {
       sides.add(side);
       if (sides.size === 2) both.open();
-      // Nobody goes on before both have one in hand, so neither can take them all.
+      // Neither handler goes on before both have a message, so neither can take them all.
       await both.opened;
       came.push(payloadOf(delivery));
     };
@@ -43,7 +43,7 @@ export const commandsContract = (harness: () => CarrierHarness): void => {
     await came.until(1);
     await first.stop();
     await room.consume(room.other, { category: "cmd" }, (d) => came.push(payloadOf(d)));
-    // Past the ack wait a message that is still held would be delivered again.
+    // A message that is still held after the ack wait would be delivered again.
     await room.waitOut(600);
     await room.one.publish([room.message("cmd", "next")]);
     expect(await came.until(2)).toEqual(["done", "next"]);

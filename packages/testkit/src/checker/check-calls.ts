@@ -1,5 +1,5 @@
-// Every accepted call is there and has settled once, in a way its kind can end; what was acknowledged still holds; a
-// tool that may not run twice did not.
+// Every accepted call is stored and has settled once, in a way its kind can end; every acknowledgement still holds; a tool that
+// may not run twice did not.
 
 import type { Facts } from "./facts.ts";
 import { type Found, groupBy } from "./findings.ts";
@@ -74,13 +74,13 @@ const checkStates = (facts: Facts): Found =>
     return found;
   });
 
-/** The table of live calls and that of past ones each know a call once; together they could know it twice. */
+/** Each of the two tables, live and past, holds a call at most once; but both together could hold it twice. */
 const checkPlaces = (facts: Facts): Found =>
   [...groupBy(facts.tables.calls, ({ project_id, tool_call_id }) => `${project_id}/${tool_call_id}`)]
     .filter(([, calls]) => calls.length > 1)
     .map(([call, calls]) => ["doubled", `${call} is there ${calls.length} times`]);
 
-/** A key lives as long as its call: neither is there without the other. */
+/** A key lives as long as its call: neither may exist without the other. */
 const checkKeys = (facts: Facts): Found => {
   const keyed = facts.tables.calls.filter((call) => call.idempotency_key !== null);
   const scope = (row: CallRow | KeyRow): string =>

@@ -1,6 +1,6 @@
-// Cards are what they say: bodies match their hashes, hashes chain over what was said and which results were read, and
-// every call has exactly its own two cards (and candidates that were written and not used). Everything is computed anew
-// from the bodies.
+// Cards are checked: bodies match their hashes, the hashes form a chain over what was said and which results were read, and every
+// call has exactly its own two cards (and candidates that were written and not used). Everything is computed again from the
+// bodies.
 
 import { createHash } from "node:crypto";
 import { cardName, type Facts } from "./facts.ts";
@@ -85,7 +85,7 @@ interface Link {
   readonly hash: string | null | undefined;
 }
 
-/** What a brain was given is on cards that name no turn; the thought of the turn names them. */
+/** What a brain was given is on cards that name no turn; the turn's thought names them. */
 const turnsByThought = (facts: Facts): ReadonlyMap<string, string | null> =>
   new Map(
     facts.tables.cards

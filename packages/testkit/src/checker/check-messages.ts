@@ -1,4 +1,4 @@
-// What was published was delivered, what had to leave has left, and what was given up is a dead letter, once.
+// Published messages were delivered, messages in the outbox have left, and a message that was given up is a dead letter, once.
 
 import type { Facts } from "./facts.ts";
 import { type Found, groupBy } from "./findings.ts";
@@ -25,8 +25,8 @@ const checkLeft = (facts: Facts): Found => {
 };
 
 /**
- * At least one bell for a turn and one for its results: which of those are rung together is the engine's choice. Without a
- * bus beside the database bells are no messages: there the inbox rows, which are checked with the turns, are the queue.
+ * At least one bell for a turn and one for its results; the engine decides which are rung together. Without a bus beside the
+ * database bells are not messages: there the inbox rows are the queue, and they are checked with the turns.
  */
 const checkRung = (facts: Facts): Found => {
   if (facts.carrier === "postgres") return [];

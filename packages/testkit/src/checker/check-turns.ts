@@ -1,11 +1,11 @@
-// A turn that was begun has ended once, with one deliverable and one event that says so. Its step is all or nothing; each
-// of the step's settled calls was in the inbox once, with the result it has, and was read. Nobody is left in a turn.
+// A turn that was begun has ended once, with one deliverable and one event. Its step is complete or absent; each settled call of
+// the step was in the inbox once, with its result, and was read. No agent is left in a turn.
 
 import type { Facts } from "./facts.ts";
 import { type Found, groupBy } from "./findings.ts";
 import type { CallRow, TurnRow } from "./tables.ts";
 
-/** A result that came and one that did not come in time answer the same question. */
+/** A result and a timeout answer the same call, so they are compared as one. */
 const RESULTS: ReadonlySet<string> = new Set(["tool_result", "timeout"]);
 
 const checkInbox = (facts: Facts): Found => {

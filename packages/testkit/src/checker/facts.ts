@@ -9,7 +9,7 @@ type LineOf<What extends JournalLine["what"]> = Extract<JournalLine, { readonly 
 export interface CheckOptions {
   /** Who carries messages: with `postgres` events stay in the log, with `external` nothing may stay. */
   readonly carrier?: "postgres" | "external" | undefined;
-  /** Projects whose settled calls may have been forgotten, with everything that was said in them. */
+  /** Projects whose settled calls may have been deleted by retention, with everything about them. */
   readonly forgotten?: readonly string[] | undefined;
   /** False where no consumer wrote the wakeups of agents into the journal; then they are not counted. */
   readonly wakeupsJournaled?: boolean | undefined;

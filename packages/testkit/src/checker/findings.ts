@@ -7,13 +7,13 @@ export interface Findings {
   readonly doubled: readonly string[];
   /** Not settled. */
   readonly stuck: readonly string[];
-  /** Rows that belong to nothing, or that nobody will look at. */
+  /** Rows that belong to nothing, or that no part will ever look at. */
   readonly orphaned: readonly string[];
   /** Cards, hashes and chains that are not what they say. */
   readonly broken: readonly string[];
   /** Messages that did not leave. */
   readonly unsent: readonly string[];
-  /** Ends a call of its kind cannot have. */
+  /** Ends that a call of this kind cannot have. */
   readonly surprising: readonly string[];
 }
 

@@ -36,6 +36,16 @@ select project_id, dead_letter_id, kind, tool_call_id, code, replayed_as from st
 /** Events stay in the log on the postgres bus; everything else that is here has not left. */
 export const READ_MESSAGES = "select id::text, category, subject, message_id, payload from bus.messages";
 
+/** In the order of the log. Events that share a row are its lines; the last field of a line is the event. */
+export const READ_CALL_EVENTS = `
+select m.id::text, m.project_id, e.line as payload
+  from (select id, project_id, subject, payload from bus.messages where category = 'evt'
+        union all
+        select id, project_id, subject, payload from bus.sent_events) m
+ cross join lateral string_to_table(m.payload, chr(10)) with ordinality e (line, nth)
+ where m.subject like '%.evt.agent.%.call'
+ order by m.id, e.nth`;
+
 /** Whether anything is still under way; cheap enough to ask often. */
 export const COUNT_OPEN = `
 select (select count(*) from state.calls where settled_at is null)::int as calls,

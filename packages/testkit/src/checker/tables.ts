@@ -4,6 +4,7 @@ import { Client } from "pg";
 import {
   BEGIN_SNAPSHOT,
   COUNT_OPEN,
+  READ_CALL_EVENTS,
   READ_CALLS,
   READ_CARDS,
   READ_DEAD_LETTERS,
@@ -133,6 +134,13 @@ export interface MessageRow {
   readonly payload: string;
 }
 
+/** What was told of a call, in the order of the log. */
+export interface CallEventRow {
+  readonly project_id: string;
+  readonly tool_call_id: string;
+  readonly phase: string;
+}
+
 export interface Tables {
   readonly calls: readonly CallRow[];
   readonly keys: readonly KeyRow[];
@@ -143,6 +151,7 @@ export interface Tables {
   readonly heads: readonly HeadRow[];
   readonly deadLetters: readonly DeadLetterRow[];
   readonly messages: readonly MessageRow[];
+  readonly callEvents: readonly CallEventRow[];
 }
 
 export interface OpenCounts {
@@ -151,6 +160,20 @@ export interface OpenCounts {
   readonly commands: number;
   readonly events: number;
 }
+
+const callEventOf = ({
+  project_id,
+  payload,
+}: {
+  readonly project_id: string;
+  readonly payload: string;
+}): CallEventRow => {
+  const { tool_call_id, phase } = JSON.parse(payload.slice(payload.lastIndexOf("\t") + 1)) as Omit<
+    CallEventRow,
+    "project_id"
+  >;
+  return { project_id, tool_call_id, phase };
+};
 
 const connected = async <T>(url: string, work: (client: Client) => Promise<T>): Promise<T> => {
   const client = new Client({ connectionString: url });
@@ -177,12 +200,13 @@ export const readTables = (url: string): Promise<Tables> =>
       heads: await rows<HeadRow>(READ_HEADS),
       deadLetters: await rows<DeadLetterRow>(READ_DEAD_LETTERS),
       messages: await rows<MessageRow>(READ_MESSAGES),
+      callEvents: (await rows<{ project_id: string; payload: string }>(READ_CALL_EVENTS)).map(callEventOf),
     };
     await client.query("commit");
     return tables;
   });
 
-/** Lets `work` count what is open again and again, over one connection: a connection each time is dearer than the count. */
+/** Lets `work` count open rows repeatedly over one connection: a new connection each time would cost more than the count. */
 export const countingOpen = <T>(url: string, work: (count: () => Promise<OpenCounts>) => Promise<T>): Promise<T> =>
   connected(url, (client) =>
     work(async () => {

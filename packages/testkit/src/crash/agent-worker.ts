@@ -1,5 +1,5 @@
-// The agents of a crash run: each is rung, thinks one step of three calls, and delivers when their results are in. What
-// they do is in the turn's rows and nowhere else, so whoever takes a turn goes on where its predecessor died.
+// The agents of a crash run: each is rung, thinks one step of three calls, and delivers when their results are there. All its
+// state is in the turn's rows, so a worker that takes over a turn continues where the last one died.
 
 import {
   type AgentKey,
@@ -29,7 +29,7 @@ export interface AgentWorker extends PoolServer {
   stop(): Promise<void>;
 }
 
-/** How late a bell that died with somebody is made up for, as with a real worker. */
+/** How late work is found whose bell was lost with a process, as with a real worker. */
 const LOOK_MS = 1_000;
 const MOST_AT_ONCE = 100;
 
@@ -78,7 +78,7 @@ export const startAgentWorker = ({ engine, journal, name }: AgentWorkerOptions):
   const deliver = async (work: Work, stepId: string, item: string): Promise<void> => {
     const steps = await insist(() => engine.turns.steps(work), signal);
     const acted = steps?.find((step) => step.stepId === stepIdOf(work.agentTurnId, 1));
-    // Whoever committed it may have died before it could say so; if it did say so, these are the same.
+    // The worker that committed it may have died before it could write this line; if it did write it, the lines are the same.
     accept(item, acted?.toolCallIds ?? []);
     const end = await insist(() => engine.turns.finish(work, { stepId, status: "success", deliverable: item }), signal);
     if (end !== undefined) journal.write({ what: "finished", turn: work.agentTurnId, card: end.deliverableCardId });
@@ -96,7 +96,7 @@ export const startAgentWorker = ({ engine, journal, name }: AgentWorkerOptions):
       const advanced = await insist(() => engine.turns.advance(request), signal);
       if (advanced?.work !== undefined) await think(advanced.work);
     } catch (error) {
-      // Somebody else has the turn now.
+      // Another worker has the turn now.
       if (!isToolplaneError(error) || error.code !== "lease_lost") throw error;
     }
   };

@@ -32,7 +32,7 @@ const messageOf = (item: Item): BusMessage => ({
   messageId: item.id,
 });
 
-/** Publishes each item until the bus says it has it; an acknowledged one is never published again. */
+/** Publishes each item until the bus acknowledges it; an acknowledged item is never published again. */
 export const publishItems = async (
   { engine, journal, signal }: TrafficOptions,
   items: readonly Item[],

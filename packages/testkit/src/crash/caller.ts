@@ -1,5 +1,6 @@
-// Those who ask for calls and turns: each item once, however often the process is restarted. What has a key or an id (or
-// names its dead letter) is asked again after a restart and must turn out to be the same; what has none is not repeated.
+// The callers of a crash run: each item is asked for once, however often the process is restarted. An item with a key or an id
+// (or the name of its dead letter) is asked for again after a restart and must turn out to be the same; an item without is not
+// repeated.
 
 import { createIds, type Engine, isAway } from "@toolplane/engine";
 import { ATTIC_PROJECT, CRASH_PROJECT } from "./crash-seed.ts";
@@ -48,7 +49,7 @@ export const createCaller = ({ engine, journal, signal, inFlight }: CallerOption
     for (const { toolCallId } of twice ?? []) accept(item.id, "keyed", toolCallId);
   };
 
-  /** The id is written down before it is used; asked again with it, the call is the same. */
+  /** The id is written to the journal before it is used; asked for again with it, the call is the same. */
   const askWithId = async (item: Item, kind: CallKind, shape: CallShape): Promise<void> => {
     const toolCallId = asked.get(item.id) ?? ids.uuid();
     if (!asked.has(item.id)) journal.write({ what: "asked", item: item.id, call: toolCallId });
@@ -76,7 +77,7 @@ export const createCaller = ({ engine, journal, signal, inFlight }: CallerOption
     }
   };
 
-  /** A turn of an agent, until it has ended: whoever is rung takes its step. */
+  /** A turn of an agent until its end; the worker that is rung takes its step. */
   const askTurn = async (item: Item): Promise<void> => {
     const request = {
       projectId: CRASH_PROJECT,

@@ -30,7 +30,7 @@ export interface CrashRunOptions {
   readonly databaseUrl?: string | undefined;
 }
 
-// Lease, backoff and the slow look of a bus consumer, one after the other, on a machine that does other things too.
+// A lease, a backoff and the slow look of a bus consumer, one after the other, on a busy machine.
 const QUIET_MS = 60_000;
 
 export const openCrashRun = async (options: CrashRunOptions = {}): Promise<CrashRun> => {

@@ -12,20 +12,20 @@ export const CRASH_PROJECT = "crash";
 export const ATTIC_PROJECT = "attic";
 /** The target every serving process works for. */
 export const SERVED_TARGET = "bench";
-/** A target nobody works for. */
+/** A target without a service. */
 const UNSERVED_TARGET = "nobody";
 export const WORKER_TARGET = "crew";
 
 /** As many steps as the longest run takes. */
 const AGENTS = 1_000;
-// Longer than anything but a lease makes a call wait for, so that it ends none that another deadline should.
+// Longer than every wait except that for a lease, so that it ends no call that another deadline should end.
 const RUN_SECONDS = 60;
 const SHORT_SECONDS = 0.4;
 
 const TOOLS: readonly ToolSeed[] = [
   { name: "safe", target: SERVED_TARGET, options: { retry: "safe", timeout_seconds: RUN_SECONDS } },
   { name: "unsafe", target: SERVED_TARGET, options: { retry: "never", timeout_seconds: RUN_SECONDS } },
-  // Long enough that a cancellation comes first, short enough to end one that nobody cancels any more.
+  // Long enough that a cancellation comes first, short enough to end a call that is not canceled.
   { name: "cancelable", target: SERVED_TARGET, options: { retry: "never", timeout_seconds: 3 } },
   { name: "hasty", target: SERVED_TARGET, options: { retry: "never", timeout_seconds: SHORT_SECONDS } },
   { name: "silent", target: UNSERVED_TARGET, options: { queue_timeout_seconds: SHORT_SECONDS } },

@@ -48,7 +48,7 @@ export const startDatabaseProxy = async (databaseUrl: string): Promise<DatabaseP
   const armed: Armed[] = [];
   const open = new Set<Socket>();
 
-  /** Takes the oldest cut that waits for this frame. */
+  /** Takes the oldest requested cut that matches this frame. */
   const takeCut = (frame: Frame): Armed | undefined => {
     const statement = armed.length === 0 ? undefined : tryReadStatement(frame);
     const index = armed.findIndex(({ cut }) => cut.statement === statement);
@@ -67,7 +67,7 @@ export const startDatabaseProxy = async (databaseUrl: string): Promise<DatabaseP
     open.add(client);
     client.on("error", hangUp).on("close", () => {
       open.delete(client);
-      // What was forwarded is still to be read by the server; then it sees the end.
+      // The server still reads what was forwarded; then it sees the end.
       server.end();
     });
     server.on("error", hangUp).on("close", () => client.destroy());
@@ -95,7 +95,7 @@ export const startDatabaseProxy = async (databaseUrl: string): Promise<DatabaseP
     });
     server.on("data", (chunk) => {
       if (cutting === undefined) {
-        // Kept in step with the stream, so that a cut begins at a frame.
+        // Kept in step with the stream, so that a cut happens at the start of a frame.
         fromServer.read(chunk);
         client.write(chunk);
         return;

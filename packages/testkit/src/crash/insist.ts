@@ -1,4 +1,4 @@
-// How a client of the engine behaves when the database is away: it asks again. Everything else is an answer.
+// A client of the engine asks again while the database is away. Every other error is an answer.
 
 import { type Clock, isAway, systemClock } from "@toolplane/engine";
 

@@ -1,5 +1,5 @@
-// What a crash run wrote down outside the database: one JSON value per line, appended with O_APPEND before or after the
-// thing it tells of, so that it survives any death of the process. The checker holds the tables against it.
+// The journal of a crash run, outside the database: one JSON value per line, appended with O_APPEND before or after the thing it
+// reports, so that it survives any death of the process. The checker compares the tables with it.
 //   asked      about to ask for an item; accepted: the engine acknowledged it as this call
 //   taken      a lease was acknowledged to a service; effect: the simulated tool did its work, now
 //   released   about to give a lease back unstarted; reported: the engine acknowledged this result
@@ -39,7 +39,7 @@ export interface Journal {
   close(): void;
 }
 
-/** The complete lines of a file; a line cut off by a death was never said. */
+/** The complete lines of a file; a line that a death cut off counts as never written. */
 export const readJournal = (path: string): readonly JournalLine[] => {
   const text = readFileSync(path, { encoding: "utf8", flag: "a+" });
   return text

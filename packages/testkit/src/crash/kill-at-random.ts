@@ -1,5 +1,5 @@
-// Engines under load that are killed at moments nobody chose and started again, until they have asked for everything.
-// A moment is an amount of work done, not of time: a slow machine is killed as often as a fast one.
+// Engines under load that are killed at random moments and started again, until they have asked for everything. A moment is an
+// amount of work, not of time: a slow machine is killed as often as a fast one.
 
 import { statSync } from "node:fs";
 import type { ExitStatus } from "@toolplane/processes";
@@ -27,7 +27,7 @@ export interface Killing {
   readonly kills: number;
 }
 
-// A life that does not get anywhere for this long is stuck.
+// A life without progress for this long is stuck.
 const PATIENCE_MS = 120_000;
 
 /** Resolves when the journal has grown by so many bytes, or at once when `over` says so. */

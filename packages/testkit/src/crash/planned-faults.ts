@@ -1,4 +1,4 @@
-// A faults port that does something once: at the n-th hit of a point it ends the process, fails, or stops it.
+// A faults port that acts once: at the n-th hit of a point it ends the process, fails, or stops it.
 
 import { flushCompileCache } from "node:module";
 import type { FaultPoint, Faults } from "@toolplane/engine/internal";
@@ -14,7 +14,7 @@ export interface PlannedFault {
 }
 
 export interface FaultMeans {
-  /** Called just before the process ends itself; must not return control to anybody else. */
+  /** Called just before the process ends itself; no other code may run in between. */
   readonly dying: (point: FaultPoint) => void;
   /** Called just before the process stops itself. */
   readonly stalling: (point: FaultPoint) => void;
@@ -27,10 +27,10 @@ export interface PlannedFaults extends Faults {
 
 /** Ends this process as the kernel would; nothing runs after it. */
 const killMyself = (): never => {
-  // As a process that leaves does: its successors start the quicker for what it compiled.
+  // As a process does when it exits normally: its successors start faster with the compiled code that it stored.
   flushCompileCache();
   process.kill(process.pid, "SIGKILL");
-  // The signal is on its way; until it is here nothing of ours may run.
+  // The signal is on its way; until it arrives none of our code may run.
   for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);
 };
 
@@ -48,11 +48,11 @@ export const createPlannedFaults = (plan: readonly PlannedFault[], means: FaultM
           means.dying(point);
           return killMyself();
         case "throw":
-          // As if the database had failed at this moment: whoever asked may ask again.
+          // As if the database had failed at this moment: the caller may ask again.
           throw new ToolplaneError("storage_error", `fault at ${point}`);
         case "stall":
           means.stalling(point);
-          // Nothing of this process runs until somebody sends SIGCONT.
+          // No code of this process runs until it gets SIGCONT.
           process.kill(process.pid, "SIGSTOP");
           return;
       }

@@ -1,4 +1,4 @@
-// Chance that can be repeated: the same seed gives the same choices. (xorshift32)
+// Repeatable randomness: the same seed gives the same choices. (xorshift32)
 
 export interface Chance {
   readonly seed: number;

@@ -1,4 +1,4 @@
-// Waits for a call's dead letter and replays it, twice at once: two people may press the same button.
+// Waits for a call's dead letter and replays it twice at once, as two people might.
 
 import { type Engine, systemClock } from "@toolplane/engine";
 import { CRASH_PROJECT } from "./crash-seed.ts";

@@ -16,7 +16,7 @@ export interface ServiceOptions {
   readonly name: string;
   /** Calls run at once. */
   readonly slots: number;
-  /** How long a tool takes before and after its effect, at most; a process killed meanwhile has it in its hands. */
+  /** How long a tool takes before and after its effect, at most; a process killed meanwhile holds the call. */
   readonly workMs: number;
 }
 
@@ -39,7 +39,7 @@ const CLAIM_WAIT_MS = 1_000;
 const BEAT_EVERY_MS = 100;
 const PAUSE_MS = 25;
 
-/** The engine's answers to a holder that was replaced or came too late: it stops, nothing more. */
+/** The engine's answers to a holder that was replaced or came too late: it only stops. */
 const OVER: ReadonlySet<string> = new Set(["lease_lost", "already_settled", "not_found"]);
 
 const wayOf = (call: LeasedCall): Way =>
@@ -87,7 +87,7 @@ export const startService = ({ engine, journal, name, slots, workMs }: ServiceOp
       { status: "success", result: { attempt: call.attempt } },
     );
     const put = () => engine.calls.putResultCard({ projectId, actorId, leaseId: lease.id, card }).then(() => payload);
-    // A holder that was replaced may have been first: then its card is the one to report.
+    // A replaced holder may have written its card first: then that card is reported.
     const first = (refused: unknown): typeof payload => {
       const standing = tryStandingResult(refused, payload);
       if (standing === undefined) throw refused;
@@ -179,7 +179,7 @@ export const startService = ({ engine, journal, name, slots, workMs }: ServiceOp
     try {
       start(await engine.calls.lease({ ...command, holder: name }));
     } catch (error) {
-      // Away, or somebody has it: the command was a doorbell, the row is offered again by itself (I13).
+      // The database is away, or another service has it: the command was only a bell, and the row is offered again (I13).
       if (!isAway(error) && !(isToolplaneError(error) && OVER.has(error.code))) throw error;
     }
   };

@@ -1,5 +1,5 @@
-// One life of a process in a crash run: an engine, those who ask, think, serve and listen. Started again on
-// the same database and journal it goes on where its predecessor died.
+// One life of a process in a crash run: an engine with callers, workers, services and listeners. Started again on the same
+// database and journal, it continues where the last one died.
 
 import { type AgentKey, createEngine, type Engine } from "@toolplane/engine";
 import { type Faults, noFaults } from "@toolplane/engine/internal";
@@ -37,7 +37,7 @@ export interface Workload extends AsyncDisposable {
 
 // Longer than a healthy call takes on a loaded machine; a dead process is noticed this late.
 const LEASE_SECONDS = 1;
-/** More than a run kills processes, so that a safe call is not given up on for it. */
+/** More than the number of kills in a run, so that a safe call is not given up because of them. */
 const MAX_ATTEMPTS = 50;
 
 export const startWorkload = async (config: WorkloadConfig, faults: Faults = noFaults): Promise<Workload> => {

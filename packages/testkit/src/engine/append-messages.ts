@@ -1,4 +1,4 @@
-// A message written into the outbox by itself, as a transaction of the engine writes it beside its cause.
+// Writes a message into the outbox alone, as a transaction of the engine writes it together with its cause.
 
 import type { BusMessage } from "@toolplane/bus";
 import type { Queryer } from "@toolplane/engine";

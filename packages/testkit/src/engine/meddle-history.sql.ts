@@ -6,6 +6,8 @@ const UNGUARDED = "with off as materialized (select set_config('session_replicat
 export const MEDDLE_HISTORY = {
   ageSettlements: "update state.past_calls set settled_at = settled_at - interval '40 days'",
   ageTombstones: "update state.tombstones set forgotten_at = forgotten_at - interval '400 days'",
+  /** $1 turn: it was given nothing. */
+  forgeContext: "update state.turns set context_cards = 0, context_hash = null where agent_turn_id = $1",
   /** $1 card: another text under the old hash. */
   changeCardText: `${UNGUARDED} update cards.cards set body = body || ' ' from off where card_id = $1`,
   /** $1 card: another text, and its hash. */

@@ -1,5 +1,5 @@
-// The one door by which tests change the engine's tables past the engine: time that goes by, rows that are lost or broken,
-// processes that fell silent. Each change has a name; its statement stands in meddle-*.sql.ts and nowhere else.
+// The one way in which tests change the engine's tables without the engine: time that passes, rows that are lost or broken,
+// processes that fell silent. Each change has a name; its statement is in meddle-*.sql.ts and nowhere else.
 
 import { queryTestDatabase, type TestRow } from "../postgres-client.ts";
 import { MEDDLE_BUS } from "./meddle-bus.sql.ts";

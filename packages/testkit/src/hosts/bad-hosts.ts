@@ -1,4 +1,4 @@
-// The corpus of misbehaving tool hosts: what each does, and how a call of its tool `bad` has to end.
+// The collection of misbehaving tool hosts: what each does, and how a call of its tool `bad` must end.
 
 import { fileURLToPath } from "node:url";
 import type { ErrorCode } from "@toolplane/protocol";
@@ -12,7 +12,7 @@ export interface BadHost {
   readonly extended?: boolean;
   /** The call is given only this long: without a deadline it would not end. */
   readonly deadlineMs?: number;
-  /** What is reported about it besides. */
+  /** What else is reported about it. */
   readonly diagnostics?: readonly string[];
 }
 

@@ -1,5 +1,5 @@
-// Lets a brain answer for the model: the same script drives an agent directly, or from behind a socket through the real
-// client. The brain is taken by its shape, so that the test kit need not know the package it comes from.
+// Lets a brain answer for the model: the same script drives an agent directly, or from behind a socket through the real client.
+// The brain is typed by its shape, so that the test kit does not import its package.
 
 import { isRecord, type JsonObject } from "@toolplane/protocol";
 import type { ModelMessage, ModelToolSpec } from "@toolplane/protocol/agents";
@@ -90,7 +90,7 @@ export const answerByBrain =
       text,
       reasoning,
       usage: usage ?? { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
-      // Providers name every call; the names repeat from answer to answer, as they do with some of them.
+      // Providers name every call; with some of them the names repeat from answer to answer.
       toolCalls: toolCalls.map((call, index) => ({ ...call, id: call.id ?? `call_${index}` })),
     };
   };

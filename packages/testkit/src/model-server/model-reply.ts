@@ -1,4 +1,4 @@
-// What the model server can be told to answer: a completion, well behaved or not, or something that is none.
+// What the model server can be told to answer: a completion, correct or not, or something else.
 
 import type { JsonObject } from "@toolplane/protocol";
 
@@ -6,7 +6,7 @@ export interface ReplyToolCall {
   /** Left out on the wire when undefined. */
   readonly id?: string | undefined;
   readonly name: string;
-  /** Text goes out as it is, be it JSON or not. */
+  /** Text is sent as it is, whether it is JSON or not. */
   readonly arguments?: unknown;
 }
 

@@ -1,4 +1,4 @@
-// Writes one reply to one connection, with whatever goes wrong in it.
+// Writes one reply to one connection, with the faults it was told to make.
 
 import type { ServerResponse } from "node:http";
 import { completionBody, completionChunks } from "./chat-wire.ts";

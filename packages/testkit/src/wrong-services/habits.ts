@@ -16,7 +16,7 @@ export interface Outcome {
   readonly error?: unknown;
 }
 
-/** What is looked at before a tool runs; a service without one of these lets that fault pass. */
+/** The checks before a tool runs; a service without one of these lets that fault pass. */
 export type Check =
   | "headers agree"
   | "headers can be read"
@@ -50,16 +50,16 @@ export interface NatsHabits {
   readonly mode: "leased" | "plain";
   /** When a command is acknowledged. */
   readonly acknowledges: "when leased" | "first" | "never";
-  /** A call whose lease was refused because somebody else holds it. */
+  /** For a call whose lease was refused because another service holds it. */
   readonly onHeld: "forget" | "run";
-  /** A call whose lease was refused because it is not due. */
+  /** For a call whose lease was refused because it is not due. */
   readonly onLater: "give back" | "forget";
   /** A command of another project: given back, acknowledged, or leased over there. */
   readonly onForeign: "give back" | "take" | "lease there";
   readonly renews: boolean;
-  /** As whom a question is asked. */
+  /** The actor of a request. */
   actor(target: string, operation: string): string;
-  /** The last look at the headers of a question. */
+  /** The last change to the headers of a request. */
   shapeQuestion(headers: Readonly<Record<string, string>>, operation: string): Readonly<Record<string, string>>;
   /** Published once at the start, beyond what a service needs. */
   publishes(project: string): readonly string[];
@@ -82,7 +82,7 @@ export interface Habits {
   /** Which of the claimed commands are started. */
   start(commands: readonly Command[]): readonly Command[];
   callIdOf(command: Command): string | undefined;
-  /** A command that names no call: nobody can be told. */
+  /** For a command that names no call: no caller can be told. */
   onNameless(command: Command): "drop" | "die" | "run" | "refuse";
   /** A command or card with a fault. */
   onFault(fault: string): "refuse" | "give back" | "drop";
@@ -92,7 +92,7 @@ export interface Habits {
   fault(payload: unknown): string | undefined;
   run(args: Json, runs: number): unknown;
   shapeOutcome(outcome: Outcome, command: Command): Outcome;
-  /** The last look at what leaves: a one-step body, a card, a callback, the headers. */
+  /** The last change to what is sent: a one-step body, a card, a callback, the headers. */
   shapeBody(body: Json, command: Command): Json;
   shapeCard(card: Json, command: Command): Json;
   shapeCallback(callback: Json, outcome: Outcome): Json;
@@ -100,7 +100,7 @@ export interface Habits {
   /** What to do after an answer to a result. */
   afterAnswer(status: number): "done" | "again" | "die";
   cardBeforeReport: boolean;
-  /** A card that is refused because there is one: the one that is there is reported. */
+  /** For a card that is refused because one exists: the existing one is reported. */
   readonly reusesStanding: boolean;
   /** What to do when a claim fails. */
   afterBadClaim(): "again" | "die";

@@ -19,7 +19,7 @@ const IDENTITY = [
 
 const CALL_CONTENT = "ToolCallContent";
 
-/** Named, because some wrong services treat one of them in a way of their own. */
+/** Named, because some wrong services treat one of them differently. */
 export const INLINE_FAULT = "arguments belong into the card";
 export const NO_CARD_FAULT = "there is no such card";
 

@@ -17,7 +17,7 @@ const FETCH_MS = 1_000;
 const ASK_MS = 10_000;
 const LATER_MS = 100;
 const NANOS_PER_MS = 1_000_000;
-/** Answers to a fetch that say "nothing now" and not "there is no such durable". */
+/** Answers to a fetch that mean "nothing now" and not "there is no such durable". */
 const NOTHING: ReadonlySet<number> = new Set([404, 408]);
 const LOST = 409;
 /** There is nothing to renew. */
@@ -117,7 +117,7 @@ export const createNatsClient = (
     }
     const isLater = statusIn(body) === "queued" || status !== LOST;
     if (isLater && ways.onLater === "give back") {
-      // Who has acknowledged already is not given the message again.
+      // A service that has acknowledged a message does not get it again.
       if (ways.acknowledges === "when leased") giveBack(message);
       else void pause(LATER_MS).then(() => onArrival(message));
       return undefined;
@@ -135,7 +135,7 @@ export const createNatsClient = (
 
   return {
     async begin() {
-      // Loaded here: only a service over NATS needs the client.
+      // Imported here, because only a service over NATS needs the client.
       const { openBareNats } = await import("@toolplane/bus/nats");
       nats = await openBareNats({ url: connection.url, name: `tool ${target}` }, { log: silent });
       const pattern = `cg.${VERSION}.${projectId}.*.cmd.tool.${target}.>`;
@@ -147,7 +147,7 @@ export const createNatsClient = (
     async claim(max) {
       if (arrived.length === 0 && refused === undefined) {
         const rung = untilRung();
-        // A fetch nobody answered in time was lost with its durable.
+        // A fetch without an answer in time was lost with its durable.
         if (ways.mode === "leased" && (wanted <= 0 || performance.now() > expired)) fetchMore(max);
         await rung;
       }

@@ -1,4 +1,4 @@
-// Over HTTP, with nothing but `fetch`, as somebody without the sdk would do it.
+// Over HTTP, with nothing but `fetch`, as a program without the sdk would do it.
 
 import { type Command, type Habits, isRecord, type Json, payloadOf } from "./habits.ts";
 import type { Answer, ServiceClient, ServiceConnection } from "./service-client.ts";

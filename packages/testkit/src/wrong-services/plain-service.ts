@@ -1,5 +1,5 @@
-// A small tool service, written against the documentation alone: claim, read the card, renew the lease, hand the result over.
-// With the right habits it keeps every clause, over HTTP and over NATS; it is also what wrong services are made of.
+// A small tool service, written from the documentation alone: claim, read the card, renew the lease, deliver the result. With
+// the right habits it keeps every clause, over HTTP and NATS; the wrong services are made from it.
 
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";

@@ -1,4 +1,4 @@
-// What the reference service asks of a plane, whatever carries it. Statuses are HTTP's; 0 says that nobody answered.
+// What the reference service asks of a plane, over any transport. Statuses are HTTP's; 0 means no answer.
 
 import type { Command, Json } from "./habits.ts";
 
@@ -28,7 +28,7 @@ export interface ServiceClient {
   /** Work, none, or undefined when asking failed. */
   claim(max: number): Promise<readonly Command[] | undefined>;
   card(command: Command, callId: string, signal: AbortSignal): Promise<Json | undefined>;
-  /** The call a card belongs to, for services that believe cards. */
+  /** The call a card belongs to, for services that trust cards. */
   callOnCard(command: Command): Promise<string>;
   /** Undefined: this service renews nothing. */
   beat(command: Command, callId: string): Promise<Beat | undefined>;

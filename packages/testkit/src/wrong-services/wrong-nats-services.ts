@@ -1,5 +1,5 @@
-// The corpus over NATS: one service per way to break a clause there, everything else about it right. What does not depend on
-// the transport is in wrong-services.ts; some of it is here again, to see that it is seen over NATS as well.
+// The collection over NATS: one service per way to break a clause there; everything else about it is right. Faults that do not
+// depend on the transport are in wrong-services.ts; some are repeated here, to check that they are also seen over NATS.
 
 import {
   definitionOf,

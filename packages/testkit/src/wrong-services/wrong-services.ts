@@ -1,4 +1,4 @@
-// The corpus: one service per way to break a clause, everything else about it right. `clause` is the only one it may fail.
+// The collection: one service per way to break a clause; everything else about it is right. `clause` is the only one it may fail.
 
 import { definitionOf, type Habits, isRecord, type Json, RIGHT_HABITS, without } from "./habits.ts";
 import { INLINE_FAULT, NO_CARD_FAULT } from "./judge-command.ts";

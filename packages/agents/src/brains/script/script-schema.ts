@@ -6,7 +6,7 @@ import { z } from "zod";
 import { findTemplateFault } from "./script-template.ts";
 import type { ScriptView } from "./script-view.ts";
 
-/** A turn has at most a few dozen steps; more are a program, and programs are function brains. */
+/** A turn has at most a few dozen steps; a longer script should be a function brain. */
 const MAX_STEPS = 1000;
 
 const isFunction = (value: unknown): boolean => typeof value === "function";

@@ -13,7 +13,7 @@ export interface ScriptResult {
   readonly name: string;
   readonly tool: string;
   readonly failed: boolean;
-  /** JSON where the result is JSON, else its text; of a failure `{error}`, with what it has besides as `result`. */
+  /** JSON where the result is JSON, else its text; for a failure `{error}`, with a partial result as `result`. */
   readonly value: JsonValue;
 }
 
@@ -28,7 +28,7 @@ export interface ScriptView {
   result(name: string): ScriptResult | undefined;
 }
 
-/** One earlier step: the calls it made, with what came back. */
+/** One earlier step: the calls it made, with their results. */
 export type Round = readonly Omit<ScriptResult, "name">[];
 
 const isAssistant = (message: ModelMessage): message is AssistantMessage => message.role === "assistant";
@@ -60,7 +60,7 @@ export interface Reading {
   readonly rounds: readonly Round[];
 }
 
-/** The last assistant messages are this turn's, one for each step it has made; what stands before them is its context. */
+/** This turn's messages are the last assistant messages, one for each step it has made; the messages before are its context. */
 export const readTranscript = ({ messages, stepNumber }: Pick<BrainRequest, "messages" | "stepNumber">): Reading => {
   const assistants = messages.flatMap((message, index) => (isAssistant(message) ? [index] : []));
   const own = stepNumber <= 1 ? [] : assistants.slice(-(stepNumber - 1));

@@ -1,4 +1,4 @@
--- What the history of a turn covers (docs/decisions/2026-11-16-what-the-history-covers.md).
+-- What the history of a turn covers: the task, the context, decisions and the result of a direct call, beside the cards.
 
 -- The version of a turn's chain: 1 for turns of earlier versions, which begin with their first card; 2 for turns whose chain
 -- begins with the task. task_hash: the first link, made of what the row says the turn was asked. context_cards and context_hash:
@@ -47,7 +47,7 @@ create table state.tombstones (
   forgotten_at  timestamptz not null default now(),
   primary key (project_id, agent_turn_id)
 );
-create index tombstones_age on state.tombstones (project_id, forgotten_at);
+create index tombstones_age on state.tombstones (forgotten_at);
 
 -- Decisions of calls that retention has forgotten without them.
 delete from cards.cards k using resource.projects p

@@ -14,6 +14,17 @@ import { leaveRunning, openPatient, waitForCall, withWait } from "../wait-for-ca
 const callPath = (project: string, id: string, ...rest: readonly string[]): string =>
   pathOf("projects", project, "calls", id, ...rest);
 
+/** A line for each time that a service had it. */
+const leasesOf = (call: Body): readonly (readonly [string, string])[] =>
+  (Array.isArray(call.leases) ? call.leases : []).filter(isRecord).map((lease, index) => {
+    const holder = textOf(lease, "holder") ?? "?";
+    const span = `${textOf(lease, "started_at") ?? "?"} to ${textOf(lease, "ended_at") ?? "now"}`;
+    return [
+      `lease ${index + 1}`,
+      `attempt ${cellOf(lease, "attempt") ?? "?"}, ${holder}, ${span}, ${textOf(lease, "ended") ?? "held"}`,
+    ];
+  });
+
 const showCall = ({ output }: CommandContext, call: Body): void => {
   if (output.json) {
     output.data(call);
@@ -27,6 +38,7 @@ const showCall = ({ output }: CommandContext, call: Body): void => {
     ["target", call.target],
     ["attempts", call.attempts],
     ["lease", call.lease],
+    ...leasesOf(call),
     ["created", call.created_at],
     ["not before", isOver(call) ? null : call.available_at],
     ["started", call.started_at],
@@ -103,7 +115,7 @@ const cancel: Command = {
   least: 1,
   most: 1,
   options: ["project", "reason"],
-  summary: "stop a call; whoever runs it is told",
+  summary: "stop a call; its service is told",
   async run(context) {
     const { openPlane, flags, output } = context;
     const id = await resolveCallId(context);

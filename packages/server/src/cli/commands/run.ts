@@ -7,7 +7,7 @@ import { parseText, textOf } from "../body.ts";
 import type { Command, CommandContext } from "../command.ts";
 import { parseDuration } from "../duration.ts";
 import { EXIT } from "../exit-code.ts";
-import { oneLine } from "../plain-text.ts";
+import { oneLine, plainText } from "../plain-text.ts";
 import { openPatient, withWait } from "../wait-for-call.ts";
 
 /** Longer than a person waits for any turn. */
@@ -37,7 +37,7 @@ const createShow = ({ output, io }: CommandContext): Show => {
     if (event.type === "part") line(`  … ${JSON.stringify(event.part ?? null)}`);
     if (event.type === "step" && event.phase === "started") said = "";
     if (event.type !== "text" || event.text === "") return;
-    io.stdout.write(event.text);
+    io.stdout.write(plainText(event.text));
     said += event.text;
     midLine = !event.text.endsWith("\n");
   };
@@ -47,7 +47,7 @@ const createShow = ({ output, io }: CommandContext): Show => {
 const finish = ({ output }: CommandContext, turn: Body, said?: string): number => {
   if (output.json) output.data(turn);
   else if (said !== undefined && said === turn.deliverable) output.line("");
-  else if (typeof turn.deliverable === "string") output.line(turn.deliverable);
+  else if (typeof turn.deliverable === "string") output.line(plainText(turn.deliverable));
   else output.value(turn.deliverable ?? null);
   const error = isRecord(turn.error) ? turn.error : undefined;
   if (error !== undefined) output.note(`${String(error.code)}: ${String(error.message)}`);

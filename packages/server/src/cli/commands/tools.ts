@@ -126,7 +126,7 @@ const accept: Command = {
   summary: "put the version that a service registered and that waits in force",
   async run({ client, project, args, flags, output }) {
     const name = args[0] ?? "";
-    // Without a version the server accepts what waits only if no other version came that a person may have read instead.
+    // Without a version the server accepts the waiting one only if no other version came that the person may have read instead.
     const body = flags.version === undefined ? {} : { version: Number(flags.version) };
     const tool = await client.request({ method: "POST", path: toolPath(project, name, "accept"), body });
     if (output.json) {

@@ -1,5 +1,5 @@
-// `toolplane up`: hands its flags to the stack. A flag that was not given stays undefined: the environment and the
-// configuration file decide then.
+// `toolplane up`: passes its flags to the stack. A flag that was not given stays undefined: then the environment and the
+// configuration file decide.
 
 import type { Command } from "../command.ts";
 import { WrongUsage } from "../wrong-usage.ts";
@@ -22,7 +22,7 @@ export const upCommand: Command = {
   options: ["port", "host", "database-url", "nats-url", "roles", "config", "demo", "ephemeral"],
   summary: "run the server; SIGTERM or Ctrl-C drains it",
   async run({ flags, io }) {
-    // Loaded here: every other command starts in half the time without the engine.
+    // Imported here: without the engine every other command starts in half the time.
     const { runUp } = await import("../../up/up.ts");
     return runUp(
       {

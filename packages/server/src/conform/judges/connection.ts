@@ -5,7 +5,7 @@ import { AT_ONCE } from "../scenarios/good-calls.ts";
 import { fail, judgeEach, notApplicable, pass } from "../verdict.ts";
 import type { Judges } from "./judge.ts";
 
-/** Open to everybody on the real server too. */
+/** These need no token on the real server either. */
 const isPublic = ({ path }: SeenRequest): boolean => path === "/health" || path === "/live";
 
 export const connectionJudges: Judges = {

@@ -35,7 +35,7 @@ const judge = (id: ClauseId, evidence: Evidence, { fatal, unseen }: Troubles): V
   if (why !== undefined) return fail(why);
   const unknown = unseen.get(id);
   if (unknown !== undefined) return notApplicable(unknown);
-  return JUDGES.get(id)?.(evidence) ?? notApplicable("nobody judges it");
+  return JUDGES.get(id)?.(evidence) ?? notApplicable("there is no judge for it");
 };
 
 export const judgeClauses = (evidence: Evidence, troubles: Troubles): readonly JudgedClause[] =>

@@ -90,7 +90,7 @@ const judgeForeign = (evidence: Evidence): Verdict => {
   const taken = words.find((word) => word === "ack" || word === "term");
   return taken === undefined
     ? pass(words.includes("nak") ? "it was given back" : "it was left alone")
-    : fail("a command of another project was acknowledged, so nobody else gets it");
+    : fail("a command of another project was acknowledged, so its own services do not get it");
 };
 
 const headerFault = ({ operation, callId, turnId, record }: Question): string | undefined => {

@@ -44,7 +44,7 @@ const descriptionIn = (value: unknown): unknown =>
   isRecord(value) && isRecord(value.config) ? value.config.description : undefined;
 
 const createApi = (nats: BareNats) => {
-  /** Undefined when what is asked for is not there. */
+  /** Undefined when the stream or consumer does not exist. */
   return async (subject: string, body: object = {}): Promise<Answer | undefined> => {
     const { payload } = await nats.ask(`$JS.API.${subject}`, JSON.stringify(body), { timeoutMs: API_MS });
     const answer = tryParseJsonStrict(payload);

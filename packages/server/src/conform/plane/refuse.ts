@@ -5,7 +5,7 @@ import type { LeaseAnswer, Refusal } from "../planned-call.ts";
 
 const SENTENCES = {
   already_settled: "the call has settled; the first valid result counts",
-  lease_lost: "the lease on this call is gone; somebody else runs it now",
+  lease_lost: "the lease on this call is gone; another service runs it now",
   storage_error: "the store is away for a moment; try again",
 } as const;
 

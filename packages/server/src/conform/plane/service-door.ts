@@ -16,7 +16,7 @@ export interface ServiceDoor {
   areClaimsBack(): boolean;
   /** How long a service may wait on an unanswered request for work. */
   claimMs(): number;
-  /** Takes back what nobody has taken. */
+  /** Takes back what was not taken. */
   clear(): Promise<void>;
   close(): Promise<void>;
 }

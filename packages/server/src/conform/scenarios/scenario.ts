@@ -1,4 +1,5 @@
-// A scenario: what is done to the service, for which clauses. It judges nothing; what was seen is judged when all are over.
+// A scenario: what is done to the service, for which clauses. It judges nothing: the judges look at the evidence when all scenarios
+// are over.
 
 import type { ClauseId } from "../clauses.ts";
 import type { Session } from "../session.ts";

@@ -33,9 +33,9 @@ export interface Conversation {
   readonly extensions: readonly string[];
   readonly said: readonly Said[];
   readonly heard: readonly Heard[];
-  /** How it ended when it was asked to; undefined when nobody asked. */
+  /** How it ended when it was asked to; undefined when it was not asked. */
   readonly farewell: Ending | undefined;
-  /** The step in which it ended although nobody had asked. */
+  /** The step in which it ended without being asked. */
   readonly diedIn: string | undefined;
 }
 

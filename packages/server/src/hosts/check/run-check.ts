@@ -8,6 +8,7 @@ import { oneLine } from "../../cli/plain-text.ts";
 import { WrongUsage } from "../../cli/wrong-usage.ts";
 import { createLastWords } from "../../conform/launch-command.ts";
 import type { Outcome } from "../../conform/verdict.ts";
+import type { HostClause } from "./clauses.ts";
 import { isAnswer } from "./evidence.ts";
 import { type JudgedHostClause, judgeHost } from "./judges/index.ts";
 import { walkHost } from "./walk.ts";
@@ -59,9 +60,10 @@ const print = (output: Output, judged: readonly JudgedHostClause[], command: rea
     output.data({ command, clauses, summary });
     return;
   }
-  const width = Math.max(...judged.map(({ clause }) => clause.title.length));
+  const named = ({ title, utp }: HostClause): string => (utp === undefined ? title : `${title} (utp ${utp})`);
+  const width = Math.max(...judged.map(({ clause }) => named(clause).length));
   for (const { clause, verdict } of judged) {
-    const start = `${WORDS[verdict.outcome].padEnd(4)}  ${clause.id}  ${clause.title.padEnd(width)}`;
+    const start = `${WORDS[verdict.outcome].padEnd(4)}  ${clause.id}  ${named(clause).padEnd(width)}`;
     output.line((verdict.outcome === "pass" ? start : `${start}  ${oneLine(verdict.reason)}`).trimEnd());
   }
   output.line("");

@@ -1,7 +1,7 @@
 // What is sent to a host, step by step. A host that ends in a step is started again for the next; a step that could not be sent
 // is missing from the record and judged as missing.
 
-import { isRecord, type JsonObject, ToolplaneError } from "@toolplane/protocol";
+import { isRecord, type JsonObject, type JsonValue, ToolplaneError } from "@toolplane/protocol";
 import { HOST_EXTENSIONS, type HostTool, OPTIONAL_HOST_METHODS, readHostTools } from "@toolplane/protocol/host";
 import { sampleArguments } from "../../conform/sample-arguments.ts";
 import type { Conversation, HostEvidence } from "./evidence.ts";
@@ -36,6 +36,23 @@ const BAD_LINES: readonly (string | Buffer)[] = [
   `${"[".repeat(2_000)}`,
   "x".repeat(200_000),
   Buffer.from([0xff, 0xfe, 0x00, 0x80]),
+];
+
+/** A state the host has never seen; a uuid under it comes back only where it was sent. */
+export const SESSION_KEY = "check_session";
+
+type Change = Readonly<Record<string, JsonValue | undefined>>;
+
+/** Changes to a good execute_tool, each of which makes it one that must not run. `undefined` leaves the field out. */
+const MALFORMED: readonly Change[] = [
+  { tool_name: undefined },
+  { tool_name: 7 },
+  { tool_name: null },
+  { arguments: undefined },
+  { arguments: null },
+  { arguments: "{}" },
+  { arguments: [] },
+  { arguments: 7 },
 ];
 
 interface Place {
@@ -99,9 +116,14 @@ export const walkHost = async (options: WalkOptions): Promise<HostEvidence> => {
     method: "get_tool_schemas",
     params: { state: place.state },
   });
-  const execute = (more: JsonObject = {}): { method: string; params: JsonObject } => ({
+  const execute = (more: Change = {}): { method: string; params: JsonObject } => ({
     method: "execute_tool",
-    params: { tool_name: place.tool?.name ?? "", arguments: place.arguments, state: place.state, ...more },
+    params: {
+      tool_name: place.tool?.name ?? "",
+      arguments: place.arguments,
+      state: place.state,
+      ...more,
+    } as JsonObject,
   });
   const optionalParams = (method: string): JsonObject => {
     const about = { tool_name: place.tool?.name ?? "x", arguments: place.arguments, state: place.state };
@@ -135,6 +157,31 @@ export const walkHost = async (options: WalkOptions): Promise<HostEvidence> => {
     );
     for (const method of OPTIONAL_HOST_METHODS)
       await step(method, (host) => host.ask("optional", { method, params: optionalParams(method) }));
+  };
+
+  /** Two kinds at once, so that an answer under a wrong id shows by its kind; then a session that another must not see. */
+  const identity = async (): Promise<void> => {
+    if (place.tool === undefined) return;
+    await step("two kinds at once", async (host) => {
+      const ids = [execute(), schemas(), execute(), schemas()].map((ask) => host.begin("mixed", ask));
+      await Promise.all(ids.map((id) => host.answerTo(id)));
+    });
+    await step("two sessions", async (host) => {
+      const state = { ...place.state, [SESSION_KEY]: options.uuid() };
+      await host.ask("session", execute({ state }));
+      await host.ask("other-session", execute());
+      await host.ask("other-session", schemas());
+    });
+  };
+
+  const malformed = async (): Promise<void> => {
+    if (place.tool === undefined) return;
+    await step("malformed calls", async (host) => {
+      for (const change of MALFORMED) host.begin("malformed", execute(change));
+      host.begin("malformed", { ...execute(), v: 2 });
+      // As long as an ordinary call takes, so that whatever runs has been answered.
+      await host.ask("after-malformed", execute());
+    });
   };
 
   const faults = async (): Promise<void> => {
@@ -197,6 +244,8 @@ export const walkHost = async (options: WalkOptions): Promise<HostEvidence> => {
       const running = talk.begin("canceled", call);
       await talk.ask("cancel", { method: "cancel", params: { id: running } });
       await talk.answerTo(running);
+      // As long as the canceled call would have taken.
+      await talk.ask("after-cancel", call);
     }
     if (agreed.includes("shutdown")) {
       talk.begin("last-before-shutdown", call);
@@ -211,6 +260,8 @@ export const walkHost = async (options: WalkOptions): Promise<HostEvidence> => {
     if (!answered && talk?.isAlive() === true) return { conversations: [...conversations, talk.record()] };
     await ordinary();
     await lines();
+    await identity();
+    await malformed();
     await faults();
     await end();
     await extended();

@@ -1,5 +1,5 @@
-// The host's side of the protocol, by hand and with every door open: these programs break the rules on purpose, so they
-// use nothing of the project's own reader and writer. They run as processes of their own and import nothing but Node.
+// The host's side of the protocol, by hand and without checks: these programs break the rules on purpose, so they use none of the
+// project's own readers and writers. They run as processes of their own and import nothing but Node.
 
 import { writeSync } from "node:fs";
 
@@ -19,7 +19,7 @@ export interface HostCall {
   };
 }
 
-/** How a host misbehaves: what is not said it does properly. */
+/** How a host misbehaves; everything that is not given it does properly. */
 export interface Habit {
   /** The tool `bad`; `echo`, `wait` and `die` are the same in every program. */
   readonly bad: (call: HostCall) => void;

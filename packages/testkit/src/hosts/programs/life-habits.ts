@@ -1,4 +1,4 @@
-// Hosts that live or die as they should not, and hosts that say too much or read too little.
+// Hosts that live or die wrongly, and hosts that write too much or read too little.
 
 import { spawn } from "node:child_process";
 import { closeSync } from "node:fs";
@@ -33,7 +33,7 @@ export const LIFE_HABITS = {
     bad: () => undefined,
   },
   ignores_cancel: { deafToCancel: true, bad: () => undefined },
-  /** Its event loop is stuck: no cancel, no ping, no other call. */
+  /** Its event loop is blocked: no cancel, no ping, no other call. */
   blocks: {
     bad: () => {
       for (;;) Math.random();

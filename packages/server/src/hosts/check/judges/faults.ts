@@ -14,7 +14,17 @@ const judgeUnreadable = (evidence: HostEvidence, tag: string, what: string, type
   return fault === undefined ? pass(`${what} is ${type}`) : fail(fault);
 };
 
-const BAD_STEPS = new Set(["unknown-method", "not-json", "version", "missing", "bad", "after-bad", "unknown-tool"]);
+const BAD_STEPS = new Set([
+  "malformed",
+  "after-malformed",
+  "unknown-method",
+  "not-json",
+  "version",
+  "missing",
+  "bad",
+  "after-bad",
+  "unknown-tool",
+]);
 
 export const faultJudges: Judges = {
   "HOST-C16": (evidence) =>

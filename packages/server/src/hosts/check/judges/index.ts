@@ -4,6 +4,7 @@ import type { Verdict } from "../../../conform/verdict.ts";
 import { HOST_CLAUSES, type HostClause, type HostClauseId } from "../clauses.ts";
 import type { HostEvidence } from "../evidence.ts";
 import { faultJudges } from "./faults.ts";
+import { identityJudges } from "./identity.ts";
 import type { Judge } from "./judge.ts";
 import { lifeJudges } from "./life.ts";
 import { methodJudges } from "./methods.ts";
@@ -14,7 +15,10 @@ export interface JudgedHostClause {
   readonly verdict: Verdict;
 }
 
-const JUDGES = { ...wireJudges, ...methodJudges, ...faultJudges, ...lifeJudges } as Record<HostClauseId, Judge>;
+const JUDGES = { ...wireJudges, ...methodJudges, ...faultJudges, ...lifeJudges, ...identityJudges } as Record<
+  HostClauseId,
+  Judge
+>;
 
 export const judgeHost = (evidence: HostEvidence): readonly JudgedHostClause[] =>
   HOST_CLAUSES.map((clause) => ({ clause, verdict: JUDGES[clause.id](evidence) }));

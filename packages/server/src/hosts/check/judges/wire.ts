@@ -26,6 +26,8 @@ const findStray = (conversation: Conversation): string | undefined => {
       if (message.ok === false && isAboutBadLine(conversation, order)) continue;
       return `an answer has the id ${show(id)}, which nobody asked`;
     }
+    // A second answer to what was canceled has a rule of its own.
+    if (asked.tag === "canceled") continue;
     counts.set(id, (counts.get(id) ?? 0) + 1);
     if ((counts.get(id) ?? 0) > 1) return `${asked.method} was answered twice`;
     if (order < asked.order) return `${asked.method} was answered before it was asked`;

@@ -1,11 +1,11 @@
-// Arguments of the project manager's tools that the manager judges itself. Section 11 gives some mistakes a code of their own,
-// told in the result of the call, and takes flags that a JSON Schema would refuse. A schema that answered first with
-// `bad_request` would take these words away; every other mistake is still the schema's.
+// Arguments of the project manager's tools that the manager checks itself. Section 11 gives some mistakes a code of their own in
+// the result of the call, and accepts flags that a JSON Schema would refuse. If the schema were checked first, the caller would
+// get `bad_request` instead of these codes. The schema still reports every other mistake.
 
 import { isFilled, isRecord, type JsonObject } from "../json/json-value.ts";
 import type { PmoToolName } from "./tool-name.ts";
 
-export const PROVISION_ACTIONS = ["ensure", "create", "derive"] as const;
+const PROVISION_ACTIONS = ["ensure", "create", "derive"] as const;
 export type ProvisionAction = (typeof PROVISION_ACTIONS)[number];
 
 export type MalformedProvision =

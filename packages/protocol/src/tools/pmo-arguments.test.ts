@@ -1,7 +1,7 @@
 // Which arguments of the project manager's tools the manager judges itself.
 
 import { expect, test } from "vitest";
-import { isJudgedByManager, malformedProvision } from "./manager-arguments.ts";
+import { isJudgedByManager, malformedProvision } from "./pmo-arguments.ts";
 
 const ENSURE = { action: "ensure", agent_id: "a" };
 
