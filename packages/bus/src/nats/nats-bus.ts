@@ -57,7 +57,13 @@ export const createNatsBus = (options: NatsBusOptions): NatsBus => {
   };
 
   const keeping: Promise<Keepers> = jetstreamManager(wire.nc, { checkAPI: false }).then((jsm) => {
-    const streams = createStreamKeeper({ wire, jsm, replicas, log });
+    const streams: StreamKeeper = createStreamKeeper({
+      wire,
+      jsm,
+      replicas,
+      log,
+      commandsMade: (stream) => durables.remake(stream),
+    });
     const durables = createNatsDurables({ wire, jsm, streams, plane });
     const kept = createKeptDurables({ durables, clock, log });
     const { requests, nc } = wire;

@@ -30,6 +30,8 @@ export interface DurablePlan {
 }
 
 export interface NatsDurables {
+  /** Makes the durables of commands that were ensured here before, in a stream that is new. */
+  remake(stream: string): Promise<void>;
   ensure(plan: DurablePlan): Promise<void>;
   drop(durable: string): Promise<void>;
   /** All existing durables that do not belong to another plane. */
@@ -72,6 +74,7 @@ export const createNatsDurables = ({ wire, jsm, streams, plane }: DurableKeeperD
 
   /** When the durables seen here were made, by the server's clock. */
   const made = new Map<string, string>();
+  const ofCommands = new Map<string, DurablePlan>();
 
   const find = async (stream: string, durable: string): Promise<ConsumerInfo | undefined> => {
     try {
@@ -135,9 +138,13 @@ export const createNatsDurables = ({ wire, jsm, streams, plane }: DurableKeeperD
   };
 
   return {
+    async remake(stream) {
+      for (const plan of ofCommands.values()) await jsm.consumers.add(stream, configOf(plan, "all", mark));
+    },
     async ensure(plan) {
       try {
         made.set(plan.durable, (await whileConnected(wire, () => ensure(plan))).created);
+        if (plan.category === "cmd") ofCommands.set(plan.durable, plan);
       } catch (error) {
         throw understandNats(error, plan.durable);
       }
@@ -175,6 +182,7 @@ export const createNatsDurables = ({ wire, jsm, streams, plane }: DurableKeeperD
     },
     async drop(durable) {
       made.delete(durable);
+      ofCommands.delete(durable);
       for (const category of STREAM_CATEGORIES) {
         try {
           const { config } = await streams.ensure(category);

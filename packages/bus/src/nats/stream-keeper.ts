@@ -97,9 +97,11 @@ export interface StreamKeeperDeps {
   /** Undefined: as an operator has chosen, or one. */
   readonly replicas: number | undefined;
   readonly log: Log;
+  /** A stream of commands was made just now. A command that comes before its durable is not kept, so the durables come first. */
+  readonly commandsMade: (stream: string) => Promise<void>;
 }
 
-export const createStreamKeeper = ({ wire, jsm, replicas, log }: StreamKeeperDeps): StreamKeeper => {
+export const createStreamKeeper = ({ wire, jsm, replicas, log, commandsMade }: StreamKeeperDeps): StreamKeeper => {
   const ensured = new Map<StreamCategory, Promise<StreamInfo>>();
 
   const find = async (name: string): Promise<StreamInfo | undefined> => {
@@ -111,10 +113,16 @@ export const createStreamKeeper = ({ wire, jsm, replicas, log }: StreamKeeperDep
     }
   };
 
+  const make = async (category: StreamCategory, wanted: Wanted): Promise<StreamInfo> => {
+    const made = await jsm.streams.add(wanted);
+    if (category === "cmd") await commandsMade(wanted.name);
+    return made;
+  };
+
   const bring = async (category: StreamCategory): Promise<StreamInfo> => {
     const wanted = planStream(category, replicas);
     // Making a stream that exists with the same settings is no error, so two processes may start at once.
-    const found = (await find(wanted.name)) ?? (await jsm.streams.add(wanted));
+    const found = (await find(wanted.name)) ?? (await make(category, wanted));
     checkFixed(wanted, found.config, log);
     const changes = planChanges(wanted, found.config, replicas);
     if (Object.keys(changes).length === 0) return found;
