@@ -21,7 +21,8 @@ What the file promises:
   PY1. A call is claimed only when a thread is free to start it; a claimed call that was not started is given back.
   PY2. A call has one result. It is sent again, unchanged, until the server has answered.
   PY3. The server decides: a call that was canceled, timed out or taken away is dropped, whatever the tool returns.
-  PY4. An exception of a tool becomes a failed result with a code. Its traceback goes to the log and nowhere else.
+  PY4. An exception of a tool becomes a failed result with a code. Its traceback goes to the log and,
+       cut, to the operators of the plane; no card has it.
   PY5. The token and the secrets that tools declare (tool(secrets=["API_KEY"]), read from ctx.secrets) are removed from
       results, errors, parts, definitions and log lines, also when they are encoded.
   PY6. A call has a key that is made once. A request whose answer was lost is sent again with it, so the tool runs once.
@@ -48,6 +49,7 @@ import signal
 import socket
 import threading
 import time
+import traceback
 import typing
 import urllib.parse
 from datetime import datetime
@@ -61,6 +63,7 @@ REQUEST_SECONDS = 10.0  # nothing but a claim takes long on a healthy server
 SETTLE_SECONDS = 300.0  # a result is worth waiting for a server that is being updated
 STOP_SECONDS = 2.0  # for a tool that looks at ctx.cancelled now and then
 MAX_ATTEMPTS = 3
+DIAGNOSTIC_CHARS = 8_000  # the place of a mistake is found in them
 # Codes of the error table that say "the same request may work later"; a tool's own code needs retryable=True.
 RETRY_CODES = frozenset(
     "agent_busy rate_limited storage_error breaker_open internal_error unknown_error upstream_unavailable "
@@ -667,8 +670,11 @@ class Call:
     def deliver(self, outcome: Dict[str, Any]) -> None:
         """Delivers the result, and repeats it until the server has answered (PY2)."""
         try:
-            said = {key: self.scrub.json(outcome[key]) for key in ("result", "error") if key in outcome}
+            said = {key: self.scrub.json(outcome[key]) for key in ("result", "error", "diagnostics") if key in outcome}
             body = {"lease": self.lease, **outcome, **said}
+            if "diagnostics" in body:
+                # Scrubbed before it is cut: a secret that is cut in two would not be found.
+                body["diagnostics"] = {key: text[:DIAGNOSTIC_CHARS] for key, text in body["diagnostics"].items()}
             if self.definition_hash is not None:
                 body["definition_hash"] = self.definition_hash
             json.dumps(body, allow_nan=False)
@@ -705,15 +711,18 @@ def failed(code: str, message: str, detail: Any = None, retryable: Optional[bool
 
 def understand(error: BaseException) -> Dict[str, Any]:
     """Turns an exception of a tool into a result (PY4)."""
+    stack = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+    diagnostics = {"name": type(error).__name__, "message": str(error), "stack": stack}
     if isinstance(error, ToolError):
-        return failed(error.code, error.message, error.detail, error.retryable)
+        said = failed(error.code, error.message, error.detail, error.retryable)
+        return {**said, "diagnostics": diagnostics}
     # A KeyError or a ValueError that the tool did not declare is its own bug, not the caller's mistake.
     code = "internal_error"
     for kind, named in ((TimeoutError, "tool_timeout"), (ConnectionError, "upstream_unavailable")):
         if isinstance(error, kind):
             code = named
             break
-    return failed(code, str(error) or type(error).__name__)
+    return {**failed(code, str(error) or type(error).__name__), "diagnostics": diagnostics}
 
 
 # --------------------------------------------------------------------------------------------------------- the service

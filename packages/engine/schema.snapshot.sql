@@ -42,33 +42,6 @@ create table bus.carrier (
 grant delete, insert, select, update on bus.carrier to toolplane_engine;
 grant select on bus.carrier to toolplane_reader;
 
-create table bus.deliveries (
-  durable text collate "C" not null,
-  id bigint not null,
-  available_at timestamp with time zone not null default now(),
-  deliveries integer not null default 0,
-  claim_id text collate "C",
-  constraint deliveries_pkey PRIMARY KEY (durable, id)
-);
-CREATE INDEX deliveries_due ON bus.deliveries USING btree (durable, available_at, id);
-CREATE INDEX deliveries_of_message ON bus.deliveries USING btree (id);
-grant delete, insert, select, update on bus.deliveries to toolplane_engine;
-grant select on bus.deliveries to toolplane_reader;
-
-create table bus.durables (
-  durable text collate "C" not null,
-  pattern text collate "C" not null,
-  xid xid8 not null,
-  id bigint not null,
-  pending xid8[] not null,
-  rounds bigint not null default 0,
-  created_at timestamp with time zone not null default now(),
-  seen_at timestamp with time zone not null default now(),
-  constraint durables_pkey PRIMARY KEY (durable)
-);
-grant delete, insert, select, update on bus.durables to toolplane_engine;
-grant select on bus.durables to toolplane_reader;
-
 create table bus.messages (
   id bigint not null default 
 CASE
@@ -347,6 +320,17 @@ CREATE UNIQUE INDEX batches_of_call ON state.batches USING btree (parent_tool_ca
 CREATE INDEX batches_open ON state.batches USING btree (deadline_at) WHERE (ended_at IS NULL);
 grant delete, insert, select, update on state.batches to toolplane_engine;
 grant select on state.batches to toolplane_reader;
+
+create table state.call_diagnostics (
+  project_id text collate "C" not null,
+  tool_call_id text collate "C" not null,
+  name text not null,
+  message text not null,
+  stack text not null,
+  created_at timestamp with time zone not null default now(),
+  constraint call_diagnostics_pkey PRIMARY KEY (project_id, tool_call_id)
+);
+grant delete, insert, select on state.call_diagnostics to toolplane_engine;
 
 create table state.call_keys (
   project_id text collate "C" not null,

@@ -42,6 +42,14 @@ describe("toolplane call", () => {
     expect(err).toMatch(new RegExp(`^toolplane: own_code: not today; call ${ID} is failed: `));
   });
 
+  test("[API-2-cause] a failed call says how to see its cause, and calls show has it, line by line", async () => {
+    const { err } = await stack.run(["call", "fail", '{"code":"internal_error","message":"it \\u001b[31mbroke"}']);
+    const [, id] = err.match(new RegExp(`see the cause with: toolplane calls show (${ID})$`, "m")) ?? [];
+    const { out } = await stack.run(["calls", "show", id ?? ""]);
+    expect(out).toMatch(/\ncause\n {2}ToolError: it \\u001b\[31mbroke\n {6}at /);
+    expect(out).not.toContain("\u001b");
+  });
+
   test("[API-2-4] a call that still runs exits 3 and says how to see, ask and stop", async () => {
     const { code, out, err } = await stack.run(["call", "sleep", '{"seconds":600}', "--wait", "200ms"]);
     expect([code, out]).toEqual([3, ""]);

@@ -44,6 +44,14 @@ afterAll(async () => {
 });
 
 describe("results", () => {
+  test("[API-diagnostics-5] an operator sees the traceback of what a tool raised; its card has none", async () => {
+    const { tool_call_id: id, error } = await outcome("throw", { kind: "key" });
+    expect(error).toMatchObject({ code: "internal_error" });
+    expect(JSON.stringify(error)).not.toContain("odd_tools.py");
+    const { diagnostics } = await show(String(id));
+    expect(diagnostics).toMatchObject({ name: "KeyError", stack: expect.stringContaining("odd_tools.py") });
+  });
+
   test.each([[null], [true], [0], [-1.5], ["text \u0001 \u{1f642}"], [[]], [{}], [{ deep: [{ er: [1, null] }] }]])(
     "[API-6-8] %j comes back as it is",
     async (value) => {

@@ -137,6 +137,15 @@ describe("calls", () => {
     expect(JSON.stringify(settled)).not.toContain("node-host.ts");
   });
 
+  test.each([
+    ["text__throw", {}, "RangeError", "node-host.ts"],
+    ["data__slow", { ms: "no number" }, "ValueError", "data_host.py"],
+  ])("[API-diagnostics-6] an operator sees where %s threw", async (tool, args, name, file) => {
+    const { tool_call_id: id } = await stack.call(tool, args);
+    const { diagnostics } = await stack.get(`/calls/${String(id)}`);
+    expect(diagnostics).toMatchObject({ name, stack: expect.stringContaining(file) });
+  });
+
   test("[HOST-4-T2] a deadline is tool_timeout, and the host goes on", async () => {
     const late = stack.call("open_slow", { ms: 60_000 });
     expect(await stack.call("open_slow", { ms: 1 })).toMatchObject({ status: "success" });

@@ -37,7 +37,9 @@ describe("[SEC-7-H1] what crosses the border", () => {
 
   test("errors, events and requests", () => {
     const failure = encodeHostFailure("1", { type: "hunter2/x", detail: "no hunter2/x", stack: "hunter2/x" });
-    expect(cross(failure, "init")).toMatchObject({ error: { type: "[redacted KEY]", detail: "no [redacted KEY]" } });
+    expect(cross(failure, "init")).toMatchObject({
+      error: { type: "[redacted KEY]", detail: "no [redacted KEY]", stack: "[redacted KEY]" },
+    });
     expect(JSON.stringify(cross(failure, "init"))).not.toContain("hunter2");
     expect(cross(encodeHostEvent("1", "part", "hunter2/x"), "execute_tool")).toMatchObject({
       event: { payload: "[redacted KEY]" },

@@ -62,8 +62,9 @@ export const createBorder = (secrets: ReadonlyMap<string, string>): Border => {
         return { ...message, event: { type, payload: scrubber.value(payload) } };
       }
       if (message.ok) return { ...message, value: cleanValue(message.value, method) };
-      const { type, detail } = message.error;
-      return { ...message, error: { type: text(type), detail: text(detail) } };
+      const { type, detail, stack } = message.error;
+      const error = { type: text(type), detail: text(detail), ...(stack === undefined ? {} : { stack: text(stack) }) };
+      return { ...message, error };
     },
   };
 };

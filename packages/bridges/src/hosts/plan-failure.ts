@@ -45,10 +45,12 @@ export const lostError = (
     { detail: { host, attempts } },
   );
 
-/** `ok: false`: the host's own error, without its stack. */
+/** `ok: false`: the host's own error. Its stack is for the operator and not for the call. */
 export const hostSaidError = (host: string, { error }: HostFailure): ToolplaneError =>
   new ToolplaneError("internal_error", `host ${host} failed: ${error.type}: ${error.detail}`, {
     detail: { type: error.type, detail: error.detail },
+    // For the operator's diagnostics; no part of the message.
+    cause: { name: error.type, message: error.detail, stack: error.stack },
   });
 
 export const timeoutError = (host: string, ms: number, written: boolean): ToolplaneError =>

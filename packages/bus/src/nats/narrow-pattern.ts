@@ -2,17 +2,25 @@
 
 import { parsePattern, type SubjectPattern, violation } from "@toolplane/protocol";
 
-/** What both patterns match: the narrower token at each place; `>` extends as far as the other pattern has tokens. */
-export const narrowPattern = (pattern: SubjectPattern, stream: SubjectPattern): SubjectPattern => {
+/** The narrower token at each place; `>` goes as far as the other pattern has tokens. Undefined: no subject matches both. */
+const meetAll = (one: SubjectPattern, other: SubjectPattern): readonly string[] | undefined => {
   const tokens: string[] = [];
-  const length = Math.max(pattern.tokens.length, stream.tokens.length);
+  const length = Math.max(one.tokens.length, other.tokens.length);
   for (let at = 0; at < length; at++) {
-    const one = tokenAt(pattern, at);
-    const other = tokenAt(stream, at);
-    const token = meet(one, other);
-    if (token === undefined) throw violation(`no subject of ${stream.text} matches the pattern`);
+    const token = meet(tokenAt(one, at), tokenAt(other, at));
+    if (token === undefined) return undefined;
     tokens.push(token);
   }
+  return tokens;
+};
+
+/** Whether a subject may match both. */
+export const doOverlap = (one: SubjectPattern, other: SubjectPattern): boolean => meetAll(one, other) !== undefined;
+
+/** What both let through. */
+export const narrowPattern = (pattern: SubjectPattern, stream: SubjectPattern): SubjectPattern => {
+  const tokens = meetAll(pattern, stream);
+  if (tokens === undefined) throw violation(`no subject of ${stream.text} matches the pattern`);
   return parsePattern(tokens.join("."));
 };
 

@@ -1,4 +1,4 @@
-// The bus on NATS JetStream: commands are a work queue, events a log, stream items core messages. The server is only transport:
+// The bus on NATS JetStream: a command goes when it is taken, events are a log, stream items core messages. The server is only transport:
 // it may restart, fail over or lose everything. Streams and durables are then made again, and the owner of the rows publishes
 // lost messages again (I3, I13).
 
@@ -57,7 +57,13 @@ export const createNatsBus = (options: NatsBusOptions): NatsBus => {
   };
 
   const keeping: Promise<Keepers> = jetstreamManager(wire.nc, { checkAPI: false }).then((jsm) => {
-    const streams = createStreamKeeper(wire, jsm, replicas);
+    const streams: StreamKeeper = createStreamKeeper({
+      wire,
+      jsm,
+      replicas,
+      log,
+      commandsMade: (stream) => durables.remake(stream),
+    });
     const durables = createNatsDurables({ wire, jsm, streams, plane });
     const kept = createKeptDurables({ durables, clock, log });
     const { requests, nc } = wire;

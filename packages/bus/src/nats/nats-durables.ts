@@ -11,12 +11,12 @@ import {
   type JetStreamManager,
 } from "@nats-io/jetstream";
 import { nanos } from "@nats-io/transport-node";
-import { type SubjectPattern, ToolplaneError } from "@toolplane/protocol";
+import { parsePattern, type SubjectPattern, ToolplaneError } from "@toolplane/protocol";
 import { type StreamCategory, streamPlan } from "@toolplane/protocol/agents";
 import type { CommandDurable, DeliverFrom } from "../bus.ts";
-import { narrowPattern } from "./narrow-pattern.ts";
+import { doOverlap, narrowPattern } from "./narrow-pattern.ts";
 import { STREAM_CATEGORIES, type StreamKeeper } from "./stream-keeper.ts";
-import { CONSUMER_NOT_FOUND, hasApiCode, understandNats } from "./understand-nats.ts";
+import { alreadyTaken, CONSUMER_NOT_FOUND, hasApiCode, understandNats } from "./understand-nats.ts";
 import { type Wire, whileConnected } from "./wire.ts";
 
 export interface DurablePlan {
@@ -30,6 +30,8 @@ export interface DurablePlan {
 }
 
 export interface NatsDurables {
+  /** Makes the durables of commands that were ensured here before, in a stream that is new. */
+  remake(stream: string): Promise<void>;
   ensure(plan: DurablePlan): Promise<void>;
   drop(durable: string): Promise<void>;
   /** All existing durables that do not belong to another plane. */
@@ -48,7 +50,7 @@ const configOf = (plan: DurablePlan, deliver: DeliverFrom, mark: string | undefi
   filter_subject: narrowPattern(plan.pattern, streamPlan(plan.category).filter).text,
   ack_policy: AckPolicy.Explicit,
   ack_wait: nanos(plan.ackWaitMs),
-  // The queue keeps commands, so durables of commands begin at the oldest.
+  // A command is there as long as it is open, so the durables of commands begin at the oldest.
   deliver_policy: plan.category === "cmd" || deliver === "all" ? DeliverPolicy.All : DeliverPolicy.New,
   max_deliver: -1,
   // A delayed command counts as unanswered: a bound would let a thousand delayed commands stop all others.
@@ -72,6 +74,7 @@ export const createNatsDurables = ({ wire, jsm, streams, plane }: DurableKeeperD
 
   /** When the durables seen here were made, by the server's clock. */
   const made = new Map<string, string>();
+  const ofCommands = new Map<string, DurablePlan>();
 
   const find = async (stream: string, durable: string): Promise<ConsumerInfo | undefined> => {
     try {
@@ -82,6 +85,39 @@ export const createNatsDurables = ({ wire, jsm, streams, plane }: DurableKeeperD
     }
   };
 
+  let listing: Promise<readonly ConsumerInfo[]> | undefined;
+
+  /** Several that are made at once look at one list. An engine that may not list makes its durables without the look. */
+  const listAll = (stream: string): Promise<readonly ConsumerInfo[]> => {
+    const list = async (): Promise<readonly ConsumerInfo[]> => {
+      const found: ConsumerInfo[] = [];
+      try {
+        for await (const info of jsm.consumers.list(stream)) found.push(info);
+      } catch (error) {
+        if (understandNats(error).code !== "auth_failed") throw error;
+      }
+      return found;
+    };
+    listing ??= list().finally(() => {
+      listing = undefined;
+    });
+    return listing;
+  };
+
+  /** Two durables of the same commands would both get them. */
+  const checkAlone = async (stream: string, { durable, pattern, category }: DurablePlan): Promise<void> => {
+    if (category !== "cmd") return;
+    for (const { name, config } of await listAll(stream)) {
+      const taken = name !== durable && doOverlap(parsePattern(config.filter_subject ?? ">"), pattern);
+      if (taken) throw alreadyTaken(durable);
+    }
+  };
+
+  const make = async (stream: string, plan: DurablePlan, config: Partial<ConsumerConfig>): Promise<ConsumerInfo> => {
+    await checkAlone(stream, plan);
+    return jsm.consumers.add(stream, config);
+  };
+
   const ensure = async (plan: DurablePlan): Promise<ConsumerInfo> => {
     const stream = await streams.ensure(plan.category);
     const { name } = stream.config;
@@ -89,7 +125,7 @@ export const createNatsDurables = ({ wire, jsm, streams, plane }: DurableKeeperD
     // A stream that is younger than the durable has lost its messages: all it holds now came since then.
     const wiped = before !== undefined && isAfter(stream.created, before);
     const config = configOf(plan, wiped ? "all" : plan.deliver, mark);
-    const found = (await find(name, plan.durable)) ?? (await jsm.consumers.add(name, config));
+    const found = (await find(name, plan.durable)) ?? (await make(name, plan, config));
     if (isForeign(found))
       throw new ToolplaneError(
         "conflict",
@@ -102,9 +138,13 @@ export const createNatsDurables = ({ wire, jsm, streams, plane }: DurableKeeperD
   };
 
   return {
+    async remake(stream) {
+      for (const plan of ofCommands.values()) await jsm.consumers.add(stream, configOf(plan, "all", mark));
+    },
     async ensure(plan) {
       try {
         made.set(plan.durable, (await whileConnected(wire, () => ensure(plan))).created);
+        if (plan.category === "cmd") ofCommands.set(plan.durable, plan);
       } catch (error) {
         throw understandNats(error, plan.durable);
       }
@@ -142,6 +182,7 @@ export const createNatsDurables = ({ wire, jsm, streams, plane }: DurableKeeperD
     },
     async drop(durable) {
       made.delete(durable);
+      ofCommands.delete(durable);
       for (const category of STREAM_CATEGORIES) {
         try {
           const { config } = await streams.ensure(category);

@@ -1,5 +1,8 @@
 // The two streams: made when they are missing, brought to our settings where those may change, and refused with a clear sentence
 // where they may not. They are checked once, and again after the server was away or no longer knows them.
+//   NS1. A command goes when the durable that it is for has acknowledged it (retention `interest`). In a stream with retention
+//        `workqueue` any acknowledgement deletes the message whose number it names, also one of another durable: a tool service could
+//        delete the commands of every project. A stream that an earlier version made that way is used on, and the log says so.
 
 import {
   DiscardPolicy,
@@ -12,6 +15,7 @@ import {
 import { nanos } from "@nats-io/transport-node";
 import { ToolplaneError } from "@toolplane/protocol";
 import { type StreamCategory, streamPlan } from "@toolplane/protocol/agents";
+import type { Log } from "../log.ts";
 import { hasApiCode, STREAM_NOT_FOUND, understandNats } from "./understand-nats.ts";
 import { type Wire, whileConnected } from "./wire.ts";
 
@@ -38,12 +42,15 @@ type Wanted = Pick<
   "name" | "subjects" | "retention" | "storage" | "discard" | "max_age" | "duplicate_window" | "num_replicas"
 >;
 
+/** What an earlier version made of the commands, and no server changes. */
+const EARLIER_COMMANDS = RetentionPolicy.Workqueue;
+
 const planStream = (category: StreamCategory, replicas: number | undefined): Wanted => {
   const { name, filter, maxAgeSeconds } = streamPlan(category);
   return {
     name,
     subjects: [filter.text],
-    retention: category === "cmd" ? RetentionPolicy.Workqueue : RetentionPolicy.Limits,
+    retention: category === "cmd" ? RetentionPolicy.Interest : RetentionPolicy.Limits,
     storage: StorageType.File,
     discard: DiscardPolicy.Old,
     max_age: nanos(maxAgeSeconds * 1000),
@@ -56,8 +63,18 @@ const planStream = (category: StreamCategory, replicas: number | undefined): Wan
 const FIXED = ["retention", "storage"] as const;
 const CHANGEABLE = ["subjects", "discard", "max_age", "duplicate_window", "num_replicas"] as const;
 
-const checkFixed = (wanted: Wanted, found: StreamConfig): void => {
-  const wrong = FIXED.filter((name) => wanted[name] !== found[name]);
+const isEarlier = (wanted: Wanted, found: StreamConfig): boolean =>
+  wanted.retention === RetentionPolicy.Interest && found.retention === EARLIER_COMMANDS;
+
+const checkFixed = (wanted: Wanted, found: StreamConfig, log: Log): void => {
+  if (isEarlier(wanted, found))
+    log.warn(
+      "an earlier version made this NATS stream: a tool service can delete the commands of other projects in it; stop the plane, delete the stream, and start the plane, which makes it anew and sends every open command again",
+      { stream: wanted.name },
+    );
+  const wrong = FIXED.filter(
+    (name) => wanted[name] !== found[name] && !(name === "retention" && isEarlier(wanted, found)),
+  );
   if (wrong.length === 0) return;
   const what = wrong.map((name) => `${name} ${found[name]} instead of ${wanted[name]}`).join(" and ");
   throw new ToolplaneError(
@@ -74,7 +91,17 @@ const planChanges = (wanted: Wanted, found: StreamConfig, replicas: number | und
   return Object.fromEntries(changed.map((name) => [name, wanted[name]]));
 };
 
-export const createStreamKeeper = (wire: Wire, jsm: JetStreamManager, replicas: number | undefined): StreamKeeper => {
+export interface StreamKeeperDeps {
+  readonly wire: Wire;
+  readonly jsm: JetStreamManager;
+  /** Undefined: as an operator has chosen, or one. */
+  readonly replicas: number | undefined;
+  readonly log: Log;
+  /** A stream of commands was made just now. A command that comes before its durable is not kept, so the durables come first. */
+  readonly commandsMade: (stream: string) => Promise<void>;
+}
+
+export const createStreamKeeper = ({ wire, jsm, replicas, log, commandsMade }: StreamKeeperDeps): StreamKeeper => {
   const ensured = new Map<StreamCategory, Promise<StreamInfo>>();
 
   const find = async (name: string): Promise<StreamInfo | undefined> => {
@@ -86,11 +113,17 @@ export const createStreamKeeper = (wire: Wire, jsm: JetStreamManager, replicas: 
     }
   };
 
+  const make = async (category: StreamCategory, wanted: Wanted): Promise<StreamInfo> => {
+    const made = await jsm.streams.add(wanted);
+    if (category === "cmd") await commandsMade(wanted.name);
+    return made;
+  };
+
   const bring = async (category: StreamCategory): Promise<StreamInfo> => {
     const wanted = planStream(category, replicas);
     // Making a stream that exists with the same settings is no error, so two processes may start at once.
-    const found = (await find(wanted.name)) ?? (await jsm.streams.add(wanted));
-    checkFixed(wanted, found.config);
+    const found = (await find(wanted.name)) ?? (await make(category, wanted));
+    checkFixed(wanted, found.config, log);
     const changes = planChanges(wanted, found.config, replicas);
     if (Object.keys(changes).length === 0) return found;
     return jsm.streams.update(wanted.name, { ...found.config, ...changes });

@@ -23,6 +23,13 @@ export const hasApiCode = (error: unknown, code: number): boolean =>
 const violationIn = (error: unknown): PermissionViolationError | undefined =>
   [error, error instanceof Error ? error.cause : undefined].find((one) => one instanceof PermissionViolationError);
 
+export const alreadyTaken = (durable: string | undefined, cause?: unknown): ToolplaneError =>
+  new ToolplaneError(
+    "conflict",
+    `another consumer of these commands is on NATS${durable === undefined ? "" : `, so ${durable} cannot be made`}; delete it or narrow its filter`,
+    { cause },
+  );
+
 /** `durable`: the durable that the request was about, if any. */
 export const understandNats = (error: unknown, durable?: string): ToolplaneError => {
   if (error instanceof ToolplaneError) return error;
@@ -39,12 +46,7 @@ export const understandNats = (error: unknown, durable?: string): ToolplaneError
       `this NATS user may not use ${violation.subject}; see its permissions on the server`,
       { detail: { subject: violation.subject }, cause: error },
     );
-  if (hasApiCode(error, FILTERS_OVERLAP) || hasApiCode(error, FILTERS_OVERLAP_TOO))
-    return new ToolplaneError(
-      "conflict",
-      `another consumer of these commands is on NATS${durable === undefined ? "" : `, so ${durable} cannot be made`}; delete it or narrow its filter`,
-      { cause: error },
-    );
+  if (hasApiCode(error, FILTERS_OVERLAP) || hasApiCode(error, FILTERS_OVERLAP_TOO)) return alreadyTaken(durable, error);
   if (hasApiCode(error, SUBJECTS_OVERLAP))
     return new ToolplaneError(
       "conflict",

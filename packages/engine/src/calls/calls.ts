@@ -2,6 +2,7 @@
 
 import { ToolplaneError } from "@toolplane/protocol";
 import type { CoalescerStats } from "../coalescer/coalescer.ts";
+import { type Diagnostics, readDiagnostics } from "../diagnostics/diagnostics.ts";
 import type { Log } from "../ports/log.ts";
 import { parsePage } from "../registry/page.ts";
 import { createSessionTargets, type TargetKey } from "../sessions/session-targets.ts";
@@ -54,6 +55,8 @@ export interface Calls {
   report(request: ReportRequest): Promise<Settled>;
   cancel(request: CancelRequest): Promise<Canceled>;
   get(key: CallKey): Promise<CallView>;
+  /** What its program said when its tool failed; for operators only. */
+  diagnostics(key: CallKey): Promise<Diagnostics | undefined>;
   /** Whose hands it was in, the first lease first. */
   leases(view: CallView): Promise<readonly CallLease[]>;
   /** What never changes about a call; mostly from memory. */
@@ -182,6 +185,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
     putResultCard: reports.putCard,
     report: reports.report,
     cancel: cancel.submit,
+    diagnostics: (key) => readDiagnostics(db, key),
     get,
     leases: (view) => readLeases(db, view),
     async facts(key) {

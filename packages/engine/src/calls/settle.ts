@@ -9,6 +9,7 @@ import { isFilled, isToolplaneError, ToolplaneError, type ToolResultContent } fr
 import { checkCallTrace } from "@toolplane/protocol/agents";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
 import { roughBytes } from "../coalescer/rough-bytes.ts";
+import type { Diagnostics } from "../diagnostics/diagnostics.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Database } from "../sql/database.ts";
@@ -30,6 +31,8 @@ export interface SettleRequest extends CallKey {
   readonly leaseId?: string | undefined;
   readonly outcome: { readonly given: GivenResult } | { readonly written: WrittenResult };
   readonly traceparent?: string | undefined;
+  /** What the tool's program said about its failure. */
+  readonly diagnostics?: Diagnostics | undefined;
 }
 
 export interface Settled {
@@ -131,7 +134,7 @@ export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled
       traceparent: isFilled(request.traceparent) ? request.traceparent : undefined,
       standing: standing === undefined ? undefined : { cardId: standing.card_id, hash: standing.hash },
     });
-    return { ...planned, request };
+    return { ...planned, request, diagnostics: request.diagnostics };
   };
 
   const read = async (keys: readonly CallKey[]): Promise<ReadonlyMap<string, CallView>> =>

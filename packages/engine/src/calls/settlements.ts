@@ -6,6 +6,7 @@
 import type { JsonCaps } from "@toolplane/protocol";
 import type { Act, Actor } from "../audit/audit.ts";
 import { recordActsOf } from "../audit/audit.ts";
+import { type Diagnostics, writeDiagnostics } from "../diagnostics/diagnostics.ts";
 import type { CallObserver } from "../ports/call-observer.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
@@ -24,6 +25,8 @@ import type { Sha256 } from "./turn-chain.ts";
 export interface PlannedSettlement {
   readonly facts: CallFacts;
   readonly row: SettleRow;
+  /** What the tool's program said about its failure, for operators. */
+  readonly diagnostics?: Diagnostics | undefined;
 }
 
 type ActBy = Act & { readonly by: Actor };
@@ -88,6 +91,10 @@ export const createSettlements = (deps: SettlementsDeps): Settlements => {
     if (won.length === 0) return new Set();
     const acts = [...won.flatMap(({ row }) => controlActs(row)), ...actsOf(won)];
     if (acts.length > 0) await recordActsOf(on, acts);
+    await writeDiagnostics(
+      on,
+      won.flatMap(({ facts, diagnostics }) => (diagnostics === undefined ? [] : [{ key: facts, diagnostics }])),
+    );
     await on.afterCommit(() =>
       tell(
         won,
@@ -104,8 +111,10 @@ export const createSettlements = (deps: SettlementsDeps): Settlements => {
     },
     within: (tx, planned) => settle(tx, planned),
     alone(planned, actsOf) {
-      const isAudited = actsOf !== undefined || planned.some(({ row }) => row.control !== undefined);
-      return isAudited ? db.transaction((tx) => settle(tx, planned, actsOf)) : settle(db, planned);
+      const writesMore = planned.some(({ row, diagnostics }) => row.control !== undefined || diagnostics !== undefined);
+      return writesMore || actsOf !== undefined
+        ? db.transaction((tx) => settle(tx, planned, actsOf))
+        : settle(db, planned);
     },
   };
 };

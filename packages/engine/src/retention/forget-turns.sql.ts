@@ -140,6 +140,13 @@ unkeyed as (
    where k.project_id = any (array[s.project_id]) and k.agent_id = s.agent_id and k.tool_name = s.tool_name
      and k.idempotency_key = s.idempotency_key
 ),
+undiagnosed as (
+  delete from state.call_diagnostics d using (
+    select c.* from old o cross join lateral (
+      select q.project_id, q.tool_call_id from state.past_calls q
+       where q.project_id = o.project_id and q.agent_turn_id = o.agent_turn_id and not q.headless offset 0) c) s
+   where d.project_id = any (array[s.project_id]) and d.tool_call_id = s.tool_call_id
+),
 unheld as (
   delete from state.call_leases h where h.ctid = any (array(
     select l.ctid from old o cross join lateral (

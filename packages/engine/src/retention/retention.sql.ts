@@ -57,6 +57,9 @@ unkeyed as (
    where k.project_id = any (array[o.project_id]) and k.agent_id = o.agent_id and k.tool_name = o.tool_name
      and k.idempotency_key = o.idempotency_key
 ),
+undiagnosed as (
+  delete from state.call_diagnostics d using old o where d.project_id = any (array[o.project_id]) and d.tool_call_id = o.tool_call_id
+),
 unheld as (
   delete from state.call_leases l using old o where l.project_id = any (array[o.project_id]) and l.tool_call_id = o.tool_call_id
 ),

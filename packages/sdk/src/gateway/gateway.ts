@@ -75,6 +75,13 @@ export interface CardRef {
   readonly toolCallId?: string | undefined;
 }
 
+/** What a program says about its failure. */
+export interface Diagnostics {
+  readonly name: string;
+  readonly message: string;
+  readonly stack: string;
+}
+
 /** A result in one step; the plane makes the tool.result card from it. */
 export interface ServiceResult {
   readonly toolCallId: string;
@@ -91,6 +98,8 @@ export interface ServiceResult {
   readonly strippedControl?: readonly string[] | undefined;
   /** The run's own span. */
   readonly traceparent?: string | undefined;
+  /** Why the tool failed, in its program's words: for operators, never in a card. */
+  readonly diagnostics?: Diagnostics | undefined;
 }
 
 /** The first of the protocol's two steps: the tool.result card itself. */

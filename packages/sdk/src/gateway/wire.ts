@@ -111,6 +111,7 @@ export const serviceResultBody = (settlement: ServiceResult): Record<string, unk
   ...(settlement.strippedControl === undefined
     ? {}
     : { control_stripped: settlement.strippedControl.slice(0, 8).map((key) => key.slice(0, 64)) }),
+  ...(settlement.diagnostics === undefined ? {} : { diagnostics: settlement.diagnostics }),
   ...(settlement.definitionHash === undefined ? {} : { definition_hash: settlement.definitionHash }),
 });
 

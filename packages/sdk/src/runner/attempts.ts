@@ -40,7 +40,7 @@ export const planAttempt = (failed: FailedAttempt, random: Random): AttemptPlan 
 
 export type RunEnd =
   | { readonly kind: "value"; readonly value: unknown }
-  | { readonly kind: "error"; readonly error: ErrorEnvelope }
+  | { readonly kind: "error"; readonly error: ErrorEnvelope; readonly thrown: unknown }
   /** The signal was aborted first; its owner knows the cause. */
   | { readonly kind: "ended" };
 
@@ -98,7 +98,7 @@ export const runAttempts = async (input: AttemptsInput): Promise<RunEnd> => {
       { code: envelope.code, retryable, retry, attempt, maxAttempts, now: clock.now(), deadline },
       random,
     );
-    if (!plan.again) return { kind: "error", error: envelope };
+    if (!plan.again) return { kind: "error", error: envelope, thrown: settled.thrown };
     input.onRetry(attempt, envelope, plan.waitMs);
     await clock.sleep(plan.waitMs, signal);
   }

@@ -13,7 +13,7 @@ import {
   withToolCall,
 } from "@toolplane/protocol";
 import { withTraceTransport } from "@toolplane/protocol/agents";
-import type { Patience, Report, ToolGateway } from "../gateway/gateway.ts";
+import type { Diagnostics, Patience, Report, ToolGateway } from "../gateway/gateway.ts";
 import { writeResultCard } from "../gateway/write-result.ts";
 import type { ReadyResult } from "./build-outcome.ts";
 
@@ -36,6 +36,7 @@ export interface Deliverable {
   readonly definitionHash: string | undefined;
   readonly sessionState: JsonObject | undefined;
   readonly views?: JsonObject | undefined;
+  readonly diagnostics?: Diagnostics | undefined;
   readonly patience: Patience;
 }
 
@@ -93,6 +94,7 @@ const send = async (result: ReadyResult, to: Deliverable, deps: DeliveryDeps): P
       definitionHash: to.definitionHash,
       sessionState: to.sessionState,
       views: to.views,
+      diagnostics: to.diagnostics,
       strippedControl: result.strippedControl,
       traceparent: to.traceparent,
     },

@@ -99,6 +99,6 @@ export const executeCall = async (run: Run): Promise<RunEnd> => {
   try {
     return await execute(run, await readCall(run));
   } catch (thrown) {
-    return run.signal.signal.aborted ? { kind: "ended" } : { kind: "error", error: toEnvelope(thrown) };
+    return run.signal.signal.aborted ? { kind: "ended" } : { kind: "error", error: toEnvelope(thrown), thrown };
   }
 };

@@ -1,7 +1,14 @@
 // From the end of a run to the end of its call: a result is built and delivered, or the call is given back, or nothing is
 // reported because another party has ended the call or will.
 
-import { type JsonObject, type ResultContext, ToolplaneError, understandError } from "@toolplane/protocol";
+import {
+  type ErrorEnvelope,
+  type JsonObject,
+  type ResultContext,
+  ToolplaneError,
+  understandError,
+} from "@toolplane/protocol";
+import type { Diagnostics } from "../gateway/gateway.ts";
 import { scrubLog } from "../secrets/scrubber.ts";
 import type { RunEnd } from "./attempts.ts";
 import {
@@ -16,6 +23,7 @@ import {
 } from "./build-outcome.ts";
 import { DeferredCall } from "./deferred.ts";
 import { deliver, reportOf } from "./deliver.ts";
+import { diagnose } from "./diagnose.ts";
 import { planShutdown } from "./plan-run.ts";
 import type { RunReport } from "./run-report.ts";
 import type { CallEnd, Run } from "./run-state.ts";
@@ -82,7 +90,7 @@ const replaceResult = (run: Run, value: unknown, refused: ToolplaneError): Ready
     ? buildTooLarge(outcomeInput(run), outcomeOf(value).result, "more than the server takes")
     : buildFailed(outcomeInput(run), refused);
 
-const handOver = async (run: Run, result: ReadyResult, value: unknown): Promise<CallEnd> => {
+const handOver = async (run: Run, result: ReadyResult, value: unknown, diagnostics?: Diagnostics): Promise<CallEnd> => {
   const { deps, context, toolCallId, command, traceparent, keeper, payload } = run;
   const startedAt = deps.clock.now();
   const to = {
@@ -93,6 +101,7 @@ const handOver = async (run: Run, result: ReadyResult, value: unknown): Promise<
     definitionHash: run.profile?.definitionHash,
     sessionState: sessionStateOf(value, result.content, run.scrubber),
     views: viewsOf(value, result.content, run.scrubber),
+    diagnostics,
     // No signal is passed: "the call is over" may be the news of this very settlement while it is under way.
     patience: {
       until: () => (run.signal.unwanted.aborted ? 0 : Math.max(keeper?.expiresAt() ?? 0, startedAt) + SETTLE_GRACE_MS),
@@ -118,6 +127,12 @@ const handOver = async (run: Run, result: ReadyResult, value: unknown): Promise<
   return { report, sent: end === "settled" ? reportOf(sent, to, deps) : undefined };
 };
 
+/** A tool that fails leaves its cause where the person who runs the service looks first. */
+const logFailure = (run: Run, { code, message }: ErrorEnvelope, diagnostics: Diagnostics | undefined): void => {
+  const log = scrubLog(run.log, run.scrubber);
+  log.warn("the tool failed", { tool: run.payload.tool_name, code, reason: message, stack: diagnostics?.stack });
+};
+
 export const finishCall = async (run: Run, end: RunEnd): Promise<CallEnd> => {
   const { toolCallId, payload, profile, signal } = run;
   const cause = signal.cause();
@@ -133,7 +148,9 @@ export const finishCall = async (run: Run, end: RunEnd): Promise<CallEnd> => {
   if (end.kind === "error") {
     // A host or a remote API counts the same deadline and may notice it first; the call must look the same either way.
     const status = end.error.code === "tool_timeout" ? "timeout" : "failed";
-    return handOver(run, buildFailed(outcomeInput(run), end.error, status), undefined);
+    const diagnostics = diagnose(end.thrown, run.scrubber);
+    logFailure(run, end.error, diagnostics);
+    return handOver(run, buildFailed(outcomeInput(run), end.error, status), undefined, diagnostics);
   }
   if (cause === "deadline") return handOver(run, buildFailed(outcomeInput(run), timedOut(run), "timeout"), undefined);
   if (planShutdown(run.started, profile?.retry ?? "never") === "release") return release(run);

@@ -1,10 +1,10 @@
 // How the end of a call is shown: its result on stdout; what went wrong on stderr, in one line.
 
-import { isErrorCode, isRecord } from "@toolplane/protocol";
+import { isRecord } from "@toolplane/protocol";
 import type { Body } from "@toolplane/sdk/client";
 import { parseText, textOf } from "./body.ts";
+import { adviceForCall } from "./call-advice.ts";
 import type { CommandContext } from "./command.ts";
-import { adviceFor } from "./error-line.ts";
 import { EXIT } from "./exit-code.ts";
 
 /** The result of a settled call, printed; resolves to the exit code. */
@@ -16,8 +16,7 @@ export const showOutcome = ({ output }: CommandContext, call: Body): number => {
   if (status === "success") return EXIT.ok;
   const error = isRecord(call.error) ? call.error : {};
   const code = textOf(error, "code") ?? textOf(call, "error_code") ?? "unknown_error";
-  const advice = isErrorCode(code) ? adviceFor(code) : "the tool's author knows this code";
   const message = textOf(error, "message") ?? `the call ended as ${status}`;
-  output.note(`toolplane: ${code}: ${message}; call ${id} is ${status}: ${advice}`);
+  output.note(`toolplane: ${code}: ${message}; call ${id} is ${status}: ${adviceForCall(code, id)}`);
   return EXIT.failed;
 };

@@ -24,7 +24,7 @@ const BY_RETRY = {
   unsafe: "the server's log has the cause",
 } as const;
 
-export const adviceFor = (code: ErrorCode): string => ADVICE[code] ?? BY_RETRY[ERROR_TABLE[code].retry];
+const adviceFor = (code: ErrorCode): string => ADVICE[code] ?? BY_RETRY[ERROR_TABLE[code].retry];
 
 export interface Failure {
   readonly code: string;

@@ -1,7 +1,7 @@
 // What a command prints. Results go to stdout, remarks to stderr; with --json stdout is JSON and nothing else.
 
 import type { CliIo, CliStream } from "./io.ts";
-import { jsonText, oneLine } from "./plain-text.ts";
+import { jsonText, oneLine, plainText } from "./plain-text.ts";
 
 export interface Column<Row> {
   readonly title: string;
@@ -15,6 +15,8 @@ export interface Output {
   /** A value for people: JSON over several lines. */
   value(value: unknown): void;
   line(text: string): void;
+  /** A text of somebody else, such as a stack, over as many lines as it has. */
+  foreign(text: string): void;
   table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], empty: string): void;
   /** Names and values below each other; what is null is left out. */
   fields(entries: readonly (readonly [string, unknown])[]): void;
@@ -62,6 +64,9 @@ export const createOutput = (io: CliIo, json: boolean): Output => {
   return {
     json,
     line,
+    foreign(text) {
+      for (const each of text.split("\n")) line(`  ${plainText(each).trimEnd()}`);
+    },
     data: (value) => line(jsonText(value)),
     value: (value) => line(jsonText(value, 2)),
     table(rows, columns, empty) {

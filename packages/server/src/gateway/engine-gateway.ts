@@ -71,9 +71,10 @@ export const createEngineGateway = (options: EngineGatewayOptions): ToolGateway 
     settle: (settlement, patience = {}) =>
       withPatience(options, patience, () => {
         const { toolCallId, leaseId, status, result, error, definitionHash, sessionState, traceparent } = settlement;
-        const { views, strippedControl } = settlement;
+        const { views, strippedControl, diagnostics } = settlement;
         const given = { status, result, error, definitionHash, sessionState, views, strippedControl };
-        return engine.calls.settle({ ...keyOf(toolCallId), actorId, leaseId, traceparent, outcome: { given } });
+        const key = keyOf(toolCallId);
+        return engine.calls.settle({ ...key, actorId, leaseId, traceparent, outcome: { given }, diagnostics });
       }),
 
     putCard: ({ card, leaseId }, patience = {}) =>

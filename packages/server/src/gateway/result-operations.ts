@@ -11,6 +11,8 @@ export const MAX_RESULT_BYTES = MAX_JSON_BYTES;
 const anyValue = z.custom<JsonValue>((value) => value !== undefined, "is required");
 const MAX_PARTS = 1_000;
 
+const said = z.string().default("");
+
 const settledBody = ({ toolResultCardId, status, idempotent }: Settled) => ({
   tool_result_card_id: toolResultCardId,
   status,
@@ -32,6 +34,8 @@ export const settle = operation({
     session_state: anyObject.optional(),
     /** Further ways to show the result: `model`, `display`, `preview`. */
     views: anyObject.optional(),
+    /** What the tool's program said about its failure. Operators see it; no card has it. Long ones are cut. */
+    diagnostics: z.strictObject({ name: said, message: said, stack: said }).optional(),
   }),
   async run(request) {
     const { engine, body } = request;
@@ -54,6 +58,7 @@ export const settle = operation({
           leaseId: body.lease,
           traceparent: traceparentOf(request),
           outcome: { given },
+          diagnostics: body.diagnostics,
         }),
       ),
     );

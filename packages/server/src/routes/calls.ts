@@ -182,7 +182,7 @@ export const callRoutes: readonly Route[] = [
     gives: "call",
     query: waitQuery,
     handle: async (call) => {
-      const { engine, params, query, context } = call;
+      const { engine, params, query, context, caller } = call;
       const key = keyFrom(params);
       let view = await engine.calls.get(key);
       if (!isSettled(view.status) && query.wait_seconds !== undefined) {
@@ -190,7 +190,10 @@ export const callRoutes: readonly Route[] = [
         view = await engine.calls.get(key);
       }
       const cards = await resultCards(engine, key.projectId, [view]);
-      return context.json(callDetail(view, cards.get(view.resultCardId ?? ""), await engine.calls.leases(view)));
+      const detail = callDetail(view, cards.get(view.resultCardId ?? ""), await engine.calls.leases(view));
+      const isRead = view.errorCode !== null && OPERATORS.includes(caller.token.role);
+      const diagnostics = isRead ? await engine.calls.diagnostics(key) : undefined;
+      return context.json(diagnostics === undefined ? detail : { ...detail, diagnostics });
     },
   }),
   route({

@@ -24,6 +24,7 @@ export type AnswerBody = {
     readonly definition_hash: string;
   };
   readonly content: { readonly arguments: unknown };
+  readonly diagnostics: { readonly name: string; readonly message: string; readonly stack: string };
   readonly holder: string;
   readonly tool_name: string;
   readonly token: string;

@@ -31,6 +31,7 @@ update state.past_calls set settled_at = settled_at - interval '40 days', create
 update state.past_calls set settled_at = now() - interval '40 days', tool_call_id = '000' || substr(tool_call_id, 4)
   where tool_call_id = $1`,
   ageSettledCalls: `
+with aged as (update state.call_diagnostics set tool_call_id = '000' || substr(tool_call_id, 4))
 update state.past_calls set settled_at = now() - interval '40 days', tool_call_id = '000' || substr(tool_call_id, 4)`,
   breakCall: "update state.live_calls set headers = 'no json' where tool_call_id = $1",
   copySettledCall: `

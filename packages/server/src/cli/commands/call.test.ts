@@ -32,7 +32,7 @@ describe("toolplane call", () => {
     expect(await terminal.run("call", "fail")).toBe(1);
     expect(terminal.out()).toBe("");
     expect(terminal.err()).toBe(
-      `toolplane: tool_error: no such thing; call ${ID} is failed: correct the arguments, or ask the tool's author\n`,
+      `toolplane: tool_error: no such thing; call ${ID} is failed: correct the arguments, or see the cause with: toolplane calls show ${ID}\n`,
     );
   });
 

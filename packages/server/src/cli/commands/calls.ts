@@ -53,6 +53,9 @@ const showCall = ({ output }: CommandContext, call: Body): void => {
     ["error", call.error],
     ["result", call.error === undefined ? call.result : null],
   ]);
+  if (!isRecord(call.diagnostics)) return;
+  output.line("cause");
+  output.foreign(textOf(call.diagnostics, "stack") ?? "");
 };
 
 const list: Command = {

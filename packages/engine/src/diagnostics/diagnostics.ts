@@ -1,0 +1,38 @@
+// What a program said when its tool failed: name, message, stack. It helps the operator and nobody else, so it is kept beside the
+// call and never in a card (I8 holds for it as for everything: the service scrubs it before it leaves).
+//   DG1. It never stands in the way of a result: it is cut to size rather than refused.
+//   DG2. Only the result that counts brings its own, in the transaction of its settlement. Calls that succeed pay nothing for it.
+
+import { storableText } from "@toolplane/protocol";
+import type { CallKey } from "../calls/call.ts";
+import type { Queryer } from "../sql/database.ts";
+import { bindDiagnostics, type DiagnosticsRow, READ_DIAGNOSTICS, WRITE_DIAGNOSTICS } from "./diagnostics.sql.ts";
+
+export interface Diagnostics {
+  readonly name: string;
+  readonly message: string;
+  readonly stack: string;
+}
+
+const MAX_CHARS = { name: 200, message: 2_000, stack: 16_000 } as const;
+
+const cut = (key: CallKey, { name, message, stack }: Diagnostics) => ({
+  projectId: key.projectId,
+  toolCallId: key.toolCallId,
+  name: storableText(name, MAX_CHARS.name),
+  message: storableText(message, MAX_CHARS.message),
+  stack: storableText(stack, MAX_CHARS.stack),
+});
+
+export const writeDiagnostics = async (
+  db: Queryer,
+  said: readonly { readonly key: CallKey; readonly diagnostics: Diagnostics }[],
+): Promise<void> => {
+  if (said.length === 0) return;
+  await db.query(WRITE_DIAGNOSTICS, bindDiagnostics(said.map(({ key, diagnostics }) => cut(key, diagnostics))));
+};
+
+export const readDiagnostics = async (
+  db: Queryer,
+  { projectId, toolCallId }: CallKey,
+): Promise<Diagnostics | undefined> => (await db.query<DiagnosticsRow>(READ_DIAGNOSTICS, [projectId, toolCallId]))[0];
