@@ -5,7 +5,7 @@
 import { systemClock } from "@toolplane/engine";
 import { isToolplaneError, type WireError } from "@toolplane/protocol";
 import { createEngineGateway } from "@toolplane/server";
-import { fingerprint, toolUpload, withClient } from "@toolplane/testkit";
+import { fingerprint, meddle, toolUpload } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type AimedCall, callHeaders, type GatewayStack, resultCard, startGatewayStack } from "./gateway-stack.ts";
 
@@ -182,10 +182,7 @@ describe.each([
 });
 
 /** As a bus beside the database leaves it. */
-const markSent = ({ toolCallId }: Aim) =>
-  withClient(stack.http.t, (client) =>
-    client.query("update state.live_calls set publishes = 1 where tool_call_id = $1", [toolCallId]),
-  );
+const markSent = ({ toolCallId }: Aim) => meddle(stack.http.t, "markSent", [toolCallId]);
 
 test("[DOOR-2-7] [DOOR-2-8] a plain service that was sent its command before the tool was paused may report it; no other", async () => {
   const [sent, unsent, later] = [

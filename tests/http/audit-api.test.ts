@@ -32,8 +32,8 @@ test("[SEC-audit-1] every administrative act is written down with who, what and 
   await http.send("POST", "/projects/demo/tools", tool("pay", { approval: "never" }), {
     token: await http.toolToken(),
   });
-  await post("calls/" + (await call("pay")) + "/approve");
-  await post("calls/" + (await call("pay")) + "/deny", { reason: "no" });
+  await post(`calls/${await call("pay")}/approve`);
+  await post(`calls/${await call("pay")}/deny`, { reason: "no" });
   await post("tools/pay/accept");
   await post("tools/pay/pause");
   const open = await call("pay");

@@ -40,7 +40,7 @@ test("[SEC-10-yaml] hostile or broken YAML is refused with one sentence", async 
     "a: [",
     "a: 1\na: 2",
     "- 1",
-    "surprise: true\n" + yaml,
+    `surprise: true\n${yaml}`,
     "x".repeat(2 * 1024 * 1024),
   ]) {
     const answer = await http.send("POST", "/projects/demo/tools", body, {

@@ -1,10 +1,10 @@
 // Which paths a sandbox opens so that a program finds its packages, and none of the opened folders holds a link to a directory.
 // Node compares paths as text, so such a link would lead out of the folder (`link/..`).
-// SP1. A folder that holds one is opened entry by entry. A linked package is opened at its link, where Node looks for it, and at its
+// PO1. A folder that holds one is opened entry by entry. A linked package is opened at its link, where Node looks for it, and at its
 //     real place; not at all when it holds such a link itself, because Node can only open everything below a link, or nothing.
-// SP2. Links stand where installers put them: in `node_modules`, in the folders of `@scope` and of a store (`.pnpm`) there, and in
+// PO2. Links stand where installers put them: in `node_modules`, in the folders of `@scope` and of a store (`.pnpm`) there, and in
 //     the `node_modules` of packages. An installed package holds no other (npm packs no links), so only these are looked at.
-// SP3. A package that is linked from elsewhere is a folder of its author: all of it is searched, within a bound.
+// PO3. A package that is linked from elsewhere is a folder of its author: all of it is searched, within a bound.
 
 import { join } from "node:path";
 import { ToolplaneError } from "@toolplane/protocol";

@@ -1,6 +1,6 @@
 // The two streams: made when they are missing, brought to our settings where those may change, and refused with a clear sentence
 // where they may not. They are checked once, and again after the server was away or no longer knows them.
-//   NS1. A command goes when the durable that it is for has acknowledged it (retention `interest`). In a stream with retention
+//   KS1. A command goes when the durable that it is for has acknowledged it (retention `interest`). In a stream with retention
 //        `workqueue` any acknowledgement deletes the message whose number it names, also one of another durable: a tool service could
 //        delete the commands of every project. A stream that an earlier version made that way is used on, and the log says so.
 

@@ -1,5 +1,5 @@
 // The hash chain of a turn: each link cites everything before it, so that what is changed, dropped or moved later breaks the
-// chain at its place. docs/decisions/2026-11-16-what-the-history-covers.md says what is linked and when.
+// chain at its place. docs/decisions/0037-what-the-history-covers.md says what is linked and when.
 //   A turn's chain is extended where its head is held: results and approvals are linked when they are applied, never in settle.
 //   A direct call has no head: its settlement writes the last link (settle.sql.ts computes the same as `extendChain`).
 

@@ -22,7 +22,7 @@ const listen = () => {
 };
 
 const away = { path: "/projects/p/calls", method: "GET", code: "storage_error", cause: "Error: no" } as const;
-const begin = ["error", expect.stringContaining("requests fail: the database"), away];
+const begin = ["error", expect.stringContaining("requests fail because the database does not answer"), away];
 
 test("[UP-5-7] an outage of the database is said when it begins and when it is over, with a count", () => {
   const { lines, failures, pass } = listen();

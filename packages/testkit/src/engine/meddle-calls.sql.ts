@@ -51,6 +51,7 @@ update state.live_calls set lease_expires_at = now() - interval '1 second', due_
  where tool_call_id = $1 and status = 'running'`,
   lapseLeases: "update state.live_calls set lease_expires_at = now() - interval '1 s', due_at = now() - interval '1 s'",
   loseResultCards: "delete from cards.cards where type = 'tool.result'",
+  markSent: "update state.live_calls set publishes = 1 where tool_call_id = $1",
   putOffCalls: "update state.live_calls set available_at = 'infinity', due_at = now()",
   queueAgain:
     "update state.live_calls set status = 'queued', lease_id = null, lease_holder = null, lease_expires_at = null",
