@@ -167,8 +167,9 @@ describe.each(CUT_MOMENTS)("a request that is %s", (moment: CutMoment) => {
       step.calls.map(({ toolCallId, callCardId }) => ({ tool_call_id: toolCallId, call_card_id: callCardId })),
     );
     expect(step.next).toBe("suspended");
+    // The chain begins with the task and the card of its instruction; each call is one more link.
     expect(await room.rows("select status, waiting_tool_count, chain_seq from state.heads")).toEqual([
-      { status: "suspended", waiting_tool_count: 2, chain_seq: 2 },
+      { status: "suspended", waiting_tool_count: 2, chain_seq: 4 },
     ]);
   });
 });

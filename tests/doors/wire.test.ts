@@ -74,12 +74,13 @@ test("[UTP-1.1-1] [UTP-1.1-4] [UTP-1.4-F1] [UTP-1.4-F2] [UTP-1.4-F6] [UTP-1.4-F7
     const { version, category, component, target, suffix } = parseSubject(subject);
     return [version, category, component, target, suffix].join(".");
   });
-  const of = (agent: string) => ["task", "step", "state"].map((kind) => `v1r4.evt.agent.${agent}.${kind}`);
+  const of = (agent: string) => ["task", "step", "state", "call"].map((kind) => `v1r4.evt.agent.${agent}.${kind}`);
   const known = ["v1r4.cmd.tool.test.ender", "v1r4.cmd.agent.pool_a.wakeup", ...of("asker"), ...of("helper")];
   expect(families.filter((family) => !known.includes(family))).toEqual([]);
   expect(known.filter((family) => !families.includes(family))).toEqual([
     "v1r4.evt.agent.asker.task",
     "v1r4.evt.agent.asker.step",
+    "v1r4.evt.agent.asker.call",
   ]);
 });
 

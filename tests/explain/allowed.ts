@@ -42,11 +42,6 @@ export const ALLOWED_SCANS: readonly AllowedScan[] = [
     reason: "the oldest events first, up to a limit",
   },
   {
-    statement: "projects.sweep-bus.sent_events",
-    scan: "Seq Scan of sent_events by nothing",
-    reason: "deleting a project is rare and waits for nobody; an index for it would cost every event",
-  },
-  {
     statement: "projects.sweep-bus.messages",
     scan: "Seq Scan of messages by nothing",
     reason: "deleting a project is rare and waits for nobody; an index for it would cost every message",
@@ -86,6 +81,8 @@ export const ALLOWED_SCANS: readonly AllowedScan[] = [
 const LIVE_CALLS = "live calls only";
 const LIST = "a page of all a project has, in the order of the key, up to a limit";
 const BY_HAND = "a person does it, rarely";
+const LAST_EVENT = "the last event of the project: read from the end of the index, one row";
+const OLD_READER = "a reader that comes back with an event id of an earlier version; once for each such reader";
 const IN_SESSIONS = "live_calls_session_running holds running calls of sessions only";
 
 /** Led by nothing but the project, for a reason. */
@@ -117,6 +114,26 @@ export const ALLOWED_PROJECT_SCANS: readonly AllowedScan[] = [
     statement: "calls.projects-with-work",
     scan: "Index Only Scan of live_calls by live_calls_claimable",
     reason: "which projects have work is the question; live_calls_claimable holds queued calls only",
+  },
+  {
+    statement: "bus.now-position",
+    scan: "Index Scan of messages by messages_events_of_project",
+    reason: LAST_EVENT,
+  },
+  {
+    statement: "bus.now-position",
+    scan: "Index Scan of sent_events by sent_events_of_project",
+    reason: LAST_EVENT,
+  },
+  {
+    statement: "bus.old-position",
+    scan: "Index Scan of messages by messages_events_of_project",
+    reason: OLD_READER,
+  },
+  {
+    statement: "bus.old-position",
+    scan: "Index Scan of sent_events by sent_events_of_project",
+    reason: OLD_READER,
   },
 ];
 

@@ -28,7 +28,7 @@ select count(*)::int as removed from gone`,
 
 /** Calls first: without them nothing is offered any more. Boxes take their entries along, batches their tasks. */
 export const SWEEPS: readonly Statement[] = [
-  ...["live_calls", "past_calls", "call_keys", "call_leases"].map((noun) => sweep(`state.${noun}`)),
+  ...["live_calls", "past_calls", "call_keys", "call_leases", "call_diagnostics"].map((noun) => sweep(`state.${noun}`)),
   sweep("bus.messages"),
   sweep("bus.sent_events"),
   ...[

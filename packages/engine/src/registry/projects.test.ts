@@ -129,6 +129,11 @@ describe("deleting", () => {
     await insertSampleCall(world, { projectId, toolCallId: "tc_done", status: "success" });
     await world.ask("insert into state.call_keys values ($1, 'agent_a', 'count_words', 'key', 'tc_done')", [projectId]);
     await world.ask(
+      "insert into state.call_leases (project_id, tool_call_id, lease_id, attempt, ended) values ($1, 'tc_done', 'l', 1, 'lapsed')",
+      [projectId],
+    );
+    await world.ask("insert into state.call_diagnostics values ($1, 'tc_done', 'Error', 'm', 's')", [projectId]);
+    await world.ask(
       "insert into state.steps (project_id, agent_id, step_id, agent_turn_id, channel_id, status) values ($1, 'a', 's', 't', 'public', 'done')",
       [projectId],
     );
