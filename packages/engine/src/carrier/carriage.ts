@@ -88,7 +88,10 @@ export const createCarriage = (options: CarriageOptions): Carriage => {
   const relay = relayOutbox({
     ...ground,
     claimMs: carrier.relayClaimMs,
-    prepare: (signal) => moveOldEvents(options.db, signal),
+    prepare: async (signal) => {
+      await keeper.looked;
+      await moveOldEvents(options.db, signal);
+    },
     watch: {
       answered: (receivers) => {
         for (const [component, projectId, target] of receivers) answered.notice({ component, projectId, target });

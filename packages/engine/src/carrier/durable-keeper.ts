@@ -2,7 +2,8 @@
 // when a service says that it serves the pair, or when a tool of a service that never leases is registered.
 //   DK1. A ring of the registry makes what is new; the slow look, or news that the carrier is back, makes all of them.
 //   DK2. Any number of processes may do so at once: an existing durable stays as it is.
-//   DK3. While the carrier is away it is asked again with growing pauses; nothing waits for it.
+//   DK3. While the carrier is away it is asked again with growing pauses. Only the relay waits, for the end of the first look: a carrier
+//        keeps no command that comes before its durable.
 //   DK4. A pair that no service has named for a day, and for which no call waits, loses its durable. Existing durables are listed
 //        before the pairs are read, so one that is made meanwhile is not taken for a leftover. Where our user may make durables
 //        and not list or drop them, leftovers stay.
@@ -39,6 +40,8 @@ export interface DurableKeeperOptions {
 export interface DurableKeeper {
   /** Whether services fetch the commands of this durable from the carrier; undefined before the first look. */
   has(durable: string): boolean | undefined;
+  /** Resolves when the first look has ended, well or not. */
+  readonly looked: Promise<void>;
   /** How many there are. */
   count(): number;
   /** A service fetches the commands of this pair from the carrier; resolves to its durable, which exists then. */
@@ -67,6 +70,7 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
   let all = true;
   let rung = false;
   let leftoversAt = Number.NEGATIVE_INFINITY;
+  const first = Promise.withResolvers<void>();
 
   const isRefused = (error: unknown): boolean => {
     if (!isToolplaneError(error) || error.code !== "auth_failed") return false;
@@ -116,7 +120,7 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
       alarm.rest();
       rung = false;
       try {
-        await look();
+        await look().finally(first.resolve);
         failures = 0;
         await alarm.wait(lookAgainMs);
         // It was not woken: this is the slow look.
@@ -149,6 +153,7 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
 
   return {
     has: (durable) => known?.has(durable),
+    looked: first.promise,
     count: () => known?.size ?? 0,
     async attach({ projectId, target }) {
       const { durable, pattern } = toolCommandSubscription(projectId, target);
