@@ -87,11 +87,14 @@ export const createCarriage = (options: CarriageOptions): Carriage => {
   });
   const relay = relayOutbox({
     ...ground,
-    claimMs: carrier.relayClaimMs,
-    prepare: async (signal) => {
-      await keeper.looked;
-      await moveOldEvents(options.db, signal);
+    bus: {
+      async publish(messages) {
+        await keeper.settled();
+        await carrierBus.publish(messages);
+      },
     },
+    claimMs: carrier.relayClaimMs,
+    prepare: (signal) => moveOldEvents(options.db, signal),
     watch: {
       answered: (receivers) => {
         for (const [component, projectId, target] of receivers) answered.notice({ component, projectId, target });

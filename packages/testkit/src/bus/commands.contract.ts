@@ -1,4 +1,4 @@
-// B4, B13: the work queue.
+// B2, B4, B13: commands.
 
 import type { Delivery } from "@toolplane/bus";
 import { expect, test } from "vitest";
