@@ -10,8 +10,16 @@ export interface NatsGround extends AsyncDisposable {
   readonly bare: BareNats;
   /** A carrier over a connection of its own, as another process would have it. */
   carrier(options?: Omit<Carrier, "open">): Promise<Carrier & { readonly link: NatsLink }>;
-  /** How many messages the server holds of a stream. */
-  held(category: "cmd" | "evt"): Promise<number>;
+  /** How many messages the server holds of a stream, or of one subject in it. */
+  held(category: "cmd" | "evt", subject?: string): Promise<number>;
+  /** How many messages the stream has taken since it was made. */
+  taken(category: "cmd" | "evt"): Promise<number>;
+}
+
+interface StreamState {
+  readonly messages: number;
+  readonly last_seq: number;
+  readonly subjects?: Readonly<Record<string, number>>;
 }
 
 export const openNatsGround = async (): Promise<NatsGround> => {
@@ -21,6 +29,11 @@ export const openNatsGround = async (): Promise<NatsGround> => {
   const bare = await openBareNats(open, { log: silentLog });
   stack.defer(() => bare.close());
   const rest = stack.move();
+  const stateOf = async (category: "cmd" | "evt", ask: object = {}): Promise<StreamState | undefined> => {
+    const question = JSON.stringify(ask);
+    const answer = await bare.ask(`$JS.API.STREAM.INFO.cg_${category}_v1r4`, question, { timeoutMs: 5_000 });
+    return (JSON.parse(answer.payload) as { state?: StreamState }).state;
+  };
   return {
     server,
     bare,
@@ -29,10 +42,11 @@ export const openNatsGround = async (): Promise<NatsGround> => {
       rest.defer(() => link.close());
       return { ...options, link, open: ({ bury, log }) => createNatsBus({ link, bury, log }) };
     },
-    async held(category) {
-      const answer = await bare.ask(`$JS.API.STREAM.INFO.cg_${category}_v1r4`, "", { timeoutMs: 5_000 });
-      return (JSON.parse(answer.payload) as { state?: { messages: number } }).state?.messages ?? 0;
+    async held(category, subject) {
+      if (subject === undefined) return (await stateOf(category))?.messages ?? 0;
+      return (await stateOf(category, { subjects_filter: subject }))?.subjects?.[subject] ?? 0;
     },
+    taken: async (category) => (await stateOf(category))?.last_seq ?? 0,
     [Symbol.asyncDispose]: () => rest.disposeAsync(),
   };
 };

@@ -139,7 +139,7 @@ describe("the server", () => {
   test("[API-conform-nats-server] that is not there, or refuses the user, is one sentence", async () => {
     const { port } = nats.server;
     await expect(conform({ http: false, natsUrl: "nats://127.0.0.1:1" })).rejects.toThrow(
-      "nobody answers at 127.0.0.1:1",
+      "no server answers at 127.0.0.1:1",
     );
     await expect(conform({ http: false, natsUrl: `nats://a0:wrong@127.0.0.1:${port}` })).rejects.toThrow(
       "refuses these credentials",

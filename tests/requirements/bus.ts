@@ -5,7 +5,7 @@ import type { Rule } from "./rule.ts";
 
 export const rules = [
   { id: "BUS-1", source: "bus port B1", part: "bus", text: "Subject, headers and payload arrive as they were published, byte for byte." },
-  { id: "BUS-2", source: "bus port B2", part: "bus", text: "publish resolves when every message is stored; a message the bus may not carry is refused before anything of the call is stored." },
+  { id: "BUS-2", source: "bus port B2", part: "bus", text: "publish resolves when every message is stored; a message the bus may not carry is refused before anything of the call is stored; a command for which there is no durable is not kept." },
   { id: "BUS-3", source: "bus port B3", part: "bus", text: "The same message id in the same project is stored once while the bus holds it; another project's is another message." },
   { id: "BUS-4", source: "bus port B4", part: "bus", text: "A command goes to one consumer at a time among all that match; acknowledged, it is gone." },
   { id: "BUS-5", source: "bus port B5", part: "bus", text: "An event goes to every durable whose pattern matches; inside one durable consumers compete." },

@@ -8,7 +8,7 @@ import { unavailable } from "./requests.ts";
 
 export const STREAM_NOT_FOUND = 10059;
 export const CONSUMER_NOT_FOUND = 10014;
-/** Two durables of a work queue would both get a command. */
+/** Two durables that overlap would both get a command. */
 const FILTERS_OVERLAP = 10100;
 const FILTERS_OVERLAP_TOO = 10099;
 const SUBJECTS_OVERLAP = 10065;

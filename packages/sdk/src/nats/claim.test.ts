@@ -44,6 +44,7 @@ describe("claim", () => {
     expect(claimed).toEqual([
       {
         ...command,
+        attempt: 1,
         lease: { id: "lease_1", expiresAt: clock.now() + 15_000 },
         runDeadline: clock.now() + 30_000,
         session: undefined,

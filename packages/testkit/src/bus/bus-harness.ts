@@ -74,6 +74,8 @@ export interface BusRoom extends TwoBuses<CarrierBus> {
   readonly harness: CarrierHarness;
   subject(category: MessageCategory, suffix?: string, target?: string): string;
   message(category: MessageCategory, payload: string, extra?: Partial<BusMessage>): BusMessage;
+  /** Makes the durable of the room's commands, which none consumes yet: a carrier keeps a command for a durable that exists. */
+  keepCommands(): Promise<void>;
   /** Consumes this room's messages of a category under one durable. */
   consume(
     bus: CarrierBus,
@@ -126,16 +128,20 @@ export const openRoom = async (harness: CarrierHarness): Promise<BusRoom> => {
     await ticker.stop();
   };
 
+  const durableOf = (category: MessageCategory): string => `d_${projectId}_${category}`;
+  const patternOf = (category: MessageCategory): string => `cg.v1r4.${projectId}.*.${category}.*.desk.>`;
+
   return {
     ...buses,
     harness,
     subject,
+    keepCommands: () => other.ensureDurables([{ durable: durableOf("cmd"), pattern: patternOf("cmd") }]),
     message: (category, payload, extra = {}) => ({ subject: subject(category), headers: {}, payload, ...extra }),
     consume: (bus, options, handler) =>
       bus.consume(
         {
-          durable: `d_${projectId}_${options.category}`,
-          pattern: `cg.v1r4.${projectId}.*.${options.category}.*.desk.>`,
+          durable: durableOf(options.category),
+          pattern: patternOf(options.category),
           ...options,
         },
         handler,

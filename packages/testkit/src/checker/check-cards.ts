@@ -98,10 +98,18 @@ const turnsByThought = (facts: Facts): ReadonlyMap<string, string | null> =>
       }),
   );
 
+/** What the caller of a turn added is on cards that need not name it; they are in the turn's own context. */
+const turnsByOpening = (facts: Facts): ReadonlyMap<string, string> =>
+  new Map(
+    facts.tables.turns.flatMap(({ project_id, agent_turn_id, opening_cards }) =>
+      opening_cards.map((id) => [`${project_id}/${id}`, agent_turn_id] as const),
+    ),
+  );
+
 const linksOf = (facts: Facts): readonly Link[] => {
-  const thoughtOf = turnsByThought(facts);
+  const nameless = new Map([...turnsByThought(facts), ...turnsByOpening(facts)]);
   const turnOf = (card: CardRow): string =>
-    `${card.project_id}/${card.agent_turn_id ?? thoughtOf.get(cardName(card)) ?? null}`;
+    `${card.project_id}/${card.agent_turn_id ?? nameless.get(cardName(card)) ?? null}`;
   return [...taskLinks(facts), ...saidLinks(facts, turnOf), ...citedLinks(facts)];
 };
 

@@ -24,8 +24,11 @@ select project_id, agent_id, agent_turn_id, step_id, tool_call_ids, ended_at is 
 
 export const READ_TURNS = `
 select project_id, agent_turn_id, agent_id, status, ended_at is not null as ended, deliverable_card_id, chain_seq, chain_hash,
-       chain_version, task_hash, source_agent_id, kind, payload, runtime_config, metadata, context_cards, context_hash
-  from state.turns`;
+       chain_version, task_hash, source_agent_id, kind, payload, runtime_config, metadata, context_cards, context_hash,
+       array(select b.card_id from cards.box_cards b
+              where b.project_id = t.project_id and b.box_id = t.context_box_id and t.context_owned and b.position >= t.context_cards)
+         as opening_cards
+  from state.turns t`;
 
 export const READ_HEADS = `
 select project_id, agent_id, status, active_agent_turn_id from state.heads where status <> 'idle'`;

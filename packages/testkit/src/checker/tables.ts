@@ -108,6 +108,8 @@ export interface TurnRow {
   readonly metadata: string;
   readonly context_cards: number;
   readonly context_hash: string | null;
+  /** What was written for the turn, behind what it was given. */
+  readonly opening_cards: readonly string[];
 }
 
 export interface HeadRow {

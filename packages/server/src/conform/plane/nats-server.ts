@@ -90,11 +90,11 @@ export const prepareServer = async (nats: BareNats, projectId: string, target: s
       max_age: maxAgeSeconds * NANOS_PER_SECOND,
     });
 
-  const makeDurable = async (): Promise<void> => {
-    await api(`CONSUMER.DURABLE.CREATE.${stream}.${durable}`, {
+  const makeDurable = async (name: string): Promise<void> => {
+    await api(`CONSUMER.DURABLE.CREATE.${stream}.${name}`, {
       stream_name: stream,
       config: {
-        durable_name: durable,
+        durable_name: name,
         description: MARK,
         filter_subject: pattern.text,
         deliver_policy: "all",
@@ -105,7 +105,7 @@ export const prepareServer = async (nats: BareNats, projectId: string, target: s
       },
     });
   };
-  await makeDurable();
+  await makeDurable(durable);
 
   return {
     stream,
@@ -120,8 +120,12 @@ export const prepareServer = async (nats: BareNats, projectId: string, target: s
       return typeof waiting === "number" && waiting > 0;
     },
     async replaceDurable() {
+      // The stream keeps a command only while a durable wants it. The second one keeps commands that the service put off.
+      const keeper = `${durable}_keeper`;
+      await makeDurable(keeper);
       await api(`CONSUMER.DELETE.${stream}.${durable}`);
-      await makeDurable();
+      await makeDurable(durable);
+      await api(`CONSUMER.DELETE.${stream}.${keeper}`);
     },
     async purge() {
       await api(`STREAM.PURGE.${stream}`);
