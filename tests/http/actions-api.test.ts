@@ -85,3 +85,16 @@ test("[API-actions] [UTP-13.1-H1] what is refused has the status of its code, an
   expect((await act(http, "ann", { tool_name: "click", args: 7 })).status).toBe(400);
   expect((await http.send("GET", "/projects/demo/turns")).body.items).toEqual([]);
 });
+
+test("[SEC-own-action] the token of an agent acts for its own agent only, whatever its delegation policy allows", async () => {
+  await using http = await startHttpStack();
+  await using _screen = await startScreen(http);
+  const policy = { allowed_tools: ["click"], delegation_policy: { target_profiles: ["screen"] } };
+  await http.send("POST", "/projects/demo/profiles", { name: "clicker", worker_target: UI_WORKER_TARGET, ...policy });
+  await http.send("POST", "/projects/demo/agents", { agent_id: "carl", profile_name: "clicker" });
+  const { secret } = await http.t.engine.tokens.create({ role: "agent", projectId: "demo", actorId: "carl" });
+  const actAs = (agent: string) =>
+    http.send("POST", `/projects/demo/agents/${agent}/actions`, { tool_name: "click" }, { token: secret });
+  expect(await actAs("bob")).toMatchObject({ status: 403, body: { error: { code: "auth_failed" } } });
+  expect(await actAs("carl")).toMatchObject({ status: 202 });
+});

@@ -15,6 +15,8 @@ describe("the command line", () => {
   test.each([
     ["nothing at all", [], "say what to do"],
     ["an unknown command", ["frobnicate"], 'there is no command "frobnicate"'],
+    ["a mistyped command", ["clal", "x"], 'there is no command "clal"; did you mean call?'],
+    ["a mistyped flag", ["calls", "list", "--jsno"], "Unknown option '--jsno'; did you mean --json?"],
     ["half a command", ["calls"], '"calls" needs one more word: list, show, cancel, retry'],
     ["an unknown second word", ["calls", "eat"], 'there is no command "calls eat"'],
     ["an unknown flag", ["calls", "list", "--frob"], "Unknown option '--frob'"],

@@ -4,6 +4,7 @@
 import { parseArgs } from "node:util";
 import type { Command } from "./command.ts";
 import { COMMANDS, LATER_COMMANDS } from "./commands.ts";
+import { didYouMean } from "./nearest.ts";
 import { type Flags, GLOBAL_OPTIONS, OPTIONS, type OptionName } from "./options.ts";
 import { WrongUsage } from "./wrong-usage.ts";
 
@@ -31,7 +32,9 @@ const firstSentence = (text: string): string => {
   const flag = text.split("'")[1] ?? "";
   if (text.includes(AMBIGUOUS)) return `${flag} needs a value; one that begins with a dash is written ${flag}=VALUE`;
   const end = text.indexOf(". ");
-  return end < 0 ? text : text.slice(0, end);
+  const sentence = end < 0 ? text : text.slice(0, end);
+  const isUnknown = sentence.startsWith("Unknown option");
+  return isUnknown ? `${sentence}${didYouMean(flag.slice(2), Object.keys(PARSE_OPTIONS), "--")}` : sentence;
 };
 
 export const parseCommandLine = (argv: readonly string[]): CommandLine & { readonly version: boolean } => {
@@ -67,7 +70,8 @@ export const findCommand = (words: readonly string[]): FoundCommand => {
     if (LATER_COMMANDS.has(name)) throw new WrongUsage(`"${name}" is not part of this version`);
   }
   const subcommands = subcommandsOf(first);
-  if (subcommands.length === 0) throw new WrongUsage(`there is no command "${first}"`);
+  const firsts = new Set(COMMANDS.map(({ name }) => name.split(" ", 1)[0] ?? ""));
+  if (subcommands.length === 0) throw new WrongUsage(`there is no command "${first}"${didYouMean(first, firsts)}`);
   const said = second === undefined ? `"${first}" needs one more word` : `there is no command "${first} ${second}"`;
   throw new WrongUsage(`${said}: ${subcommands.join(", ")}`, first);
 };

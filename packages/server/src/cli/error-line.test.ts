@@ -10,6 +10,13 @@ describe("an error", () => {
     expect(line.length).toBeGreaterThan(`toolplane: ${code}: it is so; `.length + 10);
   });
 
+  test("says its advice once", () => {
+    const error = new ToolplaneError("storage_error", "the server is starting; try again in a moment");
+    expect(formatFailure(describeFailure(error), false)).toBe(
+      "toolplane: storage_error: the server is starting; try again in a moment",
+    );
+  });
+
   test("brings its own advice when it has one, and keeps it out of the detail", () => {
     const failure = describeFailure(
       new ToolplaneError("conflict", "no", { detail: { todo: "stop it first", pid: 5 } }),

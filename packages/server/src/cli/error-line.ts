@@ -50,7 +50,9 @@ export const describeFailure = (error: unknown): Failure => {
 
 export const formatFailure = (failure: Failure, json: boolean): string => {
   if (json) return jsonText({ error: failure });
-  return oneLine(`toolplane: ${failure.code}: ${failure.message}; ${failure.todo}`);
+  const { code, message, todo } = failure;
+  // Some messages end with the advice already.
+  return oneLine(`toolplane: ${code}: ${message}${message.endsWith(todo) ? "" : `; ${todo}`}`);
 };
 
 export const stackOf = (error: unknown): string => {

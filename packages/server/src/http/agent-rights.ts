@@ -29,6 +29,16 @@ export const checkMayCall = async (
     );
 };
 
+/** An action uses a tool in the name of its agent, so a token of another agent may not ask for it: that agent's profile binds it. */
+export const checkMayAct = (who: Who, agentId: string): void => {
+  const self = boundAgent(who);
+  if (self === undefined || self === agentId) return;
+  throw new ToolplaneError(
+    "auth_failed",
+    `the token of agent ${self} acts for this agent only, not for ${showName(agentId)}; delegate to that agent instead`,
+  );
+};
+
 export interface TurnAsk {
   readonly projectId: string;
   readonly agentId: string;

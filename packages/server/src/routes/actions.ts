@@ -15,7 +15,7 @@ import {
 } from "@toolplane/protocol";
 import { z } from "zod";
 import { MAX_WAIT_SECONDS } from "../calls/make-call.ts";
-import { checkMayCall, checkMayStart } from "../http/agent-rights.ts";
+import { checkMayAct, checkMayCall } from "../http/agent-rights.ts";
 import { checkCallerHeaders } from "../http/caller-headers.ts";
 import { CALLERS, LARGE_BODY_BYTES, type Route, route } from "../http/route.ts";
 
@@ -67,7 +67,7 @@ export const actionRoutes: readonly Route[] = [
       const channelId = body.channel_id ?? DEFAULT_CHANNEL;
       const request = { projectId, channelId, agentId, isAction: true };
       const recursionDepth = checkCallerHeaders(context.req.raw.headers, request);
-      await checkMayStart(engine, caller, own, { projectId, agentId });
+      checkMayAct(caller, agentId);
       await checkMayCall(engine, caller, projectId, body.tool_name);
       const headers = traceOf(context.req.raw.headers);
       const actionId = body.action_id ?? context.req.header("idempotency-key") ?? ids.uuid();
