@@ -1,6 +1,7 @@
-// The intake: which agents are looked at, and when. Rings come from the bus, from the slow look for due work, and from work that
-// ends.
-//   IN1. Only one scan of an agent runs at a time; any number of rings during it cause one more scan.
+// The intake: which agents are looked at, and when. Bells ring, and so does work that ends if its agent was rung meanwhile. The slow
+// look for due work offers agents without ringing.
+//   IN1. Only one scan of an agent runs at a time; any number of rings during it cause one more scan. After a scan that failed there
+//       is none: the slow look finds the agent again.
 //   IN2. Work is taken only when there is room for it. Without room a ring still applies results, and the agent waits here for a
 //       place. An agent that was only found by a look waits without a scan. What does not fit is found again later.
 //   IN3. A ring for an agent whose work is held is passed on at once (a stop rings), and the agent is scanned when the work

@@ -1,5 +1,7 @@
 // What a turn may use up. A profile cannot raise these limits: they belong to the operator of the machine.
 
+import { DEFAULT_MAX_RECURSION_DEPTH } from "@toolplane/protocol/agents";
+
 export interface TurnLimits {
   /** Steps of one turn. */
   readonly maxSteps: number;
@@ -13,7 +15,7 @@ export interface TurnLimits {
 
 export const DEFAULT_LIMITS: TurnLimits = {
   maxSteps: 8,
-  maxDepth: 20,
+  maxDepth: DEFAULT_MAX_RECURSION_DEPTH,
   // More at once than any model plans for; a loop in a model's output is cut off here.
   maxCallsPerStep: 64,
   // Reasoning models take minutes; a connection that died silently must not hold its turn for ever.

@@ -1,6 +1,6 @@
 // The cards of a step. Each is written once, with the step (T3).
-//   The prompt and the list of tools rarely change from step to step. A thought names the cards that were shown to the brain.
-//   When an earlier thought of the turn was shown the same text, the step names that card and writes no new one.
+//   A thought names the prompt card and the tools card that its brain was shown. These rarely change: when an earlier thought of the
+//   turn names a card with the same text, the step names that card and writes no new one.
 
 import { type StepEntry, sha256, type Work } from "@toolplane/engine";
 import {

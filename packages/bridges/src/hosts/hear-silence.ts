@@ -5,9 +5,12 @@
 import type { Timers } from "./timers.ts";
 
 export interface Silence {
-  /** The limit for time without work and without output. */
+  /** How long the process may be idle before it counts as silent. */
   readonly silentMs: number;
-  /** The limit for all time: a process that works without end and never answers counts as silent too. */
+  /**
+   * The limit for busy and idle time together, never less than `silentMs`: a process that works without end and never answers counts
+   * as silent too.
+   */
   readonly atMostMs: number;
   /** The processor time it has had, in any unit. */
   readonly cpuTime: () => number | undefined;

@@ -46,7 +46,7 @@ class Writer implements LineWriter {
     this.#waiting.push(item);
     if (this.#scheduled || this.#writing) return;
     this.#scheduled = true;
-    // After the promises of this tick, so that calls made by their continuations share the write.
+    // At the end of this callback, so that lines that are sent together share a write.
     process.nextTick(this.#flush);
   }
 

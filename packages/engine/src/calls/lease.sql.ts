@@ -23,7 +23,7 @@ export type ClaimRow = GivenOf<typeof CLAIM_COLUMNS & typeof ORDER>;
 const plainClaims = inputOf(CLAIM_COLUMNS);
 export const CLAIMS = inputOf({ ...CLAIM_COLUMNS, ...ORDER });
 
-/** How a taken call comes with the state of its session: by a join, or without one where none has any. */
+/** Where the state of a taken call's session is read from: a join, or nothing in statements that take only calls without a session. */
 interface StateSource {
   readonly column: string;
   readonly join: string;

@@ -24,7 +24,7 @@ export type Verdict = readonly SchemaIssue[] | ToolplaneError;
 /** Not a refusal: the check goes on in a thread. */
 export class LongCheck extends ToolplaneError {
   readonly finish: (tenant: string) => Promise<Verdict>;
-  /** The version it was checked against, and the purpose; set by the planner of the call. */
+  /** Which check this was: the version of the definition, and the request itself, under which the caller keeps the verdict. */
   about: { readonly definitionHash: string; readonly ask: object } | undefined;
   constructor(finish: LongCheck["finish"]) {
     super("internal_error", "the arguments are checked in a thread");

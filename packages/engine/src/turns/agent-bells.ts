@@ -1,6 +1,7 @@
 // The bells of agents: workers of this process are told by name, other processes by an empty ring.
-//   BL1. An inbox row is the queue (T1). A bell says whose inbox to look at; a lost bell costs time (I13).
-//   BL2. A pool that a worker with room serves here is rung here only. Every other pool is rung elsewhere too.
+//   BL1. The inbox rows are the queue (T1). A bell only says whose inbox to look at, so a lost bell costs time (I13).
+//   BL2. When a worker of this process serves the pool and has room, only this process is rung; otherwise other processes are rung
+//       too. The end of a turn from outside is rung everywhere.
 //   BL3. A turn that begins while its pool has a free place here is written as work of that place: no bell, no second commit.
 //   Where a bus beside the database carries wakeups, they are messages, and nothing here rings.
 

@@ -25,7 +25,7 @@ export const CONTROL_FIELDS: readonly string[] = [
   "recursion_depth",
 ];
 
-/** What a resume refuses in addition: the source of a result is the row's, never the payload's. */
+/** All that a resume refuses: the control fields and `source_agent_id`. The row says where a result comes from, never the payload. */
 export const RESUME_CONTROL_FIELDS: readonly string[] = [...CONTROL_FIELDS, "source_agent_id"];
 
 const CONTROL_SET: ReadonlySet<string> = new Set(CONTROL_FIELDS);

@@ -15,7 +15,7 @@ export interface Completion {
   readonly reasoning?: string | undefined;
   readonly toolCalls?: readonly ReplyToolCall[] | undefined;
   readonly usage?: JsonObject | undefined;
-  /** `stop`, or `tool_calls` when there are some. Null: the answer never says that it is finished. */
+  /** Left out: `tool_calls` when the reply has tool calls, otherwise `stop`. Null: the answer never says that it is finished. */
   readonly finishReason?: string | null | undefined;
   /** Characters of text and of arguments in one chunk. */
   readonly chunkChars?: number | undefined;
