@@ -56,6 +56,20 @@ test("[SEC-memory-lists] agents with large metadata come in pages of bytes", asy
   expectPages(await readAll(http, "/projects/demo/agents", (item) => String(item.agent_id)), wanted);
 });
 
+test("[SEC-memory-lists] an answer that nobody takes, because only its head was asked for, is not counted", async () => {
+  const answers = { perToken: 3 * 1024 * KB, inAll: 30 * 1024 * KB };
+  await using http = await startHttpStack({}, { answers });
+  await http.t.engine.profiles.upsertProfile("demo", { name: "p", worker_target: "w", tags: [], system_prompt: "" });
+  for (const agent_id of names("agent", 4))
+    await http.send("POST", "/projects/demo/agents", { agent_id, profile_name: "p", metadata: { note: LARGE } });
+  const headers = { authorization: `Bearer ${http.admin}` };
+  for (let round = 0; round < 4; round++) {
+    const { status } = await http.raw("/projects/demo/agents", { method: "HEAD", headers });
+    expect(status).toBe(200);
+  }
+  expect((await http.raw("/projects/demo/agents", { headers })).status).toBe(200);
+});
+
 test("[SEC-memory-lists] calls that await approval come in pages of bytes", async () => {
   await using http = await startHttpStack({ tools: [{ name: "asked", options: { approval: "required" } }] });
   const wanted: string[] = [];

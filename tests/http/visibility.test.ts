@@ -135,8 +135,12 @@ describe("what was given and what was started", () => {
     const { engine } = world.http.t;
     const forAnn = await delegate("helper", { agentId: "ann", agentTurnId: anns.turn });
     const box = forAnn.outputBoxId;
-    const begun = await send("agent ann", "POST", "/agents/ann/turns", { context_box_id: box });
+    const asked = { context_box_id: box, correlation_id: "begun with a box" };
+    const begun = await send("agent ann", "POST", "/agents/ann/turns", asked);
     expect(begun.status).toBe(202);
+    // Asked again, because the answer was lost, it is the same turn.
+    const again = await send("agent ann", "POST", "/agents/ann/turns", asked);
+    expect(again.body).toMatchObject({ agent_turn_id: begun.body.agent_turn_id, idempotent: true });
     // Later the helper works for bob, into the same box.
     expect((await send("operator", "POST", `/turns/${forAnn.agentTurnId}/stop`, {})).status).toBe(200);
     const forBob = await delegate("helper", { agentId: "bob", agentTurnId: bobs.turn }, { outputBoxId: box });

@@ -57,6 +57,19 @@ const configOf = (plan: DurablePlan, deliver: DeliverFrom, mark: string | undefi
   max_ack_pending: -1,
 });
 
+/** A consumer without a filter takes every command. */
+const filtersOf = ({ filter_subjects: several, filter_subject: one }: ConsumerConfig): readonly string[] =>
+  several !== undefined && several.length > 0 ? several : [one ?? "cg.>"];
+
+/** A filter that is no pattern of ours may take anything. */
+const mayTake = (filter: string, pattern: SubjectPattern): boolean => {
+  try {
+    return doOverlap(parsePattern(filter), pattern);
+  } catch {
+    return true;
+  }
+};
+
 const isAfter = (one: string, other: string): boolean => Date.parse(one) > Date.parse(other);
 
 export interface DurableKeeperDeps {
@@ -108,7 +121,7 @@ export const createNatsDurables = ({ wire, jsm, streams, plane }: DurableKeeperD
   const checkAlone = async (stream: string, { durable, pattern, category }: DurablePlan): Promise<void> => {
     if (category !== "cmd") return;
     for (const { name, config } of await listAll(stream)) {
-      const taken = name !== durable && doOverlap(parsePattern(config.filter_subject ?? ">"), pattern);
+      const taken = name !== durable && filtersOf(config).some((filter) => mayTake(filter, pattern));
       if (taken) throw alreadyTaken(durable);
     }
   };

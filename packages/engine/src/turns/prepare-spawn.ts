@@ -13,7 +13,7 @@ import {
 import type { Sha256 } from "../calls/turn-chain.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { SpawnLookup } from "./spawn.sql.ts";
-import type { SpawnRequest, TurnContext } from "./turn.ts";
+import type { SpawnRequest } from "./turn.ts";
 
 /** A request with everything minted that a second try must find again. */
 export interface SpawnItem {
@@ -38,12 +38,12 @@ const checkText = (name: string, text: string | undefined, max: number): void =>
     throw new ToolplaneError("bad_request", `${name} is 1 to ${max} characters of well-formed text`);
 };
 
-const askedOf = (context: TurnContext): JsonObject =>
+const askedOf = ({ context, namedBoxId }: SpawnRequest): JsonObject =>
   "boxId" in context
-    ? { box_id: context.boxId }
+    ? { box_id: namedBoxId ?? context.boxId }
     : {
         instruction: context.instruction,
-        inherit_box_ids: [...(context.inheritBoxIds ?? [])],
+        inherit_box_ids: namedBoxId === undefined ? [...(context.inheritBoxIds ?? [])] : [namedBoxId],
         result_fields: (context.resultFields ?? []).map(({ name, description }) => ({
           name,
           description: description ?? "",
@@ -77,7 +77,7 @@ export const prepareSpawn = (request: SpawnRequest, ids: Ids, sha256: Sha256): S
   for (const document of [request.payload, request.runtimeConfig, request.metadata])
     canonicalText(document ?? {}, { maxBytes: MAX_DOCUMENT_BYTES });
   const agentTurnId = `turn_${ids.uuid()}`;
-  const asked = { agent_id: request.agentId, kind, context: askedOf(context), payload: payloadOf(request) };
+  const asked = { agent_id: request.agentId, kind, context: askedOf(request), payload: payloadOf(request) };
   return {
     request,
     agentTurnId,

@@ -73,6 +73,8 @@ export interface SpawnRequest extends AgentKey {
   /** How deep the asking actor says it is; the turn is refused when the engine counts another depth (I9). */
   readonly saidDepth?: number | undefined;
   readonly context: TurnContext;
+  /** The box that the caller named, where the turn begins with a copy of it: asked again, the same box is the same request. */
+  readonly namedBoxId?: string | undefined;
   /** The roster's profile when left out. */
   readonly profileBoxId?: string | undefined;
   /** A new box when left out. */

@@ -58,10 +58,15 @@ const answer = async (
     share[Symbol.dispose]();
     throw error;
   }
-  if (pieces.length > 0)
+  const { method, signal } = context.req.raw;
+  // Nobody takes the pieces of an answer to HEAD, or of one whose reader has gone: a stream would stay counted for good.
+  const isTaken = method !== "HEAD" && !signal.aborted;
+  if (pieces.length > 0 && isTaken) {
+    signal.addEventListener("abort", () => share[Symbol.dispose](), { once: true });
     return context.body(streamPieces([...pieces, encoder.encode(text + closing)], share), 200, JSON_TYPE);
+  }
   share[Symbol.dispose]();
-  return context.body(text + closing, 200, JSON_TYPE);
+  return context.body(isTaken ? text + closing : "", 200, JSON_TYPE);
 };
 
 /** The list alone. */

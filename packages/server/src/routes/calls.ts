@@ -66,13 +66,14 @@ const makeItems = (call: BatchCall, signal: AbortSignal): readonly Promise<ItemO
 };
 
 const answerAsTheySettle = (call: BatchCall): Response => {
-  const { context, engine, caller, batchReaders } = call;
+  // Asked for first: it refuses when too many requests wait, and then nothing is held.
+  const { context, engine, caller, batchReaders, signal: waiting } = call;
   const place = batchReaders.open(caller.token.tokenId);
   // The request counts as answered with its first line, but its token is watched and its body counted until the last line.
   const watch = engine.tokens.watch(caller.token);
   const held = call.holdBody();
   const gone = new AbortController();
-  const signal = AbortSignal.any([call.signal, watch.ended, gone.signal]);
+  const signal = AbortSignal.any([waiting, watch.ended, gone.signal]);
   const body = streamBatch({
     engine,
     projectId: call.params.project ?? "",
@@ -91,14 +92,14 @@ const answerAsTheySettle = (call: BatchCall): Response => {
 };
 
 const answerTogether = async (call: BatchCall): Promise<Response> => {
-  const { context, engine, params, caller, batchReaders } = call;
+  const { context, engine, params, caller, batchReaders, signal } = call;
   // It waits as a stream does, and holds as much.
   const place = batchReaders.open(caller.token.tokenId);
   const held = call.holdBody();
   const body = streamBatchList({
     engine,
     projectId: params.project ?? "",
-    outcomes: await Promise.all(makeItems(call, call.signal)),
+    outcomes: await Promise.all(makeItems(call, signal)),
     slowMs: batchReaders.limits.slowMs,
     cut: () => cutReader(context),
     ended: () => {

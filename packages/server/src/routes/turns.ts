@@ -82,6 +82,7 @@ export const turnRoutes: readonly Route[] = [
         sourceAgentId: caller.actorId,
         saidDepth,
         context: contextOf({ ...body, context_box_id: box }, caller.actorId),
+        namedBoxId: body.context_box_id,
         channelId: body.channel_id,
         correlationId: body.correlation_id ?? context.req.header("idempotency-key"),
         traceparent,
