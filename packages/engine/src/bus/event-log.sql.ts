@@ -43,7 +43,7 @@ const OPEN = `array(select x::text from pg_snapshot_xip(pg_current_snapshot()) x
 /**
  * $1 project, $2 id and $3 part of the place, $4 limit of messages, $5 and $6 ranges of transactions that were open there, $7
  * and $8 how far what they wrote is read. An event that has left for another bus keeps its id, and moves in one statement: it is in exactly one of
- * the two tables. Every row says which transactions are open.
+ * the two tables. Every row says which transactions are open; an empty page is one row that says only that.
  */
 export const READ_EVENTS: Statement = {
   name: "bus.read-events",
@@ -57,12 +57,15 @@ paged as (
     select found.*, sum(octet_length(payload)) over (order by id) - octet_length(payload) as before
       from found order by id limit $4) bounded
    where before < ${MAX_PAGE_BYTES})
-select m.id::text as id, e.part, m.subject, e.headers, e.payload,
+select r.id::text as id, r.part, r.subject, r.headers, r.payload,
        ${OPEN}
-  from paged m
- cross join lateral (${eventParts("m")}) e
- where (m.id, e.part) > (m.after_id, m.after_part)
- order by m.id, e.part`,
+  from (values (1)) one
+  left join (
+    select m.id, m.subject, e.part, e.headers, e.payload
+      from paged m
+     cross join lateral (${eventParts("m")}) e
+     where (m.id, e.part) > (m.after_id, m.after_part)) r on true
+ order by r.id, r.part`,
 };
 
 /** The last event of a project, and which transactions are open. $1 project. */

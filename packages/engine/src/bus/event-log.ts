@@ -2,6 +2,7 @@
 // it was. Hundreds of readers are at the same position and are woken together: readers that ask for the same page share a read
 // that begins after they asked, so none misses what was committed before.
 
+import { LRUCache } from "lru-cache";
 import type { Database } from "../sql/database.ts";
 import { NOW_POSITION, OLD_POSITION, READ_EVENTS } from "./event-log.sql.ts";
 import {
@@ -47,6 +48,11 @@ interface EventRow extends PlaceRow {
   readonly subject: string;
   readonly headers: string;
   readonly payload: string;
+}
+
+/** A page without events. */
+interface EmptyRow extends OpenRow {
+  readonly id: null;
 }
 
 interface OldRow extends OpenRow {
@@ -97,8 +103,13 @@ const renewed = ({ xid: old, id: oldId }: OldPosition, row: OldRow): Position =>
   };
 };
 
+// Readers of quiet projects; one that is not remembered costs a longer look.
+const MAX_QUIET = 10_000;
+
 export const createEventLog = (db: Pick<Database, "query">): EventLog => {
   const share = createSharedReads();
+  /** By project and position: the transactions that may still be late after a look that found nothing. */
+  const quiet = new LRUCache<string, readonly Late[]>({ max: MAX_QUIET });
 
   const locate = async (projectId: string, text: string): Promise<Position> => {
     const position = parsePosition(text);
@@ -109,8 +120,10 @@ export const createEventLog = (db: Pick<Database, "query">): EventLog => {
   };
 
   const readAfter = async (projectId: string, position: Position, limit: number): Promise<readonly LoggedEvent[]> => {
-    const { late } = position;
-    const rows = await db.query<EventRow>(READ_EVENTS, [
+    const key = `${projectId} ${positionText(position)}`;
+    // Everything that was visible at the last look was read, so only transactions that were open then can still be late.
+    const late = quiet.get(key) ?? position.late;
+    const rows = await db.query<EventRow | EmptyRow>(READ_EVENTS, [
       projectId,
       String(position.id),
       position.part,
@@ -120,8 +133,13 @@ export const createEventLog = (db: Pick<Database, "query">): EventLog => {
       late.map(({ after }) => String((after ?? BEGINNING).id)),
       late.map(({ after }) => (after ?? BEGINNING).part),
     ]);
-    return rows.map((row) => ({
-      position: positionText(advance(position, { id: BigInt(row.id), part: row.part }, openOf(row))),
+    const [empty] = rows;
+    if (empty !== undefined && empty.id === null) {
+      quiet.set(key, lateOfOpen(openOf(empty)));
+      return [];
+    }
+    return (rows as readonly EventRow[]).map((row) => ({
+      position: positionText(advance({ ...position, late }, { id: BigInt(row.id), part: row.part }, openOf(row))),
       subject: row.subject,
       headers: JSON.parse(row.headers) as Record<string, string>,
       payload: row.payload,
