@@ -48,7 +48,7 @@ test("[ARCH-6-2] missing streams are made: commands of a day that go when they a
     retention: "limits",
     max_age: 7 * 24 * HOUR_NS,
   });
-  // A command that is for no durable is heard by whoever listens, and not kept.
+  // Plain subscribers hear a command that is for no durable; the stream does not keep it.
   expect([commands.state, events.state]).toMatchObject([{ messages: 0, last_seq: 1 }, { messages: 1 }]);
 });
 

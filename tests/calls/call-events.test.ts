@@ -217,7 +217,7 @@ test("[ENG-events-2] calls of one moment share a row of the log, and each event 
     async (client) => (await client.query("select count(*)::int as n from bus.messages")).rows,
   );
   expect(rows?.n).toBeLessThan(30);
-  // Whoever leaves after any event goes on with the next.
+  // A reader that leaves after any event continues with the next one.
   expect(new Set(whole.map(({ position }) => position)).size).toBe(180);
   for (const place of [0, 17, 59, 60, 130]) {
     const rest = await t.engine.events.read(t.projectId, whole[place]?.position ?? "", 1000);

@@ -95,7 +95,7 @@ export const createPmo = (options: PmoOptions): Pmo => {
 
   return {
     executor: {
-      // Every command is looked at; the route refuses what is not ours.
+      // The handler gets every command; the route refuses those that are not for the project manager.
       find: () => PROFILE,
       async execute(call) {
         const tool = await engine.tools.getTool(call.context.projectId, call.toolName, true);

@@ -1,5 +1,5 @@
 // The bus of an engine with a carrier: publishing writes to the outbox, so that a message is sent because it was
-// committed, whoever publishes it and whether the carrier is there or not (I3). Streams are the carrier's. A new durable of the
+// committed, in every process and also while the carrier is away (I3). Streams are the carrier's. A new durable of the
 // carrier begins at what the relay brings there from then on, which may have been published a moment before (B11).
 
 import type { Bus, CarrierBus, DrainOptions } from "@toolplane/bus";
