@@ -30,6 +30,10 @@ import type { TurnRow } from "./turn-row.ts";
 import type { TurnWrites } from "./turn-write-rows.sql.ts";
 import { uiAcceptedOf } from "./ui-ack.ts";
 
+/** How deep the asker of a stored turn was: a turn with a parent is one deeper than its asker. */
+const askersDepth = ({ recursion_depth: depth, parent_agent_id: parent }: TurnRow): number =>
+  parent === null ? depth : depth - 1;
+
 /** The earlier turn under this correlation. */
 export const planRepeatedSpawn = (item: SpawnItem, turn: TurnRow): SpawnedTurn | ToolplaneError => {
   if (turn.agent_turn_id !== item.agentTurnId && turn.request_hash !== item.requestHash)
@@ -38,6 +42,8 @@ export const planRepeatedSpawn = (item: SpawnItem, turn: TurnRow): SpawnedTurn |
       `correlation ${item.correlationId} names another request; use a new correlation for a new turn`,
       { detail: { agent_turn_id: turn.agent_turn_id } },
     );
+  const unlike = saidDepthError(item.request.saidDepth, askersDepth(turn));
+  if (unlike !== undefined) return unlike;
   return {
     projectId: turn.project_id,
     agentTurnId: turn.agent_turn_id,
