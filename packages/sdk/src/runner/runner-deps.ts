@@ -7,6 +7,7 @@ import type { Ids, Random } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import type { Scrubber } from "../secrets/scrubber.ts";
 import type { SecretSource } from "../secrets/secret-source.ts";
+import type { DefinitionMemory } from "./definition-memory.ts";
 import type { DeliveryMode } from "./deliver.ts";
 import type { Executor } from "./executor.ts";
 
@@ -26,6 +27,8 @@ export interface RunnerDeps {
   readonly ownSecrets: ReadonlyMap<string, string>;
   /** For calls that are given no further secrets. */
   readonly ownScrubber: Scrubber;
+  /** Definitions that were read, for executors that run definitions. */
+  readonly definitions: DefinitionMemory;
   readonly mode: DeliveryMode;
   readonly maxAttempts: number;
   readonly maxResultBytes: number;

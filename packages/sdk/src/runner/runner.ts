@@ -9,6 +9,7 @@ import { type Log, silentLog } from "../ports/log.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
 import { createEnvSecrets, type SecretSource } from "../secrets/secret-source.ts";
 import { DEFAULT_MAX_RESULT_BYTES } from "./build-outcome.ts";
+import { createDefinitionMemory, type DefinitionMemory } from "./definition-memory.ts";
 import type { DeliveryMode } from "./deliver.ts";
 import type { Executor } from "./executor.ts";
 import { runKey } from "./idempotency-key.ts";
@@ -39,6 +40,8 @@ export interface RunnerOptions {
   /** How often a `retry: safe` tool is tried in one run. */
   readonly maxAttempts?: number | undefined;
   readonly maxResultBytes?: number | undefined;
+  /** Shared by the runners of one process; a memory of its own unless given. */
+  readonly definitions?: DefinitionMemory | undefined;
 }
 
 export interface Runner {
@@ -71,6 +74,7 @@ export const createRunner = (options: RunnerOptions): Runner => {
     secrets: options.secrets ?? createEnvSecrets(process.env),
     ownSecrets,
     ownScrubber: createScrubber(ownSecrets),
+    definitions: options.definitions ?? createDefinitionMemory(sha256),
     mode: options.mode ?? "one-step",
     maxAttempts: options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS,
     maxResultBytes: options.maxResultBytes ?? DEFAULT_MAX_RESULT_BYTES,

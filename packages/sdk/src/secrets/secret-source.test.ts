@@ -33,15 +33,33 @@ describe("readSecrets", () => {
   test.each([[{}], [{ TOKEN: "" }], [{ TOKEN: "  " }]])(
     "[SEC-7-S4] with %j set the call is auth_failed",
     async (env) => {
-      const work = readSecrets({ envs: new Map(), names: ["TOKEN"] }, createEnvSecrets(env));
+      const work = readSecrets(planSecrets({ secrets: ["TOKEN"], envs: {} }, {}), createEnvSecrets(env));
       await expect(work).rejects.toMatchObject({ code: "auth_failed", message: expect.stringContaining("TOKEN") });
     },
   );
 
   test("inherited properties are no variables", async () => {
-    const work = readSecrets({ envs: new Map(), names: ["toString"] }, createEnvSecrets({}));
+    const work = readSecrets(planSecrets({ secrets: ["toString"], envs: {} }, {}), createEnvSecrets({}));
     await expect(work).rejects.toMatchObject({ code: "auth_failed" });
   });
+});
+
+test("a variable that may be missing is left out, and the source learns where the values go", async () => {
+  const needs = planSecrets(
+    { secrets: ["TOKEN"], envs: { key: "KEY" }, optionalSecrets: ["KEY"], sentTo: "api.example.com" },
+    {},
+  );
+  const asked: unknown[] = [];
+  const values = await readSecrets(needs, (name, use) => {
+    asked.push([name, use]);
+    return name === "TOKEN" ? "t" : undefined;
+  });
+  expect([...values]).toEqual([["TOKEN", "t"]]);
+  expect(asked).toEqual([
+    ["TOKEN", { host: "api.example.com" }],
+    ["KEY", { host: "api.example.com" }],
+  ]);
+  expect(injectSecrets({ key: "forged", q: 1 }, needs, values)).toEqual({ q: 1 });
 });
 
 test("[SEC-8-S1] an injected value replaces whatever the caller sent under its name", () => {
@@ -51,7 +69,7 @@ test("[SEC-8-S1] an injected value replaces whatever the caller sent under its n
     ["TOKEN", "t"],
   ]);
   expect(injectSecrets({ api_key: "forged", q: 1 }, needs, values)).toEqual({ api_key: "real", q: 1 });
-  const odd = { envs: new Map([["__proto__", "API_KEY"]]), names: ["API_KEY"] };
+  const odd = { envs: new Map([["__proto__", "API_KEY"]]) };
   const args = injectSecrets({}, odd, values);
   expect(Object.getPrototypeOf(args)).toBe(Object.prototype);
   expect(Object.hasOwn(args, "__proto__")).toBe(true);

@@ -5,8 +5,14 @@
 import { isRecord, type JsonObject, ToolplaneError } from "@toolplane/protocol";
 import { isEnvName, isOwnEnvName } from "@toolplane/protocol/registry";
 
-/** Gives the value of a variable, or undefined when it is not set. */
-export type SecretSource = (name: string) => string | undefined | Promise<string | undefined>;
+/** Where a value goes. */
+export interface SecretUse {
+  /** The host that a request with it is sent to; undefined: the tool's own code. */
+  readonly host?: string | undefined;
+}
+
+/** Gives the value of a variable, or undefined when it is not set. Throws when the variable may not be used there. */
+export type SecretSource = (name: string, use: SecretUse) => string | undefined | Promise<string | undefined>;
 
 export const createEnvSecrets =
   (env: Readonly<Record<string, string | undefined>>): SecretSource =>
@@ -18,6 +24,9 @@ export interface SecretNeeds {
   readonly envs: ReadonlyMap<string, string>;
   /** Every variable to look up. */
   readonly names: readonly string[];
+  /** The variables among them that may be missing. */
+  readonly optional: ReadonlySet<string>;
+  readonly use: SecretUse;
 }
 
 export interface SecretDeclaration {
@@ -25,6 +34,10 @@ export interface SecretDeclaration {
   readonly secrets: readonly string[];
   /** Parameter -> variable, as the code's own definition says. */
   readonly envs: Readonly<Record<string, string>>;
+  /** Variables without which the tool runs too: the call then goes on without the value. */
+  readonly optionalSecrets?: readonly string[] | undefined;
+  /** The only host that the values are sent to, for executors that send requests. */
+  readonly sentTo?: string | undefined;
 }
 
 const refuse = (message: string): ToolplaneError => new ToolplaneError("auth_failed", message);
@@ -45,14 +58,21 @@ export const planSecrets = (declared: SecretDeclaration, metadata: JsonObject): 
   for (const name of allowed) {
     if (!isEnvName(name) || isOwnEnvName(name)) throw refuse(`${name} is not a variable a tool may have`);
   }
-  return { envs, names: [...allowed] };
+  return {
+    envs,
+    names: [...allowed],
+    optional: new Set(declared.optionalSecrets),
+    use: declared.sentTo === undefined ? {} : { host: declared.sentTo },
+  };
 };
 
 export const readSecrets = async (needs: SecretNeeds, source: SecretSource): Promise<ReadonlyMap<string, string>> => {
   const values = new Map<string, string>();
   for (const name of needs.names) {
-    const value = await source(name);
-    if (value === undefined || value.trim() === "") throw refuse(`the variable ${name} is not set where the tool runs`);
+    const value = await source(name, needs.use);
+    const isMissing = value === undefined || value.trim() === "";
+    if (isMissing && needs.optional.has(name)) continue;
+    if (isMissing) throw refuse(`the variable ${name} is not set where the tool runs`);
     values.set(name, value);
   }
   return values;
@@ -61,11 +81,15 @@ export const readSecrets = async (needs: SecretNeeds, source: SecretSource): Pro
 /** The card's arguments with the injected values; an injected value replaces the caller's value of that name. */
 export const injectSecrets = (
   args: JsonObject,
-  { envs }: SecretNeeds,
+  { envs }: Pick<SecretNeeds, "envs">,
   values: ReadonlyMap<string, string>,
 ): JsonObject => {
   if (envs.size === 0) return args;
-  const injected = [...envs].map(([parameter, name]) => [parameter, values.get(name) ?? ""] as const);
-  // fromEntries defines properties: a parameter named __proto__ stays a plain one.
-  return Object.fromEntries([...Object.entries(args), ...injected]);
+  const injected = [...envs].flatMap(([parameter, name]) => {
+    const value = values.get(name);
+    return value === undefined ? [] : [[parameter, value] as const];
+  });
+  // What the caller sent under such a name is dropped, also when the variable is optional and not set. fromEntries defines
+  // properties: a parameter named __proto__ stays a plain one.
+  return Object.fromEntries([...Object.entries(args).filter(([parameter]) => !envs.has(parameter)), ...injected]);
 };

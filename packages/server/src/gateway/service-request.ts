@@ -8,7 +8,10 @@ import { HEADERS, type HeaderMap, showName, ToolplaneError } from "@toolplane/pr
 import { checkCallIdentity } from "@toolplane/protocol/agents";
 import { z } from "zod";
 
-export type ServiceEngine = Pick<Engine, "attach" | "calls" | "cards" | "projects" | "tools" | "emitParts">;
+export type ServiceEngine = Pick<
+  Engine,
+  "attach" | "calls" | "cards" | "definitions" | "projects" | "tools" | "emitParts"
+>;
 
 /** Who asks. */
 export interface ServiceCaller {
