@@ -7,7 +7,7 @@ import { createEnvSource } from "../secrets/env-grants.ts";
 import { createApiEgress, serveApis } from "./serve-apis.ts";
 
 export interface RunApisOptions extends ServiceMeans {
-  readonly settings: Pick<Settings, "egressAllow" | "envGrants">;
+  readonly settings: Pick<Settings, "egressAllow" | "envGrants" | "serviceEnvs">;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -18,7 +18,7 @@ export interface RunningApis {
 export const runApis = ({ settings, env, ...means }: RunApisOptions): RunningApis => {
   const egress = createApiEgress(settings.egressAllow);
   const envSource = createEnvSource(settings.envGrants, env);
-  const service: ToolService = serveApis({ ...means, egress, envSource });
+  const service: ToolService = serveApis({ ...means, egress, envSource, serviceEnvs: settings.serviceEnvs });
   return {
     async stop(drainMs) {
       await service.stop({ drainMs });
