@@ -64,7 +64,7 @@ describe("registration", () => {
     ["nothing", ""],
     ["no string", { subject: TEMPLATE }],
     ["another project", "cg.v1r4.other.public.cmd.tool.text.run"],
-    ["another version", "cg.v1r3.{project_id}.{channel_id}.cmd.tool.text.run"],
+    ["another version", "cg.v1r2.{project_id}.{channel_id}.cmd.tool.text.run"],
     ["a PMO subject", "cg.v1r4.{project_id}.{channel_id}.cmd.sys.pmo.internal.fork_join"],
     ["an event", "cg.v1r4.{project_id}.{channel_id}.evt.agent.helper.task"],
     ["a doorbell", "cg.v1r4.{project_id}.{channel_id}.cmd.agent.pool.wakeup"],
