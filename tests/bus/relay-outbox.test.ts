@@ -217,8 +217,7 @@ test("[ARCH-6-36] a message the bus refuses for good becomes a dead letter, and 
 
 test("[ARCH-6-36] [ARCH-6-35] a parcel of events with one that is refused for good waits until its others have left", async () => {
   const lines = ["later", "huge"].map((phase) => `1\t\t{"agent_turn_id":"t1","phase":"${phase}"}`).join("\n");
-  await harness.rows(`insert into bus.messages (category, project_id, subject, component, target, headers, payload, events)
-    values ('evt', 'p1', 'cg.v1r4.p1.public.evt.agent.a1.call', 'agent', 'a1', '{}', '${lines}', 2) returning id`);
+  await meddle(harness.database.url, "addParcelOfTwo", [lines]);
   let away = true;
   bus.script(({ payload }) => {
     if (payload.includes("huge")) return new ToolplaneError("payload_too_large", "more than the server takes");
