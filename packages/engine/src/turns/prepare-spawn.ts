@@ -38,9 +38,10 @@ const checkText = (name: string, text: string | undefined, max: number): void =>
     throw new ToolplaneError("bad_request", `${name} is 1 to ${max} characters of well-formed text`);
 };
 
+/** A box alone, and the cards of a box alone, are the same request: the box that the caller named. */
 const askedOf = ({ context, namedBoxId }: SpawnRequest): JsonObject =>
-  "boxId" in context
-    ? { box_id: namedBoxId ?? context.boxId }
+  "boxId" in context || (context.instruction === "" && namedBoxId !== undefined)
+    ? { box_id: namedBoxId ?? ("boxId" in context ? context.boxId : "") }
     : {
         instruction: context.instruction,
         inherit_box_ids: namedBoxId === undefined ? [...(context.inheritBoxIds ?? [])] : [namedBoxId],
@@ -72,7 +73,8 @@ export const prepareSpawn = (request: SpawnRequest, ids: Ids, sha256: Sha256): S
   checkText("alias_id", request.aliasId, MAX_CORRELATION_LENGTH);
   checkText("display_name", request.displayName, MAX_CORRELATION_LENGTH);
   if (request.channelId !== undefined) parseToken(request.channelId, "channel_id");
-  if (!("boxId" in context) && kind === "turn" && context.instruction.trim() === "")
+  const isBare = !("boxId" in context) && context.instruction.trim() === "" && context.inheritCardIds === undefined;
+  if (isBare && kind === "turn")
     throw new ToolplaneError("bad_request", "a turn needs an instruction: say what the agent shall do");
   for (const document of [request.payload, request.runtimeConfig, request.metadata])
     canonicalText(document ?? {}, { maxBytes: MAX_DOCUMENT_BYTES });

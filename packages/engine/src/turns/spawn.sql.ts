@@ -85,6 +85,21 @@ select b.box_id, coalesce(x.card_ids, '{}') as card_ids, coalesce(x.hashes, '{}'
     where c.project_id = $1 and c.box_id = b.box_id) x`,
 };
 
+export interface InheritedCard {
+  readonly card_id: string;
+  readonly hash: string;
+}
+
+/** $1 project, $2 cards; in their order. */
+export const READ_INHERITED_CARDS: Statement = {
+  name: "turns.read-inherited-cards",
+  text: `
+select i.card_id, coalesce(k.hash, '${NO_CARD}') as hash
+  from unnest($2::text[]) with ordinality as i (card_id, ord)
+  left join lateral (select q.hash from cards.cards q where q.project_id = $1 and q.card_id = i.card_id offset 0) k on true
+ order by i.ord`,
+};
+
 // A scalar subquery: an EXISTS may be planned as one scan of all boxes, and such a plan, made while there are few, would stay.
 const hasBox = (column: string): string =>
   `(${column} is null or coalesce((select true from cards.boxes b where b.project_id = i.project_id and b.box_id = ${column}), false))`;

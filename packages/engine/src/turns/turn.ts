@@ -52,8 +52,11 @@ export type TurnContext =
   | { readonly boxId: string }
   | {
       readonly inheritBoxIds?: readonly string[] | undefined;
+      /** Cards in place of boxes, for a caller that was asked about each of them; a box may get others meanwhile. */
+      readonly inheritCardIds?: readonly string[] | undefined;
       /** Author of the instruction card; the asking actor when left out. */
       readonly packedBy?: string | undefined;
+      /** May be empty where cards are inherited. */
       readonly instruction: string;
       readonly resultFields?: readonly ResultField[] | undefined;
       /** Further cards for the new box, after the instruction (a `meta.parent_pointer`). */

@@ -46,19 +46,22 @@ export interface TurnAsk {
   readonly boxId?: string | undefined;
 }
 
+/** What a turn begins with: a box, or the cards of one. */
+export type Given = { readonly boxId: string } | { readonly cardIds: readonly string[] };
+
 /**
- * The box that a turn is given. What a turn is given its agent can read, also what comes into the box later. So an agent gives a
- * copy of what is in the box now, and no box with cards that are another's.
+ * What a turn is given its agent can read, also what comes into a given box later. So an agent gives the cards that are in the
+ * box now, which go into a box of the turn's own, and no cards that are another's.
  */
-const boxToGive = async (
-  boxes: Pick<Engine["boxes"], "loadBox" | "createBox">,
+const planGiven = async (
+  boxes: Pick<Engine["boxes"], "loadBox">,
   own: Own,
   { projectId, boxId }: { readonly projectId: string; readonly boxId: string },
-): Promise<string> => {
-  if (own.self === undefined) return boxId;
+): Promise<Given> => {
+  if (own.self === undefined) return { boxId };
   const cardIds = (await boxes.loadBox(projectId, boxId))?.cardIds ?? [];
   const visible = await own.among("card", cardIds);
-  if (cardIds.every((id) => visible.has(id))) return boxes.createBox(projectId, cardIds, { parentIds: [boxId] });
+  if (cardIds.every((id) => visible.has(id))) return { cardIds };
   throw new ToolplaneError(
     "auth_failed",
     `box ${showName(boxId)} holds cards that are not this agent's own; start the turn with a box of its own turns, or repeat in the instruction what matters`,
@@ -84,15 +87,15 @@ const checkMayDelegate = async ({ agentProfiles }: Profiles, who: Who, ask: Turn
     );
 };
 
-/** Refuses, or gives the box that the turn begins with; undefined when none was named. */
+/** Refuses, or says what the turn begins with; undefined when no box was named. */
 export const checkMayStart = async (
   engine: Profiles & Pick<Engine, "boxes">,
   who: Who,
   own: Own,
   ask: TurnAsk,
-): Promise<string | undefined> => {
+): Promise<Given | undefined> => {
   const { projectId, boxId } = ask;
   if (boxId !== undefined) await own.check("box", boxId);
   await checkMayDelegate(engine, who, ask);
-  return boxId === undefined ? undefined : boxToGive(engine.boxes, own, { projectId, boxId });
+  return boxId === undefined ? undefined : planGiven(engine.boxes, own, { projectId, boxId });
 };

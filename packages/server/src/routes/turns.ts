@@ -74,14 +74,14 @@ export const turnRoutes: readonly Route[] = [
       const [projectId, agentId] = [params.project ?? "", params.agent ?? ""];
       const said = { projectId, channelId: body.channel_id ?? DEFAULT_CHANNEL, agentId: caller.actorId };
       const saidDepth = checkCallerHeaders(context.req.raw.headers, said);
-      const box = await checkMayStart(engine, caller, own, { projectId, agentId, boxId: body.context_box_id });
+      const given = await checkMayStart(engine, caller, own, { projectId, agentId, boxId: body.context_box_id });
       const traceparent = context.req.header("traceparent");
       const request = {
         projectId,
         agentId,
         sourceAgentId: caller.actorId,
         saidDepth,
-        context: contextOf({ ...body, context_box_id: box }, caller.actorId),
+        context: contextOf(body, caller.actorId, given),
         namedBoxId: body.context_box_id,
         channelId: body.channel_id,
         correlationId: body.correlation_id ?? context.req.header("idempotency-key"),

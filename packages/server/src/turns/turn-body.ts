@@ -2,6 +2,7 @@
 
 import { type AskedTurn, type Engine, notThere, type TurnView } from "@toolplane/engine";
 import { type Card, ToolplaneError } from "@toolplane/protocol";
+import type { Given } from "../http/agent-rights.ts";
 import type { PlaneProcesses } from "../up/plane-processes.ts";
 import { explainTurn } from "../why/explain-turn.ts";
 
@@ -58,14 +59,18 @@ export interface TurnContext {
   readonly result_fields?: readonly { readonly name: string; readonly description?: string | undefined }[] | undefined;
 }
 
-/** An instruction makes a new box, after the cards of a given box; a box alone is used as it is. */
-export const contextOf = (body: TurnContext, packedBy: string) => {
+/**
+ * An instruction makes a new box, after the cards of a given box; a box alone is used as it is. The cards that are given in place
+ * of the box make a new box either way.
+ */
+export const contextOf = (body: TurnContext, packedBy: string, given?: Given) => {
   const { instruction, context_box_id: boxId, result_fields: resultFields } = body;
-  if (instruction !== undefined)
-    return { instruction, resultFields, packedBy, inheritBoxIds: boxId === undefined ? [] : [boxId] };
-  if (boxId === undefined || resultFields !== undefined)
+  if (instruction === undefined && (boxId === undefined || resultFields !== undefined))
     throw new ToolplaneError("bad_request", "a turn needs an instruction: what the agent is to do");
-  return { boxId };
+  if (given !== undefined && "cardIds" in given)
+    return { instruction: instruction ?? "", resultFields, packedBy, inheritCardIds: given.cardIds };
+  if (instruction === undefined) return { boxId: boxId ?? "" };
+  return { instruction, resultFields, packedBy, inheritBoxIds: boxId === undefined ? [] : [boxId] };
 };
 
 export interface TurnReading {
