@@ -184,6 +184,22 @@ test("[ARCH-6-35] one message that cannot leave now does not hold up the others"
   await relay.stop();
 });
 
+test("[ARCH-6-35] a command that only its receiver misses is no outage: it waits, and the relay does not", async () => {
+  const unheard = () =>
+    new ToolplaneError("upstream_unavailable", "no service listens", { detail: { reason: "unheard" } });
+  bus.script(({ payload }) => (payload === "unheard" ? unheard() : undefined));
+  const relay = start();
+  await append("unheard");
+  await eventually(() => relay.stats().failed === 1);
+  await append("heard");
+  await bus.accepted.until(1);
+  expect(relay.stats()).toMatchObject({ outages: 0, buried: 0 });
+  expect(await left()).toEqual(["unheard"]);
+  bus.script(() => undefined);
+  await untilEmpty();
+  await relay.stop();
+});
+
 test("[ARCH-6-36] a message the bus refuses for good becomes a dead letter, and the others leave", async () => {
   bus.script(({ payload }) =>
     payload === "huge" ? new ToolplaneError("payload_too_large", "more than the server takes") : undefined,
@@ -201,8 +217,7 @@ test("[ARCH-6-36] a message the bus refuses for good becomes a dead letter, and 
 
 test("[ARCH-6-36] [ARCH-6-35] a parcel of events with one that is refused for good waits until its others have left", async () => {
   const lines = ["later", "huge"].map((phase) => `1\t\t{"agent_turn_id":"t1","phase":"${phase}"}`).join("\n");
-  await harness.rows(`insert into bus.messages (category, project_id, subject, component, target, headers, payload, events)
-    values ('evt', 'p1', 'cg.v1r4.p1.public.evt.agent.a1.call', 'agent', 'a1', '{}', '${lines}', 2) returning id`);
+  await meddle(harness.database.url, "addParcelOfTwo", [lines]);
   let away = true;
   bus.script(({ payload }) => {
     if (payload.includes("huge")) return new ToolplaneError("payload_too_large", "more than the server takes");

@@ -178,6 +178,22 @@ describe("what was given and what was started", () => {
     expect(await boxes()).toBe(before);
   });
 
+  test("[SEC-own-begun] an agent continues no turn into whose boxes others have written since", async () => {
+    const { engine } = world.http.t;
+    const forAnn = await delegate("helper", { agentId: "ann", agentTurnId: anns.turn });
+    expect((await send("operator", "POST", `/turns/${forAnn.agentTurnId}/stop`, {})).status).toBe(200);
+    const go = { instruction: "go on", continue: forAnn.agentTurnId };
+    expect((await send("agent ann", "POST", "/agents/helper/turns", go)).status).toBe(202);
+    const more = { outputBoxId: forAnn.outputBoxId };
+    const forBob = await delegate("helper", { agentId: "bob", agentTurnId: bobs.turn }, more);
+    const origin = { cardId: randomUUID(), projectId: P, createdAt: "2026-01-01T00:00:00.000Z", authorId: "helper" };
+    const card = createThoughtCard({ ...origin, agentTurnId: forBob.agentTurnId, text: "secret of bob" });
+    await engine.cards.putCards(P, [card]);
+    await engine.boxes.appendToBox(P, forAnn.outputBoxId, [card.card_id]);
+    expect((await send("agent ann", "POST", "/agents/helper/turns", go)).status).toBe(403);
+    expect((await send("operator", "POST", "/agents/helper/turns", go)).status).toBe(202);
+  });
+
   test("[SEC-own-events] parts of another agent's running call pass by an agent's stream", async () => {
     const { engine } = world.http.t;
     const events = await openEvents(world.http, token("agent ann"));

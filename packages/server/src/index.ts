@@ -1,5 +1,6 @@
 // The public face of @toolplane/server: named exports only.
 
+export { createApiEgress, serveApis } from "./apis/serve-apis.ts";
 export { BUNDLED_TARGET, bundledDefinitions } from "./bundled/bundled-tools.ts";
 export { serveBundled } from "./bundled/serve-bundled.ts";
 export { type CliIo, createCliIo } from "./cli/io.ts";
@@ -15,4 +16,5 @@ export { listHosts, startHosts, type ToolHosts } from "./hosts/tool-hosts.ts";
 export { type AppOptions, createApp } from "./http/app.ts";
 export { type OpenPlaneOptions, type OwnPlane, openPlane, type ServeHereOptions } from "./plane/open-plane.ts";
 export { routes } from "./routes/index.ts";
+export { createEnvSource, type EnvGrant } from "./secrets/env-grants.ts";
 export { listen } from "./up/http-server.ts";

@@ -6,6 +6,7 @@
 //   RO2. A message that the bus refuses for good becomes a dead letter; every other is tried without end (I3). A parcel of
 //       events is buried only when all that is left of it is refused for good.
 //   RO3. A message that cannot be published does not hold up the others: the messages of a failed batch are tried one by one.
+//       A command that only its receiver misses (`unheard`) says nothing about the bus: the relay goes on without a pause.
 //   RO4. When idle, it waits for the doorbell or until a delayed message is due; the slow look is for lost rings (I13).
 
 import type { Bus, BusMessage } from "@toolplane/bus";
@@ -95,6 +96,9 @@ const messageOf = (row: RelayRow): BusMessage => ({
   payload: row.payload,
   messageId: messageIdOf(row),
 });
+
+/** The bus works; the service that the command is for does not listen (payload-style services have no durable). */
+const isUnheard = (error: unknown): boolean => isToolplaneError(error) && error.detail?.reason === "unheard";
 
 /** One row for each message of the outbox, whatever it is made of. */
 const firstsOf = (rows: readonly RelayRow[]): readonly RelayRow[] => rows.filter(({ part }) => part <= 1);
@@ -232,7 +236,7 @@ export const relayOutbox = (options: RelayOptions): Relay => {
     ]);
     await faults.at("relay:after-mark");
     batches++;
-    const isBack = done.length === 0 && due.some((ms) => ms < Number.POSITIVE_INFINITY);
+    const isBack = done.length === 0 && failures.some(({ error }) => !isFinal(error) && !isUnheard(error));
     return { waitMs: messages.length < batch ? Math.min(...due, lookAgainMs) : 0, came: isBack ? "back" : "through" };
   };
 

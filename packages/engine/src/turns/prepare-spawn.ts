@@ -39,12 +39,12 @@ const checkText = (name: string, text: string | undefined, max: number): void =>
 };
 
 /** A box alone, and the cards of a box alone, are the same request: the box that the caller named. */
-const askedOf = ({ context, namedBoxId }: SpawnRequest): JsonObject =>
-  "boxId" in context || (context.instruction === "" && namedBoxId !== undefined)
-    ? { box_id: namedBoxId ?? ("boxId" in context ? context.boxId : "") }
+const askedOf = ({ context, namedBoxIds: [named] = [], namedBoxIds }: SpawnRequest): JsonObject =>
+  "boxId" in context || (context.instruction === "" && named !== undefined)
+    ? { box_id: named ?? ("boxId" in context ? context.boxId : "") }
     : {
         instruction: context.instruction,
-        inherit_box_ids: namedBoxId === undefined ? [...(context.inheritBoxIds ?? [])] : [namedBoxId],
+        inherit_box_ids: [...(namedBoxIds ?? context.inheritBoxIds ?? [])],
         result_fields: (context.resultFields ?? []).map(({ name, description }) => ({
           name,
           description: description ?? "",

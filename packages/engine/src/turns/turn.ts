@@ -76,8 +76,8 @@ export interface SpawnRequest extends AgentKey {
   /** How deep the asking actor says it is; the turn is refused when the engine counts another depth (I9). */
   readonly saidDepth?: number | undefined;
   readonly context: TurnContext;
-  /** The box that the caller named, where the turn begins with a copy of it: asked again, the same box is the same request. */
-  readonly namedBoxId?: string | undefined;
+  /** The boxes that the caller named, where the turn begins with their cards: asked again, the same boxes are the same request. */
+  readonly namedBoxIds?: readonly string[] | undefined;
   /** The roster's profile when left out. */
   readonly profileBoxId?: string | undefined;
   /** A new box when left out. */
@@ -170,6 +170,8 @@ export interface Work extends TurnKey, AgentKey {
   readonly inboxCreatedAtMs: number;
   readonly claimedAtMs: number;
   readonly turnCreatedAtMs: number;
+  /** When the turn began: its agent was free for it. */
+  readonly turnDispatchedAtMs: number;
   /** The step that began when the work was taken. */
   readonly begunStepId?: string | undefined;
   /** What the turn begins with, when this process has just written all of it. */
@@ -206,6 +208,8 @@ export interface StepCommit {
   readonly entries: readonly StepEntry[];
   /** llm_usage, llm_response_cost, timing: stored with the step and shown in its events. */
   readonly metadata?: JsonObject | undefined;
+  /** A turn that waits longer than this for its calls is ended by the watchdog: its time is over. */
+  readonly resumeSeconds?: number | undefined;
   /** The step wanted to end the turn and was refused (`inbox_not_empty`): the turn waits until the inbox is drained. */
   readonly blocked?: boolean | undefined;
 }

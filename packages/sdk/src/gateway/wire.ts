@@ -1,7 +1,15 @@
 // The bodies of the gateway's operations, the same over HTTP and NATS. Answers are checked like any foreign text. Unknown keys
 // are ignored, because a newer server may send more. The runner checks the command itself; here only the lease must be readable.
 
-import { type HeaderMap, isFilled, isRecord, type JsonObject, ToolplaneError } from "@toolplane/protocol";
+import {
+  HASHED_FIELDS,
+  type HeaderMap,
+  isFilled,
+  isRecord,
+  type JsonObject,
+  type ToolDefinition,
+  ToolplaneError,
+} from "@toolplane/protocol";
 import type {
   Beat,
   CallParts,
@@ -87,6 +95,12 @@ export const readRegistered = ({ body }: Answer): RegisteredTool => {
     targetSubject: typeof body.target_subject === "string" ? body.target_subject : "",
     ...(isRecord(body.options) && body.options.pin === "strict" ? { pin: "strict" as const } : {}),
   };
+};
+
+/** The fields of the definition; whether they are what the call was made with is decided by their hash. */
+export const readDefinition = ({ body }: Answer): ToolDefinition => {
+  if (!isRecord(body) || !isFilled(body.definition_hash)) throw unreadable("definition");
+  return Object.fromEntries(HASHED_FIELDS.map((field) => [field, body[field] ?? null])) as unknown as ToolDefinition;
 };
 
 export const readRegistration = (answer: Answer): Registration => {

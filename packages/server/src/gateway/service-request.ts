@@ -8,7 +8,10 @@ import { HEADERS, type HeaderMap, isFilled, showName, ToolplaneError } from "@to
 import { checkCallIdentity } from "@toolplane/protocol/agents";
 import { z } from "zod";
 
-export type ServiceEngine = Pick<Engine, "attach" | "calls" | "cards" | "projects" | "tools" | "emitParts">;
+export type ServiceEngine = Pick<
+  Engine,
+  "attach" | "calls" | "cards" | "definitions" | "projects" | "tools" | "emitParts"
+>;
 
 /** Who asks. */
 export interface ServiceCaller {

@@ -46,26 +46,32 @@ export interface TurnAsk {
   readonly boxId?: string | undefined;
 }
 
-/** What a turn begins with: a box, or the cards of one. */
-export type Given = { readonly boxId: string } | { readonly cardIds: readonly string[] };
+export type CardsToGive = (boxIds: readonly string[]) => Promise<readonly string[]>;
 
 /**
  * What a turn is given its agent can read, also what comes into a given box later. So an agent gives the cards that are in the
- * box now, which go into a box of the turn's own, and no cards that are another's.
+ * boxes now, which go into a box of the turn's own, and no cards that are another's. Undefined: people give boxes as they are.
  */
-const planGiven = async (
+export const cardsToGive = (
   boxes: Pick<Engine["boxes"], "loadBox">,
   own: Own,
-  { projectId, boxId }: { readonly projectId: string; readonly boxId: string },
-): Promise<Given> => {
-  if (own.self === undefined) return { boxId };
-  const cardIds = (await boxes.loadBox(projectId, boxId))?.cardIds ?? [];
-  const visible = await own.among("card", cardIds);
-  if (cardIds.every((id) => visible.has(id))) return { cardIds };
-  throw new ToolplaneError(
-    "auth_failed",
-    `box ${showName(boxId)} holds cards that are not this agent's own; start the turn with a box of its own turns, or repeat in the instruction what matters`,
-  );
+  projectId: string,
+): CardsToGive | undefined => {
+  if (own.self === undefined) return undefined;
+  return async (boxIds) => {
+    const cards: string[] = [];
+    for (const boxId of boxIds) {
+      const cardIds = (await boxes.loadBox(projectId, boxId))?.cardIds ?? [];
+      const visible = await own.among("card", cardIds);
+      if (!cardIds.every((id) => visible.has(id)))
+        throw new ToolplaneError(
+          "auth_failed",
+          `box ${showName(boxId)} holds cards that are not this agent's own; start the turn with a box of its own turns, or repeat in the instruction what matters`,
+        );
+      cards.push(...cardIds);
+    }
+    return cards;
+  };
 };
 
 const checkMayDelegate = async ({ agentProfiles }: Profiles, who: Who, ask: TurnAsk): Promise<void> => {
@@ -87,15 +93,7 @@ const checkMayDelegate = async ({ agentProfiles }: Profiles, who: Who, ask: Turn
     );
 };
 
-/** Refuses, or says what the turn begins with; undefined when no box was named. */
-export const checkMayStart = async (
-  engine: Profiles & Pick<Engine, "boxes">,
-  who: Who,
-  own: Own,
-  ask: TurnAsk,
-): Promise<Given | undefined> => {
-  const { projectId, boxId } = ask;
-  if (boxId !== undefined) await own.check("box", boxId);
+export const checkMayStart = async (engine: Profiles, who: Who, own: Own, ask: TurnAsk): Promise<void> => {
+  if (ask.boxId !== undefined) await own.check("box", ask.boxId);
   await checkMayDelegate(engine, who, ask);
-  return boxId === undefined ? undefined : planGiven(engine.boxes, own, { projectId, boxId });
 };

@@ -2,7 +2,7 @@
 
 import type { Engine, RegisteredProject, RegisteredTool } from "@toolplane/engine";
 import { z } from "zod";
-import { noTool, pendingBody, registerTool, toolBody } from "../gateway/tool-operations.ts";
+import { MAX_VERSION, noTool, pendingBody, registerTool, showVersion, toolBody } from "../gateway/tool-operations.ts";
 import { actorOf } from "../http/actor-of.ts";
 import { answerList } from "../http/answer-list.ts";
 import { answerPage } from "../http/answer-page.ts";
@@ -34,6 +34,8 @@ const versionBody = (version: Version) => ({
 
 /** Deleted tools are shown only to those who ask for what waits, and only while something does. */
 const pendingQuery = z.strictObject({ pending: z.enum(["true", "false"]).optional() });
+/** `version`: that version, also after it was replaced. */
+const toolQuery = pendingQuery.extend({ version: z.coerce.number().int().positive().max(MAX_VERSION).optional() });
 
 const findShown = async (
   { tools }: Pick<Engine, "tools">,
@@ -137,8 +139,11 @@ export const registryRoutes: readonly Route[] = [
     path: "/projects/:project/tools/:tool",
     roles: [...READERS, "tool"],
     gives: "project",
-    query: pendingQuery,
+    query: toolQuery,
     handle: async ({ engine, params, query, context }) => {
+      const { version } = query;
+      if (version !== undefined)
+        return context.json(await showVersion(engine, params.project ?? "", params.tool ?? "", version));
       const isAsked = query.pending === "true";
       const tool = await findShown(engine, params.project ?? "", params.tool ?? "", isAsked);
       if (tool === undefined) throw noTool(params.project ?? "", params.tool ?? "");
