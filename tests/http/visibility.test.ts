@@ -194,6 +194,18 @@ describe("what was given and what was started", () => {
     expect((await send("operator", "POST", "/agents/helper/turns", go)).status).toBe(202);
   });
 
+  test("[INV-I12-T1] an agent cannot take a correlation away from another, and is told nothing of the other's turn", async () => {
+    const asked = { instruction: "go", correlation_id: "order-7" };
+    const made: unknown[] = [];
+    for (const role of ["agent bob", "agent ann", "operator"] as const) {
+      const { status, body } = await send(role, "POST", "/agents/helper/turns", asked);
+      expect([role, status]).toEqual([role, 202]);
+      made.push(body.agent_turn_id);
+    }
+    expect(new Set(made).size).toBe(3);
+    expect((await send("agent ann", "POST", "/agents/helper/turns", asked)).body.agent_turn_id).toBe(made[1]);
+  });
+
   test("[SEC-own-events] parts of another agent's running call pass by an agent's stream", async () => {
     const { engine } = world.http.t;
     const events = await openEvents(world.http, token("agent ann"));

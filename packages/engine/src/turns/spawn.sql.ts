@@ -113,6 +113,9 @@ const CONTEXT = `
         select q.hash from cards.cards q where q.project_id = b.project_id and q.card_id = b.card_id offset 0) k on true
      where b.project_id = i.project_id and b.box_id = i.context_box_id) given on true`;
 
+// I12. A correlation and an alias belong to their asker and one agent.
+const ASKED_ALIKE = "q.source_agent_id = i.source_agent_id and q.agent_id = i.agent_id";
+
 // The agent's head is waited for and held: see hold.sql.ts. A lineage is a turn of an agent, or the headless turn of a direct
 // call, whose id is its call's.
 export const READ_SPAWN: Statement = {
@@ -136,9 +139,9 @@ select i.ord::int as ord, ${HELD_FLAGS}, case when h.version is not null then ro
   left join state.turns l on l.project_id = any (array[i.project_id]) and l.agent_turn_id = i.lineage_turn_id
   left join state.calls c on c.project_id = any (array[i.project_id]) and c.tool_call_id = substr(i.lineage_turn_id, 6) and c.headless
   left join lateral (
-    (select * from state.turns q where q.project_id = i.project_id and q.correlation_id = i.correlation_id offset 0)
+    (select * from state.turns q where q.project_id = i.project_id and q.correlation_id = i.correlation_id and ${ASKED_ALIKE} offset 0)
     union all
-    (select * from state.turns q where q.project_id = i.project_id and q.alias_id = i.alias_id offset 0)
+    (select * from state.turns q where q.project_id = i.project_id and q.alias_id = i.alias_id and ${ASKED_ALIKE} offset 0)
     limit 1) t on true
  order by i.ord`,
 };

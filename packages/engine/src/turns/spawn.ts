@@ -210,7 +210,7 @@ export const createSpawn = (deps: SpawnDeps): Spawn => {
     return { outcomes, ended, rang: writes.messages.length > 0, ...written };
   };
 
-  /** Another agent's turn took the correlation or the output box in this very moment. */
+  /** Another request took the correlation or the output box in this very moment. */
   const explain = async (item: SpawnItem, error: unknown): Promise<Outcome> => {
     const rule = brokenRule(error);
     if (rule === undefined) throw error;
@@ -251,7 +251,7 @@ export const createSpawn = (deps: SpawnDeps): Spawn => {
 
   const coalescer = createCoalescer<SpawnItem, SpawnedTurn>({
     flush,
-    keyOf: ({ request, correlationId }) => `${agentKey(request)}/${correlationId}`,
+    keyOf: ({ request, correlationId }) => `${agentKey(request)}/${request.sourceAgentId}/${correlationId}`,
     bytesOf: ({ request }) => roughBytes(request, MAX_FLUSH_BYTES),
     maxBytes: MAX_FLUSH_BYTES,
     maxItems: MAX_FLUSH_ITEMS,

@@ -84,8 +84,8 @@ export interface SpawnRequest extends AgentKey {
   readonly outputBoxId?: string | undefined;
   readonly channelId?: string | undefined;
   /**
-   * Names the request: the same correlation for the same agent is the same turn (T4), for another agent or with another
-   * instruction it is `conflict`. Never the turn id.
+   * Names the request: the same correlation of the same asker for the same agent is the same turn (T4), with another
+   * instruction it is `conflict`. It belongs to its asker: others may use the same word (I12). Never the turn id.
    */
   readonly correlationId?: string | undefined;
   /** A second name of the request, also used once: when either comes again, it names this turn. */
