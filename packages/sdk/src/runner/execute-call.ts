@@ -55,7 +55,7 @@ const execute = async (run: Run, hydrated: HydratedCall): Promise<RunEnd> => {
   const definition = await readPinned(run, hydrated);
   const profile = requireProfile(run);
   checkPin(profile, hydrated.card.metadata);
-  const needs = planSecrets(profile, hydrated.card.metadata);
+  const needs = planSecrets(profile, hydrated.card.metadata, deps.envs);
   const values = await raceAbort(readSecrets(needs, deps.secrets), signal.signal);
   if (values.size > 0) run.scrubber = createScrubber(new Map([...deps.ownSecrets, ...values]));
   const log = scrubLog(run.log, run.scrubber);

@@ -23,6 +23,8 @@ export interface RunnerDeps {
   readonly sha256: HashText;
   readonly log: Log;
   readonly secrets: SecretSource;
+  /** Parameter -> variable, by the operator of the service; it counts more than what a definition names. */
+  readonly envs: Readonly<Record<string, string>>;
   /** Values that must never be shown, whatever a tool declares: the service's own token. */
   readonly ownSecrets: ReadonlyMap<string, string>;
   /** For calls that are given no further secrets. */

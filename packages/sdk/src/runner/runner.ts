@@ -34,6 +34,8 @@ export interface RunnerOptions {
   readonly random?: Random | undefined;
   readonly log?: Log | undefined;
   readonly secrets?: SecretSource | undefined;
+  /** Parameter -> variable: replaces the variable that a definition names for the parameter. */
+  readonly envs?: Readonly<Record<string, string>> | undefined;
   readonly ownSecrets?: ReadonlyMap<string, string> | undefined;
   /** `two-step` writes the result card and reports a pointer to it, as the protocol has it for services of any kind. */
   readonly mode?: DeliveryMode | undefined;
@@ -72,6 +74,7 @@ export const createRunner = (options: RunnerOptions): Runner => {
     sha256,
     log,
     secrets: options.secrets ?? createEnvSecrets(process.env),
+    envs: options.envs ?? {},
     ownSecrets,
     ownScrubber: createScrubber(ownSecrets),
     definitions: options.definitions ?? createDefinitionMemory(sha256),

@@ -2,7 +2,7 @@
 // refused, whatever a definition or a card says: a person who can change a definition must not be able to read this process's
 // environment. A missing value is `auth_failed`, never an anonymous call (SEC-7).
 
-import { isRecord, type JsonObject, ToolplaneError } from "@toolplane/protocol";
+import { isRecord, isToolplaneError, type JsonObject, ToolplaneError } from "@toolplane/protocol";
 import { isEnvName, isOwnEnvName } from "@toolplane/protocol/registry";
 
 /** Where a value goes. */
@@ -48,32 +48,58 @@ const recordedEnvs = (metadata: JsonObject): [string, string][] =>
     ? Object.entries(metadata.tool_args_envs).filter((entry): entry is [string, string] => typeof entry[1] === "string")
     : [];
 
-export const planSecrets = (declared: SecretDeclaration, metadata: JsonObject): SecretNeeds => {
+/**
+ * Which variables a call needs. For a parameter that the definition fills from a variable, from the weakest to the strongest:
+ *   1. the variable that the tool's own definition names, as the code has it;
+ *   2. the one that the call's card recorded, if the code declares that variable too;
+ *   3. the one that the configuration of the service names: its operator decides which credential is used.
+ * The configuration cannot fill a parameter that the definition leaves to the caller.
+ */
+export const planSecrets = (
+  declared: SecretDeclaration,
+  metadata: JsonObject,
+  configured: Readonly<Record<string, string>> = {},
+): SecretNeeds => {
   const own = Object.entries(declared.envs);
   const allowed = new Set([...declared.secrets, ...own.map(([, name]) => name)]);
-  const envs = new Map([...own, ...recordedEnvs(metadata)]);
-  for (const name of envs.values()) {
+  const recorded = recordedEnvs(metadata);
+  for (const [, name] of recorded) {
     if (!allowed.has(name)) throw refuse(`the call names the variable ${name}, which this tool does not declare`);
   }
-  for (const name of allowed) {
+  const named = new Map([...own, ...recorded]);
+  const envs = new Map([...named, ...Object.entries(configured).filter(([parameter]) => named.has(parameter))]);
+  const names = new Set([...declared.secrets, ...envs.values()]);
+  for (const name of names) {
     if (!isEnvName(name) || isOwnEnvName(name)) throw refuse(`${name} is not a variable a tool may have`);
   }
   return {
     envs,
-    names: [...allowed],
+    names: [...names],
     optional: new Set(declared.optionalSecrets),
     use: declared.sentTo === undefined ? {} : { host: declared.sentTo },
   };
 };
 
+const isRefused = (error: unknown): boolean => isToolplaneError(error) && error.code === "auth_failed";
+
+/** Undefined when it is not set, or when a variable that the tool can do without may not be used here. */
+const readValue = async (name: string, { use, optional }: SecretNeeds, source: SecretSource) => {
+  try {
+    const value = await source(name, use);
+    return value === undefined || value.trim() === "" ? undefined : value;
+  } catch (error) {
+    if (optional.has(name) && isRefused(error)) return undefined;
+    throw error;
+  }
+};
+
+/** Reads all of them before anything is sent: a missing one is `auth_failed`, unless the tool can do without it. */
 export const readSecrets = async (needs: SecretNeeds, source: SecretSource): Promise<ReadonlyMap<string, string>> => {
   const values = new Map<string, string>();
   for (const name of needs.names) {
-    const value = await source(name, needs.use);
-    const isMissing = value === undefined || value.trim() === "";
-    if (isMissing && needs.optional.has(name)) continue;
-    if (isMissing) throw refuse(`the variable ${name} is not set where the tool runs`);
-    values.set(name, value);
+    const value = await readValue(name, needs, source);
+    if (value !== undefined) values.set(name, value);
+    else if (!needs.optional.has(name)) throw refuse(`the variable ${name} is not set where the tool runs`);
   }
   return values;
 };

@@ -9,7 +9,7 @@ import { createDocumentFetch } from "./fetch-document.ts";
 import { createApiEgress, serveApis } from "./serve-apis.ts";
 
 export interface RunApisOptions extends ServiceMeans {
-  readonly settings: Pick<Settings, "apis" | "egressAllow" | "envGrants" | "project">;
+  readonly settings: Pick<Settings, "apis" | "egressAllow" | "envGrants" | "project" | "serviceEnvs">;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where documents are imported; threads of its own, which end with the imports, unless given. */
   readonly threads?: Threads | undefined;
@@ -44,7 +44,7 @@ export const runApis = (options: RunApisOptions): RunningApis => {
   const { settings, env, ...means } = options;
   const egress = createApiEgress(settings.egressAllow);
   const envSource = createEnvSource(settings.envGrants, env);
-  const service = serveApis({ ...means, egress, envSource });
+  const service = serveApis({ ...means, egress, envSource, serviceEnvs: settings.serviceEnvs });
   const threads = options.threads ?? createImportThreads(means.clock);
   const lives = startImports({ ...options, threads });
   // A thread that has read a large document keeps its memory until it ends.

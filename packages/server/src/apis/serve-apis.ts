@@ -5,9 +5,10 @@ import { randomUUID } from "node:crypto";
 import { createHttpExecutor } from "@toolplane/bridges";
 import { createEgress, type Egress } from "@toolplane/egress";
 import type { AllowedOrigin } from "@toolplane/egress/policy";
-import type { SecretSource, ToolService } from "@toolplane/sdk";
+import type { ToolService } from "@toolplane/sdk";
 import { type ServiceMeans, serveAcross } from "../gateway/serve-across.ts";
 import type { EnvSource } from "../secrets/env-grants.ts";
+import { createServiceSecrets, planServiceEnvs, type ServiceEnvs } from "../secrets/service-secrets.ts";
 
 const API_TARGET = "openapi";
 
@@ -36,15 +37,10 @@ export const createApiEgress = (
 export interface ServeApisOptions extends ServiceMeans {
   readonly egress: Egress;
   readonly envSource: EnvSource;
+  readonly serviceEnvs?: ServiceEnvs | undefined;
 }
 
-/** A variable goes only to a host that the operator of the plane gave it to; without a host it goes nowhere. */
-const secretsOf =
-  (envSource: EnvSource, projectId: string): SecretSource =>
-  (name, { host }) =>
-    host === undefined ? undefined : envSource({ name, projectId, destination: { host } });
-
-export const serveApis = ({ egress, envSource, ...means }: ServeApisOptions): ToolService =>
+export const serveApis = ({ egress, envSource, serviceEnvs = {}, ...means }: ServeApisOptions): ToolService =>
   serveAcross({
     ...means,
     target: API_TARGET,
@@ -52,5 +48,6 @@ export const serveApis = ({ egress, envSource, ...means }: ServeApisOptions): To
     concurrency: CONCURRENCY,
     executorFor: () =>
       createHttpExecutor({ within: egress.within, now: means.clock.now, token: () => `toolplane-${randomUUID()}` }),
-    secretsFor: (projectId) => secretsOf(envSource, projectId),
+    secretsFor: (projectId) => createServiceSecrets(envSource, projectId),
+    envs: planServiceEnvs(serviceEnvs, API_TARGET),
   });

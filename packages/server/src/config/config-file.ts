@@ -99,7 +99,13 @@ export const configSchema = z.strictObject({
   /** Only the shape is checked here; the registry checks its own rules. */
   worker_targets: z.array(name).optional(),
   agents: z.array(z.record(z.string(), z.json())).optional(),
-  secrets: z.strictObject({ allow_env: z.array(allowedEnv).optional() }).optional(),
+  secrets: z
+    .strictObject({
+      allow_env: z.array(allowedEnv).optional(),
+      /** Target -> parameter -> variable; `*` is every target. */
+      envs: z.record(z.string().min(1), z.record(z.string().min(1), z.string().min(1))).optional(),
+    })
+    .optional(),
   egress: z.strictObject({ allow: z.array(z.string().min(1)).optional() }).optional(),
   retention: retention.optional(),
   limits: projectLimitsSchema.optional(),

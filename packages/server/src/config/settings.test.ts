@@ -38,6 +38,7 @@ test("[SEC-16-U1] [SEC-16-G1] without configuration: loopback only, the embedded
     hosts: [],
     apis: [],
     envGrants: [],
+    serviceEnvs: {},
     egressAllow: [],
     leaseSeconds: undefined,
     retention: undefined,
@@ -204,6 +205,11 @@ describe("values that cannot be", () => {
       "[SEC-7-U1] a variable of the system for tools",
       { yaml: "secrets: { allow_env: [DATABASE_URL] }\n" },
       "DATABASE_URL belongs to the system",
+    ],
+    [
+      "[UTP-9-7] a variable of the service's configuration that no project may use",
+      { yaml: "secrets:\n  allow_env: [A]\n  envs:\n    openapi: { api_key: B }\n" },
+      "toolplane.yaml:4: secrets.envs: the variable B is not in secrets.allow_env",
     ],
     [
       "[SEC-7-G2] a variable for one host in a program",

@@ -11,11 +11,12 @@ import { type ApiSetting, readApiSettings } from "../apis/api-settings.ts";
 import { type HostSetting, readHostSettings } from "../hosts/host-settings.ts";
 import { type LogLevel, parseLogLevel } from "../log/log.ts";
 import type { EnvGrant } from "../secrets/env-grants.ts";
+import type { ServiceEnvs } from "../secrets/service-secrets.ts";
 import { type BusSetting, planBus } from "./bus-setting.ts";
 import { planEgressAllow } from "./egress-setting.ts";
 import { refuseConfig } from "./refuse.ts";
 import { planRetention } from "./retention-setting.ts";
-import { checkHostEnv, planEnvGrants } from "./secrets-setting.ts";
+import { checkHostEnv, planConfiguredEnvs, planEnvGrants } from "./secrets-setting.ts";
 import { filled, readValue, type SettingsInput } from "./setting-value.ts";
 
 export const ROLES = ["api", "worker", "pmo", "tools"] as const;
@@ -60,6 +61,8 @@ export interface Settings {
   readonly apis: readonly ApiSetting[];
   /** Which projects may use which variables, and at which hosts. */
   readonly envGrants: readonly EnvGrant[];
+  /** Which variables fill parameters of the tools that this plane runs, whatever their definitions name. */
+  readonly serviceEnvs: ServiceEnvs;
   /** Addresses that may be reached although they are local, plain http or on another port. */
   readonly egressAllow: readonly AllowedOrigin[];
   /** How long the holder of a call or a turn may be silent before it is offered to others; undefined: the engine's default. */
@@ -214,6 +217,7 @@ export const planSettings = (input: SettingsInput): Settings => {
     hosts,
     apis,
     envGrants,
+    serviceEnvs: planConfiguredEnvs(input, envGrants),
     egressAllow: planEgressAllow(input),
     leaseSeconds: parseLease(filled(env.TOOLPLANE_LEASE_SECONDS)),
     retention: planRetention(input),

@@ -42,6 +42,8 @@ export interface ServeAcrossOptions extends ServiceMeans {
   readonly executorFor: (projectId: string) => Executor;
   /** Where the values of variables come from; without it there are none, and a definition that names one does not get it. */
   readonly secretsFor?: ((projectId: string) => SecretSource) | undefined;
+  /** Parameter -> variable, by the operator of the plane. */
+  readonly envs?: Readonly<Record<string, string>> | undefined;
   readonly concurrency: number;
 }
 
@@ -84,6 +86,7 @@ export const serveAcross = (options: ServeAcrossOptions): ToolService => {
       random,
       log,
       secrets: options.secretsFor?.(projectId) ?? (() => undefined),
+      envs: options.envs,
       definitions,
     });
     const oldest = runners.size >= MAX_RUNNERS ? runners.keys().next().value : undefined;
