@@ -22,3 +22,4 @@ export { createHostExecutor } from "./hosts-as-tools/host-executor.ts";
 
 // http
 export { createHttpExecutor } from "./http/http-executor.ts";
+export { parseAuthScheme } from "./http/plan-auth.ts";
