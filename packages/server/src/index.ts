@@ -2,6 +2,7 @@
 
 export { createApiEgress, serveApis } from "./apis/serve-apis.ts";
 export { BUNDLED_TARGET, bundledDefinitions } from "./bundled/bundled-tools.ts";
+export { serveHttpGet } from "./bundled/http-get.ts";
 export { serveBundled } from "./bundled/serve-bundled.ts";
 export { type CliIo, createCliIo } from "./cli/io.ts";
 export { CLAUSES } from "./conform/clauses.ts";
