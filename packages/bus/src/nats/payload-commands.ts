@@ -27,7 +27,7 @@ export interface PayloadCommandsDeps {
 }
 
 /** Nobody got the command. */
-export const UNHEARD = "unheard";
+const UNHEARD = "unheard";
 
 /** A server answers a ping in milliseconds. */
 const CONFIRM_MS = 5_000;

@@ -63,13 +63,13 @@ const wordsOf = (card: Card): string | undefined => {
   return typeof text === "string" && text.trim() !== "" ? text : undefined;
 };
 
-export interface MergedText {
+interface MergedText {
   readonly text: string;
   readonly cards: number;
 }
 
 /** Pure. `summarize` has no model: it keeps the beginning of each card, in equal shares. */
-export const planMerge = (
+const planMerge = (
   cards: readonly Card[],
   {
     mode,

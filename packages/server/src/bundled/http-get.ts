@@ -8,8 +8,8 @@ import { type JsonObject, PROTOCOL_VERSION, ToolplaneError } from "@toolplane/pr
 import type { Executor, ToolProfile, ToolService } from "@toolplane/sdk";
 import { type ServiceMeans, serveAcross } from "../gateway/serve-across.ts";
 
-export const HTTP_GET = "http_get";
-export const HTTP_GET_TARGET = "bundled_web";
+const HTTP_GET = "http_get";
+const HTTP_GET_TARGET = "bundled_web";
 
 const TIMEOUT_SECONDS = 30;
 /** Requests mostly wait; more than this at once would be a crawler. */
@@ -46,13 +46,13 @@ const isOff = (): ToolplaneError =>
     'http_get is off: the operator of the plane lists the hosts it may ask, as in egress.http_get: ["docs.example.com"] of toolplane.yaml',
   );
 
-export interface HttpGetOptions {
+interface HttpGetOptions {
   readonly egress: Pick<Egress, "within">;
   /** Patterns of host names; empty: the tool is off. */
   readonly hosts: readonly string[];
 }
 
-export const createHttpGetExecutor = ({ egress, hosts }: HttpGetOptions, now: () => number): Executor => ({
+const createHttpGetExecutor = ({ egress, hosts }: HttpGetOptions, now: () => number): Executor => ({
   find: (toolName) => (toolName === HTTP_GET ? PROFILE : undefined),
   async execute({ arguments: args, toolName, toolCallId }, { signal, scrub }) {
     if (hosts.length === 0) throw isOff();
