@@ -7,6 +7,8 @@
 import { resolveOptions, type ToolDefinition, ToolplaneError } from "@toolplane/protocol";
 import type { ExecuteContext, Executor, PinnedDefinition, ToolCall, ToolProfile } from "@toolplane/sdk";
 import type { HttpPlan } from "./http-plan.ts";
+import { isJina } from "./jina-options.ts";
+import { createJinaPlan } from "./jina-plan.ts";
 import { createOpenapiPlan } from "./openapi-plan.ts";
 import { planAnswer } from "./plan-answer.ts";
 import type { HttpRequest } from "./plan-request.ts";
@@ -23,6 +25,7 @@ export interface HttpExecutorOptions {
 const isFilled = (value: object | undefined): value is object => value !== undefined && Object.keys(value).length > 0;
 
 const planOf = (definition: ToolDefinition): HttpPlan => {
+  if (isJina(definition)) return createJinaPlan(definition);
   if (isFilled(definition.options.openapi)) return createOpenapiPlan(definition);
   throw new ToolplaneError(
     "bad_request",
@@ -41,7 +44,9 @@ export const createHttpExecutor = ({ within, now, token }: HttpExecutorOptions):
 
   const profileOf = ({ definition, definitionHash }: PinnedDefinition): ToolProfile => {
     const { retry, timeoutSeconds, pin, control } = resolveOptions(definition.options);
-    return { retry, timeoutSeconds, pin, control, definitionHash, ...planFor(definition).declared };
+    const { declared, isRepeatable = false } = planFor(definition);
+    const isSafe = retry === "safe" || (definition.options.retry === undefined && isRepeatable);
+    return { retry: isSafe ? "safe" : "never", timeoutSeconds, pin, control, definitionHash, ...declared };
   };
 
   const send = async ({ allowHosts, timeoutMs }: HttpPlan, request: HttpRequest, { signal }: ExecuteContext) => {
@@ -77,6 +82,8 @@ export const createHttpExecutor = ({ within, now, token }: HttpExecutorOptions):
           arguments: request.leftOut.join(", "),
           todo: "options.secrets_in_url: true allows it",
         });
+      if (request.dropped !== undefined && request.dropped.length > 0)
+        log.warn("arguments were not sent: the API has no place for them", { arguments: request.dropped.join(", ") });
       const answer = await send(plan, request, context);
       return planAnswer(answer, { toolName, toolCallId, now: now(), scrub });
     },
