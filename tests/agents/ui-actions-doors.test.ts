@@ -132,6 +132,14 @@ describe.each(["the plane itself", "HTTP", "NATS"] as const)("actions over %s", 
     expect(call?.headers.traceparent?.slice(3, 35)).toBe(traceId);
   });
 
+  test("[UTP-13.1-D5] the acknowledgement that an action is accepted has the epoch of its turn", async () => {
+    await act("ann", { action_id: "e1", tool_name: "click", args: { what: "x" } });
+    const [accepted] = await acks("e1", 2);
+    const [call] = await plane.engine.calls.list(plane.projectId, { agentId: "ann" });
+    expect(call?.turnEpoch).toBeGreaterThan(0);
+    expect(accepted?.headers["CG-Turn-Epoch"]).toBe(String(call?.turnEpoch));
+  });
+
   test("[UTP-13.1-D2] an internal tool that is ui_allowed is admitted, one that is not is refused as such", async () => {
     const args = { target_strategy: "new", target_ref: "screen", instruction: "go on" };
     await act("bob", { action_id: "i1", tool_name: "delegate_async", args });

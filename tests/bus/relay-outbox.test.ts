@@ -215,6 +215,25 @@ test("[ARCH-6-36] a message the bus refuses for good becomes a dead letter, and 
   await relay.stop();
 });
 
+test("[ARCH-6-36] [ARCH-6-35] a parcel of events with one that is refused for good waits until its others have left", async () => {
+  const lines = ["later", "huge"].map((phase) => `1\t\t{"agent_turn_id":"t1","phase":"${phase}"}`).join("\n");
+  await meddle(harness.database.url, "addParcelOfTwo", [lines]);
+  let away = true;
+  bus.script(({ payload }) => {
+    if (payload.includes("huge")) return new ToolplaneError("payload_too_large", "more than the server takes");
+    return away ? unavailable() : undefined;
+  });
+  const relay = start();
+  await eventually(() => relay.stats().failed > 0);
+  expect(relay.stats()).toMatchObject({ published: 0, buried: 0 });
+  expect(await left()).toHaveLength(1);
+  away = false;
+  expect((await bus.accepted.until(1)).map(({ payload }) => payload)).toEqual([expect.stringContaining("later")]);
+  await untilEmpty();
+  expect(relay.stats()).toMatchObject({ published: 0, buried: 1 });
+  await relay.stop();
+});
+
 test("[ARCH-6-37] two relays share the work: nothing is published twice, nothing is left", async () => {
   const payloads = Array.from({ length: 300 }, (_, n) => String(n));
   const relays = [start({ batch: 7 }), start({ batch: 7 }, harness.start())];

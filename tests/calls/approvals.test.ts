@@ -128,7 +128,11 @@ test("[ENG-approval-6] the list shows what waits, longest first, with the argume
   const rest = await t.engine.approvals.list(t.projectId, { limit: 2, cursor: first.nextCursor });
   const shown = [...first.items, ...rest.items];
   expect(shown.map(({ toolCallId }) => toolCallId)).toEqual(keys.map(({ toolCallId }) => toolCallId));
-  expect(shown[0]).toMatchObject({ toolName: "risky", arguments: { drop: "all" }, agentId: "sys.api" });
+  expect(shown[0]).toMatchObject({
+    toolName: "risky",
+    card: { content: { arguments: { drop: "all" } } },
+    agentId: "sys.api",
+  });
   expect(await t.engine.approvals.list("elsewhere")).toEqual({ items: [] });
 });
 

@@ -45,7 +45,7 @@ const tracesOf = (kind: (typeof KINDS)[number]): readonly string[] => {
   ];
 };
 
-test("[SEC-7-C1] [INV-I8-S5] no table, event, log line or answer holds the secret of a tool of any kind", async () => {
+test("[SEC-7-C1] [INV-I8-C9] no table, event, log line or answer holds the secret of a tool of any kind", async () => {
   requirePython();
   await using place = await makePlace();
   await using database = await createTestDatabase(ENGINE_TEMPLATE);

@@ -40,7 +40,7 @@ export const openNatsGround = async (): Promise<NatsGround> => {
     async carrier(options = {}) {
       const link = await openNatsLink(open, { log: silentLog });
       rest.defer(() => link.close());
-      return { ...options, link, open: ({ bury, log }) => createNatsBus({ link, bury, log }) };
+      return { ...options, link, open: ({ bury, log }) => createNatsBus({ link, bury, log, keepCommandsMs: 300 }) };
     },
     async held(category, subject) {
       if (subject === undefined) return (await stateOf(category))?.messages ?? 0;

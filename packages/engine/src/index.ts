@@ -73,6 +73,8 @@ export type { Threads } from "./threads/threads.ts";
 // tokens
 export type { TokenWatch } from "./tokens/token-ends.ts";
 export { ROLES, type Role, type Token, type Tokens } from "./tokens/tokens.ts";
+// traces
+export type { Trace } from "./traces/traces.ts";
 export type { PoolServer } from "./turns/agent-bells.ts";
 // turns
 export type {

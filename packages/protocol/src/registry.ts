@@ -42,6 +42,7 @@ export {
   planToolUpsert,
   type StoredTool,
 } from "./registry/tool-upsert.ts";
+export { readTurnBudget, type TurnBudget, turnBudgetSchema } from "./registry/turn-budget.ts";
 export { type DefinitionChange, definitionChanges } from "./tools/definition-changes.ts";
 export { type AllowEnv, isEnvName, isOwnEnvName } from "./tools/env-name.ts";
 export type { CompileSchema, SchemaIssue, ValidateValue } from "./tools/parameters-schema.ts";

@@ -3,6 +3,7 @@ import { type Card, createToolResultCard, type JsonObject } from "@toolplane/pro
 import { createInstructionCard, createResultFieldsCard } from "@toolplane/protocol/agents";
 import { parseProfileCard } from "@toolplane/protocol/registry";
 import { describe, expect, test } from "vitest";
+import { planBudget } from "./budget.ts";
 import { DEFAULT_LIMITS } from "./limits.ts";
 import { planFailure, planQuestion, planTurnLimit, profileNotFound, type QuestionInput } from "./plan-question.ts";
 
@@ -46,7 +47,7 @@ const definition = (toolName: string, options: JsonObject = {}): CompiledDefinit
 
 const input = (profile: JsonObject = {}, more: Partial<QuestionInput> = {}): QuestionInput => ({
   work: { agentTurnId: "turn_1", agentId: "ann", stepCount: 0, recursionDepth: 0 } as Work,
-  limits: DEFAULT_LIMITS,
+  maxSteps: DEFAULT_LIMITS.maxSteps,
   profile: parseProfileCard({ name: "n", worker_target: "pool", ...profile }),
   boxes: { context: [instruction("i", "do it")], output: [] },
   definitions: [],
@@ -152,7 +153,9 @@ describe("what ends a turn before its step", () => {
     ["[UTP-10.2-3] the steps", turn(0, 8), "max_steps_reached"],
     ["the depth first", turn(25, 9), "recursion_depth_exceeded"],
   ])("%s", (_what, work, code) => {
-    expect(planTurnLimit(work, DEFAULT_LIMITS)?.errorCode).toBe(code);
+    expect(
+      planTurnLimit(work, DEFAULT_LIMITS, planBudget({ runtimeConfig: {} }, undefined, DEFAULT_LIMITS))?.errorCode,
+    ).toBe(code);
   });
 
   test("[UTP-10.2-4] [UTP-W35-T1] reasons are sentences fit to be stored", () => {

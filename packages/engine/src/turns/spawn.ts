@@ -14,7 +14,7 @@ import { type LedgerMeans, mergeWrites } from "./ledger.ts";
 import { planDispatch } from "./plan-dispatch.ts";
 import { type FirstTurnMeans, planFirstTurn } from "./plan-first-turn.ts";
 import { NO_CARD } from "./plan-opening.ts";
-import { type PlannedSpawn, planRepeatedSpawn, planSpawn, spawnedOf } from "./plan-spawn.ts";
+import { acceptedOf, type PlannedSpawn, planRepeatedSpawn, planSpawn, spawnedOf } from "./plan-spawn.ts";
 import { lookupOf, prepareSpawn, type SpawnItem } from "./prepare-spawn.ts";
 import {
   bindLookups,
@@ -187,9 +187,10 @@ export const createSpawn = (deps: SpawnDeps): Spawn => {
         means,
       );
       if (done.taken !== undefined) taken?.push(done.taken);
-      parts.push(...own.map(({ plan }) => plan.writes), ...done.parts);
-      ended.push(...done.ended);
       for (const row of done.rows) rows.set(row.agentTurnId, row);
+      const acks = own.flatMap(({ plan }) => acceptedOf(plan, rows.get(plan.row.agentTurnId) ?? plan.row, means));
+      parts.push(...own.map(({ plan }) => plan.writes), ...acks, ...done.parts);
+      ended.push(...done.ended);
     }
     const writes = mergeWrites([...parts, { ...createTurnWrites(), spawned: [...rows.values()] }]);
     const written = await writeTurns(tx, writes, deps);

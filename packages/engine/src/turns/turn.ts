@@ -167,6 +167,8 @@ export interface Work extends TurnKey, AgentKey {
   readonly inboxCreatedAtMs: number;
   readonly claimedAtMs: number;
   readonly turnCreatedAtMs: number;
+  /** When the turn began: its agent was free for it. */
+  readonly turnDispatchedAtMs: number;
   /** The step that began when the work was taken. */
   readonly begunStepId?: string | undefined;
   /** What the turn begins with, when this process has just written all of it. */
@@ -203,6 +205,8 @@ export interface StepCommit {
   readonly entries: readonly StepEntry[];
   /** llm_usage, llm_response_cost, timing: stored with the step and shown in its events. */
   readonly metadata?: JsonObject | undefined;
+  /** A turn that waits longer than this for its calls is ended by the watchdog: its time is over. */
+  readonly resumeSeconds?: number | undefined;
   /** The step wanted to end the turn and was refused (`inbox_not_empty`): the turn waits until the inbox is drained. */
   readonly blocked?: boolean | undefined;
 }

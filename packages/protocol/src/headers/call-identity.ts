@@ -41,6 +41,27 @@ const checkCount = (headers: HeaderMap, name: string, expected: number): void =>
   if (said !== undefined && parseCount(said, name) !== expected) throw differs(name);
 };
 
+const isBlank = (headers: HeaderMap, name: string): boolean => (headers[name] ?? "").trim() === "";
+
+/**
+ * For every request of a service, also one about no call or many: its headers name no other place than the request, and their
+ * numbers are numbers.
+ */
+export const checkServicePlace = (
+  headers: HeaderMap,
+  place: { readonly projectId: string; readonly channelId?: string | undefined },
+): void => {
+  for (const [name, expected] of [
+    [HEADERS.projectId, place.projectId],
+    [HEADERS.channelId, place.channelId],
+  ] as const)
+    if (expected !== undefined && !isBlank(headers, name) && headers[name]?.trim() !== expected)
+      throw violation(`${name} names another than the request: ${expected}`, { header: name });
+  if (!isBlank(headers, HEADERS.turnEpoch)) parseCount(headers[HEADERS.turnEpoch] ?? "", HEADERS.turnEpoch);
+  const depth = headers[HEADERS.recursionDepth];
+  if (depth !== undefined) parseCount(depth, HEADERS.recursionDepth);
+};
+
 /** Throws `protocol_violation` at the first header that contradicts the call. */
 export const checkCallIdentity = (headers: HeaderMap, call: CallIdentity): void => {
   checkText(headers, HEADERS.projectId, call.projectId);
@@ -49,7 +70,7 @@ export const checkCallIdentity = (headers: HeaderMap, call: CallIdentity): void 
   checkText(headers, HEADERS.turnId, call.agentTurnId);
   checkText(headers, HEADERS.stepId, call.stepId);
   checkText(headers, HEADERS.toolCallId, call.toolCallId);
-  if ((headers[HEADERS.turnEpoch] ?? "").trim() !== "") checkCount(headers, HEADERS.turnEpoch, call.turnEpoch);
+  if (!isBlank(headers, HEADERS.turnEpoch)) checkCount(headers, HEADERS.turnEpoch, call.turnEpoch);
   checkCount(headers, HEADERS.recursionDepth, call.recursionDepth);
 };
 

@@ -54,7 +54,11 @@ describe("expansion", () => {
 
 describe("registration", () => {
   test("[SEC-1-2] the target is found in the subject's structure", () => {
-    expect(parseToolTarget(TEMPLATE, "demo")).toEqual({ template: TEMPLATE, target: "text" });
+    expect(parseToolTarget(TEMPLATE, "demo")).toEqual({
+      template: TEMPLATE,
+      target: "text",
+      isPayloadStyle: false,
+    });
     expect(parseToolTarget("cg.v1r4.demo.public.cmd.tool.text.a.b", "demo").target).toBe("text");
     expect(parseToolTarget("cg.v1r4.{project_id}.{channel_id}.cmd.tool.{agent_id}.run", "demo").target).toBeNull();
     expect(parseToolTarget("cg.v1r4.{project_id}.public.cmd.tool.w_{channel_id}.run", "demo").target).toBeNull();
