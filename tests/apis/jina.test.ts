@@ -290,7 +290,8 @@ describe("what goes wrong there", () => {
   test("[SEC-6-6] a body of 20 MB is result_too_large", async () => {
     jina.fault = (_one, response) =>
       response.writeHead(200, { "content-type": "application/json" }).end(Buffer.alloc(20 * 1024 * 1024, " "));
-    expect((await reader({ url: "https://example.com" }, {}, { retry: "never" })).error?.code).toBe("result_too_large");
+    expect((await reader({ url: "https://example.com" })).error?.code).toBe("result_too_large");
+    expect(jina.asked).toHaveLength(1);
   });
 
   test("[UTP-9-12] [UTP-9-14] an answer that drips is tool_timeout when the tool's own limit is over", async () => {
@@ -299,8 +300,16 @@ describe("what goes wrong there", () => {
       const timer = setInterval(() => response.write(" "), 50);
       response.on("close", () => clearInterval(timer));
     };
-    const { error, status } = await search({ q: "x" }, { timeout_s: 0.5 }, { retry: "never" });
+    const { error, status } = await search({ q: "x" }, { timeout_s: 0.5 });
     expect([status, error?.code]).toEqual(["timeout", "tool_timeout"]);
+    expect(jina.asked).toHaveLength(1);
+  });
+
+  test("[UTP-9-14] [UTP-9-15] a connection that breaks is upstream_unavailable, and is not tried again", async () => {
+    jina.fault = (_one, response) => response.socket?.destroy();
+    const { error } = await search({ q: "x" });
+    expect(error).toMatchObject({ code: "upstream_unavailable", retryable: true });
+    expect(jina.asked).toHaveLength(1);
   });
 
   test("[SEC-6-5] a redirect to another host is not followed", async () => {

@@ -4,8 +4,15 @@
 //   HE2. A definition without `openapi` or `jina` options is `bad_request`; nothing is sent.
 //   HE3. Arguments and answers are data: neither can change where a request goes or which headers of its own it has.
 
-import { resolveOptions, type ToolDefinition, ToolplaneError } from "@toolplane/protocol";
-import type { ExecuteContext, Executor, PinnedDefinition, ToolCall, ToolProfile } from "@toolplane/sdk";
+import { isToolplaneError, resolveOptions, type ToolDefinition, ToolplaneError } from "@toolplane/protocol";
+import {
+  type ExecuteContext,
+  type Executor,
+  type PinnedDefinition,
+  type ToolCall,
+  ToolError,
+  type ToolProfile,
+} from "@toolplane/sdk";
 import type { HttpPlan } from "./http-plan.ts";
 import { isJina } from "./jina-options.ts";
 import { createJinaPlan } from "./jina-plan.ts";
@@ -23,6 +30,15 @@ export interface HttpExecutorOptions {
 }
 
 const isFilled = (value: object | undefined): value is object => value !== undefined && Object.keys(value).length > 0;
+
+/** Only answers say whether a request may be tried again in the same run (PA3); a request without an answer is not. */
+const onceOnly = (error: unknown): unknown => {
+  if (!isToolplaneError(error)) return error;
+  const { code, message, detail } = error;
+  // The caller may make the call again: the network may be back.
+  const retryable = code === "upstream_unavailable" ? true : undefined;
+  return new ToolError(code, message, { detail, retryable, retryHere: false, cause: error });
+};
 
 const planOf = (definition: ToolDefinition): HttpPlan => {
   if (isJina(definition)) return createJinaPlan(definition);
@@ -63,8 +79,10 @@ export const createHttpExecutor = ({ within, now, token }: HttpExecutorOptions):
       return await readAnswer(response, startedAt, now);
     } catch (error) {
       if (limit?.aborted === true && !signal.aborted)
-        throw new ToolplaneError("tool_timeout", `the API did not answer within ${(timeoutMs ?? 0) / 1_000} s`);
-      throw error;
+        throw onceOnly(
+          new ToolplaneError("tool_timeout", `the API did not answer within ${(timeoutMs ?? 0) / 1_000} s`),
+        );
+      throw onceOnly(error);
     }
   };
 
