@@ -49,6 +49,7 @@ const openapi = z.strictObject({
   base_url: z.string().min(1).optional(),
   allow_hosts: z.array(z.string().min(1)).optional(),
   operations: globs.optional(),
+  auth: z.strictObject({ scheme: z.string().min(1), env: z.string().min(1) }).optional(),
   auth_env: z.string().min(1).optional(),
   prefix: z.string().optional(),
 });
