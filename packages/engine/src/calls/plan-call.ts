@@ -256,6 +256,7 @@ export const planCall = (input: PlanCallInput): PlannedCall => {
       projectId: origin.projectId,
       toolCallId,
       status: options.approval.required ? "awaiting_approval" : "queued",
+      pin: options.pin === "strict" ? pinned.definitionHash : null,
       agentId: origin.agentId,
       trusted: isTrustedActor(origin.agentId),
       agentTurnId: origin.agentTurnId,

@@ -34,7 +34,7 @@ const requireProfile = (run: Run): ToolProfile => {
 const execute = async (run: Run, hydrated: HydratedCall): Promise<RunEnd> => {
   const { deps, signal, toolCallId, command, payload } = run;
   const profile = requireProfile(run);
-  checkPin(profile, hydrated.card.metadata);
+  if (command.lease === undefined) checkPin(profile, hydrated.card.metadata);
   const needs = planSecrets(profile, hydrated.card.metadata);
   const values = await raceAbort(readSecrets(needs, deps.secrets), signal.signal);
   if (values.size > 0) run.scrubber = createScrubber(new Map([...deps.ownSecrets, ...values]));

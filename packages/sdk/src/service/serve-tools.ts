@@ -12,6 +12,7 @@ import { createEnvSecrets, type SecretSource } from "../secrets/secret-source.ts
 import { definitionOf, type Tool } from "../tools/define-tool.ts";
 import { createFunctionExecutor } from "../tools/function-executor.ts";
 import { explainStart } from "./explain-start.ts";
+import { planNamedDefinitions } from "./named-definitions.ts";
 import { type OpenGateway, openGateway, readConnection } from "./open-gateway.ts";
 import { type ProcessPort, stopOnSignals } from "./process-signals.ts";
 import { registerTools, type ServedTool } from "./register-tools.ts";
@@ -127,6 +128,11 @@ export const serveTools = async (tools: readonly Tool[], options: ServeOptions):
     clock,
     random,
     log,
+    definitions: () => {
+      // Over NATS they go with every lease, so a service without a pinned tool does not send them.
+      const isNeeded = settings.nats === undefined || [...served.values()].some(({ pin }) => pin === "strict");
+      return isNeeded ? planNamedDefinitions(served.values()) : undefined;
+    },
     // A server that came back may be empty. Over NATS a service does not see the plane go, so an idle service registers from
     // time to time.
     onReconnected: registerAgain,
