@@ -3,7 +3,7 @@
 
 import { parseWith, type ToolDefinition, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
-import { type HttpAuth, planAuthScheme } from "./plan-auth.ts";
+import { type HttpAuth, parseAuthScheme } from "./plan-auth.ts";
 
 const text = z.string().min(1).max(2_048);
 const seconds = z.number();
@@ -146,7 +146,7 @@ export const readOperation = ({ options }: ToolDefinition): HttpOperation => {
     headers: Object.fromEntries(Object.entries(given.headers ?? {}).map(([name, value]) => [name, String(value)])),
     accept: given.accept ?? "application/json",
     idempotencyHeader: given.idempotency_header,
-    auth: planAuthScheme(given.auth?.scheme, given.auth?.env ?? given.auth_env),
+    auth: parseAuthScheme(given.auth?.scheme, given.auth?.env ?? given.auth_env),
     timeoutMs: limit === undefined ? undefined : limit * 1_000,
   };
 };

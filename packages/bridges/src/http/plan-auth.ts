@@ -13,7 +13,7 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/u;
 const refuse = (message: string): ToolplaneError => new ToolplaneError("bad_request", message);
 
 /** `bearer` unless a scheme is named; undefined without a variable. */
-export const planAuthScheme = (scheme: string | undefined, env: string | undefined): HttpAuth | undefined => {
+export const parseAuthScheme = (scheme: string | undefined, env: string | undefined): HttpAuth | undefined => {
   if (env === undefined) return undefined;
   if (scheme === undefined || scheme === "bearer" || scheme === "basic") return { kind: scheme ?? "bearer", env };
   const at = scheme.indexOf(":");

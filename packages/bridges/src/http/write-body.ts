@@ -36,6 +36,8 @@ const writeForm = (value: JsonValue, body: HttpBody): string =>
     .flatMap(([name, member]) => writePairs(asParameter(name, body.encoding[name], member), member))
     .join("&");
 
+/** A text under one of these types is base64. */
+const BYTES = /^(?:application\/(?:octet-stream|pdf|zip|gzip|x-tar)|image\/|audio\/|video\/|font\/)/u;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/u;
 
 const bytesOf = (base64: JsonValue | undefined, what: string): Uint8Array => {
@@ -101,7 +103,7 @@ export const writeBody = (body: HttpBody, value: JsonValue | undefined, boundary
   if (kind === "application/x-www-form-urlencoded") return { contentType, body: writeForm(value, body) };
   if (kind === "multipart/form-data")
     return { contentType: `${kind}; boundary=${boundary}`, body: writeMultipart(value, body, boundary) };
-  if (kind.startsWith("text/")) return { contentType, body: plainText(value) };
+  if (typeof value === "string" && !BYTES.test(kind)) return { contentType, body: value };
   const bytes = isRecord(value) ? (value as JsonObject).base64 : value;
   return { contentType, body: bytesOf(bytes, `the argument ${argument}`) };
 };

@@ -107,7 +107,8 @@ export const readRegistration = (answer: Answer): Registration => {
   const { body } = answer;
   // The definition was accepted, whatever else the answer holds; without a hash in it our own is used.
   if (!isRecord(body)) return { inForce: undefined };
-  const inForce = body.status === "deleted" || !isFilled(body.definition_hash) ? undefined : readRegistered(answer);
+  const isAbsent = body.status === "deleted" || body.status === "pending" || !isFilled(body.definition_hash);
+  const inForce = isAbsent ? undefined : readRegistered(answer);
   if (body.outcome !== "pending") return { inForce };
   const pending = isRecord(body.pending) ? body.pending : {};
   const weakens = Array.isArray(pending.weakens) ? pending.weakens.filter((name) => typeof name === "string") : [];

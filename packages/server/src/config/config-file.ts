@@ -49,6 +49,7 @@ const openapi = z.strictObject({
   base_url: z.string().min(1).optional(),
   allow_hosts: z.array(z.string().min(1)).optional(),
   operations: globs.optional(),
+  auth: z.strictObject({ scheme: z.string().min(1), env: z.string().min(1) }).optional(),
   auth_env: z.string().min(1).optional(),
   prefix: z.string().optional(),
 });
@@ -105,7 +106,13 @@ export const configSchema = z.strictObject({
       envs: z.record(z.string().min(1), z.record(z.string().min(1), z.string().min(1))).optional(),
     })
     .optional(),
-  egress: z.strictObject({ allow: z.array(z.string().min(1)).optional() }).optional(),
+  egress: z
+    .strictObject({
+      allow: z.array(z.string().min(1)).optional(),
+      /** Hosts that the bundled tool `http_get` may ask. */
+      http_get: z.array(z.string().min(1)).optional(),
+    })
+    .optional(),
   retention: retention.optional(),
   limits: projectLimitsSchema.optional(),
 });

@@ -36,9 +36,11 @@ test("[SEC-16-U1] [SEC-16-G1] without configuration: loopback only, the embedded
     agents: [],
     workerTargets: ["worker_generic"],
     hosts: [],
+    apis: [],
     envGrants: [],
     serviceEnvs: {},
     egressAllow: [],
+    httpGetHosts: [],
     leaseSeconds: undefined,
     retention: undefined,
     logLevel: "info",
@@ -161,7 +163,6 @@ describe("[UP-3-3] what this version does not have is refused when it is used, n
       { yaml: "project: a\nmcp_servers: [{ name: a, command: [x] }]\n" },
       "toolplane.yaml:2: mcp_servers is not part of this version",
     ],
-    ["openapi", { yaml: "openapi: [{ name: a, spec: b }]\n" }, "openapi is not part of this version"],
   ])("%s", (_what, given, message) => {
     expect(() => plan(given)).toThrow(message);
   });
