@@ -8,6 +8,7 @@ import { callsCommands } from "./commands/calls.ts";
 import { conformCommand } from "./commands/conform.ts";
 import { deadCommands } from "./commands/dead.ts";
 import { hostCommands } from "./commands/host.ts";
+import { initCommand } from "./commands/init.ts";
 import { profilesCommands } from "./commands/profiles.ts";
 import { projectsCommands } from "./commands/projects.ts";
 import { runCommand } from "./commands/run.ts";
@@ -35,6 +36,7 @@ export const COMMANDS: readonly Command[] = [
   tailCommand,
   conformCommand,
   ...hostCommands,
+  initCommand,
 ];
 
 /** Announced commands that are not built yet: they say so instead of being unknown. */
@@ -45,6 +47,5 @@ export const LATER_COMMANDS: ReadonlySet<string> = new Set([
   "export",
   "import",
   "doctor",
-  "init",
   "completion",
 ]);
