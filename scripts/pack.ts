@@ -1,5 +1,5 @@
 // `npm run pack [-- DIR]`: builds, and packs everything a user installs as tarballs into a folder (`tarballs`). They install
-// together with `npm install DIR/*.tgz`, without a registry that has them.
+// together with `npm install ./DIR/*.tgz`, without a registry that has them.
 
 import { spawnSync } from "node:child_process";
 import { globSync, mkdirSync, rmSync } from "node:fs";

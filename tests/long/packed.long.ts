@@ -16,7 +16,7 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "toolplane-packed-"));
   execFileSync(process.execPath, ["scripts/pack.ts", join(folder, "tarballs")], { cwd: ROOT, stdio: "inherit" });
   writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true }));
-  execFileSync("sh", ["-c", "npm install tarballs/*.tgz --no-fund --no-audit --loglevel=error"], { cwd: folder });
+  execFileSync("sh", ["-c", "npm install ./tarballs/*.tgz --no-fund --no-audit --loglevel=error"], { cwd: folder });
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
