@@ -57,6 +57,7 @@ export const thinkingWork = (n: number): Work => {
     inboxCreatedAtMs: 0,
     claimedAtMs: 0,
     turnCreatedAtMs: 0,
+    turnDispatchedAtMs: 0,
   };
 };
 

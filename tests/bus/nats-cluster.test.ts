@@ -30,7 +30,7 @@ test("[ARCH-6-8] three copies of each stream, and one node less changes nothing"
   const leader = await cluster.leaderOf("cg_cmd_v1r4");
   const bare = await openBareNats({ url: leader.url, name: "operator" }, { log: silentLog });
   const info = await bare.ask("$JS.API.STREAM.INFO.cg_cmd_v1r4", "", { timeoutMs: 5_000 });
-  expect(JSON.parse(info.payload)).toMatchObject({ config: { num_replicas: 3, retention: "interest" } });
+  expect(JSON.parse(info.payload)).toMatchObject({ config: { num_replicas: 3, retention: "limits" } });
   await bare.close();
   await cluster.nodes.find((node) => node !== leader)?.kill();
   await publishSurely("after");

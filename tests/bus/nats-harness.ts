@@ -12,7 +12,8 @@ export interface NatsProcess {
   close(): Promise<void>;
 }
 
-export interface NatsProcessOptions extends Partial<Pick<NatsBusOptions, "bury" | "replicas" | "clock">> {
+export interface NatsProcessOptions
+  extends Partial<Pick<NatsBusOptions, "bury" | "replicas" | "clock" | "keepCommandsMs">> {
   readonly log?: Log;
   readonly connection?: Partial<NatsOptions>;
 }

@@ -118,6 +118,31 @@ test("a stream that somebody deleted is made again by the next message, its dura
   await close();
 });
 
+test("[ARCH-6-60] commands that are done leave the server; open ones and those without a durable stay for now", async () => {
+  const { bus, close } = await harness.start({ keepCommandsMs: 1_000 });
+  const done = createCollector<string>();
+  const held = async (target: string): Promise<boolean> => (await bus.commandSubjects()).includes(subjectOf(target));
+  const publish = (target: string, payload: string): Promise<void> =>
+    bus.publish([{ subject: subjectOf(target), headers: {}, payload }]);
+  await bus.consume({ durable: "tool_done", pattern: patternOf("done"), category: "cmd", batch: 50 }, (d) =>
+    done.push(d.payload),
+  );
+  const numbers = Array.from({ length: 300 }, (_, n) => String(n));
+  await publish("nobody", "x");
+  for (const number of numbers.slice(0, 200)) await publish("done", number);
+  await publish("late", "before its durable");
+  await bus.ensureDurables([{ durable: "tool_late", pattern: patternOf("late") }]);
+  for (const number of numbers.slice(200)) await publish("done", number);
+  await done.until(numbers.length);
+  await eventually(async () => !(await held("nobody")));
+  expect([await held("late"), await held("done")]).toEqual([true, true]);
+  const late = await bus.commands("tool_late").fetch({ max: 5, waitMs: 10_000 });
+  expect([late.map(({ payload }) => payload), done.items]).toEqual([["before its durable"], numbers]);
+  await late[0]?.ack();
+  await eventually(async () => (await bus.commandSubjects()).length === 0);
+  await close();
+});
+
 test("[ARCH-6-61] while the server is away publishing and fetching fail soon, with a code that says later", async () => {
   const { bus, link, close } = await harness.start();
   const message = { subject: subjectOf("away"), headers: {}, payload: "x", messageId: "away" };

@@ -1,7 +1,7 @@
 // What services on a carrier fetch from exists as soon as one attaches, and again when the carrier lost it; what no service
 // uses any more is dropped.
 
-import { type Carrier, silentLog } from "@toolplane/engine";
+import { silentLog } from "@toolplane/engine";
 import { type Faults, noFaults } from "@toolplane/engine/internal";
 import { ToolplaneError } from "@toolplane/protocol";
 import { createMemoryCarrier, eventually, startTestEngine, type TestEngine, toolUpload } from "@toolplane/testkit";
@@ -40,36 +40,6 @@ test("[API-5-2] a tool of a plain service has its durable when it is registered,
   await other.tools.deleteTool(t.projectId, "draw");
   await t.another({ carrier });
   await eventually(() => !carrier.durables.has(durable));
-});
-
-test("[API-5-2] [ARCH-6-4] a command leaves after the durable of a plain tool that was registered a moment ago", async () => {
-  const hadDurable: boolean[] = [];
-  const durable = "tool_canvas__demo";
-  const carrier = createMemoryCarrier({
-    publish: (messages) => {
-      if (messages.some(({ subject }) => subject.includes(".cmd."))) hadDurable.push(carrier.durables.has(durable));
-    },
-  });
-  const { promise: relayIsAtWork, resolve: makeDurables } = Promise.withResolvers<void>();
-  const slow: Carrier = {
-    open(means) {
-      const bus = carrier.open(means);
-      const ensureDurables: typeof bus.ensureDurables = async (durables) => {
-        if (durables.some((one) => one.durable === durable)) await relayIsAtWork;
-        await bus.ensureDurables(durables);
-      };
-      return { ...bus, ensureDurables };
-    },
-  };
-  await using t = await startTestEngine({ carrier: slow });
-  const upload = toolUpload({ name: "draw", target: "canvas", options: { service: "plain" } });
-  await t.engine.tools.upsertTool(t.projectId, upload);
-  await t.engine.calls.dispatch({ projectId: t.projectId, toolName: "draw", arguments: {} });
-  const text = "select from bus.messages where category = 'cmd' and deliveries = 0";
-  await eventually(async () => (await t.engine.db.query({ name: "test_unclaimed", text })).length === 0);
-  makeDurables();
-  await eventually(() => hadDurable.length > 0);
-  expect(hadDurable).toEqual([true]);
 });
 
 test("[API-5-2] a carrier that was away and lost everything has all of them again", async () => {

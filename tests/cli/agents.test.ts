@@ -45,11 +45,11 @@ describe("agents on the command line", () => {
     expect([waited.code, waited.out]).toEqual([0, "Two readers say: 4 words, and 7 words.\n"]);
     const started = await stack.run(["run", "helper", "once more as a team"]);
     expect(started.out).toMatch(
-      /^turn turn_\w+ is (queued|dispatched|running); see it with: toolplane turns show turn_\w+\n$/,
+      /^turn turn_\w+ is (queued|dispatched|running); give this id to: toolplane turns show\n$/,
     );
     const followed = await stack.run(["run", "helper", "all together now", "--follow"]);
     expect(followed.code).toBe(0);
-    expect(followed.out).toMatch(/^· step_\w+_1 started$/m);
+    expect(followed.out).toMatch(/^step 1$/m);
     expect(followed.out).toMatch(/^Two readers will look at it\.$/m);
     expect(followed.out.match(/Two readers say: 3 words, and 6 words\./g)).toHaveLength(1);
     const listed = await stack.run(["turns", "list", "--agent", "helper"]);
@@ -68,7 +68,7 @@ describe("agents on the command line", () => {
     expect((await stack.run(["profiles", "apply", file])).out).toBe("created careful\n");
     expect((await stack.run(["agents", "create", "ann"])).code).toBe(2);
     expect((await stack.run(["agents", "create", "ann", "--profile", "careful"])).out).toBe("created ann\n");
-    expect((await stack.run(["agents", "list"])).out).toMatch(/^ann +active +worker_generic /m);
+    expect((await stack.run(["agents", "list"])).out).toMatch(/^ann +- +active +worker_generic /m);
     expect((await stack.run(["profiles", "list"])).out).toMatch(/^careful +worker_generic /m);
     for (const [verb, said] of [
       ["approve", "allowed"],
@@ -112,10 +112,12 @@ describe("agents on the command line", () => {
     const left = await stack.run(["run", "sleeper", "zzz", "--wait", "1s"]);
     expect(left.code).toBe(3);
     expect(left.err).toMatch(
-      /goes on; see it with: toolplane turns show turn_\w+, stop it with: toolplane turns stop turn_\w+\n$/,
+      /goes on; to see it or to stop it, give this id to: toolplane turns show, toolplane turns stop\n$/,
     );
     expect((await stack.run(["turns", "stop", "last", "--reason", "enough"])).out).toMatch(/^stopped turn_/);
-    expect((await stack.run(["turns", "show", "last"])).out).toMatch(/^error +.*enough/m);
+    const stopped = (await stack.run(["turns", "show", "last"])).out;
+    expect(stopped).toMatch(/^status +stopped$/m);
+    expect(stopped).toMatch(/^it was stopped: enough$/m);
     for (const args of [
       ["run", "nobody", "x"],
       ["turns", "show", "turn_none"],

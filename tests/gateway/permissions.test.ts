@@ -36,7 +36,7 @@ const createDurable = (target: string, project = "demo"): Promise<{ payload: str
 beforeAll(async () => {
   server = await startDeployedServer();
   for (const user of USERS) clients.set(user, await server.connect(user));
-  await createStream("cg_cmd_v1r4", "cmd", "interest");
+  await createStream("cg_cmd_v1r4", "cmd", "limits");
   await createStream("cg_evt_v1r4", "evt", "limits");
   await createDurable("text");
   await createDurable("other");

@@ -44,7 +44,7 @@ const OWN_COMMANDS = 40;
 const restore = async (): Promise<void> => {
   const stream = (name: string, category: string, retention: string) =>
     api(`STREAM.CREATE.${name}`, { name, subjects: [`cg.v1r4.*.*.${category}.>`], retention, storage: "memory" });
-  await stream(STREAM, "cmd", "interest");
+  await stream(STREAM, "cmd", "limits");
   await stream("cg_evt_v1r4", "evt", "limits");
   await api(`STREAM.PURGE.${STREAM}`);
   for (const { durable, command } of [OWN, ...OTHERS]) {

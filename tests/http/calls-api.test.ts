@@ -148,7 +148,7 @@ test("[API-why] why says in one sentence where a call is and what to do", async 
     { lease: command.lease.id, status: "failed", error: "no" },
     { token },
   );
-  expect((await why()).why).toContain("it is over: failed (tool_error)");
+  expect((await why()).why).toContain("with tool_error: ");
 });
 
 test("[API-lists] calls are listed newest first, in pages, by status and tool", async () => {

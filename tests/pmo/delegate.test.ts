@@ -37,10 +37,30 @@ describe("delegate_async", () => {
     expect(edges).toMatchObject([{ action: "provision", source_agent_id: BOSS }]);
   });
 
-  test("[UTP-11.3-2] a turn that somebody else made under the call's correlation is not taken for the child", async () => {
+  test("[TEAM-1] [TEAM-2] its deliverable is found by the turn's id and does not come back; the agent leaves the list with it", async () => {
+    await using world = await startPmoWorld();
+    const { engine } = world;
+    const { result } = await world.call("delegate_async", { ...WORKER });
+    const [agentId, agentTurnId] = [String(result.agent_id), String(result.agent_turn_id)];
+    const listed = async () => (await engine.agents.listAgents(PROJECT, { all: false, limit: 500 })).items;
+    const made = (await listed()).find((agent) => agent.agentId === agentId);
+    expect(made?.displayName).toBe(`Worker-${agentId.slice(-4)}`);
+    await world.finish(agentId);
+    const child = await engine.turns.get({ projectId: PROJECT, agentTurnId });
+    expect(child).toMatchObject({ status: "success", deliverableCardId: expect.any(String) });
+    // The turn that delegated has all it waits for; nothing of the child is in its boxes.
+    const boss = await engine.turns.get({ projectId: PROJECT, agentTurnId: child?.parentAgentTurnId ?? "" });
+    const [boxes] = boss === undefined ? [] : await engine.turns.readBoxes([boss]);
+    const cards = [...(boxes?.context ?? []), ...(boxes?.output ?? [])].map(({ card_id }) => card_id);
+    expect(cards).not.toContain(child?.deliverableCardId);
+    expect((await listed()).map((agent) => agent.agentId)).not.toContain(agentId);
+    expect((await engine.agents.getAgent(PROJECT, agentId))?.status).toBe("active");
+  });
+
+  test("[UTP-11.3-2] [INV-I12-T1] a turn that another caller made under the call's correlation is not the child, and does not keep it away", async () => {
     await using world = await startPmoWorld();
     const asked = await world.ask("delegate_async", { ...WORKER });
-    await world.engine.turns.spawn({
+    const foreign = await world.engine.turns.spawn({
       projectId: PROJECT,
       agentId: BOSS,
       sourceAgentId: "sys.api",
@@ -49,7 +69,8 @@ describe("delegate_async", () => {
     });
     await world.serve();
     const { result } = await world.resultOf(asked.toolCallId);
-    expect(result).toMatchObject({ status: "rejected", error_code: "conflict" });
+    expect(result).toMatchObject({ status: "accepted" });
+    expect(result.agent_turn_id).not.toBe(foreign.agentTurnId);
   });
 
   test("[UTP-11.3-3] [UTP-W01-R1] depth grows with every delegation", async () => {

@@ -9,8 +9,7 @@
 //   B1.  Subject, headers and payload arrive as they were published, byte for byte.
 //   B2.  `publish` resolves when every message is stored. A message the bus may not carry is refused before anything of
 //        that call is stored; a call that rejects for another reason may have stored any of its messages. Without a bus beside
-//        the database no service takes commands from a bus, so they are refused. A command is stored for the durable that it is
-//        for; while there is none, `publish` resolves and the command is not kept.
+//        the database no service takes commands from a bus, so they are refused.
 //   B3.  The same message id again, in the same project and while the bus remembers it, is stored once. PostgreSQL
 //        remembers for as long as it holds the message; NATS for its duplicate window (10 minutes).
 //   B15. Stream items: at most once, no headers, to every matching subscriber. Publishing one never waits and never
@@ -29,8 +28,8 @@
 //   B10. A delivery that was superseded by a later one can settle nothing.
 //   B11. A durable of events remembers its position while it has no consumer. A new one starts at the oldest event held
 //        (`deliver: "all"`) or at what is published after `consume` resolved (`"new"`). It belongs to one pattern;
-//        another pattern is `conflict`. A command is held for its durable from the moment that exists; durables of commands must
-//        not overlap. Behind an outbox an event counts as published when it has left: a new durable may get one of a moment before.
+//        another pattern is `conflict`. A command that comes before its durable waits for it, for minutes at least; durables of
+//        commands must not overlap. Behind an outbox an event counts as published when it has left: a new durable may get one of a moment before.
 //   B12. An event is delivered in whatever order publishers finish; a publisher that stays open delays no other's.
 //   B13. At most `maxInFlight` handlers of one `consume` run at once. No order among messages is promised.
 //   B14. `stop` (or the signal) ends deliveries at once and waits for running handlers; what is not finished when the

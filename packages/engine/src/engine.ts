@@ -51,6 +51,7 @@ import { migrate } from "./sql/migrate.ts";
 import { COUNT_LIVE, DATABASE_NOW, type LiveCallsRow } from "./stats/stats.sql.ts";
 import { createThreads, type Threads } from "./threads/threads.ts";
 import { createTokens, type Tokens } from "./tokens/tokens.ts";
+import { createTraces, type Traces } from "./traces/traces.ts";
 import { createAgentBells, type PoolServer, silentBells } from "./turns/agent-bells.ts";
 import { observeAndRing } from "./turns/ring-on-result.ts";
 import type { TendTurns } from "./turns/tend-turns.ts";
@@ -128,6 +129,8 @@ export interface Engine {
   readonly audit: Audit;
   /** Checks the chains of turns and direct calls, and knows what retention has left of them. */
   readonly history: History;
+  /** Everything that came of one request. */
+  readonly traces: Traces;
   /** Agents with their profiles, for what their tokens may do. */
   readonly agentProfiles: AgentProfiles;
   /** The owners of turns, calls, cards and boxes. */
@@ -319,6 +322,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     tokens,
     audit: createAudit(ground),
     history: createHistory(ground),
+    traces: createTraces({ db, calls, turns }),
     agentProfiles,
     ownership: createOwnership(db),
     delegation,

@@ -116,6 +116,7 @@ export const createFakePlane = (tools: readonly string[] = ["echo"]): FakePlane 
     inboxCreatedAtMs: 1_000,
     claimedAtMs: 1_010,
     turnCreatedAtMs: 1_000,
+    turnDispatchedAtMs: 1_000,
   });
 
   const held = (work: Work): FakeTurn => {

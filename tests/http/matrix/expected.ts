@@ -86,6 +86,8 @@ export const EXPECTED: Readonly<Record<string, Expected>> = {
   [`POST ${P}/dead-letters/:letter/replay`]: shared(OPERATORS),
   [`GET ${P}/hosts`]: shared(PEOPLE),
   [`GET ${P}/services`]: shared(PEOPLE),
+  // The trace is one that does not exist: an answer of 404 means that the role was let in.
+  [`GET ${P}/traces/:trace`]: shared(PEOPLE),
   // lists, batches and streams
   [`GET ${P}/calls`]: listed(),
   [`GET ${P}/turns`]: listed(),

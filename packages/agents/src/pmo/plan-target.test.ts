@@ -51,7 +51,7 @@ describe("new", () => {
         profile_box_id: WORKER_BOX,
         worker_target: "pool_Worker",
         tags: ["tag_Worker"],
-        display_name: null,
+        display_name: expect.stringMatching(/^.{1,40}-.{1,4}$/),
         owner_agent_id: BOSS,
         metadata: { profile_name: "Worker", spawned_by: BOSS, task_label: "task_0" },
       },

@@ -46,6 +46,12 @@ interface Chosen {
   readonly inherits?: string | undefined;
 }
 
+const TAIL = 4;
+const NAME_LENGTH = 40;
+
+/** What people and the agent's own prompt see: its id is 69 characters long. */
+const shortName = (of: string, agentId: string): string => `${of.slice(0, NAME_LENGTH)}-${agentId.slice(-TAIL)}`;
+
 const chooseNew = ({ task, projectId, callerId, parties, newAgentId, metadata }: TargetInput): Chosen => {
   const caller = parties.agents.get(callerId);
   const named = parties.profiles.get(profileKey(task.ref));
@@ -63,7 +69,7 @@ const chooseNew = ({ task, projectId, callerId, parties, newAgentId, metadata }:
       profile_box_id: profileBoxId,
       worker_target: profile.worker_target,
       tags: [...profile.tags],
-      display_name: null,
+      display_name: shortName(profile.name, agentId),
       owner_agent_id: callerId,
       metadata: { ...metadata, profile_name: profile.name, spawned_by: callerId },
     },
@@ -102,7 +108,7 @@ const chooseClone = (input: TargetInput): Chosen => {
       profile_box_id: agent.profile_box_id,
       worker_target: agent.worker_target,
       tags: [...agent.tags],
-      display_name: agent.display_name,
+      display_name: shortName(agent.display_name ?? source.profile?.name ?? agent.agent_id, agentId),
       owner_agent_id: agent.agent_id,
       metadata: {
         ...input.metadata,

@@ -46,13 +46,19 @@ export const mustEndWithText = (names: readonly string[]): string =>
     ? `The task is not finished: it must end with a call of ${names[0]}. Call it now.`
     : `The task is not finished: it must end with a call of one of ${names.join(", ")}. Call one of them now.`;
 
-/** The newest list of required fields; the others are superseded. */
+/**
+ * The newest list of required fields; the others are superseded. So is a list of an earlier turn of the conversation: the turn that
+ * goes on has an instruction of its own.
+ */
 export const requiredFields = (cards: readonly Card[]): readonly ResultField[] => {
   for (let at = cards.length - 1; at >= 0; at--) {
     const card = cards[at];
-    if (card?.type === CARD_TYPES.taskResultFields && card.content.__type__ === "FieldsSchemaContent") {
-      return card.content.fields;
-    }
+    if (card?.type !== CARD_TYPES.taskResultFields || card.content.__type__ !== "FieldsSchemaContent") continue;
+    const turnId = card.metadata.agent_turn_id;
+    const isPast = cards
+      .slice(at + 1)
+      .some(({ type, metadata }) => type === CARD_TYPES.taskInstruction && metadata.agent_turn_id !== turnId);
+    return isPast ? [] : card.content.fields;
   }
   return [];
 };

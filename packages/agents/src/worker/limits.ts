@@ -1,9 +1,9 @@
-// What a turn may use up. A profile cannot raise these limits: they belong to the operator of the machine.
+// The limits of a machine. Profiles and requests say how many steps a turn has (budget.ts); the others belong to the operator.
 
 import { DEFAULT_MAX_RECURSION_DEPTH } from "@toolplane/protocol/agents";
 
 export interface TurnLimits {
-  /** Steps of one turn. */
+  /** Steps of a turn when neither its profile nor its request says a number. */
   readonly maxSteps: number;
   /** A turn this deep is not begun. */
   readonly maxDepth: number;

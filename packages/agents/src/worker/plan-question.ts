@@ -16,11 +16,12 @@ import { planStepBudget, requiredFields } from "../transcript/step-notes.ts";
 import { type PromptValues, renderSystemPrompt } from "../transcript/system-prompt.ts";
 import { buildTranscript, TRANSCRIPT_LIMITS } from "../transcript/transcript.ts";
 import { planTrust, UNKNOWN } from "../transcript/trust.ts";
+import { type Budget, planStepLimit } from "./budget.ts";
 import type { TurnLimits } from "./limits.ts";
 
 export interface QuestionInput {
   readonly work: Work;
-  readonly limits: TurnLimits;
+  readonly maxSteps: number;
   readonly profile: Profile;
   readonly boxes: TurnBoxes;
   readonly definitions: readonly CompiledDefinition[];
@@ -40,6 +41,8 @@ export interface QuestionPlan {
   readonly requiredFields: readonly ResultField[];
   /** What read_card may read. */
   readonly visible: ReadonlyMap<string, Card>;
+  /** What the model writes in this step may derive from cards of external trust. */
+  readonly external: boolean;
 }
 
 /** Tools of the worker itself: never registered, never dispatched. */
@@ -50,15 +53,14 @@ const failed = (errorCode: string, error: string): TurnFinish => ({ status: "fai
 /** Why the turn ends before its next step, if it does. */
 export const planTurnLimit = (
   work: Pick<Work, "recursionDepth" | "stepCount">,
-  limits: TurnLimits,
+  limits: Pick<TurnLimits, "maxDepth">,
+  budget: Budget,
 ): TurnFinish | undefined => {
   if (work.recursionDepth >= limits.maxDepth) {
     const error = `recursion_depth_exceeded (depth=${work.recursionDepth}, max_depth=${limits.maxDepth})`;
     return failed("recursion_depth_exceeded", error);
   }
-  if (work.stepCount >= limits.maxSteps)
-    return failed("max_steps_reached", `max_steps_reached (max_steps=${limits.maxSteps})`);
-  return undefined;
+  return planStepLimit(work, budget);
 };
 
 /** For a turn whose profile is gone: the turn ends, with a deliverable like any other. */
@@ -105,13 +107,13 @@ const trustIn = ({ definitions, bundledTargets }: QuestionInput) => {
 };
 
 export const planQuestion = (input: QuestionInput): QuestionPlan => {
-  const { work, limits, profile, boxes } = input;
+  const { work, maxSteps, profile, boxes } = input;
   const fields = requiredFields(boxes.context);
   const canReadMore = [...boxes.output, ...boxes.context].some(isLong);
   const tags = modelTags(profile);
   const shown = input.definitions.filter(({ definition }) => isOfferedTo(definition.options, tags));
   const all = specsOf(profile, shown, fields, canReadMore);
-  const budget = planStepBudget(all, limits.maxSteps, work.stepCount);
+  const budget = planStepBudget(all, maxSteps, work.stepCount);
   const offered = new Set(budget.tools.map(({ function: { name } }) => name));
   const transcript = buildTranscript({
     agentTurnId: work.agentTurnId,
@@ -135,6 +137,8 @@ export const planQuestion = (input: QuestionInput): QuestionPlan => {
     restricted: budget.tools.length < all.length,
     requiredFields: fields,
     visible: transcript.visible,
+    // Another agent's words were written by a model that may have read foreign text, so an instruction of one counts too.
+    external: transcript.hasExternal || work.parentAgentId !== undefined,
   };
 };
 

@@ -44,7 +44,7 @@ export const createPromptSource = ({ engine, clock }: PromptSourceOptions): Prom
       }),
     );
     const names = new Map(allowed.map(({ profileBoxId, name }) => [profileBoxId, name]));
-    const { items: agents } = await engine.agents.listAgents(projectId, { status: "active", limit: 500 });
+    const { items: agents } = await engine.agents.listAgents(projectId, { status: "active", all: false, limit: 500 });
     const roster = agents
       .filter(({ profileBoxId }) => names.has(profileBoxId))
       .map(

@@ -19,6 +19,7 @@ import type { BrainAnswer, BrainSource } from "../brains/brain.ts";
 import { planReadCard } from "../transcript/read-card.ts";
 import { askBrain } from "./ask-brain.ts";
 import { type AskedCall, readAskedCalls } from "./asked-calls.ts";
+import { type Budget, timeIsOver, timeLeftMs } from "./budget.ts";
 import { errorTrace } from "./error-trace.ts";
 import type { Holding } from "./holdings.ts";
 import type { TurnLimits } from "./limits.ts";
@@ -58,6 +59,7 @@ export interface StepAsk {
   readonly work: Work;
   /** When this process got it, on its own clock. */
   readonly receivedAt: number;
+  readonly budget: Budget;
 }
 
 export type RunStep = (ask: StepAsk) => Promise<StepOutcome>;
@@ -70,6 +72,9 @@ interface Scene {
   readonly boxes: TurnBoxes;
   readonly plan: QuestionPlan;
   readonly timing: StepTiming;
+  readonly budget: Budget;
+  /** What is left of the turn's time now, in milliseconds; undefined without a time budget. */
+  readonly leftMs: () => number | undefined;
 }
 
 export const createRunStep = (deps: StepDeps): RunStep => {
@@ -79,7 +84,6 @@ export const createRunStep = (deps: StepDeps): RunStep => {
     bus: engine.bus,
     clock,
     log,
-    thinkMs: limits.thinkMs,
     showTiming: deps.timing.streamMetadata,
   };
 
@@ -105,7 +109,8 @@ export const createRunStep = (deps: StepDeps): RunStep => {
 
   const entryOf = (fate: Fate, index: number, maker: cards.CardMaker, scene: Scene): StepEntry => {
     const { call } = fate;
-    const ofProject = { toolName: call.name, arguments: call.arguments, providerCallId: call.alias };
+    const { external } = scene.plan;
+    const ofProject = { toolName: call.name, arguments: call.arguments, providerCallId: call.alias, external };
     switch (fate.do) {
       case "dispatch":
         return { call: ofProject };
@@ -171,7 +176,9 @@ export const createRunStep = (deps: StepDeps): RunStep => {
           decided.kind === "remind"
             ? [{ card: cards.reminderCard(maker, decided.text) }]
             : decided.fates.map((fate, index) => entryOf(fate, index, maker, scene));
-        const commit = { ...step, entries: [...said, ...acts] };
+        const leftMs = scene.leftMs();
+        const resumeSeconds = leftMs === undefined ? undefined : Math.max(0, leftMs) / 1000;
+        const commit = { ...step, entries: [...said, ...acts], resumeSeconds };
         const done = await persist(clock, holding.signal, () => engine.turns.commitStep(work, commit));
         if (done.next === "suspended") return { next: "suspended" };
         const blocked = done.calls.some(({ refusal }) => refusal?.code === "inbox_not_empty");
@@ -186,10 +193,13 @@ export const createRunStep = (deps: StepDeps): RunStep => {
       log.error("a brain failed", { agentTurnId: work.agentTurnId, stepId, ...errorTrace(error) });
     const { entries } = cards.requestCards(makerOf(scene), boxes.output, plan.system, plan.tools);
     const metadata = metadataOf(undefined, scene);
-    return { next: "end", end: { ...planFailure(error), stepId, entries, metadata, stats: statsOf(undefined, scene) } };
+    // A brain that was interrupted because the turn's time is over did not fail.
+    const isLate = (scene.leftMs() ?? 1) <= 0;
+    const failure = isLate ? timeIsOver(scene.budget.seconds ?? 0) : planFailure(error);
+    return { next: "end", end: { ...failure, stepId, entries, metadata, stats: statsOf(undefined, scene) } };
   };
 
-  return async ({ holding, work, receivedAt }) => {
+  return async ({ holding, work, receivedAt, budget }) => {
     const stepId = stepIdOf(work.agentTurnId, work.stepCount + 1, work.kind);
     const { signal } = holding;
     const profile = await persist(clock, signal, () => reader.profile(work.projectId, work.profileBoxId));
@@ -203,11 +213,13 @@ export const createRunStep = (deps: StepDeps): RunStep => {
         work.begunStepId === stepId ? undefined : engine.turns.beginStep(work, stepId),
       ]),
     );
-    const plan = planQuestion({ ...deps, work, profile, boxes, definitions, promptValues });
-    const scene: Scene = { work, holding, stepId, profile, boxes, plan, timing };
+    const plan = planQuestion({ ...deps, maxSteps: budget.steps, work, profile, boxes, definitions, promptValues });
+    const leftMs = () => timeLeftMs(work, budget, clock.now() - receivedAt);
+    const scene: Scene = { work, holding, stepId, profile, boxes, plan, timing, budget, leftMs };
     let answer: BrainAnswer;
     try {
-      answer = await askBrain(asking, { ...scene, signal });
+      const thinkMs = Math.min(limits.thinkMs, Math.max(1, leftMs() ?? limits.thinkMs));
+      answer = await askBrain({ ...asking, thinkMs }, { ...scene, signal });
     } catch (error) {
       // The work is gone, or the worker must stop: that is not the brain's fault, and does not end the turn.
       if (holding.interruption() !== undefined) throw error;

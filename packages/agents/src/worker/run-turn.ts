@@ -4,6 +4,7 @@
 
 import { isAway, type TurnFinish, type Work } from "@toolplane/engine";
 import { isToolplaneError, type ToolplaneError } from "@toolplane/protocol";
+import { type Budget, planBudget, planTokenLimit, timeIsOver, timeLeftMs } from "./budget.ts";
 import { errorTrace } from "./error-trace.ts";
 import type { Holding } from "./holdings.ts";
 import { persist } from "./persist.ts";
@@ -94,13 +95,32 @@ export const createRunTurn = (deps: TurnDeps): ((holding: Holding) => Promise<Tu
     return holding.signal.aborted;
   };
 
+  /** Why the next step is not begun, if it is not. Only a budget of tokens needs the cards of the turn. */
+  const limitOf = async (
+    holding: Holding,
+    work: Work,
+    budget: Budget,
+    receivedAt: number,
+  ): Promise<TurnFinish | undefined> => {
+    const limit = planTurnLimit(work, limits, budget);
+    if (limit !== undefined) return limit;
+    const leftMs = timeLeftMs(work, budget, clock.now() - receivedAt);
+    if (leftMs !== undefined && leftMs <= 0) return timeIsOver(budget.seconds ?? 0);
+    if (budget.tokens === undefined || work.stepCount === 0) return undefined;
+    const { output } = await persist(clock, holding.signal, () => reader.boxes(work));
+    return planTokenLimit(work, output, budget);
+  };
+
   const runSteps = async (holding: Holding): Promise<TurnOutcome> => {
     const receivedAt = clock.now();
     let work = holding.work;
+    const { projectId, profileBoxId } = work;
+    const profile = await persist(clock, holding.signal, () => reader.profile(projectId, profileBoxId));
+    const budget = planBudget(work, profile, limits);
     for (;;) {
-      const limit = planTurnLimit(work, limits);
+      const limit = await limitOf(holding, work, budget, receivedAt);
       if (limit !== undefined) return finish(holding, work, await withStats(work, limit));
-      const outcome = await runStep({ holding, work, receivedAt });
+      const outcome = await runStep({ holding, work, receivedAt, budget });
       const ended = outcome.next === "end" ? await endOrGoOn(holding, work, outcome) : outcome;
       deps.stepDone();
       if (typeof ended === "string") return ended;

@@ -22,6 +22,8 @@ export interface StepReader {
   boxes(ask: TurnBoxesAsk): Promise<TurnBoxes>;
   /** Undefined when the box holds no profile. */
   profile(projectId: string, profileBoxId: string): Promise<Profile | undefined>;
+  /** The profile as this process knows it already. */
+  knownProfile(projectId: string, profileBoxId: string): Profile | undefined;
   /** What the profile allows and the project has, in the profile's order. */
   tools(projectId: string, profile: Profile): Promise<readonly CompiledDefinition[]>;
   close(): void;
@@ -72,6 +74,7 @@ export const createStepReader = ({ engine, clock }: StepReaderOptions): StepRead
 
   return {
     boxes,
+    knownProfile: (projectId, profileBoxId) => profiles.get(`${projectId}/${profileBoxId}`),
     async profile(projectId, profileBoxId) {
       const key = `${projectId}/${profileBoxId}`;
       const known = profiles.get(key);

@@ -57,3 +57,14 @@ export const turnStats = (
     ...(cost === undefined ? {} : { llm_response_cost: cost }),
   };
 };
+
+const countIn = (usage: JsonObject, key: string): number => {
+  const count = usage[key];
+  return typeof count === "number" ? count : 0;
+};
+
+/** The tokens of a turn so far. Providers say the whole, or its two parts. */
+export const turnTokens = (cards: readonly Card[], agentTurnId: string): number => {
+  const { usage } = sumUsage(cards, agentTurnId);
+  return countIn(usage, "total_tokens") || countIn(usage, "prompt_tokens") + countIn(usage, "completion_tokens");
+};

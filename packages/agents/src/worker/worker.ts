@@ -19,6 +19,7 @@ import {
 } from "@toolplane/engine";
 import { UsageError } from "@toolplane/protocol";
 import type { BrainSource } from "../brains/brain.ts";
+import { planBudget } from "./budget.ts";
 import { errorTrace } from "./error-trace.ts";
 import { createHoldings } from "./holdings.ts";
 import { createIntake, type IntakeStats } from "./intake.ts";
@@ -126,10 +127,13 @@ export const createWorker = (options: WorkerOptions): Worker => {
   });
 
   /** The step that begins as soon as the work is taken; none when the turn will not begin one. */
-  const stepOf = (work: Work): string | undefined =>
-    work.kind === "ui_action" || planTurnLimit(work, limits) !== undefined
-      ? undefined
-      : stepIdOf(work.agentTurnId, work.stepCount + 1, work.kind);
+  const stepOf = (work: Work): string | undefined => {
+    if (work.kind === "ui_action") return undefined;
+    const budget = planBudget(work, reader.knownProfile(work.projectId, work.profileBoxId), limits);
+    return planTurnLimit(work, limits, budget) === undefined
+      ? stepIdOf(work.agentTurnId, work.stepCount + 1, work.kind)
+      : undefined;
+  };
 
   const perform = async (work: Work): Promise<void> => {
     const holding = holdings.take(work);

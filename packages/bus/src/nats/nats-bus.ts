@@ -1,4 +1,4 @@
-// The bus on NATS JetStream: a command goes when it is taken, events are a log, stream items core messages. The server is only transport:
+// The bus on NATS JetStream: commands and events are kept in streams, stream items are core messages. The server is only transport:
 // it may restart, fail over or lose everything. Streams and durables are then made again, and the owner of the rows publishes
 // lost messages again (I3, I13).
 
@@ -15,8 +15,10 @@ import { createKeptDurables, type KeptDurables } from "./kept-durables.ts";
 import type { NatsLink } from "./link.ts";
 import { createLiveStreams } from "./live-streams.ts";
 import { createNatsDurables, type NatsDurables } from "./nats-durables.ts";
+import { createPayloadCommands } from "./payload-commands.ts";
 import { createPublisher, type Publisher } from "./publisher.ts";
 import { createStreamKeeper, STREAM_CATEGORIES, type StreamKeeper } from "./stream-keeper.ts";
+import { trimCommands } from "./trim-commands.ts";
 import { wireOf } from "./wire.ts";
 
 export interface NatsBusOptions {
@@ -29,6 +31,8 @@ export interface NatsBusOptions {
   readonly replicas?: number | undefined;
   /** The id of this plane: its durables are marked with it, and durables of other planes are left alone. */
   readonly plane?: string | undefined;
+  /** How long a command is kept that no durable is for; two minutes unless given. */
+  readonly keepCommandsMs?: number | undefined;
 }
 
 export interface NatsBus extends CarrierBus {
@@ -56,19 +60,15 @@ export const createNatsBus = (options: NatsBusOptions): NatsBus => {
     if (refused) throw new ToolplaneError("storage_error", "the bus is closed");
   };
 
-  const keeping: Promise<Keepers> = jetstreamManager(wire.nc, { checkAPI: false }).then((jsm) => {
-    const streams: StreamKeeper = createStreamKeeper({
-      wire,
-      jsm,
-      replicas,
-      log,
-      commandsMade: (stream) => durables.remake(stream),
-    });
+  const managing = jetstreamManager(wire.nc, { checkAPI: false });
+  const keeping: Promise<Keepers> = managing.then((jsm) => {
+    const streams = createStreamKeeper({ wire, jsm, replicas, log });
     const durables = createNatsDurables({ wire, jsm, streams, plane });
     const kept = createKeptDurables({ durables, clock, log });
     const { requests, nc } = wire;
     const maxPayload = (): number | undefined => nc.info?.max_payload;
-    const publisher = createPublisher({ requests, streams, maxPayload, remade: kept.restore });
+    const payloadCommands = createPayloadCommands({ requests, flush: () => nc.flush() });
+    const publisher = createPublisher({ requests, streams, payloadCommands, maxPayload, remade: kept.restore });
     return { streams, durables, kept, publisher };
   });
 
@@ -78,6 +78,8 @@ export const createNatsBus = (options: NatsBusOptions): NatsBus => {
       kept.restore();
     });
   });
+
+  const trimming = trimCommands({ wire, jsm: managing, clock, log, keepMs: options.keepCommandsMs });
 
   const subscribe = async (consume: ConsumeOptions, handler: DeliveryHandler): Promise<RunningConsumer> => {
     const plan = planConsume(consume);
@@ -152,7 +154,7 @@ export const createNatsBus = (options: NatsBusOptions): NatsBus => {
       closing ??= (async () => {
         stopWatching();
         await Promise.all([...consumers].map((consumer) => consumer.stop(drain)));
-        await (await keeping).kept.stop();
+        await Promise.all([trimming.stop(), (await keeping).kept.stop()]);
         closed = true;
         live.close();
       })();

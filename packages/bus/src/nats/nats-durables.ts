@@ -30,8 +30,6 @@ export interface DurablePlan {
 }
 
 export interface NatsDurables {
-  /** Makes the durables of commands that were ensured here before, in a stream that is new. */
-  remake(stream: string): Promise<void>;
   ensure(plan: DurablePlan): Promise<void>;
   drop(durable: string): Promise<void>;
   /** All existing durables that do not belong to another plane. */
@@ -50,7 +48,7 @@ const configOf = (plan: DurablePlan, deliver: DeliverFrom, mark: string | undefi
   filter_subject: narrowPattern(plan.pattern, streamPlan(plan.category).filter).text,
   ack_policy: AckPolicy.Explicit,
   ack_wait: nanos(plan.ackWaitMs),
-  // A command is there as long as it is open, so the durables of commands begin at the oldest.
+  // A command may come before its durable, so the durables of commands begin at the oldest.
   deliver_policy: plan.category === "cmd" || deliver === "all" ? DeliverPolicy.All : DeliverPolicy.New,
   max_deliver: -1,
   // A delayed command counts as unanswered: a bound would let a thousand delayed commands stop all others.
@@ -87,7 +85,6 @@ export const createNatsDurables = ({ wire, jsm, streams, plane }: DurableKeeperD
 
   /** When the durables seen here were made, by the server's clock. */
   const made = new Map<string, string>();
-  const ofCommands = new Map<string, DurablePlan>();
 
   const find = async (stream: string, durable: string): Promise<ConsumerInfo | undefined> => {
     try {
@@ -151,13 +148,9 @@ export const createNatsDurables = ({ wire, jsm, streams, plane }: DurableKeeperD
   };
 
   return {
-    async remake(stream) {
-      for (const plan of ofCommands.values()) await jsm.consumers.add(stream, configOf(plan, "all", mark));
-    },
     async ensure(plan) {
       try {
         made.set(plan.durable, (await whileConnected(wire, () => ensure(plan))).created);
-        if (plan.category === "cmd") ofCommands.set(plan.durable, plan);
       } catch (error) {
         throw understandNats(error, plan.durable);
       }
@@ -195,7 +188,6 @@ export const createNatsDurables = ({ wire, jsm, streams, plane }: DurableKeeperD
     },
     async drop(durable) {
       made.delete(durable);
-      ofCommands.delete(durable);
       for (const category of STREAM_CATEGORIES) {
         try {
           const { config } = await streams.ensure(category);

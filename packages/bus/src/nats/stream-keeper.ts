@@ -1,8 +1,9 @@
 // The two streams: made when they are missing, brought to our settings where those may change, and refused with a clear sentence
 // where they may not. They are checked once, and again after the server was away or no longer knows them.
-//   KS1. A command goes when the durable that it is for has acknowledged it (retention `interest`). In a stream with retention
-//        `workqueue` any acknowledgement deletes the message whose number it names, also one of another durable: a tool service could
-//        delete the commands of every project. A stream that an earlier version made that way is used on, and the log says so.
+//   KS1. The server deletes no command by itself before its day is over (retention `limits`); we cut off the part of the stream that
+//        is done (`trim-commands.ts`). With `workqueue` any acknowledgement deletes the message whose number it names, so a
+//        tool service could delete the commands of every project. With `interest` the server drops a command that comes while its
+//        durable is missing, also during a restart. A stream with `workqueue` of an earlier version is used on, and the log says so.
 
 import {
   DiscardPolicy,
@@ -50,7 +51,7 @@ const planStream = (category: StreamCategory, replicas: number | undefined): Wan
   return {
     name,
     subjects: [filter.text],
-    retention: category === "cmd" ? RetentionPolicy.Interest : RetentionPolicy.Limits,
+    retention: RetentionPolicy.Limits,
     storage: StorageType.File,
     discard: DiscardPolicy.Old,
     max_age: nanos(maxAgeSeconds * 1000),
@@ -64,7 +65,7 @@ const FIXED = ["retention", "storage"] as const;
 const CHANGEABLE = ["subjects", "discard", "max_age", "duplicate_window", "num_replicas"] as const;
 
 const isEarlier = (wanted: Wanted, found: StreamConfig): boolean =>
-  wanted.retention === RetentionPolicy.Interest && found.retention === EARLIER_COMMANDS;
+  wanted.name === streamPlan("cmd").name && found.retention === EARLIER_COMMANDS;
 
 const checkFixed = (wanted: Wanted, found: StreamConfig, log: Log): void => {
   if (isEarlier(wanted, found))
@@ -97,11 +98,9 @@ export interface StreamKeeperDeps {
   /** Undefined: as an operator has chosen, or one. */
   readonly replicas: number | undefined;
   readonly log: Log;
-  /** A stream of commands was made just now. A command that comes before its durable is not kept, so the durables come first. */
-  readonly commandsMade: (stream: string) => Promise<void>;
 }
 
-export const createStreamKeeper = ({ wire, jsm, replicas, log, commandsMade }: StreamKeeperDeps): StreamKeeper => {
+export const createStreamKeeper = ({ wire, jsm, replicas, log }: StreamKeeperDeps): StreamKeeper => {
   const ensured = new Map<StreamCategory, Promise<StreamInfo>>();
 
   const find = async (name: string): Promise<StreamInfo | undefined> => {
@@ -113,16 +112,10 @@ export const createStreamKeeper = ({ wire, jsm, replicas, log, commandsMade }: S
     }
   };
 
-  const make = async (category: StreamCategory, wanted: Wanted): Promise<StreamInfo> => {
-    const made = await jsm.streams.add(wanted);
-    if (category === "cmd") await commandsMade(wanted.name);
-    return made;
-  };
-
   const bring = async (category: StreamCategory): Promise<StreamInfo> => {
     const wanted = planStream(category, replicas);
     // Making a stream that exists with the same settings is no error, so two processes may start at once.
-    const found = (await find(wanted.name)) ?? (await make(category, wanted));
+    const found = (await find(wanted.name)) ?? (await jsm.streams.add(wanted));
     checkFixed(wanted, found.config, log);
     const changes = planChanges(wanted, found.config, replicas);
     if (Object.keys(changes).length === 0) return found;

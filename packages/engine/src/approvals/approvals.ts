@@ -1,4 +1,5 @@
-// Approvals: a person says yes or no to a call of a tool with `approval: required`.
+// Approvals: a person says yes or no to a call of a tool with `approval: required`, or with `approval: external` and arguments that
+// derive from cards of external trust.
 //   AP1. Exactly one decision per call, the first; the same again by anybody is answered with it, the opposite is `conflict`.
 //   AP2. The decision is a card under an id derived from the call's, written in the transaction that moves the call (I7). The
 //       call remembers the card's hash: its turn's chain links the decision before the result. Retention removes both.
@@ -6,15 +7,7 @@
 //       which is what the model is told.
 //   AP4. Time is the database's: a call whose time to be approved is over cannot be approved, also before a watchdog came by.
 
-import {
-  type Card,
-  isRecord,
-  type JsonCaps,
-  type JsonObject,
-  resolveOptions,
-  storableText,
-  ToolplaneError,
-} from "@toolplane/protocol";
+import { type Card, isRecord, type JsonCaps, resolveOptions, storableText, ToolplaneError } from "@toolplane/protocol";
 import { type Actor, reasonIn, recordActs } from "../audit/audit.ts";
 import { type CallKey, type CallStatus, type CallView, isSettled } from "../calls/call.ts";
 import type { Calls } from "../calls/calls.ts";
@@ -61,8 +54,9 @@ export interface WaitingCall {
   readonly toolName: string;
   readonly agentId: string;
   readonly agentTurnId: string;
-  /** As they would run: layered, without secret values. */
-  readonly arguments: JsonObject;
+  readonly toolVersion: number;
+  /** Its `tool.call` card: the arguments as they would run, layered, without secret values. */
+  readonly card: Pick<Card, "content" | "metadata">;
   readonly callCardId: string;
   readonly askedAt: string;
   readonly expiresAt: string;
@@ -127,18 +121,14 @@ const readDecision = (card: Card | undefined): Omit<Decision, "status" | "idempo
   };
 };
 
-/** The card was checked when it was written: checking a large one again takes longer than reading it. */
-const argumentsOf = (body: string): JsonObject => {
-  const { content } = JSON.parse(body) as Card;
-  return content.__type__ === "ToolCallContent" ? (content.arguments as JsonObject) : {};
-};
-
 const waitingOf = (row: WaitingRow): WaitingCall => ({
   toolCallId: row.tool_call_id,
   toolName: row.tool_name,
   agentId: row.agent_id,
   agentTurnId: row.agent_turn_id,
-  arguments: argumentsOf(row.call_body),
+  toolVersion: row.tool_version,
+  // The card was checked when it was written: checking a large one again takes longer than reading it.
+  card: JSON.parse(row.call_body) as Card,
   callCardId: row.call_card_id,
   askedAt: row.created_at.toISOString(),
   expiresAt: row.queue_deadline.toISOString(),

@@ -23,6 +23,7 @@ import { createHandover } from "./handover.ts";
 import { createKnownLeases } from "./known-leases.ts";
 import { GIVE_BACK } from "./lease.sql.ts";
 import { type Beat, type ClaimRequest, createLeases, type Held, type LeasedCall, type LeaseRequest } from "./leases.ts";
+import { type QueuePlace, READ_QUEUE_PLACE } from "./queue-place.sql.ts";
 import { LIST_CALLS, READ_PIN, type ViewRow, viewOf } from "./read.sql.ts";
 import { createReports, type PutResultCard, type ReportRequest } from "./reports.ts";
 import { createRunnablePins } from "./runnable-pins.ts";
@@ -65,6 +66,8 @@ export interface Calls {
   mayRun(projectId: string, definitions: readonly string[] | undefined, pin: string): Promise<boolean>;
   /** Whose hands it was in, the first lease first. */
   leases(view: CallView): Promise<readonly CallLease[]>;
+  /** How many calls of its target run, and how many are offered before it; each up to 10,000. */
+  queuePlace(view: CallView): Promise<QueuePlace>;
   /** What never changes about a call; mostly from memory. */
   facts(key: CallKey): Promise<CallFacts>;
   /** Refuses with `lease_lost` unless the call is run under this lease; mostly from memory. */
@@ -217,6 +220,10 @@ export const createCalls = (deps: CallsDeps): Calls => {
     },
     get,
     leases: (view) => readLeases(db, view),
+    async queuePlace({ projectId, target, toolCallId }) {
+      const [place] = await db.query<QueuePlace>(READ_QUEUE_PLACE, [projectId, target, toolCallId]);
+      return place ?? { running: 0, ahead: 0 };
+    },
     async facts(key) {
       const [found] = await facts.recall([key]);
       if (found === undefined) throw noCall(key);

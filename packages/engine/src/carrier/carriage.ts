@@ -87,12 +87,6 @@ export const createCarriage = (options: CarriageOptions): Carriage => {
   });
   const relay = relayOutbox({
     ...ground,
-    bus: {
-      async publish(messages) {
-        await keeper.settled();
-        await carrierBus.publish(messages);
-      },
-    },
     claimMs: carrier.relayClaimMs,
     prepare: (signal) => moveOldEvents(options.db, signal),
     watch: {

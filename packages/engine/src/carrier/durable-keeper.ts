@@ -2,8 +2,8 @@
 // when a service says that it serves the pair, or when a tool of a service that never leases is registered.
 //   DK1. A ring of the registry makes what is new; the slow look, or news that the carrier is back, makes all of them.
 //   DK2. Any number of processes may do so at once: an existing durable stays as it is.
-//   DK3. While the carrier is away it is asked again with growing pauses. Only the relay waits, for the end of a look that is due: a
-//        carrier keeps no command that comes before its durable. A look that fails ends the wait.
+//   DK3. While the carrier is away it is asked again with growing pauses. Nothing waits for a look: a command that comes before its
+//        durable is kept.
 //   DK4. A pair that no service has named for a day, and for which no call waits, loses its durable. Existing durables are listed
 //        before the pairs are read, so one that is made meanwhile is not taken for a leftover. Where our user may make durables
 //        and not list or drop them, leftovers stay.
@@ -40,8 +40,6 @@ export interface DurableKeeperOptions {
 export interface DurableKeeper {
   /** Whether services fetch the commands of this durable from the carrier; undefined before the first look. */
   has(durable: string): boolean | undefined;
-  /** Resolves when no look is due: everything that was registered up to now has its durable, unless the carrier refused. */
-  settled(): Promise<void>;
   /** How many there are. */
   count(): number;
   /** A service fetches the commands of this pair from the carrier; resolves to its durable, which exists then. */
@@ -71,7 +69,6 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
   let rung = false;
   let leftoversAt = Number.NEGATIVE_INFINITY;
   let failures = 0;
-  let due: PromiseWithResolvers<void> | undefined = Promise.withResolvers();
 
   const isRefused = (error: unknown): boolean => {
     if (!isToolplaneError(error) || error.code !== "auth_failed") return false;
@@ -91,7 +88,11 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
 
   const dropLeftovers = async (present: readonly CommandDurable[], wanted: ReadonlyMap<string, string>) => {
     try {
-      for (const durable of planLeftovers(present, wanted)) await bus.dropDurable(durable);
+      for (const { durable, pattern, isOfOnePair } of planLeftovers(present, wanted)) {
+        await bus.dropDurable(durable);
+        // The next durable of this pair would deliver them once more.
+        if (isOfOnePair) await bus.purgeCommands(pattern);
+      }
     } catch (error) {
       if (!isRefused(error)) throw error;
     }
@@ -115,11 +116,6 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
     if (isFull) kept?.(durables);
   };
 
-  const settle = (): void => {
-    due?.resolve();
-    due = undefined;
-  };
-
   const loop = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       alarm.rest();
@@ -127,13 +123,11 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
       try {
         await look();
         failures = 0;
-        if (!rung) settle();
         await alarm.wait(lookAgainMs);
         // It was not woken: this is the slow look.
         if (!rung) all = true;
       } catch (error) {
         all = true;
-        settle();
         if (failures === 0)
           log.warn("the durables of commands could not be checked; trying again", {
             code: isToolplaneError(error) ? error.code : "internal_error",
@@ -142,7 +136,6 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
         await clock.sleep(backoff(RETRY_MS, ++failures), stopping.signal);
       }
     }
-    settle();
   };
 
   /** Due at once: the watchdog publishes the commands of these calls again. Further calls follow when they are due. */
@@ -154,8 +147,6 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
 
   const wake = (): void => {
     rung = true;
-    // While looks fail, or after the last one, there is nothing to wait for.
-    if (failures === 0 && !stopping.signal.aborted) due ??= Promise.withResolvers();
     alarm.wake();
   };
   const stopListening = doorbell.listen("registry", wake);
@@ -163,7 +154,6 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
 
   return {
     has: (durable) => known?.has(durable),
-    settled: () => due?.promise ?? Promise.resolve(),
     count: () => known?.size ?? 0,
     async attach({ projectId, target }) {
       const { durable, pattern } = toolCommandSubscription(projectId, target);

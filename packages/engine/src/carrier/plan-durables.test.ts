@@ -17,9 +17,13 @@ test("[API-5-2] left over is what was made for a pair nobody serves, or for a ta
     { durable: "somebodys", pattern: "cg.v1r4.demo.*.cmd.tool.draw.>" },
   ];
   const left = [ofTool("tool_text", "*", "text"), ofTool("tool_gone__demo", "demo", "gone")];
-  expect(planLeftovers([...kept, ...left], wanted)).toEqual(["tool_text", "tool_gone__demo"]);
+  expect(planLeftovers([...kept, ...left], wanted).map(({ durable, isOfOnePair }) => [durable, isOfOnePair])).toEqual([
+    ["tool_text", false],
+    ["tool_gone__demo", true],
+  ]);
   // An earlier version's durable of target text__demo has the name of ours and another pattern.
-  expect(planLeftovers([ofTool("tool_text__demo", "*", "text__demo")], wanted)).toEqual(["tool_text__demo"]);
+  const [ambiguous] = planLeftovers([ofTool("tool_text__demo", "*", "text__demo")], wanted);
+  expect(ambiguous).toMatchObject({ durable: "tool_text__demo", isOfOnePair: false });
 });
 
 test("[NATS-SEC-1] names that cannot be told apart get no durable, and their commands can still be thrown away", () => {

@@ -36,21 +36,29 @@ export const planDurables = (served: readonly ServedTarget[]): readonly CommandD
 
 const TOOL_PREFIX = "tool_";
 
+/** A durable without a use. */
+export interface Leftover extends CommandDurable {
+  /** False: earlier versions kept one per target for all projects, and others serve its commands. */
+  readonly isOfOnePair: boolean;
+}
+
+const PROJECT_TOKEN = 2;
+
 /**
- * Durables without a use: for tool commands, and not of a served pair. Earlier versions kept one per target for all projects;
- * those overlap with ours, so they are included.
+ * Durables for tool commands that are not of a served pair. Earlier versions kept one per target for all projects; those overlap
+ * with ours, so they are included.
  */
 export const planLeftovers = (
   present: readonly CommandDurable[],
   wanted: ReadonlyMap<string, string>,
-): readonly string[] =>
+): readonly Leftover[] =>
   present
     .filter(({ durable, pattern }) => {
       const { category, component } = tryParseSubject(pattern.replaceAll(/[*>]/g, "any")) ?? {};
       const isOfTools = durable.startsWith(TOOL_PREFIX) && category === "cmd" && component === "tool";
       return isOfTools && wanted.get(durable) !== pattern;
     })
-    .map(({ durable }) => durable);
+    .map((left) => ({ ...left, isOfOnePair: left.pattern.split(".")[PROJECT_TOKEN] !== "*" }));
 
 /** Where the commands to a receiver of calls are; undefined for other receivers. */
 export const commandsOf = ({ component, projectId, target }: Receiver): CommandDurable | undefined => {

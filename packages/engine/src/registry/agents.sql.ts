@@ -57,11 +57,14 @@ const nextAgent = (after: string): string => `
     from resource.agents
    where project_id = $1 and agent_id > ${after}
      and ($4::text is null or worker_target = $4) and ($5::text is null or $5 = any (tags)) and ($6::text is null or status = $6)
+     and ($7::boolean or made_for is null or exists (
+       select from state.heads h where h.project_id = $1 and h.agent_id = agents.agent_id and h.status <> 'idle' offset 0))
    order by agent_id
    limit 1`;
 
 /**
- * $1 project, $2 after, $3 limit, $4 worker target, $5 tag, $6 status (null: any). One after the other, because metadata is jsonb: its
+ * $1 project, $2 after, $3 limit, $4 worker target, $5 tag, $6 status (null: any), $7 also those
+ * that were made for a task and have done it. One after the other, because metadata is jsonb: its
  * length is only known when it is written out, and that shall not be done for more rows than the page has.
  */
 export const LIST_AGENTS: Statement = {

@@ -56,6 +56,8 @@ export interface ListAgentsRequest extends PageRequest {
   readonly workerTarget?: string | undefined;
   readonly tag?: string | undefined;
   readonly status?: RosterStatus | undefined;
+  /** False leaves out agents that were made for a task and have done it. */
+  readonly all?: boolean | undefined;
 }
 
 export interface Agents {
@@ -190,10 +192,10 @@ export const createAgents = ({ db, doorbell, profiles }: AgentsOptions): Agents 
       const row = await read(db, projectId, agentId);
       return row === undefined ? undefined : toAgent(projectId, row);
     },
-    async listAgents(projectId, { workerTarget, tag, status, ...page } = {}) {
+    async listAgents(projectId, { workerTarget, tag, status, all = true, ...page } = {}) {
       const bounds = parsePage(page);
       if (!mayMatch(workerTarget) || !mayMatch(tag)) return { items: [] };
-      const filters = [workerTarget ?? null, tag ?? null, status ?? null];
+      const filters = [workerTarget ?? null, tag ?? null, status ?? null, all];
       const rows = await db.query<ListedAgentRow>(LIST_AGENTS, [projectId, bounds.after, bounds.limit + 1, ...filters]);
       return toPage(
         rows,

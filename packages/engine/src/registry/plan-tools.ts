@@ -5,7 +5,8 @@
 //   TU3. A deleted name is free, but its versions go on counting: a number never means two definitions.
 //   TU4. What a person applies is in force at once and becomes the guard. What a program registers is merged under that guard
 //        (applyGuards); a version that would weaken it waits, and so does a version of a tool that a person deleted.
-//   TU5. A tool service that sends a version the tool has had before changes nothing: the newest accepted one stays. Otherwise two
+//   TU5. What comes from another machine (`waits`) waits in every case: a new tool, and every change of one.
+//   TU6. A tool service that sends a version the tool has had before changes nothing: the newest accepted one stays. Otherwise two
 //        services with different versions would replace each other's definition at every reconnect. A person goes back to an
 //        older version by accepting it.
 
@@ -55,6 +56,8 @@ export interface IncomingTool {
   readonly source: string | undefined;
   /** A person's change, which needs no acceptance. */
   readonly asPerson: boolean;
+  /** Nothing of it is in force until a person accepts it. */
+  readonly waits: boolean;
 }
 
 /** Of each upload: the parameters a person fixed whose values its schema refuses, as options are named. */
@@ -70,6 +73,8 @@ export interface PastVersion {
 export interface ToolsPlan {
   readonly results: readonly (ToolUpsertResult | ToolplaneError)[];
   readonly writes: readonly ToolWrite[];
+  /** Tools that are new and wait. */
+  readonly unaccepted: readonly ToolWrite[];
   readonly pending: readonly PendingWrite[];
   readonly versions: readonly VersionWrite[];
 }
@@ -87,6 +92,7 @@ interface Known extends StoredTool {
 interface Planned {
   readonly result: ToolUpsertResult;
   readonly write?: ToolWrite | undefined;
+  readonly unaccepted?: ToolWrite | undefined;
   readonly pending?: PendingWrite | undefined;
   readonly version?: VersionWrite | undefined;
 }
@@ -156,6 +162,17 @@ const planPending = (known: Known, item: IncomingTool): Planned => {
   return {
     result,
     pending: { toolName, version, source: item.source ?? null },
+    version: toVersion(item, version, false),
+  };
+};
+
+/** A new tool of which nothing is in force yet: its name is taken, and its first version waits. */
+const planUnaccepted = (item: IncomingTool): Planned => {
+  const toolName = item.definition.tool_name;
+  const version = 1;
+  return {
+    result: { toolName, outcome: "pending", version, definitionHash: item.hash, changed: [], inForce: undefined },
+    unaccepted: toWrite(item, version, null),
     version: toVersion(item, version, false),
   };
 };
@@ -241,6 +258,7 @@ const planOne = (
   misfits: readonly string[],
   past: readonly PastVersion[],
 ): Planned | ToolplaneError => {
+  if (known === undefined && item.waits) return planUnaccepted(item);
   if (item.asPerson) return planCurrent(known, { ...item, codeHash: codeOfPerson(known, item) });
   if (known === undefined) return planCurrent(known, item);
   const merged: GuardedDefinition =
@@ -251,13 +269,14 @@ const planOne = (
   const weakens = [...merged.weakens, ...misfits];
   const guarded = { ...item, definition, hash: definitionHash(definition, sha256), codeHash: item.hash };
   if (known.deleted) {
-    const waits = known.deletedByPerson || weakens.length > 0;
+    const waits = known.deletedByPerson || weakens.length > 0 || item.waits;
     return waits ? planPending(known, guarded) : planCurrent(known, guarded);
   }
   const clash = planToolUpsert(known, guarded);
+  const isHeld = weakens.length > 0 || item.waits;
   const older = past.find(({ version }) => version !== known.version && version !== known.pending?.version);
-  if (clash.outcome === "replaced" && older !== undefined && weakens.length === 0) return planOlder(known, older);
-  return clash.outcome !== "conflict" && weakens.length > 0 && known.hash !== guarded.hash
+  if (clash.outcome === "replaced" && older !== undefined && !isHeld) return planOlder(known, older);
+  return clash.outcome !== "conflict" && isHeld && known.hash !== guarded.hash
     ? planPending(known, guarded)
     : planCurrent(known, guarded);
 };
@@ -292,7 +311,13 @@ export const planTools = (
     planned.push(plan);
     return plan.result;
   });
-  const those = <Key extends "write" | "pending" | "version">(key: Key): NonNullable<Planned[Key]>[] =>
+  const those = <Key extends "write" | "unaccepted" | "pending" | "version">(key: Key): NonNullable<Planned[Key]>[] =>
     planned.map((plan) => plan[key]).filter((value): value is NonNullable<Planned[Key]> => value !== undefined);
-  return { results, writes: those("write"), pending: those("pending"), versions: those("version") };
+  return {
+    results,
+    writes: those("write"),
+    unaccepted: those("unaccepted"),
+    pending: those("pending"),
+    versions: those("version"),
+  };
 };

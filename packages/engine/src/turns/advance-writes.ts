@@ -213,6 +213,7 @@ export const workOf = (
   inboxCreatedAtMs: row.createdMs,
   claimedAtMs: row.nowMs,
   turnCreatedAtMs: turn.created_ms,
+  turnDispatchedAtMs: turn.dispatched_ms ?? turn.created_ms,
 });
 
 const idleEvent = (ledger: Ledger, epoch: number, error: string | null, means: LedgerMeans): void => {

@@ -179,7 +179,8 @@ export const createCommitStep = (deps: CommitDeps) => {
     };
     writes.steps.push(stepRow(ledger, step, done, planned, hash));
     writes.turns.push(turnGoesOn(turn, epoch, { stepCount: done.stepCount }));
-    writes.heads.push(headInTurn(turn, { status: done.next, epoch, waiting, chain: ledger.chain }));
+    const { resumeSeconds } = step;
+    writes.heads.push(headInTurn(turn, { status: done.next, epoch, waiting, chain: ledger.chain, resumeSeconds }));
     const metadata = step.metadata === undefined ? undefined : (JSON.parse(storableJson(step.metadata)) as JsonObject);
     const event = { stepId: step.stepId, metadata, newCardIds: ledger.said };
     if (done.next === "running") {

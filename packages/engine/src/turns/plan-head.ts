@@ -12,6 +12,7 @@ export const headInTurn = (
     readonly waiting: number;
     readonly chain: ChainLink | undefined;
     readonly lastOutputBoxId?: string | undefined;
+    readonly resumeSeconds?: number | undefined;
   },
 ): HeadWrite => ({
   projectId: turn.project_id,
@@ -30,6 +31,7 @@ export const headInTurn = (
   chainSeq: state.chain?.seq ?? 0,
   chainHash: state.chain?.hash ?? null,
   lastOutputBoxId: state.lastOutputBoxId ?? null,
+  resumeSeconds: state.resumeSeconds ?? null,
 });
 
 export const idleHead = (
@@ -53,6 +55,7 @@ export const idleHead = (
   chainSeq: 0,
   chainHash: null,
   lastOutputBoxId,
+  resumeSeconds: null,
 });
 
 /** A change of an inbox row; the default is a row that is over and has no holder. */

@@ -14,7 +14,7 @@ import { createTurnWrites, writeTurns } from "./turn-writes.ts";
 import { bindTurns, READ_TURNS } from "./turns.sql.ts";
 import { whenFree } from "./when-free.ts";
 
-export type ReapReason = "worn_out" | "never_taken" | "left_alone" | "lost_head";
+export type ReapReason = "worn_out" | "never_taken" | "left_alone" | "lost_head" | "out_of_time";
 
 const WATCHDOG = "worker.watchdog";
 
@@ -28,6 +28,14 @@ const howOf = (reason: ReapReason, head: HeadRow): OutsideEnd => {
       error: "no worker took the turn in time: start one for the agent's pool",
       errorCode: "dispatch_timeout",
       headline: "no worker took the turn",
+    };
+  if (reason === "out_of_time")
+    return {
+      ...common,
+      status: "timeout",
+      error: "time_budget_reached (it waited for calls)",
+      errorCode: "time_budget_reached",
+      headline: "the turn's time was over while it waited for its calls",
     };
   if (reason === "lost_head")
     return {
@@ -95,7 +103,8 @@ export const createReap = (deps: EndDeps, { endActive, endQueued }: EndTurn) => 
     if (done === undefined) return false;
     await deps.faults.at("reap:after-commit");
     announceEnd(deps, done);
-    deps.log.warn("a turn was given up", { projectId, agentTurnId, reason });
+    if (reason === "out_of_time") deps.log.info("a turn ended: its time was over", { projectId, agentTurnId });
+    else deps.log.warn("a turn was given up", { projectId, agentTurnId, reason });
     return true;
   };
 };

@@ -141,7 +141,7 @@ export interface OpenTurn {
   readonly project_id: string;
   readonly agent_turn_id: string;
   readonly agent_id: string;
-  readonly trouble: "resume" | "reap" | "adrift" | "lost" | "dispatch" | null;
+  readonly trouble: "resume" | "reap" | "adrift" | "lost" | "late" | "dispatch" | null;
 }
 
 // A row that has not changed for less than this may be in the middle of something.
@@ -168,6 +168,7 @@ select t.project_id, t.agent_turn_id, t.agent_id,
              where r.project_id = t.project_id and r.agent_id = t.agent_id and r.agent_turn_id = t.agent_turn_id
                and r.archived_at is null and r.status <> 'queued') then 'lost' end
          when h.active_agent_turn_id is distinct from t.agent_turn_id then 'adrift'
+         when h.status = 'suspended' and h.resume_deadline < now() then 'late'
          when h.status = 'suspended' then
            case when not exists (select from state.live_calls c
              where c.project_id = t.project_id and c.agent_turn_id = t.agent_turn_id and c.turn_epoch = h.turn_epoch

@@ -15,7 +15,7 @@ import { isAway } from "../sql/database-error.ts";
 import { announce, type TurnDeps } from "./held-heads.ts";
 import { replayFault } from "./plan-advance.ts";
 import { inboxChange } from "./plan-head.ts";
-import type { Reap, ReapRequest } from "./reap.ts";
+import type { Reap, ReapReason, ReapRequest } from "./reap.ts";
 import {
   BREAK_ROWS,
   type BrokenRow,
@@ -77,6 +77,8 @@ interface RowSweep {
 const TRACE_HEADERS = [HEADERS.traceparent, HEADERS.tracestate, HEADERS.parentTraceparent] as const;
 
 const BROKEN_RECHECK_SECONDS = 60;
+
+const REAPED_FOR: Readonly<Record<string, ReapReason>> = { lost: "lost_head", late: "out_of_time" };
 
 const NOTHING: Tended = { looked: 0, requeued: 0, rung: 0, broken: 0, reaped: 0, resumed: 0 };
 
@@ -248,7 +250,7 @@ export const createTendTurns = (deps: TendDeps): TendTurns => {
       return { resumed: 1 };
     }
     if (turn.trouble === "dispatch") return { resumed: (await deps.dispatchNext(agent)) ? 1 : 0 };
-    const reason = turn.trouble === "lost" ? ("lost_head" as const) : ("left_alone" as const);
+    const reason = REAPED_FOR[turn.trouble ?? ""] ?? "left_alone";
     const request = { ...agent, agentTurnId: turn.agent_turn_id, reason };
     return { reaped: await reapAll([request]) };
   };
@@ -270,11 +272,12 @@ export const createTendTurns = (deps: TendDeps): TendTurns => {
       for (;;) {
         const turns = await deps.db.query<OpenTurn>(READ_OPEN_TURNS, [after.projectId, after.agentTurnId, limit]);
         for (const turn of turns.filter(({ trouble }) => trouble !== null)) {
-          deps.log.warn("a turn that was stuck goes on again", {
-            projectId: turn.project_id,
-            agentTurnId: turn.agent_turn_id,
-            trouble: turn.trouble,
-          });
+          if (turn.trouble !== "late")
+            deps.log.warn("a turn that was stuck goes on again", {
+              projectId: turn.project_id,
+              agentTurnId: turn.agent_turn_id,
+              trouble: turn.trouble,
+            });
           total = add(total, await tendOpen(turn));
         }
         total = add(total, { looked: turns.length });

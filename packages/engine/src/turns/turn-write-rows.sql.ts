@@ -107,6 +107,8 @@ export interface HeadWrite {
   readonly chainSeq: number;
   readonly chainHash: string | null;
   readonly lastOutputBoxId: string | null;
+  /** Seconds that a suspended turn has left; null: as before, or no limit. */
+  readonly resumeSeconds: number | null;
 }
 
 export const heads: Columns<HeadWrite> = [
@@ -126,6 +128,7 @@ export const heads: Columns<HeadWrite> = [
   ["chainSeq", "integer"],
   ["chainHash", "text"],
   ["lastOutputBoxId", "text"],
+  ["resumeSeconds", "double precision"],
 ];
 
 /** Heads that do not change while their agents' queues grow; they are touched, so that a reader of both notices. */

@@ -98,7 +98,10 @@ moved as (
          turn_epoch = i.turn_epoch, active_recursion_depth = i.active_recursion_depth, parent_step_id = i.parent_step_id,
          trace_id = i.trace_id, profile_box_id = coalesce(i.profile_box_id, h.profile_box_id), context_box_id = i.context_box_id,
          output_box_id = i.output_box_id, expecting_correlation_id = null, waiting_tool_count = i.waiting_tool_count,
-         resume_deadline = null, chain_seq = i.chain_seq, chain_hash = i.chain_hash,
+         resume_deadline = case when i.status = 'suspended' then coalesce(
+           now() + make_interval(secs => i.resume_seconds),
+           case when h.status = 'suspended' and h.active_agent_turn_id = i.active_agent_turn_id then h.resume_deadline end) end,
+         chain_seq = i.chain_seq, chain_hash = i.chain_hash,
          last_output_box_id = coalesce(i.last_output_box_id, h.last_output_box_id), updated_at = now()
     from ${from}
    where h.project_id = any (array[i.project_id]) and h.agent_id = i.agent_id

@@ -40,7 +40,8 @@ interface Seed {
 
 const pmoSeeds = (forkJoinTasks: number): Readonly<Record<PmoToolName, Seed>> => ({
   delegate_async: {
-    description: "Hand a task to another agent and go on without waiting for it.",
+    description:
+      "Hand a task to another agent and go on without waiting for it. What it delivers does not come back to you: use fork_join to wait for it.",
     parameters: closed(target, TARGET_REQUIRED),
     options: { ui_allowed: true },
   },

@@ -1,8 +1,9 @@
+import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readFixture } from "../../test/fixture.ts";
 import { ToolplaneError } from "../errors/toolplane-error.ts";
-import { mayUseTool, parseProfile, parseProfileCard, profileKey } from "./profile.ts";
+import { llmConfigSchema, mayUseTool, parseProfile, parseProfileCard, profileKey } from "./profile.ts";
 
 describe.each([
   ["upload", "[UTP-5.7-1] [UTP-5.7-2] [UTP-5.7-3] [UTP-5.7-4] the parts of a profile"],
@@ -84,4 +85,15 @@ test.each([
 ])("[UTP-W30-1] %j and %j are one name", (name, other) => {
   expect(profileKey(name)).toBe(profileKey(other));
   expect(profileKey(`${name}2`)).not.toBe(profileKey(other));
+});
+
+test("[BUDGET-keys] the reference page names every key, once", () => {
+  const page = readFileSync(new URL("../../../../docs/reference/profiles.md", import.meta.url), "utf8");
+  const [ofProfile = "", ofModel = ""] = page.split("## `llm_config`");
+  const named = (text: string): string[] => [...text.matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, key]) => key ?? "");
+  const optional = { description: "d", delegation_policy: {}, budget: {} };
+  const keys = Object.keys(parseProfile({ name: "n", worker_target: "w", ...optional }));
+  const short = keys.map((key) => (key === "system_prompt_template" ? "system_prompt" : key));
+  expect(named(ofProfile).sort()).toEqual(short.sort());
+  expect(named(ofModel).sort()).toEqual(Object.keys(llmConfigSchema.unwrap().shape).sort());
 });

@@ -12,6 +12,7 @@ import { foldName } from "../tools/fold-name.ts";
 import { SUBMIT_RESULT } from "../tools/tool-name.ts";
 import { copyUpload, freezeDeep, refusal } from "../tools/upload.ts";
 import { displayName, REGISTRY_CAPS, subjectToken, tagsUpload } from "./field-shapes.ts";
+import { turnBudgetSchema } from "./turn-budget.ts";
 
 const WHAT = "profile";
 
@@ -66,8 +67,17 @@ const profileShape = {
 };
 
 /** Further keys are kept: a project's own brain may have settings of its own. */
-const uploadSchema = z.looseObject({ ...profileShape, allowed_tools: names.default([]) }).readonly();
-const cardSchema = z.looseObject({ ...profileShape, allowed_tools: names.nullable().default([]) }).readonly();
+const uploadSchema = z
+  .looseObject({ ...profileShape, allowed_tools: names.default([]), budget: turnBudgetSchema.optional() })
+  .readonly();
+/** A card of an earlier version may hold anything under `budget`: it was a further key then. */
+const cardSchema = z
+  .looseObject({
+    ...profileShape,
+    allowed_tools: names.nullable().default([]),
+    budget: turnBudgetSchema.optional().catch(undefined),
+  })
+  .readonly();
 
 export type Profile = z.infer<typeof cardSchema>;
 
@@ -90,6 +100,8 @@ export const parseProfile = (input: unknown): Profile => {
   if (upload.allowed_tools === null) {
     throw refusal(WHAT, ["allowed_tools"], "is empty; list the tools, or say [] for none");
   }
+  if (upload.max_steps !== undefined)
+    throw refusal(WHAT, ["max_steps"], "is no key of a profile; write budget: { steps: N }");
   return freezeDeep(parseWith(uploadSchema, upload, WHAT));
 };
 

@@ -63,8 +63,12 @@ export const createHttpWay = ({ api, projectId, clock, close }: HttpWayOptions):
       }),
     cancelCall: (callId, reason) => post(path("calls", callId, "cancel"), { reason }),
     explainCall: (callId) => api.request({ path: path("calls", callId, "why") }),
-    startTurn: ({ agentId, instruction, key, contextBoxId }) =>
-      post(path("agents", agentId, "turns"), { instruction, context_box_id: contextBoxId }, { "idempotency-key": key }),
+    startTurn: ({ agentId, instruction, key, contextBoxId, continued, budget }) =>
+      post(
+        path("agents", agentId, "turns"),
+        { instruction, context_box_id: contextBoxId, continue: continued, budget },
+        { "idempotency-key": key },
+      ),
     readTurn: (turnId, waitMs, signal) => {
       const seconds = secondsOf(waitMs);
       return api.request({

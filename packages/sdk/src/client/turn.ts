@@ -15,11 +15,29 @@ export interface RunOptions {
   readonly signal?: AbortSignal | undefined;
   /** A box whose cards the turn begins with. */
   readonly contextBox?: string | undefined;
+  /** An earlier turn of the agent: the agent is told what was said in it, and before it, once and in order. */
+  readonly continue?: string | undefined;
+  /** What this turn may use up; what is left out is as the agent's profile says. */
+  readonly budget?: TurnBudget | undefined;
+}
+
+export interface TurnBudget {
+  readonly steps?: number | undefined;
+  readonly tokens?: number | undefined;
+  readonly seconds?: number | undefined;
 }
 
 type TurnNews =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "step"; readonly stepId: string; readonly phase: string }
+  /** `phase`: dispatched, leased, settled, canceled, retried, approval_wanted, approval_decided, dead. */
+  | {
+      readonly type: "call";
+      readonly callId: string;
+      readonly toolName: string;
+      readonly phase: string;
+      readonly status: string;
+    }
   | { readonly type: "part"; readonly callId: string; readonly part: unknown }
   | { readonly type: "end"; readonly status: string }
   | { readonly type: "other" };
@@ -63,6 +81,14 @@ const planNews = ({ subject, payload }: PlaneEvent): TurnNews => {
   const kind = subject.slice(subject.lastIndexOf(".") + 1);
   if (kind === "chunk" && said.chunk_type === "content") return { type: "text", text: textIn(said, "content") };
   if (kind === "step") return { type: "step", stepId: textIn(said, "step_id"), phase: textIn(said, "phase") };
+  if (kind === "call")
+    return {
+      type: "call",
+      callId: textIn(said, "tool_call_id"),
+      toolName: textIn(said, "tool_name"),
+      phase: textIn(said, "phase"),
+      status: textIn(said, "status"),
+    };
   if (kind === "part") return { type: "part", callId: textIn(said, "tool_call_id"), part: said.part };
   if (kind === "task") return { type: "end", status: textIn(said, "status") };
   return { type: "other" };
@@ -107,7 +133,7 @@ const soon = ({ clock }: Means): number => clock.now() + HAND_OVER_MS;
 
 export const runTurn = (means: Means, agentId: string, instruction: string, options: RunOptions): RunningTurn => {
   const { way, clock, insist, makeKey } = means;
-  const { key = makeKey(), contextBox: contextBoxId, signal } = options;
+  const { key = makeKey(), contextBox: contextBoxId, continue: continued, budget, signal } = options;
   const kept = createKept();
   const watched = new AbortController();
   const watching = signal === undefined ? watched.signal : AbortSignal.any([signal, watched.signal]);
@@ -117,7 +143,9 @@ export const runTurn = (means: Means, agentId: string, instruction: string, opti
   const started = (async (): Promise<Body> => {
     // Listening begins before the turn does, so no event of the turn is missed.
     await listening.promise;
-    return insist(soon(means), signal, () => way.startTurn({ agentId, instruction, key, contextBoxId }));
+    return insist(soon(means), signal, () =>
+      way.startTurn({ agentId, instruction, key, contextBoxId, continued, budget }),
+    );
   })();
   const id = started.then(turnIdOf);
   const ended = (async (): Promise<Body> => {

@@ -22,6 +22,15 @@ export interface TurnAsk {
   readonly instruction: string;
   readonly key: string;
   readonly contextBoxId?: string | undefined;
+  /** The turn that is continued. */
+  readonly continued?: string | undefined;
+  readonly budget?:
+    | {
+        readonly steps?: number | undefined;
+        readonly tokens?: number | undefined;
+        readonly seconds?: number | undefined;
+      }
+    | undefined;
 }
 
 /** One event as it came: `evt` from the log, with an id to continue after; `str` items are not stored and have no id. */

@@ -93,6 +93,7 @@ export const runTool = async (tool: Tool, args: JsonObject, options: RunToolOpti
     projectId: PROJECT,
     claim: never,
     readCard: never,
+    readDefinition: never,
     putCard: never,
     report: never,
     findTool: never,

@@ -2,8 +2,8 @@
 
 import { isRecord } from "@toolplane/protocol";
 import type { Body } from "@toolplane/sdk/client";
+import { adviceForCall } from "../why/call-advice.ts";
 import { parseText, textOf } from "./body.ts";
-import { adviceForCall } from "./call-advice.ts";
 import type { CommandContext } from "./command.ts";
 import { EXIT } from "./exit-code.ts";
 
@@ -17,6 +17,7 @@ export const showOutcome = ({ output }: CommandContext, call: Body): number => {
   const error = isRecord(call.error) ? call.error : {};
   const code = textOf(error, "code") ?? textOf(call, "error_code") ?? "unknown_error";
   const message = textOf(error, "message") ?? `the call ended as ${status}`;
-  output.note(`toolplane: ${code}: ${message}; call ${id} is ${status}: ${adviceForCall(code, id)}`);
+  const advice = adviceForCall(code, id);
+  output.note(`toolplane: ${code}: ${message}; ${advice}${advice.includes(id) ? "" : ` (call ${id})`}`);
   return EXIT.failed;
 };

@@ -69,6 +69,9 @@ export const findCommand = (words: readonly string[]): FoundCommand => {
     if (command !== undefined) return { command, args: words.slice(count) };
     if (LATER_COMMANDS.has(name)) throw new WrongUsage(`"${name}" is not part of this version`);
   }
+  // `toolplane services` is short for `toolplane services list`.
+  const list = second === undefined ? COMMANDS.find(({ name }) => name === `${first} list`) : undefined;
+  if (list !== undefined) return { command: list, args: [] };
   const subcommands = subcommandsOf(first);
   const firsts = new Set(COMMANDS.map(({ name }) => name.split(" ", 1)[0] ?? ""));
   if (subcommands.length === 0) throw new WrongUsage(`there is no command "${first}"${didYouMean(first, firsts)}`);

@@ -5,6 +5,7 @@ import { agentsCommands } from "./commands/agents.ts";
 import { auditCommands } from "./commands/audit.ts";
 import { callCommand } from "./commands/call.ts";
 import { callsCommands } from "./commands/calls.ts";
+import { cardsCommands } from "./commands/cards.ts";
 import { conformCommand } from "./commands/conform.ts";
 import { deadCommands } from "./commands/dead.ts";
 import { hostCommands } from "./commands/host.ts";
@@ -12,9 +13,11 @@ import { initCommand } from "./commands/init.ts";
 import { profilesCommands } from "./commands/profiles.ts";
 import { projectsCommands } from "./commands/projects.ts";
 import { runCommand } from "./commands/run.ts";
+import { servicesCommands } from "./commands/services.ts";
 import { tailCommand } from "./commands/tail.ts";
 import { tokenCommands } from "./commands/token.ts";
 import { toolsCommands } from "./commands/tools.ts";
+import { traceCommand } from "./commands/trace.ts";
 import { turnsCommands } from "./commands/turns.ts";
 import { upCommand } from "./commands/up.ts";
 import { whyCommand } from "./commands/why.ts";
@@ -33,6 +36,9 @@ export const COMMANDS: readonly Command[] = [
   ...projectsCommands,
   ...tokenCommands,
   ...auditCommands,
+  ...servicesCommands,
+  ...cardsCommands,
+  traceCommand,
   tailCommand,
   conformCommand,
   ...hostCommands,
@@ -42,7 +48,6 @@ export const COMMANDS: readonly Command[] = [
 /** Announced commands that are not built yet: they say so instead of being unknown. */
 export const LATER_COMMANDS: ReadonlySet<string> = new Set([
   "verify",
-  "trace",
   "mcp",
   "export",
   "import",

@@ -2,11 +2,17 @@
 
 import type { CliIo, CliStream } from "./io.ts";
 import { jsonText, oneLine, plainText } from "./plain-text.ts";
+import { createPaint, type Paint, type Tone } from "./tone.ts";
 
 export interface Column<Row> {
   readonly title: string;
   readonly value: (row: Row) => string | number | null | undefined;
+  /** The colour of the cell. */
+  readonly tone?: (row: Row) => Tone | undefined;
 }
+
+/** A name, its value, and the colour of the value. */
+export type Field = readonly [name: string, value: unknown, tone?: Tone | undefined];
 
 export interface Output {
   readonly json: boolean;
@@ -19,15 +25,15 @@ export interface Output {
   foreign(text: string): void;
   table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], empty: string): void;
   /** Names and values below each other; what is null is left out. */
-  fields(entries: readonly (readonly [string, unknown])[]): void;
+  fields(entries: readonly Field[]): void;
+  /** A part of a line in colour, where colours may be shown. */
+  readonly paint: Paint;
   /** A remark on stderr. */
   note(text: string): void;
   /** A line that is overwritten again and again while a person watches; empty text removes it. */
   progress(text: string): void;
 }
 
-const BOLD = "\u001b[1m";
-const PLAIN = "\u001b[0m";
 const CLEAR_LINE = "\r\u001b[K";
 /** Between columns. */
 const GAP = "  ";
@@ -42,15 +48,15 @@ const cellText = (value: unknown): string => {
   return oneLine(typeof value === "string" ? value : typeof value === "object" ? jsonText(value) : String(value));
 };
 
-const align = (cells: readonly string[], widths: readonly number[]): string =>
-  cells
-    .map((cell, index) => cell.padEnd(widths[index] ?? 0))
-    .join(GAP)
-    .trimEnd();
+/** The last column has no blanks behind it. */
+const padded = (cells: readonly string[], widths: readonly number[]): readonly string[] => {
+  const last = cells.length - 1;
+  return cells.map((cell, index) => (index === last ? cell : cell.padEnd(widths[index] ?? 0)));
+};
 
 export const createOutput = (io: CliIo, json: boolean): Output => {
   const { stdout, stderr } = io;
-  const bold = mayColour(stdout, io.env) ? (text: string) => `${BOLD}${text}${PLAIN}` : (text: string) => text;
+  const paint = createPaint(!json && mayColour(stdout, io.env));
   let showing = false;
   const clear = (): void => {
     if (showing) stderr.write(CLEAR_LINE);
@@ -63,6 +69,7 @@ export const createOutput = (io: CliIo, json: boolean): Output => {
 
   return {
     json,
+    paint,
     line,
     foreign(text) {
       for (const each of text.split("\n")) line(`  ${plainText(each).trimEnd()}`);
@@ -79,13 +86,17 @@ export const createOutput = (io: CliIo, json: boolean): Output => {
       const widths = titles.map((title, index) =>
         cells.reduce((width, row) => Math.max(width, row[index]?.length ?? 0), title.length),
       );
-      line(bold(align(titles, widths)));
-      for (const row of cells) line(align(row, widths));
+      line(paint("strong", padded(titles, widths).join(GAP).trimEnd()));
+      for (const [at, row] of rows.entries()) {
+        const shown = padded(cells[at] ?? [], widths).map((cell, index) => paint(columns[index]?.tone?.(row), cell));
+        line(shown.join(GAP).trimEnd());
+      }
     },
     fields(entries) {
       const shown = entries.filter(([, value]) => value !== null && value !== undefined);
       const width = shown.reduce((most, [name]) => Math.max(most, name.length), 0);
-      for (const [name, value] of shown) line(`${bold(name.padEnd(width))}${GAP}${cellText(value)}`);
+      for (const [name, value, tone] of shown)
+        line(`${paint("strong", name.padEnd(width))}${GAP}${paint(tone, cellText(value))}`);
     },
     note(text) {
       clear();

@@ -72,7 +72,7 @@ export const leaveRunning = ({ output }: CommandContext, call: Body, interrupted
   const state = interrupted ? "goes on without you" : `is still ${textOf(call, "status") ?? "running"}`;
   if (output.json) output.data(call);
   output.note(
-    `call ${id} ${state}; see it with: toolplane calls show ${id}, ask why with: toolplane why ${id}, stop it with: toolplane calls cancel ${id}`,
+    `call ${id} ${state}; to see it, to ask why or to stop it, give this id to: toolplane calls show, toolplane why, toolplane calls cancel`,
   );
   return EXIT.running;
 };

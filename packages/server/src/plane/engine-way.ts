@@ -5,14 +5,16 @@ import type { Actor, CallAnswer, Engine } from "@toolplane/engine";
 import type { Card } from "@toolplane/protocol";
 import { type Body, jsonOf, type RawEvent, type Way } from "@toolplane/sdk/client";
 import { makeCall, parseCall } from "../calls/make-call.ts";
+import { readCall } from "../calls/read-call.ts";
 import { openFeed } from "../events/feed.ts";
 import { toolBody } from "../gateway/tool-operations.ts";
 import type { ToolHosts } from "../hosts/tool-hosts.ts";
 import { API_ACTOR } from "../http/caller-agent.ts";
 import { createOwn } from "../http/own.ts";
 import type { Caller } from "../http/route.ts";
-import { callAnswer, callDetail, resultCards } from "../routes/call-body.ts";
-import { askedDetail, contextOf, readTurn } from "../turns/turn-body.ts";
+import { callAnswer, resultCards } from "../routes/call-body.ts";
+import { parseAsk, planAsk } from "../turns/plan-ask.ts";
+import { askedDetail, readTurn } from "../turns/turn-body.ts";
 import type { PlaneProcesses } from "../up/plane-processes.ts";
 import { explainCall } from "../why/explain-call.ts";
 
@@ -77,10 +79,7 @@ export const createEngineWay = (options: EngineWayOptions): Way => {
       return callAnswer(view, await readResult(view));
     },
     async readCall(callId, waitMs, signal) {
-      const key = keyOf(callId);
-      if (waitMs > 0) await engine.calls.wait(key, waitMs, until(signal));
-      const view = await engine.calls.get(key);
-      return callDetail(view, await readResult(view), await engine.calls.leases(view));
+      return readCall(engine, keyOf(callId), { role: PROGRAM.token.role, waitMs, signal: until(signal) });
     },
     async cancelCall(callId, reason) {
       const { canceled, status } = await engine.calls.cancel({
@@ -94,9 +93,11 @@ export const createEngineWay = (options: EngineWayOptions): Way => {
     explainCall: async (callId): Promise<Body> => ({
       ...(await explainCall(engine, keyOf(callId), toolHosts, processes)),
     }),
-    async startTurn({ agentId, instruction, key, contextBoxId }) {
-      const context = contextOf({ instruction, context_box_id: contextBoxId }, PROGRAM.actorId);
-      const request = { projectId, agentId, sourceAgentId: PROGRAM.actorId, context, correlationId: key };
+    async startTurn({ agentId, instruction, key, contextBoxId, continued, budget }) {
+      const means = { engine, projectId, agentId, packedBy: PROGRAM.actorId };
+      const body = parseAsk({ instruction, context_box_id: contextBoxId, continue: continued, budget });
+      const asked = await planAsk(means, body);
+      const request = { projectId, agentId, sourceAgentId: PROGRAM.actorId, ...asked, correlationId: key };
       return askedDetail(engine, await engine.turns.ask(request, { waitMs: 0 }));
     },
     readTurn: (agentTurnId, waitMs, signal) =>

@@ -45,6 +45,8 @@ const agentQuery = pageQuery.extend({
   worker_target: z.string().max(64).optional(),
   tag: z.string().max(128).optional(),
   status: z.enum(["active", "inactive"]).optional(),
+  /** Also agents that were made for a task and have done it. */
+  all: z.enum(["true", "false"]).optional(),
 });
 
 export const agentRoutes: readonly Route[] = [
@@ -113,8 +115,8 @@ export const agentRoutes: readonly Route[] = [
     gives: "project",
     query: agentQuery,
     handle: async (call) => {
-      const { worker_target: workerTarget, ...rest } = call.query;
-      const asked = { ...rest, workerTarget };
+      const { worker_target: workerTarget, all, ...rest } = call.query;
+      const asked = { ...rest, workerTarget, all: all === "true" };
       const { items, nextCursor } = await call.engine.agents.listAgents(call.params.project ?? "", asked);
       return answerPage(call, items.map(agentBody), nextCursor);
     },

@@ -2,17 +2,19 @@
 
 import type { Decision, WaitingCall } from "@toolplane/engine";
 import { z } from "zod";
+import { parametersOf, planShownArguments, type ShownArguments } from "../calls/shown-arguments.ts";
 import { actorOf } from "../http/actor-of.ts";
 import { answerPage } from "../http/answer-page.ts";
 import { pageQuery } from "../http/page-query.ts";
 import { OPERATORS, PEOPLE, type Route, route } from "../http/route.ts";
 
-const waitingBody = (call: WaitingCall) => ({
+const waitingBody = (call: WaitingCall, shown: ShownArguments | undefined) => ({
   tool_call_id: call.toolCallId,
   tool_name: call.toolName,
   agent_id: call.agentId,
   agent_turn_id: call.agentTurnId,
-  arguments: call.arguments,
+  arguments: shown?.arguments ?? {},
+  argument_layers: shown?.layers,
   tool_call_card_id: call.callCardId,
   asked_at: call.askedAt,
   expires_at: call.expiresAt,
@@ -33,8 +35,14 @@ export const approvalRoutes: readonly Route[] = [
     gives: "work",
     query: pageQuery,
     handle: async (call) => {
-      const { items, nextCursor } = await call.engine.approvals.list(call.params.project ?? "", call.query);
-      return answerPage(call, items.map(waitingBody), nextCursor);
+      const { engine } = call;
+      const projectId = call.params.project ?? "";
+      const { items, nextCursor } = await engine.approvals.list(projectId, call.query);
+      const bodies = items.map(async (waiting) => {
+        const parameters = await parametersOf(engine, { projectId, ...waiting });
+        return waitingBody(waiting, planShownArguments(waiting.card, parameters, false));
+      });
+      return answerPage(call, await Promise.all(bodies), nextCursor);
     },
   }),
   // An agent must not approve its own calls: only people who operate the project decide.

@@ -7,6 +7,7 @@ import type { ItemOutcome } from "../calls/batch-answers.ts";
 import { streamBatchList } from "../calls/batch-list.ts";
 import { streamBatch } from "../calls/batch-stream.ts";
 import { type Asked, type CallBody, callBody, MAX_WAIT_SECONDS, makeCall, parseCall } from "../calls/make-call.ts";
+import { readCall } from "../calls/read-call.ts";
 import { actorOf, personOf } from "../http/actor-of.ts";
 import { answerPage } from "../http/answer-page.ts";
 import { checkCallerHeaders } from "../http/caller-headers.ts";
@@ -182,19 +183,9 @@ export const callRoutes: readonly Route[] = [
     roles: READERS,
     gives: "call",
     query: waitQuery,
-    handle: async (call) => {
-      const { engine, params, query, context, caller } = call;
-      const key = keyFrom(params);
-      let view = await engine.calls.get(key);
-      if (!isSettled(view.status) && query.wait_seconds !== undefined) {
-        await engine.calls.wait(key, query.wait_seconds * 1000, call.signal);
-        view = await engine.calls.get(key);
-      }
-      const cards = await resultCards(engine, key.projectId, [view]);
-      const detail = callDetail(view, cards.get(view.resultCardId ?? ""), await engine.calls.leases(view));
-      const isRead = view.errorCode !== null && OPERATORS.includes(caller.token.role);
-      const diagnostics = isRead ? await engine.calls.diagnostics(key) : undefined;
-      return context.json(diagnostics === undefined ? detail : { ...detail, diagnostics });
+    handle: async ({ engine, params, query, context, caller, signal }) => {
+      const waitMs = (query.wait_seconds ?? 0) * 1000;
+      return context.json(await readCall(engine, keyFrom(params), { role: caller.token.role, waitMs, signal }));
     },
   }),
   route({
@@ -202,8 +193,8 @@ export const callRoutes: readonly Route[] = [
     path: "/projects/:project/calls/:call/why",
     roles: READERS,
     gives: "call",
-    handle: async ({ engine, toolHosts, processes, params, context }) =>
-      context.json(await explainCall(engine, keyFrom(params), toolHosts, processes)),
+    handle: async ({ engine, toolHosts, processes, params, context, caller }) =>
+      context.json(await explainCall(engine, keyFrom(params), toolHosts, processes, caller.token.role === "agent")),
   }),
   route({
     method: "POST",

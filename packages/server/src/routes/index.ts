@@ -12,6 +12,7 @@ import { hostRoutes } from "./hosts.ts";
 import { operationRoutes } from "./operations.ts";
 import { registryRoutes } from "./registry.ts";
 import { serviceRoutes } from "./services.ts";
+import { traceRoutes } from "./traces.ts";
 import { turnRoutes } from "./turns.ts";
 
 export const routes: readonly Route[] = [
@@ -21,6 +22,7 @@ export const routes: readonly Route[] = [
   ...agentRoutes,
   ...approvalRoutes,
   ...turnRoutes,
+  ...traceRoutes,
   ...actionRoutes,
   ...cardRoutes,
   ...operationRoutes,

@@ -4,13 +4,14 @@ import { DEFAULT_CHANNEL, isTrustedActor, ToolplaneError } from "@toolplane/prot
 import { z } from "zod";
 import { MAX_WAIT_SECONDS } from "../calls/make-call.ts";
 import { personOf } from "../http/actor-of.ts";
-import { checkMayStart } from "../http/agent-rights.ts";
+import { cardsToGive, checkMayStart } from "../http/agent-rights.ts";
 import { answerPage } from "../http/answer-page.ts";
 import { checkCallerHeaders } from "../http/caller-headers.ts";
 import type { Own } from "../http/own.ts";
 import { pageQuery } from "../http/page-query.ts";
 import { CALLERS, LARGE_BODY_BYTES, READERS, type Route, route } from "../http/route.ts";
-import { askedDetail, contextOf, readTurn, turnBody } from "../turns/turn-body.ts";
+import { askFields, planAsk } from "../turns/plan-ask.ts";
+import { askedDetail, readTurn, turnBody } from "../turns/turn-body.ts";
 
 const TURN_STATUSES = [
   "queued",
@@ -51,12 +52,7 @@ const listedAgent = async (
 };
 
 const askBody = z.strictObject({
-  instruction: z.string().min(1).max(200_000).optional(),
-  context_box_id: z.string().min(1).max(128).optional(),
-  result_fields: z
-    .array(z.strictObject({ name: z.string().min(1).max(128), description: z.string().max(2_000).optional() }))
-    .max(100)
-    .optional(),
+  ...askFields,
   channel_id: z.string().min(1).max(64).optional(),
   correlation_id: z.string().min(1).max(255).optional(),
   wait_seconds: z.number().min(0).max(MAX_WAIT_SECONDS).optional(),
@@ -74,15 +70,18 @@ export const turnRoutes: readonly Route[] = [
       const [projectId, agentId] = [params.project ?? "", params.agent ?? ""];
       const said = { projectId, channelId: body.channel_id ?? DEFAULT_CHANNEL, agentId: caller.actorId };
       const saidDepth = checkCallerHeaders(context.req.raw.headers, said);
-      const box = await checkMayStart(engine, caller, own, { projectId, agentId, boxId: body.context_box_id });
+      await checkMayStart(engine, caller, own, { projectId, agentId, boxId: body.context_box_id });
+      if (body.continue !== undefined) await own.check("turn", body.continue);
+      const byAgent = caller.token.role === "agent";
+      const give = cardsToGive(engine.boxes, own, projectId);
+      const means = { engine, projectId, agentId, packedBy: caller.actorId, byAgent, give };
       const traceparent = context.req.header("traceparent");
       const request = {
         projectId,
         agentId,
         sourceAgentId: caller.actorId,
         saidDepth,
-        context: contextOf({ ...body, context_box_id: box }, caller.actorId),
-        namedBoxId: body.context_box_id,
+        ...(await planAsk(means, body)),
         channelId: body.channel_id,
         correlationId: body.correlation_id ?? context.req.header("idempotency-key"),
         traceparent,
@@ -130,13 +129,14 @@ export const turnRoutes: readonly Route[] = [
     path: "/projects/:project/turns/:turn",
     roles: READERS,
     gives: "turn",
-    query: z.strictObject({ wait_seconds: waitSeconds.optional() }),
+    // `detail=full`: what was said and done, too. A caller that waits for a deliverable does not need it.
+    query: z.strictObject({ wait_seconds: waitSeconds.optional(), detail: z.enum(["full"]).optional() }),
     handle: async (call) => {
-      const { engine, processes, params, query, context } = call;
+      const { engine, processes, params, query, context, caller } = call;
       const waitMs = (query.wait_seconds ?? 0) * 1000;
-      return context.json(
-        await readTurn({ engine, processes }, keyFrom(params), waitMs, waitMs > 0 ? call.signal : undefined),
-      );
+      const story = query.detail === "full" ? { forAgent: caller.token.role === "agent" } : undefined;
+      const signal = waitMs > 0 ? call.signal : undefined;
+      return context.json(await readTurn({ engine, processes, story }, keyFrom(params), waitMs, signal));
     },
   }),
   route({

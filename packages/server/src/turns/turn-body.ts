@@ -1,13 +1,15 @@
 // A turn as the API shows it, whichever way it was asked for.
 
 import { type AskedTurn, type Engine, notThere, type TurnView } from "@toolplane/engine";
-import { type Card, ToolplaneError } from "@toolplane/protocol";
+import type { Card, ToolplaneError } from "@toolplane/protocol";
 import type { PlaneProcesses } from "../up/plane-processes.ts";
 import { explainTurn } from "../why/explain-turn.ts";
+import { readStory } from "./turn-story.ts";
 
 export const turnBody = (turn: TurnView) => ({
   agent_turn_id: turn.agentTurnId,
   agent_id: turn.agentId,
+  source_agent_id: turn.sourceAgentId,
   kind: turn.kind as string,
   status: turn.status as string,
   turn_epoch: turn.turnEpoch,
@@ -52,30 +54,16 @@ export const askedDetail = async (engine: Pick<Engine, "cards">, { spawned, turn
     : { ...turnBody(turn), deliverable: deliverableOf(deliverable), idempotent };
 };
 
-export interface TurnContext {
-  readonly instruction?: string | undefined;
-  readonly context_box_id?: string | undefined;
-  readonly result_fields?: readonly { readonly name: string; readonly description?: string | undefined }[] | undefined;
-}
-
-/** An instruction makes a new box, after the cards of a given box; a box alone is used as it is. */
-export const contextOf = (body: TurnContext, packedBy: string) => {
-  const { instruction, context_box_id: boxId, result_fields: resultFields } = body;
-  if (instruction !== undefined)
-    return { instruction, resultFields, packedBy, inheritBoxIds: boxId === undefined ? [] : [boxId] };
-  if (boxId === undefined || resultFields !== undefined)
-    throw new ToolplaneError("bad_request", "a turn needs an instruction: what the agent is to do");
-  return { boxId };
-};
-
 export interface TurnReading {
-  readonly engine: Pick<Engine, "turns" | "cards" | "agents" | "calls" | "history">;
+  readonly engine: Pick<Engine, "turns" | "cards" | "agents" | "calls" | "history" | "definitions">;
   readonly processes: PlaneProcesses;
+  /** Also what was said and done, for this reader. */
+  readonly story?: { readonly forAgent: boolean } | undefined;
 }
 
 /** The turn with its steps and what it waits for; with a wait for its end, if one is given. */
 export const readTurn = async (
-  { engine, processes }: TurnReading,
+  { engine, processes, story: asked }: TurnReading,
   key: { readonly projectId: string; readonly agentTurnId: string },
   waitMs: number,
   signal?: AbortSignal,
@@ -83,6 +71,7 @@ export const readTurn = async (
   const turn = waitMs <= 0 ? await engine.turns.get(key) : await engine.turns.wait(key, waitMs, signal);
   if (turn === undefined) throw notThere("turn", key.agentTurnId, await engine.history.tombstone(key));
   const taken = await engine.turns.steps(key);
+  const story = asked && (await readStory(engine, turn, taken, asked.forAgent));
   const steps = taken.map((step) => ({
     step_id: step.stepId,
     status: step.status,
@@ -91,7 +80,9 @@ export const readTurn = async (
     metadata: step.metadata,
     started_at: step.startedAt,
     ended_at: step.endedAt,
+    ...story?.steps.get(step.stepId),
   }));
   const explained = await explainTurn(engine, turn, taken, processes);
-  return { ...(await detailOf(engine, turn)), ...explained, steps };
+  const said = story === undefined ? {} : { instruction: story.instruction };
+  return { ...(await detailOf(engine, turn)), ...said, ...explained, steps };
 };

@@ -9,8 +9,11 @@ import {
   type Engine,
   isSettled,
 } from "@toolplane/engine";
+import { isRecord } from "@toolplane/protocol";
+import { parametersOf, planShownArguments } from "../calls/shown-arguments.ts";
 import { type HostProblem, NO_TOOL_HOSTS, type ToolHosts } from "../hosts/tool-hosts.ts";
 import { describeProcess, type PlaneProcess, type PlaneProcesses, UNKNOWN_PROCESSES } from "../up/plane-processes.ts";
+import { adviceForCall } from "./call-advice.ts";
 import { findPinnedProblem, type PinnedProblem, planPinnedWhy } from "./pinned-problem.ts";
 import { isHostTarget, planRoleProblem, roleServing } from "./role-problem.ts";
 
@@ -42,6 +45,12 @@ export interface WhyFacts {
   readonly hostProblem?: HostProblem | undefined;
   /** The processes that run the host of this tool, when this process does not and cannot know its state. */
   readonly hostProcesses?: readonly PlaneProcess[] | undefined;
+  /** How many calls of the target run, and how many are offered before this one. */
+  readonly place?: { readonly running: number; readonly ahead: number } | undefined;
+  /** What the failed call's error says. */
+  readonly error?: string | undefined;
+  /** As people may see them. */
+  readonly arguments?: unknown;
   readonly deadLetterId: string | undefined;
   /** No service is known that runs the version it is pinned to. */
   readonly pinnedProblem?: PinnedProblem | undefined;
@@ -72,6 +81,11 @@ const lastAsked = ({ lastAskedMs, nowMs }: WhyFacts): string =>
   lastAskedMs === undefined || nowMs - lastAskedMs < QUIET_MS
     ? ""
     : `; the last of them asked for work ${seconds(nowMs - lastAskedMs)} ago and may be gone`;
+
+const placeText = ({ place }: WhyFacts): string =>
+  place === undefined
+    ? ""
+    : `, ${place.running} run now, and ${place.ahead} ${place.ahead === 1 ? "is" : "are"} ahead of it`;
 
 const whyQueued = (facts: WhyFacts): readonly [string, string | null] => {
   const { view, nowMs, toolStatus, consumers, hostProblem, hostProcesses = [], processes, busAway = false } = facts;
@@ -120,7 +134,7 @@ const whyQueued = (facts: WhyFacts): readonly [string, string | null] => {
     ];
   const alone = view.session === null ? "" : ", those of its session one after the other";
   return [
-    `it waits its turn: ${consumers} service(s) of target ${view.target} take calls${alone}${lastAsked(facts)}${busAway ? AWAY : ""}`,
+    `it waits its turn: ${consumers} service(s) of target ${view.target} take calls${alone}${placeText(facts)}${lastAsked(facts)}${busAway ? AWAY : ""}`,
     busAway ? SEE_NATS : null,
   ];
 };
@@ -163,15 +177,19 @@ const whyRunning = ({ view, nowMs, batch }: WhyFacts): readonly [string, string 
   ];
 };
 
-const whySettled = ({ view, deadLetterId }: WhyFacts): readonly [string, string | null] => {
-  const how = view.errorCode === null ? view.status : `${view.status} (${view.errorCode})`;
-  const todo =
+const whySettled = ({ view, deadLetterId, error, nowMs }: WhyFacts): readonly [string, string | null] => {
+  const { toolCallId, status, errorCode, settledBy, settledAt } = view;
+  const when = settledAt === null ? "" : ` ${seconds(nowMs - settledAt.getTime())} ago`;
+  if (errorCode === null) return [`it ended${when}, settled by ${settledBy}`, null];
+  const said = error === undefined ? errorCode : `${errorCode}: ${error}`;
+  const advice = adviceForCall(errorCode, toolCallId);
+  const how = status === "failed" ? "it failed" : `it ended as ${status}`;
+  return [
+    `${how}${when} with ${said}; settled by ${settledBy}`,
     deadLetterId === undefined
-      ? view.status === "success"
-        ? null
-        : `toolplane calls retry ${view.toolCallId} makes a new call with the same arguments`
-      : `it is dead letter ${deadLetterId}: toolplane dead replay ${deadLetterId} tries again`;
-  return [`it is over: ${how}, settled by ${view.settledBy} at ${view.settledAt?.toISOString()}`, todo];
+      ? advice
+      : `${advice}, or replay its dead letter with: toolplane dead replay ${deadLetterId}`,
+  ];
 };
 
 const batchFacts = ({ batchId, tasks, deadlineAt }: BatchView) => ({
@@ -206,6 +224,7 @@ export const planExplanation = (facts: WhyFacts): Explanation => {
     todo,
     facts: {
       tool_name: view.toolName,
+      ...(facts.arguments === undefined ? {} : { arguments: facts.arguments }),
       tool_status: facts.toolStatus ?? "deleted",
       target: view.target,
       attempts: view.attempts,
@@ -215,6 +234,7 @@ export const planExplanation = (facts: WhyFacts): Explanation => {
       run_deadline: view.runDeadline?.toISOString() ?? null,
       queue_deadline: view.queueDeadline.toISOString(),
       consumers: facts.consumers,
+      ...(facts.place === undefined ? {} : facts.place),
       ...(facts.waitingOnBus === undefined ? {} : { open_fetches: facts.waitingOnBus }),
       commands_sent: view.publishes,
       created_at: view.createdAt.toISOString(),
@@ -222,6 +242,9 @@ export const planExplanation = (facts: WhyFacts): Explanation => {
     },
   };
 };
+
+const messageOf = (error: unknown): string | undefined =>
+  isRecord(error) && typeof error.message === "string" ? error.message : undefined;
 
 /** How many calls are searched for others of the same target. */
 const NEWEST = 500;
@@ -238,8 +261,12 @@ export const explainCall = async (
   key: CallKey,
   toolHosts: Pick<ToolHosts, "problemOf"> = NO_TOOL_HOSTS,
   planeProcesses: PlaneProcesses = UNKNOWN_PROCESSES,
+  forAgent = false,
 ): Promise<Explanation> => {
   const view = await engine.calls.get(key);
+  const cards = await engine.cards.getCards(key.projectId, [view.callCardId, view.resultCardId]);
+  const card = cards.find(({ card_id: id }) => id === view.callCardId);
+  const result = cards.find(({ card_id: id }) => id === view.resultCardId)?.content;
   const tool = await engine.tools.getTool(key.projectId, view.toolName, true);
   const letter = isSettled(view.status) ? await engine.deadLetters.ofCall(key.projectId, key.toolCallId) : undefined;
   const batchId = batchIdOf(view.toolCallId);
@@ -254,6 +281,9 @@ export const explainCall = async (
   return planExplanation({
     view,
     batch: parked ? await engine.batches.get({ projectId: key.projectId, batchId }) : undefined,
+    place: view.status === "queued" ? await engine.calls.queuePlace(view) : undefined,
+    error: result?.__type__ === "ToolResultContent" ? messageOf(result.error) : undefined,
+    arguments: card && planShownArguments(card, await parametersOf(engine, view), forAgent)?.arguments,
     nowMs: await engine.databaseNow(),
     toolStatus: tool?.status,
     // The plane's own targets are served by every process with the role, not only by those that asked this process.

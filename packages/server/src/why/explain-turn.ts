@@ -17,6 +17,8 @@ export interface TurnFacts {
   readonly agent: { readonly status: string; readonly workerTarget: string } | undefined;
   /** Open turns of the agent, for one that is queued. */
   readonly ahead: TurnView | undefined;
+  /** How many further turns of the agent are queued before this one. */
+  readonly queuedAhead?: number | undefined;
   /** The processes of the plane, if they can be known. */
   readonly processes?: readonly PlaneProcess[] | undefined;
   /** The calls it waits for. */
@@ -26,8 +28,13 @@ export interface TurnFacts {
 const OVER: TurnExplanation = { why: null, todo: null };
 /** More names do not help a reader of one sentence. */
 const CALLS_SHOWN = 3;
+/** The most a page of turns has. */
+const QUEUE_SHOWN = 500;
 
-const whyQueued = ({ view, agent, ahead }: TurnFacts): TurnExplanation =>
+const alsoAhead = (queued: number | undefined): string =>
+  queued === undefined || queued === 0 ? "" : `, and ${queued} more ${queued === 1 ? "is" : "are"} ahead of this one`;
+
+const whyQueued = ({ view, agent, ahead, queuedAhead }: TurnFacts): TurnExplanation =>
   ahead === undefined && agent?.status === "inactive"
     ? {
         why: `agent ${view.agentId} is inactive: its turns wait until it is active again`,
@@ -36,7 +43,7 @@ const whyQueued = ({ view, agent, ahead }: TurnFacts): TurnExplanation =>
     : ahead === undefined
       ? { why: `agent ${view.agentId} is idle; the turn begins in a moment`, todo: null }
       : {
-          why: `agent ${view.agentId} is in turn ${ahead.agentTurnId} (${ahead.status}); its turns run one after the other`,
+          why: `agent ${view.agentId} is in turn ${ahead.agentTurnId} (${ahead.status}); its turns run one after the other${alsoAhead(queuedAhead)}`,
           todo: `toolplane turns show ${ahead.agentTurnId}`,
         };
 
@@ -112,6 +119,11 @@ export const explainTurn = async (
     }
     return undefined;
   };
+  /** Ids sort by time. */
+  const countAhead = async (): Promise<number> => {
+    const { items } = await engine.turns.list(projectId, { agentId, status: "queued", limit: QUEUE_SHOWN });
+    return items.filter(({ agentTurnId }) => agentTurnId < view.agentTurnId).length;
+  };
   const openCalls = async (): Promise<CallView[]> => {
     const open: CallView[] = [];
     for (const toolCallId of steps.at(-1)?.toolCallIds ?? []) {
@@ -129,6 +141,7 @@ export const explainTurn = async (
         ? await engine.agents.getAgent(projectId, agentId)
         : undefined,
     ahead: view.status === "queued" ? await findAhead() : undefined,
+    queuedAhead: view.status === "queued" ? await countAhead() : undefined,
     processes: view.status === "dispatched" ? await planeProcesses.list() : undefined,
     calls: view.status === "suspended" ? await openCalls() : [],
   });

@@ -50,6 +50,11 @@ export type AnswerBody = {
   readonly revoked_at: string | null;
   readonly bus_connected: boolean;
   readonly arguments: unknown;
+  readonly instruction: string;
+  readonly step_count: number;
+  readonly steps: readonly { readonly tool_call_ids: readonly string[] }[];
+  readonly tree: readonly unknown[];
+  readonly facts: { readonly arguments: unknown; readonly running: number; readonly ahead: number };
   readonly act: string;
   readonly detail: Readonly<Record<string, unknown>>;
   readonly pending: { readonly version: number; readonly changes: readonly unknown[] };

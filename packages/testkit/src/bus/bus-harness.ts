@@ -74,8 +74,6 @@ export interface BusRoom extends TwoBuses<CarrierBus> {
   readonly harness: CarrierHarness;
   subject(category: MessageCategory, suffix?: string, target?: string): string;
   message(category: MessageCategory, payload: string, extra?: Partial<BusMessage>): BusMessage;
-  /** Makes the durable of the room's commands, which none consumes yet: a carrier keeps a command for a durable that exists. */
-  keepCommands(): Promise<void>;
   /** Consumes this room's messages of a category under one durable. */
   consume(
     bus: CarrierBus,
@@ -135,7 +133,6 @@ export const openRoom = async (harness: CarrierHarness): Promise<BusRoom> => {
     ...buses,
     harness,
     subject,
-    keepCommands: () => other.ensureDurables([{ durable: durableOf("cmd"), pattern: patternOf("cmd") }]),
     message: (category, payload, extra = {}) => ({ subject: subject(category), headers: {}, payload, ...extra }),
     consume: (bus, options, handler) =>
       bus.consume(

@@ -52,22 +52,9 @@ export const commandsContract = (harness: () => CarrierHarness): void => {
   test("[UTP-1.3-12] commands are held while nobody consumes", async () => {
     await using room = await openRoom(harness());
     const came = createCollector<string>();
-    await room.keepCommands();
     await room.one.publish([room.message("cmd", "early")]);
     await room.consume(room.other, { category: "cmd" }, (d) => came.push(payloadOf(d)));
     expect(await came.until(1)).toEqual(["early"]);
-  });
-
-  test("[BUS-2] [BUS-4] a command for which there is no durable is not kept, and one that comes with a durable is", async () => {
-    await using room = await openRoom(harness());
-    const came = createCollector<string>();
-    await room.one.publish([room.message("cmd", "too early")]);
-    await room.keepCommands();
-    await room.one.publish([room.message("cmd", "kept")]);
-    await room.consume(room.other, { category: "cmd", batch: 10 }, (d) => came.push(payloadOf(d)));
-    await came.until(1);
-    await room.waitOut(20);
-    expect(came.items).toEqual(["kept"]);
   });
 
   test.each(PATTERNS)("[UTP-1.3-13] a consumer of %s gets what matches and nothing else", async (rest, matching) => {
@@ -96,7 +83,6 @@ export const commandsContract = (harness: () => CarrierHarness): void => {
     const full = createLatch();
     let running = 0;
     let most = 0;
-    await room.keepCommands();
     await room.one.publish(Array.from({ length: 30 }, (_, n) => room.message("cmd", String(n))));
     await room.consume(room.one, { category: "cmd", batch: 10, maxInFlight: 3 }, async (delivery) => {
       running++;

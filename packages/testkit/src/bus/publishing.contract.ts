@@ -47,7 +47,6 @@ export const publishingContract = (harness: () => CarrierHarness): void => {
     test("[BUS-2] what `publish` resolved for is there for a consumer of another process that comes later", async () => {
       await using room = await openRoom(harness());
       const came = createCollector<string>();
-      await room.keepCommands();
       await room.one.publish(["a", "b", "c"].map((payload) => room.message(category, payload)));
       await room.consume(room.other, { category, deliver: "all", batch: 10 }, (d) => came.push(payloadOf(d)));
       expect([...(await came.until(3))].sort()).toEqual(["a", "b", "c"]);
@@ -57,7 +56,6 @@ export const publishingContract = (harness: () => CarrierHarness): void => {
       await using room = await openRoom(harness());
       const came = createCollector<string>();
       const twice = room.message(category, "once", { messageId: "same" });
-      await room.keepCommands();
       await room.one.publish([twice, twice]);
       await Promise.all([room.one.publish([twice]), room.other.publish([twice])]);
       await room.one.publish([room.message(category, "last")]);
@@ -82,7 +80,6 @@ export const publishingContract = (harness: () => CarrierHarness): void => {
     await using room = await openRoom(harness());
     const came = createCollector<string>();
     const good = room.message("cmd", "good");
-    await room.keepCommands();
     await expect(room.one.publish([good, { ...good, ...fault }])).rejects.toMatchObject({ code });
     await room.one.publish([room.message("cmd", "after")]);
     await room.consume(room.one, { category: "cmd", batch: 10 }, (d) => came.push(payloadOf(d)));

@@ -5,6 +5,7 @@ import { cellOf, shortTime, textOf } from "../body.ts";
 import type { Command } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
 import { showPage } from "../page.ts";
+import { toneOf } from "../tone.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 
 const create: Command = {
@@ -33,19 +34,23 @@ const list: Command = {
   usage: "",
   least: 0,
   most: 0,
-  options: ["project", "limit", "cursor"],
-  summary: "list the agents of a project",
+  options: ["project", "limit", "cursor", "all"],
+  summary: "list the agents of a project; --all also those that were made for a task and have done it",
   async run(context) {
     const { client, project, flags } = context;
-    const query = { limit: flags.limit, cursor: flags.cursor };
+    const query = { limit: flags.limit, cursor: flags.cursor, all: flags.all ? "true" : undefined };
     showPage(context, await client.request({ path: pathOf("projects", project, "agents"), query }), {
       empty: `project ${project} has no agents; make one with: toolplane agents create AGENT --profile NAME`,
       columns: [
         { title: "AGENT", value: (agent) => textOf(agent, "agent_id") },
-        { title: "STATUS", value: (agent) => textOf(agent, "status") },
+        { title: "NAME", value: (agent) => textOf(agent, "display_name") },
+        {
+          title: "STATUS",
+          value: (agent) => textOf(agent, "status"),
+          tone: (agent) => toneOf(textOf(agent, "status")),
+        },
         { title: "WORKER", value: (agent) => textOf(agent, "worker_target") },
         { title: "OWNER", value: (agent) => textOf(agent, "owner_agent_id") },
-        { title: "NAME", value: (agent) => textOf(agent, "display_name") },
         { title: "CREATED", value: (agent) => shortTime(agent, "created_at") },
       ],
     });

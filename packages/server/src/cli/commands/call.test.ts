@@ -32,7 +32,7 @@ describe("toolplane call", () => {
     expect(await terminal.run("call", "fail")).toBe(1);
     expect(terminal.out()).toBe("");
     expect(terminal.err()).toBe(
-      `toolplane: tool_error: no such thing; call ${ID} is failed: correct the arguments, or see the cause with: toolplane calls show ${ID}\n`,
+      `toolplane: tool_error: no such thing; correct the arguments, or see the cause with: toolplane calls show ${ID}\n`,
     );
   });
 
@@ -48,7 +48,7 @@ describe("toolplane call", () => {
     const terminal = createFakeTerminal({ answer: () => call("running") });
     expect(await terminal.run("call", "sleep", "--wait", "0")).toBe(3);
     expect(terminal.out()).toBe("");
-    expect(terminal.err()).toContain(`call ${ID} is still running; see it with: toolplane calls show ${ID}`);
+    expect(terminal.err()).toContain(`call ${ID} is still running; to see it`);
   });
 
   test("[API-2-K9] Ctrl-C ends the wait, not the call, and says how to see it", async () => {
@@ -57,7 +57,7 @@ describe("toolplane call", () => {
     });
     expect(await terminal.run("call", "sleep", "--wait", "1h")).toBe(3);
     expect(terminal.err()).toBe(
-      `call ${ID} goes on without you; see it with: toolplane calls show ${ID}, ask why with: toolplane why ${ID}, stop it with: toolplane calls cancel ${ID}\n`,
+      `call ${ID} goes on without you; to see it, to ask why or to stop it, give this id to: toolplane calls show, toolplane why, toolplane calls cancel\n`,
     );
     expect(terminal.requests.filter(({ method }) => method === "POST")).toHaveLength(1);
   });

@@ -1,62 +1,19 @@
 // `toolplane calls ...`: look at calls, stop them, make them again.
 
-import { isRecord } from "@toolplane/protocol";
-import { type Body, isOver, pathOf } from "@toolplane/sdk/client";
-import { cellOf, parseText, shortTime, textOf } from "../body.ts";
+import { isOver, pathOf } from "@toolplane/sdk/client";
+import { parseText, shortTime, textOf } from "../body.ts";
 import { resolveCallId } from "../call-id.ts";
 import { showOutcome } from "../call-outcome.ts";
-import type { Command, CommandContext } from "../command.ts";
+import type { Command } from "../command.ts";
 import { parseDuration } from "../duration.ts";
 import { EXIT } from "../exit-code.ts";
 import { showPage } from "../page.ts";
+import { showCall } from "../show-call.ts";
+import { toneOf } from "../tone.ts";
 import { leaveRunning, openPatient, waitForCall, withWait } from "../wait-for-call.ts";
 
 const callPath = (project: string, id: string, ...rest: readonly string[]): string =>
   pathOf("projects", project, "calls", id, ...rest);
-
-/** A line for each time that a service had it. */
-const leasesOf = (call: Body): readonly (readonly [string, string])[] =>
-  (Array.isArray(call.leases) ? call.leases : []).filter(isRecord).map((lease, index) => {
-    const holder = textOf(lease, "holder") ?? "?";
-    const span = `${textOf(lease, "started_at") ?? "?"} to ${textOf(lease, "ended_at") ?? "now"}`;
-    return [
-      `lease ${index + 1}`,
-      `attempt ${cellOf(lease, "attempt") ?? "?"}, ${holder}, ${span}, ${textOf(lease, "ended") ?? "held"}`,
-    ];
-  });
-
-const showCall = ({ output }: CommandContext, call: Body): void => {
-  if (output.json) {
-    output.data(call);
-    return;
-  }
-  output.fields([
-    ["call", call.tool_call_id],
-    ["status", call.status],
-    ["tool", `${textOf(call, "tool_name") ?? "?"} (version ${cellOf(call, "tool_version") ?? "?"})`],
-    ["agent", call.agent_id],
-    ["target", call.target],
-    ["attempts", call.attempts],
-    ["lease", call.lease],
-    ...leasesOf(call),
-    ["created", call.created_at],
-    ["not before", isOver(call) ? null : call.available_at],
-    ["started", call.started_at],
-    ["settled", call.settled_at],
-    ["settled by", call.settled_by],
-    ["retry of", call.retry_of],
-    ["key", call.idempotency_key],
-    ["turn", call.agent_turn_id],
-    ["trace", call.trace_id],
-    ["call card", call.tool_call_card_id],
-    ["result card", call.tool_result_card_id],
-    ["error", call.error],
-    ["result", call.error === undefined ? call.result : null],
-  ]);
-  if (!isRecord(call.diagnostics)) return;
-  output.line("cause");
-  output.foreign(textOf(call.diagnostics, "stack") ?? "");
-};
 
 const list: Command = {
   name: "calls list",
@@ -73,7 +30,7 @@ const list: Command = {
       empty: `project ${project} has no such calls`,
       columns: [
         { title: "CALL", value: (call) => textOf(call, "tool_call_id") },
-        { title: "STATUS", value: (call) => textOf(call, "status") },
+        { title: "STATUS", value: (call) => textOf(call, "status"), tone: (call) => toneOf(textOf(call, "status")) },
         { title: "TOOL", value: (call) => textOf(call, "tool_name") },
         { title: "AGENT", value: (call) => textOf(call, "agent_id") },
         { title: "CREATED", value: (call) => shortTime(call, "created_at") },

@@ -1,56 +1,53 @@
 // `toolplane run AGENT "INSTRUCTION"`: starts a turn. The plane stores the turn before it answers, so a lost connection or Ctrl-C
 // ends only the watching.
 
-import { isRecord } from "@toolplane/protocol";
-import { type Body, pathOf, type RunningTurn, type TurnEvent } from "@toolplane/sdk/client";
+import { type Body, pathOf, type RunningTurn, type RunOptions, type TurnBudget } from "@toolplane/sdk/client";
 import { parseText, textOf } from "../body.ts";
 import type { Command, CommandContext } from "../command.ts";
 import { parseDuration } from "../duration.ts";
 import { EXIT } from "../exit-code.ts";
-import { oneLine, plainText } from "../plain-text.ts";
+import { createTurnShow, type TurnShow } from "../follow-turn.ts";
+import type { Flags } from "../options.ts";
+import { plainText } from "../plain-text.ts";
+import { resolveTurn } from "../turn-id.ts";
+import { turnFailure } from "../turn-outcome.ts";
 import { openPatient, withWait } from "../wait-for-call.ts";
+import { WrongUsage } from "../wrong-usage.ts";
 
 /** Longer than a person waits for any turn. */
 const FOLLOW_MS = 24 * 3_600_000;
 
-interface Show {
-  see(event: TurnEvent): void;
-  /** What the model said last, which is often what it delivers. */
-  lastText(): string;
-}
+const readCount = (text: string | undefined, flag: string): number | undefined => {
+  if (text === undefined) return undefined;
+  const count = text.trim() === "" ? Number.NaN : Number(text);
+  if (!Number.isInteger(count) || count < 1)
+    throw new WrongUsage(`${flag} takes a whole number from 1 on, not "${text}"`, "run");
+  return count;
+};
 
-/** What a person sees of one event; text of the model is written as it comes, everything else on a line of its own. */
-const createShow = ({ output, io }: CommandContext): Show => {
-  let midLine = false;
-  let said = "";
-  const line = (text: string): void => {
-    if (midLine) io.stdout.write("\n");
-    midLine = false;
-    output.line(oneLine(text));
-  };
-  const see = (event: TurnEvent): void => {
-    if (output.json) {
-      output.data({ subject: event.source.subject, payload: event.source.payload });
-      return;
-    }
-    if (event.type === "step") line(`· ${event.stepId || "step"} ${event.phase}`);
-    if (event.type === "part") line(`  … ${JSON.stringify(event.part ?? null)}`);
-    if (event.type === "step" && event.phase === "started") said = "";
-    if (event.type !== "text" || event.text === "") return;
-    io.stdout.write(plainText(event.text));
-    said += event.text;
-    midLine = !event.text.endsWith("\n");
-  };
-  return { see, lastText: () => said };
+const readBudget = (flags: Flags): TurnBudget | undefined => {
+  const steps = readCount(flags["max-steps"], "--max-steps");
+  const tokens = readCount(flags["max-tokens"], "--max-tokens");
+  const time = flags["max-time"];
+  const seconds = time === undefined ? undefined : parseDuration(time, "--max-time") / 1000;
+  return steps === undefined && tokens === undefined && seconds === undefined ? undefined : { steps, tokens, seconds };
+};
+
+/** What the turn begins with and may use up. */
+const readAsk = async (context: CommandContext): Promise<Pick<RunOptions, "continue" | "budget">> => {
+  const { flags } = context;
+  const given = flags.continue;
+  return { budget: readBudget(flags), continue: given === undefined ? undefined : await resolveTurn(context, given) };
 };
 
 const finish = ({ output }: CommandContext, turn: Body, said?: string): number => {
   if (output.json) output.data(turn);
-  else if (said !== undefined && said === turn.deliverable) output.line("");
+  else if (turn.status !== "success") {
+    if (said !== undefined) output.line("");
+    output.note(turnFailure(turn, `turn ${textOf(turn, "agent_turn_id") ?? "?"}`));
+  } else if (said !== undefined && said === turn.deliverable) output.line("");
   else if (typeof turn.deliverable === "string") output.line(plainText(turn.deliverable));
   else output.value(turn.deliverable ?? null);
-  const error = isRecord(turn.error) ? turn.error : undefined;
-  if (error !== undefined) output.note(`${String(error.code)}: ${String(error.message)}`);
   return turn.status === "success" ? EXIT.ok : EXIT.failed;
 };
 
@@ -58,7 +55,7 @@ const leave = ({ output }: CommandContext, turn: Body): number => {
   const id = parseText(turn, "agent_turn_id");
   if (output.json) output.data(turn);
   output.note(
-    `turn ${id} is ${textOf(turn, "status") ?? "running"} and goes on; see it with: toolplane turns show ${id}, stop it with: toolplane turns stop ${id}`,
+    `turn ${id} is ${textOf(turn, "status") ?? "running"} and goes on; to see it or to stop it, give this id to: toolplane turns show, toolplane turns stop`,
   );
   return EXIT.running;
 };
@@ -72,18 +69,19 @@ const endOf = async (turn: RunningTurn, signal: AbortSignal): Promise<Body> => {
   });
 };
 
-/** Starts the turn and waits for it; `show` gets its events meanwhile. */
-const runAndWait = (context: CommandContext, key: string, waitMs: number, show: Show | undefined): Promise<number> =>
+/** Starts the turn and waits for it; a person who follows it sees its events meanwhile. */
+const runAndWait = (context: CommandContext, key: string, waitMs: number, follow: boolean): Promise<number> =>
   withWait(context, waitMs, async ({ signal }) => {
     const [agent = "", instruction = ""] = context.args;
     let id: string | undefined;
     const plane = openPatient(context, () => id && `turn ${id}`);
-    const turn = plane.run(agent, instruction, { key, wait: waitMs / 1000, signal });
+    const turn = plane.run(agent, instruction, { key, wait: waitMs / 1000, signal, ...(await readAsk(context)) });
     id = await turn.id;
+    const show: TurnShow | undefined = follow ? createTurnShow(context, plane, signal) : undefined;
     if (show !== undefined) {
       context.output.note(`turn ${id}`);
       try {
-        for await (const event of turn) show.see(event);
+        for await (const event of turn) await show.see(event);
       } catch (error) {
         if (!signal.aborted) throw error;
       }
@@ -97,20 +95,21 @@ export const runCommand: Command = {
   usage: 'AGENT "INSTRUCTION"',
   least: 2,
   most: 2,
-  options: ["project", "follow", "wait", "key"],
-  summary: "give an agent a task; --follow shows steps and text until it is done",
+  options: ["project", "follow", "wait", "key", "continue", "max-steps", "max-tokens", "max-time"],
+  summary: "give an agent a task; --follow shows steps, calls and text until it is done",
   async run(context) {
     const { client, project, args, flags, output, io } = context;
     const key = flags.key ?? `cli-${io.uuid()}`;
-    if (flags.follow === true) return runAndWait(context, key, FOLLOW_MS, createShow(context));
-    if (flags.wait !== undefined) return runAndWait(context, key, parseDuration(flags.wait, "--wait"), undefined);
+    if (flags.follow === true) return runAndWait(context, key, FOLLOW_MS, true);
+    if (flags.wait !== undefined) return runAndWait(context, key, parseDuration(flags.wait, "--wait"), false);
     const [agent = "", instruction = ""] = args;
     const path = pathOf("projects", project, "agents", agent, "turns");
     const headers = { "idempotency-key": key };
-    const turn = await client.request({ method: "POST", path, body: { instruction }, headers });
+    const body = { instruction, ...(await readAsk(context)) };
+    const turn = await client.request({ method: "POST", path, body, headers });
     const id = parseText(turn, "agent_turn_id");
     if (output.json) output.data(turn);
-    else output.line(`turn ${id} is ${textOf(turn, "status") ?? "queued"}; see it with: toolplane turns show ${id}`);
+    else output.line(`turn ${id} is ${textOf(turn, "status") ?? "queued"}; give this id to: toolplane turns show`);
     return EXIT.ok;
   },
 };

@@ -3,20 +3,52 @@
 
 import type { PlaneEvent } from "@toolplane/sdk/client";
 import type { Command, CommandContext } from "../command.ts";
+import { EVENT_KINDS, type EventLine, planEventLine } from "../event-line.ts";
 import { EXIT } from "../exit-code.ts";
-import { jsonText, oneLine } from "../plain-text.ts";
+import type { Flags } from "../options.ts";
+import { oneLine } from "../plain-text.ts";
+import { WrongUsage } from "../wrong-usage.ts";
 
-/** `cg.v1r4.project.channel.`: the same in every line of one project. */
-const COMMON_TOKENS = 4;
+const readKinds = ({ only }: Flags): ReadonlySet<string> => {
+  const kinds = only === undefined ? EVENT_KINDS : only.split(",").map((kind) => kind.trim());
+  const strange = kinds.find((kind) => !(EVENT_KINDS as readonly string[]).includes(kind));
+  if (strange !== undefined)
+    throw new WrongUsage(`--only takes ${EVENT_KINDS.join(", ")}, with commas between, not "${strange}"`, "tail");
+  return new Set(kinds);
+};
 
-const show = ({ output, io }: CommandContext, { id, kind, subject, payload }: PlaneEvent): void => {
-  if (output.json) {
-    output.data({ ...(id === undefined ? {} : { id }), event: kind, subject, payload });
-    return;
-  }
-  const short = subject.split(".").slice(COMMON_TOKENS).join(".");
-  const time = new Date(io.now()).toISOString().slice(11, 19);
-  output.line(oneLine(`${time}  ${short}  ${jsonText(payload ?? null)}`));
+/** Whether the person asked for such events. An event without a tool or a turn does not match a filter of one. */
+export const planFilter = (flags: Flags): ((line: EventLine) => boolean) => {
+  const kinds = readKinds(flags);
+  const { agent, tool, turn } = flags;
+  return (line) =>
+    kinds.has(line.kind) &&
+    (agent === undefined || line.agent === agent) &&
+    (tool === undefined || line.toolName === tool) &&
+    (turn === undefined || line.turnId === turn);
+};
+
+const AGENT_WIDTH = 10;
+
+/** Shows events; one that does not say when it happened has the time of the one before it. */
+const createShow = ({ output, io, flags }: CommandContext): ((event: PlaneEvent) => void) => {
+  const isWanted = planFilter(flags);
+  let last: string | undefined;
+  return (event) => {
+    const line = planEventLine(event);
+    if (line === undefined || !isWanted(line)) return;
+    const { id, kind, subject, payload } = event;
+    if (output.json) {
+      output.data({ ...(id === undefined ? {} : { id }), event: kind, subject, payload });
+      return;
+    }
+    const now = new Date(io.now()).toISOString();
+    last = line.at ?? (kind === "str" ? now : (last ?? now));
+    const { paint } = output;
+    const time = paint("faint", last.slice(11, 19));
+    const about = line.id === "" ? "" : `  ${paint("faint", oneLine(line.id))}`;
+    output.line(`${time}  ${oneLine(line.agent).padEnd(AGENT_WIDTH)}  ${paint(line.tone, oneLine(line.text))}${about}`);
+  };
 };
 
 export const tailCommand: Command = {
@@ -24,10 +56,11 @@ export const tailCommand: Command = {
   usage: "",
   least: 0,
   most: 0,
-  options: ["project", "after"],
+  options: ["project", "after", "agent", "tool", "turn", "only"],
   summary: "show events as they happen, until Ctrl-C",
   async run(context) {
     const { io, output, client, flags, project, openPlane } = context;
+    const show = createShow(context);
     const stopped = new AbortController();
     const stopListening = io.onStop(() => stopped.abort());
     let isAway = false;
@@ -39,7 +72,7 @@ export const tailCommand: Command = {
       output.progress(`waiting for events of project ${project}`);
       for await (const event of plane.events({ after: flags.after, signal: stopped.signal })) {
         isAway = false;
-        show(context, event);
+        show(event);
       }
       return EXIT.ok;
     } finally {

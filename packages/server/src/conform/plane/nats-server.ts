@@ -85,7 +85,7 @@ export const prepareServer = async (nats: BareNats, projectId: string, target: s
       name,
       description: MARK,
       subjects: [filter.text],
-      retention: name === stream ? "interest" : "limits",
+      retention: "limits",
       storage: "memory",
       max_age: maxAgeSeconds * NANOS_PER_SECOND,
     });

@@ -1,0 +1,38 @@
+// One call with everything a person asks about it: its arguments, its result, every lease it had, and, for operators, the cause
+// of its failure. The call card and the result card are read together.
+
+import { type CallKey, type Engine, isSettled, type Role } from "@toolplane/engine";
+import { OPERATORS } from "../http/route.ts";
+import { callDetail } from "../routes/call-body.ts";
+import { parametersOf, planShownArguments } from "./shown-arguments.ts";
+
+export interface CallReading {
+  readonly role: Role;
+  /** How long to wait for the end of the call. */
+  readonly waitMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export const readCall = async (
+  engine: Pick<Engine, "calls" | "cards" | "definitions">,
+  key: CallKey,
+  { role, waitMs, signal }: CallReading,
+): Promise<Record<string, unknown>> => {
+  let view = await engine.calls.get(key);
+  if (!isSettled(view.status) && waitMs > 0) {
+    await engine.calls.wait(key, waitMs, signal);
+    view = await engine.calls.get(key);
+  }
+  const ids = [view.callCardId, ...(view.resultCardId === null ? [] : [view.resultCardId])];
+  const cards = new Map((await engine.cards.getCards(key.projectId, ids)).map((card) => [card.card_id, card]));
+  const call = cards.get(view.callCardId);
+  const shown = call && planShownArguments(call, await parametersOf(engine, view), role === "agent");
+  const detail = callDetail(view, cards.get(view.resultCardId ?? ""), await engine.calls.leases(view));
+  const mayRead = view.errorCode !== null && OPERATORS.includes(role);
+  const diagnostics = mayRead ? await engine.calls.diagnostics(key) : undefined;
+  return {
+    ...detail,
+    ...(shown === undefined ? {} : { arguments: shown.arguments, argument_layers: shown.layers }),
+    ...(diagnostics === undefined ? {} : { diagnostics }),
+  };
+};

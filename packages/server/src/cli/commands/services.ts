@@ -1,0 +1,91 @@
+// `toolplane services`, `hosts`, `approvals`: who serves what, and what needs a person.
+
+import { isRecord } from "@toolplane/protocol";
+import { type Body, pathOf } from "@toolplane/sdk/client";
+import { cellOf, shortTime, textOf } from "../body.ts";
+import type { Command } from "../command.ts";
+import { EXIT } from "../exit-code.ts";
+import { showPage } from "../page.ts";
+import { shortValue } from "../show-turn.ts";
+import { spanText } from "../time-text.ts";
+import { toneOf } from "../tone.ts";
+
+const services: Command = {
+  name: "services list",
+  usage: "",
+  least: 0,
+  most: 0,
+  options: ["project"],
+  summary: "list the services that asked for work within the last minute",
+  async run(context) {
+    const { client, project, io } = context;
+    const agoOf = (at: string | undefined): string => `${spanText(io.now() - Date.parse(at ?? ""))} ago`;
+    showPage(context, await client.request({ path: pathOf("projects", project, "services") }), {
+      empty: `no service of project ${project} has asked this server for work within the last minute`,
+      columns: [
+        { title: "TARGET", value: (service) => textOf(service, "target") },
+        { title: "SERVICE", value: (service) => textOf(service, "holder") },
+        { title: "LAST ASKED", value: (service) => agoOf(textOf(service, "last_seen_at")) },
+      ],
+    });
+    return EXIT.ok;
+  },
+};
+
+const problemOf = (host: Body): string | null => {
+  const said = isRecord(host.problem) ? textOf(host.problem, "message") : textOf(host, "last_failure");
+  const todo = textOf(host, "todo");
+  return said === undefined ? (todo ?? null) : `${said}${todo === undefined ? "" : `; ${todo}`}`;
+};
+
+const hosts: Command = {
+  name: "hosts list",
+  usage: "",
+  least: 0,
+  most: 0,
+  options: ["project"],
+  summary: "list the tool hosts of a project: what runs, what does not and why",
+  async run(context) {
+    const { client, project } = context;
+    showPage(context, await client.request({ path: pathOf("projects", project, "hosts") }), {
+      empty: `project ${project} has no tool hosts; name one under hosts in toolplane.yaml`,
+      columns: [
+        { title: "HOST", value: (host) => textOf(host, "name") },
+        { title: "STATE", value: (host) => textOf(host, "state"), tone: (host) => toneOf(textOf(host, "state")) },
+        { title: "TARGET", value: (host) => textOf(host, "target") },
+        { title: "PROCESSES", value: (host) => (Array.isArray(host.processes) ? host.processes.length : 0) },
+        { title: "CRASHES", value: (host) => cellOf(host, "crashes") },
+        { title: "TOOLS", value: (host) => (Array.isArray(host.tools) ? host.tools.join(" ") : null) },
+        { title: "PROBLEM", value: problemOf },
+      ],
+    });
+    return EXIT.ok;
+  },
+};
+
+const approvals: Command = {
+  name: "approvals list",
+  usage: "",
+  least: 0,
+  most: 0,
+  options: ["project", "limit", "cursor"],
+  summary: "list the calls that wait for a person, with their arguments",
+  async run(context) {
+    const { client, project, flags } = context;
+    const query = { limit: flags.limit, cursor: flags.cursor };
+    showPage(context, await client.request({ path: pathOf("projects", project, "approvals"), query }), {
+      empty: `no call of project ${project} waits for a person`,
+      columns: [
+        { title: "CALL", value: (call) => textOf(call, "tool_call_id") },
+        { title: "TOOL", value: (call) => textOf(call, "tool_name") },
+        { title: "AGENT", value: (call) => textOf(call, "agent_id") },
+        { title: "ASKED", value: (call) => shortTime(call, "asked_at") },
+        { title: "EXPIRES", value: (call) => shortTime(call, "expires_at") },
+        { title: "ARGUMENTS", value: (call) => shortValue(call.arguments) },
+      ],
+    });
+    return EXIT.ok;
+  },
+};
+
+export const servicesCommands: readonly Command[] = [services, hosts, approvals];

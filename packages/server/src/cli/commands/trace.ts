@@ -1,0 +1,64 @@
+// `toolplane trace`: everything that came of one request, as a tree. A call's or a turn's id stands for its trace.
+
+import { isToolplaneError } from "@toolplane/protocol";
+import { type Body, pathOf } from "@toolplane/sdk/client";
+import { itemsOf, parseText, textOf } from "../body.ts";
+import type { Command, CommandContext } from "../command.ts";
+import { EXIT } from "../exit-code.ts";
+import type { Output } from "../output.ts";
+import { oneLine } from "../plain-text.ts";
+import { spanOf } from "../time-text.ts";
+import { toneOf } from "../tone.ts";
+
+/** The trace of a call or a turn with this id; the id itself when there is none, for it is a trace then. */
+const resolveTraceId = async ({ client, project, args }: CommandContext): Promise<string> => {
+  const id = args[0] ?? "";
+  const kind = id.startsWith("turn_") ? "turns" : "calls";
+  try {
+    return parseText(await client.request({ path: pathOf("projects", project, kind, id) }), "trace_id");
+  } catch (error) {
+    if (isToolplaneError(error) && error.code === "not_found") return id;
+    throw error;
+  }
+};
+
+const nameOf = (node: Body): string => {
+  const kind = textOf(node, "kind");
+  if (kind === "step") return `step ${(textOf(node, "id") ?? "").replace(/^.*_/, "")}`;
+  return kind === "turn" ? `agent ${textOf(node, "name") ?? "?"}` : (textOf(node, "name") ?? "?");
+};
+
+const showNodes = (output: Output, nodes: readonly Body[], indent: string): void => {
+  for (const node of nodes) {
+    const status = textOf(node, "status") ?? "?";
+    const code = textOf(node, "error_code");
+    const took = spanOf(node, "started_at", "ended_at");
+    const about = `${output.paint(toneOf(status), oneLine(status))}${code === undefined ? "" : ` (${oneLine(code)})`}${took === undefined ? "" : ` in ${took}`}`;
+    const kind = textOf(node, "kind");
+    const id =
+      kind === "step" ? "" : `  ${output.paint("faint", oneLine(`${kind ?? ""} ${textOf(node, "id") ?? ""}`))}`;
+    output.line(`${indent}${oneLine(nameOf(node))}  ${about}${id}`);
+    showNodes(output, itemsOf({ items: node.children }), `${indent}  `);
+  }
+};
+
+export const traceCommand: Command = {
+  name: "trace",
+  usage: "ID",
+  least: 1,
+  most: 1,
+  options: ["project"],
+  summary: "show what came of one request as a tree; takes the id of a trace, a call or a turn",
+  async run(context) {
+    const { client, project, output } = context;
+    const trace = await client.request({ path: pathOf("projects", project, "traces", await resolveTraceId(context)) });
+    if (output.json) {
+      output.data(trace);
+      return EXIT.ok;
+    }
+    output.fields([["trace", trace.trace_id]]);
+    showNodes(output, itemsOf({ items: trace.tree }), "");
+    if (trace.is_cut === true) output.note("there is more than is shown here");
+    return EXIT.ok;
+  },
+};

@@ -1,0 +1,88 @@
+// One call on the terminal: what was asked, what came of it, who had it and when, then the cause of a failure.
+
+import { isRecord } from "@toolplane/protocol";
+import { type Body, isOver } from "@toolplane/sdk/client";
+import { cellOf, textOf } from "./body.ts";
+import type { CommandContext } from "./command.ts";
+import type { Field } from "./output.ts";
+import { spanOf } from "./time-text.ts";
+import { toneOf } from "./tone.ts";
+
+const listOf = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(String) : []);
+
+/** `code: default, key: variable API_KEY`: the values that the caller did not send. Null when it sent all. */
+const layersText = (call: Body): string | null => {
+  const layers = isRecord(call.argument_layers) ? call.argument_layers : {};
+  const envs = isRecord(layers.envs) ? Object.entries(layers.envs) : [];
+  const parts = [
+    ...listOf(layers.defaults).map((name) => `${name}: default`),
+    ...listOf(layers.fixed).map((name) => `${name}: fixed`),
+    ...envs.map(([name, variable]) => `${name}: variable ${String(variable)}`),
+  ];
+  return parts.length === 0 ? null : parts.join(", ");
+};
+
+/** A line for each time that a service had it. */
+const leasesOf = (call: Body): readonly Field[] =>
+  (Array.isArray(call.leases) ? call.leases : []).filter(isRecord).map((lease, index) => {
+    const holder = textOf(lease, "holder") ?? "?";
+    const span = `${textOf(lease, "started_at") ?? "?"} to ${textOf(lease, "ended_at") ?? "now"}`;
+    const took = spanOf(lease, "started_at", "ended_at");
+    return [
+      `lease ${index + 1}`,
+      `attempt ${cellOf(lease, "attempt") ?? "?"}, ${holder}, ${span}${took === undefined ? "" : ` (${took})`}, ${textOf(lease, "ended") ?? "held"}`,
+    ];
+  });
+
+/** `tool_error: what it said`, and what the tool added to it. */
+export const errorText = (error: unknown): string | null => {
+  if (!isRecord(error)) return null;
+  const detail =
+    isRecord(error.detail) && Object.keys(error.detail).length > 0 ? ` ${JSON.stringify(error.detail)}` : "";
+  return `${textOf(error, "code") ?? "unknown_error"}: ${textOf(error, "message") ?? "no message"}${detail}`;
+};
+
+const tookOf = (call: Body): string | null => {
+  const whole = spanOf(call, "created_at", "settled_at");
+  const waited = spanOf(call, "created_at", "started_at");
+  if (whole === undefined) return null;
+  return waited === undefined ? `${whole}; it never started` : `${whole}, of which it waited ${waited}`;
+};
+
+export const showCall = ({ output }: CommandContext, call: Body): void => {
+  if (output.json) {
+    output.data(call);
+    return;
+  }
+  const status = textOf(call, "status");
+  const error = errorText(call.error);
+  output.fields([
+    ["call", call.tool_call_id],
+    ["status", status, toneOf(status)],
+    ["tool", `${textOf(call, "tool_name") ?? "?"} (version ${cellOf(call, "tool_version") ?? "?"})`],
+    ["arguments", call.arguments],
+    ["not sent", layersText(call)],
+    ["result", error === null ? call.result : null],
+    ["error", error, "bad"],
+    ["agent", call.agent_id],
+    ["target", call.target],
+    ["attempts", call.attempts],
+    ["lease", call.lease],
+    ...leasesOf(call),
+    ["took", tookOf(call)],
+    ["created", call.created_at],
+    ["not before", isOver(call) ? null : call.available_at],
+    ["started", call.started_at],
+    ["settled", call.settled_at],
+    ["settled by", call.settled_by],
+    ["retry of", call.retry_of],
+    ["key", call.idempotency_key],
+    ["turn", call.agent_turn_id],
+    ["trace", call.trace_id],
+    ["call card", call.tool_call_card_id],
+    ["result card", call.tool_result_card_id],
+  ]);
+  if (!isRecord(call.diagnostics)) return;
+  output.line(output.paint("strong", "cause"));
+  output.foreign(textOf(call.diagnostics, "stack") ?? "");
+};

@@ -1,0 +1,132 @@
+// What an agent was asked and did, step by step: its instruction, its thoughts, its calls with arguments and results. Made of the
+// cards of the turn's two boxes, for people: long texts are cut.
+
+import type { Engine, StepView, TurnView } from "@toolplane/engine";
+import { CARD_TYPES, type Card, isRecord, storableText } from "@toolplane/protocol";
+import { parametersOf, planShownArguments } from "../calls/shown-arguments.ts";
+
+/** What is shown of one text or one value; the card and `calls show` have the whole. */
+const SHOWN_CHARS = 4_000;
+
+const cut = (text: string): string => (text.length <= SHOWN_CHARS ? text : `${storableText(text, SHOWN_CHARS)}...`);
+
+/** The value itself, or the start of its JSON when it is long. */
+const shortValue = (value: unknown): unknown => {
+  const text = JSON.stringify(value) ?? "null";
+  return text.length <= SHOWN_CHARS ? value : cut(text);
+};
+
+const textOf = ({ content }: Card): string => {
+  if (content.__type__ === "TextContent") return content.text;
+  return content.__type__ === "JsonContent" ? JSON.stringify(content.data) : "";
+};
+
+export interface StoryCall {
+  readonly tool_call_id: string;
+  readonly tool_name: string;
+  readonly arguments: unknown;
+  /** Null while there is no result. */
+  readonly status: string | null;
+  readonly result?: unknown;
+  readonly error?: unknown;
+  readonly asked_at: string;
+  readonly answered_at: string | null;
+}
+
+export interface StoryStep {
+  readonly thought: string | null;
+  readonly calls: readonly StoryCall[];
+}
+
+type ShowArguments = (card: Card) => unknown;
+
+const resultOf = (card: Card | undefined) => {
+  if (card?.content.__type__ !== "ToolResultContent") return { status: null, answered_at: null };
+  const { status, result, error } = card.content;
+  return {
+    status,
+    answered_at: card.created_at,
+    ...(error === null ? { result: shortValue(result) } : { error: shortValue(error) }),
+  };
+};
+
+const nameOf = (card: Card): string => {
+  if (card.content.__type__ === "ToolCallContent") return card.content.tool_name;
+  const { function_name: name } = card.metadata;
+  return typeof name === "string" ? name : "?";
+};
+
+/** A tool of the worker itself has no call card: its arguments are in the thought that asked for it. */
+const localArguments = (thought: Card | undefined, providerId: unknown): unknown => {
+  const asked = (thought?.tool_calls ?? []).find((call) => isRecord(call) && call.id === providerId);
+  const said = isRecord(asked) && isRecord(asked.function) ? asked.function.arguments : undefined;
+  return typeof said === "string" ? cut(said) : null;
+};
+
+/** Pure: the thought and the calls of one step, from the cards of the turn. */
+const planStoryStep = (stepId: string, cards: readonly Card[], show: ShowArguments): StoryStep => {
+  const own = cards.filter(({ metadata }) => metadata.step_id === stepId);
+  const thought = own.find(({ type }) => type === CARD_TYPES.agentThought);
+  const called = own.filter(({ type }) => type === CARD_TYPES.toolCall);
+  const results = new Map(
+    cards.flatMap((card) => (card.type === CARD_TYPES.toolResult ? [[card.tool_call_id, card] as const] : [])),
+  );
+  const known = new Set(called.map(({ tool_call_id }) => tool_call_id));
+  const local = own.filter((card) => card.type === CARD_TYPES.toolResult && !known.has(card.tool_call_id));
+  return {
+    thought: thought === undefined ? null : cut(textOf(thought)),
+    calls: [
+      ...called.map((card) => ({
+        tool_call_id: card.tool_call_id ?? "",
+        tool_name: nameOf(card),
+        arguments: shortValue(show(card)),
+        asked_at: card.created_at,
+        ...resultOf(results.get(card.tool_call_id)),
+      })),
+      ...local.map((card) => ({
+        tool_call_id: card.tool_call_id ?? "",
+        tool_name: nameOf(card),
+        arguments: localArguments(thought, card.metadata.provider_tool_call_id),
+        asked_at: card.created_at,
+        ...resultOf(card),
+      })),
+    ],
+  };
+};
+
+/** The newest instruction of the context box is the turn's own: what it inherits comes first. */
+const planInstruction = (context: readonly Card[]): string | null => {
+  const card = context.findLast(({ type }) => type === CARD_TYPES.taskInstruction);
+  return card === undefined ? null : cut(textOf(card));
+};
+
+export interface TurnStory {
+  readonly instruction: string | null;
+  readonly steps: ReadonlyMap<string, StoryStep>;
+}
+
+export const readStory = async (
+  engine: Pick<Engine, "turns" | "definitions">,
+  turn: TurnView,
+  steps: readonly StepView[],
+  forAgent: boolean,
+): Promise<TurnStory> => {
+  const [boxes] = await engine.turns.readBoxes([turn]);
+  const { context = [], output = [] } = boxes ?? {};
+  const own = output.filter(({ metadata }) => metadata.agent_turn_id === turn.agentTurnId);
+  const shown = new Map<string, unknown>();
+  for (const card of own) {
+    if (card.type !== CARD_TYPES.toolCall) continue;
+    const version = card.metadata.tool_version;
+    const made = { projectId: turn.projectId, toolName: nameOf(card) };
+    const parameters =
+      typeof version === "number" ? await parametersOf(engine, { ...made, toolVersion: version }) : undefined;
+    shown.set(card.card_id, planShownArguments(card, parameters, forAgent)?.arguments);
+  }
+  return {
+    instruction: planInstruction(context),
+    steps: new Map(
+      steps.map(({ stepId }) => [stepId, planStoryStep(stepId, own, ({ card_id }) => shown.get(card_id))]),
+    ),
+  };
+};

@@ -1,0 +1,32 @@
+// What a person can do about a call that did not succeed. Advice about a request (cli/error-line.ts) does not fit here: a tool that
+// says `not_found` means something in its own world, not a name on the command line.
+
+import { ERROR_TABLE, isErrorCode } from "@toolplane/protocol";
+
+const CAUSE = "see the cause with: toolplane calls show ID";
+const AGAIN = "make it again with: toolplane calls retry ID";
+
+/** Each line is tried against the situation it names by tests/scenarios/failing-tools.test.ts or call-advice.test.ts. */
+const ADVICE: Readonly<Record<string, string>> = {
+  tool_error: `correct the arguments, or ${CAUSE}`,
+  internal_error: `the tool has a bug: ${CAUSE}`,
+  bad_request: "correct the arguments: the message names the one that is wrong",
+  not_found: `the tool did not find what it was asked for; correct the arguments, or ${CAUSE}`,
+  upstream_unavailable: `see that what the tool depends on runs; ${CAUSE}`,
+  tool_timeout: "give the tool more time (timeout_seconds of its options), or find out what holds it up",
+  queue_timeout: `start a service of its target, then ${AGAIN}`,
+  canceled: AGAIN,
+  outcome_unknown: `look at what the tool did before you ${AGAIN}`,
+  approval_denied: AGAIN.replace("make it again", "if the person agrees now, make it again"),
+  approval_expired: `let a person decide in time, then ${AGAIN}`,
+  auth_failed: "set the variable that the message names where the tool runs, and allow it",
+  result_too_large: "let the tool return less, or a pointer to the rest",
+  result_not_serializable: `let the tool return plain JSON; ${CAUSE}`,
+  definition_changed: "start a service with the definition that the call was made under, or make a new call",
+  breaker_open: `mend what the message names, then ${AGAIN}`,
+};
+
+const byTable = (code: string): string =>
+  isErrorCode(code) && ERROR_TABLE[code].retry === "later" ? `in a moment, ${AGAIN}` : CAUSE;
+
+export const adviceForCall = (code: string, id: string): string => (ADVICE[code] ?? byTable(code)).replaceAll("ID", id);
