@@ -631,6 +631,9 @@ class Call:
         project, tool_name = self.headers.get("cg-project-id", ""), self.payload.get("tool_name", "")
         return f"tool.{label(project)}.{label(tool_name)}.{hashlib.sha256(text.encode()).hexdigest()}"
 
+    def tool_name(self) -> str:
+        return str(self.payload.get("tool_name", "?"))
+
     def end(self, reason: str) -> bool:
         """True for the first caller; only that one may deliver a result (PY2)."""
         with self._lock:
@@ -645,18 +648,22 @@ class Call:
             if time.monotonic() >= self.deadline:
                 self.cancelled.set()
                 if self.end("deadline"):
+                    log.warning("%s did not finish in time in call %s and was told to stop", self.tool_name(), self.id)
                     error = {"code": "tool_timeout", "message": "the tool did not finish in time", "source": "tool"}
                     self.deliver({"status": "timeout", "error": error})
                 return
             try:
                 beat, server_now = self.say("heartbeat", {"lease": self.lease})
                 if beat.get("cancel"):
+                    text = "the plane has ended call %s: it was canceled, its time was over or its lease was lost; %s was told to stop"
+                    log.info(text, self.id, self.tool_name())
                     self.drop("canceled")
                     return
                 wait, failures = (seconds_until(beat.get("expires_at"), server_now) or 1.0) / 3, 0
             except ApiError as error:
                 if not error.may_pass:
-                    log.warning("call %s is not ours any more: %s", self.id, error)
+                    text = "the lease of call %s was lost, and the result of this run of %s does not count: %s"
+                    log.warning(text, self.id, self.tool_name(), error)
                     self.drop("lost")
                     return
                 failures += 1
@@ -680,6 +687,7 @@ class Call:
             json.dumps(body, allow_nan=False)
         except (TypeError, ValueError, RecursionError) as error:
             message = self.scrub.text(f"the result cannot be written as JSON: {error}")
+            log.warning("%s failed in call %s: %s", self.tool_name(), self.id, message)
             body = {"lease": self.lease, **failed("result_not_serializable", message)}
         headers, failures, until, too_large = self.child_span(), 0, time.monotonic() + SETTLE_SECONDS, False
         alone = lambda: self.post("result", body, headers=headers, timeout=60.0)  # noqa: E731
@@ -718,11 +726,15 @@ def understand(error: BaseException) -> Dict[str, Any]:
         return {**said, "diagnostics": diagnostics}
     # A KeyError or a ValueError that the tool did not declare is its own bug, not the caller's mistake.
     code = "internal_error"
+    # urllib puts the error of the socket inside its own.
+    inner = (error, getattr(error, "reason", None), error.__cause__)
     for kind, named in ((TimeoutError, "tool_timeout"), (ConnectionError, "upstream_unavailable")):
-        if isinstance(error, kind):
+        if any(isinstance(one, kind) for one in inner):
             code = named
             break
-    return {**failed(code, str(error) or type(error).__name__), "diagnostics": diagnostics}
+    # The text of a KeyError is the key alone.
+    text = f"KeyError: {error}" if isinstance(error, KeyError) else str(error) or type(error).__name__
+    return {**failed(code, text), "diagnostics": diagnostics}
 
 
 # --------------------------------------------------------------------------------------------------------- the service
