@@ -1,7 +1,7 @@
 #!/bin/sh
 # Prints the account of one more user for users.conf.
 #   sh add-user.sh tool TARGET PROJECT...   a tool service: commands from its durable, leases through the gateway
-#   sh add-user.sh plain TARGET PROJECT...  a service that only listens on its subject and reports
+#   sh add-user.sh plain TARGET PROJECT...  a service that only listens on its subject and reports, in either protocol version
 #   sh add-user.sh ui PROJECT               a user interface of one project
 #   sh add-user.sh observer PROJECT         looks on at one project
 set -eu
@@ -56,6 +56,10 @@ asked() {
       for operation in get_card put_card report settle; do
         echo "cg.v1r4.$project.*.rpc.gateway.$name.$operation"
       done
+      # The same for a service of the older version, which settles by a report only.
+      for operation in get_card put_card report; do
+        echo "cg.v1r3.$project.*.rpc.gateway.$name.$operation"
+      done
     fi
   done
 }
@@ -70,6 +74,8 @@ for project in "$@"; do check "$project"; done
 case "$kind" in
   tool | plain)
     [ $# -ge 1 ] || refuse "name at least one project"
+    versions=v1r4
+    [ "$kind" = tool ] || versions="v1r4 v1r3"
     # The durable is named after both: names that run into each other would open another pair's durable.
     for project in "$@"; do
       case "$name.$project" in
@@ -83,15 +89,20 @@ case "$kind" in
     # Two owners may serve one target in their projects: user and inbox are named after both.
     begin "${name}__$1"
     asked "$@" | while read -r subject; do service "$subject"; done
-    for project in "$@"; do stream "cg.v1r4.$project.*.cmd.tool.$name.>"; done
+    for project in "$@"; do
+      for version in $versions; do stream "cg.$version.$project.*.cmd.tool.$name.>"; done
+    done
     permissions
     printf '      publish {\n        allow: [\n'
     asked "$@" | while read -r subject; do printf '          "%s"\n' "$subject"; done
     printf '        ]\n      }\n      subscribe { allow: ['
     separator=""
     for project in "$@"; do
-      printf '%s"cg.v1r4.%s.*.cmd.tool.%s.>", "_INBOX_%s__%s.>"' "$separator" "$project" "$name" "$name" "$project"
-      separator=", "
+      for version in $versions; do
+        printf '%s"cg.%s.%s.*.cmd.tool.%s.>"' "$separator" "$version" "$project" "$name"
+        separator=", "
+      done
+      printf ', "_INBOX_%s__%s.>"' "$name" "$project"
     done
     printf '] }\n'
     ;;

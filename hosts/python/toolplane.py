@@ -110,23 +110,20 @@ class ApiError(Exception):
 
 # ------------------------------------------------------------------------------------------------------------- secrets
 
-# The forms of a secret are those of packages/sdk/src/secrets/secret-forms.ts: computed from the value, never guessed.
+# The forms of a secret are those of packages/sdk/src/secrets/secret-forms.ts: computed from the value, never guessed. As in
+# spellings.ts there, they are also looked for in what the escapes of JSON and of URLs in a text stand for.
+JSON_ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))')
+SHORT_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+PERCENT = re.compile("%([0-9a-fA-F]{2})|([^\x00-\x7f])")
+CUT_ESCAPE = re.compile(r"(?:\\+u?[0-9a-fA-F]{0,3}|%(?:25)*[0-9a-fA-F]?)\Z")
+MOST_HELD_PARTS = 256
 WHOLE_WORD_BELOW = 5  # shorter values also occur inside ordinary words, and are matched only where they stand alone
 MIN_BASE64_CORE = 8  # a shorter piece of base64 would match by accident
 MIN_LINE = 16  # a line of a key in several lines; shorter ones may be words
 
 
-def json_escaped(text: str, ascii_only: bool) -> str:
-    return json.dumps(text, ensure_ascii=ascii_only)[1:-1]
-
-
 def text_forms(value: str) -> List[str]:
-    escaped = [json_escaped(value, False), json_escaped(value, True)]
-    quote = lambda safe: urllib.parse.quote(value, safe=safe, errors="replace")  # noqa: E731
-    encoded = [quote(""), quote("!'()*"), urllib.parse.quote_plus(value, safe="*", errors="replace"), quote("/")]
-    lower = [re.sub("%[0-9A-F]{2}", lambda found: found.group().lower(), text) for text in encoded]
-    slashed = [text.replace("/", "\\/") for text in escaped]
-    return [value, *escaped, *slashed, *(json_escaped(text, False) for text in escaped), *encoded, *lower]
+    return [value, value.replace(" ", "+")]  # the second: form data, where a blank is a plus
 
 
 def base64_forms(data: bytes) -> List[str]:
@@ -150,6 +147,50 @@ def secret_forms(value: str) -> List[str]:
     return [*text_forms(value), *base64_forms(data), data.hex(), data.hex().upper(), *in_lines]
 
 
+def resolve(text: str, escape: "re.Pattern[str]", plain: Callable[["re.Match[str]"], str]) -> Tuple[str, List[int]]:
+    """The text with its escapes resolved, and where each unit of it begins in the text as it stands."""
+    units: List[str] = []
+    at: List[int] = []
+    done = 0
+    for found in escape.finditer(text):
+        unit = plain(found)
+        units += [text[done : found.start()], unit]
+        at += [*range(done, found.start()), *[found.start()] * len(unit)]
+        done = found.end()
+    return "".join([*units, text[done:]]), [*at, *range(done, len(text) + 1)]
+
+
+def json_unit(found: "re.Match[str]") -> str:
+    return chr(int(found[1], 16)) if found[1] else SHORT_ESCAPES.get(found[2], found[2])
+
+
+def percent_unit(found: "re.Match[str]") -> str:
+    return chr(int(found[1], 16)) if found[1] else as_bytes(found[2])
+
+
+def as_bytes(text: str) -> str:
+    """The bytes of its UTF-8, one unit each."""
+    return text.encode("utf-8", "replace").decode("latin-1")
+
+
+def as_surrogates(text: str) -> str:
+    """As JSON escapes it: a character beyond 16 bits is two units."""
+    data = text.encode("utf-16-be", "surrogatepass")
+    return "".join(chr(data[at] << 8 | data[at + 1]) for at in range(0, len(data), 2))
+
+
+def spellings(text: str) -> Iterator[Tuple[str, List[int], bool]]:
+    """The text, and every way to resolve what is escaped in it. True: its units are bytes of UTF-8."""
+    yield text, list(range(len(text) + 1)), False
+    for mark, escape, plain in (("\\", JSON_ESCAPE, json_unit), ("%", PERCENT, percent_unit)):
+        inner, at = text, list(range(len(text) + 1))
+        for _ in range(2):  # an escape may be escaped again
+            if mark in inner:
+                inner, within = resolve(inner, escape, plain)
+                at = [at[position] for position in within]
+                yield inner, at, mark == "%"
+
+
 class Scrubber:
     """Removes secrets from whatever leaves this process (PY5)."""
 
@@ -158,26 +199,53 @@ class Scrubber:
         for name, value in values.items():
             for form in secret_forms(value) if value.strip() else []:
                 forms.setdefault(form, (name, len(value) < WHOLE_WORD_BELOW))
-        self._forms = sorted(((form, *known) for form, known in forms.items()), key=lambda item: -len(item[0]))
+        self._forms = [({form, as_surrogates(form)}, as_bytes(form), *known) for form, known in forms.items()]
 
     @staticmethod
     def _alone(text: str, start: int, end: int) -> bool:
         around = (text[start - 1 : start] if start else "") + text[end : end + 1]
         return not any(unit.isalnum() or unit > "\x7f" for unit in around)
 
+    def spans(self, text: str) -> List[Tuple[int, int, str]]:
+        """Where secrets are, from left to right; what overlaps is one."""
+        found = []
+        for plain, at, is_bytes in spellings(text) if self._forms else ():
+            for texts, data, name, whole_word in self._forms:
+                for needle in (data,) if is_bytes else texts:
+                    start = plain.find(needle)
+                    while start >= 0:
+                        end = start + len(needle)
+                        if not whole_word or self._alone(plain, start, end):
+                            found.append((at[start], -at[end], name))
+                        start = plain.find(needle, start + 1)
+        merged: List[Tuple[int, int, str]] = []
+        for start, end, name in sorted(found):  # the longest of those that begin together comes first
+            if not merged or start >= merged[-1][1]:
+                merged.append((start, -end, name))
+            elif -end > merged[-1][1]:
+                merged[-1] = (merged[-1][0], -end, merged[-1][2])
+        return merged
+
+    def open_end(self, text: str) -> int:
+        """Length of the longest end of the text that could begin a secret, however it is escaped."""
+        if not self._forms:
+            return 0
+        cut = CUT_ESCAPE.search(text)
+        head, longest = text[: cut.start()] if cut else text, 0
+        for plain, at, is_bytes in spellings(head):
+            for texts, data, *_ in self._forms:
+                for needle in (data,) if is_bytes else texts:
+                    for length in range(min(len(needle) - 1, len(plain)), 0, -1):
+                        if plain.endswith(needle[:length]):
+                            longest = max(longest, len(head) - at[len(plain) - length])
+                            break
+        return longest + len(text) - len(head)
+
     def text(self, text: str) -> str:
-        spans = []
-        for form, name, whole_word in self._forms:
-            at = text.find(form)
-            while at >= 0:
-                if not whole_word or self._alone(text, at, at + len(form)):
-                    spans.append((at, -(at + len(form)), name))
-                at = text.find(form, at + 1)
         clean, done = [], 0
-        for start, end, name in sorted(spans):  # the longest of those that begin together comes first
-            if start >= done:
-                clean += [text[done:start], f"[redacted {name}]"]
-            done = max(done, -end)
+        for start, end, name in self.spans(text):
+            clean += [text[done:start], f"[redacted {name}]"]
+            done = end
         return "".join([*clean, text[done:]])
 
     def value(self, value: Any) -> Any:
@@ -196,7 +264,79 @@ class Scrubber:
     def json(self, value: Any) -> Any:
         """Scrubs any value; a value that is not JSON raises as json.dumps does. A text without a secret is searched once."""
         text = json.dumps(value, allow_nan=False)
-        return self.value(json.loads(text)) if any(form in text for form, *_ in self._forms) else json.loads(text)
+        is_plain = "\\" not in text and "%" not in text and not any(data in text for _, data, *_ in self._forms)
+        return json.loads(text) if is_plain else self.value(json.loads(text))
+
+
+def texts_in(value: Any, place: Tuple[Any, ...] = ()) -> Iterator[Tuple[Tuple[Any, ...], str]]:
+    if isinstance(value, str):
+        yield place, value
+    elif isinstance(value, (list, dict)):
+        for key, item in enumerate(value) if isinstance(value, list) else value.items():
+            yield from texts_in(item, (*place, key))
+
+
+def with_texts(value: Any, texts: Dict[Tuple[Any, ...], str], place: Tuple[Any, ...] = ()) -> Any:
+    if isinstance(value, str):
+        return texts[place]
+    if isinstance(value, list):
+        return [with_texts(item, texts, (*place, at)) for at, item in enumerate(value)]
+    if isinstance(value, dict):
+        return {key: with_texts(item, texts, (*place, key)) for key, item in value.items()}
+    return value
+
+
+class PartScrubber:
+    """Scrubs the parts of one call, also where a secret is cut in two between parts: texts at one place of successive parts are
+    read as one. A part that ends with the possible beginning of a secret waits for the next one."""
+
+    def __init__(self, scrub: Scrubber, release: Callable[[Any], None]):
+        self._scrub, self._release = scrub, release
+        self._held: List[Tuple[Any, Dict[Tuple[Any, ...], str]]] = []
+
+    def push(self, part: Any) -> None:
+        part = json.loads(json.dumps(part, allow_nan=False))
+        self._held.append((part, dict(texts_in(part))))
+        self._settle(False if len(self._held) <= MOST_HELD_PARTS else None)
+
+    def flush(self) -> None:
+        self._settle(True)
+
+    def _settle(self, final: Optional[bool]) -> None:
+        """False: what may begin a secret waits. True: no more parts come. None: too many wait, a doubtful end is removed."""
+        ready = len(self._held)
+        for place in {place for _, texts in self._held for place in texts}:
+            text = "".join(texts.get(place, "") for _, texts in self._held)
+            open_from = len(text) - (0 if final else self._scrub.open_end(text))
+            spans = self._scrub.spans(text)
+            if final is None and open_from < len(text):
+                spans, open_from = [*(span for span in spans if span[1] <= open_from), (open_from, len(text), "secret")], len(text)
+            waits_from = min([open_from, *(start for start, end, _ in spans if end > open_from)])
+            ready = min(ready, self._replace(place, [span for span in spans if span[1] <= open_from], waits_from))
+        for part, texts in self._held[:ready]:
+            self._release(self._scrub.value(with_texts(part, texts)))
+        del self._held[:ready]
+
+    def _replace(self, place: Tuple[Any, ...], spans: List[Tuple[int, int, str]], waits_from: int) -> int:
+        """Writes the spans of the joined text back; returns the first part that must wait."""
+        offset, ready = 0, len(self._held)
+        for index, (_, texts) in enumerate(self._held):
+            text = texts.get(place)
+            if text is None:
+                continue
+            clean, done = [], 0
+            for start, end, name in spans:
+                if end <= offset or start >= offset + len(text):
+                    continue
+                clean.append(text[done : max(start - offset, 0)])
+                # The replacement stands where the secret began; the rest of the secret is removed.
+                clean += [f"[redacted {name}]"] if start >= offset else []
+                done = min(end - offset, len(text))
+            texts[place] = "".join([*clean, text[done:]])
+            offset += len(text)
+            if offset > waits_from:
+                ready = min(ready, index)
+        return ready
 
 
 class LogScrubber(logging.Filter):
@@ -564,6 +704,7 @@ class Context:
         self._call = call
         self.secrets = secrets
         self._parts = 0
+        self._scrubbed = PartScrubber(call.scrub, self._send)
         self.cancelled: threading.Event = call.cancelled
         self.tool_call_id: str = call.id
         self.agent_id: str = call.headers.get("cg-agent-id", "")
@@ -581,9 +722,15 @@ class Context:
 
     def emit(self, part: Any) -> None:
         """Shows progress. It may be lost; the result may not."""
-        if self.cancelled.is_set():
-            return
-        body = {"lease": self._call.lease, "parts": [{"index": self._parts, "part": self._call.scrub.json(part)}]}
+        if not self.cancelled.is_set():
+            self._scrubbed.push(part)
+
+    def flush_parts(self) -> None:
+        """No more parts come."""
+        self._scrubbed.flush()
+
+    def _send(self, part: Any) -> None:
+        body = {"lease": self._call.lease, "parts": [{"index": self._parts, "part": part}]}
         self._parts += 1
         try:
             self._call.say("parts", body)
@@ -884,6 +1031,12 @@ class Service:
             return failed("auth_failed", f"the variable {missing[0]} is not set where the tool runs")
         context = Context(call, {name: os.environ[name] for name in item.secrets})
         kwargs = {**arguments, **({item.context_name: context} if item.context_name else {})}
+        try:
+            return self.attempt(call, item, context, kwargs)
+        finally:
+            context.flush_parts()
+
+    def attempt(self, call: Call, item: Tool, context: Context, kwargs: Dict[str, Any]) -> Dict[str, Any]:
         tries = 0
         while True:
             tries += 1

@@ -454,7 +454,7 @@ create table state.edges (
   metadata jsonb not null default '{}'::jsonb,
   created_at timestamp with time zone not null default now(),
   constraint edges_pkey PRIMARY KEY (project_id, edge_id),
-  constraint edges_project_id_correlation_id_primitive_edge_phase_key UNIQUE (project_id, correlation_id, primitive, edge_phase),
+  constraint edges_of_correlation UNIQUE NULLS NOT DISTINCT (project_id, correlation_id, primitive, edge_phase, target_turn_id),
   constraint edges_edge_phase_check CHECK ((edge_phase = ANY (ARRAY['request'::text, 'response'::text]))),
   constraint edges_primitive_check CHECK ((primitive = ANY (ARRAY['enqueue'::text, 'join'::text]))),
   constraint edges_recursion_depth_check CHECK ((recursion_depth >= 0))
@@ -786,8 +786,8 @@ create table state.turns (
   constraint turns_recursion_depth_check CHECK ((recursion_depth >= 0)),
   constraint turns_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'active'::text, 'success'::text, 'failed'::text, 'canceled'::text, 'timeout'::text, 'partial'::text])))
 );
-CREATE UNIQUE INDEX turns_alias ON state.turns USING btree (alias_id, project_id) WHERE (alias_id IS NOT NULL);
-CREATE UNIQUE INDEX turns_correlation ON state.turns USING btree (correlation_id, project_id);
+CREATE UNIQUE INDEX turns_alias ON state.turns USING btree (alias_id, project_id, source_agent_id, agent_id) WHERE (alias_id IS NOT NULL);
+CREATE UNIQUE INDEX turns_correlation ON state.turns USING btree (correlation_id, project_id, source_agent_id, agent_id);
 CREATE INDEX turns_of_agent ON state.turns USING btree (agent_id, project_id, agent_turn_id);
 CREATE INDEX turns_of_context ON state.turns USING btree (context_box_id);
 CREATE INDEX turns_of_output ON state.turns USING btree (output_box_id);

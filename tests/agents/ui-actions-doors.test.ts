@@ -132,6 +132,14 @@ describe.each(["the plane itself", "HTTP", "NATS"] as const)("actions over %s", 
     expect(call?.headers.traceparent?.slice(3, 35)).toBe(traceId);
   });
 
+  test("[UTP-13.1-D5] the acknowledgement that an action is accepted has the epoch of its turn", async () => {
+    await act("ann", { action_id: "e1", tool_name: "click", args: { what: "x" } });
+    const [accepted] = await acks("e1", 2);
+    const [call] = await plane.engine.calls.list(plane.projectId, { agentId: "ann" });
+    expect(call?.turnEpoch).toBeGreaterThan(0);
+    expect(accepted?.headers["CG-Turn-Epoch"]).toBe(String(call?.turnEpoch));
+  });
+
   test("[UTP-13.1-D2] an internal tool that is ui_allowed is admitted, one that is not is refused as such", async () => {
     const args = { target_strategy: "new", target_ref: "screen", instruction: "go on" };
     await act("bob", { action_id: "i1", tool_name: "delegate_async", args });
@@ -160,6 +168,19 @@ describe.each(["the plane itself", "HTTP", "NATS"] as const)("actions over %s", 
     const [, , third] = await acks("r1", 3);
     expect(third?.ack).toEqual(first);
     expect(third && traceOf(third)).toBe(again);
+  });
+
+  test("[INV-I12-T1] two agents may have actions and messages of the same name; each hears of its own", async () => {
+    const payload = { action_id: "same", message_id: "same", tool_name: "click", args: { what: "x" } };
+    const own = async (agentId: string, count: number) =>
+      (await acks("same", count)).filter(({ ack }) => ack.agent_id === agentId);
+    await act("ann", payload);
+    const first = (await own("ann", 2)).map(({ ack }) => ack);
+    expect(first).toMatchObject([{ status: "accepted" }, { tool_result_card_id: expect.any(String) }]);
+    await act("bob", payload);
+    const second = (await own("bob", 4)).map(({ ack }) => ack);
+    expect(second).toMatchObject([{ status: "accepted" }, { tool_result_card_id: expect.any(String) }]);
+    expect(second[1]?.tool_result_card_id).not.toBe(first[1]?.tool_result_card_id);
   });
 
   test("[DOOR-1-6] headers cannot choose what the plane counts and mints; the turn that a person saw is not judged", async () => {

@@ -184,6 +184,22 @@ test("[ARCH-6-35] one message that cannot leave now does not hold up the others"
   await relay.stop();
 });
 
+test("[ARCH-6-35] a command that only its receiver misses is no outage: it waits, and the relay does not", async () => {
+  const unheard = () =>
+    new ToolplaneError("upstream_unavailable", "no service listens", { detail: { reason: "unheard" } });
+  bus.script(({ payload }) => (payload === "unheard" ? unheard() : undefined));
+  const relay = start();
+  await append("unheard");
+  await eventually(() => relay.stats().failed === 1);
+  await append("heard");
+  await bus.accepted.until(1);
+  expect(relay.stats()).toMatchObject({ outages: 0, buried: 0 });
+  expect(await left()).toEqual(["unheard"]);
+  bus.script(() => undefined);
+  await untilEmpty();
+  await relay.stop();
+});
+
 test("[ARCH-6-36] a message the bus refuses for good becomes a dead letter, and the others leave", async () => {
   bus.script(({ payload }) =>
     payload === "huge" ? new ToolplaneError("payload_too_large", "more than the server takes") : undefined,
@@ -196,6 +212,25 @@ test("[ARCH-6-36] a message the bus refuses for good becomes a dead letter, and 
   const letters = await harness.rows("select kind, tool_call_id, code, payload, attempts from state.dead_letters");
   const refused = { kind: "message", tool_call_id: "call_1", code: "payload_too_large" };
   expect(letters).toEqual([{ ...refused, payload: "huge", attempts: 1 }]);
+  await relay.stop();
+});
+
+test("[ARCH-6-36] [ARCH-6-35] a parcel of events with one that is refused for good waits until its others have left", async () => {
+  const lines = ["later", "huge"].map((phase) => `1\t\t{"agent_turn_id":"t1","phase":"${phase}"}`).join("\n");
+  await meddle(harness.database.url, "addParcelOfTwo", [lines]);
+  let away = true;
+  bus.script(({ payload }) => {
+    if (payload.includes("huge")) return new ToolplaneError("payload_too_large", "more than the server takes");
+    return away ? unavailable() : undefined;
+  });
+  const relay = start();
+  await eventually(() => relay.stats().failed > 0);
+  expect(relay.stats()).toMatchObject({ published: 0, buried: 0 });
+  expect(await left()).toHaveLength(1);
+  away = false;
+  expect((await bus.accepted.until(1)).map(({ payload }) => payload)).toEqual([expect.stringContaining("later")]);
+  await untilEmpty();
+  expect(relay.stats()).toMatchObject({ published: 0, buried: 1 });
   await relay.stop();
 });
 

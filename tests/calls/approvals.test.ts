@@ -172,3 +172,22 @@ test("[ENG-approval-8] a call for later that is approved early still waits for i
   const view = await t.engine.calls.get({ projectId: t.projectId, toolCallId });
   expect(Math.abs((view.availableAt?.getTime() ?? 0) - notBeforeMs)).toBeLessThan(2);
 });
+
+test("[SEC-15-2] with approval: external a person is asked about arguments that may come from outside, and about no others", async () => {
+  const guarded = { name: "pay", options: { approval: { policy: "external", timeout_seconds: 60 } } };
+  await using t = await startTestEngine({ tools: [guarded, RISKY] });
+  const { projectId } = t;
+  await t.engine.profiles.upsertProfile(projectId, { name: "plain", worker_target: "pool" });
+  await t.engine.agents.upsertAgent(projectId, { agent_id: "helper", profile_name: "plain" });
+  const statusOf = async (more: object) => {
+    const asked = { projectId, toolName: "pay", arguments: {}, ...more };
+    return (await t.engine.calls.dispatch(asked)).status;
+  };
+  // A person or a program of the operator; an agent that says what it has read; an agent that says nothing.
+  expect(await statusOf({})).toBe("queued");
+  expect(await statusOf({ external: true })).toBe("awaiting_approval");
+  expect(await statusOf({ agentId: "helper", external: false })).toBe("queued");
+  expect(await statusOf({ agentId: "helper", external: true })).toBe("awaiting_approval");
+  expect(await statusOf({ agentId: "helper" })).toBe("awaiting_approval");
+  expect(await statusOf({ toolName: "risky", external: false })).toBe("awaiting_approval");
+});

@@ -23,14 +23,16 @@ interface Said {
   readonly failed?: unknown;
   readonly result: JsonObject;
   readonly author?: string | undefined;
+  /** The sentence about a refusal or a failure. */
+  readonly message?: unknown;
 }
 
 const say = async (tool_name: string, args: unknown, token = boss): Promise<Said> => {
   const { body } = await requestOver(world, token, "POST", "/calls", { tool_name, arguments: args });
-  if (body.error !== undefined) return { refused: body.error.code, result: {} };
+  if (body.error !== undefined) return { refused: body.error.code, message: body.error.message, result: {} };
   await world.serve();
   const { error, result, author } = await world.resultOf(String(body.tool_call_id));
-  return { ...(error === null ? {} : { failed: error.code }), result, author };
+  return { ...(error === null ? {} : { failed: error.code, message: error.message }), result, author };
 };
 
 /** The code, wherever it stands; a result of business is told in its data. */
@@ -172,17 +174,32 @@ describe("the other tools", () => {
     });
   });
 
-  test.each<[string, JsonObject]>([
-    ["no tasks", { tasks: [] }],
-    ["an unknown key", { tasks: [WORKER], surprise: 1 }],
-    ["an unknown key of a task", { tasks: [{ ...WORKER, surprise: 1 }] }],
-    ["no deadline at all", { tasks: [WORKER], deadline_seconds: 0 }],
-    ["one agent twice", { tasks: [1, 2].map(() => ({ ...WORKER, target_strategy: "reuse", target_ref: "w1" })) }],
-    ["one bad task among good ones", { tasks: [WORKER, { ...WORKER, target_strategy: "steal" }] }],
-  ])("[UTP-11.6-1] fork_join with %s is bad_request, and makes no child", async (_name, args) => {
-    const turns = async () => (await requestOver(world, boss, "GET", "/turns?limit=500")).body.items?.length;
-    const before = await turns();
-    expect(codeOf(await say("fork_join", args))).toBe("bad_request");
-    expect(await turns()).toBe(before);
-  });
+  test.each<[string, JsonObject, string]>([
+    ["no list of tasks", {}, "tasks: is missing"],
+    ["no tasks", { tasks: [] }, "tasks: must have at least 1 item"],
+    ["too many tasks", { tasks: Array(9).fill(WORKER) }, "tasks: must have at most 8 items"],
+    ["an unknown key", { tasks: [WORKER], surprise: 1 }, "surprise: is not a known member"],
+    ["an unknown key of a task", { tasks: [{ ...WORKER, surprise: 1 }] }, "tasks[0].surprise: is not a known member"],
+    ["a task that is a text", { tasks: ["go"] }, "tasks[0]: must be an object"],
+    ["no deadline at all", { tasks: [WORKER], deadline_seconds: 0 }, "deadline_seconds: must be greater than 0"],
+    [
+      "one agent twice",
+      { tasks: [1, 2].map(() => ({ ...WORKER, target_strategy: "reuse", target_ref: "w1" })) },
+      "tasks[1].target_ref: agent w1 is already used by another task",
+    ],
+    [
+      "one bad task among good ones",
+      { tasks: [WORKER, { ...WORKER, target_strategy: "steal" }] },
+      'tasks[1].target_strategy: must be one of "new", "reuse", "clone"',
+    ],
+  ])(
+    "[UTP-11.6-1] fork_join with %s is bad_request in the words of the clause, and makes no child",
+    async (_name, args, words) => {
+      const turns = async () => (await requestOver(world, boss, "GET", "/turns?limit=500")).body.items?.length;
+      const before = await turns();
+      const said = await say("fork_join", args);
+      expect([codeOf(said), said.message]).toEqual(["bad_request", `fork_join: invalid args.${words}`]);
+      expect(await turns()).toBe(before);
+    },
+  );
 });

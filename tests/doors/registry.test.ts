@@ -55,7 +55,7 @@ describe("an upload of a tool", () => {
     ["[UTP-5.2-11] an event's subject", subject("cg.v1r4.{project_id}.{channel_id}.evt.tool.test.shout")],
     ["[UTP-5.2-11] a subject of the system", subject("cg.v1r4.{project_id}.{channel_id}.cmd.sys.pmo.internal.x")],
     ["[UTP-5.2-11] cmd.tool in the wrong place", subject("cg.v1r4.{project_id}.x.evt.agent.a.cmd.tool.b")],
-    ["[UTP-5.2-11] another version", subject("cg.v1r3.{project_id}.{channel_id}.cmd.tool.test.shout")],
+    ["[UTP-5.2-11] another version", subject("cg.v1r2.{project_id}.{channel_id}.cmd.tool.test.shout")],
     ["[UTP-5.2-11] another project", subject("cg.v1r4.elsewhere.{channel_id}.cmd.tool.test.shout")],
     ["[UTP-5.2-11] a wildcard", subject("cg.v1r4.{project_id}.{channel_id}.cmd.tool.test.*")],
     ["[UTP-5.2-11] too few tokens", subject("cg.v1r4.{project_id}.{channel_id}.cmd.tool.test")],

@@ -84,6 +84,11 @@ test("[API-5-1] the protocol's two steps, and the definitions, by request and re
     status: 200,
     body: { tool_name: "safe", definition_hash: expect.any(String), target_subject: expect.any(String) },
   });
+  expect(await ask("get_tool", { tool_name: "safe", version: 1 })).toMatchObject({
+    status: 200,
+    body: { tool_name: "safe", version: 1, definition_hash: expect.any(String) },
+  });
+  expect((await ask("get_tool", { tool_name: "safe", version: 2 })).error).toMatchObject({ code: "not_found" });
   const upload = toolUpload({ name: "newborn", target: "text" });
   expect(await ask("register", upload)).toMatchObject({
     status: 201,

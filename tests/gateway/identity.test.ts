@@ -254,6 +254,22 @@ test("[DOOR-1-4] a lease is refused when a header contradicts the call, its trac
     if (!isRefused) passed.push(`${what}: ${error?.code}`);
   }
   expect(passed).toEqual([]);
+  // The service logs the clause with the command that it terminates (8.3).
+  const clauseOf = async (change: object, asked: object = body) => {
+    const { error } = await stack.ask("lease", asked, { headers: { ...facts.headers, ...change } });
+    return (error as { readonly detail?: { readonly clause?: unknown } } | undefined)?.detail?.clause;
+  };
+  expect([
+    await clauseOf({ [HEADERS.turnEpoch]: "7" }),
+    await clauseOf({ [HEADERS.turnEpoch]: "one" }),
+    await clauseOf({ [HEADERS.recursionDepth]: "11" }),
+    await clauseOf({ [HEADERS.recursionDepth]: "-1" }),
+    await clauseOf({ [HEADERS.agentId]: "boss" }),
+    await clauseOf({ [HEADERS.projectId]: "elsewhere" }),
+    await clauseOf({ [HEADERS.traceparent]: OTHER_TRACE }),
+    await clauseOf({}, { ...body, tool_call_card_id: "other" }),
+    await clauseOf({}, { ...body, tool_name: "other" }),
+  ]).toEqual(["2.3", "2.3", "2.7", "2.7", "2.3", "2.3", "2.5", "8.4", "8.4"].map((clause) => `utp ${clause}`));
   const elsewhere = gatewayAt("lease").replace(".public.", ".private.");
   const { [HEADERS.channelId]: _none, ...rest } = facts.headers;
   expect((await stack.ask("lease", body, { subject: elsewhere, headers: rest })).error?.code).toBe(
@@ -288,4 +304,39 @@ describe("[DOOR-1-5] an empty CG-Lease is no lease", () => {
     });
     expect(answer).toMatchObject({ status: 200, body: { status: "success" } });
   });
+});
+
+test("[DOOR-1-8] a request about no single call is refused when a header cannot be read or names another place", async () => {
+  const wrong: readonly HeaderMap[] = [
+    { [HEADERS.turnEpoch]: "one" },
+    { [HEADERS.turnEpoch]: "-1" },
+    { [HEADERS.recursionDepth]: "-1" },
+    { [HEADERS.recursionDepth]: "abc" },
+    { [HEADERS.recursionDepth]: "" },
+    { [HEADERS.projectId]: "elsewhere" },
+  ];
+  const routes = [
+    ["claim", { wait_seconds: 0 }],
+    ["exchange", { heartbeats: [{ tool_call_id: "call_1", lease: "guess" }] }],
+  ] as const;
+  const asked = [
+    ["attach", {}],
+    ["exchange", { heartbeats: [{ tool_call_id: "call_1", lease: "guess" }] }],
+    ["get_tool", { tool_name: "safe" }],
+  ] as const;
+  const said = async (headers: HeaderMap): Promise<readonly unknown[]> => [
+    ...(await Promise.all(
+      routes.map(async ([verb, body]) => {
+        const path = `/projects/demo/tool-services/text/${verb}`;
+        return (await stack.http.send("POST", path, body, { token, headers: { ...headers } })).body.error?.code;
+      }),
+    )),
+    ...(await Promise.all(asked.map(async ([name, body]) => (await stack.ask(name, body, { headers })).error?.code))),
+  ];
+  for (const headers of wrong)
+    expect([headers, await said(headers)]).toEqual([headers, Array(5).fill("protocol_violation")]);
+  // What else is said against them (there is no JetStream to attach to) is not about their headers.
+  const blank = { [HEADERS.projectId]: " ", [HEADERS.channelId]: "", [HEADERS.turnEpoch]: "" };
+  for (const headers of [blank, { [HEADERS.turnEpoch]: "4", [HEADERS.recursionDepth]: "2" }])
+    expect([headers, await said(headers)]).toEqual([headers, expect.not.arrayContaining(["protocol_violation"])]);
 });

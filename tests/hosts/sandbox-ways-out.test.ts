@@ -16,13 +16,14 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createToolHost } from "@toolplane/bridges";
 import type { JsonObject } from "@toolplane/protocol";
-import { findLeftovers } from "@toolplane/testkit";
+import { findLeftovers, findLeftoversSince } from "@toolplane/testkit";
 import { afterAll, expect, test } from "vitest";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "toolplane-ways-")));
+const before = findLeftovers();
 afterAll(() => {
   rmSync(folder, { recursive: true });
-  expect(findLeftovers()).toEqual([]);
+  expect(findLeftoversSince(before)).toEqual([]);
 });
 
 const write = (path: string, text: string): void => {

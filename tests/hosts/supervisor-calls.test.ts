@@ -9,7 +9,7 @@ import {
 } from "@toolplane/bridges";
 import { createSchemaCompiler } from "@toolplane/engine";
 import type { JsonObject } from "@toolplane/protocol";
-import { badHostCommand, findLeftovers } from "@toolplane/testkit";
+import { badHostCommand, findLeftovers, findLeftoversSince } from "@toolplane/testkit";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 
 const open: ToolHost[] = [];
@@ -30,12 +30,13 @@ const start = (name: string, change: Partial<HostOptions> = {}, ports: HostPorts
   return host;
 };
 
+const before = findLeftovers();
 afterEach(async () => {
   await Promise.all(open.splice(0).map((host) => host.close()));
 });
 
 afterAll(() => {
-  expect(findLeftovers()).toEqual([]);
+  expect(findLeftoversSince(before)).toEqual([]);
 });
 
 /** The result of a call that worked, as an object. */

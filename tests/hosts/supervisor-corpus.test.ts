@@ -4,7 +4,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { createToolHost, type ExecuteResult, type ToolHost } from "@toolplane/bridges";
-import { BAD_HOSTS, type BadHost, badHostCommand, findLeftovers, until } from "@toolplane/testkit";
+import { BAD_HOSTS, type BadHost, badHostCommand, findLeftovers, findLeftoversSince, until } from "@toolplane/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 const MB = 1024 * 1024;
@@ -84,6 +84,7 @@ const watchMemory = (): (() => number) => {
 const figures: string[] = [];
 let handles: Record<string, number> = {};
 
+const before = findLeftovers();
 beforeAll(async () => {
   // The guard's process and its pipes stay; they are there before anything is counted.
   const { host } = open({ name: "honest", what: "", ends: "success" });
@@ -93,7 +94,7 @@ beforeAll(async () => {
 });
 
 afterAll(() => {
-  expect(findLeftovers()).toEqual([]);
+  expect(findLeftoversSince(before)).toEqual([]);
   process.stdout.write(`\nmisbehaving hosts: call ms, MB above the start\n${figures.join("\n")}\n`);
 });
 
@@ -127,7 +128,7 @@ test.each(BAD_HOSTS.map((bad) => [bad.name, bad] as const))(
     const peak = memory();
     figures.push(`${bad.name.padEnd(24)} ${bad.ends.padEnd(22)} ${Math.round(took)} ms  ${peak.toFixed(0)} MB`);
     expect(peak).toBeLessThan(ALLOWED_MB);
-    expect(pid === undefined ? [] : findLeftovers()).toEqual([]);
+    expect(pid === undefined ? [] : findLeftoversSince(before)).toEqual([]);
     await until("its pipes to be closed", () => JSON.stringify(resources()) === JSON.stringify(handles));
   },
 );

@@ -4,6 +4,7 @@ import { createToolHost, type ExecuteResult, type ToolHost } from "@toolplane/br
 import {
   badHostCommand,
   findLeftovers,
+  findLeftoversSince,
   isRunning,
   rememberProcess,
   runTestProgram,
@@ -15,12 +16,13 @@ const PATIENCE_MS = 60_000;
 const MB = 1024 * 1024;
 const open: ToolHost[] = [];
 
+const before = findLeftovers();
 afterEach(async () => {
   await Promise.all(open.splice(0).map((host) => host.close()));
 });
 
 afterAll(() => {
-  expect(findLeftovers()).toEqual([]);
+  expect(findLeftoversSince(before)).toEqual([]);
 });
 
 const start = async (pool: number, extended: boolean): Promise<ToolHost> => {

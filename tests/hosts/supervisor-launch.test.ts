@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createToolHost, type HostOptions, type ToolHost } from "@toolplane/bridges";
 import { tryReadProcess } from "@toolplane/processes";
 import type { JsonObject } from "@toolplane/protocol";
-import { badHostCommand, findLeftovers } from "@toolplane/testkit";
+import { badHostCommand, findLeftovers, findLeftoversSince } from "@toolplane/testkit";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "toolplane-host-")));
@@ -16,13 +16,14 @@ writeFileSync(join(folder, "data", "open.txt"), "open");
 
 const open: ToolHost[] = [];
 
+const before = findLeftovers();
 afterEach(async () => {
   await Promise.all(open.splice(0).map((host) => host.close()));
 });
 
 afterAll(() => {
   rmSync(folder, { recursive: true });
-  expect(findLeftovers()).toEqual([]);
+  expect(findLeftoversSince(before)).toEqual([]);
 });
 
 const OURS = {

@@ -1,7 +1,7 @@
 // Limits of a host at work: how many run at once, how many wait, how long, and what happens after crashes.
 
 import { createToolHost, type HostLimits, type HostOptions, type HostPorts, type ToolHost } from "@toolplane/bridges";
-import { badHostCommand, findLeftovers, isRunning, until } from "@toolplane/testkit";
+import { badHostCommand, findLeftovers, findLeftoversSince, isRunning, until } from "@toolplane/testkit";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 
 const PATIENCE_MS = 60_000;
@@ -19,12 +19,13 @@ const start = (
   return host;
 };
 
+const before = findLeftovers();
 afterEach(async () => {
   await Promise.all(open.splice(0).map((host) => host.close()));
 });
 
 afterAll(() => {
-  expect(findLeftovers()).toEqual([]);
+  expect(findLeftoversSince(before)).toEqual([]);
 });
 
 const run = (host: ToolHost, toolName: string, ms = 0, deadlineMs = PATIENCE_MS) =>
@@ -256,7 +257,7 @@ describe("without work", () => {
     await until("its process", () => host.status().processes[0]?.pid !== undefined, PATIENCE_MS);
     await host.close();
     expect(await starting).toBe("upstream_unavailable");
-    expect(findLeftovers()).toEqual([]);
+    expect(findLeftoversSince(before)).toEqual([]);
   });
 });
 

@@ -112,6 +112,75 @@ test("[SEC-audit-1] an act says why, what it weakens and for whom a token speaks
   expect(detailOf("token.created")).toMatchObject({ actor: "tool.test" });
 });
 
+test("[SEC-audit-4] a result that an administrator gives without a lease is written down; a service's results are not", async () => {
+  await using http = await startHttpStack();
+  const call = async (): Promise<string> =>
+    (await http.send("POST", "/projects/demo/calls", { tool_name: "safe" })).body.tool_call_id;
+  const give = async (id: string, sent: object) => http.send("POST", `/projects/demo/calls/${id}/result`, sent);
+  // Under a lease, with either token: the work of a service.
+  await call();
+  await settle(http, { result: 1 });
+  await call();
+  const claimed = await http.send("POST", "/projects/demo/tool-services/test/claim", { wait_seconds: 0 });
+  const [held] = claimed.body.commands;
+  await give(held?.headers["CG-Tool-Call-Id"] ?? "", { lease: held?.lease.id, status: "success", result: 1 });
+  const single = await call();
+  const result = { status: "success", result: "by hand" };
+  expect((await give(single, result)).body).toMatchObject({ idempotent: false });
+  expect((await give(single, result)).body).toMatchObject({ idempotent: true });
+  expect((await give(single, { status: "success", result: "other" })).status).toBe(409);
+  const many = await call();
+  const results = [{ tool_call_id: many, status: "failed", error: { code: "tool_error", message: "secret" } }];
+  await http.send("POST", "/projects/demo/tool-services/test/exchange", { results });
+  const about = { act: "call.settled", door: "http", role: "admin" };
+  expect((await http.send("GET", "/projects/demo/audit")).body.items).toEqual([
+    expect.objectContaining({
+      ...about,
+      subject: many,
+      detail: { tool_name: "safe", status: "failed", as: "tool.test" },
+    }),
+    expect.objectContaining({
+      ...about,
+      subject: single,
+      detail: { tool_name: "safe", status: "success", as: "tool.test" },
+    }),
+  ]);
+});
+
+test("[SEC-audit-4] a card that an administrator reports without a lease is written down too", async () => {
+  await using http = await startHttpStack();
+  const made = (await http.send("POST", "/projects/demo/calls", { tool_name: "safe" })).body;
+  const { metadata } = (await http.send("GET", `/projects/demo/cards/${made.tool_call_card_id}`)).body;
+  const card = {
+    card_id: "by-hand",
+    project_id: "demo",
+    type: "tool.result",
+    author_id: "tool.test",
+    tool_call_id: made.tool_call_id,
+    created_at: "2026-01-02T03:04:05.678Z",
+    content: {
+      __type__: "ToolResultContent",
+      status: "success",
+      after_execution: "suspend",
+      result: 1,
+      error: null,
+    },
+    metadata: {
+      role: "tool",
+      agent_turn_id: made.agent_turn_id,
+      tool_call_id: made.tool_call_id,
+      function_name: "safe",
+      step_id: (metadata as { step_id: string }).step_id,
+      trace_id: made.trace_id,
+    },
+  };
+  expect((await http.send("POST", "/projects/demo/cards", card)).status).toBe(201);
+  const report = { status: "success", after_execution: "suspend", tool_result_card_id: "by-hand" };
+  const headers = { "CG-Tool-Call-Id": String(made.tool_call_id) };
+  expect((await http.send("POST", "/projects/demo/reports", report, { headers })).status).toBe(200);
+  expect(await actsOf(http)).toEqual(["call.settled"]);
+});
+
 test("[SEC-audit-2] uses of control keys are written down, stripped ones too; ordinary results are not", async () => {
   await using http = await startHttpStack();
   for (let i = 0; i < 3; i += 1) await http.send("POST", "/projects/demo/calls", { tool_name: "safe" });

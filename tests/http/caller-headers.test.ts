@@ -51,6 +51,8 @@ const WRONG: readonly Headers[] = [
   { "CG-Recursion-Depth": "" },
   { "CG-Turn-Epoch": "-1" },
   { "CG-Turn-Epoch": "late" },
+  { traceparent: "no trace" },
+  { traceparent: `00-${"0".repeat(32)}-0123456789abcdef-01` },
   ...CHOSEN,
 ];
 
@@ -91,6 +93,23 @@ test.each([
   }
 });
 
+test.each([
+  ["a call", "/projects/demo/calls", { ...CALL, idempotency_key: "used" }],
+  ["a batch", "/projects/demo/calls/batch", [{ ...CALL, idempotency_key: "used" }]],
+  ["a turn", "/projects/demo/agents/ann/turns", { ...TURN, correlation_id: "used" }],
+])("[DOOR-1-6] a key that was used makes no false header of %s true", async (_what, path, body) => {
+  const made = async (headers: Headers) => (await http.send("POST", path, body, { headers: { ...headers } })).body;
+  const idOf = (answer: Awaited<ReturnType<typeof made>>): unknown =>
+    answer.agent_turn_id ?? answer.items?.[0]?.agent_turn_id;
+  const first = idOf(await made({}));
+  expect(first).toMatch(/./);
+  const passed: string[] = [];
+  for (const headers of [...WRONG, ...TURN_SAID])
+    if (codeOf(await made(headers)) !== "protocol_violation") passed.push(JSON.stringify(headers));
+  expect(passed).toEqual([]);
+  expect(idOf(await made(RIGHT))).toBe(first);
+});
+
 test("[DOOR-1-6] a refusal names the header and the clause", async () => {
   const detailOf = async (headers: Record<string, string>) =>
     (await http.send("POST", "/projects/demo/calls", CALL, { headers })).body.error.detail;
@@ -99,13 +118,14 @@ test("[DOOR-1-6] a refusal names the header and the clause", async () => {
   expect(await detailOf({ "CG-Turn-Epoch": "x" })).toEqual({ header: "CG-Turn-Epoch", clause: "utp 2.3" });
   expect(await detailOf({ "CG-Turn-Epoch": "1" })).toEqual({ header: "CG-Turn-Epoch", clause: "utp 8.10" });
   expect(await detailOf({ "CG-Turn-Id": "turn_1" })).toEqual({ header: "CG-Turn-Id", clause: "utp 6.3" });
+  expect(await detailOf({ traceparent: "junk" })).toEqual({ header: "traceparent", clause: "utp 2.5" });
 });
 
 test("[DOOR-1-6] a retry is judged alike", async () => {
   const { body } = await http.send("POST", "/projects/demo/calls", CALL);
   const path = `/projects/demo/calls/${body.tool_call_id}/retry`;
   const before = await fingerprint(http.t);
-  for (const headers of [...CHOSEN, ...TURN_SAID] as Record<string, string>[])
+  for (const headers of [...CHOSEN, ...TURN_SAID, { traceparent: "no trace" }] as Record<string, string>[])
     expect(codeOf((await http.send("POST", path, {}, { headers })).body)).toBe("protocol_violation");
   expect(await fingerprint(http.t)).toBe(before);
   expect((await http.send("POST", path, {}, { headers: { "CG-Recursion-Depth": "0" } })).status).toBe(202);

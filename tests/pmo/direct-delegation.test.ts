@@ -25,15 +25,26 @@ const inProcess: Door = async (world, agentId, toolName, args) =>
 const codeOf = (error: unknown): string => (isToolplaneError(error) ? error.code : String(error));
 
 /** What becomes of a call that says how deep its agent is. */
-const sayDepth = async (world: PmoWorld, door: Door, agentId: string, depth: number): Promise<string> => {
+const sayDepth = async (
+  world: PmoWorld,
+  door: Door,
+  agentId: string,
+  depth: number,
+  idempotencyKey?: string,
+): Promise<string> => {
   if (door === inProcess) {
-    const asked = { projectId: PROJECT, toolName: "slow", arguments: {}, agentId, saidDepth: depth };
-    return world.engine.calls.dispatch(asked).then(() => "made", codeOf);
+    const asked = { projectId: PROJECT, toolName: "slow", arguments: {}, agentId, saidDepth: depth, idempotencyKey };
+    return world.engine.calls.dispatch(asked).then(({ idempotent }) => (idempotent ? "found" : "made"), codeOf);
   }
-  const headers = { "CG-Recursion-Depth": String(depth) };
+  const headers = {
+    "CG-Recursion-Depth": String(depth),
+    ...(idempotencyKey === undefined ? {} : { "Idempotency-Key": idempotencyKey }),
+  };
   const token = await tokenOf(world, agentId);
-  const { body } = await requestOver(world, token, "POST", "/calls", { tool_name: "slow" }, headers);
-  return body.error?.code ?? "made";
+  const before = (await world.engine.calls.list(PROJECT, { limit: 100 })).length;
+  const { body } = await requestOver(world, token, "POST", "/calls", { tool_name: "slow", arguments: {} }, headers);
+  const isNew = (await world.engine.calls.list(PROJECT, { limit: 100 })).length > before;
+  return body.error?.code ?? (isNew ? "made" : "found");
 };
 
 /** The child of a direct delegation, or what was said instead. */
@@ -98,6 +109,17 @@ describe.each<[string, Door]>([
     expect(await sayDepth(world, door, BOSS, 0)).toBe("made");
   });
 
+  test("[DOOR-1-6] a used key answers the depth that its call was made at, and no other", async () => {
+    await using world = await startPmoWorld();
+    await world.engine.agents.upsertAgent(PROJECT, { agent_id: "deputy", profile_name: "Boss" });
+    expect(await sayDepth(world, door, "deputy", 0, "k")).toBe("made");
+    for (const said of [1, 19]) expect(await sayDepth(world, door, "deputy", said, "k")).toBe("protocol_violation");
+    // The agent is deeper now; the request of before is still the same request.
+    await delegate(world, door, BOSS, { ...SUCCESSOR, target_strategy: "reuse", target_ref: "deputy" });
+    expect(await sayDepth(world, door, "deputy", 0, "k")).toBe("found");
+    expect(await sayDepth(world, door, "deputy", 1, "k")).toBe("protocol_violation");
+  });
+
   test("[UTP-2.7-D1] an agent in a turn is as deep as the turn", async () => {
     await using world = await startPmoWorld();
     await world.engine.agents.upsertAgent(PROJECT, { agent_id: "deputy", profile_name: "Boss" });
@@ -156,12 +178,18 @@ describe("turns an agent starts with its own token", () => {
     const { agentId } = await delegate(world, overHttp, BOSS);
     await world.finish(agentId);
     const token = await tokenOf(world, agentId);
-    const ask = (depth: number) => {
-      const headers = { "CG-Recursion-Depth": String(depth) };
-      return requestOver(world, token, "POST", `/agents/${BOSS}/turns`, { instruction: "go on" }, headers);
+    const ask = (depth: number, target = BOSS) => {
+      const headers = { "CG-Recursion-Depth": String(depth), "Idempotency-Key": `for ${target}` };
+      return requestOver(world, token, "POST", `/agents/${target}/turns`, { instruction: "go on" }, headers);
     };
     for (const depth of [0, 2]) expect((await ask(depth)).body.error.code).toBe("protocol_violation");
     expect((await ask(1)).body).toMatchObject({ recursion_depth: 2 });
+    expect((await ask(1, agentId)).body).toMatchObject({ recursion_depth: 1 });
+    // The same under keys that were used.
+    for (const target of [BOSS, agentId]) {
+      for (const depth of [0, 2]) expect((await ask(depth, target)).body.error?.code).toBe("protocol_violation");
+      expect((await ask(1, target)).status).toBe(202);
+    }
   });
 
   test("[UTP-2.7-D2] in a turn, what the agent starts is one deeper than the turn", async () => {

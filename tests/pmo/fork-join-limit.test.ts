@@ -26,16 +26,17 @@ const shownMost = async (world: PmoWorld): Promise<unknown> => {
   return properties.tasks.maxItems;
 };
 
-/** The code each door answers with for so many tasks. */
+/** What each door answers with for so many tasks. */
 const refusals = async (world: PmoWorld, count: number): Promise<readonly unknown[]> => {
   const args = { tasks: tasks(count) };
-  const codeOf = (error: unknown): unknown => (isToolplaneError(error) ? error.code : error);
+  const codeOf = (error: unknown): unknown => (isToolplaneError(error) ? `${error.code}: ${error.message}` : error);
   const inTurn = await world.ask("fork_join", args).then(() => undefined, codeOf);
   const direct = await world.engine.calls
     .dispatch({ projectId: PROJECT, toolName: "fork_join", arguments: args, agentId: BOSS })
     .then(() => undefined, codeOf);
   const over = await http(world, "POST", "/calls", { tool_name: "fork_join", arguments: args, agent_id: BOSS });
-  return [inTurn, direct, over.body.error?.code];
+  const { error } = over.body;
+  return [inTurn, direct, error === undefined ? undefined : `${error.code}: ${error.message}`];
 };
 
 describe("the tasks of one fork_join", () => {
@@ -43,7 +44,8 @@ describe("the tasks of one fork_join", () => {
     await using world = await startPmoWorld();
     const before = await queryTestDatabase(world.test.database.url, LEFT_BEHIND);
     expect(await shownMost(world)).toBe(8);
-    expect(await refusals(world, 9)).toEqual(["bad_request", "bad_request", "bad_request"]);
+    const refusal = "bad_request: fork_join: invalid args.tasks: must have at most 8 items";
+    expect(await refusals(world, 9)).toEqual([refusal, refusal, refusal]);
     await world.serve();
     expect((await queryTestDatabase(world.test.database.url, LEFT_BEHIND))[0]?.agents).toBe(before[0]?.agents);
   });

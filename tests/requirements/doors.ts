@@ -17,6 +17,13 @@ export const rules = [
     text: "A call, a batch, a retry, a turn or an action is refused with protocol_violation, which names the clause, when one of its headers is no such value, contradicts the request, or chooses what the plane mints and counts: the depth, the epoch, the ids of turn, step and call, the parents. Nothing is made; headers that are left out are not judged.",
   },
   { id: "DOOR-1-7", source: "utp 2.3, 6.5, 17 D-26; security 2.9", part: "server", doors: ["host"], text: "host check fails a host that answers one request with what belongs to another, or tells one session the state of another, and names the clause." },
+  {
+    id: "DOOR-1-8",
+    source: "utp 2.3; security 2.2",
+    part: "server",
+    doors: ["HTTP", "NATS"],
+    text: "A claim, an exchange and every other request of a service about no single call is refused with protocol_violation when its epoch or depth is no number, or its project is another; blank headers say nothing, but a blank depth is refused.",
+  },
   { id: "DOOR-2-9", source: "utp 4.4; tool-host 1", part: "server", doors: ["host"], text: "host check fails a host that answers a request twice, a canceled one included, or sends parts after its answer, and names the clause." },
   { id: "DOOR-3-5", source: "utp 8.3.2, 8.3.3, 8.5; tool-host 3", part: "server", doors: ["host"], text: "host check fails a host that runs an execute_tool whose fields are missing or of the wrong kind, and names the clause." },
   { id: "DOOR-2-1", source: "utp 4.4", part: "engine", doors: ["HTTP", "NATS", "in process"], text: "A call that is open takes one result card of its actor; a second one is refused with conflict, which names the card to report instead; the same card again is a no-op." },

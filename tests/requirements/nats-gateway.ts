@@ -13,4 +13,9 @@ export const rules = [
   { id: "SEC-12-2", source: "security 12", part: "server", text: "Durable names are never chosen by a user." },
   { id: "SEC-12-3", source: "security 12", part: "server", text: "The gateway answers into the asker's inbox only: nobody can have the plane publish in its place." },
   { id: "UTP-W32-T1", source: "utp 15 W-32", part: "server", text: "A client of the bus cannot speak as another actor, and a tool service needs no database." },
+  { id: "PAYLOAD-1", source: "utp D-27, issue 17.6", part: "server", text: "A program written from the older guide serves a tool on NATS whose target_subject is of that version; a command waits until a service listens." },
+  { id: "PAYLOAD-2", source: "utp D-27, issue 17.6", part: "server", text: "A tool of the older version is served plainly: options say so by themselves, a lease is refused, a third version too." },
+  { id: "PAYLOAD-3", source: "utp D-27, issue 17.6", part: "server", text: "What a payload says about identity must equal the call's row; a forged or stale one is refused and settles nothing." },
+  { id: "PAYLOAD-4", source: "utp D-27, issue 17.6", part: "server", text: "The actor of a payload-style request is the NATS user's." },
+  { id: "PAYLOAD-5", source: "utp D-27, issue 17.6", part: "server", text: "A payload-style report settles a call once, under its true identity; unknown fields are ignored." },
 ] as const satisfies readonly Rule[];

@@ -13,5 +13,6 @@ export const rules = [
   { id: "SEC-guard-7", source: "interfaces 6", part: "sdk", text: "A service whose version waits serves under the accepted one, says so once, and keeps pins right." },
   { id: "SEC-audit-1", source: "security 5", part: "server", text: "Every administrative act is written down with who, what and from which door, without secrets." },
   { id: "SEC-audit-2", source: "security 5", part: "server", text: "Every use of a control key is written down, and every one that was stripped." },
+  { id: "SEC-audit-4", source: "security 2.3, 5", part: "server", text: "A call that an administrator settles in the name of its tool, without a lease, is written down; a service's results are not." },
   { id: "SEC-audit-3", source: "security 14", part: "server", text: "A project's audit is read by its own operators and by administrators only." },
 ] as const satisfies readonly Rule[];

@@ -88,6 +88,9 @@ export const rules = [
   { id: "SEC-7-S2", source: "security 7", part: "sdk", text: "Parts leave in order, at once unless they may end with the beginning of a secret, and only a bounded number waits." },
   { id: "SEC-7-S3", source: "security 7", part: "sdk", text: "A tool gets only the variables its own code declares, whatever a definition or a card names." },
   { id: "SEC-7-S4", source: "security 7", part: "sdk", text: "A declared variable that is not set is auth_failed before the tool runs." },
+  { id: "SEC-7-S5", source: "security 7, issue 17.5", part: "sdk", text: "The service's configuration decides which variable fills a parameter, above the card and the definition; it fills no parameter that the definition leaves to the caller." },
+  { id: "SEC-7-C1", source: "security 7, issue 17", part: "sdk", text: "The secret of a tool of any kind (function, Node host, Python host, Python service, API) is in no table, event, log line or answer, however the tool says it." },
+  { id: "INV-I8-C9", source: "architecture 4, I8", part: "sdk", text: "A secret is found raw, in base64, hex, URL- and JSON-escaped, and cut in two between parts." },
   { id: "SEC-8-S1", source: "security 8", part: "sdk", text: "An injected value replaces whatever the caller sent under its name, also for a name such as __proto__." },
   { id: "SEC-15-S1", source: "security 15", part: "sdk", text: "A result up to the limit stays whole in its card; a larger one is result_too_large with its size and its beginning." },
 ] as const satisfies readonly Rule[];

@@ -15,6 +15,7 @@ export const rules = [
   { id: "UTP-13.1-D1", source: "utp 13.1, 2.5", part: "ui actions", doors: ["HTTP", "NATS", "in process"], text: "One trace leads from a person's action to its turn, its command and its acknowledgements." },
   { id: "UTP-13.1-D2", source: "utp 13.1, 5.8", part: "ui actions", doors: ["HTTP", "NATS", "in process"], text: "An internal tool that is ui_allowed is admitted." },
   { id: "UTP-13.1-D3", source: "utp 13.1", part: "ui actions", doors: ["HTTP", "NATS", "in process"], text: "A repeated action hears the outcome of the first, with its card." },
+  { id: "UTP-13.1-D5", source: "utp 13.1, 2.6", part: "ui actions", doors: ["HTTP", "NATS", "in process"], text: "The acknowledgement that an action is accepted carries the epoch of its turn." },
   { id: "UTP-13.1-D4", source: "utp 13.1", part: "ui actions", doors: ["HTTP", "NATS", "in process"], text: "An action is named by its action_id and by its message_id: either of them again is the same action." },
   { id: "UTP-7.5-D2", source: "utp 7.5 row 2", part: "turns", doors: ["HTTP", "NATS", "in process"], text: "When a head is gone and all that came for its turn was tried, the turn fails with one task event, and why tells." },
   { id: "REPO-clauses", source: "architecture 4", part: "repo", text: "A rule that names the doors at which it can be broken has a test through each of them." },

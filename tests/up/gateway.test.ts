@@ -114,6 +114,16 @@ describe("[UP-8-10] the gateway inside the process keeps the port's promises", (
     });
   });
 
+  test("[HTTP-1-1] readDefinition gives a version also after it was replaced and the tool deleted", async () => {
+    await using world = await openWorld();
+    const { engine, gateway } = world;
+    const before = await engine.tools.getTool(PROJECT, "safe");
+    await engine.tools.upsertTool(PROJECT, { ...before?.definition, description: "changed" });
+    await engine.tools.deleteTool(PROJECT, "safe");
+    expect(await gateway.readDefinition({ toolName: "safe", version: 1 })).toEqual(before?.definition);
+    expect(await gateway.readDefinition({ toolName: "safe", version: 3 })).toBeUndefined();
+  });
+
   test("register and findTool know the tools of the project, and whose they are", async () => {
     await using world = await openWorld();
     const { gateway, engine } = world;

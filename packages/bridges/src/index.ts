@@ -1,4 +1,4 @@
-// Foreign tools become ordinary tools: NDJSON tool hosts.
+// Foreign tools become ordinary tools: NDJSON tool hosts, HTTP operations.
 
 // hosts
 export { createToolHost } from "./hosts/create-host.ts";
@@ -19,3 +19,9 @@ export {
   hostTarget,
 } from "./hosts-as-tools/host-definitions.ts";
 export { createHostExecutor } from "./hosts-as-tools/host-executor.ts";
+
+// http
+export { createHttpExecutor } from "./http/http-executor.ts";
+export { planAnswer } from "./http/plan-answer.ts";
+export { parseAuthScheme } from "./http/plan-auth.ts";
+export { readAnswer } from "./http/read-answer.ts";

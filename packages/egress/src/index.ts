@@ -1,3 +1,3 @@
 // @toolplane/egress: requests to other machines, held to a policy.
 
-export { createEgress } from "./request/egress.ts";
+export { createEgress, type Egress } from "./request/egress.ts";

@@ -68,8 +68,9 @@ export type { RetentionPolicy } from "./retention/retention.ts";
 // storage
 export type { Queryer } from "./sql/database.ts";
 export { isAway } from "./sql/database-error.ts";
+
 // threads
-export type { Threads } from "./threads/threads.ts";
+export { createThreads, type Threads } from "./threads/threads.ts";
 // tokens
 export type { TokenWatch } from "./tokens/token-ends.ts";
 export { ROLES, type Role, type Token, type Tokens } from "./tokens/tokens.ts";

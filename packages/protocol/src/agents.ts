@@ -41,7 +41,7 @@ export {
   withChildSpan,
   withTraceTransport,
 } from "./context/transport-evolve.ts";
-export { checkCallIdentity, checkCallTrace } from "./headers/call-identity.ts";
+export { checkCallIdentity, checkCallTrace, checkServicePlace } from "./headers/call-identity.ts";
 export { type CallerIdentity, checkCallerIdentity, saidDepthError } from "./headers/caller-identity.ts";
 export { replay } from "./headers/replay.ts";
 export {

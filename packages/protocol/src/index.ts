@@ -156,6 +156,7 @@ export { type ToolDefinition, toolDefinitionSchema } from "./tools/definition.ts
 export {
   definitionHash,
   definitionText,
+  HASHED_FIELDS,
   type HashText,
 } from "./tools/definition-hash.ts";
 export {

@@ -45,6 +45,7 @@ export {
 export { readTurnBudget, type TurnBudget, turnBudgetSchema } from "./registry/turn-budget.ts";
 export { type DefinitionChange, definitionChanges } from "./tools/definition-changes.ts";
 export { type AllowEnv, isEnvName, isOwnEnvName } from "./tools/env-name.ts";
+export { findHiddenCharacter } from "./tools/hidden-characters.ts";
 export type { CompileSchema, SchemaIssue, ValidateValue } from "./tools/parameters-schema.ts";
 export {
   argumentsSchema,

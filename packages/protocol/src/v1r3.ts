@@ -3,8 +3,11 @@
 export {
   type AdaptedMessage,
   adaptLegacyMessage,
+  adaptLegacyRequest,
+  currentSubject,
   isLegacySubject,
   LEGACY_VERSION,
   type LegacyMessage,
   liftIdentity,
+  lowerCommand,
 } from "./legacy/v1r3.ts";

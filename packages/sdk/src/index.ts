@@ -6,6 +6,7 @@ export type {
   CardRef,
   ClaimedCommand,
   ClaimRequest,
+  DefinitionRef,
   HeldCall,
   Lease,
   Patience,
@@ -24,13 +25,19 @@ export { type Clock, systemClock } from "./ports/clock.ts";
 export { createIds, type Ids, type Random } from "./ports/ids.ts";
 export { createLineLog, type Log, type LogFields, silentLog, stderrLog } from "./ports/log.ts";
 export { DeferredCall, deferCall } from "./runner/deferred.ts";
-export type { ExecuteContext, Executor, ToolCall, ToolProfile } from "./runner/executor.ts";
+export { createDefinitionMemory, type DefinitionMemory } from "./runner/definition-memory.ts";
+export type { ExecuteContext, Executor, PinnedDefinition, ToolCall, ToolProfile } from "./runner/executor.ts";
 export { type CommandPlan, planCommand, type RunnerPlace } from "./runner/plan-command.ts";
 export { type Preview, previewJson } from "./runner/preview.ts";
 export type { RunOutcome, RunReport } from "./runner/run-report.ts";
 export { createRunner, type Runner, type RunnerOptions } from "./runner/runner.ts";
 export { createScrubber, type Scrubber, scrubLog } from "./secrets/scrubber.ts";
-export { createEnvSecrets, type SecretSource } from "./secrets/secret-source.ts";
+export {
+  createEnvSecrets,
+  type SecretDeclaration,
+  type SecretSource,
+  type SecretUse,
+} from "./secrets/secret-source.ts";
 export { type ServeOptions, type Serving, serveTools } from "./service/serve-tools.ts";
 export {
   type StopOptions,

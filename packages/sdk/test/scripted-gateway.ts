@@ -7,6 +7,7 @@ import type {
   CardRef,
   ClaimedCommand,
   ClaimRequest,
+  DefinitionRef,
   HeldCall,
   Patience,
   RegisteredTool,
@@ -28,6 +29,7 @@ export interface Script {
   settle?: (settlement: ServiceResult, count: number) => Promise<Settled>;
   putCard?: (card: Card) => Promise<void>;
   report?: (report: Report, count: number) => Promise<Settled>;
+  readDefinition?: (ref: DefinitionRef) => Promise<ToolDefinition | undefined>;
   findTool?: (name: string) => Promise<RegisteredTool | undefined>;
   register?: (definition: ToolDefinition) => Promise<Registration | undefined>;
 }
@@ -130,6 +132,11 @@ export const createScriptedGateway = ({
       log.operations.push("sendParts");
       log.parts.push(...parts);
     },
+    readDefinition: (ref, patience) =>
+      patiently(patience, async () => {
+        log.operations.push("readDefinition");
+        return script.readDefinition?.(ref);
+      }),
     findTool: (name, patience) =>
       patiently(patience, async () => {
         log.operations.push("findTool");

@@ -27,6 +27,10 @@ export const findDescendants = (pid: number): readonly ProcessRow[] => {
 export const findLeftovers = (): readonly ProcessRow[] =>
   findDescendants(process.pid).filter(({ pid }) => pid !== processGuard().pid);
 
+/** The same for a test file that shares its process: `before` is what others had left when the file began. */
+export const findLeftoversSince = (before: readonly ProcessRow[]): readonly ProcessRow[] =>
+  findLeftovers().filter(({ pid, started }) => !before.some((known) => known.pid === pid && known.started === started));
+
 export const isRunning = (pid: number): boolean => tryReadProcess(pid)?.zombie === false;
 
 /** What a process was started as, its arguments included. Small Linux images have no ps, other systems no /proc. */

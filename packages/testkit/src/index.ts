@@ -60,6 +60,7 @@ export {
   commandOf,
   findDescendants,
   findLeftovers,
+  findLeftoversSince,
   isRunning,
   isThere,
   rememberProcess,

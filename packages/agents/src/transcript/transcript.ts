@@ -43,6 +43,8 @@ export interface Transcript extends FittedTranscript {
   /** What `read_card` may read. */
   readonly visible: ReadonlyMap<string, Card>;
   readonly resultFields: readonly ResultField[];
+  /** The model reads a result from outside: whatever it writes may derive from it. */
+  readonly hasExternal: boolean;
 }
 
 const NO_RESULT = "No result was recorded for this call. It may or may not have run; do not rely on it.";
@@ -64,6 +66,19 @@ const trustOfCard = (card: Card, { input, visible }: Setting): ToolTrust => {
   if (source === undefined || source.metadata.function_name === READ_CARD) return UNKNOWN;
   return source.tool_call_id === null ? UNKNOWN : resultTrust(source, input.trustOf, input.agentId);
 };
+
+/** What models write. */
+const WRITTEN: ReadonlySet<string> = new Set([
+  CARD_TYPES.agentThought,
+  CARD_TYPES.taskDeliverable,
+  CARD_TYPES.taskContext,
+]);
+
+/** A result from outside, or the words of another agent: a model wrote them, after reading whatever it read. */
+const isExternal = (card: Card, setting: Setting): boolean =>
+  card.content.__type__ === "ToolResultContent"
+    ? trustOfCard(card, setting).trust === "external"
+    : WRITTEN.has(card.type) && card.author_id !== setting.input.agentId;
 
 const textOf = (card: Card, limit: number, setting: Setting): string =>
   showResult(card, {
@@ -131,5 +146,6 @@ export const buildTranscript = (input: TranscriptInput): Transcript => {
     cardIds: cards.map(({ card_id }) => card_id),
     visible,
     resultFields: requiredFields(input.contextCards),
+    hasExternal: cards.some((card) => isExternal(card, setting)),
   };
 };

@@ -41,6 +41,8 @@ export interface QuestionPlan {
   readonly requiredFields: readonly ResultField[];
   /** What read_card may read. */
   readonly visible: ReadonlyMap<string, Card>;
+  /** What the model writes in this step may derive from cards of external trust. */
+  readonly external: boolean;
 }
 
 /** Tools of the worker itself: never registered, never dispatched. */
@@ -135,6 +137,8 @@ export const planQuestion = (input: QuestionInput): QuestionPlan => {
     restricted: budget.tools.length < all.length,
     requiredFields: fields,
     visible: transcript.visible,
+    // Another agent's words were written by a model that may have read foreign text, so an instruction of one counts too.
+    external: transcript.hasExternal || work.parentAgentId !== undefined,
   };
 };
 

@@ -109,7 +109,8 @@ export const createRunStep = (deps: StepDeps): RunStep => {
 
   const entryOf = (fate: Fate, index: number, maker: cards.CardMaker, scene: Scene): StepEntry => {
     const { call } = fate;
-    const ofProject = { toolName: call.name, arguments: call.arguments, providerCallId: call.alias };
+    const { external } = scene.plan;
+    const ofProject = { toolName: call.name, arguments: call.arguments, providerCallId: call.alias, external };
     switch (fate.do) {
       case "dispatch":
         return { call: ofProject };

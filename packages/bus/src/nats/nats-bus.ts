@@ -15,6 +15,7 @@ import { createKeptDurables, type KeptDurables } from "./kept-durables.ts";
 import type { NatsLink } from "./link.ts";
 import { createLiveStreams } from "./live-streams.ts";
 import { createNatsDurables, type NatsDurables } from "./nats-durables.ts";
+import { createPayloadCommands } from "./payload-commands.ts";
 import { createPublisher, type Publisher } from "./publisher.ts";
 import { createStreamKeeper, STREAM_CATEGORIES, type StreamKeeper } from "./stream-keeper.ts";
 import { trimCommands } from "./trim-commands.ts";
@@ -66,7 +67,8 @@ export const createNatsBus = (options: NatsBusOptions): NatsBus => {
     const kept = createKeptDurables({ durables, clock, log });
     const { requests, nc } = wire;
     const maxPayload = (): number | undefined => nc.info?.max_payload;
-    const publisher = createPublisher({ requests, streams, maxPayload, remade: kept.restore });
+    const payloadCommands = createPayloadCommands({ requests, flush: () => nc.flush() });
+    const publisher = createPublisher({ requests, streams, payloadCommands, maxPayload, remade: kept.restore });
     return { streams, durables, kept, publisher };
   });
 

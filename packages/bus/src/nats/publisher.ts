@@ -11,6 +11,7 @@ import { type Subject, ToolplaneError } from "@toolplane/protocol";
 import type { StreamCategory } from "@toolplane/protocol/agents";
 import type { BusMessage } from "../bus.ts";
 import { checkMessage } from "../message.ts";
+import { lowerMessage, type PayloadCommands } from "./payload-commands.ts";
 import { nobodyListens, type Requests, unavailable } from "./requests.ts";
 import type { StreamKeeper } from "./stream-keeper.ts";
 import { checkFits, type EncodedMessage, encodeMessage } from "./wire-message.ts";
@@ -18,6 +19,7 @@ import { checkFits, type EncodedMessage, encodeMessage } from "./wire-message.ts
 export interface PublisherDeps {
   readonly requests: Requests;
   readonly streams: StreamKeeper;
+  readonly payloadCommands: PayloadCommands;
   readonly maxPayload: () => number | undefined;
   /** Streams were made again: durables are gone too. */
   readonly remade: () => void;
@@ -55,21 +57,33 @@ interface Letter {
   readonly subject: string;
   readonly category: StreamCategory;
   readonly encoded: EncodedMessage;
+  /** No stream captures it: its service listens on the subject. */
+  readonly isPayloadStyle: boolean;
+  readonly messageId: string | undefined;
 }
 
 /** Refuses messages that the bus may not carry. */
 const encodeLetter = (message: BusMessage): Letter => {
   const subject = checkMessage(message);
   const { messageId } = message;
-  const id = messageId === undefined ? {} : { "Nats-Msg-Id": messageIdOnWire(subject, messageId) };
+  const onWire = messageId === undefined ? undefined : messageIdOnWire(subject, messageId);
+  const lowered = lowerMessage(message);
   return {
     subject: message.subject,
     category: subject.category === "evt" ? "evt" : "cmd",
-    encoded: encodeMessage(message, id),
+    encoded: encodeMessage(lowered ?? message, onWire === undefined ? {} : { "Nats-Msg-Id": onWire }),
+    isPayloadStyle: lowered !== undefined,
+    messageId: onWire,
   };
 };
 
-export const createPublisher = ({ requests, streams, maxPayload, remade }: PublisherDeps): Publisher => {
+export const createPublisher = ({
+  requests,
+  streams,
+  payloadCommands,
+  maxPayload,
+  remade,
+}: PublisherDeps): Publisher => {
   const waiting: (() => void)[] = [];
   let onTheirWay = 0;
 
@@ -108,7 +122,7 @@ export const createPublisher = ({ requests, streams, maxPayload, remade }: Publi
   const publishOne = async (letter: Letter): Promise<boolean> => {
     await enter();
     try {
-      return await store(letter);
+      return await (letter.isPayloadStyle ? payloadCommands.send(letter) : store(letter));
     } catch (error) {
       if (!(error instanceof ToolplaneError)) throw error;
       if (error.retry !== "never" || error.code === "payload_too_large") throw error;

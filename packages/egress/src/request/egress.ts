@@ -5,8 +5,9 @@
 //   EG4. An error is a ToolplaneError that names the host and never a header, a body or a query.
 //   EG5. Variables such as HTTP_PROXY change nothing: a proxy would resolve names by itself.
 
-import { ToolplaneError } from "@toolplane/protocol";
+import { ToolplaneError, UsageError } from "@toolplane/protocol";
 import { Agent, type Dispatcher, fetch as undiciFetch } from "undici";
+import { parseHostPattern } from "../policy/host-name.ts";
 import { planTarget } from "../policy/plan-target.ts";
 import { createPolicy, type EgressPolicy, type PolicyOptions } from "../policy/policy.ts";
 import { createConnector } from "./connector.ts";
@@ -26,6 +27,8 @@ export interface Egress {
   readonly policy: EgressPolicy;
   /** As the global one, with bodies as text or bytes; rejects with a ToolplaneError, or with the reason of an abort. */
   readonly fetch: typeof globalThis.fetch;
+  /** The same `fetch` for one user of it: only these hosts (patterns), at every hop. What the policy refuses stays refused. */
+  within(hosts: readonly string[]): typeof globalThis.fetch;
   /** For clients that build their own requests; they must limit redirects and unpacked bodies themselves. */
   readonly dispatcher: Dispatcher;
   /** Aborts requests under way. */
@@ -91,12 +94,16 @@ export const createEgress = (options: EgressOptions = {}): Egress => {
     }
   };
 
-  const ask: typeof globalThis.fetch = async (input, init) => {
+  const ask = async (
+    held: EgressPolicy,
+    input: Parameters<typeof fetch>[0],
+    init: RequestInit | undefined,
+  ): Promise<Response> => {
     const signal = init?.signal ?? undefined;
     const deadline = AbortSignal.timeout(limits.totalMs);
     let next = readRequest(input, init);
     for (let followed = 0; ; followed++) {
-      const { url, origin } = planTarget(next.url, policy);
+      const { url, origin } = planTarget(next.url, held);
       const context = { host: origin.host, limits, signal, deadline };
       const hop = { ...next, url };
       const answer = await send(hop, context);
@@ -115,5 +122,16 @@ export const createEgress = (options: EgressOptions = {}): Egress => {
     }
   };
 
-  return { policy, fetch: ask, dispatcher, close: () => dispatcher.destroy() };
+  return {
+    policy,
+    fetch: (input, init) => ask(policy, input, init),
+    within(hosts) {
+      const only = hosts.map(parseHostPattern);
+      const { hosts: all } = policy;
+      if (all !== "any") throw new UsageError("only a policy for any host can be narrowed");
+      return (input, init) => ask({ ...policy, hosts: only }, input, init);
+    },
+    dispatcher,
+    close: () => dispatcher.destroy(),
+  };
 };

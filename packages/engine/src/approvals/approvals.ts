@@ -1,4 +1,5 @@
-// Approvals: a person says yes or no to a call of a tool with `approval: required`.
+// Approvals: a person says yes or no to a call of a tool with `approval: required`, or with `approval: external` and arguments that
+// derive from cards of external trust.
 //   AP1. Exactly one decision per call, the first; the same again by anybody is answered with it, the opposite is `conflict`.
 //   AP2. The decision is a card under an id derived from the call's, written in the transaction that moves the call (I7). The
 //       call remembers the card's hash: its turn's chain links the decision before the result. Retention removes both.

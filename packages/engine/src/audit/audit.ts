@@ -30,6 +30,7 @@ const ACTS = [
   "call.approved",
   "call.denied",
   "call.canceled",
+  "call.settled",
   "call.retried",
   "turn.stopped",
   "dead_letter.replayed",

@@ -1,5 +1,6 @@
 // How a direct call's dispatch ended, in the words its caller gets: stored now, found again, or refused. Pure.
 //   I12. A key that was used answers with its call, or with a conflict when the arguments differ.
+//   I9. A depth that the caller says is compared with the depth of that call: the agent may be elsewhere by now.
 
 import { type AfterExecution, isTrustedActor, rawArgumentsHash, ToolplaneError } from "@toolplane/protocol";
 import { saidDepthError } from "@toolplane/protocol/agents";
@@ -71,7 +72,8 @@ export const keyedOutcome = (pending: Pending, found: KeyedRow, sha256: Sha256):
       `the idempotency key was used before for ${pending.request.toolName} with other arguments; use a new key`,
       { detail: { tool_call_id: found.tool_call_id } },
     );
-  return foundOf(found, found.tool_call_id !== pending.toolCallId);
+  const unlike = saidDepthError(pending.request.saidDepth, found.recursion_depth);
+  return unlike ?? foundOf(found, found.tool_call_id !== pending.toolCallId);
 };
 
 export const refusalOf = (

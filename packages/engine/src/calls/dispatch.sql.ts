@@ -182,6 +182,7 @@ export interface KeyedRow {
   readonly trace_id: string;
   readonly after_execution: AfterExecution;
   readonly status: CallStatus;
+  readonly recursion_depth: number;
 }
 
 const keys = setInput<KeyLookup>([
@@ -195,7 +196,7 @@ const keys = setInput<KeyLookup>([
 export const FIND_KEYED: Statement = {
   name: "calls.find-keyed",
   text: `
-select i.ord::int as ord, c.tool_call_id, c.arguments_hash, c.agent_turn_id, c.call_card_id, c.trace_id, c.after_execution, c.status
+select i.ord::int as ord, c.tool_call_id, c.arguments_hash, c.agent_turn_id, c.call_card_id, c.trace_id, c.after_execution, c.status, c.recursion_depth
   from ${keys.from}
  cross join lateral (
    select * from state.call_keys q
@@ -227,7 +228,7 @@ const made = setInput<MadeLookup>([
 export const FIND_MADE: Statement = {
   name: "calls.find-made",
   text: `
-select i.ord::int as ord, c.tool_call_id, c.arguments_hash, c.agent_turn_id, c.call_card_id, c.trace_id, c.after_execution, c.status,
+select i.ord::int as ord, c.tool_call_id, c.arguments_hash, c.agent_turn_id, c.call_card_id, c.trace_id, c.after_execution, c.status, c.recursion_depth,
        c.tool_name, c.agent_id
   from ${made.from}
   join state.calls c on c.project_id = any (array[i.project_id]) and c.tool_call_id = i.tool_call_id`,

@@ -69,6 +69,11 @@ export interface CallAsk {
   readonly idempotencyKey?: string | undefined;
   readonly notBeforeMs?: number | undefined;
   readonly retryOf?: string | undefined;
+  /**
+   * Whether the arguments derive from cards of external trust: their author had read a result from outside. Left out, it is so for
+   * every agent, and not so for the system's own actors and people.
+   */
+  readonly external?: boolean | undefined;
 }
 
 export interface PlanCallInput {
@@ -199,11 +204,14 @@ export interface PlannedCall {
   readonly free: boolean;
 }
 
+/** Fails closed: an agent that does not say what its arguments derive from may have read anything. */
+const wantsApproval = ({ approval }: ResolvedToolOptions, { external }: CallAsk, { agentId }: CallOrigin): boolean =>
+  approval.policy === "required" || (approval.policy === "external" && (external ?? !isTrustedActor(agentId)));
+
 /** Limits and the order of sessions are kept where calls are claimed, and a plain service never leases. */
 const isFree = (options: ResolvedToolOptions, ask: CallAsk, session: string | null): boolean =>
   session === null &&
   ask.notBeforeMs === undefined &&
-  !options.approval.required &&
   options.service !== "plain" &&
   options.concurrency === undefined &&
   options.rate === undefined;
@@ -248,14 +256,15 @@ export const planCall = (input: PlanCallInput): PlannedCall => {
     msgType: "ToolCommandPayload",
     sender: SENDER,
   });
+  const needsApproval = wantsApproval(options, ask, origin);
   const session = planSession({ ...origin, target: subject.target }, options.session, planned.arguments);
   return {
     chain,
-    free: isFree(options, ask, session) && !input.external,
+    free: !needsApproval && isFree(options, ask, session) && !input.external,
     row: {
       projectId: origin.projectId,
       toolCallId,
-      status: options.approval.required ? "awaiting_approval" : "queued",
+      status: needsApproval ? "awaiting_approval" : "queued",
       agentId: origin.agentId,
       trusted: isTrustedActor(origin.agentId),
       agentTurnId: origin.agentTurnId,
@@ -280,7 +289,7 @@ export const planCall = (input: PlanCallInput): PlannedCall => {
       retrySafe: options.retry === "safe",
       plain: options.service === "plain",
       timeoutSeconds: options.timeoutSeconds,
-      queueTimeoutSeconds: options.approval.required ? options.approval.timeoutSeconds : options.queueTimeoutSeconds,
+      queueTimeoutSeconds: needsApproval ? options.approval.timeoutSeconds : options.queueTimeoutSeconds,
       idempotencyKey: ask.idempotencyKey ?? null,
       argumentsHash: rawArgumentsHash(ask.arguments, sha256),
       retryOf: ask.retryOf ?? null,

@@ -7,6 +7,7 @@
 import { setImmediate as breathe } from "node:timers/promises";
 import { isFilled, isToolplaneError, ToolplaneError, type ToolResultContent } from "@toolplane/protocol";
 import { checkCallTrace } from "@toolplane/protocol/agents";
+import type { Act, Actor } from "../audit/audit.ts";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
 import { roughBytes } from "../coalescer/rough-bytes.ts";
 import type { Diagnostics } from "../diagnostics/diagnostics.ts";
@@ -33,6 +34,8 @@ export interface SettleRequest extends CallKey {
   readonly traceparent?: string | undefined;
   /** What the tool's program said about its failure. */
   readonly diagnostics?: Diagnostics | undefined;
+  /** The person who speaks for the producer, for the audit; absent for a service. */
+  readonly by?: Actor | undefined;
 }
 
 export interface Settled {
@@ -106,6 +109,21 @@ interface Planned extends PlannedSettlement {
   readonly request: SettleRequest;
 }
 
+const actsOf = (won: readonly Planned[]): (Act & { readonly by: Actor })[] =>
+  won.flatMap(({ request: { by, actorId }, facts: { projectId, toolCallId, toolName }, row: { status } }) =>
+    by === undefined
+      ? []
+      : [
+          {
+            by,
+            projectId,
+            act: "call.settled",
+            subject: toolCallId,
+            detail: { tool_name: toolName, status, as: actorId },
+          },
+        ],
+  );
+
 const answerOf = ({ resultCardId, status }: SettleRow): Settled => ({
   toolResultCardId: resultCardId,
   status,
@@ -137,6 +155,10 @@ export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled
     return { ...planned, request, diagnostics: request.diagnostics };
   };
 
+  /** A commit of its own; what a person did is written down in it. */
+  const settleAll = (planned: readonly Planned[]): Promise<ReadonlySet<Planned>> =>
+    deps.settlements.alone(planned, planned.some(({ request: { by } }) => by !== undefined) ? actsOf : undefined);
+
   const read = async (keys: readonly CallKey[]): Promise<ReadonlyMap<string, CallView>> =>
     new Map((await db.query<ViewRow>(READ_CALLS, bindKeys(keys))).map(viewOf).map((view) => [callKey(view), view]));
 
@@ -158,7 +180,7 @@ export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled
     if (!saysTheSame(standing, loser.row)) return otherStands({ toolCallId, actorId: settledBy }, standing);
     const again = plan(loser.request, loser.facts, standing);
     if (again instanceof Error) return again;
-    if ((await deps.settlements.alone([again])).has(again)) return answerOf(again.row);
+    if ((await settleAll([again])).has(again)) return answerOf(again.row);
     return planRepeat(again.row, (await read([again.row])).get(callKey(again.row)), deps.clock.now());
   };
 
@@ -190,7 +212,7 @@ export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled
     const planned = plans.filter((item): item is Planned => !(item instanceof Error));
     if (planned.length === 0) return plans as readonly ToolplaneError[];
     await faults.at("settle:before-commit");
-    const won = await deps.settlements.alone(planned);
+    const won = await settleAll(planned);
     await faults.at("settle:after-commit");
     const repeats = await repeat(planned.filter((item) => !won.has(item)));
     return plans.map((item) => {

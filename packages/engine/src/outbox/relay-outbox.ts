@@ -3,8 +3,10 @@
 //       message is published again under the same id, so the bus can recognise it. A batch costs two round trips of the
 //       database, and new messages meanwhile are the next batch: the busier it is, the less a message costs. Claims are short
 //       and are extended while a slow bus is waited for, so messages of a dead process are soon free.
-//   RO2. A message that the bus refuses for good becomes a dead letter; every other is tried without end (I3).
+//   RO2. A message that the bus refuses for good becomes a dead letter; every other is tried without end (I3). A parcel of
+//       events is buried only when all that is left of it is refused for good.
 //   RO3. A message that cannot be published does not hold up the others: the messages of a failed batch are tried one by one.
+//       A command that only its receiver misses (`unheard`) says nothing about the bus: the relay goes on without a pause.
 //   RO4. When idle, it waits for the doorbell or until a delayed message is due; the slow look is for lost rings (I13).
 
 import type { Bus, BusMessage } from "@toolplane/bus";
@@ -95,6 +97,9 @@ const messageOf = (row: RelayRow): BusMessage => ({
   messageId: messageIdOf(row),
 });
 
+/** The bus works; the service that the command is for does not listen (payload-style services have no durable). */
+const isUnheard = (error: unknown): boolean => isToolplaneError(error) && error.detail?.reason === "unheard";
+
 /** One row for each message of the outbox, whatever it is made of. */
 const firstsOf = (rows: readonly RelayRow[]): readonly RelayRow[] => rows.filter(({ part }) => part <= 1);
 
@@ -109,6 +114,20 @@ interface Failure {
 const isFinal = (error: unknown): boolean => isToolplaneError(error) && error.retry === "never";
 
 const codeOf = (error: unknown): string => (isToolplaneError(error) ? error.code : "internal_error");
+
+/**
+ * By message. A parcel has left when all of it has; an event that may still leave keeps it from being buried, whatever the bus
+ * says of its other events.
+ */
+const errorsOf = (rows: readonly RelayRow[], outcomes: readonly PublishOutcome[]) => {
+  const errors = new Map<string, { readonly error: unknown }>();
+  for (const [index, { id }] of rows.entries()) {
+    const outcome = outcomes[index];
+    const earlier = errors.get(id);
+    if (outcome !== undefined && (earlier === undefined || isFinal(earlier.error))) errors.set(id, outcome);
+  }
+  return errors;
+};
 
 export const relayOutbox = (options: RelayOptions): Relay => {
   const { db, bus, doorbell, ids, clock, log, faults, watch } = options;
@@ -198,13 +217,7 @@ export const relayOutbox = (options: RelayOptions): Relay => {
     await faults.at("relay:after-claim");
     const outcomes = await publishHeld(rows, claimId);
     await faults.at("relay:after-publish");
-    // A parcel has left when all of it has.
-    const errors = new Map(
-      rows.flatMap(({ id }, index) => {
-        const outcome = outcomes[index];
-        return outcome === undefined ? [] : [[id, outcome] as const];
-      }),
-    );
+    const errors = errorsOf(rows, outcomes);
     const done = messages.filter(({ id }) => !errors.has(id));
     const failures = messages.flatMap((row): readonly Failure[] => {
       const outcome = errors.get(row.id);
@@ -223,7 +236,7 @@ export const relayOutbox = (options: RelayOptions): Relay => {
     ]);
     await faults.at("relay:after-mark");
     batches++;
-    const isBack = done.length === 0 && due.some((ms) => ms < Number.POSITIVE_INFINITY);
+    const isBack = done.length === 0 && failures.some(({ error }) => !isFinal(error) && !isUnheard(error));
     return { waitMs: messages.length < batch ? Math.min(...due, lookAgainMs) : 0, came: isBack ? "back" : "through" };
   };
 

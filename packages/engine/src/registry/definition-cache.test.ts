@@ -72,7 +72,7 @@ describe("resolve", () => {
       definitionHash: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
     expect(one?.validate({ text: "hello" })).toEqual([]);
-    expect(one?.validate({})).toEqual([{ path: "$", message: "must have required property 'text'" }]);
+    expect(one?.validate({})).toEqual([{ path: "$.text", message: "is missing" }]);
     expect(Object.isFrozen(one?.definition.options)).toBe(true);
     expect(Object.isFrozen(one?.definition.parameters)).toBe(true);
   });

@@ -26,23 +26,82 @@ const segmentsOf = (pointer: string): (string | number)[] =>
     .map((piece) => piece.replaceAll("~1", "/").replaceAll("~0", "~"))
     .map((piece) => (isDigits(piece) && piece.length < 16 ? Number(piece) : piece));
 
-const shown = (words: unknown): string => {
-  const text = JSON.stringify(words) ?? "";
-  return text.length <= MAX_SHOWN_WORDS ? `: ${text}` : "";
+const TYPES: Readonly<Record<string, string>> = {
+  string: "a string",
+  number: "a number",
+  integer: "a whole number",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+  null: "null",
+};
+
+/** Keywords that bound a count, and what is counted. */
+const COUNTED: Readonly<Record<string, readonly [bound: string, thing: string]>> = {
+  minLength: ["at least", "character"],
+  maxLength: ["at most", "character"],
+  minItems: ["at least", "item"],
+  maxItems: ["at most", "item"],
+  minProperties: ["at least", "member"],
+  maxProperties: ["at most", "member"],
+};
+
+const BOUNDS: Readonly<Record<string, string>> = {
+  minimum: "at least",
+  maximum: "at most",
+  exclusiveMinimum: "greater than",
+  exclusiveMaximum: "less than",
+};
+
+const listed = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value]);
+
+const oneOf = (words: unknown): string => {
+  const text = listed(words)
+    .map((word) => JSON.stringify(word))
+    .join(", ");
+  return text.length <= MAX_SHOWN_WORDS ? text : "the allowed values";
+};
+
+type Params = Readonly<Record<string, unknown>>;
+
+const sentenceOf = (keyword: string, params: Params): string | undefined => {
+  const counted = COUNTED[keyword];
+  if (counted !== undefined)
+    return `must have ${counted[0]} ${params.limit} ${counted[1]}${params.limit === 1 ? "" : "s"}`;
+  const bound = BOUNDS[keyword];
+  if (bound !== undefined) return `must be ${bound} ${params.limit}`;
+  switch (keyword) {
+    case "type":
+      return `must be ${listed(params.type)
+        .map((name) => TYPES[String(name)] ?? String(name))
+        .join(" or ")}`;
+    case "enum":
+      return `must be one of ${oneOf(params.allowedValues)}`;
+    case "const":
+      return `must be ${oneOf(params.allowedValue)}`;
+    case "multipleOf":
+      return `must be a multiple of ${params.multipleOf}`;
+    case "pattern":
+      return `must match the pattern ${JSON.stringify(params.pattern)}`;
+    case "uniqueItems":
+      return "must not have the same item twice";
+    case "false schema":
+      return "is not allowed here";
+    default:
+      return undefined;
+  }
 };
 
 const describe = (error: ErrorObject): SchemaIssue => {
   const segments = segmentsOf(error.instancePath);
-  const params = error.params as Readonly<Record<string, unknown>>;
+  const params = error.params as Params;
   const extra = params.additionalProperty ?? params.unevaluatedProperty;
   if (typeof extra === "string")
     return { path: formatJsonPath([...segments, extra]), message: "is not a known member" };
-  const path = formatJsonPath(segments);
-  const message = error.message ?? `breaks ${error.keyword}`;
-  if (error.keyword === "enum") return { path, message: `${message}${shown(params.allowedValues)}` };
-  if (error.keyword === "const") return { path, message: `${message}${shown(params.allowedValue)}` };
-  if (error.keyword === "false schema") return { path, message: "is not allowed here" };
-  return { path, message };
+  if (error.keyword === "required" && typeof params.missingProperty === "string")
+    return { path: formatJsonPath([...segments, params.missingProperty]), message: "is missing" };
+  const message = sentenceOf(error.keyword, params) ?? error.message ?? `breaks ${error.keyword}`;
+  return { path: formatJsonPath(segments), message };
 };
 
 export const valueIssues = (errors: readonly ErrorObject[]): readonly SchemaIssue[] =>

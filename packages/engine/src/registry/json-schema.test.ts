@@ -32,19 +32,37 @@ describe("checking values", () => {
 
   test.each<[string, unknown, string | undefined, string | undefined]>([
     ["a good value", { name: "ab", kind: "a", sizes: [1, 2] }, undefined, undefined],
-    ["a missing member", {}, "$", "must have required property 'name'"],
-    ["a wrong type", { name: 3 }, "$.name", "must be string"],
-    ["a place in a list", { name: "ab", sizes: [1, -1] }, "$.sizes[1]", "must be >= 0"],
+    ["a missing member", {}, "$.name", "is missing"],
+    ["a wrong type", { name: 3 }, "$.name", "must be a string"],
+    ["a place in a list", { name: "ab", sizes: [1, -1] }, "$.sizes[1]", "must be at least 0"],
     ["an unknown member", { name: "ab", "odd key": 1 }, '$["odd key"]', "is not a known member"],
-    [
-      "a value outside an enum",
-      { name: "ab", kind: "z" },
-      "$.kind",
-      'must be equal to one of the allowed values: ["a","b"]',
-    ],
-    ["a duplicate", { name: "ab", sizes: [1, 1] }, "$.sizes", "must NOT have duplicate items"],
+    ["a value outside an enum", { name: "ab", kind: "z" }, "$.kind", 'must be one of "a", "b"'],
+    ["a duplicate", { name: "ab", sizes: [1, 1] }, "$.sizes", "must not have the same item twice"],
   ])("%s", (_title, value, path, message) => {
     expect(issues(schema, value)).toEqual(path === undefined ? [] : [{ path, message }]);
+  });
+
+  test.each<[JsonObject, unknown, string]>([
+    [{ type: ["string", "null"] }, 1, "must be a string or null"],
+    [{ type: "integer" }, 1.5, "must be a whole number"],
+    [{ type: "boolean" }, "yes", "must be true or false"],
+    [{ type: "array" }, {}, "must be a list"],
+    [{ type: "object" }, [], "must be an object"],
+    [{ minLength: 2 }, "a", "must have at least 2 characters"],
+    [{ maxLength: 1 }, "ab", "must have at most 1 character"],
+    [{ minItems: 1 }, [], "must have at least 1 item"],
+    [{ maxItems: 8 }, [1, 2, 3, 4, 5, 6, 7, 8, 9], "must have at most 8 items"],
+    [{ minProperties: 1 }, {}, "must have at least 1 member"],
+    [{ maximum: 5 }, 6, "must be at most 5"],
+    [{ exclusiveMinimum: 0 }, 0, "must be greater than 0"],
+    [{ exclusiveMaximum: 9 }, 9, "must be less than 9"],
+    [{ multipleOf: 3 }, 4, "must be a multiple of 3"],
+    [{ const: "y" }, "z", 'must be "y"'],
+    [{ pattern: "^x$" }, "y", 'must match the pattern "^x$"'],
+    [{ enum: [1, null, "a"] }, 2, 'must be one of 1, null, "a"'],
+    [{ enum: ["a".repeat(300)] }, 2, "must be one of the allowed values"],
+  ])("says in a sentence what %j wants", (schema_, value, message) => {
+    expect(issues(schema_, value)).toEqual([{ path: "$", message }]);
   });
 
   test("[SEC-7-E1] an issue never quotes the checked value", () => {
@@ -202,7 +220,7 @@ describe("work is bounded", () => {
     const chain = (n: number): unknown => (n === 0 ? { n: 0 } : { n, next: chain(n - 1) });
     expect(issues(list, chain(50))).toEqual([]);
     expect(issues(list, { next: { next: { n: "x" } } })).toEqual([
-      { path: "$.next.next.n", message: "must be number" },
+      { path: "$.next.next.n", message: "must be a number" },
     ]);
   });
 

@@ -61,3 +61,13 @@ export const parseLinearPattern = (source: string): LinearPattern => {
     cost: (text) => 1 + Math.ceil(text.length * perCharacter),
   };
 };
+
+/** Whether a schema with this pattern can be registered. */
+export const isLinearPattern = (source: string): boolean => {
+  try {
+    parseLinearPattern(source);
+    return true;
+  } catch {
+    return false;
+  }
+};

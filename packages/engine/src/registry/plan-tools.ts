@@ -5,6 +5,7 @@
 //   TU3. A deleted name is free, but its versions go on counting: a number never means two definitions.
 //   TU4. What a person applies is in force at once and becomes the guard. What a program registers is merged under that guard
 //        (applyGuards); a version that would weaken it waits, and so does a version of a tool that a person deleted.
+//   TU5. What comes from another machine (`waits`) waits in every case: a new tool, and every change of one.
 
 import {
   definitionHash,
@@ -47,6 +48,8 @@ export interface IncomingTool {
   readonly source: string | undefined;
   /** A person's change, which needs no acceptance. */
   readonly asPerson: boolean;
+  /** Nothing of it is in force until a person accepts it. */
+  readonly waits: boolean;
 }
 
 /** Of each upload: the parameters a person fixed whose values its schema refuses, as options are named. */
@@ -55,6 +58,8 @@ export type Misfits = ReadonlyMap<IncomingTool, readonly string[]>;
 export interface ToolsPlan {
   readonly results: readonly (ToolUpsertResult | ToolplaneError)[];
   readonly writes: readonly ToolWrite[];
+  /** Tools that are new and wait. */
+  readonly unaccepted: readonly ToolWrite[];
   readonly pending: readonly PendingWrite[];
   readonly versions: readonly VersionWrite[];
 }
@@ -71,6 +76,7 @@ interface Known extends StoredTool {
 interface Planned {
   readonly result: ToolUpsertResult;
   readonly write?: ToolWrite | undefined;
+  readonly unaccepted?: ToolWrite | undefined;
   readonly pending?: PendingWrite | undefined;
   readonly version?: VersionWrite | undefined;
 }
@@ -133,6 +139,17 @@ const planPending = (known: Known, item: IncomingTool): Planned => {
   return { result, pending: { toolName, version, source: item.source ?? null }, version: toVersion(item, version) };
 };
 
+/** A new tool of which nothing is in force yet: its name is taken, and its first version waits. */
+const planUnaccepted = (item: IncomingTool): Planned => {
+  const toolName = item.definition.tool_name;
+  const version = 1;
+  return {
+    result: { toolName, outcome: "pending", version, definitionHash: item.hash, changed: [], inForce: undefined },
+    unaccepted: toWrite(item, version, null),
+    version: toVersion(item, version),
+  };
+};
+
 /** The registered version is in force from now on. */
 const planCurrent = (known: Known | undefined, item: IncomingTool): Planned | ToolplaneError => {
   const toolName = item.definition.tool_name;
@@ -177,6 +194,7 @@ const planOne = (
   sha256: HashText,
   misfits: readonly string[],
 ): Planned | ToolplaneError => {
+  if (known === undefined && item.waits) return planUnaccepted(item);
   if (known === undefined || item.asPerson) return planCurrent(known, item);
   const merged: GuardedDefinition =
     known.guard === undefined
@@ -186,11 +204,12 @@ const planOne = (
   const weakens = [...merged.weakens, ...misfits];
   const guarded = { ...item, definition, hash: definitionHash(definition, sha256) };
   if (known.deleted) {
-    const waits = known.deletedByPerson || weakens.length > 0;
+    const waits = known.deletedByPerson || weakens.length > 0 || item.waits;
     return waits ? planPending(known, guarded) : planCurrent(known, guarded);
   }
   const clash = planToolUpsert(known, guarded);
-  return clash.outcome !== "conflict" && weakens.length > 0 && known.hash !== guarded.hash
+  const isHeld = weakens.length > 0 || item.waits;
+  return clash.outcome !== "conflict" && isHeld && known.hash !== guarded.hash
     ? planPending(known, guarded)
     : planCurrent(known, guarded);
 };
@@ -220,7 +239,13 @@ export const planTools = (
     planned.push(plan);
     return plan.result;
   });
-  const those = <Key extends "write" | "pending" | "version">(key: Key): NonNullable<Planned[Key]>[] =>
+  const those = <Key extends "write" | "unaccepted" | "pending" | "version">(key: Key): NonNullable<Planned[Key]>[] =>
     planned.map((plan) => plan[key]).filter((value): value is NonNullable<Planned[Key]> => value !== undefined);
-  return { results, writes: those("write"), pending: those("pending"), versions: those("version") };
+  return {
+    results,
+    writes: those("write"),
+    unaccepted: those("unaccepted"),
+    pending: those("pending"),
+    versions: those("version"),
+  };
 };

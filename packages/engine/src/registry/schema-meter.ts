@@ -152,7 +152,6 @@ export const addMeteredKeywords = (ajv: Ajv | Ajv2020, meter: Meter): void => {
     type: "array",
     schemaType: "boolean",
     errors: false,
-    error: { message: "must NOT have duplicate items" },
     validate: (wanted: boolean, items: readonly unknown[]) => !wanted || isUnique(items, meter),
   });
   ajv.removeKeyword("enum");
@@ -161,7 +160,7 @@ export const addMeteredKeywords = (ajv: Ajv | Ajv2020, meter: Meter): void => {
     schemaType: "array",
     errors: false,
     error: {
-      message: "must be equal to one of the allowed values",
+      message: "must be one of the allowed values",
       params: ({ schemaCode }) => _`{allowedValues: ${schemaCode}}`,
     },
     compile: (allowed: readonly unknown[]) => createLookup(allowed, meter),

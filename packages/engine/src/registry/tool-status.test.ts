@@ -1,3 +1,4 @@
+import type { JsonObject } from "@toolplane/protocol";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { openRegistryWorld, type RegistryWorld } from "../../test/registry-world.ts";
 import { insertSampleCall } from "../../test/sample-calls.ts";
@@ -102,5 +103,41 @@ describe("deleting", () => {
     await world.projects.createProject({ project_id: project, title: "t" }, "me");
     await expect(world.tools.deleteTool(project, "fork_join")).rejects.toMatchObject({ code: "bad_request" });
     expect(await world.tools.getTool(project, "fork_join", true)).toMatchObject({ status: "active" });
+  });
+});
+
+describe("[HTTP-4-1] what came from another machine", () => {
+  const options = { source: "openapi:far", waits: true } as const;
+  const upsert = (more: JsonObject = {}) => world.tools.upsertTool(A, sampleTool("far", more), options);
+
+  test("a new tool waits: it cannot be called, it is listed as pending, and accepting it puts it in force", async () => {
+    expect(await upsert()).toMatchObject({ outcome: "pending", version: 1, inForce: undefined });
+    expect(await upsert()).toMatchObject({ outcome: "pending", version: 1 });
+    expect(await world.tools.getTool(A, "far")).toBeUndefined();
+    expect(await world.tools.findTool(A, "far")).toMatchObject({
+      status: "pending",
+      pending: { version: 1, source: "openapi:far" },
+    });
+    const { items } = await world.tools.listTools(A, { pending: true });
+    expect(items.map(({ toolName, status }) => [toolName, status])).toEqual([["far", "pending"]]);
+    expect(await world.tools.acceptTool(A, "far")).toMatchObject({ status: "active", version: 1, pending: undefined });
+  });
+
+  test("every change waits, and the accepted version stays in force", async () => {
+    expect(await upsert()).toMatchObject({ outcome: "unchanged" });
+    expect(await upsert({ description: "new" })).toMatchObject({ outcome: "pending", version: 2 });
+    expect(await world.tools.getTool(A, "far")).toMatchObject({
+      version: 1,
+      status: "active",
+      pending: { version: 2, changes: [expect.objectContaining({ field: "description", to: "new" })] },
+    });
+    expect(await world.tools.acceptTool(A, "far", 2)).toMatchObject({ version: 2, definition: { description: "new" } });
+  });
+
+  test("a name of another program is a conflict, also while it would wait", async () => {
+    await world.tools.upsertTool(A, sampleTool("near"), { source: "host:near" });
+    await expect(world.tools.upsertTool(A, sampleTool("near", { description: "x" }), options)).rejects.toMatchObject({
+      code: "conflict",
+    });
   });
 });

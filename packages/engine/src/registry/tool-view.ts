@@ -23,7 +23,8 @@ export interface RegisteredTool {
   readonly toolName: string;
   readonly version: number;
   readonly definitionHash: string;
-  readonly status: ToolStatus;
+  /** `pending`: the tool is new, and a person has not accepted its first version. */
+  readonly status: ToolStatus | "pending";
   readonly source: string | null;
   readonly definition: ToolDefinition;
   readonly updatedAt: string;
@@ -57,6 +58,10 @@ const pendingOf = (row: ToolRow, inForce: ToolDefinition): PendingVersion | unde
   };
 };
 
+/** The row of a new tool that waits (WRITE_UNACCEPTED): nothing of it was ever in force. */
+const isUnaccepted = (row: ToolRow): boolean =>
+  row.status === "deleted" && row.deleted_by === null && row.pending_version === row.version;
+
 export const toTool = (projectId: string, row: ToolRow): RegisteredTool => {
   const definition = parse(row.definition);
   return {
@@ -64,7 +69,7 @@ export const toTool = (projectId: string, row: ToolRow): RegisteredTool => {
     toolName: row.tool_name,
     version: row.version,
     definitionHash: row.definition_hash,
-    status: row.status,
+    status: isUnaccepted(row) ? "pending" : row.status,
     source: row.source,
     definition,
     updatedAt: row.updated_at.toISOString(),

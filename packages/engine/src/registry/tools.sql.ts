@@ -124,6 +124,16 @@ current as (
 select tool_name from current`,
 };
 
+/** A tool that is new and waits: its row says deleted, so that no call is made, and names the version that waits. */
+export const WRITE_UNACCEPTED: Statement = {
+  name: "tools.write-unaccepted",
+  text: `
+insert into resource.tools
+  (project_id, tool_name, version, definition_hash, source, target, internal, plain, status, pending_version, pending_source)
+select $${writes.next}::text, tool_name, version, definition_hash, source, target, internal, plain, 'deleted', version, source
+  from ${writes.from} order by tool_name`,
+};
+
 export interface PendingWrite {
   readonly toolName: string;
   readonly version: number;

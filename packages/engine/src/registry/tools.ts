@@ -37,6 +37,7 @@ import {
   type VersionRow,
   WRITE_PENDING,
   WRITE_TOOLS,
+  WRITE_UNACCEPTED,
   WRITE_VERSIONS,
 } from "./tools.sql.ts";
 import { withProject } from "./with-project.ts";
@@ -46,6 +47,8 @@ export interface UpsertToolsOptions {
   readonly source?: string | undefined;
   /** Whether the definitions count as a person's although a program brings them, such as the operator's own files. */
   readonly asPerson?: boolean | undefined;
+  /** Whether each new tool and each change waits until a person accepts it: definitions that came from another machine. */
+  readonly waits?: boolean | undefined;
   /** The person recorded for it. */
   readonly by?: Actor | undefined;
   /** The engine's own tools: built-in names and subjects. */
@@ -151,8 +154,8 @@ export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOpt
       ...(allowEnv === undefined ? {} : { allowEnv }),
     });
     await admitParameters(definition, (schema) => schemas.check(schema, undefined, projectId));
-    const { source, asPerson = source === undefined } = options;
-    return { projectId, definition, hash: definitionHash(definition, sha256), source, asPerson };
+    const { source, asPerson = source === undefined, waits = false } = options;
+    return { projectId, definition, hash: definitionHash(definition, sha256), source, asPerson, waits };
   };
 
   const tryParse = async (
@@ -177,11 +180,12 @@ export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOpt
     const names = incoming.map(({ definition }) => definition.tool_name);
     const rows = await tx.query<ToolRow>(READ_TOOLS, [projectId, names]);
     const plan = planTools(rows, incoming, sha256, await findMisfits(rows, incoming, schemas));
-    const { writes, pending, versions } = plan;
+    const { writes, unaccepted, pending, versions } = plan;
     if (writes.length > 0) await tx.query(WRITE_TOOLS, bindToolWrites(writes, projectId));
+    if (unaccepted.length > 0) await tx.query(WRITE_UNACCEPTED, bindToolWrites(unaccepted, projectId));
     if (pending.length > 0) await tx.query(WRITE_PENDING, bindPendingWrites(pending, projectId));
     if (versions.length > 0) await tx.query(WRITE_VERSIONS, bindVersionWrites(versions, projectId));
-    const written = new Set([...writes, ...pending].map(({ toolName }) => toolName));
+    const written = new Set([...writes, ...unaccepted, ...pending].map(({ toolName }) => toolName));
     const done = plan.results.filter((result): result is ToolUpsertResult => !(result instanceof ToolplaneError));
     const acts = done.filter(({ toolName }) => written.has(toolName)).map((one) => actOf(projectId, one, source));
     await recordActs(tx, by, acts);

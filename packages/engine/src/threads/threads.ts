@@ -51,6 +51,8 @@ export interface ThreadsOptions {
   readonly limitMs?: number | undefined;
   readonly maxWaiting?: number | undefined;
   readonly closeMs?: number | undefined;
+  /** Of the JavaScript heap of each thread. */
+  readonly heapMb?: number | undefined;
 }
 
 /** Two: one tenant can hold one of them, and the others share the second. */
@@ -103,6 +105,10 @@ export const createThreads = ({ clock, ...options }: ThreadsOptions): Threads =>
   const size = options.size ?? DEFAULT_SIZE;
   const limitMs = options.limitMs ?? DEFAULT_LIMIT_MS;
   const closeMs = options.closeMs ?? DEFAULT_CLOSE_MS;
+  const resourceLimits = {
+    ...RESOURCE_LIMITS,
+    maxOldGenerationSizeMb: options.heapMb ?? RESOURCE_LIMITS.maxOldGenerationSizeMb,
+  };
   const line = createFairLine<Waiting>({
     maxWaiting: options.maxWaiting ?? DEFAULT_MAX_WAITING,
     maxRunning: Math.max(size - 1, 1),
@@ -187,7 +193,7 @@ export const createThreads = ({ clock, ...options }: ThreadsOptions): Threads =>
   };
 
   const start = (): void => {
-    const worker = new Worker(PROGRAM, { execArgv: EXEC_ARGV, env: {}, resourceLimits: RESOURCE_LIMITS });
+    const worker = new Worker(PROGRAM, { execArgv: EXEC_ARGV, env: {}, resourceLimits });
     const thread: Thread = { worker, ready: false, job: undefined, idle: undefined };
     threads.add(thread);
     worker.unref();

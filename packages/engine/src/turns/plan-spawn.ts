@@ -5,6 +5,7 @@
 //   way round).
 
 import {
+  type CGContext,
   canonicalText,
   childTraceparent,
   createContext,
@@ -28,16 +29,25 @@ import type { SpawnFacts, SpawnRow } from "./spawn.sql.ts";
 import type { SpawnedTurn, SpawnRequest, Work } from "./turn.ts";
 import type { TurnRow } from "./turn-row.ts";
 import type { TurnWrites } from "./turn-write-rows.sql.ts";
+import { createTurnWrites } from "./turn-writes.ts";
 import { uiAcceptedOf } from "./ui-ack.ts";
+
+/** How deep the asker of a stored turn was: a turn with a parent is one deeper than its asker. */
+const askersDepth = ({ recursion_depth: depth, parent_agent_id: parent }: TurnRow): number =>
+  parent === null ? depth : depth - 1;
 
 /** The earlier turn under this correlation. */
 export const planRepeatedSpawn = (item: SpawnItem, turn: TurnRow): SpawnedTurn | ToolplaneError => {
   if (turn.agent_turn_id !== item.agentTurnId && turn.request_hash !== item.requestHash)
     return new ToolplaneError(
       "conflict",
-      `correlation ${item.correlationId} names another request; use a new correlation for a new turn`,
+      item.request.kind === "ui_action"
+        ? "the action_id or the message_id was used for another action; use new ones"
+        : `correlation ${item.correlationId} names another request; use a new correlation for a new turn`,
       { detail: { agent_turn_id: turn.agent_turn_id } },
     );
+  const unlike = saidDepthError(item.request.saidDepth, askersDepth(turn));
+  if (unlike !== undefined) return unlike;
   return {
     projectId: turn.project_id,
     agentTurnId: turn.agent_turn_id,
@@ -127,7 +137,9 @@ const WAITING = { turnEpoch: 0, inboxStatus: "queued", claimId: null, claimSecon
 export interface PlannedSpawn {
   readonly item: SpawnItem;
   readonly row: SpawnRow;
-  /** Cards and boxes it starts with, and what a person who asked for it is told. */
+  /** As it is before it is dispatched. */
+  readonly context: CGContext;
+  /** Cards and boxes it starts with. */
   readonly writes: TurnWrites;
   /** All the cards it starts with; undefined when it also starts with cards of others. */
   readonly opening: Work["opening"];
@@ -238,10 +250,15 @@ export const planSpawn = (
     chainHash: opening.chain.hash,
     ...WAITING,
   };
-  const accepted = uiAcceptedOf(row, context, means);
-  if (accepted !== undefined) opening.writes.messages.push(accepted);
   const isWhole = !("boxId" in request.context) && inherited.size === 0 && request.outputBoxId === undefined;
-  return { item, row, writes: opening.writes, opening: isWhole ? { context: opening.said, output: [] } : undefined };
+  const said = isWhole ? { context: opening.said, output: [] } : undefined;
+  return { item, row, context, writes: opening.writes, opening: said };
+};
+
+/** What a person who asked for it is told, when it is known which epoch the turn has. */
+export const acceptedOf = ({ context }: PlannedSpawn, row: SpawnRow, means: LedgerMeans): readonly TurnWrites[] => {
+  const accepted = uiAcceptedOf(row, createContext({ ...context, turnEpoch: row.turnEpoch }), means);
+  return accepted === undefined ? [] : [{ ...createTurnWrites(), messages: [accepted] }];
 };
 
 export const spawnedOf = (row: SpawnRow): SpawnedTurn => ({

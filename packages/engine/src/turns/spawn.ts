@@ -14,12 +14,14 @@ import { type LedgerMeans, mergeWrites } from "./ledger.ts";
 import { planDispatch } from "./plan-dispatch.ts";
 import { type FirstTurnMeans, planFirstTurn } from "./plan-first-turn.ts";
 import { NO_CARD } from "./plan-opening.ts";
-import { type PlannedSpawn, planRepeatedSpawn, planSpawn, spawnedOf } from "./plan-spawn.ts";
+import { acceptedOf, type PlannedSpawn, planRepeatedSpawn, planSpawn, spawnedOf } from "./plan-spawn.ts";
 import { lookupOf, prepareSpawn, type SpawnItem } from "./prepare-spawn.ts";
 import {
   bindLookups,
   type InheritedBox,
+  type InheritedCard,
   READ_INHERITED,
+  READ_INHERITED_CARDS,
   READ_SPAWN,
   type SpawnFacts,
   type SpawnRow,
@@ -46,6 +48,9 @@ const MAX_FLUSH_ITEMS = 64;
 
 const boxesOf = ({ request: { context } }: SpawnItem): readonly string[] =>
   "boxId" in context ? [] : (context.inheritBoxIds ?? []);
+
+const cardsOf = ({ request: { context } }: SpawnItem): readonly string[] | undefined =>
+  "boxId" in context ? undefined : context.inheritCardIds;
 
 const busy = (agentId: string): ToolplaneError =>
   new ToolplaneError("agent_busy", `agent ${agentId} is in another turn; try again when it is done`);
@@ -82,6 +87,11 @@ export const createSpawn = (deps: SpawnDeps): Spawn => {
 
   /** The cards of the boxes, each once, with their hashes. Throws `not_found` when one of the boxes does not exist. */
   const readInherited = async (tx: Queryer, item: SpawnItem): Promise<ReadonlyMap<string, string>> => {
+    const cardIds = cardsOf(item);
+    if (cardIds !== undefined) {
+      const rows = await tx.query<InheritedCard>(READ_INHERITED_CARDS, [item.request.projectId, distinctIds(cardIds)]);
+      return new Map(rows.map(({ card_id, hash }) => [card_id, hash]));
+    }
     const boxIds = boxesOf(item);
     if (boxIds.length === 0) return new Map();
     const rows = await tx.query<InheritedBox>(READ_INHERITED, [item.request.projectId, distinctIds(boxIds)]);
@@ -187,9 +197,10 @@ export const createSpawn = (deps: SpawnDeps): Spawn => {
         means,
       );
       if (done.taken !== undefined) taken?.push(done.taken);
-      parts.push(...own.map(({ plan }) => plan.writes), ...done.parts);
-      ended.push(...done.ended);
       for (const row of done.rows) rows.set(row.agentTurnId, row);
+      const acks = own.flatMap(({ plan }) => acceptedOf(plan, rows.get(plan.row.agentTurnId) ?? plan.row, means));
+      parts.push(...own.map(({ plan }) => plan.writes), ...acks, ...done.parts);
+      ended.push(...done.ended);
     }
     const writes = mergeWrites([...parts, { ...createTurnWrites(), spawned: [...rows.values()] }]);
     const written = await writeTurns(tx, writes, deps);
@@ -199,7 +210,7 @@ export const createSpawn = (deps: SpawnDeps): Spawn => {
     return { outcomes, ended, rang: writes.messages.length > 0, ...written };
   };
 
-  /** Another agent's turn took the correlation or the output box in this very moment. */
+  /** Another request took the correlation or the output box in this very moment. */
   const explain = async (item: SpawnItem, error: unknown): Promise<Outcome> => {
     const rule = brokenRule(error);
     if (rule === undefined) throw error;
@@ -240,7 +251,7 @@ export const createSpawn = (deps: SpawnDeps): Spawn => {
 
   const coalescer = createCoalescer<SpawnItem, SpawnedTurn>({
     flush,
-    keyOf: ({ request, correlationId }) => `${agentKey(request)}/${correlationId}`,
+    keyOf: ({ request, correlationId }) => `${agentKey(request)}/${request.sourceAgentId}/${correlationId}`,
     bytesOf: ({ request }) => roughBytes(request, MAX_FLUSH_BYTES),
     maxBytes: MAX_FLUSH_BYTES,
     maxItems: MAX_FLUSH_ITEMS,

@@ -4,10 +4,12 @@
 //     refused, as it is at ingress (2.3).
 //   - A request begins at epoch 0, and the plane mints its turn, step and call and knows its parents: a header cannot name
 //     others (6.3, 8.10). A person's action does name a turn: the one that the person saw (1.4 F4). It is not judged here.
+//   - A traceparent must be one (2.5), also where the request does not join its trace.
 //   - The depth must be a number here; the engine alone knows which (2.7, I9), so it is handed on to be compared there.
 
 import { type ErrorDetail, type ToolplaneError, violation } from "../errors/toolplane-error.ts";
 import { isToken } from "../subjects/token.ts";
+import { parseTraceparent } from "../trace/traceparent.ts";
 import { parseCount } from "./decimal.ts";
 import type { HeaderMap } from "./header-map.ts";
 import { HEADERS } from "./header-names.ts";
@@ -58,6 +60,11 @@ const checkEpoch = (headers: HeaderMap, isAction: boolean): void => {
     );
 };
 
+const checkTrace = (headers: HeaderMap): void => {
+  const said = saidIn(headers, HEADERS.traceparent);
+  if (said !== undefined) parseTraceparent(said, HEADERS.traceparent, about(HEADERS.traceparent, "2.5"));
+};
+
 /** Throws `protocol_violation` at the first header that contradicts the request. The depth that is said, if one is. */
 export const checkCallerIdentity = (headers: HeaderMap, request: CallerIdentity): number | undefined => {
   const { isAction = false } = request;
@@ -74,6 +81,7 @@ export const checkCallerIdentity = (headers: HeaderMap, request: CallerIdentity)
   refuseSaid(headers, MINTED_IDS, "the plane mints the id", "8.10");
   refuseSaid(headers, PARENTS, "the plane knows the parents", "6.3");
   checkEpoch(headers, isAction);
+  checkTrace(headers);
   const depth = headers[HEADERS.recursionDepth];
   return depth === undefined
     ? undefined

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ingress } from "../headers/ingress.ts";
 import { parseSubject } from "../subjects/subject.ts";
-import { adaptLegacyMessage, isLegacySubject, liftIdentity } from "./v1r3.ts";
+import { adaptLegacyMessage, adaptLegacyRequest, isLegacySubject, liftIdentity, lowerCommand } from "./v1r3.ts";
 
 const refused = expect.objectContaining({ code: "protocol_violation" });
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
@@ -142,6 +142,35 @@ describe("the older version at the boundary", () => {
       ).toThrow(refused);
     },
   );
+
+  test("[UTP-D27-1] a command for such a service and its way back are the same identity", () => {
+    const headers = {
+      "CG-Project-Id": "demo",
+      "CG-Agent-Id": "helper",
+      "CG-Turn-Id": "turn_1",
+      "CG-Turn-Epoch": "3",
+      "CG-Tool-Call-Id": "tc_1",
+      "CG-Recursion-Depth": "0",
+      "CG-Version": "v1r4",
+      traceparent: TRACEPARENT,
+    };
+    const lowered = lowerCommand({ headers, payload: business });
+    expect(lowered).toEqual({ headers: { traceparent: TRACEPARENT, "CG-Version": "v1r3" }, payload });
+    expect(adaptLegacyMessage({ subject: SUBJECT, ...lowered }, ids).headers).toMatchObject({
+      "CG-Agent-Id": "helper",
+      "CG-Turn-Epoch": "3",
+      traceparent: TRACEPARENT,
+    });
+  });
+
+  test("[UTP-D27-1] a request that names no trace gets none", () => {
+    const subject = "cg.v1r3.demo.public.rpc.gateway.text.report";
+    expect(adaptLegacyRequest({ subject, headers: {}, identity, payload: { status: "success" } }, ids)).toEqual({
+      subject: "cg.v1r4.demo.public.rpc.gateway.text.report",
+      headers: { "CG-Agent-Id": "helper", "CG-Turn-Id": "turn_1", "CG-Turn-Epoch": "3", "CG-Tool-Call-Id": "tc_1" },
+      payload: { status: "success" },
+    });
+  });
 
   test("only the older version is adapted", () => {
     expect(isLegacySubject(SUBJECT)).toBe(true);

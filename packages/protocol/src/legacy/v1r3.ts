@@ -1,6 +1,7 @@
 // The boundary to services that still speak v1r3, where identity travelled in the payload (D-27).
 // Turns such a message into v1r4 form before the kernel sees it: same subject in the current version, identity in
-// headers, a payload without it. Nothing else in the project knows that version.
+// headers, a payload without it; and a command for such a service into the older form. The NATS gateway and the NATS
+// publisher use this file; behind them no code depends on the version of a subject.
 // A header that is already there is never overruled by the payload: the two must agree.
 
 import { violation } from "../errors/toolplane-error.ts";
@@ -9,10 +10,17 @@ import { type HeaderMap, normalizeHeaders, type RawHeaders } from "../headers/he
 import { HEADERS, type HeaderName } from "../headers/header-names.ts";
 import { requireHeaders } from "../headers/mandatory.ts";
 import { familyOf } from "../subjects/families.ts";
-import { formatSubject, PROTOCOL_VERSION, parseSubject, type Subject, tryParseSubject } from "../subjects/subject.ts";
+import {
+  formatSubject,
+  PAYLOAD_STYLE_VERSION,
+  PROTOCOL_VERSION,
+  parseSubject,
+  type Subject,
+  tryParseSubject,
+} from "../subjects/subject.ts";
 import { ensureTraceparent, type TraceIds } from "../trace/traceparent.ts";
 
-export const LEGACY_VERSION = "v1r3";
+export const LEGACY_VERSION = PAYLOAD_STYLE_VERSION;
 
 export interface LegacyMessage {
   readonly subject: string;
@@ -74,7 +82,9 @@ export const liftIdentity = (raw: unknown, headers: RawHeaders, ids: TraceIds): 
     if (said === "") lifted[header] = value;
   }
   const traceId = scalarText(payload, "trace_id");
-  lifted[HEADERS.traceparent] = ensureTraceparent(lifted[HEADERS.traceparent], traceId === "" ? null : traceId, ids);
+  // A message that names no trace gets none here: a made-up one would be another than its call's.
+  if (traceId !== "" || (lifted[HEADERS.traceparent] ?? "") !== "")
+    lifted[HEADERS.traceparent] = ensureTraceparent(lifted[HEADERS.traceparent], traceId === "" ? null : traceId, ids);
   // Once more, because what came from the payload has not been checked as header text yet.
   return { headers: normalizeHeaders(lifted), payload: stripControlFields(payload) };
 };
@@ -92,14 +102,61 @@ const requireOldDemands = (subject: Subject, headers: HeaderMap): void => {
   requireHeaders(subject, headers);
 };
 
+/** What the older guide lists of a command's identity; the subject says project and channel. */
+const COMMAND_FIELDS = ["agent_id", "agent_turn_id", "turn_epoch", "tool_call_id", "step_id"] as const;
+/** Headers that say nothing about identity: the trace, and what is said about one message. */
+const KEPT_HEADERS: readonly HeaderName[] = [
+  HEADERS.traceparent,
+  HEADERS.tracestate,
+  HEADERS.timestamp,
+  HEADERS.msgType,
+  HEADERS.sender,
+];
+
+/** A command for a payload-style service: the identity from its headers stands in the payload, an epoch as a number. */
+export const lowerCommand = ({
+  headers,
+  payload,
+}: Omit<AdaptedMessage, "subject">): Omit<AdaptedMessage, "subject"> => {
+  const identity = COMMAND_FIELDS.flatMap((field) => {
+    const value = headers[HEADER_OF[field] ?? ""];
+    if (value === undefined || value === "") return [];
+    return [[field, field === "turn_epoch" ? Number(value) : value] as const];
+  });
+  const kept = KEPT_HEADERS.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]] as const]));
+  return {
+    headers: { ...Object.fromEntries(kept), [HEADERS.version]: LEGACY_VERSION },
+    payload: { ...payload, ...Object.fromEntries(identity) },
+  };
+};
+
 export const isLegacySubject = (text: unknown): boolean => tryParseSubject(text)?.version === LEGACY_VERSION;
+
+/** The same subject in the current version. */
+export const currentSubject = (text: string): Subject => {
+  const subject = parseSubject(text);
+  if (subject.version !== LEGACY_VERSION) throw violation(`subject is not of version ${LEGACY_VERSION}`);
+  return { ...subject, version: PROTOCOL_VERSION };
+};
 
 /** The message as a v1r4 peer would have sent it. */
 export const adaptLegacyMessage = (message: LegacyMessage, ids: TraceIds): AdaptedMessage => {
-  const subject = parseSubject(message.subject);
-  if (subject.version !== LEGACY_VERSION) throw violation(`subject is not of version ${LEGACY_VERSION}`);
-  const current: Subject = { ...subject, version: PROTOCOL_VERSION };
-  const adapted = liftIdentity(message.payload, message.headers, ids);
-  requireOldDemands(current, adapted.headers);
-  return { subject: formatSubject(current), ...adapted };
+  const current = currentSubject(message.subject);
+  const { headers: lifted, payload } = liftIdentity(message.payload, message.headers, ids);
+  const headers = { ...lifted, [HEADERS.traceparent]: ensureTraceparent(lifted[HEADERS.traceparent], null, ids) };
+  requireOldDemands(current, headers);
+  return { subject: formatSubject(current), headers, payload };
+};
+
+/**
+ * A request of a service about a call (`rpc`). Its body is not only identity, so the caller says which fields are, and what it
+ * makes of the body.
+ */
+export const adaptLegacyRequest = (
+  message: LegacyMessage & { readonly identity: Payload },
+  ids: TraceIds,
+): AdaptedMessage => {
+  const subject = formatSubject(currentSubject(message.subject));
+  const { headers } = liftIdentity(message.identity, message.headers, ids);
+  return { subject, headers, payload: payloadObject(message.payload) };
 };

@@ -34,9 +34,15 @@ const isOpened =
 
 const isRaised = (guard: number | undefined, wish: number): boolean => guard !== undefined && wish > guard;
 
+/** From the weakest to the strictest. */
+const STRICTNESS = ["never", "external", "required"] as const;
+
 const isApprovalWeaker: IsWeaker<"approval"> = (guard, wish) => {
   const [before, after] = [resolveOptions({ approval: guard }).approval, resolveOptions({ approval: wish }).approval];
-  return before.required && (!after.required || after.timeoutSeconds > before.timeoutSeconds);
+  if (before.policy === "never") return false;
+  return (
+    STRICTNESS.indexOf(after.policy) < STRICTNESS.indexOf(before.policy) || after.timeoutSeconds > before.timeoutSeconds
+  );
 };
 
 type WholeOption = Exclude<keyof ToolOptions, "args" | "envs" | "tags">;

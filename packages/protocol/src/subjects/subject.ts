@@ -8,6 +8,9 @@ import { isToken, isTokenCode } from "./token.ts";
 
 export const PROTOCOL_VERSION = "v1r4";
 
+/** The older version, whose messages carry identity in the payload. Only tool services on NATS may still speak it. */
+export const PAYLOAD_STYLE_VERSION = "v1r3";
+
 /** The channel of a message that names none. */
 export const DEFAULT_CHANNEL = "public";
 

@@ -54,7 +54,11 @@ describe("expansion", () => {
 
 describe("registration", () => {
   test("[SEC-1-2] the target is found in the subject's structure", () => {
-    expect(parseToolTarget(TEMPLATE, "demo")).toEqual({ template: TEMPLATE, target: "text" });
+    expect(parseToolTarget(TEMPLATE, "demo")).toEqual({
+      template: TEMPLATE,
+      target: "text",
+      isPayloadStyle: false,
+    });
     expect(parseToolTarget("cg.v1r4.demo.public.cmd.tool.text.a.b", "demo").target).toBe("text");
     expect(parseToolTarget("cg.v1r4.{project_id}.{channel_id}.cmd.tool.{agent_id}.run", "demo").target).toBeNull();
     expect(parseToolTarget("cg.v1r4.{project_id}.public.cmd.tool.w_{channel_id}.run", "demo").target).toBeNull();
@@ -64,7 +68,7 @@ describe("registration", () => {
     ["nothing", ""],
     ["no string", { subject: TEMPLATE }],
     ["another project", "cg.v1r4.other.public.cmd.tool.text.run"],
-    ["another version", "cg.v1r3.{project_id}.{channel_id}.cmd.tool.text.run"],
+    ["another version", "cg.v1r2.{project_id}.{channel_id}.cmd.tool.text.run"],
     ["a PMO subject", "cg.v1r4.{project_id}.{channel_id}.cmd.sys.pmo.internal.fork_join"],
     ["an event", "cg.v1r4.{project_id}.{channel_id}.evt.agent.helper.task"],
     ["a doorbell", "cg.v1r4.{project_id}.{channel_id}.cmd.agent.pool.wakeup"],

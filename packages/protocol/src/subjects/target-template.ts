@@ -3,7 +3,7 @@
 // template can lead a command out of its project, to another version or onto a wildcard (W-19, W-31).
 
 import { violation } from "../errors/toolplane-error.ts";
-import { MAX_SUBJECT_LENGTH, PROTOCOL_VERSION, parseSubject, type Subject } from "./subject.ts";
+import { MAX_SUBJECT_LENGTH, PAYLOAD_STYLE_VERSION, PROTOCOL_VERSION, parseSubject, type Subject } from "./subject.ts";
 import { parseToken } from "./token.ts";
 
 export interface TemplateIds {
@@ -36,6 +36,8 @@ export interface ToolTarget {
   readonly template: string;
   /** The tool service's name, or null when it depends on who calls. */
   readonly target: string | null;
+  /** Its service speaks the older version: it never leases, and only the NATS boundary knows how to talk to it. */
+  readonly isPayloadStyle: boolean;
 }
 
 /** Stand-ins for the ids that are known only at dispatch; no real id has their form. */
@@ -45,11 +47,14 @@ const PROBE: Omit<TemplateIds, "projectId"> = { channelId: "_probe_channel_", ag
 export const parseToolTarget = (template: unknown, projectId: string, version = PROTOCOL_VERSION): ToolTarget => {
   if (typeof template !== "string" || template === "") throw violation("target_subject is not a non-empty string");
   const subject = expandSubjectTemplate(template, { ...PROBE, projectId });
-  if (subject.version !== version) throw violation(`target_subject is not of version ${version}`);
+  const isPayloadStyle = subject.version === PAYLOAD_STYLE_VERSION;
+  if (subject.version !== version && !isPayloadStyle) {
+    throw violation(`target_subject is of version ${version}, or ${PAYLOAD_STYLE_VERSION} for a payload-style service`);
+  }
   if (subject.projectId !== projectId) throw violation("target_subject names another project");
   if (subject.category !== "cmd" || subject.component !== "tool") {
     throw violation("target_subject is not a cmd.tool subject");
   }
   const dependsOnCaller = subject.target.includes(PROBE.agentId) || subject.target.includes(PROBE.channelId);
-  return { template, target: dependsOnCaller ? null : subject.target };
+  return { template, target: dependsOnCaller ? null : subject.target, isPayloadStyle };
 };

@@ -13,13 +13,17 @@ export interface DefinitionChange {
   readonly to: JsonValue;
 }
 
-/** Nested options: a person decides about a single value in them. */
+/** Nested values: a person decides about a single value in them. */
 const OPENED: ReadonlySet<string> = new Set([
+  "parameters",
+  "parameters.properties",
+  "parameters.$defs",
   "options",
   "options.args",
   "options.args.fixed",
   "options.args.defaults",
   "options.envs",
+  "options.openapi",
 ]);
 
 const members = (value: JsonValue): JsonObject => (isRecord(value) ? (value as JsonObject) : {});

@@ -25,7 +25,9 @@ const templateVariable = z.string().refine(isTemplateVariable, {
 /** Tags are compared one by one with those of a model, for every tool of every step. */
 const tagList = z.array(z.string().min(1).max(64)).max(32);
 
-const approvalPolicy = z.enum(["required", "never"]);
+/** `external`: only for arguments that derive from cards of external trust. */
+const APPROVAL_POLICIES = ["required", "external", "never"] as const;
+const approvalPolicy = z.enum(APPROVAL_POLICIES);
 
 export const toolOptionsSchema = z.strictObject({
   args: z
@@ -44,7 +46,7 @@ export const toolOptionsSchema = z.strictObject({
   rate: z.strictObject({ limit: z.int().min(1).max(1_000_000), per_seconds: runSeconds }).optional(),
   approval: z
     .union([approvalPolicy, z.strictObject({ policy: approvalPolicy, timeout_seconds: waitSeconds.optional() })], {
-      error: "must be required, never, or {policy, timeout_seconds}",
+      error: "must be required, external, never, or {policy, timeout_seconds}",
     })
     .optional(),
   control: z.enum(["allow", "strip"]).optional(),
@@ -80,7 +82,7 @@ export interface ResolvedToolOptions {
   readonly retry: "safe" | "never";
   readonly concurrency: number | undefined;
   readonly rate: { readonly limit: number; readonly perSeconds: number } | undefined;
-  readonly approval: { readonly required: boolean; readonly timeoutSeconds: number };
+  readonly approval: { readonly policy: (typeof APPROVAL_POLICIES)[number]; readonly timeoutSeconds: number };
   readonly control: "allow" | "strip";
   readonly pin: "strict" | "record";
   readonly service: "plain" | "leased";
@@ -99,7 +101,7 @@ export const resolveOptions = (options: ToolOptions): ResolvedToolOptions => {
     concurrency: options.concurrency,
     rate: options.rate && { limit: options.rate.limit, perSeconds: options.rate.per_seconds },
     approval: {
-      required: approval?.policy === "required",
+      policy: approval?.policy ?? "never",
       timeoutSeconds: approval?.timeout_seconds ?? DEFAULT_APPROVAL_SECONDS,
     },
     control: options.control ?? "strip",

@@ -15,6 +15,7 @@ import { type ToolDefinition, toolDescription } from "./definition.ts";
 import type { AllowEnv } from "./env-name.ts";
 import { codePointName, findHiddenCharacter } from "./hidden-characters.ts";
 import { relaxParameters } from "./managed-parameters.ts";
+import type { ToolOptions } from "./options.ts";
 import { type CompileSchema, checkParameters, type ValidateValue } from "./parameters-schema.ts";
 import { checkTargetSubject } from "./target-subject.ts";
 import { parseToolName } from "./tool-name.ts";
@@ -86,19 +87,27 @@ export const argumentsSchema = (definition: Pick<ToolDefinition, "parameters" | 
 export const compileArguments = (definition: ToolDefinition, compileSchema: CompileSchema): ValidateValue =>
   compile(argumentsSchema(definition), compileSchema);
 
+/** The older version knows no lease, so its services are plain ones, and the definition says so. */
+const servedPlainly = (options: ToolOptions): ToolOptions => {
+  if (options.service === "leased")
+    throw refusal(WHAT, ["options", "service"], "a payload-style service takes no lease; use plain, or leave it out");
+  return { ...options, service: "plain" };
+};
+
 export const parseToolDefinition = (input: unknown, options: ParseToolDefinitionOptions): ToolDefinition => {
   const { projectId, version, compileSchema, internal, allowEnv } = options;
   const upload = parseWith(uploadSchema, copyUpload(input, WHAT, DEFINITION_CAPS), WHAT);
+  const given = foldOptionAliases(upload.options ?? {});
+  const isPayloadStyle = checkTargetSubject(upload.target_subject, { projectId, version, internal });
   const definition: ToolDefinition = {
     tool_name: pickName(upload, internal),
     description: upload.description ?? "",
     parameters: upload.parameters ?? {},
     target_subject: upload.target_subject,
     after_execution: upload.after_execution,
-    options: foldOptionAliases(upload.options ?? {}),
+    options: isPayloadStyle ? servedPlainly(given) : given,
   };
   checkDescription(definition.description);
-  checkTargetSubject(definition.target_subject, { projectId, version, internal });
   checkParameters(definition.parameters);
   checkOptions(definition, { projectId, allowEnv });
   compile(definition.parameters, compileSchema);

@@ -14,6 +14,7 @@ import type { SchemaIssue, ValidateValue } from "./parameters-schema.ts";
 import { isJudgedByManager } from "./pmo-arguments.ts";
 import { parseRawArguments } from "./raw-arguments.ts";
 import { renderTemplate, type TemplateValues } from "./template.ts";
+import { isPmoToolName } from "./tool-name.ts";
 
 export interface PlanArgumentsInput {
   readonly definition: Pick<ToolDefinition, "tool_name" | "options">;
@@ -68,16 +69,20 @@ const layersOf = (options: ToolDefinition["options"]): Layers => {
   return layers;
 };
 
+/** 11.6: the schema's refusal has the same form as the manager's own, so that a caller sees one form at every door. */
+const managersWords = (toolName: string, [first]: readonly SchemaIssue[]): string =>
+  `${toolName}: invalid args${first?.path.slice(1) ?? ""}: ${first?.message ?? ""}`;
+
 const checkArguments = (toolName: string, issues: readonly SchemaIssue[]): void => {
   if (issues.length === 0) return;
   const shown = issues.slice(0, MAX_SHOWN_ISSUES).map(({ path, message }) => ({
     path: shortText(path, MAX_ISSUE_LENGTH),
     message: shortText(message, MAX_ISSUE_LENGTH),
   }));
-  const text = shown.map(({ path, message }) => `${path}: ${message}`).join("; ");
-  throw new ToolplaneError("bad_request", `arguments of ${toolName} do not match its parameters: ${text}`, {
-    detail: { issues: shown },
-  });
+  const text = isPmoToolName(toolName)
+    ? managersWords(toolName, shown)
+    : `arguments of ${toolName} do not match its parameters: ${shown.map(({ path, message }) => `${path}: ${message}`).join("; ")}`;
+  throw new ToolplaneError("bad_request", text, { detail: { issues: shown } });
 };
 
 /** Throws `bad_request` for arguments that are no object, break the schema, or need a template variable without a value. */

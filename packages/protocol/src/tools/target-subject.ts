@@ -9,7 +9,7 @@ import { isReservedToolName } from "./tool-name.ts";
 
 export interface TargetScope {
   readonly projectId: string;
-  /** The active protocol version; a tool of another one would never be reached. */
+  /** The active protocol version. A payload-style service may have the older one; a tool of any other would never be reached. */
   readonly version: string;
   readonly internal?: boolean | undefined;
 }
@@ -31,12 +31,16 @@ const tryPmoSubject = (template: string, { projectId, version }: TargetScope): b
   return subject.version === version && subject.projectId === projectId && isPmoSubject(subject);
 };
 
-/** Throws `bad_request` unless commands sent there reach a tool service (or, for internal tools, the project manager). */
-export const checkTargetSubject = (template: string, scope: TargetScope): void => {
+/**
+ * Throws `bad_request` unless commands sent there reach a tool service (or, for internal tools, the project manager). Says
+ * whether that service is a payload-style one.
+ */
+export const checkTargetSubject = (template: string, scope: TargetScope): boolean => {
   try {
-    if (scope.internal === true && tryPmoSubject(template, scope)) return;
-    const { target } = parseToolTarget(template, scope.projectId, scope.version);
+    if (scope.internal === true && tryPmoSubject(template, scope)) return false;
+    const { target, isPayloadStyle } = parseToolTarget(template, scope.projectId, scope.version);
     if (target === PMO_TARGET) throw refuse(`target_subject: the target ${PMO_TARGET} is the project manager's own`);
+    return isPayloadStyle;
   } catch (error) {
     if (!(error instanceof ToolplaneError)) throw error;
     const why = error.message.startsWith("target_subject") ? error.message : `target_subject: ${error.message}`;

@@ -3,7 +3,7 @@
 // peer's tracing library would drop such a value and silently cut the trace in two.
 // What comes in may be in upper case; what goes out never is.
 
-import { UsageError, violation } from "../errors/toolplane-error.ts";
+import { type ErrorDetail, UsageError, violation } from "../errors/toolplane-error.ts";
 
 /** Where new ids come from. `traceId` may give 32 hex digits or a dashed UUID; `spanId` gives 16 hex digits, not all zero. */
 export interface TraceIds {
@@ -70,10 +70,10 @@ const split = (text: string): Traceparent => ({
 export const tryParseTraceparent = (text: unknown): Traceparent | undefined =>
   typeof text === "string" && traceparentFault(text) === undefined ? split(text.toLowerCase()) : undefined;
 
-export const parseTraceparent = (text: unknown, name = "traceparent"): Traceparent => {
-  if (typeof text !== "string") throw violation(`${name} is not a string`);
+export const parseTraceparent = (text: unknown, name = "traceparent", detail?: ErrorDetail): Traceparent => {
+  if (typeof text !== "string") throw violation(`${name} is not a string`, detail);
   const fault = traceparentFault(text);
-  if (fault !== undefined) throw violation(`${name} ${fault}`);
+  if (fault !== undefined) throw violation(`${name} ${fault}`, detail);
   return split(text.toLowerCase());
 };
 

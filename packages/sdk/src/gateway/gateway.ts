@@ -75,6 +75,12 @@ export interface CardRef {
   readonly toolCallId?: string | undefined;
 }
 
+/** One version of a tool: the one that a call was made with. */
+export interface DefinitionRef {
+  readonly toolName: string;
+  readonly version: number;
+}
+
 /** What a program says about its failure. */
 export interface Diagnostics {
   readonly name: string;
@@ -160,6 +166,8 @@ export interface ToolGateway {
   putCard(written: WrittenCard, patience?: Patience): Promise<void>;
   report(report: Report, patience?: Patience): Promise<Settled>;
   sendParts(parts: CallParts): void;
+  /** The version of the tool, also after the tool was changed or deleted; undefined when there is none. Not yet checked. */
+  readDefinition(ref: DefinitionRef, patience?: Patience): Promise<ToolDefinition | undefined>;
   findTool(name: string, patience?: Patience): Promise<RegisteredTool | undefined>;
   register(definition: ToolDefinition, patience?: Patience): Promise<Registration>;
 }

@@ -20,6 +20,7 @@ import {
   leaseHeader,
   partsBody,
   readBeat,
+  readDefinition,
   readRegistered,
   readRegistration,
   readSettled,
@@ -131,6 +132,11 @@ export const createWireGateway = (options: WireGatewayOptions): Omit<ToolGateway
       const { channelId } = target;
       return insist({ operation: "report", headers, channelId, body: payload }, patience, readSettled);
     },
+
+    readDefinition: ({ toolName, version }, patience) =>
+      unlessMissing(
+        insist({ operation: "get_tool", body: { tool_name: toolName, version } }, patience, readDefinition),
+      ),
 
     findTool: (name, patience) =>
       unlessMissing(insist({ operation: "get_tool", body: { tool_name: name } }, patience, readRegistered)),

@@ -1,7 +1,15 @@
 // The bodies of the gateway's operations, the same over HTTP and NATS. Answers are checked like any foreign text. Unknown keys
 // are ignored, because a newer server may send more. The runner checks the command itself; here only the lease must be readable.
 
-import { type HeaderMap, isFilled, isRecord, type JsonObject, ToolplaneError } from "@toolplane/protocol";
+import {
+  HASHED_FIELDS,
+  type HeaderMap,
+  isFilled,
+  isRecord,
+  type JsonObject,
+  type ToolDefinition,
+  ToolplaneError,
+} from "@toolplane/protocol";
 import type {
   Beat,
   CallParts,
@@ -89,11 +97,18 @@ export const readRegistered = ({ body }: Answer): RegisteredTool => {
   };
 };
 
+/** The fields of the definition; whether they are what the call was made with is decided by their hash. */
+export const readDefinition = ({ body }: Answer): ToolDefinition => {
+  if (!isRecord(body) || !isFilled(body.definition_hash)) throw unreadable("definition");
+  return Object.fromEntries(HASHED_FIELDS.map((field) => [field, body[field] ?? null])) as unknown as ToolDefinition;
+};
+
 export const readRegistration = (answer: Answer): Registration => {
   const { body } = answer;
   // The definition was accepted, whatever else the answer holds; without a hash in it our own is used.
   if (!isRecord(body)) return { inForce: undefined };
-  const inForce = body.status === "deleted" || !isFilled(body.definition_hash) ? undefined : readRegistered(answer);
+  const isAbsent = body.status === "deleted" || body.status === "pending" || !isFilled(body.definition_hash);
+  const inForce = isAbsent ? undefined : readRegistered(answer);
   if (body.outcome !== "pending") return { inForce };
   const pending = isRecord(body.pending) ? body.pending : {};
   const weakens = Array.isArray(pending.weakens) ? pending.weakens.filter((name) => typeof name === "string") : [];

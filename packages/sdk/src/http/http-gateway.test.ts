@@ -304,11 +304,13 @@ describe("parts", () => {
 describe("tools", () => {
   test("[API-6-4] what is registered is read by name; what is not is undefined", async () => {
     await using world = await createWorld(({ path }) =>
-      path.endsWith("/there")
+      path.endsWith("/there") || path.endsWith("/there?version=2")
         ? { body: { tool_name: "there", definition_hash: "h", target_subject: "s", version: 2 } }
         : { status: 404, body: { error: { code: "not_found", message: "no" } } },
     );
     expect(await world.gateway.findTool("there")).toEqual({ definitionHash: "h", targetSubject: "s" });
     expect(await world.gateway.findTool("other")).toBeUndefined();
+    expect(await world.gateway.readDefinition({ toolName: "there", version: 2 })).toMatchObject({ tool_name: "there" });
+    expect(await world.gateway.readDefinition({ toolName: "there", version: 3 })).toBeUndefined();
   });
 });

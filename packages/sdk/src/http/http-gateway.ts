@@ -56,11 +56,12 @@ export const createHttpGateway = (options: HttpGatewayOptions): HttpGateway => {
     ["/projects", ...[projectId, ...parts].map(encodeURIComponent)].join("/");
 
   const routeOf = ({ operation, toolCallId, body }: GatewayQuestion): string => {
-    const { card_id: cardId = "", tool_name: toolName = "" } = (body ?? {}) as Record<string, string>;
+    const { card_id: cardId = "", tool_name: toolName = "", version } = (body ?? {}) as Record<string, string>;
     const verb = VERBS[operation];
     if (verb !== undefined && toolCallId !== undefined) return pathOf("calls", toolCallId, verb);
     if (operation === "get_card") return pathOf("cards", cardId);
-    if (operation === "get_tool") return pathOf("tools", toolName);
+    if (operation === "get_tool")
+      return `${pathOf("tools", toolName)}${version === undefined ? "" : `?version=${version}`}`;
     if (operation === "exchange") return pathOf("tool-services", served ?? "", "exchange");
     return pathOf(operation === "put_card" ? "cards" : operation === "report" ? "reports" : "tools");
   };

@@ -175,7 +175,8 @@ export const leaseCommands = async (deliveries: readonly Delivery[], deps: Lease
       if (fate.kind === "later" && fate.trouble) trouble ??= error;
       else if (fate.kind === "never" || error.code === "payload_too_large") {
         const call = delivery.headers[HEADERS.toolCallId];
-        log.warn("a command cannot be taken", { call, code: error.code, reason: error.message });
+        const { code, detail, message: reason } = error;
+        log.warn("a command cannot be taken", { call, code, clause: detail?.clause, reason });
       }
       settle(delivery, fate);
     }

@@ -12,6 +12,8 @@ export interface FailedAttempt {
   readonly code: string;
   /** What the tool itself said. */
   readonly retryable: boolean | undefined;
+  /** The pause that the other side asked for. */
+  readonly retryAfterMs?: number | undefined;
   readonly retry: "safe" | "never";
   readonly attempt: number;
   readonly maxAttempts: number;
@@ -34,7 +36,7 @@ export const planAttempt = (failed: FailedAttempt, random: Random): AttemptPlan 
   if (failed.retry !== "safe") return { again: false, because: "unsafe" };
   if (!adviceAllows(failed.code, failed.retryable)) return { again: false, because: "advice" };
   if (failed.attempt >= failed.maxAttempts) return { again: false, because: "attempts" };
-  const waitMs = backoff(TOOL_BACKOFF, failed.attempt, random);
+  const waitMs = Math.max(backoff(TOOL_BACKOFF, failed.attempt, random), failed.retryAfterMs ?? 0);
   return failed.now + waitMs >= failed.deadline ? { again: false, because: "deadline" } : { again: true, waitMs };
 };
 
@@ -93,9 +95,9 @@ export const runAttempts = async (input: AttemptsInput): Promise<RunEnd> => {
     const settled = await runOnce(input, attempt);
     if (settled === undefined) return { kind: "ended" };
     if (settled.ok) return { kind: "value", value: settled.value };
-    const { envelope, retryable }: UnderstoodError = understandToolError(settled.thrown);
+    const { envelope, retryable, retryAfterMs }: UnderstoodError = understandToolError(settled.thrown);
     const plan = planAttempt(
-      { code: envelope.code, retryable, retry, attempt, maxAttempts, now: clock.now(), deadline },
+      { code: envelope.code, retryable, retryAfterMs, retry, attempt, maxAttempts, now: clock.now(), deadline },
       random,
     );
     if (!plan.again) return { kind: "error", error: envelope, thrown: settled.thrown };

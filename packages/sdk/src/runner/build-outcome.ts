@@ -24,6 +24,8 @@ import { previewJson } from "./preview.ts";
 
 /** Enough to see what it was; the tool should return a pointer to the rest. */
 const PREVIEW_CHARS = 2_000;
+/** One character of a secret as an escape in an escape: `\\u002f`. */
+const LONGEST_ESCAPE = 8;
 /** What the plane keeps in one card (1 MiB) less the card's own fields. */
 export const DEFAULT_MAX_RESULT_BYTES = 896 * 1024;
 /** What the result builder sets aside for the card around a result. */
@@ -92,7 +94,7 @@ const NOTHING = { value: undefined, stripped: [] } as const;
 export const buildTooLarge = (input: OutcomeInput, value: unknown, limit: string): ReadyResult => {
   const { scrubber, maxResultBytes } = input;
   // Secrets are removed before the text is cut, so that no half of a secret is left at the cut.
-  const margin = scrubber.forms[0]?.text.length ?? 0;
+  const margin = (scrubber.forms[0]?.text.length ?? 0) * LONGEST_ESCAPE;
   const { text, bytes, exact } = previewJson(value, PREVIEW_CHARS + margin);
   const size = exact ? `${bytes} bytes` : `more than ${bytes} bytes`;
   const message = `the result is ${size} of JSON, ${limit}; return a pointer instead`;

@@ -1,11 +1,18 @@
 // From an accepted command to the end of its tool: reads and checks the card, injects secrets, runs the tool.
 // Nothing here rejects: every failure is returned as the way the run ended.
 
-import { type ErrorEnvelope, normaliseError, ToolplaneError, understandError } from "@toolplane/protocol";
+import {
+  type ErrorEnvelope,
+  normaliseError,
+  type ToolDefinition,
+  ToolplaneError,
+  understandError,
+} from "@toolplane/protocol";
 import type { Patience } from "../gateway/gateway.ts";
 import { createScrubber, scrubLog } from "../secrets/scrubber.ts";
 import { injectSecrets, planSecrets, readSecrets } from "../secrets/secret-source.ts";
 import { type RunEnd, runAttempts } from "./attempts.ts";
+import { planDefinitionRef } from "./definition-memory.ts";
 import type { ToolCall, ToolProfile } from "./executor.ts";
 import { type HydratedCall, hydrate, recoverMetadata } from "./hydrate.ts";
 import { idempotencyKey } from "./idempotency-key.ts";
@@ -23,6 +30,18 @@ const readCall = async (run: Run): Promise<HydratedCall> => {
   return hydrate({ found, context, payload, toolCallId });
 };
 
+/** For an executor that runs definitions: the version that the call was made with, and its profile. */
+const readPinned = async (run: Run, { card }: HydratedCall): Promise<ToolDefinition | undefined> => {
+  const { deps, payload, signal, deadline } = run;
+  const { executor } = deps;
+  if (executor.profileOf === undefined) return undefined;
+  const patience: Patience = { signal: signal.signal, until: () => deadline };
+  const ref = planDefinitionRef(payload.tool_name, card.metadata);
+  const pinned = await raceAbort(deps.definitions.read(ref, deps.gateway, patience), signal.signal);
+  run.profile = executor.profileOf(pinned);
+  return pinned.definition;
+};
+
 const requireProfile = (run: Run): ToolProfile => {
   if (run.profile !== undefined) return run.profile;
   throw new ToolplaneError(
@@ -33,9 +52,10 @@ const requireProfile = (run: Run): ToolProfile => {
 
 const execute = async (run: Run, hydrated: HydratedCall): Promise<RunEnd> => {
   const { deps, signal, toolCallId, command, payload } = run;
+  const definition = await readPinned(run, hydrated);
   const profile = requireProfile(run);
   checkPin(profile, hydrated.card.metadata);
-  const needs = planSecrets(profile, hydrated.card.metadata);
+  const needs = planSecrets(profile, hydrated.card.metadata, deps.envs);
   const values = await raceAbort(readSecrets(needs, deps.secrets), signal.signal);
   if (values.size > 0) run.scrubber = createScrubber(new Map([...deps.ownSecrets, ...values]));
   const log = scrubLog(run.log, run.scrubber);
@@ -51,6 +71,7 @@ const execute = async (run: Run, hydrated: HydratedCall): Promise<RunEnd> => {
     traceparent: run.traceparent,
     deadline: run.deadline,
     session: command.session,
+    definition,
     leaseId,
   };
   const parts = createParts({
@@ -68,6 +89,7 @@ const execute = async (run: Run, hydrated: HydratedCall): Promise<RunEnd> => {
     log,
     idempotencyKey: idempotencyKey(run.context, payload.tool_name, deps.sha256),
     secrets: Object.freeze(Object.fromEntries(values)),
+    scrub: (text: string) => run.scrubber.text(text),
   };
   // Runs of services that lost the call before.
   const before = (command.attempt ?? 1) - 1;

@@ -1,7 +1,7 @@
 // How one kind of tool runs: a function of this process, an HTTP operation, a host, an MCP server. The runner does everything
 // around it, so an executor knows nothing of leases, cards that must be written, or who reports what.
 
-import type { AfterExecution, Card, CGContext, JsonObject, JsonValue } from "@toolplane/protocol";
+import type { AfterExecution, Card, CGContext, JsonObject, JsonValue, ToolDefinition } from "@toolplane/protocol";
 import type { Log } from "../ports/log.ts";
 import type { SecretDeclaration } from "../secrets/secret-source.ts";
 
@@ -39,6 +39,8 @@ export interface ToolCall {
   /** When the signal will be aborted, on the service's clock. */
   readonly deadline: number;
   readonly session: JsonObject | undefined;
+  /** The definition that the call was made with; only for executors that run definitions (`profileOf`). */
+  readonly definition?: ToolDefinition | undefined;
   readonly leaseId: string | undefined;
 }
 
@@ -54,11 +56,25 @@ export interface ExecuteContext {
   readonly idempotencyKey: string;
   /** Variable -> value, for the variables the code declared. */
   readonly secrets: Readonly<Record<string, string>>;
+  /** A text without the call's secrets. The runner removes them anyway; a text that is cut must lose them before the cut. */
+  readonly scrub: (text: string) => string;
+}
+
+/** A definition with its hash, both checked against each other. */
+export interface PinnedDefinition {
+  readonly definition: ToolDefinition;
+  readonly definitionHash: string;
 }
 
 export interface Executor {
-  /** Undefined for a tool it does not have. */
+  /** Undefined for a tool it does not have, and for every tool when the executor has `profileOf`. */
   find(toolName: string): ToolProfile | undefined;
+  /**
+   * For executors that have no code per tool: the definition itself says what to do. The runner then reads the version that the
+   * call was made with, asks for its profile here and passes the definition in `call.definition`. Throws when the definition is
+   * not one of this executor.
+   */
+  profileOf?(pinned: PinnedDefinition): ToolProfile;
   /** The result's value, or a PreparedResult; throws a ToolError (or anything) for a failure. */
   execute(call: ToolCall, context: ExecuteContext): Promise<unknown>;
 }

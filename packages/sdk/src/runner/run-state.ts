@@ -26,7 +26,8 @@ export interface CallEnd {
 export interface Run extends AcceptedCommand {
   readonly deps: RunnerDeps;
   readonly signal: RunSignal;
-  readonly profile: ToolProfile | undefined;
+  /** Known from the start, or as soon as the call's definition was read. */
+  profile: ToolProfile | undefined;
   readonly deadline: number;
   readonly traceparent: string;
   readonly keeper: LeaseKeeper | undefined;

@@ -7,6 +7,7 @@ import type { Ids, Random } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import type { Scrubber } from "../secrets/scrubber.ts";
 import type { SecretSource } from "../secrets/secret-source.ts";
+import type { DefinitionMemory } from "./definition-memory.ts";
 import type { DeliveryMode } from "./deliver.ts";
 import type { Executor } from "./executor.ts";
 
@@ -22,10 +23,14 @@ export interface RunnerDeps {
   readonly sha256: HashText;
   readonly log: Log;
   readonly secrets: SecretSource;
+  /** Parameter -> variable, by the operator of the service; it counts more than what a definition names. */
+  readonly envs: Readonly<Record<string, string>>;
   /** Values that must never be shown, whatever a tool declares: the service's own token. */
   readonly ownSecrets: ReadonlyMap<string, string>;
   /** For calls that are given no further secrets. */
   readonly ownScrubber: Scrubber;
+  /** Definitions that were read, for executors that run definitions. */
+  readonly definitions: DefinitionMemory;
   readonly mode: DeliveryMode;
   readonly maxAttempts: number;
   readonly maxResultBytes: number;

@@ -43,7 +43,7 @@ describe("a call that goes well", () => {
     });
     await world.runner.handle(world.call.command);
     expect(Object.keys(seen?.context ?? {}).sort()).toEqual(
-      ["emit", "heartbeat", "idempotencyKey", "log", "secrets", "signal"].sort(),
+      ["emit", "heartbeat", "idempotencyKey", "log", "scrub", "secrets", "signal"].sort(),
     );
     expect(seen?.context.idempotencyKey).toMatch(/^tool\.demo\.count_words\.[0-9a-f]{64}$/);
     expect(seen?.call).toMatchObject({

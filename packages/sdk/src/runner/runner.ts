@@ -9,6 +9,7 @@ import { type Log, silentLog } from "../ports/log.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
 import { createEnvSecrets, type SecretSource } from "../secrets/secret-source.ts";
 import { DEFAULT_MAX_RESULT_BYTES } from "./build-outcome.ts";
+import { createDefinitionMemory, type DefinitionMemory } from "./definition-memory.ts";
 import type { DeliveryMode } from "./deliver.ts";
 import type { Executor } from "./executor.ts";
 import { runKey } from "./idempotency-key.ts";
@@ -33,12 +34,16 @@ export interface RunnerOptions {
   readonly random?: Random | undefined;
   readonly log?: Log | undefined;
   readonly secrets?: SecretSource | undefined;
+  /** Parameter -> variable: replaces the variable that a definition names for the parameter. */
+  readonly envs?: Readonly<Record<string, string>> | undefined;
   readonly ownSecrets?: ReadonlyMap<string, string> | undefined;
   /** `two-step` writes the result card and reports a pointer to it, as the protocol has it for services of any kind. */
   readonly mode?: DeliveryMode | undefined;
   /** How often a `retry: safe` tool is tried in one run. */
   readonly maxAttempts?: number | undefined;
   readonly maxResultBytes?: number | undefined;
+  /** Shared by the runners of one process; a memory of its own unless given. */
+  readonly definitions?: DefinitionMemory | undefined;
 }
 
 export interface Runner {
@@ -69,8 +74,10 @@ export const createRunner = (options: RunnerOptions): Runner => {
     sha256,
     log,
     secrets: options.secrets ?? createEnvSecrets(process.env),
+    envs: options.envs ?? {},
     ownSecrets,
     ownScrubber: createScrubber(ownSecrets),
+    definitions: options.definitions ?? createDefinitionMemory(sha256),
     mode: options.mode ?? "one-step",
     maxAttempts: options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS,
     maxResultBytes: options.maxResultBytes ?? DEFAULT_MAX_RESULT_BYTES,

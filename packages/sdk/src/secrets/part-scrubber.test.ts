@@ -69,6 +69,27 @@ describe("a secret cut between parts", () => {
   });
 });
 
+test("[SEC-7-S1] an escaped secret is found wherever it is cut, also inside an escape", () => {
+  const secret = 'k/e"y\u00fc-5f1c';
+  const own = createScrubber(new Map([["KEY", secret]]));
+  const forms = [
+    'k\\/e\\"y\\u00fc-5f1c',
+    "k\\u002Fe\\u0022y\\u00FC\\u002d5f1c",
+    encodeURIComponent(secret),
+    encodeURIComponent(secret).toLowerCase(),
+    JSON.stringify(JSON.stringify(secret)).slice(3, -3),
+  ];
+  for (const form of forms) {
+    for (let cut = 0; cut <= form.length; cut += 1) {
+      const out: JsonValue[] = [];
+      const scrubbed = createPartScrubber(own, (part) => out.push(part));
+      for (const part of [`a ${form.slice(0, cut)}`, `${form.slice(cut)} b`]) scrubbed.push(part);
+      scrubbed.flush();
+      expect(out.join(""), `${form} cut at ${cut}`).toBe(`a ${MARK} b`);
+    }
+  }
+});
+
 test("[SEC-7-S1] a whole secret waits as long as its end may begin another", () => {
   const out: JsonValue[] = [];
   const two = createScrubber(

@@ -20,6 +20,14 @@ describe("forms of a secret", () => {
     ["URL-encoded", encodeURIComponent(SECRET)],
     ["URL-encoded in lower case", "p%40ss%2fw%22rd%2b%c3%bc%201%5c2"],
     ["as form data", new URLSearchParams({ k: SECRET }).toString().slice(2)],
+    ["JSON-escaped with the slash as a code", "p@ss\\u002Fw\\u0022rd+\\u00FC 1\\u005c2"],
+    ["in base64 whose slashes are escaped", base64(SECRET).replaceAll("/", "\\/")],
+    ["in base64 inside a URL", encodeURIComponent(base64(SECRET))],
+    ["URL-encoded twice", encodeURIComponent(encodeURIComponent(SECRET))],
+    [
+      "URL-encoded, each character",
+      [...Buffer.from(SECRET)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join(""),
+    ],
     ["in base64", base64(SECRET)],
     ["in base64 for URLs", Buffer.from(SECRET).toString("base64url")],
     ["in hex", Buffer.from(SECRET).toString("hex")],
@@ -38,6 +46,28 @@ describe("forms of a secret", () => {
         // What is left of the encoding decodes to nothing of the secret's middle.
         expect(Buffer.from(clean.replace(MARK, ""), "base64").toString("utf8")).not.toContain("ss/w");
       }),
+    );
+  });
+
+  test("[ARCH-7-10] however its characters are escaped, each in its own way", () => {
+    const ways = [
+      (unit: string) => JSON.stringify(unit).slice(1, -1),
+      (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+      (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0").toUpperCase()}`,
+      (unit: string) => (unit === "/" ? "\\/" : JSON.stringify(unit).slice(1, -1)),
+    ];
+    fc.assert(
+      fc.property(
+        fc.array(fc.nat(ways.length - 1), { minLength: 20, maxLength: 20 }),
+        fc.boolean(),
+        (choice, twice) => {
+          const escaped = SECRET.split("")
+            .map((unit, index) => ways[choice[index] ?? 0]?.(unit))
+            .join("");
+          const form = twice ? JSON.stringify(escaped).slice(1, -1) : escaped;
+          expect(scrubber.text(`{"key":"${form}"}`)).toBe(`{"key":"${MARK}"}`);
+        },
+      ),
     );
   });
 

@@ -1,5 +1,7 @@
-// The forms in which a secret may appear in a text: as it is, JSON-escaped, URL-encoded, in base64 or hex. All forms are computed
-// from the value. A pattern for "things that look like keys" would miss unusual ones.
+// The forms in which a secret may appear in a text: as it is, in base64 or hex. All forms are computed from the value. A pattern for
+// "things that look like keys" would miss unusual ones. How a form may be escaped is the matter of spellings.ts.
+
+import { bytesOf } from "./spellings.ts";
 
 /** Shorter values also occur inside ordinary words, so they are matched only where they stand alone. */
 const WHOLE_WORD_BELOW = 5;
@@ -10,47 +12,11 @@ const MIN_BASE64_CORE = 8;
 
 export interface SecretForm {
   readonly text: string;
+  /** The same as bytes of UTF-8, one unit each, for texts that were percent-encoded. */
+  readonly bytes: string;
   readonly name: string;
   readonly wholeWord: boolean;
 }
-
-const jsonEscaped = (value: string): string => JSON.stringify(value).slice(1, -1);
-
-const escapeUnit = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
-
-/** Writers that keep to ASCII escape these; many also escape the slash. */
-const asciiEscaped = (value: string): string => {
-  let text = "";
-  for (const unit of jsonEscaped(value).split("")) text += unit > "~" ? escapeUnit(unit) : unit;
-  return text;
-};
-
-const percentEncoded = (value: string): string => encodeURIComponent(value.toWellFormed());
-
-/** RFC 3986 also encodes these; encodeURIComponent leaves them. */
-const strictPercent = (value: string): string => {
-  let text = "";
-  for (const unit of percentEncoded(value)) {
-    text += "!'()*".includes(unit) ? `%${unit.charCodeAt(0).toString(16).toUpperCase()}` : unit;
-  }
-  return text;
-};
-
-/** `%2F` and `%2f` say the same. */
-const lowerHex = (encoded: string): string => {
-  let text = "";
-  for (let i = 0; i < encoded.length; i += 1) {
-    if (encoded[i] === "%") {
-      text += encoded.slice(i, i + 3).toLowerCase();
-      i += 2;
-    } else {
-      text += encoded[i];
-    }
-  }
-  return text;
-};
-
-const formEncoded = (value: string): string => new URLSearchParams([["", value.toWellFormed()]]).toString().slice(1);
 
 /**
  * The secret may stand inside a longer text that was encoded as a whole (`user:secret`), at any of three positions relative to
@@ -81,19 +47,8 @@ const hexForms = (value: string): string[] => {
   return [hex, hex.toUpperCase()];
 };
 
-const textForms = (value: string): string[] => {
-  const escaped = [jsonEscaped(value), asciiEscaped(value)];
-  const encoded = [percentEncoded(value), strictPercent(value), formEncoded(value)];
-  return [
-    value,
-    ...escaped,
-    ...escaped.map((text) => text.replaceAll("/", "\\/")),
-    // A JSON text inside a JSON text.
-    ...escaped.map(jsonEscaped),
-    ...encoded,
-    ...encoded.map(lowerHex),
-  ];
-};
+/** As it is, and as form data, where a blank is a plus. */
+const textForms = (value: string): string[] => [value, value.replaceAll(" ", "+")];
 
 /** Texts are often passed on line by line, so a multi-line key is also searched for by its lines. */
 const linesOf = (value: string): string[] =>
@@ -113,7 +68,7 @@ export const secretForms = (secrets: ReadonlyMap<string, string>): readonly Secr
     const texts = wholeWord
       ? textForms(value)
       : [...textForms(value), ...base64Forms(value), ...hexForms(value), ...linesOf(value).flatMap(textForms)];
-    for (const text of texts) if (!forms.has(text)) forms.set(text, { text, name, wholeWord });
+    for (const text of texts) if (!forms.has(text)) forms.set(text, { text, bytes: bytesOf(text), name, wholeWord });
   }
   return [...forms.values()].sort((a, b) => b.text.length - a.text.length);
 };

@@ -30,6 +30,8 @@ export interface ServeOptions extends ServiceSettingsInput {
   readonly handleSignals?: boolean | undefined;
   /** Where the values of secrets come from; the environment unless told otherwise. */
   readonly secrets?: SecretSource | undefined;
+  /** Parameter -> variable: replaces the variable that a definition names for the parameter. */
+  readonly envs?: Readonly<Record<string, string>> | undefined;
   readonly maxResultBytes?: number | undefined;
   /** How often a `retry: safe` tool is tried in one run. */
   readonly maxAttempts?: number | undefined;
@@ -115,6 +117,7 @@ export const serveTools = async (tools: readonly Tool[], options: ServeOptions):
     ids,
     log,
     secrets: options.secrets ?? createEnvSecrets(env),
+    envs: options.envs,
     ownSecrets: connection.secrets,
     maxResultBytes: options.maxResultBytes,
     maxAttempts: options.maxAttempts,

@@ -7,6 +7,10 @@ export interface ToolErrorOptions {
   readonly detail?: unknown;
   /** May the same call be tried again? Overrules what the error table says of the code. */
   readonly retryable?: boolean | undefined;
+  /** May the runner try again in this run? As `retryable` says, unless given. Only for tools that are `retry: safe`. */
+  readonly retryHere?: boolean | undefined;
+  /** How long the other side asks to be left alone (`Retry-After`). */
+  readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
 }
 
@@ -15,12 +19,16 @@ export class ToolError extends Error {
   readonly code: string;
   readonly detail: unknown;
   readonly retryable: boolean | undefined;
+  readonly retryHere: boolean | undefined;
+  readonly retryAfterMs: number | undefined;
 
   constructor(code: string, message: string, options: ToolErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.detail = options.detail;
     this.retryable = options.retryable;
+    this.retryHere = options.retryHere;
+    this.retryAfterMs = options.retryAfterMs;
   }
 }
 
@@ -31,21 +39,23 @@ const isToolError = (error: unknown): error is ToolError =>
 
 export interface UnderstoodError {
   readonly envelope: ErrorEnvelope;
-  /** What the tool itself said about trying again, if it said anything. */
+  /** What the tool itself said about trying again in this run, if it said anything. */
   readonly retryable: boolean | undefined;
+  readonly retryAfterMs: number | undefined;
 }
 
 /** Turns whatever a tool threw into the error of a result. */
 export const understandToolError = (error: unknown): UnderstoodError => {
   if (isToolError(error)) {
-    const { code, message, detail, retryable } = error;
+    const { code, message, detail, retryable, retryHere = retryable, retryAfterMs } = error;
     const said = { code, message, detail, retryable };
     const given = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
-    return { envelope: withAdvice(normaliseError(given, { source: "tool" })), retryable };
+    return { envelope: withAdvice(normaliseError(given, { source: "tool" })), retryable: retryHere, retryAfterMs };
   }
   const own = isRecord(error) && !(error instanceof Error) && typeof error.retryable === "boolean";
   return {
     envelope: normaliseError(error, { source: "tool" }),
     retryable: own ? (error as { readonly retryable: boolean }).retryable : undefined,
+    retryAfterMs: undefined,
   };
 };

@@ -37,9 +37,10 @@ const explainMissing = async (error: unknown, { engine, toolHosts }: Asked, requ
   if (!isToolplaneError(error) || error.code !== "not_found") return error;
   const { projectId, toolName } = request;
   const known = await engine.tools.findTool(projectId, toolName);
-  if (known?.status === "deleted" && known.pending !== undefined) {
+  if ((known?.status === "deleted" || known?.status === "pending") && known.pending !== undefined) {
     const todo = `version ${known.pending.version} waits: toolplane tools accept ${toolName} --version ${known.pending.version}`;
-    return new ToolplaneError("not_found", `${error.message}; it was deleted`, { detail: { todo } });
+    const why = known.status === "pending" ? "it waits until a person accepts it" : "it was deleted";
+    return new ToolplaneError("not_found", `${error.message}; ${why}`, { detail: { todo } });
   }
   const late = toolHosts
     .list(projectId)
@@ -54,6 +55,8 @@ const requestOf = ({ caller, projectId }: Asked, body: CallBody, trace: Headers 
   toolName: body.tool_name,
   arguments: body.arguments,
   agentId: callerAgent(caller, body.agent_id),
+  // What an agent's program has read is not known here, also when its token is bound to no agent.
+  external: caller.token.role === "agent" ? true : undefined,
   channelId: body.channel_id,
   idempotencyKey: body.idempotency_key,
   notBeforeMs: body.not_before === undefined ? undefined : Date.parse(body.not_before),

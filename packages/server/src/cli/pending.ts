@@ -22,7 +22,7 @@ export const sayWaiting = (tool: Body): string | undefined => {
   if (textOf(tool, "outcome") !== "pending") return undefined;
   const pending = pendingOf(tool);
   const name = textOf(tool, "tool_name") ?? "?";
-  const isDeleted = textOf(tool, "status") === "deleted";
+  const isDeleted = textOf(tool, "status") === "deleted" || textOf(tool, "status") === "pending";
   const weakens = weakensOf(pending).join(", ");
   const why =
     weakens === "" ? `${textOf(tool, "deleted_by") ?? "an operator"} deleted the tool` : `it weakens ${weakens}`;
@@ -45,11 +45,32 @@ export const showPending = (output: Output, name: string, tool: Body): void => {
   showChanges(output, pending, "WAITING");
 };
 
+const shown = (value: unknown): string => shorten(value === null ? "-" : JSON.stringify(value), VALUE_WIDTH);
+
+const changesOf = ({ changes }: Body): readonly Body[] => (Array.isArray(changes) ? changes : []) as readonly Body[];
+
+/** What each version changed, under the list of versions. */
+export const showHistory = (output: Output, versions: readonly Body[]): void => {
+  for (const version of versions) {
+    const changes = changesOf(version);
+    if (changes.length === 0) continue;
+    output.line(`version ${cellOf(version, "version") ?? "?"} changed`);
+    output.table(
+      changes,
+      [
+        { title: "FIELD", value: (change) => textOf(change, "field") },
+        { title: "BEFORE", value: (change) => shown(change.from) },
+        { title: "AFTER", value: (change) => shown(change.to) },
+      ],
+      "",
+    );
+  }
+};
+
 /** `pending`: a version that waits, or waited until it was accepted just now. */
 export const showChanges = (output: Output, pending: Body, title: "WAITING" | "ACCEPTED"): void => {
-  const changes = (Array.isArray(pending.changes) ? pending.changes : []) as readonly Body[];
+  const changes = changesOf(pending);
   const weakens = weakensOf(pending);
-  const shown = (value: unknown): string => shorten(value === null ? "-" : JSON.stringify(value), VALUE_WIDTH);
   output.table(
     changes,
     [

@@ -49,6 +49,7 @@ const openapi = z.strictObject({
   base_url: z.string().min(1).optional(),
   allow_hosts: z.array(z.string().min(1)).optional(),
   operations: globs.optional(),
+  auth: z.strictObject({ scheme: z.string().min(1), env: z.string().min(1) }).optional(),
   auth_env: z.string().min(1).optional(),
   prefix: z.string().optional(),
 });
@@ -98,8 +99,20 @@ export const configSchema = z.strictObject({
   /** Only the shape is checked here; the registry checks its own rules. */
   worker_targets: z.array(name).optional(),
   agents: z.array(z.record(z.string(), z.json())).optional(),
-  secrets: z.strictObject({ allow_env: z.array(allowedEnv).optional() }).optional(),
-  egress: z.strictObject({ allow: z.array(z.string().min(1)).optional() }).optional(),
+  secrets: z
+    .strictObject({
+      allow_env: z.array(allowedEnv).optional(),
+      /** Target -> parameter -> variable; `*` is every target. */
+      envs: z.record(z.string().min(1), z.record(z.string().min(1), z.string().min(1))).optional(),
+    })
+    .optional(),
+  egress: z
+    .strictObject({
+      allow: z.array(z.string().min(1)).optional(),
+      /** Hosts that the bundled tool `http_get` may ask. */
+      http_get: z.array(z.string().min(1)).optional(),
+    })
+    .optional(),
   retention: retention.optional(),
   limits: projectLimitsSchema.optional(),
 });

@@ -6,6 +6,7 @@ import { isToken, type ToolplaneError, understandError } from "@toolplane/protoc
 import { isEnvName, isOwnEnvName } from "@toolplane/protocol/registry";
 import type { HostSetting } from "../hosts/host-settings.ts";
 import { type EnvGrant, planEnvUse } from "../secrets/env-grants.ts";
+import type { ServiceEnvs } from "../secrets/service-secrets.ts";
 import { refuseConfig } from "./refuse.ts";
 import type { SettingsInput } from "./setting-value.ts";
 
@@ -24,6 +25,19 @@ export const planEnvGrants = ({ file }: SettingsInput, project: string): readonl
       throw refuse(`${understandError(error, { keepMessage: true }).message}, in the hosts of ${name}`);
     }
   });
+
+/** `secrets.envs`: a variable that no entry of `allow_env` gives away could never be used, so naming it is a mistake. */
+export const planConfiguredEnvs = ({ file }: SettingsInput, grants: readonly EnvGrant[]): ServiceEnvs => {
+  const envs = file?.config.secrets?.envs ?? {};
+  for (const [target, parameters] of Object.entries(envs)) {
+    for (const [parameter, name] of Object.entries(parameters)) {
+      if (grants.some((grant) => grant.name === name)) continue;
+      const line = file?.where(["secrets", "envs", target, parameter]);
+      throw refuseConfig(`${line}: secrets.envs: the variable ${name} is not in secrets.allow_env`);
+    }
+  }
+  return envs;
+};
 
 /**
  * A host's entry names its variables itself, and the same operator writes both lists. Where the two disagree, the narrower one

@@ -36,8 +36,11 @@ test("[SEC-16-U1] [SEC-16-G1] without configuration: loopback only, the embedded
     agents: [],
     workerTargets: ["worker_generic"],
     hosts: [],
+    apis: [],
     envGrants: [],
+    serviceEnvs: {},
     egressAllow: [],
+    httpGetHosts: [],
     leaseSeconds: undefined,
     retention: undefined,
     logLevel: "info",
@@ -160,7 +163,6 @@ describe("[UP-3-3] what this version does not have is refused when it is used, n
       { yaml: "project: a\nmcp_servers: [{ name: a, command: [x] }]\n" },
       "toolplane.yaml:2: mcp_servers is not part of this version",
     ],
-    ["openapi", { yaml: "openapi: [{ name: a, spec: b }]\n" }, "openapi is not part of this version"],
   ])("%s", (_what, given, message) => {
     expect(() => plan(given)).toThrow(message);
   });
@@ -204,6 +206,11 @@ describe("values that cannot be", () => {
       "[SEC-7-U1] a variable of the system for tools",
       { yaml: "secrets: { allow_env: [DATABASE_URL] }\n" },
       "DATABASE_URL belongs to the system",
+    ],
+    [
+      "[UTP-9-7] a variable of the service's configuration that no project may use",
+      { yaml: "secrets:\n  allow_env: [A]\n  envs:\n    openapi: { api_key: B }\n" },
+      "toolplane.yaml:4: secrets.envs: the variable B is not in secrets.allow_env",
     ],
     [
       "[SEC-7-G2] a variable for one host in a program",

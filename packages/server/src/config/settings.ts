@@ -7,14 +7,16 @@ import type { AllowedOrigin } from "@toolplane/egress/policy";
 import type { RetentionPolicy } from "@toolplane/engine";
 import { isToken, type JsonObject, type ToolplaneError } from "@toolplane/protocol";
 import type { ProjectLimits } from "@toolplane/protocol/registry";
+import { type ApiSetting, readApiSettings } from "../apis/api-settings.ts";
 import { type HostSetting, readHostSettings } from "../hosts/host-settings.ts";
 import { type LogLevel, parseLogLevel } from "../log/log.ts";
 import type { EnvGrant } from "../secrets/env-grants.ts";
+import type { ServiceEnvs } from "../secrets/service-secrets.ts";
 import { type BusSetting, planBus } from "./bus-setting.ts";
-import { planEgressAllow } from "./egress-setting.ts";
+import { planEgressAllow, planHttpGetHosts } from "./egress-setting.ts";
 import { refuseConfig } from "./refuse.ts";
 import { planRetention } from "./retention-setting.ts";
-import { checkHostEnv, planEnvGrants } from "./secrets-setting.ts";
+import { checkHostEnv, planConfiguredEnvs, planEnvGrants } from "./secrets-setting.ts";
 import { filled, readValue, type SettingsInput } from "./setting-value.ts";
 
 export const ROLES = ["api", "worker", "pmo", "tools"] as const;
@@ -55,10 +57,16 @@ export interface Settings {
   /** The pools whose agents this process thinks for. */
   readonly workerTargets: readonly string[];
   readonly hosts: readonly HostSetting[];
+  /** OpenAPI documents whose operations become tools. */
+  readonly apis: readonly ApiSetting[];
   /** Which projects may use which variables, and at which hosts. */
   readonly envGrants: readonly EnvGrant[];
+  /** Which variables fill parameters of the tools that this plane runs, whatever their definitions name. */
+  readonly serviceEnvs: ServiceEnvs;
   /** Addresses that may be reached although they are local, plain http or on another port. */
   readonly egressAllow: readonly AllowedOrigin[];
+  /** Hosts that the bundled tool `http_get` may ask; none: it is off. */
+  readonly httpGetHosts: readonly string[];
   /** How long the holder of a call or a turn may be silent before it is offered to others; undefined: the engine's default. */
   readonly leaseSeconds: number | undefined;
   /** Undefined: nothing is ever deleted. */
@@ -141,8 +149,8 @@ const parseTargets = (given: readonly string[] = [DEFAULT_WORKER_TARGET]): reado
 };
 
 const refuseLater = ({ file }: SettingsInput): void => {
-  for (const key of ["mcp_servers", "openapi"] as const)
-    if ((file?.config[key]?.length ?? 0) > 0) throw notBuilt(`${file?.where([key])}: ${key}`, "leave it out");
+  if ((file?.config.mcp_servers?.length ?? 0) > 0)
+    throw notBuilt(`${file?.where(["mcp_servers"])}: mcp_servers`, "leave it out");
 };
 
 const checkDatabaseUrl = (url: string | undefined): string | undefined => {
@@ -185,6 +193,7 @@ export const planSettings = (input: SettingsInput): Settings => {
   const hosts = readHostSettings(file);
   const envGrants = planEnvGrants(input, project);
   checkHostEnv(input, hosts, envGrants, project);
+  const apis = readApiSettings(file, envGrants, project);
   const roles = parseRoles(flags.roles ?? filled(env.TOOLPLANE_ROLES)?.split(","));
   return {
     port: readPort(input, roles),
@@ -208,8 +217,11 @@ export const planSettings = (input: SettingsInput): Settings => {
     limits: file?.config.limits,
     workerTargets: parseTargets(filled(env.TOOLPLANE_WORKER_TARGETS)?.split(",") ?? file?.config.worker_targets),
     hosts,
+    apis,
     envGrants,
+    serviceEnvs: planConfiguredEnvs(input, envGrants),
     egressAllow: planEgressAllow(input),
+    httpGetHosts: planHttpGetHosts(input),
     leaseSeconds: parseLease(filled(env.TOOLPLANE_LEASE_SECONDS)),
     retention: planRetention(input),
     logLevel: parseLogLevel(filled(env.TOOLPLANE_LOG_LEVEL) ?? "info"),

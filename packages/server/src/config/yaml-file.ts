@@ -51,7 +51,11 @@ const checkKeys = ({ items }: YAMLMap, complain: (offset: number, message: strin
   }
 };
 
-const checkNodes = (document: Document, complain: (offset: number, message: string) => never): void => {
+const checkNodes = (
+  document: Document,
+  maxAliases: number,
+  complain: (offset: number, message: string) => never,
+): void => {
   let aliases = 0;
   visit(document, (_key, node) => {
     if (isPair(node) && isNode(node.key) && !isScalar(node.key)) complain(node.key.range?.[0] ?? 0, "a key is a text");
@@ -60,14 +64,22 @@ const checkNodes = (document: Document, complain: (offset: number, message: stri
     const offset = node.range?.[0] ?? 0;
     if (isAlias(node)) {
       aliases++;
-      if (aliases > MAX_ALIASES) complain(offset, `more than ${MAX_ALIASES} aliases`);
+      if (aliases > maxAliases) complain(offset, `more than ${maxAliases} aliases`);
     } else if (node.tag !== undefined) complain(offset, `tags such as ${node.tag} are not allowed`);
   });
 };
 
+export interface YamlLimits {
+  readonly maxBytes: number;
+  readonly maxAliases: number;
+}
+
+const OWN_LIMITS: YamlLimits = { maxBytes: MAX_YAML_BYTES, maxAliases: MAX_ALIASES };
+
 /** `name` is what the complaints call it. */
-export const parseYamlFile = (text: string, name: string): YamlFile => {
-  if (Buffer.byteLength(text) > MAX_YAML_BYTES) throw refuse(name, undefined, `larger than ${MAX_YAML_BYTES} bytes`);
+export const parseYamlFile = (text: string, name: string, limits: YamlLimits = OWN_LIMITS): YamlFile => {
+  const { maxBytes, maxAliases } = limits;
+  if (Buffer.byteLength(text) > maxBytes) throw refuse(name, undefined, `larger than ${maxBytes} bytes`);
   const lines = new LineCounter();
   const document: Document = parseDocument(text, {
     version: "1.2",
@@ -83,10 +95,10 @@ export const parseYamlFile = (text: string, name: string): YamlFile => {
   };
   const [fault] = [...document.errors, ...document.warnings];
   if (fault !== undefined) complain(fault.pos[0], fault.message);
-  checkNodes(document, complain);
+  checkNodes(document, maxAliases, complain);
   let value: unknown;
   try {
-    value = document.toJS({ maxAliasCount: MAX_ALIASES });
+    value = document.toJS({ maxAliasCount: maxAliases });
   } catch {
     throw refuse(name, undefined, "its aliases expand to too much");
   }

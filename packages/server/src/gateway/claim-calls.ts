@@ -4,7 +4,8 @@
 
 import { PMO_SERVICE } from "@toolplane/agents";
 import type { Engine, LeasedCall } from "@toolplane/engine";
-import { HEADERS, type HeaderMap, isToken, showName, ToolplaneError } from "@toolplane/protocol";
+import { type HeaderMap, isToken, showName, ToolplaneError } from "@toolplane/protocol";
+import { checkServicePlace } from "@toolplane/protocol/agents";
 import { systemClock } from "@toolplane/sdk";
 import { z } from "zod";
 import { noProject } from "../http/known-project.ts";
@@ -38,7 +39,7 @@ export interface ClaimAsked {
   readonly signal: AbortSignal;
 }
 
-/** Checks that the target is valid, that the caller serves it, and that the headers name no other project. */
+/** Checks that the target is valid, that the caller serves it, and that the headers can be true. */
 export const checkTarget = (caller: ServiceCaller, target: string, projectId: string, headers: HeaderMap): void => {
   // A claim for such a target would wait for ever.
   if (!isToken(target) || target.length > MAX_TARGET_LENGTH)
@@ -47,9 +48,7 @@ export const checkTarget = (caller: ServiceCaller, target: string, projectId: st
   if (target === PMO_SERVICE.target)
     throw new ToolplaneError("auth_failed", "the project manager's commands are not handed to tool services");
   if (caller.targets?.includes(target) === false) throw refuseTarget(caller, target);
-  const said = headers[HEADERS.projectId];
-  if (said !== undefined && said.trim() !== projectId)
-    throw new ToolplaneError("protocol_violation", `${HEADERS.projectId} names another project than the route`);
+  checkServicePlace(headers, { projectId });
 };
 
 export const giveBackCalls = async ({ calls }: Pick<Engine, "calls">, leased: readonly LeasedCall[]): Promise<void> => {

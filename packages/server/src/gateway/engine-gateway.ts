@@ -7,7 +7,7 @@ import { type ClaimedCommand, type PatienceDeps, type ToolGateway, withPatience 
 import { type ClockOffset, NO_OFFSET } from "./clock-offset.ts";
 
 export interface EngineGatewayOptions extends PatienceDeps {
-  readonly engine: Pick<Engine, "calls" | "cards" | "tools" | "emitParts">;
+  readonly engine: Pick<Engine, "calls" | "cards" | "definitions" | "tools" | "emitParts">;
   readonly projectId: string;
   /** Who speaks: `tool.<target>`. */
   readonly actorId: string;
@@ -93,6 +93,12 @@ export const createEngineGateway = (options: EngineGatewayOptions): ToolGateway 
       // G5: a watcher misses a part; the call loses nothing.
       engine.emitParts(keyOf(toolCallId), parts).catch(() => {});
     },
+
+    readDefinition: ({ toolName, version }, patience = {}) =>
+      withPatience(options, patience, async () => {
+        const found = await engine.definitions.resolveVersion(projectId, toolName, version);
+        return found?.definition;
+      }),
 
     findTool: (name, patience = {}) =>
       withPatience(options, patience, async () => {

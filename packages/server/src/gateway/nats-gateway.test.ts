@@ -14,8 +14,8 @@ const TIME = 1_700_000_000_000;
 const openGateway = async (engine: object, log: Log = silentLog, most?: NatsGatewayOptions["most"]) => {
   let responder: Responder | undefined;
   const link = {
-    async respond(_pattern: string, _queue: string, given: Responder) {
-      responder = given;
+    async respond(pattern: string, _queue: string, given: Responder) {
+      if (pattern.startsWith("cg.v1r4.")) responder = given;
       return { stop: async () => {} };
     },
   };

@@ -4,18 +4,22 @@
 //   - A request without a reply address is not carried out, except parts, which have no answer.
 //   - Requests in hand are bounded, by number and by size: during a flood while the database hangs, further requests are
 //     refused at once and unread with `rate_limited`; nothing was changed, and the service may ask again.
+//   - Services of the older version, which say who they are about in the payload, are served too: their requests are translated
+//     before anything else reads them (payload-style.ts). A server that does not let us listen to them is no reason not to start.
 //   - `stop` takes no more requests and waits for those that were begun.
 
 import type { InboundRequest, NatsLink, NatsReply } from "@toolplane/bus/nats";
-import { type Clock, type Log, systemClock } from "@toolplane/engine";
+import { type Clock, createIds, type Log, systemClock } from "@toolplane/engine";
 import { isToolplaneError, PROTOCOL_VERSION, ToolplaneError, understandError } from "@toolplane/protocol";
+import { LEGACY_VERSION } from "@toolplane/protocol/v1r3";
 import { type ClockOffset, NO_OFFSET } from "./clock-offset.ts";
 import { planReply, type ReplyMeans, refusal } from "./nats-reply.ts";
 import { mayAnswer, readQuestion, tryOperation } from "./nats-request.ts";
+import { adaptPayloadRequest } from "./payload-style.ts";
 import { SERVICE_OPERATIONS } from "./service-operations.ts";
 import type { ServiceEngine, ServiceOperation } from "./service-request.ts";
 
-const GATEWAY_PATTERN = `cg.${PROTOCOL_VERSION}.*.*.rpc.gateway.*.>`;
+const patternOf = (version: string): string => `cg.${version}.*.*.rpc.gateway.*.>`;
 /** The processes of the plane share the requests under this name. */
 const GATEWAY_QUEUE = "gateway";
 
@@ -46,9 +50,13 @@ const MOST_IN_HAND = { requests: 1_024, characters: 64 * 1024 * 1024 };
 const overloaded = (): ToolplaneError =>
   new ToolplaneError("rate_limited", "too many requests wait here already; ask again in a moment");
 
+/** What makes a request one of the current version; throws the error that becomes the answer. */
+type Translate = (inbound: InboundRequest) => InboundRequest;
+
 /** Resolves when the NATS server knows that this process answers. */
 export const createNatsGateway = async (options: NatsGatewayOptions): Promise<NatsGateway> => {
   const { engine, link, log, clock = systemClock, offset = NO_OFFSET, most = MOST_IN_HAND } = options;
+  const ids = createIds();
   const running = new Set<Promise<unknown>>();
   let held = 0;
   let isFull = false;
@@ -70,9 +78,9 @@ export const createNatsGateway = async (options: NatsGatewayOptions): Promise<Na
     return refusal(known, meansNow());
   };
 
-  const carryOut = async (inbound: InboundRequest): Promise<NatsReply> => {
+  const carryOut = async (inbound: InboundRequest, translate: Translate): Promise<NatsReply> => {
     try {
-      const { operation, request } = readQuestion(inbound);
+      const { operation, request } = readQuestion(translate(inbound));
       const asked: ServiceOperation = SERVICE_OPERATIONS[operation];
       const answer = await asked.run({ engine, ...request });
       const [fault] = answer.faults ?? [];
@@ -94,10 +102,10 @@ export const createNatsGateway = async (options: NatsGatewayOptions): Promise<Na
     return !full;
   };
 
-  const begin = (inbound: InboundRequest): Promise<NatsReply> => {
+  const begin = (inbound: InboundRequest, translate: Translate): Promise<NatsReply> => {
     const { length } = inbound.payload;
     held += length;
-    const work: Promise<NatsReply> = carryOut(inbound).finally(() => {
+    const work: Promise<NatsReply> = carryOut(inbound, translate).finally(() => {
       held -= length;
       running.delete(work);
     });
@@ -105,7 +113,7 @@ export const createNatsGateway = async (options: NatsGatewayOptions): Promise<Na
     return work;
   };
 
-  const respond = async (inbound: InboundRequest): Promise<NatsReply | undefined> => {
+  const respond = async (inbound: InboundRequest, translate: Translate): Promise<NatsReply | undefined> => {
     const { reply, subject } = inbound;
     const isAnswered = reply !== undefined && reply !== "";
     if (isAnswered && !mayAnswer(reply, subject)) {
@@ -113,14 +121,30 @@ export const createNatsGateway = async (options: NatsGatewayOptions): Promise<Na
       return undefined;
     }
     if (!isAnswered && tryOperation(subject) !== "parts") return undefined;
-    const answer = admits() ? await begin(inbound) : refusal(overloaded(), meansNow());
+    const answer = admits() ? await begin(inbound, translate) : refusal(overloaded(), meansNow());
     return isAnswered ? answer : undefined;
   };
 
-  const served = await link.respond(GATEWAY_PATTERN, GATEWAY_QUEUE, respond);
+  const serve = (version: string, translate: Translate) =>
+    link.respond(patternOf(version), GATEWAY_QUEUE, (inbound) => respond(inbound, translate));
+
+  const servePayloadStyle = async () => {
+    try {
+      return await serve(LEGACY_VERSION, (inbound) => adaptPayloadRequest(inbound, ids));
+    } catch (error) {
+      if (!isToolplaneError(error) || error.code !== "auth_failed") throw error;
+      log.warn("services of the older protocol version cannot be served: the NATS user may not listen to them", {
+        pattern: patternOf(LEGACY_VERSION),
+      });
+      return undefined;
+    }
+  };
+
+  const served = await serve(PROTOCOL_VERSION, (inbound) => inbound);
+  const payloadStyle = await servePayloadStyle();
   return {
     async stop() {
-      await served.stop();
+      await Promise.all([served.stop(), payloadStyle?.stop()]);
       await Promise.all(running);
     },
   };

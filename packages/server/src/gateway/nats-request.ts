@@ -23,6 +23,7 @@ import {
   ToolplaneError,
   violation,
 } from "@toolplane/protocol";
+import { checkServicePlace } from "@toolplane/protocol/agents";
 import { SERVICE_OPERATIONS } from "./service-operations.ts";
 import type { ServiceOperation, ServiceRequest } from "./service-request.ts";
 
@@ -76,11 +77,6 @@ export const mayAnswer = (reply: string, subject: string): boolean => {
   return reply.startsWith(`_INBOX_${actor}.`) || reply.startsWith(`_INBOX_${actor}__${project}.`);
 };
 
-const mustEqual = (headers: HeaderMap, name: string, expected: string): void => {
-  const said = headers[name];
-  if (said !== undefined && said !== expected) throw violation(`${name} names another than the subject: ${expected}`);
-};
-
 const bodyOf = (operation: GatewayOperation, text: string): unknown => {
   const { body, maxBytes, anyText }: ServiceOperation = SERVICE_OPERATIONS[operation];
   if (exceedsBytes(text, maxBytes))
@@ -110,8 +106,7 @@ export const readQuestion = (inbound: InboundRequest): GatewayQuestion => {
     throw new ToolplaneError("bad_request", `the request is not valid: ${inbound.fault}`);
   const operation = operationOf(subject);
   const headers = normalizeHeaders(inbound.headers);
-  mustEqual(headers, HEADERS.projectId, subject.projectId);
-  mustEqual(headers, HEADERS.channelId, subject.channelId);
+  checkServicePlace(headers, subject);
   const missing = REQUIRED[operation].filter((name) => (headers[name] ?? "").trim() === "");
   if (missing.length > 0) throw violation(`missing headers: ${missing.join(", ")}`, { missing });
   const toolCallId = headers[HEADERS.toolCallId] ?? "";

@@ -3,7 +3,7 @@
 import type { Settled } from "@toolplane/engine";
 import { type JsonValue, MAX_JSON_BYTES } from "@toolplane/protocol";
 import { z } from "zod";
-import { anyObject, factsFor, keyOf, ok, operation, plainText, traceparentOf } from "./service-request.ts";
+import { anyObject, factsFor, keyOf, ok, operation, personIn, plainText, traceparentOf } from "./service-request.ts";
 
 /** The engine refuses a result that is larger than a card, with its own code; this only bounds what is read. */
 export const MAX_RESULT_BYTES = MAX_JSON_BYTES;
@@ -59,6 +59,7 @@ export const settle = operation({
           traceparent: traceparentOf(request),
           outcome: { given },
           diagnostics: body.diagnostics,
+          by: personIn(request, body.lease),
         }),
       ),
     );
@@ -82,7 +83,8 @@ export const report = operation({
   async run(request) {
     const { engine, body, headers, leaseId } = request;
     const { actorId } = await factsFor(request);
-    const asked = { ...keyOf(request), actorId, leaseId, payload: body, headers };
+    const by = personIn(request, leaseId);
+    const asked = { ...keyOf(request), actorId, leaseId, payload: body, headers, by };
     return ok(settledBody(await engine.calls.report(asked)));
   },
 });

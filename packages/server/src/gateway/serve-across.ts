@@ -1,17 +1,19 @@
 // Serves one target in every project at once: one service with one queue for all projects, and a runner per project, because a
 // gateway is bound to one project.
 
-import type { Engine, LeasedCall } from "@toolplane/engine";
+import { type Engine, type LeasedCall, sha256 } from "@toolplane/engine";
 import { tryParseSubject } from "@toolplane/protocol";
 import {
   type ClaimedCommand,
   type Clock,
+  createDefinitionMemory,
   createIds,
   createRunner,
   type Executor,
   type Log,
   type Random,
   type Runner,
+  type SecretSource,
   startToolService,
   type ToolGateway,
   type ToolService,
@@ -38,6 +40,10 @@ export interface ServeAcrossOptions extends ServiceMeans {
   readonly component?: "tool" | "sys" | undefined;
   readonly actor: string;
   readonly executorFor: (projectId: string) => Executor;
+  /** Where the values of variables come from; without it there are none, and a definition that names one does not get it. */
+  readonly secretsFor?: ((projectId: string) => SecretSource) | undefined;
+  /** Parameter -> variable, by the operator of the plane. */
+  readonly envs?: Readonly<Record<string, string>> | undefined;
   readonly concurrency: number;
 }
 
@@ -58,6 +64,7 @@ const untilBack = async (back: Promise<void>, stop: AbortSignal | undefined): Pr
 export const serveAcross = (options: ServeAcrossOptions): ToolService => {
   const { engine, clock, random, log, offset, holder, target, actor } = options;
   const ids = createIds(clock.now);
+  const definitions = createDefinitionMemory(sha256);
   const runners = new Map<string, Runner>();
   /** The project of each lease that was not started yet. */
   const projectOf = new Map<string, string>();
@@ -78,8 +85,9 @@ export const serveAcross = (options: ServeAcrossOptions): ToolService => {
       ids,
       random,
       log,
-      // These tools need no secret, and a definition that names one must not get it.
-      secrets: () => undefined,
+      secrets: options.secretsFor?.(projectId) ?? (() => undefined),
+      envs: options.envs,
+      definitions,
     });
     const oldest = runners.size >= MAX_RUNNERS ? runners.keys().next().value : undefined;
     if (oldest !== undefined) runners.delete(oldest);

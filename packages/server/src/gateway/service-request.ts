@@ -4,11 +4,14 @@
 //   - A service reaches only calls of its own actor in its own project; other calls are refused or do not exist for it.
 
 import type { Actor, CallFacts, CallKey, Engine } from "@toolplane/engine";
-import { HEADERS, type HeaderMap, showName, ToolplaneError } from "@toolplane/protocol";
+import { HEADERS, type HeaderMap, isFilled, showName, ToolplaneError } from "@toolplane/protocol";
 import { checkCallIdentity } from "@toolplane/protocol/agents";
 import { z } from "zod";
 
-export type ServiceEngine = Pick<Engine, "attach" | "calls" | "cards" | "projects" | "tools" | "emitParts">;
+export type ServiceEngine = Pick<
+  Engine,
+  "attach" | "calls" | "cards" | "definitions" | "projects" | "tools" | "emitParts"
+>;
 
 /** Who asks. */
 export interface ServiceCaller {
@@ -83,6 +86,10 @@ export const checkAsker = <Call extends CallFacts>({ caller, headers }: ServiceR
   checkCallIdentity(headers, call);
   return call;
 };
+
+/** An administrator who speaks for a service without holding the call; a service's own work is not an administrative act. */
+export const personIn = ({ caller }: ServiceRequest<unknown>, leaseId: string | undefined): Actor | undefined =>
+  caller.targets === undefined && !isFilled(leaseId) ? caller.by : undefined;
 
 export const traceparentOf = ({ headers }: Pick<ServiceRequest<unknown>, "headers">): string | undefined =>
   headers[HEADERS.traceparent];

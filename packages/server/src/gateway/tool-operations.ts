@@ -1,6 +1,6 @@
 // The definitions of a service's tools: look one up, register one.
 
-import type { PendingVersion, RegisteredTool } from "@toolplane/engine";
+import type { Engine, PendingVersion, RegisteredTool } from "@toolplane/engine";
 import { showName, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
 import {
@@ -14,6 +14,9 @@ import {
 
 /** A definition is written by hand. */
 const MAX_DEFINITION_BYTES = 1024 * 1024;
+
+/** As large as the column of versions. */
+export const MAX_VERSION = 2 ** 31 - 1;
 
 export const pendingBody = (pending: PendingVersion): Record<string, unknown> => ({
   version: pending.version,
@@ -40,9 +43,24 @@ export const toolBody = (tool: RegisteredTool): Record<string, unknown> => ({
 export const noTool = (projectId: string, toolName: string): ToolplaneError =>
   new ToolplaneError("not_found", `project ${projectId} has no tool ${showName(toolName)}`);
 
+/** One version, also of a tool that was changed or deleted since: what a call was made with. */
+export const showVersion = async (
+  { definitions }: Pick<Engine, "definitions">,
+  projectId: string,
+  toolName: string,
+  version: number,
+): Promise<Record<string, unknown>> => {
+  const found = await definitions.resolveVersion(projectId, toolName, version);
+  if (found === undefined)
+    throw new ToolplaneError("not_found", `project ${projectId} has no version ${version} of ${showName(toolName)}`);
+  const { definition, definitionHash, status } = found;
+  return { project_id: projectId, ...definition, version, definition_hash: definitionHash, status };
+};
+
 export const getTool = operation({
-  body: z.strictObject({ tool_name: plainText }),
+  body: z.strictObject({ tool_name: plainText, version: z.int().positive().max(MAX_VERSION).optional() }),
   async run({ engine, projectId, body }) {
+    if (body.version !== undefined) return ok(await showVersion(engine, projectId, body.tool_name, body.version));
     const tool = await engine.tools.getTool(projectId, body.tool_name);
     if (tool === undefined) throw noTool(projectId, body.tool_name);
     return ok(toolBody(tool));

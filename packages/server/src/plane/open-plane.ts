@@ -15,6 +15,8 @@ import { ROLES, type Settings } from "../config/settings.ts";
 import { createClockOffset, NO_OFFSET } from "../gateway/clock-offset.ts";
 import { createEngineGateway } from "../gateway/engine-gateway.ts";
 import { createLog } from "../log/log.ts";
+import { createEnvSource } from "../secrets/env-grants.ts";
+import { createServiceSecrets, planServiceEnvs } from "../secrets/service-secrets.ts";
 import { type Stack, startStack } from "../up/stack.ts";
 import { readVersion } from "../up/version.ts";
 import { createEngineWay } from "./engine-way.ts";
@@ -35,6 +37,7 @@ export interface OpenPlaneOptions {
   readonly log?: Log | undefined;
 }
 
+/** `secrets`: without one, variables come from the plane's environment, as far as `secrets.allow_env` of its file allows. */
 export interface ServeHereOptions extends Pick<ServeOptions, "concurrency" | "secrets" | "maxResultBytes" | "signal"> {
   /** The target of the tools; `local` unless given. */
   readonly target?: string | undefined;
@@ -78,10 +81,11 @@ interface Means {
   readonly stack: Stack;
   readonly settings: Settings;
   readonly log: Log;
+  readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 const serveHere = async (
-  { stack, settings, log }: Means,
+  { stack, settings, log, env }: Means,
   tools: readonly Tool[],
   { target = DEFAULT_TARGET, ...rest }: ServeHereOptions,
 ): Promise<Serving> => {
@@ -97,7 +101,11 @@ const serveHere = async (
     holder: `${target} (process ${process.pid} on ${hostname()})`,
     offset,
   });
-  return serveTools(tools, { ...rest, ...means, target, gateway, log, handleSignals: false, url: undefined });
+  const planeSecrets = createServiceSecrets(createEnvSource(settings.envGrants, env), settings.project);
+  const { secrets = planeSecrets } = rest;
+  const envs = planServiceEnvs(settings.serviceEnvs, target);
+  const own = { secrets, envs, target, gateway, log, handleSignals: false, url: undefined };
+  return serveTools(tools, { ...rest, ...means, ...own });
 };
 
 export const openPlane = async (options: OpenPlaneOptions = {}): Promise<OwnPlane> => {
@@ -140,7 +148,7 @@ export const openPlane = async (options: OpenPlaneOptions = {}): Promise<OwnPlan
         throw new UsageError(
           `target ${target} is served here already: give all its tools to one serve, or name a target`,
         );
-      const serving = await serveHere({ stack, settings, log }, tools, given);
+      const serving = await serveHere({ stack, settings, log, env }, tools, given);
       servings.set(target, serving);
       void serving.finished.finally(() => servings.delete(target));
       return serving;

@@ -1,8 +1,9 @@
 // Projects and tools.
 
 import type { Engine, RegisteredProject, RegisteredTool } from "@toolplane/engine";
+import { definitionChanges } from "@toolplane/protocol/registry";
 import { z } from "zod";
-import { noTool, pendingBody, registerTool, toolBody } from "../gateway/tool-operations.ts";
+import { MAX_VERSION, noTool, pendingBody, registerTool, showVersion, toolBody } from "../gateway/tool-operations.ts";
 import { actorOf } from "../http/actor-of.ts";
 import { answerList } from "../http/answer-list.ts";
 import { answerPage } from "../http/answer-page.ts";
@@ -24,16 +25,20 @@ const projectBody = (project: RegisteredProject) => ({
 
 type Version = Awaited<ReturnType<Engine["tools"]["listToolVersions"]>>["items"][number];
 
-const versionBody = (version: Version) => ({
+/** `changes`: what differs from the version before; null when that is on the next page. */
+const versionBody = (version: Version, before: Version | undefined, isFirst: boolean) => ({
   version: version.version,
   definition_hash: version.definitionHash,
   definition: version.definition,
   created_at: version.createdAt,
   state: version.state,
+  changes: before === undefined ? (isFirst ? [] : null) : definitionChanges(before.definition, version.definition),
 });
 
 /** Deleted tools are shown only to those who ask for what waits, and only while something does. */
 const pendingQuery = z.strictObject({ pending: z.enum(["true", "false"]).optional() });
+/** `version`: that version, also after it was replaced. */
+const toolQuery = pendingQuery.extend({ version: z.coerce.number().int().positive().max(MAX_VERSION).optional() });
 
 const findShown = async (
   { tools }: Pick<Engine, "tools">,
@@ -137,8 +142,11 @@ export const registryRoutes: readonly Route[] = [
     path: "/projects/:project/tools/:tool",
     roles: [...READERS, "tool"],
     gives: "project",
-    query: pendingQuery,
+    query: toolQuery,
     handle: async ({ engine, params, query, context }) => {
+      const { version } = query;
+      if (version !== undefined)
+        return context.json(await showVersion(engine, params.project ?? "", params.tool ?? "", version));
       const isAsked = query.pending === "true";
       const tool = await findShown(engine, params.project ?? "", params.tool ?? "", isAsked);
       if (tool === undefined) throw noTool(params.project ?? "", params.tool ?? "");
@@ -157,7 +165,9 @@ export const registryRoutes: readonly Route[] = [
       const tool = await engine.tools.findTool(params.project ?? "", params.tool ?? "");
       if (tool === undefined) throw noTool(params.project ?? "", params.tool ?? "");
       const { pending = null, deleted_by = null } = toolBody(tool);
-      return answerList(call, "items", items.map(versionBody), {
+      const isLast = nextCursor === null || nextCursor === undefined;
+      const bodies = items.map((item, at) => versionBody(item, items[at + 1], isLast && at === items.length - 1));
+      return answerList(call, "items", bodies, {
         next_cursor: nextCursor ?? null,
         pending,
         deleted_by,

@@ -8,6 +8,8 @@ import type { Guard } from "@toolplane/processes";
 import type { ToolService } from "@toolplane/sdk";
 import { type RunningAgents, runAgents } from "../agents/run-agents.ts";
 import { type PmoService, servePmo } from "../agents/serve-pmo.ts";
+import { type RunningApis, runApis } from "../apis/run-apis.ts";
+import { type RunningHttpGet, runHttpGet } from "../bundled/run-http-get.ts";
 import { serveBundled } from "../bundled/serve-bundled.ts";
 import { ensureProject } from "../config/apply-config.ts";
 import type { Settings } from "../config/settings.ts";
@@ -20,6 +22,8 @@ import type { Store } from "./store.ts";
 
 export interface Services {
   bundled?: ToolService;
+  web?: RunningHttpGet;
+  apis?: RunningApis;
   toolHosts?: ToolHosts;
   pmo?: PmoService;
   agents?: RunningAgents;
@@ -43,6 +47,9 @@ const TOOL_GRACE_MS = 5_000;
 /** A working host is ready within a second or two; the start does not wait longer for a silent one. */
 const HOSTS_WAIT_MS = 2_000;
 
+/** The first import of a thousand operations takes seconds; a restart with an unchanged document takes one. */
+const IMPORTS_WAIT_MS = 10_000;
+
 const measureOffset = async ({ engine, settings }: ServicesOptions): Promise<ClockOffset> => {
   const offset = settings.databaseUrl === undefined ? NO_OFFSET : createClockOffset(engine.databaseNow, systemClock);
   await offset.measure();
@@ -62,6 +69,19 @@ const startToolHosts = async (services: Services, offset: ClockOffset, options: 
   for (const { setting, phase } of toolHosts.list(projectId))
     if (phase === "starting")
       log.warn("a host is still starting; its tools come when it is ready", { host: setting.name });
+};
+
+const startApis = async (services: Services, means: ServiceMeans, options: ServicesOptions): Promise<void> => {
+  const { engine, settings, env, log } = options;
+  if (settings.apis.length > 0) await ensureProject(engine.projects, settings.project, settings.project);
+  const apis = runApis({ ...means, settings, env });
+  services.apis = apis;
+  const enough = new AbortController();
+  const late = systemClock.sleep(IMPORTS_WAIT_MS, enough.signal).then(() => {
+    if (!enough.signal.aborted) log.warn("OpenAPI documents are still being imported; their tools come later");
+  });
+  await Promise.race([apis.tried, late]);
+  enough.abort();
 };
 
 const meansOf = (what: string, offset: ClockOffset, options: ServicesOptions): ServiceMeans => {
@@ -95,6 +115,8 @@ export const startServices = async (services: Services, options: ServicesOptions
   services.toolHosts = listHosts(settings.hosts, settings.project);
   if (settings.roles.includes("tools")) {
     services.bundled = serveBundled(means("bundled tools"));
+    services.web = runHttpGet({ ...means("http_get"), settings });
+    await startApis(services, means("API tools"), options);
     await startToolHosts(services, offset, options);
   }
   if (settings.roles.includes("pmo")) services.pmo = await servePmo(means("project manager"));
@@ -106,6 +128,8 @@ export const startServices = async (services: Services, options: ServicesOptions
 /** What runs to be stopped, by name: all at once, each with its own grace. */
 export const stopServices = (services: Services): readonly (readonly [string, Promise<void> | undefined])[] => [
   ["bundled tools", services.bundled?.stop({ drainMs: TOOL_GRACE_MS })],
+  ["http_get", services.web?.stop(TOOL_GRACE_MS)],
+  ["API tools", services.apis?.stop(TOOL_GRACE_MS)],
   ["hosts", services.toolHosts?.stop(TOOL_GRACE_MS)],
   ["project manager", services.pmo?.stop(TOOL_GRACE_MS)],
   ["worker", services.agents?.stop(TOOL_GRACE_MS)],

@@ -6,6 +6,9 @@ export const MEDDLE_BUS = {
 insert into bus.messages (category, project_id, subject, component, target, headers, payload)
   select 'evt', 'demo', $1, 'agent', 'news', '{}', n::text
   from generate_series(1, 9000) n`,
+  addParcelOfTwo: `
+insert into bus.messages (category, project_id, subject, component, target, headers, payload, events)
+  values ('evt', 'p1', 'cg.v1r4.p1.public.evt.agent.a1.call', 'agent', 'a1', '{}', $1, 2)`,
   addOldWakeups: `
 insert into bus.messages (category, project_id, subject, component, target, headers, payload, claim_id, deliveries)
   select 'cmd', 'demo', 'cg.v1r4.demo.public.cmd.agent.pool.wakeup', 'agent', 'pool', '{"CG-Agent-Id":"helper"}', '{}',

@@ -1,12 +1,12 @@
 // `toolplane tools ...`: the tools of a project.
 
-import { pathOf } from "@toolplane/sdk/client";
+import { type Body, pathOf } from "@toolplane/sdk/client";
 import { applyFiles } from "../apply-files.ts";
 import { cellOf, shortTime, targetOf, textOf } from "../body.ts";
-import type { Command } from "../command.ts";
+import type { Command, CommandContext } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
 import { showPage } from "../page.ts";
-import { partOf, pendingOf, sayWaiting, showChanges, showPending } from "../pending.ts";
+import { partOf, pendingOf, sayWaiting, showChanges, showHistory, showPending } from "../pending.ts";
 import { shorten } from "../plain-text.ts";
 
 /** The part of a description that fits beside the other columns. */
@@ -112,20 +112,55 @@ const versions: Command = {
         { title: "DEFINITION HASH", value: (version) => textOf(version, "definition_hash") },
       ],
     });
-    if (!context.output.json) showPending(context.output, args[0] ?? "", page);
+    if (context.output.json) return EXIT.ok;
+    showHistory(context.output, (Array.isArray(page.items) ? page.items : []) as readonly Body[]);
+    showPending(context.output, args[0] ?? "", page);
     return EXIT.ok;
   },
 };
 
+/** The tools that wait and whose names begin as the pattern says, each with the version that waits now. */
+const waitingLike = async ({ client, project }: CommandContext, start: string): Promise<readonly Body[]> => {
+  const found: Body[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await client.request({
+      path: pathOf("projects", project, "tools"),
+      query: { ...WITH_PENDING, cursor },
+    });
+    found.push(...((Array.isArray(page.items) ? page.items : []) as readonly Body[]));
+    cursor = textOf(page, "next_cursor");
+  } while (cursor !== undefined);
+  return found.filter((tool) => textOf(tool, "tool_name")?.startsWith(start) === true);
+};
+
+/** An imported API has hundreds of tools: a person looks at the list and accepts them by the start of their names. */
+const acceptAll = async (context: CommandContext, start: string): Promise<number> => {
+  const { client, project, output } = context;
+  const waiting = await waitingLike(context, start);
+  const accepted: Body[] = [];
+  for (const tool of waiting) {
+    const name = textOf(tool, "tool_name") ?? "";
+    const body = { version: Number(cellOf(pendingOf(tool), "version")) };
+    accepted.push(await client.request({ method: "POST", path: toolPath(project, name, "accept"), body }));
+    if (!output.json) output.line(`accepted ${name} version ${body.version}`);
+  }
+  if (output.json) output.data({ items: accepted });
+  else if (accepted.length === 0) output.line(`no version of a tool ${start}... of project ${project} waits`);
+  return EXIT.ok;
+};
+
 const accept: Command = {
   name: "tools accept",
-  usage: "TOOL",
+  usage: "TOOL|PREFIX*",
   least: 1,
   most: 1,
   options: ["project", "version"],
   summary: "put the version that a service registered and that waits in force",
-  async run({ client, project, args, flags, output }) {
+  async run(context) {
+    const { client, project, args, flags, output } = context;
     const name = args[0] ?? "";
+    if (name.endsWith("*")) return acceptAll(context, name.slice(0, -1));
     // Without a version the server accepts the waiting one only if no other version came that the person may have read instead.
     const body = flags.version === undefined ? {} : { version: Number(flags.version) };
     const tool = await client.request({ method: "POST", path: toolPath(project, name, "accept"), body });

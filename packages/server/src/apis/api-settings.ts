@@ -1,0 +1,102 @@
+// The OpenAPI documents of the configuration, checked: what is wrong with an entry is said with its line before anything is started.
+
+import { isAbsolute, join } from "node:path";
+import { parseAuthScheme } from "@toolplane/bridges";
+import { parseHostPattern } from "@toolplane/egress/policy";
+import { isToken, understandError } from "@toolplane/protocol";
+import type { ConfigFile, FileConfig } from "../config/config-file.ts";
+import { refuseConfig } from "../config/refuse.ts";
+import { type EnvGrant, planEnvUse } from "../secrets/env-grants.ts";
+
+type ApiEntry = NonNullable<FileConfig["openapi"]>[number];
+
+export interface ApiSetting {
+  readonly name: string;
+  /** Absolute. A document of the operator's own is in force at once; one from an address waits for a person. */
+  readonly spec: { readonly file: string } | { readonly url: string };
+  readonly prefix: string | undefined;
+  readonly baseUrl: string | undefined;
+  readonly allowHosts: readonly string[] | undefined;
+  readonly operations: readonly string[] | undefined;
+  readonly auth: { readonly scheme: string; readonly env: string } | undefined;
+}
+
+/** The name is the start of every tool's name; this leaves room for the rest. */
+const MAX_NAME_LENGTH = 40;
+const PREFIX = /^[A-Za-z0-9_-]{0,40}$/u;
+const WEB = /^https?:\/\//iu;
+
+type Place = (...path: PropertyKey[]) => string;
+
+const within = <T>(at: string, work: () => T): T => {
+  try {
+    return work();
+  } catch (error) {
+    throw refuseConfig(`${at}: ${understandError(error, { keepMessage: true }).message}`);
+  }
+};
+
+/** Never shown as it was given: it may hold a password. */
+const checkAddress = (address: string, at: string): string => {
+  const url = URL.parse(address);
+  if (url === null || !WEB.test(address)) throw refuseConfig(`${at}: it looks like https://api.example.com/v1`);
+  if (url.username !== "" || url.password !== "")
+    throw refuseConfig(`${at}: an address must not hold a user or a password: use auth`);
+  if (url.hash !== "") throw refuseConfig(`${at}: an address has no fragment`);
+  return url.href;
+};
+
+const readAuth = (entry: ApiEntry, at: Place, grants: readonly EnvGrant[], projectId: string): ApiSetting["auth"] => {
+  if (entry.auth !== undefined && entry.auth_env !== undefined)
+    throw refuseConfig(`${at("auth_env")}: auth_env alone is bearer; it does not stand beside auth`);
+  const auth = entry.auth ?? (entry.auth_env === undefined ? undefined : { scheme: "bearer", env: entry.auth_env });
+  if (auth === undefined) return undefined;
+  within(at(entry.auth === undefined ? "auth_env" : "auth"), () => parseAuthScheme(auth.scheme, auth.env));
+  const refusal = planEnvUse(grants, { name: auth.env, projectId, destination: "definition" });
+  if (refusal !== undefined) throw refuseConfig(`${at(entry.auth === undefined ? "auth_env" : "auth")}: ${refusal}`);
+  return auth;
+};
+
+interface Means {
+  readonly directory: string;
+  readonly grants: readonly EnvGrant[];
+  readonly projectId: string;
+}
+
+const readApi = (entry: ApiEntry, at: Place, { directory, grants, projectId }: Means): ApiSetting => {
+  const { name, spec, prefix, base_url: baseUrl, allow_hosts: allowHosts, operations } = entry;
+  if (!isToken(name) || name.length > MAX_NAME_LENGTH)
+    throw refuseConfig(`${at("name")}: an API's name has 1 to ${MAX_NAME_LENGTH} of the characters A-Z a-z 0-9 _ -`);
+  if (prefix !== undefined && !PREFIX.test(prefix))
+    throw refuseConfig(`${at("prefix")}: a prefix has at most 40 of the characters A-Z a-z 0-9 _ -`);
+  return {
+    name,
+    prefix,
+    spec: WEB.test(spec)
+      ? { url: checkAddress(spec, at("spec")) }
+      : { file: isAbsolute(spec) ? spec : join(directory, spec) },
+    baseUrl: baseUrl === undefined ? undefined : checkAddress(baseUrl, at("base_url")),
+    allowHosts: allowHosts?.map((host, index) => within(at("allow_hosts", index), () => parseHostPattern(host))),
+    operations,
+    auth: readAuth(entry, at, grants, projectId),
+  };
+};
+
+export const readApiSettings = (
+  file: (ConfigFile & { readonly directory: string }) | undefined,
+  grants: readonly EnvGrant[],
+  projectId: string,
+): readonly ApiSetting[] => {
+  const means = { directory: file?.directory ?? "/", grants, projectId };
+  const names = new Set<string>();
+  return (file?.config.openapi ?? []).map((entry, index) => {
+    const at: Place = (...path) => {
+      const where = file?.where(["openapi", index, ...path] as (string | number)[]) ?? "";
+      return `${where}: openapi[${index}].${path.map(String).join(".")}`;
+    };
+    const api = readApi(entry, at, means);
+    if (names.has(api.name)) throw refuseConfig(`${at("name")}: two APIs are named ${api.name}`);
+    names.add(api.name);
+    return api;
+  });
+};

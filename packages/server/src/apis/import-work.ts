@@ -1,0 +1,120 @@
+// Reading and importing an OpenAPI document in a thread: it may have megabytes, and it may have been written to do harm.
+//   IW1. Files are read only below the directory of the document, links resolved; their number and their size are bounded.
+//   IW2. A fetched document is one text; it cannot name files.
+
+import { createHash } from "node:crypto";
+import { readFileSync, realpathSync, statSync } from "node:fs";
+import { dirname, relative, resolve, sep } from "node:path";
+import { type ImportOptions, type ImportOutcome, importDocument } from "@toolplane/bridges/openapi";
+import { type AllowedOrigin, createPolicy, planTarget } from "@toolplane/egress/policy";
+import { isLinearPattern } from "@toolplane/engine/patterns";
+import { type JsonValue, ToolplaneError, understandError } from "@toolplane/protocol";
+import { parseYamlFile } from "../config/yaml-file.ts";
+
+export interface ImportWork {
+  readonly options: ImportOptions;
+  /** The operator's list of addresses. */
+  readonly allow: readonly AllowedOrigin[];
+  readonly document: { readonly file: string } | { readonly text: string };
+}
+
+/** GitHub's document has 13 MB. */
+const MAX_BYTES = 64 * 1024 * 1024;
+const MAX_FILES = 200;
+const LIMITS = { maxBytes: MAX_BYTES, maxAliases: 1_000 };
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+const refuse = (message: string): ToolplaneError => new ToolplaneError("bad_request", message);
+
+const parse = (text: string, name: string): JsonValue => {
+  const bare = text.startsWith("\uFEFF") ? text.slice(1) : text;
+  if (!/^\s*[{[]/u.test(bare)) return parseYamlFile(bare, name, LIMITS).value as JsonValue;
+  try {
+    return JSON.parse(bare) as JsonValue;
+  } catch {
+    // YAML may begin with a brace too, and its reader names the line.
+    return parseYamlFile(bare, name, LIMITS).value as JsonValue;
+  }
+};
+
+interface Files {
+  readonly root: { readonly file: string; readonly value: JsonValue };
+  readonly load: (path: string, from: string) => { readonly file: string; readonly value: JsonValue };
+}
+
+const openFiles = (path: string): Files => {
+  const base = dirname(realpathSync(path));
+  const known = new Map<string, JsonValue>();
+  let bytes = 0;
+  const read = (file: string, shown: string): { readonly file: string; readonly value: JsonValue } => {
+    const found = known.get(file);
+    if (found !== undefined) return { file, value: found };
+    if (known.size >= MAX_FILES) throw refuse(`it consists of more than ${MAX_FILES} files`);
+    const whole = resolve(base, file);
+    const { size } = statSync(whole);
+    bytes += size;
+    if (bytes > MAX_BYTES) throw refuse(`it is larger than ${MAX_BYTES} bytes`);
+    const value = parse(readFileSync(whole, "utf8"), shown);
+    known.set(file, value);
+    return { file, value };
+  };
+  const place = (wanted: string, shown: string): string => {
+    let real: string;
+    try {
+      real = realpathSync(wanted);
+    } catch {
+      throw refuse(`the file ${shown} is not there`);
+    }
+    const inside = relative(base, real);
+    if (inside === "" || inside.startsWith("..") || resolve(base, inside) !== real)
+      throw refuse(`the file ${shown} is outside of the directory of the document`);
+    return inside.split(sep).join("/");
+  };
+  const first = place(path, relative(base, path));
+  return {
+    root: read(first, first),
+    load: (wanted, from) => {
+      const shown = JSON.stringify(wanted.slice(0, 120).toWellFormed());
+      return read(place(resolve(base, dirname(from), wanted), shown), shown);
+    },
+  };
+};
+
+const openText = (text: string): Files => ({
+  root: { file: "document", value: parse(text, "the document") },
+  load: () => {
+    throw refuse("a document from an address cannot refer to files");
+  },
+});
+
+const open = (document: ImportWork["document"]): Files => {
+  if ("text" in document) return openText(document.text);
+  try {
+    return openFiles(document.file);
+  } catch (error) {
+    if (!(error instanceof ToolplaneError)) throw refuse("it is not there or cannot be read");
+    throw error;
+  }
+};
+
+const whyRefusedWith =
+  (allow: readonly AllowedOrigin[]) =>
+  (address: string, hosts: readonly string[]): string | undefined => {
+    try {
+      planTarget(address, createPolicy({ hosts, allow }));
+      return undefined;
+    } catch (error) {
+      return understandError(error, { keepMessage: true }).message;
+    }
+  };
+
+export const run = ({ options, allow, document }: ImportWork): ImportOutcome => {
+  const { root, load } = open(document);
+  return importDocument(root.file, root.value, options, {
+    load,
+    sha256,
+    isLinear: isLinearPattern,
+    whyRefused: whyRefusedWith(allow),
+  });
+};

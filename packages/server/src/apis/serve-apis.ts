@@ -1,0 +1,53 @@
+// Serves the tools that are HTTP operations, in every project at once: target `openapi`, actor `tool.openapi`. The definitions say
+// what to send; this file says what they may reach and which variables they may use.
+
+import { randomUUID } from "node:crypto";
+import { createHttpExecutor } from "@toolplane/bridges";
+import { createEgress, type Egress } from "@toolplane/egress";
+import type { AllowedOrigin } from "@toolplane/egress/policy";
+import type { ToolService } from "@toolplane/sdk";
+import { type ServiceMeans, serveAcross } from "../gateway/serve-across.ts";
+import type { EnvSource } from "../secrets/env-grants.ts";
+import { createServiceSecrets, planServiceEnvs, type ServiceEnvs } from "../secrets/service-secrets.ts";
+
+const API_TARGET = "openapi";
+
+/** Requests mostly wait, so a service takes as many as one claim does. */
+const CONCURRENCY = 256;
+/** APIs move: a new name, a slash, a region. More hops than this are a loop. */
+const REDIRECTS = 5;
+/** A card has at most 1 MiB; JSON with blanks may be larger and still fit. */
+const BODY_BYTES = 4 * 1024 * 1024;
+/** The call's own deadline ends a request; a run has at most seven days. */
+const TOTAL_MS = 7 * 86_400_000;
+
+/** The way out of API tools: any public host, of which each definition names its own. */
+export const createApiEgress = (
+  allow: readonly AllowedOrigin[],
+  means: Pick<Parameters<typeof createEgress>[0] & object, "resolve" | "dial"> = {},
+): Egress =>
+  createEgress({
+    ...means,
+    hosts: "any",
+    allow,
+    redirects: REDIRECTS,
+    limits: { bodyBytes: BODY_BYTES, totalMs: TOTAL_MS },
+  });
+
+export interface ServeApisOptions extends ServiceMeans {
+  readonly egress: Egress;
+  readonly envSource: EnvSource;
+  readonly serviceEnvs?: ServiceEnvs | undefined;
+}
+
+export const serveApis = ({ egress, envSource, serviceEnvs = {}, ...means }: ServeApisOptions): ToolService =>
+  serveAcross({
+    ...means,
+    target: API_TARGET,
+    actor: `tool.${API_TARGET}`,
+    concurrency: CONCURRENCY,
+    executorFor: () =>
+      createHttpExecutor({ within: egress.within, now: means.clock.now, token: () => `toolplane-${randomUUID()}` }),
+    secretsFor: (projectId) => createServiceSecrets(envSource, projectId),
+    envs: planServiceEnvs(serviceEnvs, API_TARGET),
+  });
