@@ -1196,8 +1196,26 @@ SETTLED = frozenset("success failed canceled timeout partial".split())
 LATER_CODES = frozenset("inbox_not_empty agent_busy rate_limited storage_error breaker_open still_running".split())
 
 
+# Codes that have a meaning here (docs/reference/errors.md); any other is a tool's own.
+ERROR_CODES = frozenset(
+    """
+    bad_request protocol_violation unauthorized auth_failed invalid_source_actor approval_denied not_found approval_expired
+    conflict idempotency_conflict lease_lost already_settled definition_changed recursion_depth_exceeded inbox_not_empty agent_busy
+    payload_too_large result_too_large tool_error result_not_serializable error_not_serializable invalid_status
+    invalid_after_execution rate_limited canceled internal_error unknown_error outcome_unknown storage_error upstream_unavailable
+    breaker_open queue_timeout tool_timeout still_running
+    """.split()
+)
+# For an error without a code: what follows from how the call ended.
+BY_STATUS = {"canceled": "canceled", "timeout": "tool_timeout", "partial": "tool_error"}
+
+
 class ToolplaneError(Exception):
-    """A call that has no result: the code of the error table (or the tool's own), and the call's id when one exists."""
+    """A call that has no result: code, message, detail, retryable, and the call's id when one exists.
+
+    The code is one of the error table. When the tool failed with a code of its own, code is tool_error and detail["code"] holds
+    the tool's. A partial result raises too: detail["result"] holds the part that succeeded.
+    """
 
     def __init__(self, code: str, message: str, detail: Any = None, call_id: Optional[str] = None):
         super().__init__(f"{code}: {message}")
@@ -1217,9 +1235,14 @@ def result_of(call: Dict[str, Any]) -> Any:
         todo = "the call goes on: wait for it by its id"
         raise ToolplaneError("still_running", f"call {call_id} is {status} at the end of the wait; {todo}", None, call_id)
     error = call.get("error") or {}
+    own, said = error.get("code"), error.get("detail")
+    code = own if own in ERROR_CODES else "tool_error" if own else BY_STATUS.get(str(status), "unknown_error")
+    detail = dict(said) if isinstance(said, dict) else {} if said is None else {"detail": said}
+    detail.update({"code": own} if own and own != code else {})
+    detail.update({"status": status})
+    detail.update({"result": call.get("result")} if status == "partial" else {})
     message = str(error.get("message") or f"the call ended as {status}")
-    detail = {"status": status, "result": call.get("result")} if status == "partial" else error.get("detail")
-    raise ToolplaneError(str(error.get("code") or "unknown_error"), message, detail, call_id)
+    raise ToolplaneError(str(code), message, detail, call_id)
 
 
 class Plane:
