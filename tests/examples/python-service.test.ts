@@ -98,7 +98,7 @@ describe("errors", () => {
   test.each([
     ["tool", "own_code", "said no"],
     ["value", "internal_error", "it broke"],
-    ["key", "internal_error", "'it broke'"],
+    ["key", "internal_error", "KeyError: 'it broke'"],
     ["os", "upstream_unavailable", "it broke"],
     ["other", "internal_error", "it broke"],
     ["exit", "internal_error", "bye"],
