@@ -1,12 +1,12 @@
 // The documents of others that are imported, by the package they come from. They are not part of this repository:
-// bench/openapi has a package.json and a lock file of its own, outside the workspaces.
+// bench/openapi/documents has a package.json and a lock file of its own, outside the workspaces.
 
 import { execFile } from "node:child_process";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { promisify } from "node:util";
 
-const HOME = new URL(".", import.meta.url).pathname;
+const HOME = new URL("./documents/", import.meta.url).pathname;
 const MODULES = join(HOME, "node_modules");
 
 export interface Source {
@@ -32,7 +32,7 @@ const PATTERNS: Readonly<Record<string, readonly string[]>> = {
 
 export const installDocuments = async (log: (line: string) => void): Promise<void> => {
   if (existsSync(MODULES)) return;
-  log("npm ci in bench/openapi");
+  log("npm ci in bench/openapi/documents");
   await promisify(execFile)("npm", ["ci", "--ignore-scripts", "--no-audit"], { cwd: HOME });
 };
 

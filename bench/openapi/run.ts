@@ -80,7 +80,7 @@ const writeRecord = (
   const load = loadavg()[0]?.toFixed(0);
   const text = `# OpenAPI documents of others
 
-What becomes of documents that were not written for this project. \`npm run openapi:foreign\` installs them (\`bench/openapi\` has a lock file of its own,
+What becomes of documents that were not written for this project. \`npm run openapi:foreign\` installs them (\`bench/openapi/documents\` has a lock file of its own,
 outside the root install), imports each one with the code that the server's thread runs, and writes this page.
 
 ${new Date().toISOString().slice(0, 10)}, ${cpus().length} cores shared with other work (load ${load}), Node ${process.version.slice(1)}, Linux.
