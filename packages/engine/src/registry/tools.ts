@@ -8,6 +8,7 @@ import {
   isToolplaneError,
   PROTOCOL_VERSION,
   showName,
+  type ToolDefinition,
   ToolplaneError,
 } from "@toolplane/protocol";
 import { type AllowEnv, isToolName, parseToolDefinition } from "@toolplane/protocol/registry";
@@ -110,7 +111,11 @@ export interface ToolsOptions {
   readonly sha256: HashText;
   /** Which variables tools may name unless the registration says otherwise. */
   readonly allowEnv?: AllowEnv | undefined;
+  /** Refuses a definition that the executor of its target could not run. */
+  readonly checkTool?: CheckTool | undefined;
 }
+
+export type CheckTool = (definition: ToolDefinition) => void;
 
 /** A whole OpenAPI import goes in one request. */
 const MAX_TOOLS_AT_ONCE = 500;
@@ -153,6 +158,7 @@ export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOpt
       ...(options.internal === undefined ? {} : { internal: options.internal }),
       ...(allowEnv === undefined ? {} : { allowEnv }),
     });
+    rest.checkTool?.(definition);
     await admitParameters(definition, (schema) => schemas.check(schema, undefined, projectId));
     const { source, asPerson = source === undefined, waits = false } = options;
     return { projectId, definition, hash: definitionHash(definition, sha256), source, asPerson, waits };
