@@ -12,7 +12,7 @@ export const OPTIONS = {
   help: { type: "boolean", help: "show how the command is written" },
   json: { type: "boolean", help: "print JSON for programs" },
   verbose: { type: "boolean", help: "show the stack of an error" },
-  url: { type: "string", value: "URL", help: "the server (TOOLPLANE_URL, else http://127.0.0.1:7420)" },
+  url: { type: "string", value: "URL", help: "the server (TOOLPLANE_URL, else the one of the data directory)" },
   token: { type: "string", value: "TOKEN", help: "the token (TOOLPLANE_TOKEN, else the one in the data directory)" },
   data: { type: "string", value: "DIR", help: "the data directory (TOOLPLANE_DATA, else .toolplane)" },
   // most of them
