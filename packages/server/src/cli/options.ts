@@ -64,6 +64,9 @@ export const OPTIONS = {
   http: { type: "boolean", help: "the service pulls its work over HTTP" },
   arguments: { type: "string", value: "JSON", help: "arguments the tool takes; an array of two to try both" },
   timeout: { type: "string", value: "10s", help: "how long one answer may take" },
+  // init
+  language: { type: "string", value: "LANGUAGE", help: "typescript or python (typescript unless told)" },
+  packages: { type: "string", value: "DIR", help: "install the packed packages of this folder (npm run pack)" },
   // host check
   "host-config": { type: "string", value: "JSON", help: "the config a tool host is started with" },
 } as const satisfies Record<string, Option>;

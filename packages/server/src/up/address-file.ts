@@ -4,11 +4,11 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-export const addressPath = (dataDir: string): string => join(dataDir, "address");
+const addressPath = (dataDir: string): string => join(dataDir, "address");
 
-/** An address that a program of this machine can use: a server that listens everywhere is reached over loopback. */
+/** `host:port` as an address that a program of this machine can use: a server that listens everywhere is reached over loopback. */
 const reachable = (address: string): string => {
-  const url = new URL(address);
+  const url = new URL(`http://${address}`);
   if (url.hostname === "0.0.0.0") url.hostname = "127.0.0.1";
   if (url.hostname === "[::]") url.hostname = "[::1]";
   return url.origin;
