@@ -97,6 +97,12 @@ export const readRegistered = ({ body }: Answer): RegisteredTool => {
   };
 };
 
+/** The fields of the definition; whether they are what the call was made with is decided by their hash. */
+export const readDefinition = ({ body }: Answer): ToolDefinition => {
+  if (!isRecord(body) || !isFilled(body.definition_hash)) throw unreadable("definition");
+  return Object.fromEntries(HASHED_FIELDS.map((field) => [field, body[field] ?? null])) as unknown as ToolDefinition;
+};
+
 const readSent = ({ sent, outcome }: Readonly<Record<string, unknown>>): Pick<Registration, "sent"> =>
   isRecord(sent) && isFilled(sent.definition_hash)
     ? {
@@ -107,12 +113,6 @@ const readSent = ({ sent, outcome }: Readonly<Record<string, unknown>>): Pick<Re
         },
       }
     : {};
-
-/** The fields of the definition; whether they are what the call was made with is decided by their hash. */
-export const readDefinition = ({ body }: Answer): ToolDefinition => {
-  if (!isRecord(body) || !isFilled(body.definition_hash)) throw unreadable("definition");
-  return Object.fromEntries(HASHED_FIELDS.map((field) => [field, body[field] ?? null])) as unknown as ToolDefinition;
-};
 
 export const readRegistration = (answer: Answer): Registration => {
   const { body } = answer;
