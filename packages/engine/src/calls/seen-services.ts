@@ -9,11 +9,18 @@ export interface SeenService {
   readonly target: string;
   readonly holder: string;
   readonly lastSeenMs: number;
+  /** The definitions it says it runs; undefined when it says nothing. */
+  readonly definitions?: readonly string[] | undefined;
 }
 
 export interface SeenServices {
   /** It asks; returned is the end of that, with or without the service having gone away meanwhile. */
-  saw(projectId: string, target: string, holder: string): (gone: boolean) => void;
+  saw(
+    projectId: string,
+    target: string,
+    holder: string,
+    definitions?: readonly string[] | undefined,
+  ): (gone: boolean) => void;
   /** Services that asked within the last minute: a long poll comes back at least that often. */
   list(projectId: string, target?: string): readonly SeenService[];
 }
@@ -44,10 +51,10 @@ export const createSeenServices = (now: () => number, log: Log = silentLog): See
     }
   };
   return {
-    saw(projectId, target, holder) {
+    saw(projectId, target, holder, definitions) {
       const key = `${projectId} ${target} ${holder}`;
       const known = seen.get(key);
-      const service = { projectId, target, holder, lastSeenMs: now(), asking: (known?.asking ?? 0) + 1 };
+      const service = { projectId, target, holder, lastSeenMs: now(), asking: (known?.asking ?? 0) + 1, definitions };
       seen.delete(key);
       seen.set(key, service);
       if (known === undefined) log.info("a service asks for work", fieldsOf(service));
