@@ -20,5 +20,8 @@ for (const asset of globSync("packages/*/src/**/*.sql", { cwd: ROOT })) {
   cpSync(ROOT + asset, ROOT + asset.replace("/src/", "/dist/"));
 }
 
+// `toolplane init` copies it into Python projects.
+cpSync(`${ROOT}hosts/python/toolplane.py`, `${ROOT}packages/server/dist/python/toolplane.py`);
+
 // The compiler's notes on what is up to date: users of the package do not need them.
 for (const notes of globSync("packages/*/dist/*.tsbuildinfo", { cwd: ROOT })) rmSync(ROOT + notes);

@@ -38,10 +38,7 @@ test.each([
   ["a NOT NULL", "alter table state.past_calls alter column applied_at set not null"],
   ["a check", "alter table resource.projects drop constraint projects_status_check"],
   ["an index", "drop index state.live_calls_due"],
-  [
-    "a unique constraint",
-    "alter table state.edges drop constraint edges_project_id_correlation_id_primitive_edge_phase_key",
-  ],
+  ["a unique constraint", "alter table state.edges drop constraint edges_of_correlation"],
   ["a trigger", "drop trigger cards_never_change on cards.cards"],
   ["a trigger that is switched off", "alter table cards.cards disable trigger cards_never_change"],
   [

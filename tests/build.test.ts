@@ -45,7 +45,7 @@ describe("[REPO-3-5] the build", () => {
   });
 });
 
-describe("[SLICE-packed] packed and installed in an empty folder", () => {
+describe("[SLICE-packed] [REPO-pack] packed and installed in an empty folder", () => {
   test("the five-line tool runs as written, against a running stack, over HTTP and over NATS", {
     timeout: 180_000,
   }, async () => {
@@ -53,9 +53,10 @@ describe("[SLICE-packed] packed and installed in an empty folder", () => {
     const folder = mkdtempSync(join(tmpdir(), "toolplane-packed-"));
     const npm = (...argv: readonly string[]): string =>
       execFileSync("npm", [...argv, "--no-fund", "--no-audit", "--loglevel=error"], { cwd: folder, encoding: "utf8" });
-    const packed = ["protocol", "bus", "sdk"].map((name) =>
-      join(folder, npm("pack", `${ROOT}packages/${name}`).trim().split("\n").at(-1) ?? ""),
-    );
+    execFileSync(process.execPath, ["scripts/pack.ts", folder, "--built"], { cwd: ROOT, stdio: "ignore" });
+    const names = globSync("toolplane-*.tgz", { cwd: folder }).map((name) => name.split("-")[1] ?? "");
+    expect(names.toSorted()).toEqual(PACKAGES.filter((name) => name !== "testkit").toSorted());
+    const packed = ["protocol", "bus", "sdk"].flatMap((name) => globSync(`${folder}/toolplane-${name}-*.tgz`));
     writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
     npm("install", ...packed, "zod@4");
     cpSync(`${ROOT}examples/node-tool/count-words.ts`, join(folder, "tool.ts"));

@@ -59,6 +59,7 @@ __all__ = ["Cancelled", "Context", "Plane", "Tool", "ToolError", "ToolplaneError
 
 log = logging.getLogger("toolplane")
 
+MAX_NAMED = 256  # definitions that a claim may name
 REQUEST_SECONDS = 10.0  # nothing but a claim takes long on a healthy server
 SETTLE_SECONDS = 300.0  # a result is worth waiting for a server that is being updated
 STOP_SECONDS = 2.0  # for a tool that looks at ctx.cancelled now and then
@@ -924,9 +925,16 @@ class Service:
             known, _ = self.client.request("POST", "/tools", mine, headers={"toolplane-register-as": "service"})
             if known.get("outcome") == "pending":
                 log.warning("a new version of %s waits for a person: toolplane tools accept %s", item.name, item.name)
+            elif known.get("outcome") == "older":
+                version = (known.get("sent") or {}).get("version")
+                log.warning(
+                    "%s: a newer version than this code's (version %s) is in force and stays; to go back to this one run: "
+                    "toolplane tools accept %s --version %s", item.name, version, item.name, version,
+                )
             else:
                 log.info("registered %s version %s", item.name, known.get("version"))
-        self.hashes[item.name] = known.get("definition_hash")
+        # The version that this code is, whether or not it is in force: calls of pinned tools come only to services that name it.
+        self.hashes[item.name] = (known.get("sent") or known).get("definition_hash")
 
     def claim(self) -> None:
         """Claims what can be started at once (PY1), until the service stops."""
@@ -941,6 +949,7 @@ class Service:
             calls: List[Call] = []
             try:
                 body = {"max": slots, "wait_seconds": self.claim_seconds, "holder": self.holder}
+                body["definitions"] = [found for found in self.hashes.values() if found][:MAX_NAMED]
                 timeout = self.claim_seconds + REQUEST_SECONDS
                 answer, server_now = self.client.request("POST", path, body, timeout=timeout)
                 calls = [

@@ -249,9 +249,13 @@ create table resource.tool_versions (
   definition_hash text collate "C" not null,
   definition text not null,
   created_at timestamp with time zone not null default now(),
+  code_hash text collate "C" not null,
+  accepted boolean not null default false,
   constraint tool_versions_pkey PRIMARY KEY (project_id, tool_name, version),
   constraint tool_versions_project_id_tool_name_fkey FOREIGN KEY (project_id, tool_name) REFERENCES resource.tools(project_id, tool_name) ON DELETE CASCADE
 );
+CREATE INDEX tool_versions_of_code ON resource.tool_versions USING btree (project_id, code_hash);
+CREATE INDEX tool_versions_of_hash ON resource.tool_versions USING btree (project_id, definition_hash);
 grant delete, insert, select, update on resource.tool_versions to toolplane_engine;
 grant select on resource.tool_versions to toolplane_reader;
 
@@ -454,7 +458,7 @@ create table state.edges (
   metadata jsonb not null default '{}'::jsonb,
   created_at timestamp with time zone not null default now(),
   constraint edges_pkey PRIMARY KEY (project_id, edge_id),
-  constraint edges_project_id_correlation_id_primitive_edge_phase_key UNIQUE (project_id, correlation_id, primitive, edge_phase),
+  constraint edges_of_correlation UNIQUE NULLS NOT DISTINCT (project_id, correlation_id, primitive, edge_phase, target_turn_id),
   constraint edges_edge_phase_check CHECK ((edge_phase = ANY (ARRAY['request'::text, 'response'::text]))),
   constraint edges_primitive_check CHECK ((primitive = ANY (ARRAY['enqueue'::text, 'join'::text]))),
   constraint edges_recursion_depth_check CHECK ((recursion_depth >= 0))
@@ -611,14 +615,16 @@ create table state.live_calls (
   started_at timestamp with time zone,
   standing_card_id text collate "C",
   approval_hash text collate "C",
+  pin text collate "C",
   constraint live_calls_pkey PRIMARY KEY (project_id, tool_call_id),
   constraint live_calls_after_execution_check CHECK ((after_execution = ANY (ARRAY['suspend'::text, 'terminate'::text]))),
   constraint live_calls_recursion_depth_check CHECK ((recursion_depth >= 0)),
   constraint live_calls_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'awaiting_approval'::text])))
 ) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=5000);
-CREATE INDEX live_calls_claimable ON state.live_calls USING btree (project_id, target, session, available_at, tool_call_id) WHERE (status = 'queued'::text);
+CREATE INDEX live_calls_claimable ON state.live_calls USING btree (project_id, target, session, available_at, tool_call_id) WHERE ((status = 'queued'::text) AND ((pin IS NULL) OR (session IS NOT NULL)));
 CREATE INDEX live_calls_due ON state.live_calls USING btree (due_at);
 CREATE INDEX live_calls_of_turn ON state.live_calls USING btree (project_id, agent_turn_id) WHERE (NOT headless);
+CREATE INDEX live_calls_pinned ON state.live_calls USING btree (project_id, target, pin, available_at, tool_call_id) WHERE ((status = 'queued'::text) AND (pin IS NOT NULL) AND (session IS NULL));
 CREATE UNIQUE INDEX live_calls_session_running ON state.live_calls USING btree (project_id, session) WHERE ((status = 'running'::text) AND (session IS NOT NULL));
 CREATE INDEX live_calls_waiting ON state.live_calls USING btree (project_id, tool_call_id) WHERE (status = 'awaiting_approval'::text);
 grant delete, insert, select, update on state.live_calls to toolplane_engine;
@@ -786,8 +792,8 @@ create table state.turns (
   constraint turns_recursion_depth_check CHECK ((recursion_depth >= 0)),
   constraint turns_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'active'::text, 'success'::text, 'failed'::text, 'canceled'::text, 'timeout'::text, 'partial'::text])))
 );
-CREATE UNIQUE INDEX turns_alias ON state.turns USING btree (alias_id, project_id) WHERE (alias_id IS NOT NULL);
-CREATE UNIQUE INDEX turns_correlation ON state.turns USING btree (correlation_id, project_id);
+CREATE UNIQUE INDEX turns_alias ON state.turns USING btree (alias_id, project_id, source_agent_id, agent_id) WHERE (alias_id IS NOT NULL);
+CREATE UNIQUE INDEX turns_correlation ON state.turns USING btree (correlation_id, project_id, source_agent_id, agent_id);
 CREATE INDEX turns_of_agent ON state.turns USING btree (agent_id, project_id, agent_turn_id);
 CREATE INDEX turns_of_context ON state.turns USING btree (context_box_id);
 CREATE INDEX turns_of_output ON state.turns USING btree (output_box_id);

@@ -170,6 +170,19 @@ describe.each(["the plane itself", "HTTP", "NATS"] as const)("actions over %s", 
     expect(third && traceOf(third)).toBe(again);
   });
 
+  test("[INV-I12-T1] two agents may have actions and messages of the same name; each hears of its own", async () => {
+    const payload = { action_id: "same", message_id: "same", tool_name: "click", args: { what: "x" } };
+    const own = async (agentId: string, count: number) =>
+      (await acks("same", count)).filter(({ ack }) => ack.agent_id === agentId);
+    await act("ann", payload);
+    const first = (await own("ann", 2)).map(({ ack }) => ack);
+    expect(first).toMatchObject([{ status: "accepted" }, { tool_result_card_id: expect.any(String) }]);
+    await act("bob", payload);
+    const second = (await own("bob", 4)).map(({ ack }) => ack);
+    expect(second).toMatchObject([{ status: "accepted" }, { tool_result_card_id: expect.any(String) }]);
+    expect(second[1]?.tool_result_card_id).not.toBe(first[1]?.tool_result_card_id);
+  });
+
   test("[DOOR-1-6] headers cannot choose what the plane counts and mints; the turn that a person saw is not judged", async () => {
     const payload = { tool_name: "click", args: {} };
     const before = (await plane.engine.turns.list(plane.projectId, { agentId: "ann" })).items.length;

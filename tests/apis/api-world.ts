@@ -84,6 +84,9 @@ export interface ApiWorldOptions {
   readonly grants?: readonly EnvGrant[];
   readonly env?: Readonly<Record<string, string>>;
   readonly resolve?: (host: string) => Promise<readonly string[]>;
+  /** Which addresses names have, and how they are reached. */
+  readonly means?: Parameters<typeof createApiEgress>[1];
+  readonly serviceEnvs?: Parameters<typeof serveApis>[0]["serviceEnvs"];
 }
 
 const PATIENCE_MS = 60_000;
@@ -93,13 +96,15 @@ export const openApiWorld = async ({
   grants = [],
   env = {},
   resolve,
+  means,
+  serviceEnvs,
 }: ApiWorldOptions): Promise<ApiWorld> => {
   const test = await startTestEngine({ tools: [] });
   const { engine, projectId } = test;
   const lines: string[] = [];
   const say = (message: string, fields?: object): void => void lines.push(`${message} ${JSON.stringify(fields ?? {})}`);
   const log: Log = { info: say, warn: say, error: say };
-  const egress = createApiEgress(allow.map(parseAllowedOrigin), resolve === undefined ? {} : { resolve });
+  const egress = createApiEgress(allow.map(parseAllowedOrigin), means ?? (resolve === undefined ? {} : { resolve }));
   const services: ToolService[] = [];
 
   const settled = async (toolCallId: string): Promise<Settled> => {
@@ -128,6 +133,7 @@ export const openApiWorld = async ({
         holder: "API tools",
         egress,
         envSource: createEnvSource(grants, env),
+        serviceEnvs,
       });
       services.push(service);
       return service;

@@ -204,14 +204,3 @@ test("[ENG-match-1] a service of every project is handed calls as well", async (
   expect(idsOf(await claimed)).toEqual([made.toolCallId]);
   expect((await rowOf(t, made.toolCallId))?.lease_holder).toBe("bundled");
 });
-
-test("[ENG-match-2] a service that does not run the call's definition is not handed the call", async () => {
-  await using t = await start();
-  const over = new AbortController();
-  const request = { projectId: t.projectId, target: "test", holder: "old", max: 4, definitions: ["another"] };
-  const claimed = t.engine.calls.claim(request, WAIT_MS, over.signal);
-  await until("its look to be over", () => t.engine.calls.stats().claim?.items === 1, WAIT_MS);
-  expect(await ask(t)).toMatchObject({ status: "queued" });
-  over.abort();
-  await claimed;
-});

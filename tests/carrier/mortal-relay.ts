@@ -28,6 +28,8 @@ export interface MortalRelay extends AsyncDisposable {
   die(point: FaultPoint, claims?: number): Promise<string | null>;
   /** A life that does not end until the outbox is empty, and what is waited for has come. */
   survive(wait?: () => Promise<void>): Promise<void>;
+  /** The same, without commands that are acknowledged. */
+  open(): Promise<{ readonly commands: number; readonly events: number }>;
   /** What the server holds: the commands of the calls, and the events that were published here. Calls tell events of their own. */
   held(): Promise<{ readonly commands: number; readonly events: number }>;
 }
@@ -85,6 +87,7 @@ export const openMortalRelay = async (ground: NatsGround, calls: number, events:
       await wait?.();
       await engine.close();
     },
+    open: async () => ({ commands: await ground.open(), events: await ground.held("evt", EVENT) }),
     held: async () => ({ commands: await ground.held("cmd"), events: await ground.held("evt", EVENT) }),
     [Symbol.asyncDispose]: () => database.drop(),
   };

@@ -12,6 +12,8 @@ export interface NatsGround extends AsyncDisposable {
   carrier(options?: Omit<Carrier, "open">): Promise<Carrier & { readonly link: NatsLink }>;
   /** How many messages the server holds of a stream, or of one subject in it. */
   held(category: "cmd" | "evt", subject?: string): Promise<number>;
+  /** How many commands its durables have not acknowledged. */
+  open(): Promise<number>;
   /** How many messages the stream has taken since it was made. */
   taken(category: "cmd" | "evt"): Promise<number>;
 }
@@ -20,6 +22,11 @@ interface StreamState {
   readonly messages: number;
   readonly last_seq: number;
   readonly subjects?: Readonly<Record<string, number>>;
+}
+
+interface DurableState {
+  readonly num_pending: number;
+  readonly num_ack_pending: number;
 }
 
 export const openNatsGround = async (): Promise<NatsGround> => {
@@ -45,6 +52,11 @@ export const openNatsGround = async (): Promise<NatsGround> => {
     async held(category, subject) {
       if (subject === undefined) return (await stateOf(category))?.messages ?? 0;
       return (await stateOf(category, { subjects_filter: subject }))?.subjects?.[subject] ?? 0;
+    },
+    async open() {
+      const answer = await bare.ask("$JS.API.CONSUMER.LIST.cg_cmd_v1r4", "", { timeoutMs: 5_000 });
+      const { consumers } = JSON.parse(answer.payload) as { consumers?: readonly DurableState[] };
+      return (consumers ?? []).reduce((sum, durable) => sum + durable.num_pending + durable.num_ack_pending, 0);
     },
     taken: async (category) => (await stateOf(category))?.last_seq ?? 0,
     [Symbol.asyncDispose]: () => rest.disposeAsync(),

@@ -53,14 +53,21 @@ const CLAUSE_DOORS: Readonly<Record<string, readonly Door[]>> = {
   "8.4": ["HTTP", "NATS", "in process"],
   "8.5": ["HTTP", "NATS", "in process"],
   "8.6": ["HTTP", "NATS", "in process"],
+  // What ends a turn, and what a suspension says, is seen by those who watch the bus.
+  "10.3": ["HTTP", "NATS", "in process"],
+  "7.5": ["HTTP", "NATS", "in process"],
   "8.10": ["HTTP", "in process"],
   "11": ["HTTP", "in process"],
+  // A project's limits are set over HTTP.
+  "12": ["HTTP", "in process"],
   "13.1": ["HTTP", "NATS", "in process"],
   "13.2": ["HTTP"],
   // Actions of people that the bus delivers.
   "15 W-28": ["NATS"],
   // A client of the bus that speaks as somebody else, and a service that needs a database.
   "15 W-32": ["NATS"],
+  // Inline data: in a command on the bus, in a report or a lease at every door.
+  "17 D-05": ["HTTP", "NATS", "in process"],
   "17 D-28": ["host"],
 };
 

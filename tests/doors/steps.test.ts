@@ -2,16 +2,30 @@
 // cards of its output box.
 // Doors: HTTP
 
-import { createBrainSource, createWorker } from "@toolplane/agents";
+import { type BrainFunction, createBrainSource, createWorker } from "@toolplane/agents";
 import { systemClock } from "@toolplane/engine";
+import { meddle } from "@toolplane/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type HttpStack, startHttpStack } from "../http/http-stack.ts";
+
+const NEWS_HEADERS = {
+  traceparent: "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01",
+  "CG-Recursion-Depth": "0",
+};
+
+/** Something comes for the agent while it thinks about its first step. */
+const submitsWithNews: BrainFunction = async ({ stepNumber, agentId, agentTurnId }) => {
+  const row = ["demo", "news", agentId, "tool_result", agentTurnId, 1, JSON.stringify(NEWS_HEADERS), "{}"];
+  if (stepNumber === 1) await meddle(http.t, "addInboxRow", row);
+  return { toolCalls: [{ id: "s", name: "submit_result", arguments: { result: "the answer" } }] };
+};
 
 let http: HttpStack;
 let stop: () => Promise<void>;
 beforeAll(async () => {
   http = await startHttpStack();
-  const brains = createBrainSource({ secret: () => undefined, clock: systemClock });
+  const functions = new Map([["submits", submitsWithNews]]);
+  const brains = createBrainSource({ secret: () => undefined, clock: systemClock, functions });
   const worker = createWorker({ engine: http.t.engine, brains, workerTargets: ["crew"], lookMs: 200 });
   await worker.start();
   stop = () => worker.stop();
@@ -56,8 +70,11 @@ const turnOf = async (call: readonly object[]): Promise<Outcome> => {
   });
   await http.send("POST", "/projects/demo/agents", { agent_id: name, profile_name: name });
   const asked = { instruction: "go", wait_seconds: 60 };
-  const { body } = await http.send("POST", `/projects/demo/agents/${name}/turns`, asked);
-  const { output_box_id: boxId } = body as unknown as { readonly output_box_id: string };
+  return outcomeOf((await http.send("POST", `/projects/demo/agents/${name}/turns`, asked)).body);
+};
+
+const outcomeOf = async (body: object): Promise<Outcome> => {
+  const { output_box_id: boxId, status } = body as { readonly output_box_id: string; readonly status: string };
   const box = `/projects/demo/boxes/${boxId}/cards`;
   const cards = (await http.send("GET", box)).body as unknown as readonly {
     readonly type: string;
@@ -67,7 +84,7 @@ const turnOf = async (call: readonly object[]): Promise<Outcome> => {
   }[];
   const of = (type: string) => cards.filter((card) => card.type === type);
   return {
-    status: body.status,
+    status,
     results: of("tool.result").map(({ content, ...card }) => ({ ...card, ...content })),
     calls: of("tool.call").map(({ tool_call_id }) => tool_call_id),
   };
@@ -88,7 +105,9 @@ test.each([
   const { status, results } = await turnOf([call]);
   expect(results).toMatchObject([refused(code)]);
   expect(status).toBe("success");
-  expect((await http.send("GET", "/projects/demo/calls?status=queued&tool_name=exact")).body.items).toEqual([]);
+  expect(
+    (await http.send("GET", `/projects/demo/calls?tool_name=${(call as { tool: string }).tool}`)).body.items,
+  ).toEqual([]);
 });
 
 test("[UTP-10.3-1] submit_result beside another call: neither is carried out, each has a failed result, the turn goes on", async () => {
@@ -99,6 +118,21 @@ test("[UTP-10.3-1] submit_result beside another call: neither is carried out, ea
   expect(results.map(({ status: how }) => how)).toEqual(["failed", "failed"]);
   expect(status).toBe("success");
   expect((await http.send("GET", "/projects/demo/calls?tool_name=exact")).body.items).toEqual([]);
+});
+
+test("[UTP-10.3-6] a turn that submits its result while a message waits is told so, and ends when it has seen the message", async () => {
+  await http.send("POST", "/projects/demo/profiles", {
+    name: "submits",
+    worker_target: "crew",
+    allowed_internal_tools: ["submit_result"],
+    llm_config: { model: "function/submits" },
+  });
+  await http.send("POST", "/projects/demo/agents", { agent_id: "submits", profile_name: "submits" });
+  const asked = { instruction: "go", wait_seconds: 60 };
+  const { body } = await http.send("POST", "/projects/demo/agents/submits/turns", asked);
+  expect(body).toMatchObject({ status: "success", step_count: 2, deliverable: "the answer" });
+  const { results } = await outcomeOf(body);
+  expect(results.map(({ error }) => error?.code ?? null)).toEqual(["inbox_not_empty", null]);
 });
 
 test("[UTP-10.3-7] the results of a step stand in the box in the order of its calls", async () => {

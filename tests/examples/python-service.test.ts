@@ -1,6 +1,6 @@
 // hosts/python/toolplane.py against a real server: results, errors, cancellation, deadlines, stops and deaths.
 
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { until } from "@toolplane/testkit";
@@ -272,4 +272,36 @@ test("the example of the documentation works as it is written", async () => {
   expect(await outcome("longest_words", words)).toMatchObject({ result: ["fourteen", "three"] });
   expect(await outcome("longest_words", { text: "x", count: 0 })).toMatchObject({ error: { code: "bad_request" } });
   expect(await outcome("send_letter", { to: "ann", text: "hi" })).toMatchObject({ result: { to: "ann", pages: 3 } });
+});
+
+describe("a rollout", () => {
+  const HALF = 100;
+  const ROLLOUT = "tests/examples/services/rollout_tools.py";
+
+  /** Calls made under a version, all at once; the argument says which. */
+  const makeCalls = (made: string): Promise<readonly string[]> =>
+    Promise.all(Array.from({ length: HALF }, () => begin("which", { made })));
+
+  test("[ENG-pin-1] two versions serve 200 pinned calls: each ran on its own code, none failed", async () => {
+    const runs = join(marks, "runs");
+    const of = async (version: string): Promise<Program> =>
+      startPython(ROLLOUT, {
+        url: stack.url,
+        token: await stack.toolToken("rollout"),
+        env: { VERSION: version, RUNS: runs },
+      });
+    await (await of("1"))[Symbol.asyncDispose]();
+    const older = await makeCalls("1");
+    await using newer = await of("2");
+    const all = [...older, ...(await makeCalls("2"))];
+    await using back = await of("1");
+    expect(back.err()).toContain("a newer version than this code's (version 1) is in force and stays");
+    const ends = await Promise.all(all.map((id) => stack.api("GET", `/projects/demo/calls/${id}?wait_seconds=60`)));
+    expect(ends.map(({ status }) => status)).toEqual(all.map(() => "success"));
+    expect(ends.map(({ result }) => result)).toEqual([...older.map(() => "1"), ...older.map(() => "2")]);
+    const counted = readFileSync(runs, "utf8").trim().split("\n").sort();
+    expect(counted).toEqual([...older.map(() => "1 1"), ...older.map(() => "2 2")]);
+    expect((await stack.api("GET", "/projects/demo/tools/which")).version).toBe(2);
+    expect(newer.err()).not.toContain("newer version");
+  });
 });

@@ -116,6 +116,11 @@ export const ALLOWED_PROJECT_SCANS: readonly AllowedScan[] = [
     reason: "which projects have work is the question; live_calls_claimable holds queued calls only",
   },
   {
+    statement: "calls.projects-with-work",
+    scan: "Index Only Scan of live_calls by live_calls_pinned",
+    reason: "the same question; live_calls_pinned holds queued pinned calls only",
+  },
+  {
     statement: "bus.now-position",
     scan: "Index Scan of messages by messages_events_of_project",
     reason: LAST_EVENT,

@@ -254,6 +254,22 @@ test("[DOOR-1-4] a lease is refused when a header contradicts the call, its trac
     if (!isRefused) passed.push(`${what}: ${error?.code}`);
   }
   expect(passed).toEqual([]);
+  // The service logs the clause with the command that it terminates (8.3).
+  const clauseOf = async (change: object, asked: object = body) => {
+    const { error } = await stack.ask("lease", asked, { headers: { ...facts.headers, ...change } });
+    return (error as { readonly detail?: { readonly clause?: unknown } } | undefined)?.detail?.clause;
+  };
+  expect([
+    await clauseOf({ [HEADERS.turnEpoch]: "7" }),
+    await clauseOf({ [HEADERS.turnEpoch]: "one" }),
+    await clauseOf({ [HEADERS.recursionDepth]: "11" }),
+    await clauseOf({ [HEADERS.recursionDepth]: "-1" }),
+    await clauseOf({ [HEADERS.agentId]: "boss" }),
+    await clauseOf({ [HEADERS.projectId]: "elsewhere" }),
+    await clauseOf({ [HEADERS.traceparent]: OTHER_TRACE }),
+    await clauseOf({}, { ...body, tool_call_card_id: "other" }),
+    await clauseOf({}, { ...body, tool_name: "other" }),
+  ]).toEqual(["2.3", "2.3", "2.7", "2.7", "2.3", "2.3", "2.5", "8.4", "8.4"].map((clause) => `utp ${clause}`));
   const elsewhere = gatewayAt("lease").replace(".public.", ".private.");
   const { [HEADERS.channelId]: _none, ...rest } = facts.headers;
   expect((await stack.ask("lease", body, { subject: elsewhere, headers: rest })).error?.code).toBe(

@@ -1,6 +1,7 @@
 // The exchange of a tool service: many things said in one request, each answered as at its own route.
 
 import { HEADERS } from "@toolplane/protocol";
+import { toolUpload } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 import { openEvents } from "./event-reader.ts";
 import { type HttpStack, startHttpStack } from "./http-stack.ts";
@@ -279,19 +280,18 @@ test("[API-exchange-4] what is said is answered at once; an exchange that says n
   expect((await waiting).body.commands).toHaveLength(1);
 });
 
-test("[API-exchange-5] calls of definitions that a service does not name stay queued for others", async () => {
+test("[API-exchange-5] pinned calls come only to a service that names their definition", async () => {
   await using http = await startHttpStack();
   const token = await http.toolToken();
-  const hashOf = async (tool: string) =>
-    (await http.send("GET", `/projects/demo/tools/${tool}`)).body.definition_hash as string;
-  const definitions = [await hashOf("unsafe")];
-  for (const tool_name of ["safe", "unsafe", "safe"]) await http.send("POST", "/projects/demo/calls", { tool_name });
-  for (const path of [PATH, PATH.replace("/exchange", "/claim")]) {
+  const pinned = toolUpload({ name: "pinned", options: { pin: "strict" } });
+  const { body: made } = await http.send("POST", "/projects/demo/tools", pinned);
+  for (const tool_name of ["pinned", "safe", "pinned"]) await http.send("POST", "/projects/demo/calls", { tool_name });
+  const taken = async (path: string, definitions: readonly unknown[] | undefined) => {
     const { body } = await http.send("POST", path, { max: 9, wait_seconds: 0, definitions }, { token });
-    const tools = body.commands.map(({ payload }) => (payload as { tool_name: string }).tool_name);
-    expect(tools).toEqual(path === PATH ? ["unsafe"] : []);
-  }
-  const body = await exchange(http, { max: 9 }, { token });
-  expect(body.commands).toHaveLength(2);
-  expect(body.commands.map(({ attempt }) => attempt)).toEqual([1, 1]);
+    return body.commands.map(({ payload }) => (payload as { tool_name: string }).tool_name);
+  };
+  const claim = PATH.replace("/exchange", "/claim");
+  expect(await taken(PATH, undefined)).toEqual(["safe"]);
+  expect(await taken(claim, ["f".repeat(64)])).toEqual([]);
+  expect(await taken(PATH, [made.definition_hash])).toEqual(["pinned", "pinned"]);
 });

@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import type { Engine } from "@toolplane/engine";
 import { createThoughtCard } from "@toolplane/protocol/agents";
-import { resultFor } from "@toolplane/testkit";
+import { resultFor, withClient } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openEvents } from "./event-reader.ts";
 import { type Belongings, startWorld, type World } from "./matrix/world.ts";
@@ -154,6 +154,56 @@ describe("what was given and what was started", () => {
     const begunWith = (begun.body as unknown as { context_box_id: string }).context_box_id;
     expect(begunWith).not.toBe(box);
     expect((await send("agent ann", "GET", `/boxes/${begunWith}/cards`)).status).toBe(200);
+  });
+
+  test("[SEC-own-begun] what a turn begins with is the turn's own, so that it is forgotten with the turn", async () => {
+    const forAnn = await delegate("helper", { agentId: "ann", agentTurnId: anns.turn });
+    const boxes = () =>
+      withClient(world.http.t, async (client) => {
+        const { rows } = await client.query<{ box_id: string }>(
+          `select b.box_id from cards.boxes b where not exists (select from state.turns t
+             where b.box_id = t.context_box_id and t.context_owned or b.box_id = t.output_box_id and t.output_owned)`,
+        );
+        return rows.length;
+      });
+    const before = await boxes();
+    const begin = async (body: object) => {
+      const asked = { context_box_id: forAnn.outputBoxId, ...body };
+      return (await send("agent ann", "POST", "/agents/ann/turns", asked)).status;
+    };
+    expect(await begin({ correlation_id: "own box" })).toBe(202);
+    expect(await begin({ correlation_id: "own box" })).toBe(202);
+    expect(await begin({ instruction: "go on", correlation_id: "own box" })).toBe(409);
+    expect(await begin({ instruction: "go on" })).toBe(202);
+    expect(await boxes()).toBe(before);
+  });
+
+  test("[SEC-own-begun] an agent continues no turn into whose boxes others have written since", async () => {
+    const { engine } = world.http.t;
+    const forAnn = await delegate("helper", { agentId: "ann", agentTurnId: anns.turn });
+    expect((await send("operator", "POST", `/turns/${forAnn.agentTurnId}/stop`, {})).status).toBe(200);
+    const go = { instruction: "go on", continue: forAnn.agentTurnId };
+    expect((await send("agent ann", "POST", "/agents/helper/turns", go)).status).toBe(202);
+    const more = { outputBoxId: forAnn.outputBoxId };
+    const forBob = await delegate("helper", { agentId: "bob", agentTurnId: bobs.turn }, more);
+    const origin = { cardId: randomUUID(), projectId: P, createdAt: "2026-01-01T00:00:00.000Z", authorId: "helper" };
+    const card = createThoughtCard({ ...origin, agentTurnId: forBob.agentTurnId, text: "secret of bob" });
+    await engine.cards.putCards(P, [card]);
+    await engine.boxes.appendToBox(P, forAnn.outputBoxId, [card.card_id]);
+    expect((await send("agent ann", "POST", "/agents/helper/turns", go)).status).toBe(403);
+    expect((await send("operator", "POST", "/agents/helper/turns", go)).status).toBe(202);
+  });
+
+  test("[INV-I12-T1] an agent cannot take a correlation away from another, and is told nothing of the other's turn", async () => {
+    const asked = { instruction: "go", correlation_id: "order-7" };
+    const made: unknown[] = [];
+    for (const role of ["agent bob", "agent ann", "operator"] as const) {
+      const { status, body } = await send(role, "POST", "/agents/helper/turns", asked);
+      expect([role, status]).toEqual([role, 202]);
+      made.push(body.agent_turn_id);
+    }
+    expect(new Set(made).size).toBe(3);
+    expect((await send("agent ann", "POST", "/agents/helper/turns", asked)).body.agent_turn_id).toBe(made[1]);
   });
 
   test("[SEC-own-events] parts of another agent's running call pass by an agent's stream", async () => {

@@ -25,5 +25,5 @@ test("[ARCH-6-4] [ARCH-6-5] killed at every point, one after the other: nothing 
   expect(new Set(deaths)).toEqual(new Set(["SIGKILL"]));
   const claimed = CLAIMS * CARRIER_FAULT_POINTS.filter((point) => point.startsWith("sweep:")).length;
   const swept = { commands: CALLS - claimed, events: EVENTS };
-  await relay.survive(() => expect.poll(relay.held, { timeout: SWEPT_MS, interval: 500 }).toEqual(swept));
+  await relay.survive(() => expect.poll(relay.open, { timeout: SWEPT_MS, interval: 500 }).toEqual(swept));
 });

@@ -3,14 +3,14 @@
 import { systemClock } from "@toolplane/engine";
 import { defineTool, type Log, serveTools } from "@toolplane/sdk";
 import { createEngineGateway } from "@toolplane/server";
-import { startTestEngine } from "@toolplane/testkit";
 import { expect, test } from "vitest";
+import { startHttpStack } from "../http/http-stack.ts";
 
 const by = { door: "http", tokenId: null, role: "operator", actor: "Ada" } as const;
 
-test("[SEC-guard-7] a service starts under a person's guards, serves the accepted version and says what waits", async () => {
-  await using t = await startTestEngine({});
-  const { engine, projectId } = t;
+test("[SEC-guard-7] [ENG-pin-5] a service starts under a person's guards, serves the accepted version and says what waits", async () => {
+  await using http = await startHttpStack();
+  const { engine, projectId } = http.t;
   const said: string[] = [];
   const log: Log = { info() {}, warn: (text) => said.push(text), error: (text) => said.push(text) };
   const pay = (options: Parameters<typeof defineTool>[0]["options"]) =>
@@ -51,8 +51,14 @@ test("[SEC-guard-7] a service starts under a person's guards, serves the accepte
     expect(said).toEqual([
       expect.stringMatching(/^version \d+ of pay waits for a person.*tools accept pay --version \d+$/),
     ]);
-    // Its code is not the definition the calls are pinned to.
-    expect(await settled()).toBe("failed");
+    // Its code is not the definition the calls are pinned to: they wait for a service with that code, and why says so.
+    const { toolCallId } = await engine.calls.dispatch({ projectId, toolName: "pay", arguments: {} });
+    const key = { projectId, toolCallId };
+    await engine.approvals.approve({ ...key, by: "Ada" });
+    const why = async () => String((await http.send("GET", `/projects/${projectId}/calls/${toolCallId}/why`)).body.why);
+    await expect.poll(why).toContain("runs version 2 of pay, under which it was made (pin: strict), and none of the 1");
+    expect((await engine.calls.get(key)).status).toBe("queued");
+    await engine.calls.cancel(key);
   }
   await engine.tools.deleteTool(projectId, "pay", { by });
   await using _ = await serve({});

@@ -48,7 +48,12 @@ export const rules = [
   { id: "ARCH-9-T7", source: "architecture 9", part: "agents", text: "A transcript over its budget gets shorter texts, oldest results first, and keeps every message." },
   { id: "ARCH-9-T8", source: "architecture 9", part: "agents", text: "The same cards give the same messages." },
   { id: "SEC-15-1", source: "security 15", part: "agents", text: "Results shown to a model carry where they come from, are cut to a preview with a pointer, and are fenced with a nonce." },
-  { id: "SEC-15-2", source: "security 15, issue 17.7", part: "agents", text: "With approval: external a call waits for a person when its arguments may derive from cards of external trust: the model has read a result from outside, or the words of another agent. An agent that does not say what it has read counts as having." },
+  {
+    id: "SEC-15-2",
+    source: "security 15, issue 17.7",
+    part: "agents",
+    text: "With approval: external a call waits for a person when its arguments may derive from cards of external trust: the model has read a result from outside, or the words of another agent. An agent that does not say what it has read counts as having.",
+  },
   { id: "SEC-15-T1", source: "security 15", part: "agents", text: "Nothing inside a fence can end it, and nobody who writes a text can know its mark." },
   { id: "SEC-15-T2", source: "security 15", part: "agents", text: "Frame tokens of model servers and invisible tag characters have no power inside a fence." },
   { id: "SEC-15-T3", source: "security 15", part: "agents", text: "read_card reads a long result in bounded pieces, every character once, never half a character." },

@@ -70,7 +70,7 @@ export const rules = [
   { id: "ARCH-7-3", source: "architecture 7", part: "sdk", text: "A service claims only what it starts at once, and gives back what it did not start." },
   { id: "ARCH-7-4", source: "architecture 7", part: "sdk", text: "Heartbeats extend the lease while the executor runs and bring the news of a cancellation." },
   { id: "ARCH-7-5", source: "architecture 7", part: "sdk", text: "timeout_seconds counts from the lease and settles the call as tool_timeout." },
-  { id: "ARCH-7-6", source: "architecture 7", part: "sdk", text: "A definition with options.pin strict refuses to run under another definition hash with definition_changed." },
+  { id: "ARCH-7-6", source: "architecture 7", part: "sdk", text: "A definition with options.pin strict refuses a command without a lease that was made under another definition hash with definition_changed; under a lease the plane has checked it." },
   { id: "ARCH-7-7", source: "architecture 7", part: "sdk", text: "The result records the definition hash it ran under." },
   { id: "ARCH-7-8", source: "architecture 7", part: "sdk", text: "The child span of a call is made by the runner, once per run." },
   { id: "ARCH-7-9", source: "architecture 7", part: "sdk", text: "A retry happens by the error table's advice and the tool's own word, only for a safe tool, only inside the deadline, and never for a code that says never." },

@@ -8,6 +8,7 @@ export const rules = [
   { id: "UTP-6.3-1", source: "utp 6.3", part: "turns", text: "A spawned turn's id is minted by the engine; a caller's correlation id never becomes the turn id." },
   { id: "UTP-6.3-2", source: "utp 6.3", part: "turns", text: "A spawned context names the target agent, no turn, epoch 0, no step and call, and the lineage as its parents; a root has none." },
   { id: "UTP-6.3-3", source: "utp 6.3", part: "turns", text: "A spawn at or over the depth limit is recursion_depth_exceeded; addressing an existing turn leaves the depth as it is." },
+  { id: "INV-I12-T1", source: "utp 6.3, 15 W-33; I12", part: "turns", doors: ["HTTP", "NATS", "in process"], text: "A correlation, an action_id and a message_id belong to their asker and one agent: another asker, or a request for another agent, may use the same." },
   { id: "UTP-6.3-4", source: "utp 6.3", part: "turns", text: "A turn row is written queued with topology headers and a child span; the same correlation and request is the same turn, another request under it is refused." },
   { id: "UTP-6.3-5", source: "utp 6.3", part: "turns", text: "Enqueuing writes the request edge; the epoch is returned only when this very turn was dispatched." },
   { id: "UTP-6.3-6", source: "utp 6.3", part: "turns", text: "A ui_action for an agent that is not idle is busy with agent_busy and writes nothing." },

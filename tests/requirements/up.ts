@@ -30,6 +30,8 @@ export const rules = [
   { id: "UP-8-5", source: "interfaces 2", part: "server", text: "Bundled tools are in every project made with the standard tools, and always served." },
   { id: "UP-8-6", source: "utp 8.11", part: "server", text: "sleep shows its progress and stops when its call is canceled." },
   { id: "UP-8-7", source: "utp 8.11", part: "server", text: "fail fails with the code and message asked for, and succeeds after as many tries as asked for." },
+  { id: "UTP-8.11-4", source: "utp 8.11", part: "server", text: "context_merge makes one task.context card of the cards of some boxes, by concat or summarize; an agent merges its own boxes only, and what others wrote stays fenced." },
+  { id: "SEC-16-H1", source: "security 16, issue 17.7", part: "server", text: "http_get is off until a host is allowed; then it asks that host only, under the egress guard, and control keys in what it reads are stripped." },
   { id: "UP-8-8", source: "utp 1.4, F11", part: "server", text: "emit_marker writes one evt.sys.ui.marker per call." },
   { id: "UP-8-9", source: "architecture 7", part: "server", text: "A service that stops gives back calls that may run again." },
   { id: "UP-8-10", source: "architecture 7", part: "server", text: "The gateway inside the process gives the same guarantees as the one over HTTP." },

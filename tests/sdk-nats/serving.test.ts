@@ -162,3 +162,33 @@ test("[API-5-N7] a result that NATS cannot carry ends as failed, with what to do
   const view = await world.call("large");
   expect(view).toMatchObject({ status: "failed", errorCode: "result_too_large" });
 });
+
+test("[ENG-pin-1] two versions serve 200 pinned calls: each ran on its own code, none failed", {
+  timeout: 120_000,
+}, async () => {
+  const HALF = 100;
+  const runs: string[] = [];
+  const gate = createGate();
+  const version = (which: string, open: Promise<unknown>): Tool =>
+    defineTool({
+      name: "rolled",
+      description: `Says its version, which is ${which}`,
+      parameters: { type: "object", properties: { made: { type: "string" } } } as const,
+      retry: "safe",
+      pin: "strict",
+      run: async ({ made = "" }) => {
+        await open;
+        runs.push(`${made} ${which}`);
+        return which;
+      },
+    });
+  const make = (made: string) => Promise.all(Array.from({ length: HALF }, () => world.dispatch("rolled", { made })));
+  const serving = { target: "rolled", concurrency: 16 };
+  await using _older = await world.serve([version("1", gate.whenOpen)], serving);
+  const first = await make("1");
+  await using _newer = await world.serve([version("2", Promise.resolve())], serving);
+  const all = [...first, ...(await make("2"))];
+  gate.open();
+  await Promise.all(all.map((id) => world.until(id, "success")));
+  expect(runs.sort()).toEqual([...first.map(() => "1 1"), ...first.map(() => "2 2")]);
+});

@@ -132,8 +132,30 @@ test("[UTP-6.3-4] the same correlation and request is the same turn; another req
   expect(await codeOf(t.engine.turns.spawn({ ...request, context: { instruction: "something else" } }))).toBe(
     "conflict",
   );
-  expect(await codeOf(t.engine.turns.spawn({ ...request, agentId: "other" }))).toBe("conflict");
   expect(await fingerprint(t)).toBe(before);
+});
+
+test("[INV-I12-T1] a correlation is its asker's, for one agent: others may use the same word, and each finds its own turn again", async () => {
+  await using t = await startTurnWorld();
+  for (const agentId of ["other", "ann", "bob"]) await addAgent(t, agentId);
+  const request = asking(t, { correlationId: "order-7", aliasId: "message-7" });
+  const asked = [
+    request,
+    { ...request, agentId: "other" },
+    { ...request, sourceAgentId: "ann" },
+    { ...request, sourceAgentId: "bob" },
+  ];
+  const spawnAll = () => Promise.all(asked.map((one) => t.engine.turns.spawn(one)));
+  const made = await spawnAll();
+  expect(new Set(made.map(({ agentTurnId }) => agentTurnId)).size).toBe(4);
+  const again = await spawnAll();
+  expect(again.map(({ agentTurnId }) => agentTurnId)).toEqual(made.map(({ agentTurnId }) => agentTurnId));
+  expect(again.every(({ idempotent }) => idempotent)).toBe(true);
+  // Each has its own edge, too.
+  const edges = await t.rows<{ turn: string }>(
+    "select target_turn_id as turn from state.edges where correlation_id = 'order-7' and primitive = 'enqueue'",
+  );
+  expect(edges.map(({ turn }) => turn).sort()).toEqual(made.map(({ agentTurnId }) => agentTurnId).sort());
 });
 
 describe("[UTP-6-1] [UTP-6.10-1] what is refused leaves nothing behind:", () => {

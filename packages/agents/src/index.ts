@@ -13,6 +13,7 @@ export { parseScriptYaml } from "./brains/script/script-yaml.ts";
 // pmo
 export { createPmo, PMO_SERVICE, type Pmo, type PmoOptions } from "./pmo/pmo.ts";
 // transcript
+export { fence, fenceMark } from "./transcript/fence.ts";
 // ui actions
 export { createSubmitAction, UI_WORKER_TARGET } from "./ui-actions/submit-action.ts";
 export { startUiActions } from "./ui-actions/ui-actions.ts";

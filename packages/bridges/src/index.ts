@@ -22,4 +22,6 @@ export { createHostExecutor } from "./hosts-as-tools/host-executor.ts";
 
 // http
 export { createHttpExecutor } from "./http/http-executor.ts";
+export { planAnswer } from "./http/plan-answer.ts";
 export { parseAuthScheme } from "./http/plan-auth.ts";
+export { readAnswer } from "./http/read-answer.ts";

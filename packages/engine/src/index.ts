@@ -29,6 +29,7 @@ export type { CallLease } from "./calls/call-leases.ts";
 export type { CallRequest } from "./calls/call-request.ts";
 export type { LeasedCall } from "./calls/leases.ts";
 export type { HeldCall } from "./calls/park.ts";
+export type { SeenService } from "./calls/seen-services.ts";
 export type { Settled } from "./calls/settle.ts";
 // cards and boxes
 export type { JudgeCommand } from "./carrier/carriage.ts";

@@ -4,9 +4,18 @@
 //   HE2. A definition without `openapi` or `jina` options is `bad_request`; nothing is sent.
 //   HE3. Arguments and answers are data: neither can change where a request goes or which headers of its own it has.
 
-import { resolveOptions, type ToolDefinition, ToolplaneError } from "@toolplane/protocol";
-import type { ExecuteContext, Executor, PinnedDefinition, ToolCall, ToolProfile } from "@toolplane/sdk";
+import { isToolplaneError, resolveOptions, type ToolDefinition, ToolplaneError } from "@toolplane/protocol";
+import {
+  type ExecuteContext,
+  type Executor,
+  type PinnedDefinition,
+  type ToolCall,
+  ToolError,
+  type ToolProfile,
+} from "@toolplane/sdk";
 import type { HttpPlan } from "./http-plan.ts";
+import { isJina } from "./jina-options.ts";
+import { createJinaPlan } from "./jina-plan.ts";
 import { createOpenapiPlan } from "./openapi-plan.ts";
 import { planAnswer } from "./plan-answer.ts";
 import type { HttpRequest } from "./plan-request.ts";
@@ -22,7 +31,17 @@ export interface HttpExecutorOptions {
 
 const isFilled = (value: object | undefined): value is object => value !== undefined && Object.keys(value).length > 0;
 
+/** Only answers say whether a request may be tried again in the same run (PA3); a request without an answer is not. */
+const onceOnly = (error: unknown): unknown => {
+  if (!isToolplaneError(error)) return error;
+  const { code, message, detail } = error;
+  // The caller may make the call again: the network may be back.
+  const retryable = code === "upstream_unavailable" ? true : undefined;
+  return new ToolError(code, message, { detail, retryable, retryHere: false, cause: error });
+};
+
 const planOf = (definition: ToolDefinition): HttpPlan => {
+  if (isJina(definition)) return createJinaPlan(definition);
   if (isFilled(definition.options.openapi)) return createOpenapiPlan(definition);
   throw new ToolplaneError(
     "bad_request",
@@ -41,7 +60,9 @@ export const createHttpExecutor = ({ within, now, token }: HttpExecutorOptions):
 
   const profileOf = ({ definition, definitionHash }: PinnedDefinition): ToolProfile => {
     const { retry, timeoutSeconds, pin, control } = resolveOptions(definition.options);
-    return { retry, timeoutSeconds, pin, control, definitionHash, ...planFor(definition).declared };
+    const { declared, isRepeatable = false } = planFor(definition);
+    const isSafe = retry === "safe" || (definition.options.retry === undefined && isRepeatable);
+    return { retry: isSafe ? "safe" : "never", timeoutSeconds, pin, control, definitionHash, ...declared };
   };
 
   const send = async ({ allowHosts, timeoutMs }: HttpPlan, request: HttpRequest, { signal }: ExecuteContext) => {
@@ -58,8 +79,10 @@ export const createHttpExecutor = ({ within, now, token }: HttpExecutorOptions):
       return await readAnswer(response, startedAt, now);
     } catch (error) {
       if (limit?.aborted === true && !signal.aborted)
-        throw new ToolplaneError("tool_timeout", `the API did not answer within ${(timeoutMs ?? 0) / 1_000} s`);
-      throw error;
+        throw onceOnly(
+          new ToolplaneError("tool_timeout", `the API did not answer within ${(timeoutMs ?? 0) / 1_000} s`),
+        );
+      throw onceOnly(error);
     }
   };
 
@@ -77,6 +100,8 @@ export const createHttpExecutor = ({ within, now, token }: HttpExecutorOptions):
           arguments: request.leftOut.join(", "),
           todo: "options.secrets_in_url: true allows it",
         });
+      if (request.dropped !== undefined && request.dropped.length > 0)
+        log.warn("arguments were not sent: the API has no place for them", { arguments: request.dropped.join(", ") });
       const answer = await send(plan, request, context);
       return planAnswer(answer, { toolName, toolCallId, now: now(), scrub });
     },

@@ -21,6 +21,8 @@ export interface HttpPlan {
   readonly allowHosts: readonly string[];
   /** A limit of its own below the call's deadline. */
   readonly timeoutMs: number | undefined;
+  /** The operation only reads: it may be tried again unless the definition says otherwise. */
+  readonly isRepeatable?: boolean | undefined;
   /** Pure; throws `bad_request` for arguments that make no request. */
   request(means: PlanMeans): HttpRequest;
 }

@@ -29,6 +29,8 @@ export interface HttpRequest {
   readonly body: string | Uint8Array | undefined;
   /** Arguments that were not sent because their secret values would have entered the address. */
   readonly leftOut: readonly string[];
+  /** Arguments that were not sent because the request has no place for them. */
+  readonly dropped?: readonly string[] | undefined;
 }
 
 const PLACE = /\{([^{}]*)\}/gu;

@@ -200,7 +200,8 @@ export const createApprovals = (deps: ApprovalsDeps): Approvals => {
 
   const announceApproved = (view: CallView): void => {
     deps.observe({ ...view, status: "queued" });
-    deps.doorbell.ring(view.session === null ? "queued" : "sessions");
+    // The bell that also says that it may belong to a session or be pinned.
+    deps.doorbell.ring("sessions");
     deps.doorbell.ring("events", "here");
     if (deps.republishSeconds !== null) deps.doorbell.ring("messages");
   };

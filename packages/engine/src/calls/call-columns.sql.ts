@@ -126,6 +126,8 @@ const DISPATCH = {
   ...FACTS,
   ...TERMS,
   status: given<"queued" | "awaiting_approval">("text"),
+  /** The definition that a service must name to get it (`pin: strict`); null: any service of the target may have it. */
+  pin: textOrNull(),
   trusted: given<boolean>("boolean"),
   chainSeq: given<number>("integer"),
   notBeforeMs: given<number | null>("double precision"),

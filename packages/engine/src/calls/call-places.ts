@@ -104,10 +104,11 @@ export const createCallPlaces = (deps: CallPlacesDeps): CallPlaces => {
     },
     ring(queued) {
       if (queued.length === 0) return;
-      const ofSessions = queued.some(({ session }) => session !== null);
-      // A bus beside the database has its relay listen to the bell, and claims of sessions ask for more than their target.
-      if (deps.republishSeconds !== null || ofSessions) {
-        deps.doorbell.ring(ofSessions ? "sessions" : "queued");
+      const isApart = queued.some(({ session, pin }) => session !== null || pin !== null);
+      // A bus beside the database has its relay listen to the bell. Calls of sessions and pinned calls are looked for only
+      // where this bell said that there are some.
+      if (deps.republishSeconds !== null || isApart) {
+        deps.doorbell.ring(isApart ? "sessions" : "queued");
         return;
       }
       deps.offer(queued);

@@ -24,9 +24,11 @@ import { createKnownLeases } from "./known-leases.ts";
 import { GIVE_BACK } from "./lease.sql.ts";
 import { type Beat, type ClaimRequest, createLeases, type Held, type LeasedCall, type LeaseRequest } from "./leases.ts";
 import { type QueuePlace, READ_QUEUE_PLACE } from "./queue-place.sql.ts";
-import { LIST_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
+import { LIST_CALLS, READ_PIN, type ViewRow, viewOf } from "./read.sql.ts";
 import { createReports, type PutResultCard, type ReportRequest } from "./reports.ts";
+import { createRunnablePins } from "./runnable-pins.ts";
 import { createSeenServices, EVERY_PROJECT, type SeenService } from "./seen-services.ts";
+import { createServedVersions, EVERY_DEFINITION } from "./served-versions.ts";
 import { createSettle, type Settled, type SettleRequest } from "./settle.ts";
 import { createSettleWatch, type SettleWatch } from "./settle-watch.ts";
 import { createSettlements, type Settlements, type SettlementsDeps } from "./settlements.ts";
@@ -58,6 +60,10 @@ export interface Calls {
   get(key: CallKey): Promise<CallView>;
   /** What its program said when its tool failed; for operators only. */
   diagnostics(key: CallKey): Promise<Diagnostics | undefined>;
+  /** The definition that the call is pinned to; undefined when any service may have it, or it has settled. */
+  pin(key: CallKey): Promise<string | undefined>;
+  /** Whether a service that names these definitions may run calls that are pinned to this one. */
+  mayRun(projectId: string, definitions: readonly string[] | undefined, pin: string): Promise<boolean>;
   /** Whose hands it was in, the first lease first. */
   leases(view: CallView): Promise<readonly CallLease[]>;
   /** How many calls of its target run, and how many are offered before it; each up to 10,000. */
@@ -126,7 +132,16 @@ export const createCalls = (deps: CallsDeps): Calls => {
     },
   });
   const sessionTargets = createSessionTargets(deps);
-  const leases = createLeases({ ...deps, sessionTargets, remember, giveBack: unheard.giveBack });
+  const servedVersions = createServedVersions(deps.clock.now);
+  const runnablePins = createRunnablePins(deps);
+  const leases = createLeases({
+    ...deps,
+    sessionTargets,
+    servedVersions,
+    runnablePins,
+    remember,
+    giveBack: unheard.giveBack,
+  });
   const handover = createHandover();
   const line: ClaimLine = createClaimLine({ ...deps, handover, claim: leases.claim.submit });
   const across = createClaimAcross({ ...deps, handover, claim: leases.claim.submit });
@@ -161,18 +176,24 @@ export const createCalls = (deps: CallsDeps): Calls => {
     },
     async claim(request, waitMs = 0, signal) {
       checkClaim(request);
-      const answered = seen.saw(request.projectId, request.target, request.holder);
+      const { projectId, target, holder, definitions } = request;
+      const answered = seen.saw(projectId, target, holder, definitions);
+      servedVersions.saw(request, definitions);
       return line.wait(request, waitMs, signal).finally(() => answered(signal?.aborted === true));
     },
     async claimAcross(request, waitMs = 0, signal) {
       checkClaim(request);
-      const answered = seen.saw(EVERY_PROJECT, request.target, request.holder);
-      return across.wait(request, waitMs, signal).finally(() => answered(signal?.aborted === true));
+      const answered = seen.saw(EVERY_PROJECT, request.target, request.holder, [EVERY_DEFINITION]);
+      return across
+        .wait({ ...request, definitions: [EVERY_DEFINITION] }, waitMs, signal)
+        .finally(() => answered(signal?.aborted === true));
     },
     async lease(request) {
+      const { projectId, target, holder, definitions } = request;
+      if (target !== undefined) seen.saw(projectId, target, holder, definitions)(false);
       const leased = await leases.lease.submit(request);
       // Its command came over a bus, so this is the first request of this service.
-      seen.saw(leased.facts.projectId, leased.facts.target, request.holder)(false);
+      if (target === undefined) seen.saw(projectId, leased.facts.target, holder, definitions)(false);
       return leased;
     },
     async heartbeat(call) {
@@ -189,6 +210,14 @@ export const createCalls = (deps: CallsDeps): Calls => {
     report: reports.report,
     cancel: cancel.submit,
     diagnostics: (key) => readDiagnostics(db, key),
+    async pin({ projectId, toolCallId }) {
+      const [row] = await db.query<{ pin: string | null }>(READ_PIN, [projectId, toolCallId]);
+      return row?.pin ?? undefined;
+    },
+    async mayRun(projectId, definitions, pin) {
+      const pins = await runnablePins.find(projectId, definitions);
+      return pins === EVERY_DEFINITION || pins.split(",").includes(pin);
+    },
     get,
     leases: (view) => readLeases(db, view),
     async queuePlace({ projectId, target, toolCallId }) {
@@ -218,6 +247,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
       line.close();
       across.close();
       sessionTargets.close();
+      runnablePins.close();
       watch.close();
       await Promise.all(Object.values(coalescers).map((coalescer) => coalescer.idle()));
       // Callers whose wait just ended read their call once more.

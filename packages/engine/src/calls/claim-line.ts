@@ -1,5 +1,6 @@
 // The line of services that wait for work. Per (project, target) only the first in line reads the queue; when it found all it
 // asked for, there may be more, and the next one reads too. So one ring costs one statement, however many wait.
+//   Services that name different definitions may find different calls, so each list of definitions has a line of its own.
 //   A service that comes back to a queue that was just seen empty waits in line without reading: since then no bell has rung and
 //   no call was offered here, so the queue is still empty. A lost ring delays it no more than any other waiting service (I13).
 //   A service that rests in line may be handed a call that is dispatched here (handover.ts).
@@ -33,6 +34,9 @@ const LOOK_AGAIN_MS = 1_000;
 /** More targets than one process serves. */
 const MAX_REMEMBERED = 1_024;
 
+/** More than one rollout has. */
+const MAX_LISTS = 32;
+
 interface Place {
   readonly wake: () => void;
 }
@@ -43,11 +47,15 @@ interface EmptyLook {
   readonly rings: number;
 }
 
-const keyOf = ({ projectId, target }: TargetKey): string => `${projectId}/${target}`;
+const targetOf = ({ projectId, target }: TargetKey): string => `${projectId}/${target}`;
+const lineOf = (request: ClaimRequest): string => `${targetOf(request)} ${request.definitions?.join(",") ?? ""}`;
 
 export const createClaimLine = ({ claim, doorbell, clock, handover }: ClaimLineDeps): ClaimLine => {
   const lines = new Map<string, Place[]>();
-  const empty = new LRUCache<string, EmptyLook>({ max: MAX_REMEMBERED });
+  /** The lines of a target. */
+  const ofTarget = new Map<string, Set<string>>();
+  /** Per target and line. */
+  const emptied = new LRUCache<string, Map<string, EmptyLook>>({ max: MAX_REMEMBERED });
   let rings = 0;
   let closed = false;
   const wakeFirst = (key: string): void => lines.get(key)?.[0]?.wake();
@@ -57,26 +65,48 @@ export const createClaimLine = ({ claim, doorbell, clock, handover }: ClaimLineD
   };
   const stopListening = [doorbell.listen("queued", wakeAll), doorbell.listen("sessions", wakeAll)];
 
-  const leave = (key: string, place: Place): void => {
+  const join = (request: ClaimRequest, place: Place): Place[] => {
+    const [key, target] = [lineOf(request), targetOf(request)];
+    const line = lines.get(key) ?? [];
+    lines.set(key, line);
+    line.push(place);
+    const others = ofTarget.get(target) ?? new Set();
+    ofTarget.set(target, others.add(key));
+    return line;
+  };
+
+  const leave = (request: ClaimRequest, place: Place): void => {
+    const key = lineOf(request);
     const line = lines.get(key);
     if (line === undefined) return;
     const index = line.indexOf(place);
     if (index >= 0) line.splice(index, 1);
-    if (line.length === 0) lines.delete(key);
-    else if (index === 0) line[0]?.wake();
+    if (line.length > 0) {
+      if (index === 0) line[0]?.wake();
+      return;
+    }
+    lines.delete(key);
+    const others = ofTarget.get(targetOf(request));
+    others?.delete(key);
+    if (others?.size === 0) ofTarget.delete(targetOf(request));
   };
 
   /** How long the first in line may still rest before it reads: nothing was in the queue a moment ago. */
-  const restLeft = (key: string): number => {
-    const look = empty.get(key);
+  const restLeft = (request: ClaimRequest): number => {
+    const look = emptied.get(targetOf(request))?.get(lineOf(request));
     if (look === undefined || look.rings !== rings) return 0;
     const age = clock.now() - look.at;
     // When the clock was set back, the age of the look is unknown.
     return age < 0 ? 0 : Math.max(LOOK_AGAIN_MS - age, 0);
   };
 
-  const look = async (key: string, request: ClaimRequest): Promise<readonly LeasedCall[]> => {
+  const look = async (request: ClaimRequest): Promise<readonly LeasedCall[]> => {
     const began = { at: clock.now(), rings };
+    const [key, target] = [lineOf(request), targetOf(request)];
+    const empty = emptied.get(target) ?? new Map<string, EmptyLook>();
+    emptied.set(target, empty);
+    // Lists of definitions change with every rollout, and old ones are of no use.
+    if (empty.size >= MAX_LISTS) empty.clear();
     empty.set(key, began);
     let found: readonly LeasedCall[] | undefined;
     try {
@@ -94,7 +124,6 @@ export const createClaimLine = ({ claim, doorbell, clock, handover }: ClaimLineD
     waitMs: number,
     signal: AbortSignal | undefined,
   ): Promise<readonly LeasedCall[]> => {
-    const key = keyOf(request);
     const giveUp = new AbortController();
     const onAbort = (): void => giveUp.abort(WAIT_OVER);
     if (signal?.aborted === true) onAbort();
@@ -102,18 +131,16 @@ export const createClaimLine = ({ claim, doorbell, clock, handover }: ClaimLineD
     void clock.sleep(waitMs, giveUp.signal).then(onAbort);
     let rung = new AbortController();
     const place: Place = { wake: () => rung.abort(WAIT_OVER) };
-    const line = lines.get(key) ?? [];
-    lines.set(key, line);
-    line.push(place);
+    const line = join(request, place);
     const seat = handover.sit({ ...request, wake: place.wake });
     try {
       while (!giveUp.signal.aborted && !closed) {
-        if (line[0] === place && restLeft(key) === 0) {
+        if (line[0] === place && restLeft(request) === 0) {
           rung = new AbortController();
-          const found = await look(key, request);
+          const found = await look(request);
           if (found.length > 0) return found;
         }
-        const restMs = line[0] === place ? restLeft(key) : waitMs;
+        const restMs = line[0] === place ? restLeft(request) : waitMs;
         const handed = await seat.rest(clock.sleep(restMs, AbortSignal.any([rung.signal, giveUp.signal])));
         if (handed.length > 0) return handed;
         rung = new AbortController();
@@ -123,19 +150,19 @@ export const createClaimLine = ({ claim, doorbell, clock, handover }: ClaimLineD
       seat.leave();
       giveUp.abort(WAIT_OVER);
       signal?.removeEventListener("abort", onAbort);
-      leave(key, place);
+      leave(request, place);
     }
   };
 
   return {
     // Joins the line first and reads then: a ring in between is heard, and an empty queue is read once, not twice.
     wait(request, waitMs, signal) {
-      const alone = !lines.has(keyOf(request));
+      const alone = !lines.has(lineOf(request));
       return waitMs <= 0 && alone ? claim(request) : standInLine(request, waitMs, signal);
     },
     offer(key) {
-      empty.delete(keyOf(key));
-      wakeFirst(keyOf(key));
+      emptied.delete(targetOf(key));
+      for (const line of ofTarget.get(targetOf(key)) ?? []) wakeFirst(line);
     },
     waiting: () => [...lines.values()].reduce((sum, line) => sum + line.length, 0),
     close: () => {

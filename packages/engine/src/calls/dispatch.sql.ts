@@ -44,12 +44,16 @@ export const agentDepth = (agent: string): string =>
 
 // Scalar subqueries with a limit: an EXISTS may be planned as one scan of all live calls. A call of a session that waits for
 // its session counts as well: whether it could run is decided where it is claimed.
-/** No due call stands in the queue of the target: a call that is leased at birth overtakes none. */
+/** No due call stands in the queue of the target: a call that is leased at birth overtakes none. Pinned calls have their own line. */
 const NOBODY_WAITS = `
   (select 1 from state.live_calls q
-    where q.project_id = i.project_id and q.target = i.target and q.session is null and q.status = 'queued'
+    where q.project_id = i.project_id and q.target = i.target and q.session is null and q.pin is null and q.status = 'queued'
       and q.available_at <= now() and q.queue_deadline > now()
     order by q.session, q.available_at, q.tool_call_id limit 1) is null
+  and (i.pin is null or (select 1 from state.live_calls q
+    where q.project_id = i.project_id and q.target = i.target and q.pin = i.pin and q.session is null and q.status = 'queued'
+      and q.available_at <= now() and q.queue_deadline > now()
+    order by q.available_at, q.tool_call_id limit 1) is null)
   and (select 1 from state.live_calls q
         where q.project_id = i.project_id and q.target = i.target and q.session is not null and q.status = 'queued'
         order by q.session limit 1) is null`;
@@ -72,7 +76,7 @@ with ready as materialized (
 
 const INSERT_CALLS = `
   insert into state.live_calls (${MADE_COLUMNS}, status, available_at, queue_deadline, due_at, publishes, run_deadline,
-    attempts, lease_id, lease_holder, lease_expires_at, started_at)
+    attempts, lease_id, lease_holder, lease_expires_at, started_at, pin)
   select ${MADE_COLUMNS}, case when leased then 'running' else status end,
     case when paused then 'infinity' else wanted_at end,
     wanted_at + make_interval(secs => queue_timeout_seconds),
@@ -87,7 +91,7 @@ const INSERT_CALLS = `
     case when leased then lease_id end,
     case when leased then lease_holder end,
     case when leased then now() + make_interval(secs => lease_seconds) end,
-    case when leased then now() end
+    case when leased then now() end, pin
   from ready r`;
 
 const INSERT_CARDS = `

@@ -3,11 +3,13 @@
 //   HO1. Only a service that rests is matched. One that looks for work itself may find some, and would get more than it asked
 //       for.
 //   HO2. Within a flush no call overtakes: once a call of a target goes to the queue, the ones after it do too. Across flushes
-//        the statement sees to it: it leases nothing while a due call waits for the target.
+//        the statement sees to it: it leases nothing while a due call waits for the target. Calls that are pinned to a definition
+//        have a line of their own, so a call for a version that no service runs holds up no other call.
 //   HO3. A service for which calls are being written waits for them, also when its time is over meanwhile: it gets the calls, or
 //        hears that there are none. A caller of `claim` that has gone away gives back what it gets, as ever.
 
 import type { LeasedCall } from "./leases.ts";
+import { EVERY_DEFINITION } from "./served-versions.ts";
 
 /** In place of a project: the service takes calls of all projects. No project can have this id. */
 const EVERY_PROJECT = "*";
@@ -18,7 +20,7 @@ export interface Waiting {
   readonly target: string;
   readonly holder: string;
   readonly max: number;
-  /** The definitions it runs; absent: every one. */
+  /** The definitions it runs. A call that is not pinned goes to a service that names its definition, else to any. */
   readonly definitions?: readonly string[] | undefined;
   /** Ends the rest. */
   readonly wake: () => void;
@@ -34,6 +36,8 @@ export interface Wanted {
   readonly projectId: string;
   readonly target: string;
   readonly definitionHash: string;
+  /** The definition that the service must name; null: none. */
+  readonly pin: string | null;
   /** False for a call that has to go through the queue. */
   readonly free: boolean;
 }
@@ -56,15 +60,19 @@ interface Place {
   promised: PromiseWithResolvers<readonly LeasedCall[]> | undefined;
 }
 
+/** A place that gets calls in this flush, and how many. */
+interface Filling {
+  readonly place: Place;
+  count: number;
+}
+
 const poolOf = (projectId: string | undefined, target: string): string => `${projectId ?? EVERY_PROJECT}/${target}`;
 
 export const createHandover = (): Handover => {
   const pools = new Map<string, Place[]>();
 
-  const takes = ({ waiting: { definitions } }: Place, hash: string): boolean => definitions?.includes(hash) !== false;
-
-  const findRest = (pool: string, hash: string): Place | undefined =>
-    pools.get(pool)?.find((place) => place.resting && place.promised === undefined && takes(place, hash));
+  const names = ({ waiting: { definitions } }: Place, hash: string): boolean =>
+    definitions !== undefined && (definitions.includes(hash) || definitions.includes(EVERY_DEFINITION));
 
   return {
     sit(waiting) {
@@ -91,27 +99,35 @@ export const createHandover = (): Handover => {
     },
 
     reserve(wanted) {
-      const filling = new Map<string, { readonly place: Place; count: number }>();
+      const filling = new Map<string, Filling[]>();
       const queued = new Set<string>();
-      const match = ({ projectId, target, definitionHash, free }: Wanted): Place | undefined => {
+      const match = ({ projectId, target, definitionHash, pin, free }: Wanted): Place | undefined => {
         const key = poolOf(projectId, target);
-        const open = filling.get(key);
-        if (!free || queued.has(key)) {
-          queued.add(key);
+        const line = `${key} ${pin ?? ""}`;
+        if (!free || queued.has(line)) {
+          queued.add(line);
           return undefined;
         }
-        if (open !== undefined && open.count < open.place.waiting.max && takes(open.place, definitionHash)) {
-          open.count++;
-          return open.place;
-        }
-        const place = findRest(key, definitionHash) ?? findRest(poolOf(undefined, target), definitionHash);
-        if (place === undefined) {
-          queued.add(key);
+        const open = filling.get(key) ?? [];
+        /** One that gets calls of this flush already and has room, else one that rests. */
+        const find = (suits: (place: Place) => boolean): Filling | undefined => {
+          const begun = open.find(({ place, count }) => count < place.waiting.max && suits(place));
+          if (begun !== undefined) return begun;
+          const isNext = (place: Place): boolean => place.resting && place.promised === undefined && suits(place);
+          const place = pools.get(key)?.find(isNext) ?? pools.get(poolOf(undefined, target))?.find(isNext);
+          if (place === undefined) return undefined;
+          place.promised = Promise.withResolvers();
+          const begins = { place, count: 0 };
+          filling.set(key, [...open, begins]);
+          return begins;
+        };
+        const found = find((place) => names(place, definitionHash)) ?? (pin === null ? find(() => true) : undefined);
+        if (found === undefined) {
+          queued.add(line);
           return undefined;
         }
-        place.promised = Promise.withResolvers();
-        filling.set(key, { place, count: 1 });
-        return place;
+        found.count++;
+        return found.place;
       };
       const places = pools.size === 0 ? wanted.map(() => undefined) : wanted.map(match);
       return {

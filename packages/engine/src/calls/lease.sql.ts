@@ -15,13 +15,21 @@ const HOLDER = { leaseId: text(), holder: text(), leaseSeconds: given<number>("d
 
 const CLAIM_COLUMNS = { projectId: text(), target: text(), max: given<number>("integer"), ...HOLDER } as const;
 
-/** Whether sessions or calls without a session come first when not all fit; alternating, so that neither waits for ever. */
-const ORDER = { sessionsFirst: given<boolean>("boolean") } as const;
+const CHOICE = {
+  /** Whether sessions or calls without a session come first when not all fit; alternating, so that neither waits for ever. */
+  sessionsFirst: given<boolean>("boolean"),
+  /** The definitions that the service names, with commas between them. */
+  named: text(),
+  /** The pinned definitions it may run, likewise; `*` for all. */
+  pins: text(),
+  /** Whether calls of these definitions come before others: services of the target run different definitions. */
+  prefers: given<boolean>("boolean"),
+} as const;
 
-export type ClaimRow = GivenOf<typeof CLAIM_COLUMNS & typeof ORDER>;
+export type ClaimRow = GivenOf<typeof CLAIM_COLUMNS & typeof CHOICE>;
 
 const plainClaims = inputOf(CLAIM_COLUMNS);
-export const CLAIMS = inputOf({ ...CLAIM_COLUMNS, ...ORDER });
+export const CLAIMS = inputOf({ ...CLAIM_COLUMNS, ...CHOICE });
 
 /** Where the state of a taken call's session is read from: a join, or nothing in statements that take only calls without a session. */
 interface StateSource {
@@ -60,6 +68,9 @@ told as (${tellOf("leased c", "c", [{ phase: "leased", status: "c.status", attem
    ${state.join}
   order by c.ord, c.available_at, c.tool_call_id)`;
 
+/** Whether the service of row `w` may run calls that are pinned to a definition. */
+export const mayRun = (pin: string): string => `(${pin} = any (string_to_array(w.pins, ',')) or w.pins = '*')`;
+
 /** For a queued call that was selected without an alias. */
 export const IS_DUE = "status = 'queued' and available_at <= now() and queue_deadline > now()";
 
@@ -76,28 +87,30 @@ picked as materialized (
    cross join lateral (
      select ctid as place, retry_safe
        from state.live_calls
-      where project_id = w.project_id and target = w.target and session is null and ${IS_DUE}
+      where project_id = w.project_id and target = w.target and session is null and pin is null and ${IS_DUE}
       order by session, available_at, tool_call_id
       limit w.max
         for update skip locked) c
 ),`;
 
-/** Takes up to `max` queued calls of no session per (project, target); a pair must occur once per statement. */
+/** Takes up to `max` queued calls of no session and no pin per (project, target); a pair must occur once per statement. */
 export const CLAIM_PLAIN: Statement = {
   name: "calls.claim-plain",
   text: `
 with wanted as materialized (select * from ${plainClaims.from}),${PICKED}${take("c.ctid = p.place", NO_STATE)}`,
 };
 
-// Calls of sessions are taken by a statement of their own (claim-sessions.sql.ts), which costs half as much again; where
-// some wait, a row without a call says so. Asking costs 30 of 160 microseconds on an empty queue.
-/** The same, and says where calls of sessions wait. */
+// Calls of sessions and pinned calls are taken by a statement of their own (claim-sessions.sql.ts), which costs half as much
+// again; where some wait, a row without a call says so. Asking costs 30 of 160 microseconds on an empty queue.
+/** The same, and says where calls of sessions or pinned calls wait. */
 export const CLAIM: Statement = {
   name: "calls.claim",
   text: `
 with wanted as materialized (
   select i.*, exists (select from state.live_calls s where s.project_id = i.project_id and s.target = i.target
-                         and s.session is not null and s.status = 'queued') as sessions_wait
+                         and s.session is not null and s.status = 'queued')
+            or (select 1 from state.live_calls s where s.project_id = i.project_id and s.target = i.target
+                   and s.pin is not null and s.session is null and s.status = 'queued' order by s.pin limit 1) is not null as sessions_wait
     from ${CLAIMS.from}
 ),${PICKED}${take("c.ctid = p.place", NO_STATE)}
 union all
@@ -116,6 +129,7 @@ const LEASE_COLUMNS = {
   agentTurnId: text(),
   callCardId: text(),
   ...HOLDER,
+  pins: text(),
 } as const;
 
 export type LeaseRow = GivenOf<typeof LEASE_COLUMNS>;
@@ -135,6 +149,7 @@ free as materialized (
       where project_id = w.project_id and tool_call_id = w.tool_call_id and agent_turn_id = w.agent_turn_id
         and call_card_id = w.call_card_id and ${IS_DUE}
         and (session is null or not ${isBusy("q.session")})
+        and (pin is null or ${mayRun("pin")})
         for update skip locked) c
 ),
 picked as materialized (

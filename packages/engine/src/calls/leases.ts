@@ -31,6 +31,8 @@ import {
   RELEASE,
 } from "./lease.sql.ts";
 import { bindKeys, type FactRow, factsOf, READ_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
+import type { RunnablePins } from "./runnable-pins.ts";
+import type { ServedVersions } from "./served-versions.ts";
 
 export interface LeasedCall {
   readonly facts: CallFacts;
@@ -53,7 +55,7 @@ export interface ClaimRequest {
   readonly target: string;
   readonly holder: string;
   readonly max: number;
-  /** The definitions the service runs; a call under another one is not given to it. Absent: all definitions. */
+  /** The definitions the service runs. A pinned call is given only to a service that names its definition. */
   readonly definitions?: readonly string[] | undefined;
 }
 
@@ -66,6 +68,10 @@ export interface LeaseRequest extends CallKey {
   readonly agentTurnId: string;
   readonly callCardId: string;
   readonly holder: string;
+  /** The target it was queued for, when known: then a service that is refused counts as one that asks for work. */
+  readonly target?: string | undefined;
+  /** As in a claim. */
+  readonly definitions?: readonly string[] | undefined;
   /** The caller's own mark of this request: asked again under it, because the answer was lost, the lease is the same. */
   readonly ticket?: string | undefined;
 }
@@ -102,6 +108,8 @@ export interface LeaseDeps {
   readonly ids: Ids;
   readonly clock: Clock;
   readonly sessionTargets: SessionTargets;
+  readonly servedVersions: ServedVersions;
+  readonly runnablePins: Pick<RunnablePins, "find">;
   readonly leaseSeconds: number;
   readonly republishSeconds: number | null;
   readonly observe: CallObserver;
@@ -156,7 +164,7 @@ const unleased = (request: LeaseRequest, view: CallView | undefined): ToolplaneE
   const { status } = view;
   const why =
     status === "queued"
-      ? "it is not due yet, or its session is busy; try again later"
+      ? "it is not due yet, its session is busy, or it is pinned to a definition that this service does not name; try again later"
       : isSettled(status)
         ? `it has settled (${status}); forget the command`
         : `it is ${status}; forget the command`;
@@ -172,7 +180,7 @@ const isSessionRace = (error: unknown): boolean =>
   isToolplaneError(error) && isRecord(error.detail) && error.detail.constraint === SESSION_INDEX;
 
 export const createLeases = (deps: LeaseDeps): Leases => {
-  const { db, faults, ids, leaseSeconds, sessionTargets } = deps;
+  const { db, faults, ids, leaseSeconds, sessionTargets, servedVersions, runnablePins } = deps;
   let sessionsFirst = false;
 
   const taken = (rows: readonly LeasedRow[], count: number): LeasedCall[][] => {
@@ -225,30 +233,54 @@ export const createLeases = (deps: LeaseDeps): Leases => {
       rows.map((row) => row.leaseId),
     );
 
+  const noted = (items: readonly LineRequest[], perItem: LeasedCall[][]): LeasedCall[][] => {
+    for (const [index, item] of items.entries()) {
+      const calls = perItem[index] ?? [];
+      if (calls.length > 0 && item.definitions !== undefined)
+        servedVersions.took(
+          item,
+          item.definitions,
+          calls.map(({ facts }) => facts.definitionHash),
+        );
+    }
+    return perItem;
+  };
+
   const claim = createCoalescer<LineRequest, readonly LeasedCall[]>({
     keyOf: (item) => `${item.projectId}/${item.target}`,
     flush: async (items) => {
       sessionsFirst = !sessionsFirst;
-      const rows = items.map((item) => ({ ...item, leaseId: ids.uuid(), leaseSeconds, sessionsFirst }));
-      if (rows.some(sessionTargets.knows)) return taken(await takeFor(CLAIM_WITH_SESSIONS, rows), items.length);
+      const rows = await Promise.all(
+        items.map(async (item) => ({
+          ...item,
+          leaseId: ids.uuid(),
+          leaseSeconds,
+          sessionsFirst,
+          named: item.definitions?.join(",") ?? "",
+          pins: await runnablePins.find(item.projectId, item.definitions),
+          prefers: item.definitions !== undefined && servedVersions.isMixed(item),
+        })),
+      );
+      const isApart = (row: ClaimRow): boolean => row.prefers || sessionTargets.knows(row);
+      if (rows.some(isApart)) return noted(items, taken(await takeFor(CLAIM_WITH_SESSIONS, rows), items.length));
       if (items.every((item) => item.inLine === true && sessionTargets.isQuiet(item)))
-        return taken(await takeFor(CLAIM_PLAIN, rows), items.length);
+        return noted(items, taken(await takeFor(CLAIM_PLAIN, rows), items.length));
       const look = sessionTargets.look();
       const found = await takeFor(CLAIM, rows);
       const calls = taken(found.filter(isCall), items.length);
-      // Calls of sessions wait at a target that had none: from now on this process looks for them at once.
+      // Calls of sessions, or pinned ones, wait at a target that had none: from now on this process looks for them at once.
       const waiting = found.flatMap((row) => (isCall(row) ? [] : [row.ord - 1]));
       for (const row of rows) sessionTargets.hush(row, look);
       for (const index of waiting) sessionTargets.learn(rows[index] as ClaimRow);
       const short = waiting.filter((index) => (calls[index]?.length ?? 0) < (rows[index]?.max ?? 0));
-      if (short.length === 0) return calls;
+      if (short.length === 0) return noted(items, calls);
       const rest = short.map((index) => {
         const row = rows[index] as ClaimRow;
         return { ...row, max: row.max - (calls[index]?.length ?? 0) };
       });
       const more = taken(await takeFor(CLAIM_WITH_SESSIONS, rest), rest.length);
       for (const [place, index] of short.entries()) calls[index]?.push(...(more[place] ?? []));
-      return calls;
+      return noted(items, calls);
     },
   });
 
@@ -273,7 +305,14 @@ export const createLeases = (deps: LeaseDeps): Leases => {
   const lease = createCoalescer<LeaseRequest, LeasedCall>({
     keyOf: callKey,
     flush: async (items) => {
-      const rows = items.map((item) => ({ ...item, leaseId: leaseIdOf(item), leaseSeconds }));
+      const rows = await Promise.all(
+        items.map(async (item) => ({
+          ...item,
+          leaseId: leaseIdOf(item),
+          leaseSeconds,
+          pins: await runnablePins.find(item.projectId, item.definitions),
+        })),
+      );
       const leaseIds = rows.map((row) => row.leaseId);
       const perItem = taken(await take(LEASE, bindLeases(rows), leaseIds), items.length);
       const refused = rows.filter((_, index) => perItem[index]?.length === 0);

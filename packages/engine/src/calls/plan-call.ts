@@ -265,6 +265,7 @@ export const planCall = (input: PlanCallInput): PlannedCall => {
       projectId: origin.projectId,
       toolCallId,
       status: needsApproval ? "awaiting_approval" : "queued",
+      pin: options.pin === "strict" ? pinned.definitionHash : null,
       agentId: origin.agentId,
       trusted: isTrustedActor(origin.agentId),
       agentTurnId: origin.agentTurnId,

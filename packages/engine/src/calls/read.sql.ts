@@ -42,6 +42,12 @@ select ${FACT_COLUMNS}, c.status, c.result_card_id, c.error_code, k.body as card
 
 export const bindKeys = (rows: readonly CallKey[]): unknown[] => keys.bind(rows);
 
+/** $1 project, $2 call. */
+export const READ_PIN: Statement = {
+  name: "calls.read-pin",
+  text: "select pin from state.live_calls where project_id = $1 and tool_call_id = $2",
+};
+
 const OPEN = "array['queued', 'running', 'awaiting_approval']";
 
 // Not "null or less": that leads nobody into the index, and a page far down was read from the newest on.

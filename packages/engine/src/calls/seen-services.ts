@@ -7,11 +7,18 @@ export interface SeenService {
   readonly target: string;
   readonly holder: string;
   readonly lastSeenMs: number;
+  /** The definitions it says it runs; undefined when it says nothing. */
+  readonly definitions?: readonly string[] | undefined;
 }
 
 export interface SeenServices {
   /** It asks; returned is the end of that, with or without the service having gone away meanwhile. */
-  saw(projectId: string, target: string, holder: string): (gone: boolean) => void;
+  saw(
+    projectId: string,
+    target: string,
+    holder: string,
+    definitions?: readonly string[] | undefined,
+  ): (gone: boolean) => void;
   /** Services that asked within the last minute: a long poll comes back at least that often. */
   list(projectId: string, target?: string): readonly SeenService[];
 }
@@ -29,11 +36,11 @@ export const createSeenServices = (now: () => number): SeenServices => {
     for (const [key, { lastSeenMs }] of seen) if (lastSeenMs < oldest) seen.delete(key);
   };
   return {
-    saw(projectId, target, holder) {
+    saw(projectId, target, holder, definitions) {
       const key = `${projectId} ${target} ${holder}`;
       const asking = (seen.get(key)?.asking ?? 0) + 1;
       seen.delete(key);
-      seen.set(key, { projectId, target, holder, lastSeenMs: now(), asking });
+      seen.set(key, { projectId, target, holder, lastSeenMs: now(), asking, definitions });
       // The longest unseen comes first. Names are the services' own, so nothing else bounds their number.
       for (const oldest of seen.keys()) {
         if (seen.size <= MAX_SEEN) break;

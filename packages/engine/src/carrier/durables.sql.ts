@@ -32,10 +32,18 @@ returning (xmax = 0) as fresh`,
 export const QUEUED_CALLS: Statement = {
   name: "carrier.queued-calls",
   text: `
-select tool_call_id from state.live_calls
- where project_id = $1 and target = $2 and status = 'queued' and available_at <= now() and not plain
- order by session, available_at, tool_call_id
- limit $3::int`,
+(select tool_call_id from state.live_calls
+  where project_id = $1 and target = $2 and status = 'queued' and (pin is null or session is not null)
+    and available_at <= now() and not plain
+  order by session, available_at, tool_call_id
+  limit $3::int)
+union all
+(select tool_call_id from state.live_calls
+  where project_id = $1 and target = $2 and status = 'queued' and pin is not null and session is null
+    and available_at <= now() and not plain
+  order by pin, available_at, tool_call_id
+  limit $3::int)
+limit $3::int`,
 };
 
 /** Pairs that no service has named for so long ($1, seconds) and for which no call is queued. */
@@ -46,6 +54,10 @@ delete from bus.attached_targets a
  where a.attached_at < now() - make_interval(secs => $1::double precision)
    and not exists (
      select from state.live_calls c
-      where c.project_id = a.project_id and c.target = a.target and c.status = 'queued'
+      where c.project_id = a.project_id and c.target = a.target and c.status = 'queued' and (c.pin is null or c.session is not null)
+     offset 0)
+   and not exists (
+     select from state.live_calls c
+      where c.project_id = a.project_id and c.target = a.target and c.status = 'queued' and c.pin is not null and c.session is null
      offset 0)`,
 };

@@ -1,11 +1,11 @@
-// Accepts a waiting version: it is in force from now on, and its options count as the person's. A tool that a person had deleted
-// comes back by it; a paused tool stays paused.
+// Accepts a waiting version, or one that the tool had before: it is in force from now on, and its options count as the person's. A
+// tool that a person had deleted comes back by it; a paused tool stays paused.
 
 import { type ToolDefinition, ToolplaneError } from "@toolplane/protocol";
 import { isExternalTool } from "@toolplane/protocol/registry";
 import type { Queryer } from "../sql/database.ts";
 import { targetIn } from "./plan-tools.ts";
-import { bindToolWrites, type ToolRow, WRITE_TOOLS } from "./tools.sql.ts";
+import { ACCEPT_VERSION, bindToolWrites, READ_VERSION, type ToolRow, WRITE_TOOLS } from "./tools.sql.ts";
 
 const refuse = (message: string, detail: Readonly<Record<string, unknown>> = {}): ToolplaneError =>
   new ToolplaneError("conflict", message, { detail });
@@ -44,6 +44,31 @@ const planAcceptance = (row: AcceptedRow, version: number | undefined): number =
   );
 };
 
+/** The row as if the named version waited, when it is one that the tool had before: going back is accepting it. */
+export const withNamedVersion = async (
+  tx: Queryer,
+  projectId: string,
+  row: ToolRow,
+  version: number | undefined,
+): Promise<ToolRow> => {
+  const isPast = version !== undefined && version !== row.pending_version && version !== row.version;
+  if (!isPast || !Number.isInteger(version) || version < 1 || version > row.last_version) return row;
+  const [found] = await tx.query<Pick<ToolRow, "definition_hash" | "definition"> & { created_at: Date }>(READ_VERSION, [
+    projectId,
+    row.tool_name,
+    version,
+  ]);
+  if (found === undefined) return row;
+  return {
+    ...row,
+    pending_version: version,
+    pending_source: row.source,
+    pending_hash: found.definition_hash,
+    pending_definition: found.definition,
+    pending_at: found.created_at,
+  };
+};
+
 /** Throws what `planAcceptance` throws. */
 export const acceptPending = async (
   tx: Queryer,
@@ -66,5 +91,6 @@ export const acceptPending = async (
     guardedVersion: waiting,
   };
   await tx.query(WRITE_TOOLS, bindToolWrites([write], projectId));
+  await tx.query(ACCEPT_VERSION, [projectId, toolName, waiting]);
   return waiting;
 };

@@ -6,6 +6,9 @@
 //   TU4. What a person applies is in force at once and becomes the guard. What a program registers is merged under that guard
 //        (applyGuards); a version that would weaken it waits, and so does a version of a tool that a person deleted.
 //   TU5. What comes from another machine (`waits`) waits in every case: a new tool, and every change of one.
+//   TU6. A tool service that sends a version the tool has had before changes nothing: the newest accepted one stays. Otherwise two
+//        services with different versions would replace each other's definition at every reconnect. A person goes back to an
+//        older version by accepting it.
 
 import {
   definitionHash,
@@ -26,8 +29,11 @@ import type { PendingWrite, ToolRow, ToolWrite, VersionWrite } from "./tools.sql
 
 export interface ToolUpsertResult {
   readonly toolName: string;
-  /** `pending`: the version waits until a person accepts it; calls go on under the accepted one, if there is one. */
-  readonly outcome: "created" | "replaced" | "unchanged" | "pending";
+  /**
+   * `pending`: the version waits until a person accepts it; calls go on under the accepted one, if there is one. `older`: the tool
+   * has had this version before, and a newer one is in force.
+   */
+  readonly outcome: "created" | "replaced" | "unchanged" | "pending" | "older";
   readonly version: number;
   readonly definitionHash: string;
   /** The fields that differ from the version before. */
@@ -45,6 +51,8 @@ export interface IncomingTool {
   readonly projectId: string;
   readonly definition: ToolDefinition;
   readonly hash: string;
+  /** The code it belongs to, once that is decided; its own hash until then. */
+  readonly codeHash?: string | undefined;
   readonly source: string | undefined;
   /** A person's change, which needs no acceptance. */
   readonly asPerson: boolean;
@@ -54,6 +62,13 @@ export interface IncomingTool {
 
 /** Of each upload: the parameters a person fixed whose values its schema refuses, as options are named. */
 export type Misfits = ReadonlyMap<IncomingTool, readonly string[]>;
+
+/** A version that a tool has or had, of the code that is sent. */
+export interface PastVersion {
+  readonly tool_name: string;
+  readonly version: number;
+  readonly definition_hash: string;
+}
 
 export interface ToolsPlan {
   readonly results: readonly (ToolUpsertResult | ToolplaneError)[];
@@ -67,6 +82,7 @@ export interface ToolsPlan {
 interface Known extends StoredTool {
   readonly deleted: boolean;
   readonly deletedByPerson: boolean;
+  readonly codeHash: string;
   /** The highest number any version has. */
   readonly lastVersion: number;
   readonly guard: { readonly version: number; readonly definition: ToolDefinition } | undefined;
@@ -90,6 +106,7 @@ const readKnown = (row: ToolRow): Known => ({
   version: row.version,
   deleted: row.status === "deleted",
   deletedByPerson: row.deleted_by !== null,
+  codeHash: row.code_hash,
   lastVersion: row.last_version,
   guard:
     row.guarded_version === null || row.guard_definition === null
@@ -101,11 +118,17 @@ const readKnown = (row: ToolRow): Known => ({
       : { version: row.pending_version, hash: row.pending_hash },
 });
 
-const toVersion = ({ definition, hash }: IncomingTool, version: number): VersionWrite => ({
+const toVersion = (
+  { definition, hash, codeHash = hash }: IncomingTool,
+  version: number,
+  accepted: boolean,
+): VersionWrite => ({
   toolName: definition.tool_name,
   version,
   definitionHash: hash,
   definition: definitionText(definition),
+  codeHash,
+  accepted,
 });
 
 export const targetIn = (definition: ToolDefinition, projectId: string): string =>
@@ -136,7 +159,11 @@ const planPending = (known: Known, item: IncomingTool): Planned => {
     inForce: known.deleted ? undefined : { definition: known.definition, definitionHash: known.hash },
   };
   if (again !== undefined) return { result };
-  return { result, pending: { toolName, version, source: item.source ?? null }, version: toVersion(item, version) };
+  return {
+    result,
+    pending: { toolName, version, source: item.source ?? null },
+    version: toVersion(item, version, false),
+  };
 };
 
 /** A new tool of which nothing is in force yet: its name is taken, and its first version waits. */
@@ -146,7 +173,7 @@ const planUnaccepted = (item: IncomingTool): Planned => {
   return {
     result: { toolName, outcome: "pending", version, definitionHash: item.hash, changed: [], inForce: undefined },
     unaccepted: toWrite(item, version, null),
-    version: toVersion(item, version),
+    version: toVersion(item, version, false),
   };
 };
 
@@ -159,7 +186,7 @@ const planCurrent = (known: Known | undefined, item: IncomingTool): Planned | To
   if (known === undefined || known.deleted) {
     const version = known?.hash === item.hash ? known.version : last + 1;
     const result = { toolName, outcome: "created" as const, version, definitionHash: item.hash, changed: [], inForce };
-    return { result, write: toWrite(item, version, guardAt(version)), version: toVersion(item, version) };
+    return { result, write: toWrite(item, version, guardAt(version)), version: toVersion(item, version, true) };
   }
   const plan = planToolUpsert(known, item);
   if (plan.outcome === "conflict")
@@ -185,34 +212,77 @@ const planCurrent = (known: Known | undefined, item: IncomingTool): Planned | To
   const version = last + 1;
   const changed = plan.outcome === "replaced" ? plan.changed : [];
   const result = { toolName, outcome: plan.outcome, version, definitionHash: item.hash, changed, inForce };
-  return { result, write: toWrite(item, version, guardAt(version)), version: toVersion(item, version) };
+  return { result, write: toWrite(item, version, guardAt(version)), version: toVersion(item, version, true) };
 };
+
+/** What a tool service registers begins with this. */
+const SERVICE_SOURCE = "service:";
+
+/** Tools of services whose code is not the one in force: only for them it matters which versions there were. */
+export const planPastLookup = (
+  rows: readonly ToolRow[],
+  incoming: readonly IncomingTool[],
+): readonly { readonly toolName: string; readonly codeHash: string }[] => {
+  const inForce = new Map(rows.map((row) => [row.tool_name, row]));
+  return incoming
+    .filter(({ definition, hash, source, asPerson }) => {
+      const row = inForce.get(definition.tool_name);
+      const isService = !asPerson && source?.startsWith(SERVICE_SOURCE) === true;
+      return isService && row !== undefined && row.status !== "deleted" && row.code_hash !== hash;
+    })
+    .map(({ definition, hash }) => ({ toolName: definition.tool_name, codeHash: hash }));
+};
+
+const planOlder = (known: Known, { tool_name, version, definition_hash }: PastVersion): Planned => ({
+  result: {
+    toolName: tool_name,
+    outcome: "older",
+    version,
+    definitionHash: definition_hash,
+    changed: [],
+    inForce: { definition: known.definition, definitionHash: known.hash },
+  },
+});
+
+/** Everything but the options, which a person may change without changing what the code must do. */
+const withoutOptions = (definition: ToolDefinition): string => definitionText({ ...definition, options: {} });
+
+/** A person who changes only options leaves the code as it is. */
+const codeOfPerson = (known: Known | undefined, { definition, hash }: IncomingTool): string =>
+  known !== undefined && withoutOptions(known.definition) === withoutOptions(definition) ? known.codeHash : hash;
 
 const planOne = (
   known: Known | undefined,
   item: IncomingTool,
   sha256: HashText,
   misfits: readonly string[],
+  past: readonly PastVersion[],
 ): Planned | ToolplaneError => {
   if (known === undefined && item.waits) return planUnaccepted(item);
-  if (known === undefined || item.asPerson) return planCurrent(known, item);
+  if (item.asPerson) return planCurrent(known, { ...item, codeHash: codeOfPerson(known, item) });
+  if (known === undefined) return planCurrent(known, item);
   const merged: GuardedDefinition =
     known.guard === undefined
       ? { definition: item.definition, weakens: [] }
       : applyGuards(known.guard.definition, item.definition);
   const { definition } = merged;
   const weakens = [...merged.weakens, ...misfits];
-  const guarded = { ...item, definition, hash: definitionHash(definition, sha256) };
+  const guarded = { ...item, definition, hash: definitionHash(definition, sha256), codeHash: item.hash };
   if (known.deleted) {
     const waits = known.deletedByPerson || weakens.length > 0 || item.waits;
     return waits ? planPending(known, guarded) : planCurrent(known, guarded);
   }
   const clash = planToolUpsert(known, guarded);
   const isHeld = weakens.length > 0 || item.waits;
+  const older = past.find(({ version }) => version !== known.version && version !== known.pending?.version);
+  if (clash.outcome === "replaced" && older !== undefined && !isHeld) return planOlder(known, older);
   return clash.outcome !== "conflict" && isHeld && known.hash !== guarded.hash
     ? planPending(known, guarded)
     : planCurrent(known, guarded);
 };
+
+/** What sending the same once more gives again. */
+const STAYS: ReadonlySet<ToolUpsertResult["outcome"]> = new Set(["pending", "older"]);
 
 /** Items of one name are taken one after the other, as if they had come in separate requests. */
 export const planTools = (
@@ -220,6 +290,7 @@ export const planTools = (
   incoming: readonly IncomingTool[],
   sha256: HashText,
   misfits: Misfits = new Map(),
+  past: readonly PastVersion[] = [],
 ): ToolsPlan => {
   const known = new Map(rows.map((row) => [row.tool_name, readKnown(row)]));
   const seen = new Map<string, string>();
@@ -230,10 +301,11 @@ export const planTools = (
     if (before !== undefined) {
       const first = planned.find(({ result }) => result.toolName === name)?.result;
       return before === item.hash && first !== undefined
-        ? { ...first, outcome: first.outcome === "pending" ? first.outcome : ("unchanged" as const), changed: [] }
+        ? { ...first, outcome: STAYS.has(first.outcome) ? first.outcome : ("unchanged" as const), changed: [] }
         : new ToolplaneError("conflict", `${name} is defined twice in one request`, { detail: { tool_name: name } });
     }
-    const plan = planOne(known.get(name), item, sha256, misfits.get(item) ?? []);
+    const itsPast = past.filter((version) => version.tool_name === name);
+    const plan = planOne(known.get(name), item, sha256, misfits.get(item) ?? [], itsPast);
     if (plan instanceof ToolplaneError) return plan;
     seen.set(name, item.hash);
     planned.push(plan);

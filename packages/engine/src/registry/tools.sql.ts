@@ -15,6 +15,8 @@ export interface ToolRow {
   readonly internal: boolean;
   readonly updated_at: Date;
   readonly definition: string;
+  /** The definition as its program sent it: the code that runs its calls. */
+  readonly code_hash: string;
   readonly deleted_by: string | null;
   readonly guarded_version: number | null;
   readonly guard_definition: string | null;
@@ -28,13 +30,13 @@ export interface ToolRow {
 }
 
 const COLUMNS = `
-  t.tool_name, t.version, t.definition_hash, t.status, t.source, t.target, t.internal, t.updated_at, v.definition, t.deleted_by,
+  t.tool_name, t.version, t.definition_hash, t.status, t.source, t.target, t.internal, t.updated_at, v.definition, v.code_hash, t.deleted_by,
   t.guarded_version, g.definition as guard_definition, t.pending_version, t.pending_source,
   p.definition_hash as pending_hash, p.definition as pending_definition, p.created_at as pending_at, l.version as last_version`;
 
 /** One version of a tool, looked up by key. */
 const versionOf = (alias: string, version: string): string => `(
-   select definition_hash, definition, created_at from resource.tool_versions x
+   select definition_hash, definition, code_hash, created_at from resource.tool_versions x
     where x.project_id = t.project_id and x.tool_name = t.tool_name and x.version = ${version} offset 0) ${alias}`;
 
 const WITH_VERSIONS = `
@@ -167,6 +169,9 @@ export interface VersionWrite {
   readonly version: number;
   readonly definitionHash: string;
   readonly definition: string;
+  readonly codeHash: string;
+  /** It is in force now; one that waits is not. */
+  readonly accepted: boolean;
 }
 
 const versions = setInput<VersionWrite>([
@@ -174,6 +179,8 @@ const versions = setInput<VersionWrite>([
   ["version", "integer"],
   ["definitionHash", "text"],
   ["definition", "text"],
+  ["codeHash", "text"],
+  ["accepted", "boolean"],
 ]);
 
 /** The columns, then the project. */
@@ -186,9 +193,46 @@ export const bindVersionWrites = (rows: readonly VersionWrite[], projectId: stri
 export const WRITE_VERSIONS: Statement = {
   name: "tools.write-versions",
   text: `
-insert into resource.tool_versions (project_id, tool_name, version, definition_hash, definition)
-select $${versions.next}::text, tool_name, version, definition_hash, definition from ${versions.from}
+insert into resource.tool_versions (project_id, tool_name, version, definition_hash, definition, code_hash, accepted)
+select $${versions.next}::text, tool_name, version, definition_hash, definition, code_hash, accepted from ${versions.from}
     on conflict do nothing`,
+};
+
+const ofCode = setInput<{ readonly toolName: string; readonly codeHash: string }>([
+  ["toolName", "text"],
+  ["codeHash", "text"],
+]);
+
+/** The columns, then the project. */
+export const bindCodes = (
+  rows: readonly { readonly toolName: string; readonly codeHash: string }[],
+  projectId: string,
+): unknown[] => [...ofCode.bind(rows), projectId];
+
+/** The newest version of each tool that is of this code and was in force. */
+export const FIND_VERSIONS_OF_CODE: Statement = {
+  name: "tools.find-versions-of-code",
+  text: `
+select v.tool_name, v.version, v.definition_hash
+  from ${ofCode.from}
+ cross join lateral (
+   select x.tool_name, x.version, x.definition_hash from resource.tool_versions x
+    where x.project_id = $${ofCode.next}::text and x.code_hash = i.code_hash and x.tool_name = i.tool_name and x.accepted
+    order by x.version desc limit 1) v`,
+};
+
+/** $1 project, $2 tool, $3 version; only one that was in force. */
+export const READ_VERSION: Statement = {
+  name: "tools.read-version",
+  text: `
+select definition_hash, definition, created_at from resource.tool_versions
+ where project_id = $1 and tool_name = $2 and version = $3::int and accepted`,
+};
+
+/** $1 project, $2 tool, $3 version: it is in force from now on. */
+export const ACCEPT_VERSION: Statement = {
+  name: "tools.accept-version",
+  text: "update resource.tool_versions set accepted = true where project_id = $1 and tool_name = $2 and version = $3::int",
 };
 
 /** $1 project, $2 tool, $3 status, $4 the person who deletes it, if a person does. A deletion drops the waiting version. */

@@ -15,18 +15,20 @@ import { type Act, type Actor, recordActs } from "../audit/audit.ts";
 import { readInTurns } from "../coalescer/in-turns.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Database, Queryer } from "../sql/database.ts";
-import { acceptPending } from "./accept-tool.ts";
+import { acceptPending, withNamedVersion } from "./accept-tool.ts";
 import { admitParameters, compiledLater } from "./admit-parameters.ts";
 import type { ToolStatus } from "./definition-cache.sql.ts";
 import { findMisfits } from "./fixed-misfits.ts";
 import { type Page, type PageRequest, parsePage, toPage } from "./page.ts";
-import { type IncomingTool, planTools, type ToolUpsertResult } from "./plan-tools.ts";
+import { type IncomingTool, type PastVersion, planPastLookup, planTools, type ToolUpsertResult } from "./plan-tools.ts";
 import type { SchemaChecks } from "./schema-checks.ts";
 import { type PendingVersion, type RegisteredTool, type ToolVersion, toTool, toToolVersion } from "./tool-view.ts";
 import {
+  bindCodes,
   bindPendingWrites,
   bindToolWrites,
   bindVersionWrites,
+  FIND_VERSIONS_OF_CODE,
   LIST_TOOLS,
   LIST_VERSIONS,
   PARK_CALLS,
@@ -92,8 +94,8 @@ export interface Tools {
   /** Newest first, of a deleted tool as well. */
   listToolVersions(projectId: string, toolName: string, page?: PageRequest): Promise<Page<ToolVersion>>;
   /**
-   * Puts the waiting version in force; throws `conflict` when it is not the named one, or when none is named and several came
-   * since a person last decided. `accepted` is what it changed.
+   * Puts the waiting version in force, or the named one that the tool had before; throws `conflict` when none is named and several
+   * came since a person last decided. `accepted` is what it changed.
    */
   acceptTool(projectId: string, toolName: string, version?: number, by?: Actor): Promise<AcceptedTool>;
   /** Queued calls wait until the tool is resumed; running ones finish. */
@@ -126,6 +128,14 @@ const versionBelow = (cursor: string): number => {
 const noTool = (projectId: string, toolName: string): ToolplaneError =>
   new ToolplaneError("not_found", `project ${projectId} has no tool ${showName(toolName)}`);
 
+/** A plain service takes no lease and names no definition, so its calls cannot be kept to one. */
+const plainCannotPin = (): ToolplaneError =>
+  new ToolplaneError(
+    "bad_request",
+    "options.pin cannot be strict with service: plain, which names no version when it runs a call; leave one of them out",
+    { detail: { path: "$.options.pin" } },
+  );
+
 const UNKNOWN_PERSON = "an unknown person";
 
 const STATUS_ACTS = { active: "tool.resumed", paused: "tool.paused", deleted: "tool.deleted" } as const;
@@ -153,6 +163,7 @@ export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOpt
       ...(options.internal === undefined ? {} : { internal: options.internal }),
       ...(allowEnv === undefined ? {} : { allowEnv }),
     });
+    if (definition.options.pin === "strict" && definition.options.service === "plain") throw plainCannotPin();
     await admitParameters(definition, (schema) => schemas.check(schema, undefined, projectId));
     const { source, asPerson = source === undefined, waits = false } = options;
     return { projectId, definition, hash: definitionHash(definition, sha256), source, asPerson, waits };
@@ -179,7 +190,10 @@ export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOpt
   ) => {
     const names = incoming.map(({ definition }) => definition.tool_name);
     const rows = await tx.query<ToolRow>(READ_TOOLS, [projectId, names]);
-    const plan = planTools(rows, incoming, sha256, await findMisfits(rows, incoming, schemas));
+    const codes = planPastLookup(rows, incoming);
+    const past =
+      codes.length === 0 ? [] : await tx.query<PastVersion>(FIND_VERSIONS_OF_CODE, bindCodes(codes, projectId));
+    const plan = planTools(rows, incoming, sha256, await findMisfits(rows, incoming, schemas), past);
     const { writes, unaccepted, pending, versions } = plan;
     if (writes.length > 0) await tx.query(WRITE_TOOLS, bindToolWrites(writes, projectId));
     if (unaccepted.length > 0) await tx.query(WRITE_UNACCEPTED, bindToolWrites(unaccepted, projectId));
@@ -281,8 +295,9 @@ export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOpt
     },
     async acceptTool(projectId, toolName, version, by) {
       const accepted = await withProject(db, projectId, async (tx) => {
-        const row = await read(tx, projectId, toolName);
-        if (row === undefined) throw noTool(projectId, toolName);
+        const found = await read(tx, projectId, toolName);
+        if (found === undefined) throw noTool(projectId, toolName);
+        const row = await withNamedVersion(tx, projectId, found, version);
         const now = await acceptPending(tx, projectId, row, version);
         const { pending } = toTool(projectId, row);
         const weakens = [...(pending?.weakens ?? [])];

@@ -177,6 +177,7 @@ unlinked as (
     select l.ctid from old o cross join lateral (
       select x.ctid from state.edges x
        where x.project_id = o.project_id and x.correlation_id = o.correlation_id and x.primitive = 'enqueue' and x.edge_phase = 'request'
+         and x.target_turn_id = o.agent_turn_id
        offset 0) l))
 ),
 unpointed as (

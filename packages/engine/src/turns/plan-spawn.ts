@@ -41,7 +41,9 @@ export const planRepeatedSpawn = (item: SpawnItem, turn: TurnRow): SpawnedTurn |
   if (turn.agent_turn_id !== item.agentTurnId && turn.request_hash !== item.requestHash)
     return new ToolplaneError(
       "conflict",
-      `correlation ${item.correlationId} names another request; use a new correlation for a new turn`,
+      item.request.kind === "ui_action"
+        ? "the action_id or the message_id was used for another action; use new ones"
+        : `correlation ${item.correlationId} names another request; use a new correlation for a new turn`,
       { detail: { agent_turn_id: turn.agent_turn_id } },
     );
   const unlike = saidDepthError(item.request.saidDepth, askersDepth(turn));

@@ -38,12 +38,13 @@ const checkText = (name: string, text: string | undefined, max: number): void =>
     throw new ToolplaneError("bad_request", `${name} is 1 to ${max} characters of well-formed text`);
 };
 
-const askedOf = ({ context, namedBoxId }: SpawnRequest): JsonObject =>
-  "boxId" in context
-    ? { box_id: namedBoxId ?? context.boxId }
+/** A box alone, and the cards of a box alone, are the same request: the box that the caller named. */
+const askedOf = ({ context, namedBoxIds: [named] = [], namedBoxIds }: SpawnRequest): JsonObject =>
+  "boxId" in context || (context.instruction === "" && named !== undefined)
+    ? { box_id: named ?? ("boxId" in context ? context.boxId : "") }
     : {
         instruction: context.instruction,
-        inherit_box_ids: namedBoxId === undefined ? [...(context.inheritBoxIds ?? [])] : [namedBoxId],
+        inherit_box_ids: [...(namedBoxIds ?? context.inheritBoxIds ?? [])],
         result_fields: (context.resultFields ?? []).map(({ name, description }) => ({
           name,
           description: description ?? "",
@@ -72,7 +73,8 @@ export const prepareSpawn = (request: SpawnRequest, ids: Ids, sha256: Sha256): S
   checkText("alias_id", request.aliasId, MAX_CORRELATION_LENGTH);
   checkText("display_name", request.displayName, MAX_CORRELATION_LENGTH);
   if (request.channelId !== undefined) parseToken(request.channelId, "channel_id");
-  if (!("boxId" in context) && kind === "turn" && context.instruction.trim() === "")
+  const isBare = !("boxId" in context) && context.instruction.trim() === "" && context.inheritCardIds === undefined;
+  if (isBare && kind === "turn")
     throw new ToolplaneError("bad_request", "a turn needs an instruction: say what the agent shall do");
   for (const document of [request.payload, request.runtimeConfig, request.metadata])
     canonicalText(document ?? {}, { maxBytes: MAX_DOCUMENT_BYTES });

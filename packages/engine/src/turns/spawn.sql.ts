@@ -85,6 +85,21 @@ select b.box_id, coalesce(x.card_ids, '{}') as card_ids, coalesce(x.hashes, '{}'
     where c.project_id = $1 and c.box_id = b.box_id) x`,
 };
 
+export interface InheritedCard {
+  readonly card_id: string;
+  readonly hash: string;
+}
+
+/** $1 project, $2 cards; in their order. */
+export const READ_INHERITED_CARDS: Statement = {
+  name: "turns.read-inherited-cards",
+  text: `
+select i.card_id, coalesce(k.hash, '${NO_CARD}') as hash
+  from unnest($2::text[]) with ordinality as i (card_id, ord)
+  left join lateral (select q.hash from cards.cards q where q.project_id = $1 and q.card_id = i.card_id offset 0) k on true
+ order by i.ord`,
+};
+
 // A scalar subquery: an EXISTS may be planned as one scan of all boxes, and such a plan, made while there are few, would stay.
 const hasBox = (column: string): string =>
   `(${column} is null or coalesce((select true from cards.boxes b where b.project_id = i.project_id and b.box_id = ${column}), false))`;
@@ -97,6 +112,9 @@ const CONTEXT = `
       left join lateral (
         select q.hash from cards.cards q where q.project_id = b.project_id and q.card_id = b.card_id offset 0) k on true
      where b.project_id = i.project_id and b.box_id = i.context_box_id) given on true`;
+
+// I12. A correlation and an alias belong to their asker and one agent.
+const ASKED_ALIKE = "q.source_agent_id = i.source_agent_id and q.agent_id = i.agent_id";
 
 // The agent's head is waited for and held: see hold.sql.ts. A lineage is a turn of an agent, or the headless turn of a direct
 // call, whose id is its call's.
@@ -121,9 +139,9 @@ select i.ord::int as ord, ${HELD_FLAGS}, case when h.version is not null then ro
   left join state.turns l on l.project_id = any (array[i.project_id]) and l.agent_turn_id = i.lineage_turn_id
   left join state.calls c on c.project_id = any (array[i.project_id]) and c.tool_call_id = substr(i.lineage_turn_id, 6) and c.headless
   left join lateral (
-    (select * from state.turns q where q.project_id = i.project_id and q.correlation_id = i.correlation_id offset 0)
+    (select * from state.turns q where q.project_id = i.project_id and q.correlation_id = i.correlation_id and ${ASKED_ALIKE} offset 0)
     union all
-    (select * from state.turns q where q.project_id = i.project_id and q.alias_id = i.alias_id offset 0)
+    (select * from state.turns q where q.project_id = i.project_id and q.alias_id = i.alias_id and ${ASKED_ALIKE} offset 0)
     limit 1) t on true
  order by i.ord`,
 };

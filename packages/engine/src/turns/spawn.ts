@@ -19,7 +19,9 @@ import { lookupOf, prepareSpawn, type SpawnItem } from "./prepare-spawn.ts";
 import {
   bindLookups,
   type InheritedBox,
+  type InheritedCard,
   READ_INHERITED,
+  READ_INHERITED_CARDS,
   READ_SPAWN,
   type SpawnFacts,
   type SpawnRow,
@@ -46,6 +48,9 @@ const MAX_FLUSH_ITEMS = 64;
 
 const boxesOf = ({ request: { context } }: SpawnItem): readonly string[] =>
   "boxId" in context ? [] : (context.inheritBoxIds ?? []);
+
+const cardsOf = ({ request: { context } }: SpawnItem): readonly string[] | undefined =>
+  "boxId" in context ? undefined : context.inheritCardIds;
 
 const busy = (agentId: string): ToolplaneError =>
   new ToolplaneError("agent_busy", `agent ${agentId} is in another turn; try again when it is done`);
@@ -82,6 +87,11 @@ export const createSpawn = (deps: SpawnDeps): Spawn => {
 
   /** The cards of the boxes, each once, with their hashes. Throws `not_found` when one of the boxes does not exist. */
   const readInherited = async (tx: Queryer, item: SpawnItem): Promise<ReadonlyMap<string, string>> => {
+    const cardIds = cardsOf(item);
+    if (cardIds !== undefined) {
+      const rows = await tx.query<InheritedCard>(READ_INHERITED_CARDS, [item.request.projectId, distinctIds(cardIds)]);
+      return new Map(rows.map(({ card_id, hash }) => [card_id, hash]));
+    }
     const boxIds = boxesOf(item);
     if (boxIds.length === 0) return new Map();
     const rows = await tx.query<InheritedBox>(READ_INHERITED, [item.request.projectId, distinctIds(boxIds)]);
@@ -200,7 +210,7 @@ export const createSpawn = (deps: SpawnDeps): Spawn => {
     return { outcomes, ended, rang: writes.messages.length > 0, ...written };
   };
 
-  /** Another agent's turn took the correlation or the output box in this very moment. */
+  /** Another request took the correlation or the output box in this very moment. */
   const explain = async (item: SpawnItem, error: unknown): Promise<Outcome> => {
     const rule = brokenRule(error);
     if (rule === undefined) throw error;
@@ -241,7 +251,7 @@ export const createSpawn = (deps: SpawnDeps): Spawn => {
 
   const coalescer = createCoalescer<SpawnItem, SpawnedTurn>({
     flush,
-    keyOf: ({ request, correlationId }) => `${agentKey(request)}/${correlationId}`,
+    keyOf: ({ request, correlationId }) => `${agentKey(request)}/${request.sourceAgentId}/${correlationId}`,
     bytesOf: ({ request }) => roughBytes(request, MAX_FLUSH_BYTES),
     maxBytes: MAX_FLUSH_BYTES,
     maxItems: MAX_FLUSH_ITEMS,

@@ -52,8 +52,11 @@ export type TurnContext =
   | { readonly boxId: string }
   | {
       readonly inheritBoxIds?: readonly string[] | undefined;
+      /** Cards in place of boxes, for a caller that was asked about each of them; a box may get others meanwhile. */
+      readonly inheritCardIds?: readonly string[] | undefined;
       /** Author of the instruction card; the asking actor when left out. */
       readonly packedBy?: string | undefined;
+      /** May be empty where cards are inherited. */
       readonly instruction: string;
       readonly resultFields?: readonly ResultField[] | undefined;
       /** Further cards for the new box, after the instruction (a `meta.parent_pointer`). */
@@ -73,16 +76,16 @@ export interface SpawnRequest extends AgentKey {
   /** How deep the asking actor says it is; the turn is refused when the engine counts another depth (I9). */
   readonly saidDepth?: number | undefined;
   readonly context: TurnContext;
-  /** The box that the caller named, where the turn begins with a copy of it: asked again, the same box is the same request. */
-  readonly namedBoxId?: string | undefined;
+  /** The boxes that the caller named, where the turn begins with their cards: asked again, the same boxes are the same request. */
+  readonly namedBoxIds?: readonly string[] | undefined;
   /** The roster's profile when left out. */
   readonly profileBoxId?: string | undefined;
   /** A new box when left out. */
   readonly outputBoxId?: string | undefined;
   readonly channelId?: string | undefined;
   /**
-   * Names the request: the same correlation for the same agent is the same turn (T4), for another agent or with another
-   * instruction it is `conflict`. Never the turn id.
+   * Names the request: the same correlation of the same asker for the same agent is the same turn (T4), with another
+   * instruction it is `conflict`. It belongs to its asker: others may use the same word (I12). Never the turn id.
    */
   readonly correlationId?: string | undefined;
   /** A second name of the request, also used once: when either comes again, it names this turn. */

@@ -60,7 +60,7 @@ const ackOf = (
     {
       subject: uiActionAckSubject(context),
       msgType: "UiActionAckPayload",
-      messageId: `ui_ack:${actionId}:${moment}`,
+      messageId: `ui_ack:${context.agentId}:${actionId}:${moment}`,
       payload: ack as JsonObject,
     },
     means,

@@ -184,8 +184,8 @@ export const createExpire = (deps: ExpireDeps): ((limit: number) => Promise<Swee
     const requeued = decided.filter(({ settlement, expiry }) => settlement === undefined && expiry.act === "requeue");
     for (const { facts } of requeued) deps.observe({ ...facts, status: "queued" });
     if (requeued.length > 0) deps.doorbell.ring("events", "here");
-    if (requeued.length > 0)
-      deps.doorbell.ring(requeued.some(({ facts }) => facts.session !== null) ? "sessions" : "queued");
+    // The bell that also says that some may belong to sessions or be pinned.
+    if (requeued.length > 0) deps.doorbell.ring("sessions");
     if (deps.policy.republishSeconds !== null && requeued.length > 0) deps.doorbell.ring("messages");
   };
 

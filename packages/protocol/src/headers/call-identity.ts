@@ -6,7 +6,7 @@
 //   - The channel is the one of the command's subject, which is what a service reads (6.4).
 //   - The trace is checked only for requests that say something about it: see checkCallTrace.
 
-import { type ToolplaneError, violation } from "../errors/toolplane-error.ts";
+import { type ErrorDetail, type ToolplaneError, violation } from "../errors/toolplane-error.ts";
 import { parseTraceparent } from "../trace/traceparent.ts";
 import { parseCount } from "./decimal.ts";
 import type { HeaderMap } from "./header-map.ts";
@@ -29,7 +29,13 @@ export interface CallIdentity {
 const CHANNEL_TOKEN = 3;
 const ADVICE = "send the command's headers back as they came, or leave this one out";
 
-const differs = (name: string): ToolplaneError => violation(`${name} is not the call's: ${ADVICE}`, { header: name });
+/** The header, and the clause that it breaks, for the log of the service that sent it. */
+const about = (header: string): ErrorDetail => ({
+  header,
+  clause: header === HEADERS.recursionDepth ? "utp 2.7" : "utp 2.3",
+});
+
+const differs = (name: string): ToolplaneError => violation(`${name} is not the call's: ${ADVICE}`, about(name));
 
 const checkText = (headers: HeaderMap, name: string, expected: string): void => {
   const said = headers[name]?.trim();
@@ -38,7 +44,7 @@ const checkText = (headers: HeaderMap, name: string, expected: string): void => 
 
 const checkCount = (headers: HeaderMap, name: string, expected: number): void => {
   const said = headers[name];
-  if (said !== undefined && parseCount(said, name) !== expected) throw differs(name);
+  if (said !== undefined && parseCount(said, name, about(name)) !== expected) throw differs(name);
 };
 
 const isBlank = (headers: HeaderMap, name: string): boolean => (headers[name] ?? "").trim() === "";
@@ -56,10 +62,11 @@ export const checkServicePlace = (
     [HEADERS.channelId, place.channelId],
   ] as const)
     if (expected !== undefined && !isBlank(headers, name) && headers[name]?.trim() !== expected)
-      throw violation(`${name} names another than the request: ${expected}`, { header: name });
-  if (!isBlank(headers, HEADERS.turnEpoch)) parseCount(headers[HEADERS.turnEpoch] ?? "", HEADERS.turnEpoch);
+      throw violation(`${name} names another than the request: ${expected}`, about(name));
+  const epoch = headers[HEADERS.turnEpoch] ?? "";
+  if (!isBlank(headers, HEADERS.turnEpoch)) parseCount(epoch, HEADERS.turnEpoch, about(HEADERS.turnEpoch));
   const depth = headers[HEADERS.recursionDepth];
-  if (depth !== undefined) parseCount(depth, HEADERS.recursionDepth);
+  if (depth !== undefined) parseCount(depth, HEADERS.recursionDepth, about(HEADERS.recursionDepth));
 };
 
 /** Throws `protocol_violation` at the first header that contradicts the call. */
@@ -80,9 +87,10 @@ export const checkCallIdentity = (headers: HeaderMap, call: CallIdentity): void 
  */
 export const checkCallTrace = (traceparent: string | undefined, call: Pick<CallIdentity, "traceId">): void => {
   const text = traceparent?.trim() ?? "";
-  if (text !== "" && parseTraceparent(text).traceId !== call.traceId) {
-    throw violation(`${HEADERS.traceparent} is of another trace than the call: use the command's with a new span id`, {
-      header: HEADERS.traceparent,
-    });
-  }
+  const detail = { header: HEADERS.traceparent, clause: "utp 2.5" };
+  if (text !== "" && parseTraceparent(text, HEADERS.traceparent, detail).traceId !== call.traceId)
+    throw violation(
+      `${HEADERS.traceparent} is of another trace than the call: use the command's with a new span id`,
+      detail,
+    );
 };

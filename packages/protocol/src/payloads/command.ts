@@ -41,6 +41,8 @@ const missingFields = (payload: Readonly<Record<string, unknown>>, route: "tool"
   return missing;
 };
 
+const NOT_THE_CALLS = { clause: "utp 8.4" } as const;
+
 /** A lease repeats its command's payload: it must be complete and the call's own, and is refused like a command if it carries more. */
 export const checkLeasePayload = (
   input: Readonly<Record<string, unknown>>,
@@ -51,8 +53,9 @@ export const checkLeasePayload = (
   const missing = missingFields(input, "tool");
   if (missing.length > 0)
     throw violation(`the lease lacks ${missing.join(", ")}: send the command's payload as it came`, { missing });
-  if (input.tool_call_card_id !== call.callCardId) throw violation("tool_call_card_id is not the card of this call");
-  if (input.tool_name !== call.toolName) throw violation("tool_name is not the tool of this call");
+  if (input.tool_call_card_id !== call.callCardId)
+    throw violation("tool_call_card_id is not the card of this call", NOT_THE_CALLS);
+  if (input.tool_name !== call.toolName) throw violation("tool_name is not the tool of this call", NOT_THE_CALLS);
   if (!isAfterExecution(input.after_execution))
     throw badPayload(boundary, `after_execution must be ${AFTER_EXECUTIONS.join(" or ")}`, {
       fields: ["after_execution"],

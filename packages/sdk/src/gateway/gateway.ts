@@ -33,6 +33,8 @@ export interface ClaimRequest {
   readonly max: number;
   /** How long the other side may keep the question open when there is nothing to do. */
   readonly waitMs: number;
+  /** The hashes of the definitions this service runs: calls of tools with `pin: strict` come only under one of them. */
+  readonly definitions?: readonly string[] | undefined;
 }
 
 export interface Lease {
@@ -146,10 +148,19 @@ export interface RegisteredTool {
   readonly pin?: "strict" | "record" | undefined;
 }
 
+export interface SentVersion {
+  readonly version: number;
+  readonly definitionHash: string;
+  /** The tool had this version before, and a newer one is in force. */
+  readonly isOlder: boolean;
+}
+
 /** What became of a definition that was sent. */
 export interface Registration {
   /** The definition calls run under; undefined when a person deleted the tool. It may hold options that a person added. */
   readonly inForce: RegisteredTool | undefined;
+  /** The version that was sent, with the options that a person added; absent when the plane does not say. */
+  readonly sent?: SentVersion | undefined;
   /** The version that was sent, when it waits for a person to accept it. */
   readonly pending?: { readonly version: number; readonly weakens: readonly string[] } | undefined;
 }

@@ -103,16 +103,28 @@ export const readDefinition = ({ body }: Answer): ToolDefinition => {
   return Object.fromEntries(HASHED_FIELDS.map((field) => [field, body[field] ?? null])) as unknown as ToolDefinition;
 };
 
+const readSent = ({ sent, outcome }: Readonly<Record<string, unknown>>): Pick<Registration, "sent"> =>
+  isRecord(sent) && isFilled(sent.definition_hash)
+    ? {
+        sent: {
+          version: Number(sent.version),
+          definitionHash: sent.definition_hash,
+          isOlder: outcome === "older",
+        },
+      }
+    : {};
+
 export const readRegistration = (answer: Answer): Registration => {
   const { body } = answer;
   // The definition was accepted, whatever else the answer holds; without a hash in it our own is used.
   if (!isRecord(body)) return { inForce: undefined };
   const isAbsent = body.status === "deleted" || body.status === "pending" || !isFilled(body.definition_hash);
   const inForce = isAbsent ? undefined : readRegistered(answer);
-  if (body.outcome !== "pending") return { inForce };
+  const sent = readSent(body);
+  if (body.outcome !== "pending") return { inForce, ...sent };
   const pending = isRecord(body.pending) ? body.pending : {};
   const weakens = Array.isArray(pending.weakens) ? pending.weakens.filter((name) => typeof name === "string") : [];
-  return { inForce, pending: { version: Number(pending.version), weakens } };
+  return { inForce, ...sent, pending: { version: Number(pending.version), weakens } };
 };
 
 export const serviceResultBody = (settlement: ServiceResult): Record<string, unknown> => ({

@@ -88,13 +88,18 @@ export const createHttpGateway = (options: HttpGatewayOptions): HttpGateway => {
     ...wire,
     close: () => send.close(),
 
-    async claim({ target, max, waitMs }, signal) {
+    async claim({ target, max, waitMs, definitions }, signal) {
       served = target;
       const { holder } = options;
       const answer = await send({
         method: "POST",
         path: pathOf("tool-services", target, "claim"),
-        body: { max, wait_seconds: waitMs / 1_000, ...(holder === undefined ? {} : { holder }) },
+        body: {
+          max,
+          wait_seconds: waitMs / 1_000,
+          ...(holder === undefined ? {} : { holder }),
+          ...(definitions === undefined ? {} : { definitions }),
+        },
         signal,
         timeoutMs: waitMs + CLAIM_MARGIN_MS,
       });

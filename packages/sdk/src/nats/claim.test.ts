@@ -112,6 +112,18 @@ describe("claim", () => {
     expect(log.entries).toMatchObject([{ level: "warn", fields: { clause } }]);
   });
 
+  test("[DOOR-3-1] a command that contradicts its call is terminated, and the log has the clause that the gateway names", async () => {
+    const { link, gateway, log } = createWorld(() => refuse("protocol_violation", 400, { clause: "utp 2.7" }));
+    const [bad] = link.offer(sampleCall().command);
+    const given = new AbortController();
+    const claim = gateway.claim({ target: "text", max: 1, waitMs: 20_000 }, given.signal);
+    await until(() => bad?.said.length === 1, "it is terminated");
+    given.abort();
+    expect(await claim).toEqual([]);
+    expect(bad?.said[0]).toMatch(/^term /);
+    expect(log.entries).toMatchObject([{ level: "warn", fields: { clause: "utp 2.7" } }]);
+  });
+
   test("[API-5-N3] a command of another project is given back without asking the gateway", async () => {
     const { link, gateway } = createWorld();
     const [foreign] = link.offer(sampleCall({ subject: "cg.v1r4.shop.public.cmd.tool.text.count_words" }).command);

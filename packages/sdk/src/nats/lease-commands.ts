@@ -35,6 +35,8 @@ export interface LeaseDeps {
   readonly target: string;
   readonly ids: TraceIds;
   readonly holder: string | undefined;
+  /** The definitions the service runs; the plane leases a pinned call only to a service that names its own. */
+  readonly definitions: readonly string[] | undefined;
   readonly clock: Clock;
   readonly random: Random;
   /** A new mark for each command. */
@@ -84,7 +86,7 @@ const applyFate = async (delivery: Delivery, fate: CommandFate): Promise<void> =
 };
 
 export const leaseCommands = async (deliveries: readonly Delivery[], deps: LeaseDeps): Promise<LeasedBatch> => {
-  const { ask, clock, log, random, projectId, holder } = deps;
+  const { ask, clock, log, random, projectId, holder, definitions } = deps;
   const commands: ClaimedCommand[] = [];
   const late = new AbortController();
   let trouble: ToolplaneError | undefined;
@@ -110,7 +112,12 @@ export const leaseCommands = async (deliveries: readonly Delivery[], deps: Lease
   const request = async (delivery: Delivery, payload: unknown, channelId: string): Promise<ClaimedCommand> => {
     const question = {
       operation: "lease",
-      body: { ...(payload as object), ...(holder === undefined ? {} : { holder }), ticket: deps.ticket() },
+      body: {
+        ...(payload as object),
+        ...(holder === undefined ? {} : { holder }),
+        ...(definitions === undefined ? {} : { definitions }),
+        ticket: deps.ticket(),
+      },
       headers: identityOf(delivery.headers),
       channelId,
       timeoutMs: ANSWER_MS,
@@ -175,7 +182,8 @@ export const leaseCommands = async (deliveries: readonly Delivery[], deps: Lease
       if (fate.kind === "later" && fate.trouble) trouble ??= error;
       else if (fate.kind === "never" || error.code === "payload_too_large") {
         const call = delivery.headers[HEADERS.toolCallId];
-        log.warn("a command cannot be taken", { call, code: error.code, reason: error.message });
+        const { code, detail, message: reason } = error;
+        log.warn("a command cannot be taken", { call, code, clause: detail?.clause, reason });
       }
       settle(delivery, fate);
     }

@@ -51,7 +51,7 @@ export const createNatsToolGateway = (options: NatsToolGatewayOptions): ToolGate
   });
 
   const claim = async (
-    { target, max, waitMs }: ClaimRequest,
+    { target, max, waitMs, definitions }: ClaimRequest,
     signal?: AbortSignal,
   ): Promise<readonly ClaimedCommand[]> => {
     const end = clock.now() + waitMs;
@@ -70,6 +70,7 @@ export const createNatsToolGateway = (options: NatsToolGatewayOptions): ToolGate
         target,
         ids,
         holder: options.holder,
+        definitions,
         clock: waits,
         random,
         ticket: () => ids.traceId(),

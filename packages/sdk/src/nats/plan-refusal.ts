@@ -4,6 +4,7 @@
 // | the gateway says                                   | fate   | why                                                      |
 // |----------------------------------------------------|--------|----------------------------------------------------------|
 // | queued, but not now (not due, its session is busy) | later  | about a second                                           |
+// | queued, pinned to a definition we do not run       | later  | growing; a service that runs it can take it              |
 // | held, over, unknown                                | forget | another service has it; if that fails, the plane publishes |
 // | away, busy; this service may not                   | later  | growing, and the claim fails: all commands would meet it  |
 // | too large for NATS                                 | later  | growing; a service over HTTP can take it                  |
@@ -25,13 +26,19 @@ const TROUBLE: Backoff = { first: 500, longest: 5_000 };
 /** Others can take it; who cannot should not keep fetching it. */
 const NOT_OURS: Backoff = { first: 100, longest: 30_000 };
 
+/** As above, and quicker at first: during a rollout about half of the deliveries go to a service of the other version. */
+const PINNED: Backoff = { first: 20, longest: 30_000 };
+
 const OVER: ReadonlySet<string> = new Set(["lease_lost", "already_settled", "not_found", "canceled"]);
 const NOT_ALLOWED: ReadonlySet<string> = new Set(["unauthorized", "auth_failed", "invalid_source_actor"]);
 
+const isPinned = ({ detail }: ToolplaneError): boolean => detail?.reason === "pinned";
 const isQueued = ({ code, detail }: ToolplaneError): boolean => code === "lease_lost" && detail?.status === "queued";
 
 /** `attempt` is how often the command was delivered, this time included. */
 export const planRefusal = (error: ToolplaneError, attempt: number, random: Random): CommandFate => {
+  if (isQueued(error) && isPinned(error))
+    return { kind: "later", delayMs: backoff(PINNED, attempt, random), trouble: false };
   if (isQueued(error)) return { kind: "later", delayMs: backoff(NOT_NOW, attempt, random), trouble: false };
   if (OVER.has(error.code)) return { kind: "forget" };
   if (mayPass(error) || NOT_ALLOWED.has(error.code)) {

@@ -14,7 +14,11 @@ export interface DeadlineInput {
 export const planDeadline = ({ receivedAt, timeoutSeconds, runDeadline }: DeadlineInput): number =>
   runDeadline ?? receivedAt + (timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1_000;
 
-/** A strict tool runs only calls that were made under the definition its code has. */
+/**
+ * A strict tool runs only calls that were made under the definition its code has. The plane sees to it for calls under a lease, by
+ * the definitions that the service names, and it also knows which versions a person made of the same code. A command without a
+ * lease is checked here.
+ */
 export const checkPin = (profile: ToolProfile, metadata: JsonObject): void => {
   if (profile.pin !== "strict" || profile.definitionHash === metadata.definition_hash) return;
   throw new ToolplaneError(

@@ -185,13 +185,14 @@ describe("a call that cannot be read", () => {
     expect(world.gateway.settled[0]?.error).toMatchObject({ message: expect.stringContaining("unknown_tool") });
   });
 
-  test("[ARCH-7-6] a strict tool refuses a call made under another definition", async () => {
+  test("[ARCH-7-6] a strict tool refuses a call made under another definition, unless the plane has leased it", async () => {
     const world = createRunnerWorld({ profile: { pin: "strict" }, calls: [{ definitionHash: "hash_0" }] });
-    expect(await world.runner.handle(world.call.command)).toMatchObject({
+    expect(await world.runner.handle({ ...world.call.command, lease: undefined })).toMatchObject({
       status: "failed",
       code: "definition_changed",
     });
     expect(world.runs()).toBe(0);
+    expect(await world.runner.handle(world.call.command)).toMatchObject({ status: "success" });
   });
 
   test("a slow card is waited for, within the deadline", async () => {

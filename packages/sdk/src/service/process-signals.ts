@@ -3,7 +3,10 @@
 
 export interface ProcessPort {
   once(signal: NodeJS.Signals, listener: () => void): unknown;
+  once(event: "uncaughtException", listener: (thrown: unknown) => void): unknown;
   removeListener(signal: NodeJS.Signals, listener: () => void): unknown;
+  removeListener(event: "uncaughtException", listener: (thrown: unknown) => void): unknown;
+  readonly stderr?: { write(text: string): unknown } | undefined;
   listenerCount(signal: NodeJS.Signals): number;
   exit(code: number): void;
 }

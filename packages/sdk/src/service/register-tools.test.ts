@@ -66,11 +66,21 @@ test("[SEC-guard-7] what is in force beside a person's options is this code; a v
   });
   const served = await registerTools([define("merged"), define("waits"), define("gone")], gateway, sha256, {});
   expect(served).toEqual([
-    { toolName: "merged", sent: true, definitionHash: "merged", pin: "strict", waits: undefined },
+    {
+      toolName: "merged",
+      sent: true,
+      definitionHash: "merged",
+      ownHash: definitionHash(define("merged"), sha256),
+      pin: "strict",
+      isOlder: false,
+      waits: undefined,
+    },
     {
       toolName: "waits",
       sent: false,
       definitionHash: definitionHash(define("waits"), sha256),
+      ownHash: definitionHash(define("waits"), sha256),
+      isOlder: false,
       pin: "strict",
       waits:
         "version 3 of waits waits for a person because it weakens options.approval; calls go on under the accepted one; " +
@@ -80,6 +90,8 @@ test("[SEC-guard-7] what is in force beside a person's options is this code; a v
       toolName: "gone",
       sent: false,
       definitionHash: definitionHash(define("gone"), sha256),
+      ownHash: definitionHash(define("gone"), sha256),
+      isOlder: false,
       pin: undefined,
       waits: "gone is not registered: a person deleted it; to accept it run: toolplane tools accept gone --version 4",
     },

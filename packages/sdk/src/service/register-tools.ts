@@ -1,6 +1,7 @@
 // Makes the tools known to the plane. A tool that is registered under the same hash is left alone; a new or changed one is sent;
 // a name that belongs to another target is a conflict and is not taken over. Options that a person set stay: the plane merges
-// them with what is sent, or lets the sent version wait for a person.
+// them with what is sent, or lets the sent version wait for a person. When a newer version is in force, it stays: during a rollout
+// each service runs the calls of its own version.
 
 import { definitionHash, type HashText, type ToolDefinition, ToolplaneError } from "@toolplane/protocol";
 import type { Patience, RegisteredTool, Registration, ToolGateway } from "../gateway/gateway.ts";
@@ -32,14 +33,20 @@ export const planRegistration = (
 export interface ServedTool {
   readonly toolName: string;
   readonly sent: boolean;
-  /** The definition that this code implements; a pinned call must have been made under it. */
+  /** The definition in force, when it is this code's, with the options that a person added; else the one that was sent. */
   readonly definitionHash: string;
+  /** The definition as this code has it. */
+  readonly ownHash: string;
   readonly pin: "strict" | "record" | undefined;
+  /** Whether a newer version is in force. */
+  readonly isOlder?: boolean | undefined;
   /** Why the definition in force differs from the one that was sent, and what to do; undefined when they are the same. */
   readonly waits: string | undefined;
 }
 
-const waitsOf = (toolName: string, { inForce, pending }: Registration): string | undefined => {
+const waitsOf = (toolName: string, { inForce, pending, sent }: Registration): string | undefined => {
+  if (sent?.isOlder === true)
+    return `${toolName}: a newer version than this code's (version ${sent.version}) is in force and stays; to go back to this one run: toolplane tools accept ${toolName} --version ${sent.version}`;
   if (pending === undefined) return undefined;
   const todo = `to accept it run: toolplane tools accept ${toolName} --version ${pending.version}`;
   if (inForce === undefined) return `${toolName} is not registered: a person deleted it; ${todo}`;
@@ -62,16 +69,18 @@ export const registerTools = async (
     const plan = planRegistration(existing, definition, own);
     if (plan.action === "refuse") throw plan.error;
     if (plan.action === "keep") {
-      served.push({ toolName, sent: false, definitionHash: own, pin: existing?.pin, waits: undefined });
+      served.push({ toolName, sent: false, definitionHash: own, ownHash: own, pin: existing?.pin, waits: undefined });
       continue;
     }
     const registration = await gateway.register(definition, patience);
     const { inForce, pending } = registration;
-    // The definition in force may hold a person's options and still be this code's, unless our version was not accepted.
-    const hash = pending === undefined ? (inForce?.definitionHash ?? own) : own;
-    const sent =
-      pending === undefined && (existing === undefined || inForce?.definitionHash !== existing.definitionHash);
-    served.push({ toolName, sent, definitionHash: hash, pin: inForce?.pin, waits: waitsOf(toolName, registration) });
+    const isOlder = registration.sent?.isOlder === true;
+    const isOurs = pending === undefined && !isOlder;
+    // The definition in force may hold a person's options and still be this code's, unless our version is not in force.
+    const hash = isOurs ? (inForce?.definitionHash ?? own) : (registration.sent?.definitionHash ?? own);
+    const sent = isOurs && (existing === undefined || inForce?.definitionHash !== existing.definitionHash);
+    const waits = waitsOf(toolName, registration);
+    served.push({ toolName, sent, definitionHash: hash, ownHash: own, pin: inForce?.pin, isOlder, waits });
   }
   return served;
 };

@@ -1,5 +1,6 @@
 // serveTools over real HTTP, against a small plane that behaves or does not.
 
+import { EventEmitter } from "node:events";
 import { definitionHash, HEADERS, isRecord, type ToolDefinition, ToolplaneError } from "@toolplane/protocol";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -211,6 +212,30 @@ describe("a start that fails says why in one sentence", () => {
       code: "unauthorized",
       message: expect.stringContaining("does not know this token"),
     });
+  });
+
+  test("[API-6-S40] a server that is not up yet is waited for, and said once", async () => {
+    const clock = createManualClock();
+    const log = createRecordingLog();
+    const over = new AbortController();
+    const gateway = createScriptedGateway({ clock, script: { findTool: () => new Promise(() => {}) } });
+    const given = { target: "text", gateway, clock, log, signal: over.signal, handleSignals: false, env: {} };
+    void serveTools([countWords], given).catch(() => undefined);
+    await clock.advance(60_000);
+    expect(log.entries.map(({ message }) => message)).toEqual([
+      "no Toolplane server answers at http://127.0.0.1:7420 yet; waiting for it",
+    ]);
+  });
+
+  test("[API-6-S40] a program that does not catch the failure ends with one sentence", async () => {
+    const plane = await createPlane();
+    await plane[Symbol.asyncDispose]();
+    const port = Object.assign(new EventEmitter(), { said: "", code: -1, exit: (code: number) => (port.code = code) });
+    const stderr = { write: (text: string) => (port.said += text) };
+    const error = await failing(plane, { handleSignals: true, process: Object.assign(port, { stderr }) });
+    port.emit("uncaughtException", error);
+    expect([port.said, port.code]).toEqual([`${(error as Error).message}\n`, 1]);
+    expect(port.said).not.toContain("\n    at ");
   });
 
   test("[API-6-S15] no server", async () => {

@@ -3,7 +3,7 @@
 import { hostname } from "node:os";
 import { UsageError, understandError } from "@toolplane/protocol";
 import type { Patience, ToolGateway } from "../gateway/gateway.ts";
-import { type Clock, systemClock } from "../ports/clock.ts";
+import { type Clock, systemClock, WAIT_OVER } from "../ports/clock.ts";
 import { createIds, type Random, sha256 } from "../ports/ids.ts";
 import { type Log, stderrLog } from "../ports/log.ts";
 import { createRunner } from "../runner/runner.ts";
@@ -11,7 +11,9 @@ import { createScrubber } from "../secrets/scrubber.ts";
 import { createEnvSecrets, type SecretSource } from "../secrets/secret-source.ts";
 import { definitionOf, type Tool } from "../tools/define-tool.ts";
 import { createFunctionExecutor } from "../tools/function-executor.ts";
+import { endInOneSentence } from "./end-in-one-sentence.ts";
 import { explainStart } from "./explain-start.ts";
+import { planNamedDefinitions } from "./named-definitions.ts";
 import { type OpenGateway, openGateway, readConnection } from "./open-gateway.ts";
 import { type ProcessPort, stopOnSignals } from "./process-signals.ts";
 import { registerTools, type ServedTool } from "./register-tools.ts";
@@ -24,7 +26,7 @@ export interface ServeOptions extends ServiceSettingsInput {
   readonly log?: Log | undefined;
   /** How long running calls may take to end when the service stops. */
   readonly drainMs?: number | undefined;
-  /** How long to look for the server at the start; Infinity waits for it. After the start it is looked for without end. */
+  /** How long to look for the server at the start; without end unless told otherwise, as after the start. */
   readonly startupMs?: number | undefined;
   /** Drain on SIGTERM and SIGINT, then exit. On unless told otherwise. */
   readonly handleSignals?: boolean | undefined;
@@ -52,19 +54,37 @@ export interface Serving extends AsyncDisposable {
 }
 
 /** A server that is restarting is back by then; if no server was ever started, the user should hear of it soon. */
-const STARTUP_MS = 5_000;
+const NOTICE_MS = 3_000;
+
+/** What the options and the environment say; a mistake in them is one sentence too. */
+const planStart = (tools: readonly Tool[], options: ServeOptions, port: ProcessPort | undefined) => {
+  try {
+    if (tools.length === 0) throw new UsageError("serveTools needs at least one tool");
+    const settings: ServiceSettings = planSettings(options, options.env ?? process.env);
+    return { settings, connection: readConnection(settings) };
+  } catch (error) {
+    if (port !== undefined && error instanceof Error) endInOneSentence(error, port);
+    throw error;
+  }
+};
 
 export const serveTools = async (tools: readonly Tool[], options: ServeOptions): Promise<Serving> => {
   const { log = stderrLog, clock = systemClock, random = Math.random, env = process.env } = options;
-  if (tools.length === 0) throw new UsageError("serveTools needs at least one tool");
-  const settings: ServiceSettings = planSettings(options, env);
+  const port = options.handleSignals === false ? undefined : (options.process ?? process);
+  const { settings, connection } = planStart(tools, options, port);
   const ids = createIds(clock.now);
-  const connection = readConnection(settings);
-  const startUntil = clock.now() + (options.startupMs ?? STARTUP_MS);
+  const startUntil = clock.now() + (options.startupMs ?? Number.POSITIVE_INFINITY);
+  const started = new AbortController();
+  void clock.sleep(NOTICE_MS, started.signal).then(() => {
+    if (!started.signal.aborted) log.warn(`no Toolplane server answers at ${settings.url} yet; waiting for it`);
+  });
   const starting = { signal: options.signal, until: () => startUntil };
   const scrubber = createScrubber(connection.secrets);
   const explained = (thrown: unknown): never => {
-    throw explainStart(thrown, settings, scrubber);
+    started.abort(WAIT_OVER);
+    const error = explainStart(thrown, settings, scrubber);
+    if (port !== undefined) endInOneSentence(error, port);
+    throw error;
   };
   const holder = `${settings.target}@${hostname()}:${process.pid}`;
   const opened: OpenGateway =
@@ -92,6 +112,7 @@ export const serveTools = async (tools: readonly Tool[], options: ServeOptions):
     await opened.close();
     explained(thrown);
   });
+  started.abort(WAIT_OVER);
 
   let lacking = false;
   const registerAgain = (): void => {
@@ -130,6 +151,11 @@ export const serveTools = async (tools: readonly Tool[], options: ServeOptions):
     clock,
     random,
     log,
+    definitions: () => {
+      // Over NATS they go with every lease, so a service without a pinned tool does not send them.
+      const isNeeded = settings.nats === undefined || [...served.values()].some(({ pin }) => pin === "strict");
+      return isNeeded ? planNamedDefinitions(served.values()) : undefined;
+    },
     // A server that came back may be empty. Over NATS a service does not see the plane go, so an idle service registers from
     // time to time.
     onReconnected: registerAgain,
@@ -145,7 +171,7 @@ export const serveTools = async (tools: readonly Tool[], options: ServeOptions):
     await finished;
   };
 
-  const forget = options.handleSignals === false ? () => {} : stopOnSignals(options.process ?? process, stop);
+  const forget = port === undefined ? () => {} : stopOnSignals(port, stop);
   const onAbort = (): void => void stop();
   if (options.signal?.aborted) onAbort();
   else options.signal?.addEventListener("abort", onAbort, { once: true });

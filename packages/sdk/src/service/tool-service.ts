@@ -28,6 +28,8 @@ export interface ToolServiceOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** The definitions it runs, asked before every claim; absent: it names none, and gets no call that is pinned to one. */
+  readonly definitions?: (() => readonly string[] | undefined) | undefined;
   /** How long a claim waits for work. */
   readonly waitMs?: number | undefined;
   /** The server is back after it was away. */
@@ -125,7 +127,9 @@ export const startToolService = (options: ToolServiceOptions): ToolService => {
     const max = Math.min(slots.free(), MAX_PER_CLAIM);
     let commands: readonly ClaimedCommand[];
     try {
-      commands = await gateway.claim({ target, max, waitMs }, noMore.signal);
+      const definitions = options.definitions?.();
+      const request = { target, max, waitMs, ...(definitions === undefined ? {} : { definitions }) };
+      commands = await gateway.claim(request, noMore.signal);
     } catch (thrown) {
       if (!noMore.signal.aborted) failed(isToolplaneError(thrown) ? thrown : understandError(thrown));
       return;

@@ -2,8 +2,10 @@
 
 import { type JsonObject, PROTOCOL_VERSION } from "@toolplane/protocol";
 import type { Tool } from "@toolplane/sdk";
+import { createContextMerge } from "./context-merge.ts";
 import { echo } from "./echo.ts";
 import { fail } from "./fail.ts";
+import { httpGetDefinition } from "./http-get.ts";
 import { sleep } from "./sleep.ts";
 import { wordCount } from "./word-count.ts";
 
@@ -13,12 +15,14 @@ export const BUNDLED_TARGET = "bundled";
 export const BUNDLED_TOOLS: readonly Tool[] = [echo, wordCount, sleep, fail];
 
 /** Uploads, valid in any project: the subject is a template. */
-export const bundledDefinitions = (): readonly JsonObject[] =>
-  BUNDLED_TOOLS.map((tool) => ({
+export const bundledDefinitions = (): readonly JsonObject[] => [
+  ...[...BUNDLED_TOOLS, createContextMerge()].map((tool) => ({
     tool_name: tool.name,
     description: tool.description,
     parameters: tool.parameters,
     target_subject: `cg.${PROTOCOL_VERSION}.{project_id}.{channel_id}.cmd.tool.${BUNDLED_TARGET}.${tool.name}`,
     after_execution: tool.afterExecution,
     options: tool.options as JsonObject,
-  }));
+  })),
+  httpGetDefinition(),
+];

@@ -55,6 +55,8 @@ const requestOf = ({ caller, projectId }: Asked, body: CallBody, trace: Headers 
   toolName: body.tool_name,
   arguments: body.arguments,
   agentId: callerAgent(caller, body.agent_id),
+  // What an agent's program has read is not known here, also when its token is bound to no agent.
+  external: caller.token.role === "agent" ? true : undefined,
   channelId: body.channel_id,
   idempotencyKey: body.idempotency_key,
   notBeforeMs: body.not_before === undefined ? undefined : Date.parse(body.not_before),

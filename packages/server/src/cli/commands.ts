@@ -9,6 +9,7 @@ import { cardsCommands } from "./commands/cards.ts";
 import { conformCommand } from "./commands/conform.ts";
 import { deadCommands } from "./commands/dead.ts";
 import { hostCommands } from "./commands/host.ts";
+import { initCommand } from "./commands/init.ts";
 import { profilesCommands } from "./commands/profiles.ts";
 import { projectsCommands } from "./commands/projects.ts";
 import { runCommand } from "./commands/run.ts";
@@ -41,6 +42,7 @@ export const COMMANDS: readonly Command[] = [
   tailCommand,
   conformCommand,
   ...hostCommands,
+  initCommand,
 ];
 
 /** Announced commands that are not built yet: they say so instead of being unknown. */
@@ -50,6 +52,5 @@ export const LATER_COMMANDS: ReadonlySet<string> = new Set([
   "export",
   "import",
   "doctor",
-  "init",
   "completion",
 ]);

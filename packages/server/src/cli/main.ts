@@ -30,7 +30,7 @@ const run = async (argv: readonly string[], io: CliIo): Promise<number> => {
   if (words.length === 0) throw new WrongUsage("say what to do");
   const found = findCommand(words);
   checkCommand(found, flags);
-  const { url, project, readToken } = readSettings(flags, io);
+  const { url, project, readToken } = await readSettings(flags, io);
   const pool = io.openPool(url);
   const client = createApi({ url, send: pool.send, readToken, hints: HINTS });
   try {

@@ -12,7 +12,7 @@ export const OPTIONS = {
   help: { type: "boolean", help: "show how the command is written" },
   json: { type: "boolean", help: "print JSON for programs" },
   verbose: { type: "boolean", help: "show the stack of an error" },
-  url: { type: "string", value: "URL", help: "the server (TOOLPLANE_URL, else http://127.0.0.1:7420)" },
+  url: { type: "string", value: "URL", help: "the server (TOOLPLANE_URL, else the one of the data directory)" },
   token: { type: "string", value: "TOKEN", help: "the token (TOOLPLANE_TOKEN, else the one in the data directory)" },
   data: { type: "string", value: "DIR", help: "the data directory (TOOLPLANE_DATA, else .toolplane)" },
   // most of them
@@ -64,6 +64,9 @@ export const OPTIONS = {
   http: { type: "boolean", help: "the service pulls its work over HTTP" },
   arguments: { type: "string", value: "JSON", help: "arguments the tool takes; an array of two to try both" },
   timeout: { type: "string", value: "10s", help: "how long one answer may take" },
+  // init
+  language: { type: "string", value: "LANGUAGE", help: "typescript or python (typescript unless told)" },
+  packages: { type: "string", value: "DIR", help: "install the packed packages of this folder (npm run pack)" },
   // host check
   "host-config": { type: "string", value: "JSON", help: "the config a tool host is started with" },
 } as const satisfies Record<string, Option>;

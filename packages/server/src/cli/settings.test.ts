@@ -9,15 +9,15 @@ const settings = (flags: Parameters<typeof readSettings>[0], env: Record<string,
 
 describe("settings", () => {
   test("[API-2-13] without anything: the local server, its token, the project demo", async () => {
-    const { url, project, readToken } = settings({});
+    const { url, project, readToken } = await settings({});
     expect([url, project, await readToken()]).toEqual(["http://127.0.0.1:7420", "demo", "from-file"]);
   });
 
   test("[API-2-13] the environment wins over the defaults, flags win over the environment", async () => {
     const env = { TOOLPLANE_URL: "http://a:1/", TOOLPLANE_TOKEN: "t1", TOOLPLANE_PROJECT: "p1" };
-    const fromEnv = settings({}, env);
+    const fromEnv = await settings({}, env);
     expect([fromEnv.url, fromEnv.project, await fromEnv.readToken()]).toEqual(["http://a:1", "p1", "t1"]);
-    const fromFlags = settings({ url: "https://b/base/", token: "t2", project: "p2" }, env);
+    const fromFlags = await settings({ url: "https://b/base/", token: "t2", project: "p2" }, env);
     expect([fromFlags.url, fromFlags.project, await fromFlags.readToken()]).toEqual(["https://b/base", "p2", "t2"]);
   });
 
@@ -27,18 +27,32 @@ describe("settings", () => {
     ["a directory without a token", { data: "/nowhere" }, {}, undefined],
     ["an empty variable", {}, { TOOLPLANE_TOKEN: " " }, "from-file"],
   ])("the token's place: %s", async (_, flags, env, token) => {
-    expect(await settings(flags, env).readToken()).toBe(token);
+    expect(await (await settings(flags, env)).readToken()).toBe(token);
   });
 
   test("[API-2-K4] the token of the data directory goes to this machine only", async () => {
-    expect(await settings({ url: "http://localhost:7420" }).readToken()).toBe("from-file");
-    expect(await settings({ url: "http://[::1]:7420" }).readToken()).toBe("from-file");
-    expect(await settings({ url: "https://toolplane.example" }).readToken()).toBeUndefined();
-    expect(await settings({ url: "http://127.0.0.1.example" }).readToken()).toBeUndefined();
-    expect(await settings({ url: "https://toolplane.example", token: "given" }).readToken()).toBe("given");
+    expect(await (await settings({ url: "http://localhost:7420" })).readToken()).toBe("from-file");
+    expect(await (await settings({ url: "http://[::1]:7420" })).readToken()).toBe("from-file");
+    expect(await (await settings({ url: "https://toolplane.example" })).readToken()).toBeUndefined();
+    expect(await (await settings({ url: "http://127.0.0.1.example" })).readToken()).toBeUndefined();
+    expect(await (await settings({ url: "https://toolplane.example", token: "given" })).readToken()).toBe("given");
   });
 
-  test.each(["ftp://x", "nonsense", "http://user:secret@x"])("%s is no address", (url) => {
-    expect(() => settings({ url })).toThrow(/--url takes an address|put the token into --token/);
+  test.each(["ftp://x", "nonsense", "http://user:secret@x"])("%s is no address", async (url) => {
+    await expect(settings({ url })).rejects.toThrow(/--url takes an address|put the token into --token/);
+  });
+
+  test.each([
+    ["the server of the data directory, on its own port", "http://127.0.0.1:4711\n", "http://127.0.0.1:4711"],
+    ["an address of another machine counts as none", "http://toolplane.example:80\n", "http://127.0.0.1:7420"],
+    ["what is no address counts as none", "nonsense", "http://127.0.0.1:7420"],
+  ])("[API-2-K40] %s", async (_, text, expected) => {
+    const files = { "/somewhere/.toolplane/address": text };
+    expect((await readSettings({}, createFakeTerminal({ files }).io)).url).toBe(expected);
+  });
+
+  test("[API-2-K40] a flag and the environment win over the data directory", async () => {
+    const { io } = createFakeTerminal({ files: { "/somewhere/.toolplane/address": "http://127.0.0.1:4711" } });
+    expect((await readSettings({ url: "http://b:1" }, io)).url).toBe("http://b:1");
   });
 });

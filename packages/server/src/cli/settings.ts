@@ -1,6 +1,7 @@
-// Where the server is and which token is used: flags, then the environment, then the data directory.
+// Where the server is and which token is used: flags, then the environment, then the data directory. The server of a data directory
+// writes down where it listens, so a command beside it finds it on any port.
 //   The token of the data directory is a local administrator's. It is sent to this machine only: for another server, the user
-//   must give a token.
+//   must give a token. An address in the data directory counts only if it is one of this machine.
 
 import { join, resolve } from "node:path";
 import type { CliIo } from "./io.ts";
@@ -39,23 +40,31 @@ const isMissing = (error: unknown): boolean => {
   return code === "ENOENT" || code === "ENOTDIR";
 };
 
-export const readSettings = (flags: Flags, io: CliIo): Settings => {
+export const readSettings = async (flags: Flags, io: CliIo): Promise<Settings> => {
   const { env } = io;
-  const url = parseUrl(filled(flags.url) ?? filled(env.TOOLPLANE_URL) ?? DEFAULT_URL);
   const data = resolve(io.cwd, filled(flags.data) ?? filled(env.TOOLPLANE_DATA) ?? DEFAULT_DATA);
+  const readIn = async (name: string): Promise<string | undefined> => {
+    try {
+      return filled(await io.readFile(join(data, name)));
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  };
+  const beside = async (): Promise<string | undefined> => {
+    const address = URL.parse((await readIn("address")) ?? "");
+    return address !== null && address.protocol === "http:" && LOOPBACK.has(address.hostname)
+      ? address.origin
+      : undefined;
+  };
+  const url = parseUrl(filled(flags.url) ?? filled(env.TOOLPLANE_URL) ?? (await beside()) ?? DEFAULT_URL);
   return {
     url: `${url.origin}${url.pathname === "/" ? "" : url.pathname.replace(/\/$/, "")}`,
     project: filled(flags.project) ?? filled(env.TOOLPLANE_PROJECT) ?? DEFAULT_PROJECT,
     async readToken() {
       const given = filled(flags.token) ?? filled(env.TOOLPLANE_TOKEN);
       if (given !== undefined) return given;
-      if (!LOOPBACK.has(url.hostname)) return undefined;
-      try {
-        return filled(await io.readFile(join(data, "token")));
-      } catch (error) {
-        if (isMissing(error)) return undefined;
-        throw error;
-      }
+      return LOOPBACK.has(url.hostname) ? readIn("token") : undefined;
     },
   };
 };

@@ -106,7 +106,13 @@ export const configSchema = z.strictObject({
       envs: z.record(z.string().min(1), z.record(z.string().min(1), z.string().min(1))).optional(),
     })
     .optional(),
-  egress: z.strictObject({ allow: z.array(z.string().min(1)).optional() }).optional(),
+  egress: z
+    .strictObject({
+      allow: z.array(z.string().min(1)).optional(),
+      /** Hosts that the bundled tool `http_get` may ask. */
+      http_get: z.array(z.string().min(1)).optional(),
+    })
+    .optional(),
   retention: retention.optional(),
   limits: projectLimitsSchema.optional(),
 });

@@ -1,7 +1,7 @@
 // Addresses that the operator of the plane allows beyond public https: `egress.allow` of the file, or TOOLPLANE_EGRESS_ALLOW in
 // its place. Without either, no local address can be reached (SEC-16).
 
-import { type AllowedOrigin, parseAllowedOrigin } from "@toolplane/egress/policy";
+import { type AllowedOrigin, parseAllowedOrigin, parseHostPattern } from "@toolplane/egress/policy";
 import { understandError } from "@toolplane/protocol";
 import { refuseConfig } from "./refuse.ts";
 import { filled, type SettingsInput } from "./setting-value.ts";
@@ -27,3 +27,14 @@ export const planEgressAllow = ({ env, file }: SettingsInput): readonly AllowedO
     parse(text, `${file?.where(["egress", "allow", index])}: egress.allow`),
   );
 };
+
+/** `egress.http_get`: the hosts that the bundled tool may ask. Without it the tool is off. */
+export const planHttpGetHosts = ({ file }: SettingsInput): readonly string[] =>
+  (file?.config.egress?.http_get ?? []).map((text, index) => {
+    try {
+      return parseHostPattern(text);
+    } catch (error) {
+      const line = file?.where(["egress", "http_get", index]);
+      throw refuseConfig(`${line}: egress.http_get: ${understandError(error, { keepMessage: true }).message}`);
+    }
+  });

@@ -40,6 +40,7 @@ test("[SEC-16-U1] [SEC-16-G1] without configuration: loopback only, the embedded
     envGrants: [],
     serviceEnvs: {},
     egressAllow: [],
+    httpGetHosts: [],
     leaseSeconds: undefined,
     retention: undefined,
     logLevel: "info",

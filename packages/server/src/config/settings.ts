@@ -13,7 +13,7 @@ import { type LogLevel, parseLogLevel } from "../log/log.ts";
 import type { EnvGrant } from "../secrets/env-grants.ts";
 import type { ServiceEnvs } from "../secrets/service-secrets.ts";
 import { type BusSetting, planBus } from "./bus-setting.ts";
-import { planEgressAllow } from "./egress-setting.ts";
+import { planEgressAllow, planHttpGetHosts } from "./egress-setting.ts";
 import { refuseConfig } from "./refuse.ts";
 import { planRetention } from "./retention-setting.ts";
 import { checkHostEnv, planConfiguredEnvs, planEnvGrants } from "./secrets-setting.ts";
@@ -65,6 +65,8 @@ export interface Settings {
   readonly serviceEnvs: ServiceEnvs;
   /** Addresses that may be reached although they are local, plain http or on another port. */
   readonly egressAllow: readonly AllowedOrigin[];
+  /** Hosts that the bundled tool `http_get` may ask; none: it is off. */
+  readonly httpGetHosts: readonly string[];
   /** How long the holder of a call or a turn may be silent before it is offered to others; undefined: the engine's default. */
   readonly leaseSeconds: number | undefined;
   /** Undefined: nothing is ever deleted. */
@@ -219,6 +221,7 @@ export const planSettings = (input: SettingsInput): Settings => {
     envGrants,
     serviceEnvs: planConfiguredEnvs(input, envGrants),
     egressAllow: planEgressAllow(input),
+    httpGetHosts: planHttpGetHosts(input),
     leaseSeconds: parseLease(filled(env.TOOLPLANE_LEASE_SECONDS)),
     retention: planRetention(input),
     logLevel: parseLogLevel(filled(env.TOOLPLANE_LOG_LEVEL) ?? "info"),

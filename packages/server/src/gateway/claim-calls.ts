@@ -1,12 +1,10 @@
 // Asking for work, for the claim route and for the exchange.
-//   - When the client of a claim has gone, its leases are given back at once instead of waiting for them to lapse.
-//   - Calls made under a definition that the service does not name are given back at once; this does not count as an attempt.
+// When the client of a claim has gone, its leases are given back at once instead of waiting for them to lapse.
 
 import { PMO_SERVICE } from "@toolplane/agents";
 import type { Engine, LeasedCall } from "@toolplane/engine";
 import { type HeaderMap, isToken, showName, ToolplaneError } from "@toolplane/protocol";
 import { checkServicePlace } from "@toolplane/protocol/agents";
-import { systemClock } from "@toolplane/sdk";
 import { z } from "zod";
 import { noProject } from "../http/known-project.ts";
 import { plainText, refuseTarget, type ServiceCaller } from "./service-request.ts";
@@ -15,14 +13,12 @@ import { plainText, refuseTarget, type ServiceCaller } from "./service-request.t
 const MAX_TARGET_LENGTH = 128;
 const MAX_WAIT_SECONDS = 60;
 export const MAX_CLAIM = 256;
-/** How often calls that only other services can run are looked at again. */
-const OTHERS_PAUSE_MS = 1_000;
 
 /** The fields of a claim that mean the same in an exchange. */
 export const claimFields = {
   /** Who runs it, as people will read it in `why`. */
   holder: z.string().min(1).max(128).optional(),
-  /** Hashes: only calls made under one of these definitions. */
+  /** The hashes of the definitions it runs: calls of tools with `pin: strict` are given only under one of them. */
   definitions: z.array(plainText).max(256).optional(),
 };
 
@@ -66,14 +62,5 @@ export const claimCalls = async (asked: ClaimAsked): Promise<readonly LeasedCall
     await giveBackCalls(engine, calls);
     return [];
   }
-  if (definitions === undefined) return calls;
-  const runs = new Set(definitions);
-  const mine = calls.filter(({ facts }) => runs.has(facts.definitionHash));
-  if (mine.length === calls.length) return calls;
-  await giveBackCalls(
-    engine,
-    calls.filter(({ facts }) => !runs.has(facts.definitionHash)),
-  );
-  if (mine.length === 0) await systemClock.sleep(Math.min(waitMs, OTHERS_PAUSE_MS), signal);
-  return mine;
+  return calls;
 };

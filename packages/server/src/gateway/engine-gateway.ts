@@ -51,8 +51,8 @@ export const createEngineGateway = (options: EngineGatewayOptions): ToolGateway 
   return {
     projectId,
 
-    async claim({ target, max, waitMs }, signal) {
-      const leased = await engine.calls.claim({ projectId, target, max, holder }, waitMs, signal);
+    async claim({ target, max, waitMs, definitions }, signal) {
+      const leased = await engine.calls.claim({ projectId, target, max, holder, definitions }, waitMs, signal);
       return leased.map((call) => commandOf(call, offset));
     },
 
@@ -111,12 +111,13 @@ export const createEngineGateway = (options: EngineGatewayOptions): ToolGateway 
       withPatience(options, patience, async () => {
         const target = actorId.slice("tool.".length);
         const by: Actor = { door: "service", tokenId: null, role: "tool", actor: actorId };
-        const { inForce, outcome, version } = await engine.tools.upsertTool(projectId, definition, {
+        const { inForce, outcome, version, definitionHash } = await engine.tools.upsertTool(projectId, definition, {
           source: `service:${target}`,
           by,
         });
         return {
           inForce: inForce === undefined ? undefined : registeredOf(inForce),
+          sent: { version, definitionHash, isOlder: outcome === "older" },
           ...(outcome === "pending" ? { pending: { version, weakens: [] } } : {}),
         };
       }),

@@ -4,6 +4,7 @@ import type { CallStatus, CallView, LeasedCall } from "@toolplane/engine";
 import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
 import { checkCallTrace, checkLeasePayload, streamPlan } from "@toolplane/protocol/agents";
 import { z } from "zod";
+import { claimFields } from "./claim-calls.ts";
 import {
   checkAsker,
   factsFor,
@@ -34,16 +35,20 @@ export const commandBody = ({ command, lease, runDeadline, attempt, session }: L
   ...(session === undefined ? {} : { session }),
 });
 
-const whyNotLeased = (toolCallId: string, status: CallStatus): string => {
+const whyNotLeased = (toolCallId: string, status: CallStatus, isPinned = false): string => {
+  if (status === "queued" && isPinned)
+    return `call ${toolCallId} is pinned to a definition that this service does not name; leave its command to a service that does`;
   if (status === "queued") return `call ${toolCallId} is not due yet, or its session is busy; ask again in a second`;
   if (status === "running") return `call ${toolCallId} is held by another service; forget the command`;
   if (status === "awaiting_approval") return `call ${toolCallId} waits for approval; its command will come again`;
   return `call ${toolCallId} has settled (${status}); forget the command`;
 };
 
-/** `detail.status` tells a service whether to ask again (`queued`) or to forget the command. */
-const notLeased = (toolCallId: string, status: CallStatus): ToolplaneError =>
-  new ToolplaneError("lease_lost", whyNotLeased(toolCallId, status), { detail: { status } });
+/** `detail.status` tells a service whether to ask again (`queued`) or to forget the command; `reason: pinned` means later. */
+const notLeased = (toolCallId: string, status: CallStatus, isPinned = false): ToolplaneError =>
+  new ToolplaneError("lease_lost", whyNotLeased(toolCallId, status, isPinned), {
+    detail: { status, ...(isPinned && status === "queued" ? { reason: "pinned" } : {}) },
+  });
 
 /** A service on NATS says which target it serves, and is told where its commands are. */
 export const attach = operation({
@@ -60,6 +65,7 @@ export const lease = operation({
   body: z.looseObject({
     holder: plainText.optional(),
     ticket: plainText.max(MAX_TICKET_LENGTH).optional(),
+    definitions: claimFields.definitions,
   }),
   async run(request) {
     const { engine, body } = request;
@@ -67,14 +73,16 @@ export const lease = operation({
     const view = checkAsker(request, await engine.calls.get(key));
     checkCallTrace(traceparentOf(request), view);
     checkLeasePayload(body, view);
-    const { ticket, holder = `${view.actorId} (nats)` } = body;
+    const { ticket, definitions, holder = `${view.actorId} (nats)` } = body;
     const mayBeOurs = ticket !== undefined && view.status === "running";
     if (view.status !== "queued" && !mayBeOurs) throw notLeased(key.toolCallId, view.status);
-    const { agentTurnId, callCardId } = view;
-    const asked = { ...key, agentTurnId, callCardId, holder, ticket };
+    const { agentTurnId, callCardId, target } = view;
+    const asked = { ...key, agentTurnId, callCardId, target, holder, ticket, definitions };
     const leased = await engine.calls.lease(asked).catch(async (error: unknown) => {
       if (!isToolplaneError(error) || error.code !== "lease_lost") throw error;
-      throw notLeased(key.toolCallId, (await engine.calls.get(key)).status);
+      const pin = await engine.calls.pin(key);
+      const isPinned = pin !== undefined && !(await engine.calls.mayRun(key.projectId, definitions, pin));
+      throw notLeased(key.toolCallId, (await engine.calls.get(key)).status, isPinned);
     });
     return ok({ ...commandBody(leased), card: JSON.parse(leased.cardBody) as unknown });
   },

@@ -80,18 +80,27 @@ const sourceOf = ({ named, targets }: ServiceCaller, upload: unknown, asService:
   return `service:${target}`;
 };
 
-const STATUS = { created: 201, replaced: 200, unchanged: 200, pending: 202 } as const;
+const STATUS = { created: 201, replaced: 200, unchanged: 200, pending: 202, older: 200 } as const;
 
-/** Registers for the caller: 201 new, 200 replaced or unchanged, 202 when the version waits until a person accepts it. */
+/**
+ * Registers for the caller: 201 new, 200 replaced, unchanged or older, 202 when the version waits until a person accepts it. `sent`
+ * is the version that was sent, whether or not it is in force: its hash is what the service names when it claims.
+ */
 export const registerTool = async (
   { engine, caller, projectId, body }: ServiceRequest<unknown>,
   asService: boolean,
 ): Promise<ServiceAnswer> => {
   const source = sourceOf(caller, body, asService);
-  const { toolName, outcome } = await engine.tools.upsertTool(projectId, body, { source, by: caller.by });
+  const { toolName, outcome, version, definitionHash } = await engine.tools.upsertTool(projectId, body, {
+    source,
+    by: caller.by,
+  });
   const tool = await engine.tools.findTool(projectId, toolName);
   if (tool === undefined) throw noTool(projectId, toolName);
-  return { status: STATUS[outcome], body: { ...toolBody(tool), outcome } };
+  return {
+    status: STATUS[outcome],
+    body: { ...toolBody(tool), outcome, sent: { version, definition_hash: definitionHash } },
+  };
 };
 
 export const register = operation({

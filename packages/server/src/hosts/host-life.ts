@@ -150,6 +150,7 @@ export const createHostLife = (options: HostLifeOptions): HostLife => {
       }),
       target,
       concurrency: Math.min(atOnce, MAX_CONCURRENCY),
+      definitions: () => registered.map(({ definitionHash }) => definitionHash),
       clock,
       random,
       log,

@@ -46,23 +46,32 @@ export interface TurnAsk {
   readonly boxId?: string | undefined;
 }
 
+export type CardsToGive = (boxIds: readonly string[]) => Promise<readonly string[]>;
+
 /**
- * The box that a turn is given. What a turn is given its agent can read, also what comes into the box later. So an agent gives a
- * copy of what is in the box now, and no box with cards that are another's.
+ * What a turn is given its agent can read, also what comes into a given box later. So an agent gives the cards that are in the
+ * boxes now, which go into a box of the turn's own, and no cards that are another's. Undefined: people give boxes as they are.
  */
-const boxToGive = async (
-  boxes: Pick<Engine["boxes"], "loadBox" | "createBox">,
+export const cardsToGive = (
+  boxes: Pick<Engine["boxes"], "loadBox">,
   own: Own,
-  { projectId, boxId }: { readonly projectId: string; readonly boxId: string },
-): Promise<string> => {
-  if (own.self === undefined) return boxId;
-  const cardIds = (await boxes.loadBox(projectId, boxId))?.cardIds ?? [];
-  const visible = await own.among("card", cardIds);
-  if (cardIds.every((id) => visible.has(id))) return boxes.createBox(projectId, cardIds, { parentIds: [boxId] });
-  throw new ToolplaneError(
-    "auth_failed",
-    `box ${showName(boxId)} holds cards that are not this agent's own; start the turn with a box of its own turns, or repeat in the instruction what matters`,
-  );
+  projectId: string,
+): CardsToGive | undefined => {
+  if (own.self === undefined) return undefined;
+  return async (boxIds) => {
+    const cards: string[] = [];
+    for (const boxId of boxIds) {
+      const cardIds = (await boxes.loadBox(projectId, boxId))?.cardIds ?? [];
+      const visible = await own.among("card", cardIds);
+      if (!cardIds.every((id) => visible.has(id)))
+        throw new ToolplaneError(
+          "auth_failed",
+          `box ${showName(boxId)} holds cards that are not this agent's own; start the turn with a box of its own turns, or repeat in the instruction what matters`,
+        );
+      cards.push(...cardIds);
+    }
+    return cards;
+  };
 };
 
 const checkMayDelegate = async ({ agentProfiles }: Profiles, who: Who, ask: TurnAsk): Promise<void> => {
@@ -84,15 +93,7 @@ const checkMayDelegate = async ({ agentProfiles }: Profiles, who: Who, ask: Turn
     );
 };
 
-/** Refuses, or gives the box that the turn begins with; undefined when none was named. */
-export const checkMayStart = async (
-  engine: Profiles & Pick<Engine, "boxes">,
-  who: Who,
-  own: Own,
-  ask: TurnAsk,
-): Promise<string | undefined> => {
-  const { projectId, boxId } = ask;
-  if (boxId !== undefined) await own.check("box", boxId);
+export const checkMayStart = async (engine: Profiles, who: Who, own: Own, ask: TurnAsk): Promise<void> => {
+  if (ask.boxId !== undefined) await own.check("box", ask.boxId);
   await checkMayDelegate(engine, who, ask);
-  return boxId === undefined ? undefined : boxToGive(engine.boxes, own, { projectId, boxId });
 };

@@ -4,7 +4,7 @@ import { DEFAULT_CHANNEL, isTrustedActor, ToolplaneError } from "@toolplane/prot
 import { z } from "zod";
 import { MAX_WAIT_SECONDS } from "../calls/make-call.ts";
 import { personOf } from "../http/actor-of.ts";
-import { checkMayStart } from "../http/agent-rights.ts";
+import { cardsToGive, checkMayStart } from "../http/agent-rights.ts";
 import { answerPage } from "../http/answer-page.ts";
 import { checkCallerHeaders } from "../http/caller-headers.ts";
 import type { Own } from "../http/own.ts";
@@ -70,17 +70,18 @@ export const turnRoutes: readonly Route[] = [
       const [projectId, agentId] = [params.project ?? "", params.agent ?? ""];
       const said = { projectId, channelId: body.channel_id ?? DEFAULT_CHANNEL, agentId: caller.actorId };
       const saidDepth = checkCallerHeaders(context.req.raw.headers, said);
-      const box = await checkMayStart(engine, caller, own, { projectId, agentId, boxId: body.context_box_id });
+      await checkMayStart(engine, caller, own, { projectId, agentId, boxId: body.context_box_id });
       if (body.continue !== undefined) await own.check("turn", body.continue);
-      const means = { engine, projectId, agentId, packedBy: caller.actorId, byAgent: caller.token.role === "agent" };
+      const byAgent = caller.token.role === "agent";
+      const give = cardsToGive(engine.boxes, own, projectId);
+      const means = { engine, projectId, agentId, packedBy: caller.actorId, byAgent, give };
       const traceparent = context.req.header("traceparent");
       const request = {
         projectId,
         agentId,
         sourceAgentId: caller.actorId,
         saidDepth,
-        ...(await planAsk(means, { ...body, context_box_id: box })),
-        namedBoxId: body.context_box_id,
+        ...(await planAsk(means, body)),
         channelId: body.channel_id,
         correlationId: body.correlation_id ?? context.req.header("idempotency-key"),
         traceparent,

@@ -7,6 +7,7 @@ import { type Engine, notThere } from "@toolplane/engine";
 import { type JsonObject, parseWith, ToolplaneError } from "@toolplane/protocol";
 import { turnBudgetSchema } from "@toolplane/protocol/registry";
 import { z } from "zod";
+import type { CardsToGive } from "../http/agent-rights.ts";
 
 export const askFields = {
   instruction: z.string().min(1).max(200_000).optional(),
@@ -31,6 +32,8 @@ export interface AskMeans {
   readonly packedBy: string;
   /** An agent asks: the budget may only lower what the profile says. */
   readonly byAgent?: boolean | undefined;
+  /** For an agent: the cards of boxes that it may give on; it throws for a box with cards of others. */
+  readonly give?: CardsToGive | undefined;
 }
 
 /** The boxes of the turn that is continued, in the order in which they were filled. */
@@ -51,23 +54,27 @@ const readContinued = async (
   return [turn.contextBoxId, turn.outputBoxId];
 };
 
-/** An instruction makes a new box, after the cards of what is given; a box alone is used as it is. */
+/**
+ * An instruction makes a new box, after the cards of what is given; a box alone is used as it is. The cards that an agent gives
+ * make a new box either way. `namedBoxIds` tell a repeated request from another one.
+ */
 const contextOf = async (means: AskMeans, body: TurnAskBody) => {
   const { instruction, context_box_id: boxId, result_fields: resultFields, continue: continued } = body;
   if (boxId !== undefined && continued !== undefined)
     throw new ToolplaneError("bad_request", "continue and context_box_id both say what a turn begins with: give one");
-  if (instruction !== undefined) {
-    const given = continued === undefined ? [boxId] : await readContinued(means, continued);
-    const inheritBoxIds = given.filter((id) => id !== undefined);
-    return { instruction, resultFields, packedBy: means.packedBy, inheritBoxIds };
-  }
-  if (boxId === undefined || resultFields !== undefined)
+  if (instruction === undefined && (boxId === undefined || resultFields !== undefined))
     throw new ToolplaneError("bad_request", "a turn needs an instruction: what the agent is to do");
-  return { boxId };
+  const given = continued === undefined ? [boxId] : await readContinued(means, continued);
+  const namedBoxIds = given.filter((id) => id !== undefined);
+  if (instruction === undefined && means.give === undefined) return { context: { boxId: boxId ?? "" }, namedBoxIds };
+  const packed = { instruction: instruction ?? "", resultFields, packedBy: means.packedBy };
+  if (means.give === undefined || namedBoxIds.length === 0)
+    return { context: { ...packed, inheritBoxIds: namedBoxIds }, namedBoxIds };
+  return { context: { ...packed, inheritCardIds: await means.give(namedBoxIds) }, namedBoxIds };
 };
 
 export const planAsk = async (means: AskMeans, body: TurnAskBody) => ({
-  context: await contextOf(means, body),
+  ...(await contextOf(means, body)),
   runtimeConfig:
     body.budget === undefined
       ? undefined

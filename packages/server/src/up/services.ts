@@ -9,6 +9,7 @@ import type { ToolService } from "@toolplane/sdk";
 import { type RunningAgents, runAgents } from "../agents/run-agents.ts";
 import { type PmoService, servePmo } from "../agents/serve-pmo.ts";
 import { type RunningApis, runApis } from "../apis/run-apis.ts";
+import { type RunningHttpGet, runHttpGet } from "../bundled/run-http-get.ts";
 import { serveBundled } from "../bundled/serve-bundled.ts";
 import { ensureProject } from "../config/apply-config.ts";
 import type { Settings } from "../config/settings.ts";
@@ -21,6 +22,7 @@ import type { Store } from "./store.ts";
 
 export interface Services {
   bundled?: ToolService;
+  web?: RunningHttpGet;
   apis?: RunningApis;
   toolHosts?: ToolHosts;
   pmo?: PmoService;
@@ -113,6 +115,7 @@ export const startServices = async (services: Services, options: ServicesOptions
   services.toolHosts = listHosts(settings.hosts, settings.project);
   if (settings.roles.includes("tools")) {
     services.bundled = serveBundled(means("bundled tools"));
+    services.web = runHttpGet({ ...means("http_get"), settings });
     await startApis(services, means("API tools"), options);
     await startToolHosts(services, offset, options);
   }
@@ -125,6 +128,7 @@ export const startServices = async (services: Services, options: ServicesOptions
 /** What runs to be stopped, by name: all at once, each with its own grace. */
 export const stopServices = (services: Services): readonly (readonly [string, Promise<void> | undefined])[] => [
   ["bundled tools", services.bundled?.stop({ drainMs: TOOL_GRACE_MS })],
+  ["http_get", services.web?.stop(TOOL_GRACE_MS)],
   ["API tools", services.apis?.stop(TOOL_GRACE_MS)],
   ["hosts", services.toolHosts?.stop(TOOL_GRACE_MS)],
   ["project manager", services.pmo?.stop(TOOL_GRACE_MS)],

@@ -20,6 +20,7 @@ import type { ToolHosts } from "../hosts/tool-hosts.ts";
 import { createApp } from "../http/app.ts";
 import { routes } from "../routes/index.ts";
 import { planEnvUse } from "../secrets/env-grants.ts";
+import { writeAddressFile } from "./address-file.ts";
 import { type DataDirectory, openDataDirectory, openThrowAwayDirectory } from "./data-directory.ts";
 import { openEmbeddedStore } from "./embedded-store.ts";
 import { createHealth, type Phase } from "./health.ts";
@@ -78,6 +79,7 @@ interface Parts extends Services {
   store?: Store;
   engine?: Engine;
   processes?: PlaneProcesses;
+  forgetAddress?: () => void;
 }
 
 /** Requests that are not long polls take milliseconds; supervisors usually kill a process after ten seconds. */
@@ -233,6 +235,8 @@ const start = async (parts: Parts, options: StackOptions): Promise<string> => {
   await prepare(parts.engine, options.listen === false ? undefined : dataDir, definitions, options);
   await startServices(parts, { ...options, engine: parts.engine, store: parts.store, link: parts.bus?.link });
   goOn();
+  if (options.listen !== false && settings.roles.includes("api"))
+    parts.forgetAddress = writeAddressFile(dataDir, address);
   parts.phase = "ready";
   return address;
 };
@@ -244,6 +248,7 @@ const stopParts = async (parts: Parts, { log, guard }: StackOptions): Promise<vo
     );
   };
   parts.phase = "draining";
+  parts.forgetAddress?.();
   parts.draining.abort();
   await Promise.all([
     end("requests", parts.http?.close(REQUEST_GRACE_MS)),

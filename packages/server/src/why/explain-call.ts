@@ -14,6 +14,7 @@ import { parametersOf, planShownArguments } from "../calls/shown-arguments.ts";
 import { type HostProblem, NO_TOOL_HOSTS, type ToolHosts } from "../hosts/tool-hosts.ts";
 import { describeProcess, type PlaneProcess, type PlaneProcesses, UNKNOWN_PROCESSES } from "../up/plane-processes.ts";
 import { adviceForCall } from "./call-advice.ts";
+import { findPinnedProblem, type PinnedProblem, planPinnedWhy } from "./pinned-problem.ts";
 import { isHostTarget, planRoleProblem, roleServing } from "./role-problem.ts";
 
 export interface Explanation {
@@ -51,6 +52,8 @@ export interface WhyFacts {
   /** As people may see them. */
   readonly arguments?: unknown;
   readonly deadLetterId: string | undefined;
+  /** No service is known that runs the version it is pinned to. */
+  readonly pinnedProblem?: PinnedProblem | undefined;
   /** The batch that holds it, if one does. */
   readonly batch?: BatchView | undefined;
 }
@@ -116,6 +119,8 @@ const whyQueued = (facts: WhyFacts): readonly [string, string | null] => {
       `if it stays so, see what the log of ${who} says of the host`,
     ];
   }
+  if (facts.pinnedProblem !== undefined)
+    return planPinnedWhy(facts.pinnedProblem, view, until(view.queueDeadline, nowMs));
   const { waitingOnBus = 0 } = facts;
   if (consumers === 0 && waitingOnBus > 0)
     return [
@@ -290,6 +295,7 @@ export const explainCall = async (
     processes,
     busAway: planeProcesses.busAway(),
     deadLetterId: letter?.deadLetterId,
+    pinnedProblem: await findPinnedProblem(engine, view, services),
     hostProblem: toolHosts.problemOf(key.projectId, view.target),
     hostProcesses: seen === 0 && isHostTarget(view.target) ? serving : [],
   });

@@ -1,0 +1,33 @@
+// `toolplane init`: a tool project that runs; needs no server.
+
+import { resolve } from "node:path";
+import type { Command } from "../command.ts";
+import { EXIT } from "../exit-code.ts";
+import { readVersion } from "../version.ts";
+
+const NEXT = {
+  typescript: "npm install && npm test",
+  python: "python3 -m unittest",
+} as const;
+
+export const initCommand: Command = {
+  name: "init",
+  usage: "[DIR]",
+  least: 0,
+  most: 1,
+  options: ["language", "packages"],
+  summary: "make a tool project in TypeScript or Python, with a test that runs",
+  async run({ args, flags, io, output }) {
+    // Imported here, because only this command needs it.
+    const { writeProject } = await import("../../init/write-project.ts");
+    const directory = resolve(io.cwd, args[0] ?? ".");
+    const packages = flags.packages === undefined ? undefined : resolve(io.cwd, flags.packages);
+    const { plan, files } = writeProject({ directory, language: flags.language, version: readVersion(), packages });
+    if (output.json) output.data({ directory, name: plan.name, language: plan.language, files });
+    else {
+      output.line(`${plan.language} project ${plan.name} in ${directory}: ${files.join(", ")}`);
+      output.line(`next: cd ${args[0] ?? "."} && ${NEXT[plan.language]}`);
+    }
+    return EXIT.ok;
+  },
+};

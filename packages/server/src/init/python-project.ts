@@ -1,0 +1,101 @@
+// A tool project in Python: one tool, the one file it needs, and tests of the function and on a throw-away plane. The standard library
+// is enough; the plane is the command `toolplane`.
+
+import type { ProjectPlan } from "./plan-project.ts";
+
+const toolsProgram = (target: string): string => `import toolplane
+
+
+@toolplane.tool(retry="safe")
+def count_words_of(text: str) -> dict:
+    """Count the words of a text"""
+    return {"words": len(text.split())}
+
+
+if __name__ == "__main__":
+    toolplane.serve([count_words_of], target="${target}")
+`;
+
+const TEST = `"""python3 -m unittest: the function by itself, and a durable call on a plane that is thrown away afterwards."""
+
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+import tempfile
+import unittest
+import urllib.request
+
+import tools
+
+HERE = pathlib.Path(__file__).parent
+TOOLPLANE = shlex.split(os.environ.get("TOOLPLANE", "npx toolplane"))
+
+
+class ToolTest(unittest.TestCase):
+    def test_by_itself(self):
+        self.assertEqual(tools.count_words_of.run(text="one two three"), {"words": 3})
+
+    def test_on_a_plane(self):
+        with tempfile.TemporaryDirectory() as data:
+            up = subprocess.Popen(
+                [*TOOLPLANE, "up", "--port", "0", "--data", data, "--demo"],
+                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+            )
+            service = None
+            try:
+                url = next(line.split()[1] for line in up.stdout if line.startswith("ready "))
+                token = (pathlib.Path(data) / "token").read_text().strip()
+                env = {**os.environ, "TOOLPLANE_URL": url, "TOOLPLANE_TOKEN": token}
+                service = subprocess.Popen(
+                    [sys.executable, HERE / "tools.py"], env=env, stderr=subprocess.PIPE, text=True
+                )
+                for line in service.stderr:
+                    if "serving " in line:
+                        break
+                body = {"tool_name": "count_words_of", "arguments": {"text": "one two three"}, "wait_seconds": 30}
+                request = urllib.request.Request(
+                    f"{url}/projects/demo/calls", json.dumps(body).encode(),
+                    {"authorization": f"Bearer {token}", "content-type": "application/json"},
+                )
+                with urllib.request.urlopen(request) as answer:
+                    self.assertEqual(json.load(answer)["result"], {"words": 3})
+            finally:
+                for program in (service, up):
+                    if program is not None:
+                        program.terminate()
+                        program.communicate()
+
+
+if __name__ == "__main__":
+    unittest.main()
+`;
+
+const readme = ({ name, target }: ProjectPlan): string => `# ${name}
+
+\`toolplane.py\` is all that a Python tool needs. The command \`toolplane\` is the plane; \`npx toolplane\` where it is installed with npm.
+
+\`\`\`sh
+python3 -m unittest            # the function by itself, and on a throw-away plane
+npx toolplane up --demo        # a plane; leave it running
+\`\`\`
+
+In another shell, beside the folder \`.toolplane\` that the plane made:
+
+\`\`\`sh
+export TOOLPLANE_TOKEN=$(npx toolplane token create --role tool --project demo --targets ${target} --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["token"])')
+python3 tools.py
+\`\`\`
+
+And in a third: \`npx toolplane call count_words_of '{"text": "one two three"}'\`
+`;
+
+export const pythonFiles = (plan: ProjectPlan, library: string): Readonly<Record<string, string>> => ({
+  "README.md": readme(plan),
+  ".gitignore": "__pycache__/\nnode_modules/\n.toolplane/\n",
+  "toolplane.py": library,
+  "tools.py": toolsProgram(plan.target),
+  "test_tools.py": TEST,
+});
