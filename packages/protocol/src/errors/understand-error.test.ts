@@ -65,6 +65,8 @@ describe("foreign errors", () => {
     const both = Object.assign(new AggregateError([refused, refused], ""), { code: "ECONNREFUSED" });
     expect(say(new TypeError("fetch failed", { cause: both }), true)).toBe(sentence);
     expect(say(Object.assign(new Error(""), { code: "ENOENT" }), true)).toBe("a file or directory does not exist");
+    const ours = new ToolplaneError("upstream_unavailable", "no server answers", { cause: refused });
+    expect(say(ours, true)).toBe("no server answers");
   });
 
   test("codes that no table knows", () => {

@@ -120,7 +120,8 @@ const wordsOf = (error: unknown): string => {
  */
 const inOwnWords = (thrown: unknown, known: ToolplaneError): ToolplaneError => {
   const { cause } = known;
-  if (!isObject(cause) || lookUp(SYSTEM_CODES, cause.code) === undefined) return known;
+  // An error of ours has its own sentence, also when a system error is behind it.
+  if (!isObject(cause) || lookUp(SYSTEM_CODES, cause.code)?.message !== known.message) return known;
   const words = [...new Set([wordsOf(thrown), wordsOf(cause)])].filter((text) => text !== "").join(": ");
   return words === "" ? known : new ToolplaneError(known.code, words, { detail: known.detail, cause });
 };

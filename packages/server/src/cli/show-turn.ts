@@ -75,7 +75,14 @@ export const showTurn = ({ output }: CommandContext, turn: Body): void => {
     ["instruction", turn.instruction],
     ["why", turn.why],
     ["what to do", turn.todo],
-    ["took", partsOf(spanOf(turn, "created_at", "ended_at"), `${steps.length} steps`, tokensText(tokens))],
+    [
+      "took",
+      partsOf(
+        spanOf(turn, "created_at", "ended_at"),
+        `${steps.length} ${steps.length === 1 ? "step" : "steps"}`,
+        tokensText(tokens),
+      ),
+    ],
     ["created", turn.created_at],
     ["ended", turn.ended_at],
     ["parent", turn.parent_agent_turn_id],

@@ -81,7 +81,7 @@ describe("[SEE-2] turns show", () => {
         "agent        ann",
         "asked by     sys.api",
         "instruction  count",
-        "took         2.5 s, 1 steps, 15 tokens",
+        "took         2.5 s, 1 step, 15 tokens",
         "created      2030-01-01T00:00:00.000Z",
         "ended        2030-01-01T00:00:02.500Z",
         "step 1  1.0 s, 15 tokens",
