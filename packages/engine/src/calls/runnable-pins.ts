@@ -15,8 +15,8 @@ export interface RunnablePins {
 
 /** More services than one process has; a list is a few hundred bytes. */
 const MAX_REMEMBERED = 1_024;
-/** A ring of the registry may be lost (I13). */
-const REMEMBERED_MS = 30_000;
+/** A ring of the registry may be lost (I13), though a process that comes back or comes anew rings for all: rare enough. */
+const REMEMBERED_MS = 600_000;
 
 const isHash = (text: string): boolean => /^[0-9a-f]{64}$/.test(text);
 

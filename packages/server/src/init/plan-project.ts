@@ -3,7 +3,7 @@
 import { isToken } from "@toolplane/protocol";
 import { WrongUsage } from "../cli/wrong-usage.ts";
 
-export const LANGUAGES = ["typescript", "python"] as const;
+const LANGUAGES = ["typescript", "python"] as const;
 export type Language = (typeof LANGUAGES)[number];
 
 export interface ProjectPlan {
