@@ -1,6 +1,7 @@
-// docs/guides/any-language.md: its Python program and its curl commands, run as they are written.
+// docs/guides/any-language.md: its Python program and its curl commands, run as they are written. On the same stack: the commands of
+// docs/guides/operate.md and the program of docs/guides/own-agent-loop.md.
 
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
@@ -66,4 +67,45 @@ test("[ANYLANG-8] the steps of the guide, one curl after the other, settle a cal
   expect(await stack.api("GET", `/projects/demo/calls/${String(id)}`)).toMatchObject({
     result: { greeting: "Hello!" },
   });
+});
+
+test("[REPO-guides] the commands of operate.md do what they say", async () => {
+  await stack.call("echo", { text: "to look at" });
+  const guide = readBlocks(readFileSync(join(ROOT, "docs/guides/operate.md"), "utf8"));
+  const lines = guide.filter(({ kind }) => kind === "sh").flatMap(({ text }) => text.split("\n"));
+  expect(lines.length).toBeGreaterThan(6);
+  const ends = await Promise.all(
+    lines.map(async (line) => {
+      const command = line.replace(/^toolplane /, "");
+      const argv = [...command.matchAll(/"([^"]*)"|[^\s"]+/g)].map(([whole, quoted]) => quoted ?? whole);
+      return [line, (await stack.run(argv)).code];
+    }),
+  );
+  expect(ends).toEqual(lines.map((line) => [line, 0]));
+});
+
+test("[REPO-guides] the loop of own-agent-loop.md runs as it is written, with a model that asks for one tool", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "toolplane-loop-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  symlinkSync(join(ROOT, "node_modules"), join(directory, "node_modules"));
+  const [loop] = readBlocks(readFileSync(join(ROOT, "docs/guides/own-agent-loop.md"), "utf8"));
+  const model = `
+const messages = [];
+const askModel = async (said, tools) => {
+  if (said.length > 0) return { role: "assistant", content: "done" };
+  const { name } = tools.map((tool) => tool.function).find((tool) => tool.name === "echo");
+  return { role: "assistant", tool_calls: [{ id: "call_1", function: { name, arguments: '{"text":"hi"}' } }] };
+};`;
+  const [first, ...rest] = (loop?.text ?? "").split("\n\n");
+  const program = [first, model, ...rest, "console.log(JSON.stringify(messages));"].join("\n");
+  writeFileSync(join(directory, "loop.ts"), program);
+  const env = { TOOLPLANE_URL: stack.url, TOOLPLANE_TOKEN: stack.token };
+  const argv = [process.execPath, "--conditions=source", "loop.ts"];
+  const { code, out, err } = await runProgram(argv, { cwd: directory, env });
+  expect([code, err]).toEqual([0, expect.not.stringContaining("Error")]);
+  expect(JSON.parse(out)).toMatchObject([
+    { tool_calls: [{ id: "call_1" }] },
+    { role: "tool", tool_call_id: "call_1", content: '{"text":"hi"}' },
+    { content: "done" },
+  ]);
 });

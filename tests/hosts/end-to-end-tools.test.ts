@@ -252,3 +252,29 @@ describe("what is shown", () => {
     });
   });
 });
+
+describe("a pinned tool of a host", () => {
+  const FIELDS = ["tool_name", "description", "target_subject", "after_execution", "parameters", "options"];
+  /** A person pins the tool, and may change more of it. */
+  const pin = async (name: string, change: object = {}): Promise<void> => {
+    const tool = await stack.get(`/tools/${name}`);
+    const own = Object.fromEntries(FIELDS.map((field) => [field, tool[field]]));
+    const options = { ...(tool.options as object), pin: "strict" };
+    expect((await stack.up.request("POST", "/projects/demo/tools", { ...own, options, ...change })).status).toBe(200);
+  };
+
+  test.each(["open_count", "data__remember"])("[ENG-pin-1] %s runs while its code is the host's", async (name) => {
+    await pin(name);
+    const args = name === "open_count" ? { text: "one two" } : { word: "pinned" };
+    expect(await stack.call(name, args)).toMatchObject({ status: "success" });
+  });
+
+  test("[ENG-pin-1] [ENG-pin-5] a definition that is not the host's waits for a service that runs it", async () => {
+    await pin("open_count", { description: "Not what the host does" });
+    const body = { tool_name: "open_count", arguments: { text: "one" }, wait_seconds: 0 };
+    const { body: made } = await stack.up.request("POST", "/projects/demo/calls", body);
+    const { why } = await stack.get(`/calls/${made.tool_call_id}/why`);
+    expect(why).toContain("under which it was made (pin: strict)");
+    await stack.up.request("POST", `/projects/demo/calls/${made.tool_call_id}/cancel`, {});
+  });
+});

@@ -74,4 +74,5 @@ export const rules = [
   { id: "API-6-S40", source: "issue everyday", part: "sdk", text: "A service whose server is not up yet waits for it and says so once; one that cannot start says one sentence without a stack." },
   { id: "REPO-pack", source: "issue everyday", part: "server", text: "npm run pack makes tarballs of everything a user installs, and toolplane up runs from them in an empty folder." },
   { id: "REPO-docker", source: "issue everyday", part: "server", text: "The files of deploy/docker name only commands, flags and variables that exist." },
+  { id: "REPO-guides", source: "issue everyday", part: "server", text: "Guides name only commands, flags, pages and packages that exist." },
 ] as const satisfies readonly Rule[];

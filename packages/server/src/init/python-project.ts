@@ -85,7 +85,7 @@ npx toolplane up --demo        # a plane; leave it running
 In another shell, beside the folder \`.toolplane\` that the plane made:
 
 \`\`\`sh
-export TOOLPLANE_TOKEN=$(npx toolplane token create --role tool --project demo --targets ${target} --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["token"])')
+export TOOLPLANE_TOKEN=$(npx toolplane token create --role tool --targets ${target})
 python3 tools.py
 \`\`\`
 

@@ -49,7 +49,7 @@ npx toolplane up --demo        # a plane; leave it running
 In another shell, beside the folder \`.toolplane\` that the plane made:
 
 \`\`\`sh
-export TOOLPLANE_TOKEN=$(npx toolplane token create --role tool --project demo --targets ${target} --json | node -p 'JSON.parse(require("fs").readFileSync(0)).token')
+export TOOLPLANE_TOKEN=$(npx toolplane token create --role tool --targets ${target})
 npm start                      # serves src/tools.ts
 \`\`\`
 
