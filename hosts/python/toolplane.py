@@ -779,6 +779,9 @@ class Call:
         project, tool_name = self.headers.get("cg-project-id", ""), self.payload.get("tool_name", "")
         return f"tool.{label(project)}.{label(tool_name)}.{hashlib.sha256(text.encode()).hexdigest()}"
 
+    def tool_name(self) -> str:
+        return str(self.payload.get("tool_name", "?"))
+
     def end(self, reason: str) -> bool:
         """True for the first caller; only that one may deliver a result (PY2)."""
         with self._lock:
@@ -793,18 +796,22 @@ class Call:
             if time.monotonic() >= self.deadline:
                 self.cancelled.set()
                 if self.end("deadline"):
+                    log.warning("%s did not finish in time in call %s and was told to stop", self.tool_name(), self.id)
                     error = {"code": "tool_timeout", "message": "the tool did not finish in time", "source": "tool"}
                     self.deliver({"status": "timeout", "error": error})
                 return
             try:
                 beat, server_now = self.say("heartbeat", {"lease": self.lease})
                 if beat.get("cancel"):
+                    text = "the plane has ended call %s: it was canceled, its time was over or its lease was lost; %s was told to stop"
+                    log.info(text, self.id, self.tool_name())
                     self.drop("canceled")
                     return
                 wait, failures = (seconds_until(beat.get("expires_at"), server_now) or 1.0) / 3, 0
             except ApiError as error:
                 if not error.may_pass:
-                    log.warning("call %s is not ours any more: %s", self.id, error)
+                    text = "the lease of call %s was lost, and the result of this run of %s does not count: %s"
+                    log.warning(text, self.id, self.tool_name(), error)
                     self.drop("lost")
                     return
                 failures += 1
@@ -828,6 +835,7 @@ class Call:
             json.dumps(body, allow_nan=False)
         except (TypeError, ValueError, RecursionError) as error:
             message = self.scrub.text(f"the result cannot be written as JSON: {error}")
+            log.warning("%s failed in call %s: %s", self.tool_name(), self.id, message)
             body = {"lease": self.lease, **failed("result_not_serializable", message)}
         headers, failures, until, too_large = self.child_span(), 0, time.monotonic() + SETTLE_SECONDS, False
         alone = lambda: self.post("result", body, headers=headers, timeout=60.0)  # noqa: E731
@@ -866,11 +874,15 @@ def understand(error: BaseException) -> Dict[str, Any]:
         return {**said, "diagnostics": diagnostics}
     # A KeyError or a ValueError that the tool did not declare is its own bug, not the caller's mistake.
     code = "internal_error"
+    # urllib puts the error of the socket inside its own.
+    inner = (error, getattr(error, "reason", None), error.__cause__)
     for kind, named in ((TimeoutError, "tool_timeout"), (ConnectionError, "upstream_unavailable")):
-        if isinstance(error, kind):
+        if any(isinstance(one, kind) for one in inner):
             code = named
             break
-    return {**failed(code, str(error) or type(error).__name__), "diagnostics": diagnostics}
+    # The text of a KeyError is the key alone.
+    text = f"KeyError: {error}" if isinstance(error, KeyError) else str(error) or type(error).__name__
+    return {**failed(code, text), "diagnostics": diagnostics}
 
 
 # --------------------------------------------------------------------------------------------------------- the service
@@ -1193,8 +1205,26 @@ SETTLED = frozenset("success failed canceled timeout partial".split())
 LATER_CODES = frozenset("inbox_not_empty agent_busy rate_limited storage_error breaker_open still_running".split())
 
 
+# Codes that have a meaning here (docs/reference/errors.md); any other is a tool's own.
+ERROR_CODES = frozenset(
+    """
+    bad_request protocol_violation unauthorized auth_failed invalid_source_actor approval_denied not_found approval_expired
+    conflict idempotency_conflict lease_lost already_settled definition_changed recursion_depth_exceeded inbox_not_empty agent_busy
+    payload_too_large result_too_large tool_error result_not_serializable error_not_serializable invalid_status
+    invalid_after_execution rate_limited canceled internal_error unknown_error outcome_unknown storage_error upstream_unavailable
+    breaker_open queue_timeout tool_timeout still_running
+    """.split()
+)
+# For an error without a code: what follows from how the call ended.
+BY_STATUS = {"canceled": "canceled", "timeout": "tool_timeout", "partial": "tool_error"}
+
+
 class ToolplaneError(Exception):
-    """A call that has no result: the code of the error table (or the tool's own), and the call's id when one exists."""
+    """A call that has no result: code, message, detail, retryable, and the call's id when one exists.
+
+    The code is one of the error table. When the tool failed with a code of its own, code is tool_error and detail["code"] holds
+    the tool's. A partial result raises too: detail["result"] holds the part that succeeded.
+    """
 
     def __init__(self, code: str, message: str, detail: Any = None, call_id: Optional[str] = None):
         super().__init__(f"{code}: {message}")
@@ -1214,9 +1244,14 @@ def result_of(call: Dict[str, Any]) -> Any:
         todo = "the call goes on: wait for it by its id"
         raise ToolplaneError("still_running", f"call {call_id} is {status} at the end of the wait; {todo}", None, call_id)
     error = call.get("error") or {}
+    own, said = error.get("code"), error.get("detail")
+    code = own if own in ERROR_CODES else "tool_error" if own else BY_STATUS.get(str(status), "unknown_error")
+    detail = dict(said) if isinstance(said, dict) else {} if said is None else {"detail": said}
+    detail.update({"code": own} if own and own != code else {})
+    detail.update({"status": status})
+    detail.update({"result": call.get("result")} if status == "partial" else {})
     message = str(error.get("message") or f"the call ended as {status}")
-    detail = {"status": status, "result": call.get("result")} if status == "partial" else error.get("detail")
-    raise ToolplaneError(str(error.get("code") or "unknown_error"), message, detail, call_id)
+    raise ToolplaneError(str(code), message, detail, call_id)
 
 
 class Plane:

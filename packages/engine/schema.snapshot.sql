@@ -792,8 +792,8 @@ create table state.turns (
   constraint turns_recursion_depth_check CHECK ((recursion_depth >= 0)),
   constraint turns_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'active'::text, 'success'::text, 'failed'::text, 'canceled'::text, 'timeout'::text, 'partial'::text])))
 );
-CREATE UNIQUE INDEX turns_alias ON state.turns USING btree (alias_id, project_id, source_agent_id, agent_id) WHERE (alias_id IS NOT NULL);
-CREATE UNIQUE INDEX turns_correlation ON state.turns USING btree (correlation_id, project_id, source_agent_id, agent_id);
+CREATE UNIQUE INDEX turns_alias ON state.turns USING btree (alias_id, (((((project_id || ' '::text) || source_agent_id) || ' '::text) || agent_id))) WHERE (alias_id IS NOT NULL);
+CREATE UNIQUE INDEX turns_correlation ON state.turns USING btree (correlation_id, (((((project_id || ' '::text) || source_agent_id) || ' '::text) || agent_id)));
 CREATE INDEX turns_of_agent ON state.turns USING btree (agent_id, project_id, agent_turn_id);
 CREATE INDEX turns_of_context ON state.turns USING btree (context_box_id);
 CREATE INDEX turns_of_output ON state.turns USING btree (output_box_id);

@@ -1,6 +1,8 @@
 // Jina search and reader, from the guide's own options to the wire and back, against a stand-in of both hosts.
 
 import type { JsonObject } from "@toolplane/protocol";
+import { checkApiTool } from "@toolplane/server";
+import { startTestEngine } from "@toolplane/testkit";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type ApiWorld, openApiWorld, type Settled } from "./api-world.ts";
 import { GOOD_KEY, type JinaStandIn, PROBLEMS, startJina } from "./jina-stand-in.ts";
@@ -112,6 +114,22 @@ test("[UTP-9-1] [UTP-9-2] a tool without the options is bad_request, one that is
     expect((await run(options, { q: "x" })).error?.code, JSON.stringify(options)).toBe("bad_request");
   await expect(world.dispatch("never_registered")).rejects.toMatchObject({ code: "not_found" });
   expect(jina.asked).toEqual([]);
+});
+
+test("[API-3-J1] options that could not be run are refused when they are registered, by name", async () => {
+  await using strict = await startTestEngine({ tools: [], checkTool: checkApiTool });
+  const register = (options: object) => strict.engine.tools.upsertTool(strict.projectId, define("strict", options));
+  await register(GUIDE);
+  for (const [options, word] of [
+    [{ jina: { mode: "search", endpoint: "/x" } }, "endpoint"],
+    [{ jina: { mode: "embed" } }, "mode"],
+    [{ jina: { mode: "search", base_url: "https://evil.example" } }, "s.jina.ai"],
+    [{ openapi: { base_url: "not an address" } }, "base_url"],
+  ] as const)
+    await expect(register(options)).rejects.toMatchObject({
+      code: "bad_request",
+      message: expect.stringContaining(word),
+    });
 });
 
 describe("which of the two services", () => {

@@ -1,3 +1,4 @@
+import { silentLog } from "@toolplane/engine";
 import {
   codeOf,
   createMemoryCarrier,
@@ -98,10 +99,18 @@ test("[ENG-sweep-many] two watchdogs sweep the same calls at once: each call is 
   expect((await t.engine.deadLetters.list(t.projectId)).length).toBe(50);
 });
 
-test("[ENG-watchdog] a running engine does all this by itself", async () => {
-  await using t = await startTestEngine({ watchdog: true, leaseSeconds: 0.2 });
+test("[ENG-watchdog] [SEE-9] a running engine does all this by itself, and says which call has no known outcome", async () => {
+  const lines: string[] = [];
+  const log = {
+    ...silentLog,
+    warn: (text: string, fields?: object) => lines.push(`${text} ${JSON.stringify(fields)}`),
+  };
+  await using t = await startTestEngine({ watchdog: true, leaseSeconds: 0.2, log });
   const call = await dispatchAndClaim(t, "unsafe");
   expect(await t.engine.calls.wait(call.facts, 30_000)).toBe(true);
+  await eventually(() => lines.length > 0);
+  expect(lines.join()).toContain("a call ended with an unknown outcome");
+  expect(lines.join()).toContain(call.facts.toolCallId);
   expect(await t.engine.calls.get(call.facts)).toMatchObject({ errorCode: "outcome_unknown" });
 });
 

@@ -52,10 +52,35 @@ describe("agents on the command line", () => {
     expect(followed.out).toMatch(/^step 1$/m);
     expect(followed.out).toMatch(/^Two readers will look at it\.$/m);
     expect(followed.out.match(/Two readers say: 3 words, and 6 words\./g)).toHaveLength(1);
+    // [SEE-3] The call with its arguments when it begins, its outcome when it ends, an id once per line.
+    expect(followed.out).toMatch(/^ {2}fork_join \{"tasks":.* {2}call \w+\n {2}fork_join success in [0-9.]+ s: /m);
     const listed = await stack.run(["turns", "list", "--agent", "helper"]);
     expect(listed.out.match(/ success +helper /g)).toHaveLength(3);
     const shown = await stack.run(["turns", "show", "last"]);
     expect(shown.out).toMatch(/^status +success$/m);
+    expect(shown.out).toMatch(/^instruction +all together now$/m);
+    expect(shown.out).toMatch(/^ {2}Two readers will look at it\.\n {2}fork_join .*\n {4}success in .* {2}call \w+$/m);
+    const turn = shown.out.match(/^turn +(\S+)$/m)?.[1] ?? "";
+    const why = await stack.run(["why", turn]);
+    expect(why.out).toMatch(/^turn turn_\w+ is success: it ended after 2 steps in /);
+    const trace = await stack.run(["trace", turn]);
+    expect(trace.out.match(/^ {4}agent \S+ {2}success in .* {2}turn turn_\w+$/gm)).toHaveLength(2);
+    expect((await stack.run(["agents"])).out.match(/active/g)).toHaveLength(1);
+    const wrong = await stack.run(["run", "helper", "x", "--continue", turn, "--max-steps", "none"]);
+    expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining("--max-steps takes a whole number")]);
+    const next = await stack.run([
+      "run",
+      "helper",
+      "as a team, once more",
+      "--continue",
+      turn,
+      "--max-steps",
+      "1",
+      "--wait",
+      "60s",
+    ]);
+    expect(next.code).toBe(1);
+    expect(next.err).toMatch(/^turn turn_\w+ ended as failed: max_steps_reached: the agent used all its steps/);
   });
 
   test("[CLI-agents] profiles and agents of one's own, a person's yes and no", async () => {
@@ -79,6 +104,7 @@ describe("agents on the command line", () => {
         (await stack.api("GET", "/projects/demo/approvals")).items as { tool_call_id: string }[];
       await expect.poll(async () => (await waiting()).length).toBe(1);
       const [call] = await waiting();
+      expect((await stack.run(["approvals"])).out).toMatch(/ echo +ann .* \{"hi":1\}$/m);
       const why = await stack.run(["why", call?.tool_call_id ?? ""]);
       expect(why.out).toContain("it waits for a person to approve it");
       const decided = await stack.run(["calls", verb, call?.tool_call_id ?? "", "--reason", "because"]);

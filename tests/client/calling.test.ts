@@ -170,6 +170,11 @@ describe("slow calls", () => {
     await eventually(() => world.runs.length === 14);
     abort.abort();
     expect([(await failure(given)).code, (await failure(stopped)).code]).toEqual(["canceled", "canceled"]);
+    // An aborted wait keeps the id of the call that goes on.
+    const left = (await failure(given)).callId ?? "";
+    expect((await world.plane.read(left)).idempotency_key).toBe("given-up");
+    const leftAgain = await failure(world.plane.wait(left, { signal: AbortSignal.timeout(20) }));
+    expect([leftAgain.code, leftAgain.callId]).toEqual(["canceled", left]);
     // Only the one whose caller asked for it is canceled on the plane.
     await eventually(() => world.aborted.length > 0);
     expect(world.aborted).toEqual([{ own: 3 }]);

@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { ERROR_TABLE } from "@toolplane/protocol";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runProgram } from "../cli/program.ts";
 import { ROOT, type Stack, startStack } from "../cli/stack.ts";
@@ -75,6 +76,10 @@ try:
     plane.call("sleep", {"seconds": 60}, wait=0.2)
 except ToolplaneError as error:
     print(error.code, error.retryable, plane.cancel(error.call_id)["canceled"], plane.why(error.call_id)["status"])
+try:
+    plane.call("fail", {"code": "sold_out", "message": "none left"})
+except ToolplaneError as error:
+    print(error.code, error.detail["code"], error.detail["status"], error.call_id is not None)
 for wrong in (lambda: plane.call("nothing"), lambda: plane.call("word_count", {"text": 1}),
               lambda: connect(token="no").call("echo"), lambda: connect(url="http://127.0.0.1:9").call("echo", wait=1)):
     try:
@@ -82,6 +87,14 @@ for wrong in (lambda: plane.call("nothing"), lambda: plane.call("word_count", {"
     except ToolplaneError as error:
         print(error.code)
 `;
+
+  test("[API-6-P1] the Python file knows the codes of the error table", () => {
+    const [, codes = ""] = readFileSync(join(ROOT, "hosts/python/toolplane.py"), "utf8").split(
+      "ERROR_CODES = frozenset(",
+    );
+    const known = (codes.split('"""')[1] ?? "").trim().split(/\s+/);
+    expect(known.sort()).toEqual(Object.keys(ERROR_TABLE).sort());
+  });
 
   test("[API-6-P1] [API-6-C2] a lost answer runs no tool twice from Python, and each trouble has its code", async () => {
     await using proxy = await startCuttingProxy(stack.url);
@@ -96,6 +109,7 @@ for wrong in (lambda: plane.call("nothing"), lambda: plane.call("word_count", {"
       "4",
       "[11, 12]",
       "still_running True True canceled",
+      "tool_error sold_out failed True",
       "not_found",
       "bad_request",
       "unauthorized",

@@ -98,7 +98,7 @@ describe("errors", () => {
   test.each([
     ["tool", "own_code", "said no"],
     ["value", "internal_error", "it broke"],
-    ["key", "internal_error", "'it broke'"],
+    ["key", "internal_error", "KeyError: 'it broke'"],
     ["os", "upstream_unavailable", "it broke"],
     ["other", "internal_error", "it broke"],
     ["exit", "internal_error", "bye"],
@@ -143,7 +143,7 @@ describe("definitions", () => {
         word: { enum: ["a", "b"], default: "a" },
       },
     });
-    expect((await stack.run(["call", "typed-tool", "{}"])).err).toMatch(/^toolplane: bad_request: .*required/);
+    expect((await stack.run(["call", "typed-tool", "{}"])).err).toMatch(/^toolplane: bad_request: .*\$\.text: is missing/);
   });
 
   test("[HOSTPY-7] a second start registers nothing; what is registered stays at its version", async () => {

@@ -191,7 +191,7 @@ const judge = async (asker: Asker, method: string, path: string, ownership: Owne
 // What changes something comes last, so that what is looked at is still there.
 const inOrder = [...routes].sort((a, b) => Number(a.method !== "GET") - Number(b.method !== "GET"));
 
-describe("[SEC-matrix] route, role and owner", () => {
+describe("[SEC-matrix] [SEC-14-1] route, role and owner", () => {
   test.each(inOrder.map(({ method, path }) => [method, path] as const))("%s %s", async (method, path) => {
     const expected = EXPECTED[`${method} ${path}`] ?? expect.unreachable(`${method} ${path} is not in the table`);
     const wrong: string[] = [];

@@ -248,7 +248,7 @@ test("[SEC-memory-connections] connections beyond the limit are closed at once",
   await server.close(1_000);
 });
 
-test("[SEC-memory-waits] one token has so many waiting requests, and so has the server; requests that do not wait pass", async () => {
+test("[SEC-memory-waits] [SEC-11-2] one token has so many waiting requests, and so has the server; requests that do not wait pass", async () => {
   await using http = await startHttpStack({}, { waits: { perToken: 2, inAll: 3 } });
   const another = (await http.t.engine.tokens.create({ role: "viewer", projectId: "demo" })).secret;
   const { body } = await http.send("POST", "/projects/demo/calls", { tool_name: "safe" });

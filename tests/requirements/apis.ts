@@ -19,5 +19,6 @@ export const rules = [
   { id: "HTTP-4-3", source: "issue 17", part: "server", text: "What cannot be imported is named with its reason, and the rest works." },
   { id: "HTTP-4-4", source: "issue 17", part: "server", text: "A changed document makes a new version; an operation that went away is named at every start and its tool stays; an operation that the patterns leave out is deleted." },
   { id: "HTTP-5-1", source: "issue 17", part: "server", text: "Documents of different style work from the configuration to the API and back." },
+  { id: "HTTP-6-1", source: "issue 17", part: "bridges", text: "A broken, endless, oversized or unreadable answer settles the call with a code of its own, and the request is ended." },
   { id: "API-3-O1", source: "interfaces 3", part: "server", text: "An entry of openapi is checked when the configuration is read; what is wrong is said with its line." },
 ] as const satisfies readonly Rule[];

@@ -21,7 +21,7 @@ export {
 export { createHostExecutor } from "./hosts-as-tools/host-executor.ts";
 
 // http
-export { createHttpExecutor } from "./http/http-executor.ts";
+export { checkHttpDefinition, createHttpExecutor } from "./http/http-executor.ts";
 export { planAnswer } from "./http/plan-answer.ts";
 export { parseAuthScheme } from "./http/plan-auth.ts";
 export { readAnswer } from "./http/read-answer.ts";

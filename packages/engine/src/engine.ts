@@ -44,7 +44,7 @@ import { createDefinitions, type Definitions } from "./registry/definition-cache
 import { type CheckProfile, createProfiles, type Profiles } from "./registry/profiles.ts";
 import { createProjects, type Projects } from "./registry/projects.ts";
 import { createSchemaChecks, type SchemaChecks } from "./registry/schema-checks.ts";
-import { createTools, type Tools } from "./registry/tools.ts";
+import { type CheckTool, createTools, type Tools } from "./registry/tools.ts";
 import { createRetention, type Forgotten, type RetentionPolicy } from "./retention/retention.ts";
 import { createDatabase, type Database } from "./sql/database.ts";
 import { migrate } from "./sql/migrate.ts";
@@ -90,6 +90,8 @@ export interface EngineOptions {
   readonly threads?: Threads | undefined;
   /** Which variables tools may name, whoever registers them; without it only the system's own are refused. */
   readonly allowEnv?: AllowEnv | undefined;
+  /** Refuses definitions when they are registered; without it every valid definition is accepted. */
+  readonly checkTool?: CheckTool | undefined;
   /** Refuses profiles when they are registered; without it every readable profile is accepted. */
   readonly checkProfile?: CheckProfile | undefined;
 }
@@ -224,7 +226,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
 
   const cards = createCardStore(ground);
   const boxes = createBoxes({ ...ground, cards });
-  const tools = createTools({ ...ground, schemas, allowEnv: options.allowEnv });
+  const tools = createTools({ ...ground, schemas, allowEnv: options.allowEnv, checkTool: options.checkTool });
   const { bundledTarget, bundledTools } = options;
   const projects = createProjects({ ...ground, tools, bundledTarget, bundledTools });
   const profiles = createProfiles({ ...ground, cards, boxes, checkProfile: options.checkProfile });

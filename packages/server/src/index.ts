@@ -1,7 +1,8 @@
 // The public face of @toolplane/server: named exports only.
 
+export { type ImportWork, run as importHere } from "./apis/import-work.ts";
 export { createImportThreads, type RunningApis, runApis } from "./apis/run-apis.ts";
-export { createApiEgress, serveApis } from "./apis/serve-apis.ts";
+export { checkApiTool, createApiEgress, serveApis } from "./apis/serve-apis.ts";
 export { BUNDLED_TARGET, bundledDefinitions } from "./bundled/bundled-tools.ts";
 export { serveHttpGet } from "./bundled/http-get.ts";
 export { serveBundled } from "./bundled/serve-bundled.ts";

@@ -9,4 +9,5 @@ export const rules = [
   { id: "ARCH-10-3", source: "architecture 10", part: "console", text: "The console says why a call is stuck." },
   { id: "ARCH-10-4", source: "architecture 10", part: "console", text: "A person can approve and deny in the console." },
   { id: "ARCH-10-5", source: "architecture 10", part: "console", text: "The console's session cookie is HttpOnly and SameSite strict, set by a one-time link." },
+  { id: "SEC-11-3", source: "security 11", part: "console", text: "The console shows tool output as text, never as HTML, under a content security policy." },
 ] as const satisfies readonly Rule[];

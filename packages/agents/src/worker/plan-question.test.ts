@@ -77,6 +77,7 @@ describe("[SEC-15-2] what the model may have read", () => {
     expect(external({ boxes: { context: [result("r", "text")], output: [] } })).toBe(true);
     const work = { agentTurnId: "turn_1", agentId: "ann", stepCount: 0, recursionDepth: 1, parentAgentId: "boss" };
     expect(external({ work: work as Work })).toBe(true);
+    expect(external({ work: { ...work, parentAgentId: "sys.api" } as Work })).toBe(false);
   });
 
   test("the words of another agent: from outside; its own: not", () => {

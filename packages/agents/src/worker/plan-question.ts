@@ -1,7 +1,7 @@
 // What a step shows to its brain. Pure: cards, profile and definitions in, the request out; the same in any process.
 
 import type { CompiledDefinition, TurnBoxes, TurnFinish, Work } from "@toolplane/engine";
-import { type Card, isOfferedTo, isRecord, ToolplaneError } from "@toolplane/protocol";
+import { type Card, isOfferedTo, isRecord, isTrustedActor, ToolplaneError } from "@toolplane/protocol";
 import {
   type ModelMessage,
   type ModelToolSpec,
@@ -106,6 +106,10 @@ const trustIn = ({ definitions, bundledTargets }: QuestionInput) => {
   return (toolName: string) => known.get(toolName) ?? UNKNOWN;
 };
 
+/** A turn of the API or of the plane itself has one of their names as its parent. */
+const isGivenByAgent = ({ parentAgentId }: Work): boolean =>
+  parentAgentId !== undefined && !isTrustedActor(parentAgentId);
+
 export const planQuestion = (input: QuestionInput): QuestionPlan => {
   const { work, maxSteps, profile, boxes } = input;
   const fields = requiredFields(boxes.context);
@@ -138,7 +142,7 @@ export const planQuestion = (input: QuestionInput): QuestionPlan => {
     requiredFields: fields,
     visible: transcript.visible,
     // Another agent's words were written by a model that may have read foreign text, so an instruction of one counts too.
-    external: transcript.hasExternal || work.parentAgentId !== undefined,
+    external: transcript.hasExternal || isGivenByAgent(work),
   };
 };
 

@@ -59,8 +59,17 @@ const LAST_WORDS_MS = 200;
 /** When this process dies, the guard ends the host within two seconds, whatever grace it has otherwise. */
 const GUARD_GRACE_MS = 1_000;
 
-const describeExit = ({ code, signal }: ExitStatus): string =>
-  signal === null ? `its process ended with code ${code}` : `its process was ended by ${signal}`;
+/** What V8 writes before it aborts. Python raises MemoryError, which is an ordinary failure of a tool. */
+const HEAP_IS_FULL = "heap out of memory";
+
+/** `said`: the last lines of its stderr. */
+export const describeExit = ({ code, signal }: ExitStatus, said: readonly string[]): string => {
+  if (signal === null) return `its process ended with code ${code}`;
+  if (signal === "SIGABRT" && said.some((line) => line.includes(HEAP_IS_FULL)))
+    return `its process ran out of memory (${signal})`;
+  const hint = signal === "SIGKILL" ? " (the system does this when memory runs out)" : "";
+  return `its process was ended by ${signal}${hint}`;
+};
 
 const checkReach = ({ name, launch: { argv, cwd, env } }: ChildDeps, user: LentUser): void => {
   const path = findUnreachable(user, { argv, cwd, path: env.PATH });
@@ -158,7 +167,10 @@ export const spawnHostChild = async (deps: ChildDeps, listener: ChildListener): 
       const callOff = timers.after(LAST_WORDS_MS, resolve);
       void outputOver.then(callOff).then(resolve);
     });
-    listener.onGone(brokenBy ?? describeExit(status), brokenBy === undefined && status.code === 0);
+    listener.onGone(
+      brokenBy ?? describeExit(status, words.last(guarded.pid)),
+      brokenBy === undefined && status.code === 0,
+    );
     await guarded.ended;
     // A grandchild that held our pipes open has been ended by now.
     for (const pipe of [stdin, stdout, stderr]) pipe.destroy();

@@ -31,11 +31,12 @@ export interface HostWords {
   follow(stream: Readable, pid: number): void;
   /** A log event. */
   say(entry: HostLog, pid: number): void;
-  last(): readonly string[];
+  /** What it wrote last: all of its processes, or one. */
+  last(pid?: number): readonly string[];
 }
 
 export const createHostWords = (host: string, limits: HostLimits, ports: HostLogPorts): HostWords => {
-  const kept: string[] = [];
+  const kept: { readonly pid: number; readonly text: string }[] = [];
   let second = Number.NEGATIVE_INFINITY;
   let lines = 0;
   let left = 0;
@@ -52,8 +53,8 @@ export const createHostWords = (host: string, limits: HostLimits, ports: HostLog
     return true;
   };
 
-  const keep = (text: string): void => {
-    kept.push(text.slice(0, KEPT_CHARACTERS).toWellFormed());
+  const keep = (text: string, pid: number): void => {
+    kept.push({ pid, text: text.slice(0, KEPT_CHARACTERS).toWellFormed() });
     if (kept.length > KEPT_LINES) kept.shift();
   };
 
@@ -63,7 +64,7 @@ export const createHostWords = (host: string, limits: HostLimits, ports: HostLog
     const said = (
       isHead ? `${ports.border.start(line).slice(0, HEAD_CHARACTERS)}...` : ports.border.text(line)
     ).toWellFormed();
-    keep(said);
+    keep(said, pid);
     ports.log.info(`host ${host}: ${said}`, { pid });
   };
 
@@ -101,7 +102,7 @@ export const createHostWords = (host: string, limits: HostLimits, ports: HostLog
     say: (entry, pid) => {
       if (isTooMany()) return;
       const message = shorten(entry.message, ports.border);
-      keep(message);
+      keep(message, pid);
       const level = entry.level === "debug" ? "info" : entry.level;
       ports.log[level](`host ${host}: ${message}`, {
         pid,
@@ -109,7 +110,7 @@ export const createHostWords = (host: string, limits: HostLimits, ports: HostLog
         ...scrubFields(entry, ports.border),
       });
     },
-    last: () => [...kept],
+    last: (pid) => kept.filter((line) => pid === undefined || line.pid === pid).map(({ text }) => text),
   };
 };
 

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { describeExit } from "./host-child.ts";
 import {
   breakerError,
   canceledError,
@@ -57,6 +58,32 @@ test("[HOST-4-7] a host's error has its type and its words, never its stack", ()
     detail: { type: "TypeError", detail: "x is undefined" },
     retryable: false,
   });
+});
+
+test("[SEE-10] what a host said last, and why its process ended, are for operators; a result that is not JSON has its code", () => {
+  const lost = lostError("outcome_unknown", "text", "its process ran out of memory (SIGABRT)", 1, ["FATAL ERROR"]);
+  expect(lost.message).not.toContain("FATAL");
+  expect(lost.cause).toMatchObject({ stack: "its process ran out of memory (SIGABRT)\nFATAL ERROR" });
+  const error = { type: "NotJson", detail: "a bigint at $.total" };
+  expect(hostSaidError("text", { kind: "response", id: "1", ok: false, error }).code).toBe("result_not_serializable");
+});
+
+test.each([
+  [{ code: 1, signal: null }, [], "its process ended with code 1"],
+  [
+    { code: null, signal: "SIGABRT" },
+    ["FATAL ERROR: JavaScript heap out of memory"],
+    "its process ran out of memory (SIGABRT)",
+  ],
+  [{ code: null, signal: "SIGABRT" }, ["assertion failed"], "its process was ended by SIGABRT"],
+  [
+    { code: null, signal: "SIGKILL" },
+    [],
+    "its process was ended by SIGKILL (the system does this when memory runs out)",
+  ],
+  [{ code: null, signal: "SIGTERM" }, [], "its process was ended by SIGTERM"],
+] as const)("[SEE-10] the end of a process in words: %j", (status, said, words) => {
+  expect(describeExit(status, said)).toBe(words);
 });
 
 test("every message names the host and says what to do or what happened, in one sentence", () => {

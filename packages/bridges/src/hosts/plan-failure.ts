@@ -36,22 +36,35 @@ export const lostError = (
   host: string,
   why: string,
   attempts: number,
+  said: readonly string[] = [],
 ): ToolplaneError =>
   new ToolplaneError(
     code,
     code === "outcome_unknown"
       ? `host ${host}: ${why} while the call was running; look whether it had its effect before calling again`
       : `host ${host}: ${why}; the call was not completed after ${attempts} ${attempts === 1 ? "try" : "tries"}`,
-    { detail: { host, attempts } },
+    {
+      detail: { host, attempts },
+      // What it wrote last is for the operator's diagnostics; no part of the message.
+      cause: { name: "HostEnded", message: why, stack: [why, ...said].join("\n") },
+    },
   );
+
+/** What our own hosts answer when a tool returned something that is not JSON. */
+const NOT_JSON = "NotJson";
 
 /** `ok: false`: the host's own error. Its stack is for the operator and not for the call. */
 export const hostSaidError = (host: string, { error }: HostFailure): ToolplaneError =>
-  new ToolplaneError("internal_error", `host ${host} failed: ${error.type}: ${error.detail}`, {
-    detail: { type: error.type, detail: error.detail },
-    // For the operator's diagnostics; no part of the message.
-    cause: { name: error.type, message: error.detail, stack: error.stack },
-  });
+  // The same as for a service whose tool returned what JSON cannot say.
+  new ToolplaneError(
+    error.type === NOT_JSON ? "result_not_serializable" : "internal_error",
+    `host ${host} failed: ${error.type}: ${error.detail}`,
+    {
+      detail: { type: error.type, detail: error.detail },
+      // For the operator's diagnostics; no part of the message.
+      cause: { name: error.type, message: error.detail, stack: error.stack },
+    },
+  );
 
 export const timeoutError = (host: string, ms: number, written: boolean): ToolplaneError =>
   new ToolplaneError(

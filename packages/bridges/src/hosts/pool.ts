@@ -157,7 +157,13 @@ export class HostPool implements JobOwner, CrewListener {
     if (refusal === undefined) return false;
     for (const task of this.#queue.takeAll()) {
       const why = this.crew.lastFailure ?? "its process is gone";
-      const tried = lostError("upstream_unavailable", this.#deps.name, why, task.attempts);
+      const tried = lostError(
+        "upstream_unavailable",
+        this.#deps.name,
+        why,
+        task.attempts,
+        this.#deps.words.last(task.pid),
+      );
       this.#fail(task, task.attempts > 0 ? tried : refusal);
     }
     return false;
@@ -178,9 +184,9 @@ export class HostPool implements JobOwner, CrewListener {
 
   #lost(task: PoolTask, why: string): void {
     const { written, attempts, retrySafe } = task;
-    const { name, limits } = this.#deps;
+    const { name, limits, words } = this.#deps;
     const plan = planLost({ written, retrySafe, attempts, maxAttempts: limits.attempts });
-    if (!plan.again) this.#fail(task, lostError(plan.code, name, why, attempts));
+    if (!plan.again) this.#fail(task, lostError(plan.code, name, why, attempts, words.last(task.pid)));
     else if (this.#closed) this.#fail(task, closedError(name));
     // The process reports its end right after this; then the call is given out again.
     else this.#queue.pushFront(task);

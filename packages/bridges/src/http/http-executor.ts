@@ -49,6 +49,12 @@ const planOf = (definition: ToolDefinition): HttpPlan => {
   );
 };
 
+/** For the registration: a definition that could not be run is refused with the same sentence as its call would be. */
+export const checkHttpDefinition = (definition: ToolDefinition): void => {
+  const { jina, openapi } = definition.options;
+  if (isFilled(jina) || isFilled(openapi)) planOf(definition);
+};
+
 export const createHttpExecutor = ({ within, now, token }: HttpExecutorOptions): Executor => {
   // The runner passes the same frozen definition for every call that was made with it.
   const plans = new WeakMap<ToolDefinition, HttpPlan>();

@@ -164,6 +164,25 @@ describe("[HTTP-3-3] harmless after the import", () => {
     expect(definition.description.length).toBeLessThan(4_100);
   });
 
+  test("thousands of operations with one id are named in a short note", () => {
+    const paths = Object.fromEntries(
+      Array.from({ length: 4_000 }, (_, at) => [`/p${at}`, { get: { operationId: "same" } }]),
+    );
+    const { tools, notes } = importSample(documentWith(paths));
+    expect(tools).toHaveLength(4_000);
+    expect(notes.join("").length).toBeLessThan(2_000);
+  });
+
+  test("an id of a megabyte is as good as none, and a path of a megabyte is refused", () => {
+    const long = `a${"_".repeat(1_000_000)}b`;
+    const { tools, refused } = importSample(
+      documentWith({ "/a": { get: { operationId: long } }, [`/${long}`]: { get: {} } }),
+    );
+    expect(tools.map(({ definition }) => definition.tool_name)).toEqual(["api__get_a"]);
+    expect(refused).toMatchObject([{ reason: expect.stringContaining("2048 characters") }]);
+    expect(JSON.stringify(refused).length).toBeLessThan(500);
+  });
+
   test("a pattern that takes exponential time is kept only if it can be checked in linear time", () => {
     const { parameters } = onlyTool(
       importSample(

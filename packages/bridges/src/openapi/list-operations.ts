@@ -22,6 +22,11 @@ export interface OperationList {
 /** GitHub has a thousand. Naming looks at all of them, also at those that the configuration leaves out. */
 const MAX_OPERATIONS = 50_000;
 
+/** A longer one is as good as none: the operation is named after its path. */
+const MAX_ID = 256;
+const MAX_PATH = 2_048;
+const MAX_SHOWN = 120;
+
 const asObject = ({ value, file }: Located<JsonValue | undefined>): Located<JsonObject> | undefined =>
   isRecord(value) && !Array.isArray(value) ? { value: value as JsonObject, file } : undefined;
 
@@ -35,7 +40,8 @@ const operationsIn = (references: References, path: string, item: Located<JsonOb
     const operation = objectAt(references, { value: ownMember(item.value, method), file: item.file });
     if (operation === undefined) return [];
     const { operationId } = operation.value;
-    const named = typeof operationId === "string" && operationId.trim() !== "" ? operationId.trim() : undefined;
+    const id = typeof operationId === "string" && operationId.length <= MAX_ID ? operationId.trim() : "";
+    const named = id === "" ? undefined : id;
     return [{ method, path, operationId: named, operation, pathItem: item }];
   });
 
@@ -50,9 +56,13 @@ export const listOperations = (references: References): OperationList => {
       const item = objectAt(references, { value, file });
       if (item === undefined) throw refuse("it is not an object");
       if (!path.startsWith("/")) throw refuse("a path begins with /");
+      if (path.length > MAX_PATH) throw refuse(`a path has at most ${MAX_PATH} characters`);
       operations.push(...operationsIn(references, path, item));
     } catch (error) {
-      unreadable.push({ operation: path, reason: error instanceof Error ? error.message : "unreadable" });
+      unreadable.push({
+        operation: path.slice(0, MAX_SHOWN).toWellFormed(),
+        reason: error instanceof Error ? error.message : "unreadable",
+      });
     }
     if (operations.length > MAX_OPERATIONS)
       throw refuse(`it has more than ${MAX_OPERATIONS} operations: give a smaller document`);

@@ -54,6 +54,13 @@ const cutName = (name: string, whole: string, options: NamingOptions): string =>
   return given.length <= MAX_TOOL_NAME ? given : withHash(given, whole, options);
 };
 
+const MOST_NAMED = 10;
+
+const listPlaces = (operations: readonly ListedOperation[]): string => {
+  const named = operations.slice(0, MOST_NAMED).map(placeOf).join(", ");
+  return operations.length > MOST_NAMED ? `${named} and ${operations.length - MOST_NAMED} more` : named;
+};
+
 const groupBy = <Item>(items: readonly Item[], keyOf: (item: Item) => string): ReadonlyMap<string, readonly Item[]> => {
   const groups = new Map<string, Item[]>();
   for (const item of items) {
@@ -74,21 +81,22 @@ export const nameOperations = (operations: readonly ListedOperation[], options: 
   const first = groupBy(operations, own);
   const candidates = [...first].flatMap(([name, group]) => {
     if (name !== "" && group.length === 1) return group.map((operation) => ({ operation, toolName: name }));
-    if (name !== "")
-      notes.push(`${group.map(placeOf).join(", ")} share the name ${name} and are named after their paths`);
+    if (name !== "") notes.push(`${listPlaces(group)} share the name ${name} and are named after their paths`);
     return group.map((operation) => ({ operation, toolName: place(operation) }));
   });
   const named: NamedOperation[] = [];
   const refused: { operation: string; reason: string }[] = [];
+  const taken = new Set<string>();
   for (const [shared, group] of groupBy(candidates, (candidate) => candidate.toolName)) {
     for (const { operation } of group) {
       const toolName = group.length === 1 ? shared : withHash(shared, wholePlace(operation), options);
-      if (isToolName(toolName))
-        named.push({ ...operation, toolName, shownName: toolName.slice(options.prefix.length) });
+      const isFree = isToolName(toolName) && !taken.has(toolName);
+      taken.add(toolName);
+      if (isFree) named.push({ ...operation, toolName, shownName: toolName.slice(options.prefix.length) });
       else
         refused.push({
           operation: placeOf(operation),
-          reason: `${JSON.stringify(toolName)} cannot be the name of a tool`,
+          reason: `${JSON.stringify(toolName)} cannot be its name, or another operation has that name`,
         });
     }
   }

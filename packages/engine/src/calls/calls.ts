@@ -119,7 +119,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
     known.remember(leased.facts);
     held.remember(leased.facts, leased.lease);
   };
-  const seen = createSeenServices(deps.clock.now);
+  const seen = createSeenServices(deps.clock.now, deps.log);
   const watch = createSettleWatch(deps);
   const unheard = createGiveBack<readonly string[]>({
     clock: deps.clock,

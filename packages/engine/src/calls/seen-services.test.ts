@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { silentLog } from "../ports/log.ts";
 import { createSeenServices, EVERY_PROJECT } from "./seen-services.ts";
 
 const MINUTE_MS = 60_000;
@@ -14,6 +15,28 @@ test("a service is listed for a minute after it asked, under its project or ever
   expect(seen.list("p", "math")).toEqual([]);
   now = MINUTE_MS + 1;
   expect(seen.list("p").map(({ holder }) => holder)).toEqual(["b"]);
+});
+
+test("[SEE-9] the log says when a service came, when it went, and when it was silent for a minute", () => {
+  let now = 0;
+  const lines: string[] = [];
+  const log = {
+    ...silentLog,
+    info: (text: string, fields?: object) => lines.push(`${text} ${JSON.stringify(fields)}`),
+  };
+  const seen = createSeenServices(() => now, log);
+  seen.saw("p", "text", "a")(false);
+  seen.saw("p", "text", "a")(true);
+  seen.saw(EVERY_PROJECT, "text", "b")(false);
+  now = MINUTE_MS + 1;
+  seen.saw("p", "text", "c")(false);
+  expect(lines).toEqual([
+    'a service asks for work {"projectId":"p","target":"text","service":"a"}',
+    'a service went away {"projectId":"p","target":"text","service":"a"}',
+    'a service asks for work {"target":"text","service":"b"}',
+    'a service asks for work {"projectId":"p","target":"text","service":"c"}',
+    'a service has not asked for work for a minute {"target":"text","service":"b"}',
+  ]);
 });
 
 test("[ENG-seen-bounded] however many names services use, only the latest ten thousand are remembered", () => {

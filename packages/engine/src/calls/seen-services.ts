@@ -1,6 +1,8 @@
 // Who has asked for work lately: the answer to "does anybody serve this target". From memory: it is for people who look,
 // and a service that lives asks again within seconds. One that ends its question itself, as a service does that stops, is
-// forgotten at once.
+// forgotten at once. The log says when one came and when it went.
+
+import { type Log, silentLog } from "../ports/log.ts";
 
 export interface SeenService {
   readonly projectId: string;
@@ -29,18 +31,34 @@ export const EVERY_PROJECT = "*";
 const RECENT_MS = 60_000;
 const MAX_SEEN = 10_000;
 
-export const createSeenServices = (now: () => number): SeenServices => {
-  const seen = new Map<string, SeenService & { readonly asking: number }>();
+type Seen = SeenService & { readonly asking: number };
+
+const fieldsOf = ({ projectId, target, holder }: SeenService) => ({
+  ...(projectId === EVERY_PROJECT ? {} : { projectId }),
+  target,
+  service: holder,
+});
+
+export const createSeenServices = (now: () => number, log: Log = silentLog): SeenServices => {
+  const seen = new Map<string, Seen>();
+  /** In the order in which they were seen last, so the first that is young ends the walk. */
   const forgetOld = (): void => {
     const oldest = now() - RECENT_MS;
-    for (const [key, { lastSeenMs }] of seen) if (lastSeenMs < oldest) seen.delete(key);
+    for (const [key, service] of seen) {
+      if (service.lastSeenMs >= oldest) return;
+      seen.delete(key);
+      log.info("a service has not asked for work for a minute", fieldsOf(service));
+    }
   };
   return {
     saw(projectId, target, holder, definitions) {
       const key = `${projectId} ${target} ${holder}`;
-      const asking = (seen.get(key)?.asking ?? 0) + 1;
+      const known = seen.get(key);
+      const service = { projectId, target, holder, lastSeenMs: now(), asking: (known?.asking ?? 0) + 1, definitions };
       seen.delete(key);
-      seen.set(key, { projectId, target, holder, lastSeenMs: now(), asking, definitions });
+      seen.set(key, service);
+      if (known === undefined) log.info("a service asks for work", fieldsOf(service));
+      forgetOld();
       // The longest unseen comes first. Names are the services' own, so nothing else bounds their number.
       for (const oldest of seen.keys()) {
         if (seen.size <= MAX_SEEN) break;
@@ -50,8 +68,10 @@ export const createSeenServices = (now: () => number): SeenServices => {
         const known = seen.get(key);
         if (known === undefined) return;
         // Several processes may share a name: it is gone with the last of them.
-        if (gone && known.asking <= 1) seen.delete(key);
-        else seen.set(key, { ...known, asking: known.asking - 1 });
+        if (gone && known.asking <= 1) {
+          seen.delete(key);
+          log.info("a service went away", fieldsOf(known));
+        } else seen.set(key, { ...known, asking: known.asking - 1 });
       };
     },
     list(projectId, target) {

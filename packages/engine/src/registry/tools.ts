@@ -8,6 +8,7 @@ import {
   isToolplaneError,
   PROTOCOL_VERSION,
   showName,
+  type ToolDefinition,
   ToolplaneError,
 } from "@toolplane/protocol";
 import { type AllowEnv, isToolName, parseToolDefinition } from "@toolplane/protocol/registry";
@@ -112,7 +113,11 @@ export interface ToolsOptions {
   readonly sha256: HashText;
   /** Which variables tools may name unless the registration says otherwise. */
   readonly allowEnv?: AllowEnv | undefined;
+  /** Refuses a definition that the executor of its target could not run. */
+  readonly checkTool?: CheckTool | undefined;
 }
+
+export type CheckTool = (definition: ToolDefinition) => void;
 
 /** A whole OpenAPI import goes in one request. */
 const MAX_TOOLS_AT_ONCE = 500;
@@ -164,6 +169,7 @@ export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOpt
       ...(allowEnv === undefined ? {} : { allowEnv }),
     });
     if (definition.options.pin === "strict" && definition.options.service === "plain") throw plainCannotPin();
+    rest.checkTool?.(definition);
     await admitParameters(definition, (schema) => schemas.check(schema, undefined, projectId));
     const { source, asPerson = source === undefined, waits = false } = options;
     return { projectId, definition, hash: definitionHash(definition, sha256), source, asPerson, waits };

@@ -1,6 +1,6 @@
 // What belongs to a trace. No index has the trace id: it would cost every call, and a trace is looked at rarely. Ids sort by time,
 // and a trace id that the plane made says when it was made, so a span of ids is searched. A trace id of a caller says nothing: then
-// the newest rows are searched.
+// the newest rows are searched. "offset 0" keeps a lookup a lookup: a plan made while there is nothing to find would read everything.
 
 import type { Statement } from "../sql/database.ts";
 
@@ -21,7 +21,9 @@ family as (
   union
   select t.agent_turn_id
     from family f
-    join state.turns t on t.parent_agent_turn_id = f.agent_turn_id and t.project_id = $1
+   cross join lateral (
+     select x.agent_turn_id from state.turns x
+      where x.parent_agent_turn_id = f.agent_turn_id and x.project_id = $1 offset 0) t
 )
 select agent_turn_id from family limit $6::int`,
 };

@@ -179,6 +179,20 @@ export const createExpire = (deps: ExpireDeps): ((limit: number) => Promise<Swee
     return { looked: decided.length, settled: planned.length, requeued: requeues.length, buried: letters.length };
   };
 
+  /** What a person must look at is in the log: a call without a known outcome, one that was given up, a service that was lost. */
+  const logLost = (decided: readonly Decided[]): void => {
+    for (const { row, facts, expiry, settlement } of decided) {
+      const about = { projectId: facts.projectId, call: facts.toolCallId, tool: facts.toolName };
+      const holder = row.lease_holder ?? undefined;
+      if (settlement !== undefined && expiry.act === "settle" && expiry.bury && !("written" in settlement.outcome)) {
+        const { code, message } = expiry.error;
+        const what = code === "outcome_unknown" ? "a call ended with an unknown outcome" : "a call was given up";
+        deps.log.warn(what, { ...about, code, service: holder, reason: message });
+      } else if (settlement === undefined && expiry.act === "requeue" && row.status === "running")
+        deps.log.warn("a service stopped answering; its call is offered again", { ...about, service: holder });
+    }
+  };
+
   /** Only for calls that are offered again; settled calls are told by their settlement. */
   const announce = (decided: readonly Decided[]): void => {
     const requeued = decided.filter(({ settlement, expiry }) => settlement === undefined && expiry.act === "requeue");
@@ -203,6 +217,7 @@ export const createExpire = (deps: ExpireDeps): ((limit: number) => Promise<Swee
     if (sweep.looked === 0) return sweep;
     await faults.at("expire:after-commit");
     announce(decided);
+    logLost(decided);
     return sweep;
   };
 

@@ -55,6 +55,18 @@ describe("foreign errors", () => {
     );
   });
 
+  test("[SEE-10] a system error of a tool keeps its own words: the file, the address; inside the plane it does not", () => {
+    const say = (error: unknown, keepMessage: boolean) => understandError(error, { keepMessage }).message;
+    const missing = Object.assign(new Error("ENOENT: no such file, open '/nope'"), { code: "ENOENT" });
+    expect([say(missing, true), say(missing, false)]).toEqual([missing.message, "a file or directory does not exist"]);
+    const refused = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:3"), { code: "ECONNREFUSED" });
+    const sentence = "fetch failed: connect ECONNREFUSED 127.0.0.1:3";
+    expect(say(new TypeError("fetch failed", { cause: refused }), true)).toBe(sentence);
+    const both = Object.assign(new AggregateError([refused, refused], ""), { code: "ECONNREFUSED" });
+    expect(say(new TypeError("fetch failed", { cause: both }), true)).toBe(sentence);
+    expect(say(Object.assign(new Error(""), { code: "ENOENT" }), true)).toBe("a file or directory does not exist");
+  });
+
   test("codes that no table knows", () => {
     expect(understandError(sql("P0001")).code).toBe("internal_error");
     expect(understandError(foreign({ name: "JetStreamApiError", code: 1 })).code).toBe("upstream_unavailable");

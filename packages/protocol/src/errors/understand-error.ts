@@ -107,6 +107,24 @@ const ownText = (error: unknown): string => {
   return isObject(error) && typeof error.message === "string" ? error.message : "";
 };
 
+/** An AggregateError of Node's sockets has no words of its own: its first error has them. */
+const wordsOf = (error: unknown): string => {
+  const own = ownText(error).trim();
+  const inner: unknown = isObject(error) && Array.isArray(error.errors) ? error.errors[0] : undefined;
+  return own === "" ? ownText(inner).trim() : own;
+};
+
+/**
+ * A system error of a tool in its own words: which file is missing, which address refused. `fetch failed` alone says nothing, so the
+ * words of the error inside come after those of the error that was thrown.
+ */
+const inOwnWords = (thrown: unknown, known: ToolplaneError): ToolplaneError => {
+  const { cause } = known;
+  if (!isObject(cause) || lookUp(SYSTEM_CODES, cause.code) === undefined) return known;
+  const words = [...new Set([wordsOf(thrown), wordsOf(cause)])].filter((text) => text !== "").join(": ");
+  return words === "" ? known : new ToolplaneError(known.code, words, { detail: known.detail, cause });
+};
+
 const understandForeign = (error: unknown, keepMessage: boolean): ToolplaneError => {
   if (error === undefined || error === null) {
     return new ToolplaneError("unknown_error", "something failed without saying what");
@@ -120,7 +138,9 @@ const understandForeign = (error: unknown, keepMessage: boolean): ToolplaneError
 export const understandError = (error: unknown, options: UnderstandOptions = {}): ToolplaneError => {
   try {
     const ofTool = options.keepMessage === true;
-    return understandKnown(error, ofTool, MAX_CAUSES) ?? understandForeign(error, ofTool);
+    const known = understandKnown(error, ofTool, MAX_CAUSES);
+    if (known === undefined) return understandForeign(error, ofTool);
+    return ofTool ? inOwnWords(error, known) : known;
   } catch {
     // An error that throws while it is read (a hostile getter) is still only an error.
     return new ToolplaneError("internal_error", "something failed that should not have");

@@ -159,7 +159,8 @@ const keepResult = (draft: Draft, input: ResultInput): void => {
     draft.result = input.result === undefined ? null : copyJson(input.result, capsFor(input.caps));
   } catch (fault) {
     const code = isTooLarge(fault) ? "result_too_large" : "result_not_serializable";
-    const message = code === "result_too_large" ? describeFault(fault) : "the result cannot be written as JSON";
+    const why = describeFault(fault);
+    const message = code === "result_too_large" ? why : `the result cannot be written as JSON: ${why}`;
     fail(draft, code, message, { type: typeName(input.result), original_error: describeFault(fault) }, input.source);
   }
 };

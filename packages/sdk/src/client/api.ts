@@ -40,7 +40,7 @@ export interface ApiHints {
   readonly noToken?: string | undefined;
 }
 
-const HINTS: ApiHints = {
+export const HINTS: ApiHints = {
   noServer: "start it with: toolplane up, or name another one in TOOLPLANE_URL",
   notOurs: "check TOOLPLANE_URL",
   noToken: "set TOOLPLANE_TOKEN; the first token is in <data>/token",

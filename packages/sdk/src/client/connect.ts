@@ -5,7 +5,7 @@ import { UsageError } from "@toolplane/protocol";
 import { createHttpPool } from "../http/pool.ts";
 import { systemClock } from "../ports/clock.ts";
 import { planSettings } from "../service/settings.ts";
-import { type Api, createApi } from "./api.ts";
+import { type Api, type ApiHints, createApi, HINTS } from "./api.ts";
 import { createHttpWay } from "./http-way.ts";
 import type { PlaneOptions } from "./means.ts";
 import { createPlane, type Plane } from "./plane.ts";
@@ -44,12 +44,19 @@ export const createApiPlane = ({ api, projectId, close, ...options }: ApiPlaneOp
   return createPlane({ ...options, clock, makeKey, way });
 };
 
+/** Advice names what the program itself has given, not a variable that it does not use. */
+const hintsFor = ({ url, token }: ConnectOptions): ApiHints => ({
+  noServer: url === undefined ? HINTS.noServer : "start it with: toolplane up, or connect to another url",
+  notOurs: url === undefined ? HINTS.notOurs : "check the url that connect was given",
+  noToken: token === undefined ? HINTS.noToken : "check the token that connect was given",
+});
+
 export const connect = (options: ConnectOptions = {}): Plane => {
   const { env = process.env, startupMs, onRetry } = options;
   // Callers and services read the same variables.
   const { url, token, projectId, nats } = planSettings({ ...options, target: "caller" }, env);
   if (nats !== undefined) throw new UsageError("a caller connects over HTTP: give url, or set TOOLPLANE_URL");
   const pool = createHttpPool({ url });
-  const api = createApi({ url, send: pool.send, readToken: () => token });
+  const api = createApi({ url, send: pool.send, readToken: () => token, hints: hintsFor(options) });
   return createApiPlane({ api, projectId, startupMs, onRetry, close: pool.close });
 };

@@ -2,7 +2,8 @@
 //   CP1. Every call has a key, made once. A request whose answer was lost is sent again with it, so the tool runs once.
 //   CP2. An error that may pass (by the error table) is retried until the wait is over; every other error is the answer.
 //   CP3. A settled call is an answer, also a failed one: the client never repeats a call because its tool failed.
-//   CP4. An aborted signal ends the wait at once. The call goes on unless its caller asked for a cancellation.
+//   CP4. An aborted signal ends the wait. The call goes on unless its caller asked for a cancellation. The error has the call's id: the
+//        client asks for it by the key, for a second at most, when no answer has named it yet.
 
 import { type JsonValue, type ToolplaneError, UsageError, understandError } from "@toolplane/protocol";
 import { givenUp } from "./api.ts";
@@ -71,6 +72,8 @@ export interface Plane extends AsyncDisposable {
 }
 
 const DEFAULT_WAIT_SECONDS = 30;
+/** A server that is there answers in milliseconds. */
+const FIND_MS = 1_000;
 const waitMsOf = ({ wait = DEFAULT_WAIT_SECONDS }: WaitOptions): number => {
   if (!(wait >= 0)) throw new UsageError(`wait is a number of seconds, 0 or more, not ${wait}`);
   return wait * 1000;
@@ -105,6 +108,14 @@ export const createPlane = (options: PlaneOptions): Plane => {
     return callId;
   };
 
+  /** The id of a call whose caller went away before an answer named it. A request that never arrived makes the call now: it goes on. */
+  const findByKey = async (ask: Omit<CallAsk, "untilMs">): Promise<string | undefined> => {
+    const found = new AbortController();
+    const late = clock.sleep(FIND_MS, found.signal).then(() => undefined);
+    const made = make(ask, 0, AbortSignal.timeout(FIND_MS)).then(callIdOf);
+    return Promise.race([made, late]).finally(() => found.abort());
+  };
+
   const settled = async (tool: string, args: unknown, given: CallOptions): Promise<JsonValue> => {
     const { signal, cancelOnAbort = false } = given;
     // The call was never sent, so there is nothing to cancel.
@@ -113,8 +124,8 @@ export const createPlane = (options: PlaneOptions): Plane => {
     try {
       return resultOf(await make(ask, waitMsOf(given), signal));
     } catch (error) {
-      if (!cancelOnAbort || !signal?.aborted) throw error;
-      throw givenUp(error, await cancelByKey(ask).catch(() => undefined));
+      if (!signal?.aborted) throw error;
+      throw givenUp(error, await (cancelOnAbort ? cancelByKey(ask) : findByKey(ask)).catch(() => undefined));
     }
   };
 
@@ -124,7 +135,11 @@ export const createPlane = (options: PlaneOptions): Plane => {
   };
 
   const read = (callId: string, waitMs: number, signal?: AbortSignal): Promise<Body> =>
-    askUntilOver(means, waitMs, signal, (untilMs) => way.readCall(callId, untilMs - clock.now(), signal), isOver);
+    askUntilOver(means, waitMs, signal, (untilMs) => way.readCall(callId, untilMs - clock.now(), signal), isOver).catch(
+      (error: unknown) => {
+        throw signal?.aborted === true ? givenUp(error, callId) : error;
+      },
+    );
 
   return {
     project: way.projectId,

@@ -28,6 +28,16 @@ describe("[HOST-3-4] whatever was thrown", () => {
     expect(describeThrown(thrown)).toEqual(fault);
   });
 
+  test("[SEE-10] an error brings the errors it was made of: their stacks, and the words of a system error", () => {
+    const refused = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:3"), { code: "ECONNREFUSED" });
+    const { detail, stack } = describeThrown(new TypeError("fetch failed", { cause: refused }));
+    expect(detail).toBe("fetch failed: connect ECONNREFUSED 127.0.0.1:3");
+    expect(stack).toContain("\ncaused by: Error: connect ECONNREFUSED 127.0.0.1:3\n");
+    const loop = new ShopClosed("closed");
+    loop.cause = loop;
+    expect(describeThrown(loop).stack?.match(/caused by/g)).toBeNull();
+  });
+
   test("a message of a megabyte is cut", () => {
     const { detail, stack } = describeThrown(new ShopClosed("x".repeat(1 << 20)));
     expect([detail.length, stack?.length]).toEqual([16_384, 16_384]);

@@ -1,7 +1,7 @@
 // Every failure a host answers with, as the `error` of a response. What plugin code threw is named by its class and its
 // message; faults of the protocol have fixed words.
 
-import { ToolplaneError } from "@toolplane/protocol";
+import { ToolplaneError, understandError } from "@toolplane/protocol";
 import { HOST_ERROR_TYPES } from "@toolplane/protocol/host";
 
 /** Error types of this host in addition to the protocol's. */
@@ -51,13 +51,32 @@ const say = (thrown: unknown): string => {
   }
 };
 
+const MAX_CAUSES = 5;
+
+/** The stack of the error and of the errors it was made of. */
+const stackWithCauses = (thrown: Error): string => {
+  const stacks = [String(thrown.stack)];
+  const seen = new Set<unknown>([thrown]);
+  for (let at = thrown.cause; at instanceof Error && !seen.has(at) && stacks.length <= MAX_CAUSES; at = at.cause) {
+    seen.add(at);
+    stacks.push(`caused by: ${String(at.stack)}`);
+  }
+  return stacks.join("\n");
+};
+
+/** `fetch failed` alone says nothing: a system error inside brings its words. */
+const wordsOf = (thrown: Error): string => {
+  const { message } = understandError(thrown, { keepMessage: true });
+  return message.startsWith(thrown.message) ? message : String(thrown.message);
+};
+
 /** Reading a foreign error may itself throw; then it is an error all the same. */
 export const describeThrown = (thrown: unknown): Fault => {
   if (thrown instanceof HostFault) return { type: thrown.type, detail: cut(thrown.message) };
   try {
     if (!(thrown instanceof Error)) return { type: "Error", detail: cut(say(thrown)) };
-    const fault = { type: cut(classOf(thrown)), detail: cut(String(thrown.message)) };
-    return typeof thrown.stack === "string" ? { ...fault, stack: cut(thrown.stack) } : fault;
+    const fault = { type: cut(classOf(thrown)), detail: cut(wordsOf(thrown)) };
+    return typeof thrown.stack === "string" ? { ...fault, stack: cut(stackWithCauses(thrown)) } : fault;
   } catch {
     return { type: "Error", detail: "an error that cannot be read" };
   }

@@ -10,6 +10,7 @@ import {
 } from "@toolplane/protocol";
 import type { Diagnostics } from "../gateway/gateway.ts";
 import { scrubLog } from "../secrets/scrubber.ts";
+import { PreparedResult } from "../tools/tool-result.ts";
 import type { RunEnd } from "./attempts.ts";
 import {
   buildFailed,
@@ -133,18 +134,44 @@ const logFailure = (run: Run, { code, message }: ErrorEnvelope, diagnostics: Dia
   log.warn("the tool failed", { tool: run.payload.tool_name, code, reason: message, stack: diagnostics?.stack });
 };
 
+const NOT_COUNTED = "; the tool was told to stop, and the result of this run does not count";
+
+/** Why a run ended before its tool did, for the person who reads the service's log. */
+const ENDED: Readonly<Record<string, string>> = {
+  canceled: `the plane has ended the call: it was canceled, its time was over or its lease was lost${NOT_COUNTED}`,
+  lost: `the lease was lost: the plane has ended the call or given it to another service${NOT_COUNTED}`,
+  expired: `the lease has ended and the plane does not answer: another service may run the call${NOT_COUNTED}`,
+  deadline: "the tool did not finish in time and was told to stop",
+};
+
+const logEnd = (run: Run, cause: string | undefined): void => {
+  const words = cause === undefined ? undefined : ENDED[cause];
+  if (words === undefined) return;
+  if (cause === "canceled") run.log.info(words);
+  else run.log.warn(words, cause === "deadline" ? { timeout_seconds: run.profile?.timeoutSeconds } : {});
+};
+
+/** The result is built from what a tool returned; when that is not JSON, its author must hear where it is not. */
+const handOverValue = (run: Run, value: unknown): Promise<CallEnd> => {
+  const built = buildValue(outcomeInput(run), value);
+  const error = built.content.error as ErrorEnvelope | null;
+  if (!(value instanceof PreparedResult) && error !== null) logFailure(run, error, undefined);
+  return handOver(run, built, value);
+};
+
 export const finishCall = async (run: Run, end: RunEnd): Promise<CallEnd> => {
   const { toolCallId, payload, profile, signal } = run;
   const cause = signal.cause();
   if (signal.unwanted.aborted || (end.kind === "ended" && cause === "expired")) {
     const outcome = cause === "canceled" ? "canceled" : "lost";
+    logEnd(run, cause);
     return { report: { outcome, toolCallId, toolName: payload.tool_name } };
   }
   if (end.kind === "value" && end.value instanceof DeferredCall) {
     run.log.info("the result of a call comes later", { holder: end.value.holder });
     return { report: { outcome: "deferred", toolCallId, toolName: payload.tool_name } };
   }
-  if (end.kind === "value") return handOver(run, buildValue(outcomeInput(run), end.value), end.value);
+  if (end.kind === "value") return handOverValue(run, end.value);
   if (end.kind === "error") {
     // A host or a remote API counts the same deadline and may notice it first; the call must look the same either way.
     const status = end.error.code === "tool_timeout" ? "timeout" : "failed";
@@ -152,6 +179,7 @@ export const finishCall = async (run: Run, end: RunEnd): Promise<CallEnd> => {
     logFailure(run, end.error, diagnostics);
     return handOver(run, buildFailed(outcomeInput(run), end.error, status), undefined, diagnostics);
   }
+  logEnd(run, cause);
   if (cause === "deadline") return handOver(run, buildFailed(outcomeInput(run), timedOut(run), "timeout"), undefined);
   if (planShutdown(run.started, profile?.retry ?? "never") === "release") return release(run);
   return handOver(run, buildFailed(outcomeInput(run), outcomeUnknown(run)), undefined);

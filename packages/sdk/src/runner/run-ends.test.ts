@@ -75,7 +75,28 @@ test("[ARCH-7-5] where the plane settled the timeout first, nothing is amiss", a
   const handled = world.runner.handle(world.call.command);
   await world.clock.advance(30_000);
   expect(await handled).toMatchObject({ outcome: "late", status: "timeout" });
-  expect(world.log.entries).toEqual([]);
+  // Only that the tool was too slow; nothing about a result that was refused.
+  expect(world.log.entries.map(({ message }) => message)).toEqual([
+    "the tool did not finish in time and was told to stop",
+  ]);
+});
+
+test("[SEE-10] a value that is not JSON is named in the log and in the result", async () => {
+  const world = createRunnerWorld({ run: async () => ({ total: 10n }) });
+  await world.runner.handle(world.call.command);
+  const reason = "the result cannot be written as JSON: a bigint at $.total";
+  expect(world.gateway.settled[0]).toMatchObject({ error: { code: "result_not_serializable", message: reason } });
+  expect(world.log.entries).toMatchObject([{ level: "warn", message: "the tool failed", fields: { reason } }]);
+});
+
+test("[SEE-10] a call that the plane has ended is a line of the service's log", async () => {
+  const { run } = waitForAbort();
+  const world = createRunnerWorld({ run });
+  world.gateway.script.heartbeat = async () => ({ expiresAt: 0, cancel: true });
+  const handled = world.runner.handle(world.call.command);
+  await world.clock.advance(30_000);
+  expect(await handled).toMatchObject({ outcome: "canceled" });
+  expect(world.log.entries).toMatchObject([{ level: "info", message: expect.stringMatching(/^the plane has ended/) }]);
 });
 
 describe("cancellation and lost leases", () => {

@@ -37,16 +37,17 @@ const MAX_CONCURRENCY = 1_000;
 const filled = (...values: readonly (string | undefined)[]): string | undefined =>
   values.map((value) => value?.trim()).find((value) => value !== undefined && value !== "");
 
-const parseUrl = (text: string): string => {
+/** `said`: what the reader has to change. */
+const parseUrl = (text: string, said: string): string => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !["http:", "https:"].includes(url.protocol)) {
     throw new UsageError(
-      `TOOLPLANE_URL must be an http or https address such as ${DEFAULT_URL}, or a NATS address such as nats://127.0.0.1:4222`,
+      `${said} must be an http or https address such as ${DEFAULT_URL}, or a NATS address such as nats://127.0.0.1:4222`,
     );
   }
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
     throw new UsageError(
-      "TOOLPLANE_URL must not carry a user, a password, a query or a fragment; the token is TOOLPLANE_TOKEN",
+      `${said} must not carry a user, a password, a query or a fragment; give the token as token, or in TOOLPLANE_TOKEN`,
     );
   }
   return url.href.endsWith("/") ? url.href.slice(0, -1) : url.href;
@@ -57,7 +58,7 @@ const planPlace = (
   input: ServiceSettingsInput,
   env: Readonly<Record<string, string | undefined>>,
 ): Pick<ServiceSettings, "url" | "nats"> => {
-  if (!isNatsUrl(text)) return { url: parseUrl(text) };
+  if (!isNatsUrl(text)) return { url: parseUrl(text, filled(input.url) === undefined ? "TOOLPLANE_URL" : "url") };
   const credentials = filled(input.natsCredentials, env.TOOLPLANE_NATS_CREDENTIALS);
   const inbox = filled(input.natsInbox, env.TOOLPLANE_NATS_INBOX);
   const { shown, nats } = planNatsSettings({ url: text, credentials, inbox });

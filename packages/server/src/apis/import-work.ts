@@ -48,12 +48,14 @@ const openFiles = (path: string): Files => {
   const known = new Map<string, JsonValue>();
   let bytes = 0;
   const read = (file: string, shown: string): { readonly file: string; readonly value: JsonValue } => {
-    const found = known.get(file);
-    if (found !== undefined) return { file, value: found };
+    const before = known.get(file);
+    if (before !== undefined) return { file, value: before };
     if (known.size >= MAX_FILES) throw refuse(`it consists of more than ${MAX_FILES} files`);
     const whole = resolve(base, file);
-    const { size } = statSync(whole);
-    bytes += size;
+    const found = statSync(whole);
+    // A pipe or a device would be read without end.
+    if (!found.isFile()) throw refuse(`the file ${shown} cannot be read: it is not a plain file`);
+    bytes += found.size;
     if (bytes > MAX_BYTES) throw refuse(`it is larger than ${MAX_BYTES} bytes`);
     const value = parse(readFileSync(whole, "utf8"), shown);
     known.set(file, value);

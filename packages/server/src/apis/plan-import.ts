@@ -64,7 +64,11 @@ export const groupReasons = (
   refused: readonly { readonly operation: string; readonly reason: string }[],
 ): readonly ReasonGroup[] => {
   const groups = new Map<string, string[]>();
-  for (const { operation, reason } of refused) groups.set(reason, [...(groups.get(reason) ?? []), operation]);
+  for (const { operation, reason } of refused) {
+    const group = groups.get(reason);
+    if (group === undefined) groups.set(reason, [operation]);
+    else group.push(operation);
+  }
   return [...groups].map(([reason, operations]) => ({
     reason,
     count: operations.length,

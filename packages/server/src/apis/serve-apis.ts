@@ -2,9 +2,10 @@
 // what to send; this file says what they may reach and which variables they may use.
 
 import { randomUUID } from "node:crypto";
-import { createHttpExecutor } from "@toolplane/bridges";
+import { checkHttpDefinition, createHttpExecutor } from "@toolplane/bridges";
 import { createEgress, type Egress } from "@toolplane/egress";
 import type { AllowedOrigin } from "@toolplane/egress/policy";
+import type { ToolDefinition } from "@toolplane/protocol";
 import type { ToolService } from "@toolplane/sdk";
 import { type ServiceMeans, serveAcross } from "../gateway/serve-across.ts";
 import type { EnvSource } from "../secrets/env-grants.ts";
@@ -33,6 +34,11 @@ export const createApiEgress = (
     redirects: REDIRECTS,
     limits: { bodyBytes: BODY_BYTES, totalMs: TOTAL_MS },
   });
+
+/** Only for the tools that this service runs: another service may read its options in another way. */
+export const checkApiTool = (definition: ToolDefinition): void => {
+  if (definition.target_subject.split(".")[6] === API_TARGET) checkHttpDefinition(definition);
+};
 
 export interface ServeApisOptions extends ServiceMeans {
   readonly egress: Egress;

@@ -38,9 +38,9 @@ const showStoryCall = (output: Output, call: Body): void => {
   const took = spanOf(call, "asked_at", "answered_at");
   const said = errorText(call.error) ?? (status === undefined ? "" : shortValue(call.result));
   const outcome = paint(toneOf(status), status ?? "no result yet");
-  const id = paint("faint", `call ${textOf(call, "tool_call_id") ?? "?"}`);
+  const id = call.local === true ? "" : `  ${paint("faint", `call ${textOf(call, "tool_call_id") ?? "?"}`)}`;
   output.line(
-    `    ${outcome}${took === undefined ? "" : ` in ${took}`}${said === "" ? "" : `: ${shortValue(said)}`}  ${id}`,
+    `    ${outcome}${took === undefined ? "" : ` in ${took}`}${said === "" ? "" : `: ${shortValue(said)}`}${id}`,
   );
 };
 

@@ -7,7 +7,7 @@
 import { hostname } from "node:os";
 import { type Log, systemClock } from "@toolplane/engine";
 import { createGuard } from "@toolplane/processes";
-import { UsageError } from "@toolplane/protocol";
+import { isToolplaneError, ToolplaneError, UsageError } from "@toolplane/protocol";
 import { type ServeOptions, type Serving, serveTools, type Tool } from "@toolplane/sdk";
 import { createKeys, createPlane, type Plane } from "@toolplane/sdk/client";
 import { readSettings } from "../config/read-settings.ts";
@@ -108,12 +108,34 @@ const serveHere = async (
   return serveTools(tools, { ...rest, ...means, ...own });
 };
 
+/** Advice for a person who types flags, in the words of a program that gives options. */
+const OPTION_WORDS: readonly (readonly [RegExp, string])[] = [
+  [/start with another --data\b/g, "open another directory with data"],
+  [/--database-url\b/g, "databaseUrl"],
+  [/--data\b/g, "data"],
+  [/--config\b/g, "config"],
+];
+
+const inWords = (text: string): string =>
+  OPTION_WORDS.reduce((said, [flag, option]) => said.replaceAll(flag, option), text);
+
+const inOwnWords = async (options: Parameters<typeof startStack>[0]): Promise<Stack> => {
+  try {
+    return await startStack(options);
+  } catch (error) {
+    const todo = isToolplaneError(error) ? error.detail?.todo : undefined;
+    if (!isToolplaneError(error) || typeof todo !== "string") throw error;
+    const detail = { ...error.detail, todo: inWords(todo) };
+    throw new ToolplaneError(error.code, inWords(error.message), { detail, cause: error });
+  }
+};
+
 export const openPlane = async (options: OpenPlaneOptions = {}): Promise<OwnPlane> => {
   const { env = process.env } = options;
   // A project that was named is made: a program that opens a plane for one wants to use it.
   const settings: Settings = { ...settingsOf(options, env), projectNamed: true };
   const log = options.log ?? logOf(settings);
-  const stack = await startStack({
+  const stack = await inOwnWords({
     settings,
     version: readVersion(),
     cwd: process.cwd(),

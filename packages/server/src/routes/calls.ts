@@ -183,8 +183,11 @@ export const callRoutes: readonly Route[] = [
     roles: READERS,
     gives: "call",
     query: waitQuery,
-    handle: async ({ engine, params, query, context, caller, signal }) => {
+    handle: async (call) => {
+      const { engine, params, query, context, caller } = call;
       const waitMs = (query.wait_seconds ?? 0) * 1000;
+      // Asked for only by a request that waits: the signal counts it as one.
+      const signal = waitMs > 0 ? call.signal : undefined;
       return context.json(await readCall(engine, keyFrom(params), { role: caller.token.role, waitMs, signal }));
     },
   }),

@@ -25,6 +25,8 @@ export interface StoryCall {
   readonly tool_call_id: string;
   readonly tool_name: string;
   readonly arguments: unknown;
+  /** It was never sent, or the worker did it itself: there is no call with this id to look up. */
+  readonly local?: true;
   /** Null while there is no result. */
   readonly status: string | null;
   readonly result?: unknown;
@@ -64,7 +66,11 @@ const localArguments = (thought: Card | undefined, providerId: unknown): unknown
 };
 
 /** Pure: the thought and the calls of one step, from the cards of the turn. */
-const planStoryStep = (stepId: string, cards: readonly Card[], show: ShowArguments): StoryStep => {
+const planStoryStep = (
+  { stepId, toolCallIds }: Pick<StepView, "stepId" | "toolCallIds">,
+  cards: readonly Card[],
+  show: ShowArguments,
+): StoryStep => {
   const own = cards.filter(({ metadata }) => metadata.step_id === stepId);
   const thought = own.find(({ type }) => type === CARD_TYPES.agentThought);
   const called = own.filter(({ type }) => type === CARD_TYPES.toolCall);
@@ -81,6 +87,7 @@ const planStoryStep = (stepId: string, cards: readonly Card[], show: ShowArgumen
         tool_name: nameOf(card),
         arguments: shortValue(show(card)),
         asked_at: card.created_at,
+        ...(toolCallIds.includes(card.tool_call_id ?? "") ? {} : { local: true as const }),
         ...resultOf(results.get(card.tool_call_id)),
       })),
       ...local.map((card) => ({
@@ -88,6 +95,7 @@ const planStoryStep = (stepId: string, cards: readonly Card[], show: ShowArgumen
         tool_name: nameOf(card),
         arguments: localArguments(thought, card.metadata.provider_tool_call_id),
         asked_at: card.created_at,
+        local: true as const,
         ...resultOf(card),
       })),
     ],
@@ -125,8 +133,6 @@ export const readStory = async (
   }
   return {
     instruction: planInstruction(context),
-    steps: new Map(
-      steps.map(({ stepId }) => [stepId, planStoryStep(stepId, own, ({ card_id }) => shown.get(card_id))]),
-    ),
+    steps: new Map(steps.map((step) => [step.stepId, planStoryStep(step, own, ({ card_id }) => shown.get(card_id))])),
   };
 };

@@ -12,6 +12,7 @@ import { createEndpointCheck } from "@toolplane/agents";
 import type { Engine, Log } from "@toolplane/engine";
 import type { Guard } from "@toolplane/processes";
 import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
+import { checkApiTool } from "../apis/serve-apis.ts";
 import { BUNDLED_TARGET, bundledDefinitions } from "../bundled/bundled-tools.ts";
 import { applyConfig, type ConfigDefinitions, readDefinitions } from "../config/apply-config.ts";
 import type { Settings } from "../config/settings.ts";
@@ -225,6 +226,7 @@ const start = async (parts: Parts, options: StackOptions): Promise<string> => {
     }),
     allowEnv: (name, projectId) =>
       planEnvUse(settings.envGrants, { name, projectId, destination: "definition" }) === undefined,
+    checkTool: checkApiTool,
     checkProfile: createEndpointCheck(settings.egressAllow),
     leaseSeconds: settings.leaseSeconds,
     turns: { claimSeconds: settings.leaseSeconds },

@@ -6,10 +6,10 @@ import { ERROR_TABLE, isErrorCode } from "@toolplane/protocol";
 const CAUSE = "see the cause with: toolplane calls show ID";
 const AGAIN = "make it again with: toolplane calls retry ID";
 
-/** Each line is tried against the situation it names by tests/scenarios/failing-tools.test.ts or call-advice.test.ts. */
+/** Each line is tried against the situation that its code names: call-advice.test.ts, tests/long/failing-tools.long.ts. */
 const ADVICE: Readonly<Record<string, string>> = {
   tool_error: `correct the arguments, or ${CAUSE}`,
-  internal_error: `the tool has a bug: ${CAUSE}`,
+  internal_error: `the tool failed in a way that it did not declare: ${CAUSE}`,
   bad_request: "correct the arguments: the message names the one that is wrong",
   not_found: `the tool did not find what it was asked for; correct the arguments, or ${CAUSE}`,
   upstream_unavailable: `see that what the tool depends on runs; ${CAUSE}`,
@@ -21,7 +21,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   approval_expired: `let a person decide in time, then ${AGAIN}`,
   auth_failed: "set the variable that the message names where the tool runs, and allow it",
   result_too_large: "let the tool return less, or a pointer to the rest",
-  result_not_serializable: `let the tool return plain JSON; ${CAUSE}`,
+  result_not_serializable: "let the tool return plain JSON: the message says what is not",
   definition_changed: "start a service with the definition that the call was made under, or make a new call",
   breaker_open: `mend what the message names, then ${AGAIN}`,
 };

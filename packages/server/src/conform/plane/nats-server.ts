@@ -85,16 +85,17 @@ export const prepareServer = async (nats: BareNats, projectId: string, target: s
       name,
       description: MARK,
       subjects: [filter.text],
-      retention: "limits",
+      // A durable that is made again must not bring commands that are done.
+      retention: name === stream ? "workqueue" : "limits",
       storage: "memory",
       max_age: maxAgeSeconds * NANOS_PER_SECOND,
     });
 
-  const makeDurable = async (name: string): Promise<void> => {
-    await api(`CONSUMER.DURABLE.CREATE.${stream}.${name}`, {
+  const makeDurable = async (): Promise<void> => {
+    await api(`CONSUMER.DURABLE.CREATE.${stream}.${durable}`, {
       stream_name: stream,
       config: {
-        durable_name: name,
+        durable_name: durable,
         description: MARK,
         filter_subject: pattern.text,
         deliver_policy: "all",
@@ -105,7 +106,7 @@ export const prepareServer = async (nats: BareNats, projectId: string, target: s
       },
     });
   };
-  await makeDurable(durable);
+  await makeDurable();
 
   return {
     stream,
@@ -120,12 +121,8 @@ export const prepareServer = async (nats: BareNats, projectId: string, target: s
       return typeof waiting === "number" && waiting > 0;
     },
     async replaceDurable() {
-      // The stream keeps a command only while a durable wants it. The second one keeps commands that the service put off.
-      const keeper = `${durable}_keeper`;
-      await makeDurable(keeper);
       await api(`CONSUMER.DELETE.${stream}.${durable}`);
-      await makeDurable(durable);
-      await api(`CONSUMER.DELETE.${stream}.${keeper}`);
+      await makeDurable();
     },
     async purge() {
       await api(`STREAM.PURGE.${stream}`);

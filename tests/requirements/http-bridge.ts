@@ -1,7 +1,6 @@
 // Tools that are HTTP operations: OpenAPI and the Jina services.
-// Not built yet: the rules are counted out loud, and wait for the tests that will claim them.
 
-import type { Rule } from "../rule.ts";
+import type { Rule } from "./rule.ts";
 
 export const rules = [
   { id: "UTP-9-1", source: "utp 9", part: "http bridge", text: "A tool of the HTTP bridge needs a non-empty jina or openapi object in its options, else bad_request." },
@@ -10,7 +9,7 @@ export const rules = [
   { id: "UTP-9-4", source: "utp 9", part: "http bridge", text: "The base URL's host must be exactly the one of the mode; https, the default port and no user information." },
   { id: "UTP-9-5", source: "utp 9", part: "http bridge", text: "The method is jina.method, then openapi.method, then GET, upper-cased." },
   { id: "UTP-9-6", source: "utp 9", part: "http bridge", text: "Arguments are the jina defaults overlaid by the card's arguments and the env injections." },
-  { id: "UTP-9-7", source: "utp 9", part: "http bridge", text: "Service configuration overrides the definition's envs, more specific last; a missing or empty variable is skipped with a warning unless it is the credential." },
+  { id: "UTP-9-7", source: "utp 9", part: "http bridge", text: "Service configuration overrides the definition's envs, more specific last; a missing or empty variable is auth_failed before anything is sent (security 2.7 stands above the protocol, which skips it with a warning), except the key of the reader." },
   { id: "UTP-9-8", source: "utp 9", part: "http bridge", text: "Search needs a non-blank q or query, and sends q only." },
   { id: "UTP-9-9", source: "utp 9", part: "http bridge", text: "Reader needs a non-blank url or target_url, which is percent-encoded into the endpoint template and removed from the arguments." },
   { id: "UTP-9-10", source: "utp 9", part: "http bridge", text: "GET sends arguments in the query string; other methods send a JSON body." },
@@ -32,4 +31,5 @@ export const rules = [
   { id: "API-OPENAPI-2", source: "interfaces 3", part: "http bridge", text: "Imported GET, HEAD, PUT and DELETE operations are safe to retry unless overridden; others are not." },
   { id: "API-OPENAPI-3", source: "interfaces 3", part: "http bridge", text: "Only operations matched by the configured patterns are imported." },
   { id: "API-OPENAPI-4", source: "interfaces 3", part: "http bridge", text: "A server URL of a specification is checked against allow_hosts at call time." },
+  { id: "API-3-J1", source: "interfaces 3", part: "http bridge", text: "Options of the HTTP executor that could not be run are refused at the registration, unknown keys by name." },
 ] as const satisfies readonly Rule[];

@@ -1,0 +1,41 @@
+import { ERROR_TABLE } from "@toolplane/protocol";
+import { describe, expect, test } from "vitest";
+import { adviceForCall } from "./call-advice.ts";
+
+const ID = "01a1e4c1f8707000a639951c474f062c";
+
+describe("[SEE-8] what is advised about a failed call", () => {
+  /** Codes of calls whose outcome is known to be nothing, or that a person canceled: making the call again is safe advice. */
+  const AGAIN_IS_SAFE: ReadonlySet<string> = new Set([
+    "queue_timeout",
+    "canceled",
+    "approval_denied",
+    "approval_expired",
+    "breaker_open",
+    "rate_limited",
+    "storage_error",
+    "agent_busy",
+    "inbox_not_empty",
+    "still_running",
+  ]);
+
+  test.each(Object.keys(ERROR_TABLE))("%s: names the call at most as an id, and never a flag of a request", (code) => {
+    const advice = adviceForCall(code, ID);
+    expect(advice).not.toMatch(/--project|--token|--key|check the name/);
+    expect(advice).not.toContain("ID");
+    // A call that may have had its effect is not made again without a look.
+    if (advice.includes("calls retry") && code !== "outcome_unknown") expect(AGAIN_IS_SAFE).toContain(code);
+  });
+
+  test.each([
+    ["outcome_unknown", `look at what the tool did before you make it again with: toolplane calls retry ${ID}`],
+    ["tool_timeout", "give the tool more time (timeout_seconds of its options), or find out what holds it up"],
+    [
+      "internal_error",
+      `the tool failed in a way that it did not declare: see the cause with: toolplane calls show ${ID}`,
+    ],
+    ["own_code", `see the cause with: toolplane calls show ${ID}`],
+  ])("%s", (code, advice) => {
+    expect(adviceForCall(code, ID)).toBe(advice);
+  });
+});
