@@ -144,7 +144,7 @@ describe("toolplane calls and why", () => {
       `call ${String(id)} was over before: canceled\n`,
     );
     expect((await stack.run(["why", String(id)])).out).toContain(
-      `what to do: toolplane calls retry ${String(id)} makes a new call`,
+      `what to do: make it again with: toolplane calls retry ${String(id)}`,
     );
     const again = await stack.json("calls", "retry", String(id));
     expect(again).toMatchObject({ retry_of: id });

@@ -143,7 +143,9 @@ describe("definitions", () => {
         word: { enum: ["a", "b"], default: "a" },
       },
     });
-    expect((await stack.run(["call", "typed-tool", "{}"])).err).toMatch(/^toolplane: bad_request: .*\$\.text: is missing/);
+    expect((await stack.run(["call", "typed-tool", "{}"])).err).toMatch(
+      /^toolplane: bad_request: .*\$\.text: is missing/,
+    );
   });
 
   test("[HOSTPY-7] a second start registers nothing; what is registered stays at its version", async () => {

@@ -1,7 +1,8 @@
 // Projects and tools.
 
 import type { Engine, RegisteredProject, RegisteredTool } from "@toolplane/engine";
-import { definitionChanges } from "@toolplane/protocol/registry";
+import type { JsonValue, ToolDefinition } from "@toolplane/protocol";
+import { type DefinitionChange, definitionChanges } from "@toolplane/protocol/registry";
 import { z } from "zod";
 import { MAX_VERSION, noTool, pendingBody, registerTool, showVersion, toolBody } from "../gateway/tool-operations.ts";
 import { actorOf } from "../http/actor-of.ts";
@@ -25,6 +26,15 @@ const projectBody = (project: RegisteredProject) => ({
 
 type Version = Awaited<ReturnType<Engine["tools"]["listToolVersions"]>>["items"][number];
 
+/** The definition stands beside its changes, so a long value is shown by its beginning: a page stays as large as its definitions. */
+const MOST_SHOWN = 500;
+const shorten = (value: JsonValue): JsonValue => {
+  const text = JSON.stringify(value);
+  return text.length <= MOST_SHOWN ? value : `${text.slice(0, MOST_SHOWN)}...`;
+};
+const changesBetween = (before: ToolDefinition, after: ToolDefinition): readonly DefinitionChange[] =>
+  definitionChanges(before, after).map(({ field, from, to }) => ({ field, from: shorten(from), to: shorten(to) }));
+
 /** `changes`: what differs from the version before; null when that is on the next page. */
 const versionBody = (version: Version, before: Version | undefined, isFirst: boolean) => ({
   version: version.version,
@@ -32,7 +42,7 @@ const versionBody = (version: Version, before: Version | undefined, isFirst: boo
   definition: version.definition,
   created_at: version.createdAt,
   state: version.state,
-  changes: before === undefined ? (isFirst ? [] : null) : definitionChanges(before.definition, version.definition),
+  changes: before === undefined ? (isFirst ? [] : null) : changesBetween(before.definition, version.definition),
 });
 
 /** Deleted tools are shown only to those who ask for what waits, and only while something does. */
