@@ -5,7 +5,7 @@ import type { AgentKey, PoolServer, Work } from "@toolplane/engine";
 import { stepIdOf } from "@toolplane/engine";
 import type { FaultPoint, Place } from "@toolplane/engine/internal";
 import { ToolplaneError } from "@toolplane/protocol";
-import { codeOf, eventually, meddle } from "@toolplane/testkit";
+import { eventually, meddle } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 import {
   addAgent,
