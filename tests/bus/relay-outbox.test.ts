@@ -190,11 +190,12 @@ test("[ARCH-6-35] a command that only its receiver misses is no outage: it waits
   bus.script(({ payload }) => (payload === "unheard" ? unheard() : undefined));
   const relay = start();
   await append("unheard");
-  await eventually(() => relay.stats().failed === 1);
+  await eventually(() => relay.stats().failed >= 1);
   await append("heard");
   await bus.accepted.until(1);
   expect(relay.stats()).toMatchObject({ outages: 0, buried: 0 });
-  expect(await left()).toEqual(["unheard"]);
+  // The row of a message goes a moment after the message.
+  await eventually(async () => (await left()).join() === "unheard");
   bus.script(() => undefined);
   await untilEmpty();
   await relay.stop();
