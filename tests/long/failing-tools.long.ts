@@ -31,7 +31,7 @@ const DOES_NOT_APPLY: ReadonlySet<string> = new Set([
 const EXPECTED: Readonly<Record<WayName, readonly [code: RegExp, message: RegExp, cause: RegExp | undefined]>> = {
   throws: [/^internal_error$/, /JSON|missing/, /ways\.(ts|py)/],
   rejects: [/^internal_error$/, /the vault is closed/, /no key/],
-  "times out": [/^tool_timeout$/, /did not finish/, undefined],
+  "times out": [/^tool_timeout$/, /did not (finish|answer within)/, undefined],
   "bad result": [/^result_not_serializable$/, /total|not JSON/, undefined],
   "missing file": [/^internal_error$/, /\/nope\/settings\.json/, /ways\.(ts|py)/],
   "refused connection": [
@@ -41,7 +41,7 @@ const EXPECTED: Readonly<Record<WayName, readonly [code: RegExp, message: RegExp
   ],
   assertion: [/^internal_error$/, /one is not two/, /ways\.(ts|py)/],
   "out of memory": [/^outcome_unknown$/, /memory/, /memory/],
-  "wrong schema": [/^bad_request$/, /\$\.n: must be integer/, undefined],
+  "wrong schema": [/^bad_request$/, /\$\.n: must be a whole number/, undefined],
   "lost lease": [/^outcome_unknown$/, /stopped answering/, undefined],
   canceled: [/^canceled$/, /not needed/, undefined],
   "unknown outcome": [/^outcome_unknown$/, /stopped answering|SIGKILL/, undefined],
