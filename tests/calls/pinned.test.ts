@@ -52,6 +52,22 @@ test("[ENG-pin-1] a pinned call is claimed only by a service that names its defi
   expect(await claim(target, [first, second])).toEqual([]);
 });
 
+test("[ENG-pin-1] a pinned call has no result of a service that holds no lease on it", async () => {
+  const target = "unleased";
+  const hash = await register({ name: "unleased_strict", target, options: { pin: "strict" } });
+  const { toolCallId } = await ask("unleased_strict");
+  const key = { projectId: t.projectId, toolCallId };
+  const given = { status: "success", result: "forged" } as const;
+  const forged = { ...key, actorId: `tool.${target}`, outcome: { given } };
+  await expect(t.engine.calls.settle(forged)).rejects.toMatchObject({
+    code: "lease_lost",
+    message: expect.stringContaining("take it under a lease"),
+  });
+  const [leased] = await claim(target, [hash]);
+  expect(leased?.facts.toolCallId).toBe(toolCallId);
+  expect((await t.engine.calls.get(key)).status).toBe("running");
+});
+
 test("[ENG-pin-1] of a session the calls behind a pinned call do not overtake it", async () => {
   const target = "b";
   const options = { pin: "strict", session: "agent" };

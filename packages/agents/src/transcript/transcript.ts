@@ -4,7 +4,7 @@
 //   TR2. A result without a call in this conversation (inherited from elsewhere) is shown as a message of its own.
 //   TR3. A long result is an excerpt with a pointer; a result from outside is in a fence, whole or not (SEC-15).
 
-import { CARD_TYPES, type Card } from "@toolplane/protocol";
+import { CARD_TYPES, type Card, isTrustedActor } from "@toolplane/protocol";
 import { type ModelMessage, projectCards, type ResultField } from "@toolplane/protocol/agents";
 import { isToolName } from "@toolplane/protocol/registry";
 import { type BudgetItem, type FittedTranscript, fitBudget } from "./fit-budget.ts";
@@ -74,11 +74,15 @@ const WRITTEN: ReadonlySet<string> = new Set([
   CARD_TYPES.taskContext,
 ]);
 
-/** A result from outside, or the words of another agent: a model wrote them, after reading whatever it read. */
-const isExternal = (card: Card, setting: Setting): boolean =>
-  card.content.__type__ === "ToolResultContent"
-    ? trustOfCard(card, setting).trust === "external"
-    : WRITTEN.has(card.type) && card.author_id !== setting.input.agentId;
+/** What a turn is asked for. An agent's program may ask for a turn of the same agent, after reading whatever it read. */
+const ASKED: ReadonlySet<string> = new Set([CARD_TYPES.taskInstruction, CARD_TYPES.taskResultFields]);
+
+/** A result from outside, a request of an agent, or the words of another agent: a model wrote them, after reading whatever it read. */
+const isExternal = (card: Card, setting: Setting): boolean => {
+  if (card.content.__type__ === "ToolResultContent") return trustOfCard(card, setting).trust === "external";
+  if (ASKED.has(card.type)) return !isTrustedActor(card.author_id);
+  return WRITTEN.has(card.type) && card.author_id !== setting.input.agentId;
+};
 
 const textOf = (card: Card, limit: number, setting: Setting): string =>
   showResult(card, {

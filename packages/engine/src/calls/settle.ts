@@ -78,7 +78,9 @@ const notHolder = ({ toolCallId, leaseId }: SettleRow, { status, leaseHolder }: 
   new ToolplaneError(
     "lease_lost",
     leaseId === null
-      ? `call ${toolCallId} is leased by ${leaseHolder}: only the holder of the lease can settle it`
+      ? status === "queued"
+        ? `call ${toolCallId} waits for a service of its version: take it under a lease before it has a result`
+        : `call ${toolCallId} is leased by ${leaseHolder}: only the holder of the lease can settle it`
       : `the lease on call ${toolCallId} is gone; another service runs it now`,
     { detail: { status } },
   );

@@ -49,6 +49,12 @@ describe("forms of a secret", () => {
     );
   });
 
+  test("[ARCH-7-10] the password of a value that is user and password", () => {
+    const scrubber = createScrubber(new Map([["BASIC_KEY", "alice:hunter2-very-secret"]]));
+    expect(scrubber.text('{"user":"alice","pw":"hunter2-very-secret"}')).not.toContain("hunter2");
+    expect(createScrubber(new Map([["PLACE", "a:b"]])).text("a better place")).toBe("a better place");
+  });
+
   test("[ARCH-7-10] however its characters are escaped, each in its own way", () => {
     const ways = [
       (unit: string) => JSON.stringify(unit).slice(1, -1),

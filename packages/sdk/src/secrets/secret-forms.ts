@@ -59,6 +59,14 @@ const linesOf = (value: string): string[] =>
         .filter((line) => line.length >= MIN_LINE && !line.startsWith("-----"))
     : [];
 
+/** Shorter parts may be ordinary words. */
+const MIN_PASSWORD = 8;
+/** Of `user:password`, which basic authentication takes apart, the password is secret by itself. */
+const passwordsOf = (value: string): string[] => {
+  const password = value.includes("\n") ? "" : value.slice(value.indexOf(":") + 1);
+  return password.length < value.length && password.length >= MIN_PASSWORD ? [password] : [];
+};
+
 /** Every form of every value, the longest first; blank values have none. */
 export const secretForms = (secrets: ReadonlyMap<string, string>): readonly SecretForm[] => {
   const forms = new Map<string, SecretForm>();
@@ -67,7 +75,13 @@ export const secretForms = (secrets: ReadonlyMap<string, string>): readonly Secr
     const wholeWord = value.length < WHOLE_WORD_BELOW;
     const texts = wholeWord
       ? textForms(value)
-      : [...textForms(value), ...base64Forms(value), ...hexForms(value), ...linesOf(value).flatMap(textForms)];
+      : [
+          ...textForms(value),
+          ...base64Forms(value),
+          ...hexForms(value),
+          ...linesOf(value).flatMap(textForms),
+          ...passwordsOf(value).flatMap(textForms),
+        ];
     for (const text of texts) if (!forms.has(text)) forms.set(text, { text, bytes: bytesOf(text), name, wholeWord });
   }
   return [...forms.values()].sort((a, b) => b.text.length - a.text.length);

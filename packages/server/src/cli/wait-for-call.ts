@@ -9,6 +9,9 @@ import { EXIT } from "./exit-code.ts";
 /** The length of one request; short enough that a person sees the status change. */
 const SLICE_MS = 10_000;
 
+/** The server is gone, or starts again and cannot read its database yet. */
+const AWAY: ReadonlySet<string> = new Set(["upstream_unavailable", "storage_error"]);
+
 export interface Wait {
   readonly untilMs: number;
   readonly signal: AbortSignal;
@@ -55,7 +58,7 @@ export const waitForCall = async (
       if (left <= 0) break;
       output.progress(`call ${id} is ${textOf(known, "status") ?? "running"}, ${Math.ceil(left / 1000)} s left`);
       known = await plane.read(id, { wait: Math.min(left, SLICE_MS) / 1000, signal }).catch((error: unknown) => {
-        const isOurs = signal.aborted || (isToolplaneError(error) && error.code === "upstream_unavailable");
+        const isOurs = signal.aborted || (isToolplaneError(error) && AWAY.has(error.code));
         if (isOurs && (signal.aborted || left > SLICE_MS)) return known;
         throw error;
       });
