@@ -97,7 +97,7 @@ test("[ENG-pin-1] a person who changes options changes no code: the service runs
   await t.engine.tools.upsertTool(t.projectId, upload({ name: "d_tool", target, options: { pin: "strict" } }));
   const made = await ask("d_tool");
   expect(idsOf(await claim(target, [own]))).toEqual([made.toolCallId]);
-  // Other parameters are other code, whoever says so.
+  // Other parameters make another version of the code, also when a person applies them.
   const changed = { ...upload({ name: "d_tool", target, options: { pin: "strict" } }), description: "Something else" };
   await t.engine.tools.upsertTool(t.projectId, changed);
   await ask("d_tool");

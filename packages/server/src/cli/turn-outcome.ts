@@ -24,7 +24,7 @@ const HAPPENED: Readonly<Record<string, string>> = {
   profile_not_found: "the agent has no profile any more",
 };
 
-const TODO: Readonly<Record<string, string>> = {
+const ADVICE: Readonly<Record<string, string>> = {
   max_steps_reached: "raise budget.steps in its profile, or run it with --max-steps",
   token_budget_reached: "raise budget.tokens in its profile, or run it with --max-tokens",
   time_budget_reached: "raise budget.seconds in its profile, or run it with --max-time",
@@ -53,6 +53,6 @@ export const turnFailure = (turn: Body, subject = "it"): string => {
   const words = lastWords(turn);
   const said = words === undefined ? "" : `; the last it said is "${shorten(words, LAST_WORDS)}"`;
   const todo =
-    code === STOPPED ? "" : `; ${TODO[code]?.replace("AGENT", textOf(turn, "agent_id") ?? "AGENT") ?? "see its steps"}`;
+    code === STOPPED ? "" : `; ${ADVICE[code]?.replace("AGENT", textOf(turn, "agent_id") ?? "AGENT") ?? "see its steps"}`;
   return `${what}${said}${todo}`;
 };
