@@ -53,6 +53,8 @@ export const turnFailure = (turn: Body, subject = "it"): string => {
   const words = lastWords(turn);
   const said = words === undefined ? "" : `; the last it said is "${shorten(words, LAST_WORDS)}"`;
   const todo =
-    code === STOPPED ? "" : `; ${ADVICE[code]?.replace("AGENT", textOf(turn, "agent_id") ?? "AGENT") ?? "see its steps"}`;
+    code === STOPPED
+      ? ""
+      : `; ${ADVICE[code]?.replace("AGENT", textOf(turn, "agent_id") ?? "AGENT") ?? "see its steps"}`;
   return `${what}${said}${todo}`;
 };
