@@ -28,6 +28,8 @@ export const settings = {
     expect: { poll: { timeout: 60_000 } },
     // Twice the two cores this is measured on: tests wait for processes, leases and databases half of the time.
     maxWorkers: 4,
+    // These publish TypeScript under the condition that our packages use; vitest compiles it, Node would refuse it.
+    server: { deps: { inline: [/node_modules\/(?:@modelcontextprotocol|eventsource)/] } },
   },
 } satisfies ViteUserConfig;
 
