@@ -74,11 +74,13 @@ test("[ARCH-6-33] what is committed leaves as it was written, commands and event
 test("[ARCH-6-34] neither its claim nor its deletion waits for the disk: a lost one is published again under its id", async () => {
   await append("work");
   const commits = new Map<string, unknown>();
+  const wait = { name: "test_wait", text: "select set_config('synchronous_commit', 'on', true)" };
   const ask = { name: "test_commit", text: "select current_setting('synchronous_commit') as commit" };
   const db = {
     ...engine.db,
     query: <Row extends object>(statement: Statement, values?: readonly unknown[]): Promise<Row[]> =>
       engine.db.transaction(async (tx) => {
+        await tx.query(wait);
         const rows = await tx.query<Row>(statement, values);
         commits.set(statement.name, (await tx.query<{ commit: string }>(ask))[0]?.commit);
         return rows;
